@@ -41,8 +41,9 @@ export function identify(pid: number): Identity | undefined {
  * not even that where the program was killed before the namespace was ready. Without a namespace there is no `first`.
  */
 export async function endNamespace(first: Identity | undefined): Promise<void> {
-  const isThere = () => first !== undefined && identify(first.pid)?.began === first.began;
-  if (first === undefined || !isThere()) return;
+  if (first === undefined) return;
+  const isThere = () => identify(first.pid)?.began === first.began;
+  if (!isThere()) return;
   signal(first.pid, 'SIGKILL');
   await endsInTime(isThere, COMMAND_LIMITS.namespacePollMs);
 }

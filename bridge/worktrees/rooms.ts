@@ -110,7 +110,7 @@ export class Rooms implements Elsewhere {
     throw worktreeGone();
   }
 
-  /** Throws a ToolFailure (`WORKTREE_GONE`) after {@link end}: nobody would end that room. */
+  /** Throws a ToolFailure (`WORKTREE_GONE`) after {@link end}, since nothing would end that room. */
   async enter(facts: WorktreeFacts): Promise<Room> {
     if (this.#hasEnded) throw worktreeGone();
     const { conversationId } = facts;

@@ -120,10 +120,9 @@ export class Projects {
 
   async #leave(workspaceDir: string, { project }: Connected): Promise<void> {
     this.#connected.delete(workspaceDir);
-    const ended = project.end();
+    const ended = project.end().finally(() => this.#leaving.delete(workspaceDir));
     this.#leaving.set(workspaceDir, ended);
     await ended;
-    this.#leaving.delete(workspaceDir);
   }
 
   #begin(options: ProjectOptions, kept: Pick<Connected, 'isKept' | 'isRestored'>): Connected {

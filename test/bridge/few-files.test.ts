@@ -3,17 +3,22 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
-const module = (path: string) => JSON.stringify(join(import.meta.dirname, '../../bridge', path));
+const at = (path: string) => JSON.stringify(join(import.meta.dirname, path));
 
-/** Opens all files that it may, starts what the bridge starts by itself, and prints what that said. */
+/** Opens all files that it may, starts everything that the bridge starts, and prints what that said. */
 const WITHOUT_FILES = `
 import { closeSync, openSync } from 'node:fs';
-import { judgeConfig } from ${module('quarantine/git-config.ts')};
-import { startHolder } from ${module('sandbox/holder.ts')};
-const all = async () => [
-  await judgeConfig(Buffer.from('[core]'), 'git').then((judged) => judged === undefined),
-  await startHolder([], '/bin/true', []).catch(({ message }) => message),
-];
+import { judgeConfig } from ${at('../../bridge/quarantine/git-config.ts')};
+import { startHolder } from ${at('../../bridge/sandbox/holder.ts')};
+import { plainLaunch, run } from ${at('terminal/plain-launch.ts')};
+const endOf = async (hasPidNamespace) =>
+  (await run({ ...plainLaunch('true'), hasPidNamespace })).end;
+const all = async () => ({
+  command: await endOf(false),
+  sandboxed: await endOf(true),
+  git: (await judgeConfig(Buffer.from('[core]'), 'git')) ?? 'not judged',
+  holder: await startHolder([], '/bin/true', []).catch(({ message }) => message),
+});
 await all(); // Everything is loaded.
 const open = [];
 try {
@@ -24,9 +29,14 @@ for (const file of open) closeSync(file);
 console.log(JSON.stringify(said));
 `;
 
-test('programs that the bridge starts are told as not started where no more files may be opened', async () => {
+test('where no more files may be opened, the bridge tells what it could not start', async () => {
   const few = 'ulimit -n 512; exec "$0" --input-type=module -e "$1"';
   const argv = ['-c', few, process.execPath, WITHOUT_FILES];
   const { stdout } = await promisify(execFile)('/bin/sh', argv);
-  expect(JSON.parse(stdout)).toEqual([true, expect.stringContaining('EMFILE')]);
+  const message = expect.stringContaining('EMFILE');
+  const notStarted = { state: 'not_started', message };
+  expect(JSON.parse(stdout)).toEqual({
+    ...{ command: notStarted, sandboxed: notStarted },
+    ...{ git: 'not judged', holder: message },
+  });
 });

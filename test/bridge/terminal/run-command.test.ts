@@ -1,24 +1,7 @@
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { CANCELLED_BEFORE_START } from '../../../bridge/terminal/run-command.ts';
 import { isAnyoneRunning, plainLaunch, run } from './plain-launch.ts';
-
-/** Opens all files that it may, runs a command, and prints its end. */
-const WITHOUT_FILES = `
-import { closeSync, openSync } from 'node:fs';
-import { plainLaunch, run } from ${JSON.stringify(join(import.meta.dirname, 'plain-launch.ts'))};
-await run(plainLaunch('true')); // Everything is loaded.
-const open = [];
-try {
-  for (;;) open.push(openSync('/dev/null'));
-} catch {}
-const { end } = await run({ ...plainLaunch('true'), ...JSON.parse(process.argv[1]) });
-for (const file of open) closeSync(file);
-console.log(JSON.stringify(end));
-`;
 
 describe('a command', () => {
   test('ends with its exit code and both outputs in the order of writing', async () => {
@@ -67,20 +50,6 @@ describe('a command', () => {
     const { end } = await run({ ...plainLaunch('true'), file: '/nowhere/program' });
     expect(end).toEqual({ state: 'not_started', message: expect.stringContaining('ENOENT') });
   });
-
-  test.each([false, true])(
-    'was not started where no more files may be opened, in a sandbox: %s',
-    async (hasPidNamespace) => {
-      const few = 'ulimit -n 512; exec "$0" --input-type=module -e "$1" "$2"';
-      const overrides = JSON.stringify({ hasPidNamespace });
-      const argv = ['-c', few, process.execPath, WITHOUT_FILES, overrides];
-      const { stdout } = await promisify(execFile)('/bin/sh', argv);
-      expect(JSON.parse(stdout)).toEqual({
-        state: 'not_started',
-        message: expect.stringContaining('EMFILE'),
-      });
-    },
-  );
 
   test('may clean up when it is asked to end', async () => {
     const cancel = new AbortController();
