@@ -78,14 +78,24 @@ describe.skipIf(NO_BUBBLEWRAP)(`what a command leaves behind ${NO_BUBBLEWRAP ?? 
   });
 
   test('is told for the call whose command made it, though another call began the watch', async () => {
-    const { run, place, toldFor } = await guardedWorkspace();
+    let looks = 0;
+    const { run, place, toldFor } = await guardedWorkspace({
+      listing: (list) => async () => {
+        const listed = await list();
+        looks += 1;
+        return listed;
+      },
+    });
     const inBackground = (call: string, command: string) =>
       aboutCall({ call }, () => run(command, { is_background: true }));
     const until = (name: string) => `until [ -e ${name} ]; do sleep 0.05; done`;
     await inBackground('first', `${until('go-first')}; : first-at-work`);
     await inBackground('second', `${until('go-second')}; echo touch ran > .envrc; sleep 60`);
+    const before = looks;
     await place.put('workspace/go-first', '');
     await vi.waitFor(async () => expect(await isAnyoneRunning('first-at-work')).toBe(false));
+    // Its last look, which would find what the second one makes meanwhile.
+    await vi.waitFor(() => expect(looks).toBeGreaterThan(before));
     await place.put('workspace/go-second', '');
     await vi.waitFor(() => expect(toldFor).toEqual([{ call: 'second' }]));
   });
