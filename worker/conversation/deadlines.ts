@@ -16,11 +16,14 @@ export interface Duties<Name extends string> {
   readonly handlers: Readonly<Record<Name, () => void | Promise<void>>>;
   /** Called when a handler has thrown. Must not throw. */
   readonly onFailure: (name: Name, error: unknown) => void;
-  /** How long after an alarm the next one comes, where deadlines were due and no later deadline exists. */
+  /** How soon the alarm comes for a deadline that is due: its handler may fail, or die with this instance. */
   readonly againMs: number;
 }
 
-/** Owns the alarm, which is set to the next deadline or earlier. Setting it costs a row, so it only moves closer. */
+/**
+ * Owns the alarm, which is set to the next deadline or earlier, and at most `againMs` away while a deadline is due. No
+ * later deadline hides one that is due. Setting the alarm costs a row, so it only moves closer.
+ */
 export class Deadlines<Name extends string> {
   readonly #storage: DurableObjectStorage;
   readonly #meter: RowMeter;
@@ -83,9 +86,9 @@ export class Deadlines<Name extends string> {
 
   /** Null without deadlines. */
   #nextMs(deadlines: readonly Deadline<Name>[], nowMs: number): number | null {
-    if (deadlines.length === 0) return null;
-    const later = deadlines.filter(({ atMs }) => atMs > nowMs).map(({ atMs }) => atMs);
-    return later.length > 0 ? Math.min(...later) : nowMs + this.#duties.againMs;
+    const { againMs } = this.#duties;
+    const times = deadlines.map(({ atMs }) => (atMs > nowMs ? atMs : nowMs + againMs));
+    return times.length === 0 ? null : Math.min(...times);
   }
 
   async #set(atMs: number | null): Promise<void> {

@@ -2,6 +2,7 @@ import { env, runInDurableObject } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Deadline, Deadlines } from '../../../worker/conversation/deadlines.ts';
 import { RowMeter } from '../../../worker/storage/row-meter.ts';
+import { seededRandom } from '../upstream/splits.ts';
 
 const NOW = 4_000_000_000_000;
 const AGAIN_MS = 60_000;
@@ -14,6 +15,7 @@ describe('the alarm stands at the earliest deadline', () => {
     ['the nearer one last', [2000, 1000]],
     ['one between', [1500, 1000, 2000]],
     ['one that has come already', [-1000, 0, 1000]],
+    ['one that has come already and one much later', [-1000, 1000, AGAIN_MS * 100]],
   ])('of several, %s', async (_, moments) => {
     const alarm = await alarmAfter(({ deadlines, due }) => {
       for (const ms of moments) due.push({ name: 'tea', atMs: NOW + ms });
@@ -35,6 +37,14 @@ describe('the alarm stands at the earliest deadline', () => {
   it('and comes soon where all have come', async () => {
     const alarm = await alarmAfter(({ deadlines, due }) => {
       due.push({ name: 'tea', atMs: NOW });
+      return deadlines.arm();
+    });
+    expect(alarm).toBe(NOW + AGAIN_MS);
+  });
+
+  it('and comes as soon where another deadline is hours away', async () => {
+    const alarm = await alarmAfter(({ deadlines, due }) => {
+      due.push({ name: 'tea', atMs: NOW }, { name: 'bread', atMs: NOW + 100 * AGAIN_MS });
       return deadlines.arm();
     });
     expect(alarm).toBe(NOW + AGAIN_MS);
@@ -113,6 +123,41 @@ describe('when the alarm comes', () => {
   });
 });
 
+it.each([1, 2, 3, 4])('no set of deadlines hides one that is due (seed %i)', async (seed) => {
+  const random = seededRandom(seed);
+  const fromNow = () => Math.floor(random() ** 4 * (random() < 0.5 ? -1 : 1) * 200 * AGAIN_MS);
+  let nowMs = NOW;
+  let met = new Set<Name>();
+  await alarmAfter(async ({ deadlines, due, handlers, storage }) => {
+    vi.mocked(Date.now).mockImplementation(() => nowMs);
+    for (const name of NAMES) {
+      handlers[name] = () => {
+        met.add(name);
+        if (random() < 0.3) throw new Error('no water');
+      };
+    }
+    for (let step = 0; step < 200; step++) {
+      nowMs += Math.floor(random() * 3 * AGAIN_MS);
+      const count = Math.floor(random() * 5);
+      due.splice(0, due.length, ...Array.from({ length: count }, () => drawn(nowMs + fromNow())));
+      met = new Set();
+      const isFired = random() < 0.5;
+      if (isFired) await storage.deleteAlarm(); // As the runtime does before it calls.
+      await (isFired ? deadlines.fire() : deadlines.arm());
+      const overdue = due.filter((deadline) => deadline.atMs <= nowMs).map(({ name }) => name);
+      expect(met).toEqual(new Set(isFired ? overdue : []));
+      const latest = due.map(({ atMs }) => (atMs > nowMs ? atMs : nowMs + AGAIN_MS));
+      const alarm = await storage.getAlarm();
+      if (due.length > 0) expect(alarm).toBeLessThanOrEqual(Math.min(...latest));
+      if (isFired && due.length === 0) expect(alarm).toBeNull();
+    }
+  });
+
+  function drawn(at: number): Deadline<Name> {
+    return { name: NAMES[Math.floor(random() * NAMES.length)] ?? 'tea', atMs: at };
+  }
+});
+
 it('sets no alarm any more once it is stopped, also for who asked before', async () => {
   const alarm = await alarmAfter(async ({ deadlines, due }) => {
     due.push({ name: 'tea', atMs: NOW + 1000 });
@@ -145,7 +190,8 @@ it('sets one in the step that asks, once it has looked', async () => {
   expect(alarm).toBe(NOW + 1000);
 });
 
-type Name = 'tea' | 'bread';
+const NAMES = ['tea', 'bread'] as const;
+type Name = (typeof NAMES)[number];
 
 interface Kitchen {
   readonly deadlines: Deadlines<Name>;

@@ -1,7 +1,8 @@
-import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test';
+import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, expect, it, vi } from 'vitest';
 import { WebhookDeliveries, type WebhookDelivery } from '../../../shared/agents.ts';
+import { RUN_LIMITS } from '../../../shared/limits.ts';
 import { DELIVERY_LIMITS } from '../../../worker/deliveries/limits.ts';
 import { framesOf, streamOf } from '../../far-ends/reply-script.ts';
 import { create, newAccount, post, untilStatus } from '../agents/agents.ts';
@@ -37,6 +38,28 @@ it('each change of the status is delivered, signed as the specification says', a
   expect(items.map((item) => item.id)).toEqual(
     received.map(({ headers }) => headers.get('webhook-id')).reverse(),
   );
+});
+
+it('a delivery that waits for hours leaves a dead run to the alarm of the next minute', async () => {
+  const later = { status: 429, headers: { 'retry-after': '7200' } };
+  receive(() => new Response(null, later), Promise.withResolvers<Response>().promise);
+  const account = newAccount();
+  const { id } = await create(account, { webhook: { url: HOOK } });
+  await vi.waitFor(async () =>
+    expect(await deliveriesOf(account, id)).toMatchObject([{ attempts: 1, state: 'pending' }]),
+  );
+  const clock = shiftClock(RUN_LIMITS.watchdogMs + 1);
+  await runDurableObjectAlarm(conversationObject(id)); // The run is asking, and the webhook waits.
+  await abortAllDurableObjects();
+  const alarm = await runInDurableObject(conversationObject(id), (_, { storage }) =>
+    storage.getAlarm(),
+  );
+  expect(alarm).toBeLessThanOrEqual(Date.now() + RUN_LIMITS.watchdogMs);
+  vi.mocked(globalThis.fetch).mockRestore();
+  receive(() => new Response());
+  clock.aheadMs += RUN_LIMITS.watchdogMs;
+  await runDurableObjectAlarm(conversationObject(id));
+  await untilStatus(account, id, 'completed');
 });
 
 it('the end of the work is delivered once, however the agent is put away and brought back', async () => {

@@ -9,7 +9,6 @@ import {
   type Spent,
 } from '../../../shared/budget.ts';
 import { responseIdOf } from '../../../shared/ids.ts';
-import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { Deadline } from '../deadlines.ts';
 import type { NewTurn, Run } from '../store/rows.ts';
 import type { RunLog } from '../store/run-log.ts';
@@ -37,21 +36,15 @@ export function budgetState(
   return { limits: budget, spent, near: nearLimits(budget, spent) };
 }
 
-/**
- * Adds the time at which the budget of the run at work is spent. Left out where it is far away and the others are all
- * due: the alarm comes again soon for those, and a later deadline would move it away.
- */
+/** Adds the time at which the budget of the run at work is spent. */
 export function withBudgetEnd<Name extends string>(
   deadlines: Deadline<Name>[],
   { log, recorder }: BudgetDeps,
-  nowMs: number,
 ): Deadline<Name | 'budget'>[] {
   const run = log.current;
   const { maxSeconds } = run?.request.budget ?? {};
   if (run?.status !== 'running' || maxSeconds === undefined) return deadlines;
   const atMs = Date.parse(recorder.response?.created ?? '') + maxSeconds * MS_PER_SECOND;
-  const isFar = atMs > nowMs + RUN_LIMITS.watchdogMs;
-  if (isFar && deadlines.every((deadline) => deadline.atMs <= nowMs)) return deadlines;
   return [...deadlines, { name: 'budget', atMs }];
 }
 

@@ -85,7 +85,7 @@ export class Runner {
 
   /** The times at which the alarm must call {@link advance} for the run at work. */
   deadlines(nowMs: number): Deadline<RunDeadline>[] {
-    return withBudgetEnd(this.#stepDeadlines(nowMs), this.#deps, nowMs);
+    return withBudgetEnd(this.#stepDeadlines(nowMs), this.#deps);
   }
 
   #stepDeadlines(nowMs: number): Deadline<RunDeadline>[] {
