@@ -45,7 +45,7 @@ export function inOneLine(text: string): string {
  */
 export function nameInLine(name: string): string {
   if (!name.startsWith('"') && name.search(HIDDEN_IN_NAME) < 0) return name;
-  return JSON.stringify(name).replace(HIDDEN_IN_NAME, jsonEscapeOf);
+  return JSON.stringify(name).replace(HIDDEN_IN_QUOTES, jsonEscapeOf);
 }
 
 /** The whole proposal, line by line. Values are indented, and their further lines are indented deeper. */
@@ -157,13 +157,22 @@ function jsonEscapeOf(character: string): string {
     .join('');
 }
 
+/**
+ * A combining mark, unless it belongs to a letter: anywhere else it draws over what stands before it. Of many marks
+ * on one letter only the first ones stay: the others would reach into the lines around, and no language needs them.
+ */
+const LONE_MARK = '(?<!\\p{L}(?:(?!\\p{DI})\\p{M}){0,7})\\p{M}';
 /** Control and format characters, blanks other than the space, surrogates, and characters that no font shows. */
-const HIDDEN_CLASS =
-  '[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Co}\\p{Cn}\\p{Zl}\\p{Zp}\\u115f\\u1160\\u2800\\u3164\\uffa0]|(?! )\\p{Zs}';
+const INVISIBLE = '[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Co}\\p{Cn}\\p{Zl}\\p{Zp}\\p{DI}\\u2800]|(?! )\\p{Zs}';
+const HIDDEN_CLASS = `${INVISIBLE}|${LONE_MARK}`;
 const HIDDEN_IN_LINE = new RegExp(HIDDEN_CLASS, 'gu');
 const HIDDEN = new RegExp(`(?!\\n)(?:${HIDDEN_CLASS})`, 'gu');
-/** Joiners stay: words of some languages and many emoji contain them. */
-const HIDDEN_IN_NAME = new RegExp(`(?![\\u200c\\u200d])(?:${HIDDEN_CLASS})`, 'gu');
+/** A joiner stays in a name between two characters of these: words of some languages and many emoji contain it. */
+const JOINED = '[^\\p{sc=Latin}\\p{N}\\p{P}\\p{Z}\\p{C}\\p{DI}]';
+const JOINER = `(?<=${JOINED})[\\u200c\\u200d](?=${JOINED})`;
+const HIDDEN_IN_NAME = new RegExp(`(?!${JOINER})(?:${HIDDEN_CLASS})`, 'gu');
+/** In quotes the letter before a mark can be the end of an escape. */
+const HIDDEN_IN_QUOTES = new RegExp(`(?!${JOINER})(?:${INVISIBLE}|\\p{M})`, 'gu');
 /** Whole runs: to look again from each backslash of a run would take the square of its length. */
 const BACKSLASHES = '(?<!\\\\)\\\\+';
 const AMBIGUOUS_BACKSLASHES = new RegExp(`${BACKSLASHES}(?=u\\{|(?!\\n)(?:${HIDDEN_CLASS}))`, 'gu');

@@ -12,6 +12,12 @@ it.each([
   ],
   ['\u00A0\u3000\u2028\u3164\u2800', '\\u{a0}\\u{3000}\\u{2028}\\u{3164}\\u{2800}'],
   ['\ud800x', '\\u{d800}x'],
+  ['rm\ufe0f\u034f -r\u{e0100}f', 'rm\\u{fe0f}\\u{34f} -r\\u{e0100}f'],
+  ['\u0301a /\u0338b', '\\u{301}a /\\u{338}b'],
+  ['x\n\u0338 =\u0338\u0301', 'x\n\\u{338} =\\u{338}\\u{301}'],
+  ['e\u0301 हिन्दी שָׁלוֹם', 'e\u0301 हिन्दी שָׁלוֹם'],
+  [`e${'\u0301'.repeat(9)}`, `e${'\u0301'.repeat(8)}\\u{301}`],
+  ['e\u034f\u0301', 'e\\u{34f}\\u{301}'],
   ['C:\\up \\n ä 🌉', 'C:\\up \\n ä 🌉'],
   ['\\u{1b}', '\\\\u{1b}'],
   ['\\\u001b', '\\\\\\u{1b}'],
@@ -34,7 +40,7 @@ it.each([
   ['inOneLine', inOneLine],
   ['nameInLine', nameInLine],
 ])('%s never shows two different texts the same way', (_, show) => {
-  const pieces = ['\\', 'u{1b}', '\u001b', 'u', '{', '1b}', '\n', '"'];
+  const pieces = ['\\', 'u{1b}', '\u001b', 'u', '{', '1b}', '\n', '"', '\u0301', '\ufe0f'];
   const shown = new Map<string, string>();
   const grow = (text: string, left: number) => {
     const seen = shown.get(show(text));
@@ -131,7 +137,24 @@ it.each<[string, Proposal, string[]]>([
 const HOSTILE = [
   ...['\n', '\r', '\t', '\u0000', '\u001b[2K', '\u007f', '\u009b1A'],
   ...['\u2028', '\u2029', '\u202e', '\u200b', '\u00a0', '\u3164', '\u{e0041}'],
+  ...['\ufe0f', '\u034f', '\u200d', '-\u0301', '\n\u0301'],
 ];
+
+it('no character that Unicode lets programs leave out is shown as it is', () => {
+  const all = Array.from({ length: 0x110000 }, (_, code) => String.fromCodePoint(code));
+  const left = all
+    .filter((character) => /\p{Default_Ignorable_Code_Point}/u.test(character))
+    .filter((character) => inPlainSight(`a${character}b`).includes(character));
+  expect(left).toEqual([]);
+  const marks = all.filter((character) => /\p{M}/u.test(character));
+  expect(marks.filter((mark) => inPlainSight(` ${mark}`).includes(mark))).toEqual([]);
+});
+
+it('a million marks take no longer than a million letters', () => {
+  expect(inPlainSight(`e${'\u0301'.repeat(1_000_000)}`).length).toBe(
+    1 + 8 + 999_992 * '\\u{301}'.length,
+  );
+});
 
 describe('what cannot be seen is escaped on a line', () => {
   it.each(HOSTILE)('%j', (hidden) => {
