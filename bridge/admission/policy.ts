@@ -2,11 +2,9 @@
 import { isAbsolute, relative, resolve } from 'node:path';
 import type { Metadata } from '../../shared/documents.ts';
 import { modeAllows } from '../../shared/modes.ts';
+import { findTool } from '../../shared/tools/catalogue.ts';
 import { type ToolFacts, takesPath } from '../../shared/tools/definition.ts';
-import { deleteFile } from '../../shared/tools/delete-file.ts';
-import { renameFile } from '../../shared/tools/rename-file.ts';
 import { runTerminalCmd } from '../../shared/tools/run-terminal-cmd.ts';
-import { write } from '../../shared/tools/write.ts';
 import type { CallLimits, ToolCall } from '../../shared/tunnel.ts';
 import type { ToolFactsHere } from '../tools/executor.ts';
 import { judgeCommand } from './command-verdict.ts';
@@ -83,15 +81,12 @@ export function visibilityOf(
   return visibilityFor({ tool, folders, book: policy, answered });
 }
 
-/** A rename is also judged as its two parts: the old path is deleted, and the new path is written. */
 function judgePaths(tool: ToolFacts, subjects: readonly string[], policy: Policy): Verdict {
-  const parts = tool.name === renameFile.name ? [deleteFile, write] : [];
   return strictestOf(
-    namedPaths(subjects, policy).flatMap((path, index) =>
-      [tool, ...parts.slice(index, index + 1)].flatMap((part) =>
-        verdictsOfPath(part, path, policy),
-      ),
-    ),
+    namedPaths(subjects, policy).flatMap((path, index) => {
+      const part = findTool(tool.parts?.[index] ?? '');
+      return [tool, ...(part ? [part] : [])].flatMap((each) => verdictsOfPath(each, path, policy));
+    }),
   );
 }
 

@@ -3,6 +3,7 @@
 import { nameInLine, shorten } from '../../shared/plain-sight.ts';
 import { toolsRunBy } from '../../shared/tools/catalogue.ts';
 import type { ToolDefinition } from '../../shared/tools/definition.ts';
+import { guestEdit } from '../../shared/tools/guest-edit.ts';
 import { savePlan } from '../../shared/tools/save-plan.ts';
 import { WORKTREE_TOOLS } from '../../shared/tools/worktree.ts';
 import type { ToolFactsHere } from '../tools/executor.ts';
@@ -14,7 +15,10 @@ const CATEGORIES = ['read', 'edit', 'command', 'web'] as const;
 type Category = (typeof CATEGORIES)[number] | `mcp:${string}`;
 
 /** The part of a tool that rules use. */
-export type NamedTool = Pick<ToolFactsHere, 'name' | 'aliases' | 'effect' | 'origin' | 'claims'>;
+export type NamedTool = Pick<
+  ToolFactsHere,
+  'name' | 'aliases' | 'effect' | 'changesContent' | 'heldWith' | 'origin' | 'claims'
+>;
 
 /** The part of a rule that selects tools; rules.ts has the whole rule. */
 interface NamingRule {
@@ -30,11 +34,8 @@ interface NamingRule {
 export function isFor(rule: NamingRule, tool: NamedTool): boolean {
   if (!isForDefinition(rule, tool)) return false;
   const { tool: pattern, decision } = rule;
-  const stronger = decision === 'allow' ? [] : (HELD_WITH.get(tool.name) ?? []);
-  return (
-    matchesWildcard(pattern, categoryOf(tool)) ||
-    [tool, ...stronger].some((each) => namesOf(each).some((name) => matchesWildcard(pattern, name)))
-  );
+  const names = decision === 'allow' ? namesOf(tool) : strictNamesOf(tool);
+  return [categoryOf(tool), ...names].some((name) => matchesWildcard(pattern, name));
 }
 
 /**
@@ -100,25 +101,24 @@ function distance(a: string, b: string): number {
   return row.at(-1) ?? 0;
 }
 
-/** Tools that change content. A file that must not change must not be deleted either. */
-const CHANGES = ['str_replace', 'edit_file', 'write'];
-const LISTINGS = ['list_dir', 'glob_file_search'];
+const ON_BRIDGES = [...toolsRunBy('bridge'), ...WORKTREE_TOOLS, savePlan, guestEdit];
 
-const HELD_WITH_NAMES: readonly (readonly [held: string, names: readonly string[]])[] = [
-  ...[...CHANGES, 'delete_file', 'save_plan'].map((name) => [name, CHANGES] as const),
-  ...LISTINGS.map((name) => [name, LISTINGS] as const),
-  ['grep', ['read_file']],
-  ['codebase_search', ['read_file']],
-];
+/** Of the catalogue alone: a person may forbid what guests or plans change without forbidding all edits. */
+const CHANGING = toolsRunBy('bridge').filter(({ changesContent }) => changesContent);
 
-const ON_BRIDGES = [...toolsRunBy('bridge'), ...WORKTREE_TOOLS, savePlan];
+/** Made once for each tool: a search asks for every path that it finds. */
+const strictNames = new WeakMap<NamedTool, readonly string[]>();
 
-const HELD_WITH: ReadonlyMap<string, readonly ToolDefinition[]> = new Map(
-  HELD_WITH_NAMES.map(([held, names]) => [
-    held,
-    ON_BRIDGES.filter(({ name }) => names.includes(name)),
-  ]),
-);
+/** The names whose rules that forbid or ask hold the tool. */
+function strictNamesOf(tool: NamedTool): readonly string[] {
+  const known = strictNames.get(tool);
+  if (known) return known;
+  const held = ON_BRIDGES.filter(({ name }) => tool.heldWith.includes(name));
+  const changes = [tool, ...held].some(({ changesContent }) => changesContent);
+  const made = [tool, ...held, ...(changes ? CHANGING : [])].flatMap(namesOf);
+  strictNames.set(tool, made);
+  return made;
+}
 
 /** Categories come first: of two equally near names the broader one is proposed. */
 const KNOWN_NAMES: readonly string[] = [...CATEGORIES, ...ON_BRIDGES.flatMap(namesOf)];

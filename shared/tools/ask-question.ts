@@ -32,6 +32,8 @@ export const askQuestion = defineTool({
   }),
   renamed: {},
   effect: 'read',
+  changesContent: false,
+  heldWith: [],
   modes: ['agent', 'plan', 'debug'],
   idempotent: true,
   executor: 'edge',

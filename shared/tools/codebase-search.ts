@@ -25,6 +25,8 @@ export const codebaseSearch = defineTool({
   }),
   renamed: {},
   effect: 'read',
+  changesContent: false,
+  heldWith: ['read_file'],
   idempotent: true,
   executor: 'bridge',
   document: { type: 'tool_call' },

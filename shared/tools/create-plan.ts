@@ -36,6 +36,8 @@ export const createPlan = defineTool({
   }),
   renamed: { title: 'name' },
   effect: 'read',
+  changesContent: false,
+  heldWith: [],
   modes: ['agent', 'plan'],
   idempotent: true,
   executor: 'edge',

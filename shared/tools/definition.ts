@@ -39,6 +39,15 @@ export interface ToolFacts {
   /** Other argument names -> the canonical name. Applied before the schema; never replaces a canonical argument. */
   readonly renamed: Readonly<Record<string, string>>;
   readonly effect: Effect;
+  /**
+   * Whether it leaves other content in a file. A rule that forbids or asks about one tool of the catalogue that does also
+   * holds all others that do: a model that may not use one takes the next.
+   */
+  readonly changesContent: boolean;
+  /** Names of the tools whose rules that forbid or ask also hold this one, and not the other way round. */
+  readonly heldWith: readonly string[];
+  /** Names of tools that do together what this one does: the first to its first subject, and so on. It is judged as they are, too. */
+  readonly parts?: readonly string[];
   /** The modes of the tool. Absent: all modes that allow its effect. */
   readonly modes?: readonly Mode[];
   /** Whether a second run is harmless, as it always is for `read` tools. */

@@ -12,6 +12,9 @@ export const deleteFile = defineTool({
   }),
   renamed: { path: 'target_file', file_path: 'target_file' },
   effect: 'write',
+  changesContent: false,
+  // A file that must not change must not be deleted either.
+  heldWith: ['write'],
   idempotent: false,
   executor: 'bridge',
   document: { type: 'file_edit', path: 'target_file', content: null, operation: 'delete' },

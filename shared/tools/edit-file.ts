@@ -16,6 +16,8 @@ export const editFile = defineTool({
   }),
   renamed: { path: 'target_file', file_path: 'target_file' },
   effect: 'write',
+  changesContent: true,
+  heldWith: [],
   idempotent: false,
   executor: 'bridge',
   document: { type: 'file_edit', path: 'target_file', content: 'code_edit', operation: 'edit' },

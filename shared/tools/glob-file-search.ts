@@ -14,6 +14,8 @@ export const globFileSearch = defineTool({
   }),
   renamed: { pattern: 'glob_pattern', path: 'target_directory' },
   effect: 'read',
+  changesContent: false,
+  heldWith: ['list_dir'],
   idempotent: true,
   executor: 'bridge',
   document: { type: 'tool_call' },

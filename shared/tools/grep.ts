@@ -23,6 +23,8 @@ export const grep = defineTool({
   }),
   renamed: { query: 'pattern', include_pattern: 'glob' },
   effect: 'read',
+  changesContent: false,
+  heldWith: ['read_file'],
   idempotent: true,
   executor: 'bridge',
   document: { type: 'tool_call' },

@@ -18,6 +18,8 @@ export const guestEdit = defineTool({
   }),
   renamed: {},
   effect: 'write',
+  changesContent: true,
+  heldWith: [],
   idempotent: false,
   executor: 'bridge',
   document: { type: 'file_edit', path: 'path', content: null, operation: 'edit' },

@@ -17,6 +17,8 @@ export const listDir = defineTool({
     ignore: 'ignore_globs',
   },
   effect: 'read',
+  changesContent: false,
+  heldWith: ['glob_file_search'],
   idempotent: true,
   executor: 'bridge',
   document: { type: 'tool_call' },

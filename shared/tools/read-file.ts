@@ -18,6 +18,8 @@ export const readFile = defineTool({
   }),
   renamed: { path: 'target_file', file_path: 'target_file', start_line_one_indexed: 'offset' },
   effect: 'read',
+  changesContent: false,
+  heldWith: [],
   idempotent: true,
   executor: 'bridge',
   document: { type: 'tool_call' },

@@ -22,6 +22,9 @@ export const renameFile = defineTool({
     target_path: 'new_path',
   },
   effect: 'write',
+  changesContent: false,
+  heldWith: [],
+  parts: ['delete_file', 'write'],
   idempotent: false,
   executor: 'bridge',
   document: {

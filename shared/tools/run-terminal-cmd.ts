@@ -32,6 +32,8 @@ export const runTerminalCmd = defineTool({
   }),
   renamed: { required_permissions: 'permissions', cwd: 'working_directory' },
   effect: 'execute',
+  changesContent: false,
+  heldWith: [],
   idempotent: false,
   executor: 'bridge',
   document: { type: 'terminal_command', command: 'command' },

@@ -17,6 +17,8 @@ export const savePlan = defineTool({
   }),
   renamed: {},
   effect: 'write',
+  changesContent: true,
+  heldWith: [],
   idempotent: true,
   executor: 'bridge',
   document: { type: 'file_edit', path: 'path', content: 'contents', operation: 'create' },

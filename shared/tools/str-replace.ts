@@ -16,6 +16,8 @@ export const strReplace = defineTool({
   }),
   renamed: { path: 'file_path', target_file: 'file_path' },
   effect: 'write',
+  changesContent: true,
+  heldWith: [],
   idempotent: false,
   executor: 'bridge',
   document: { type: 'file_edit', path: 'file_path', content: 'new_string', operation: 'edit' },

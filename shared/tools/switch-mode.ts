@@ -23,6 +23,8 @@ export const switchMode = defineTool({
   }),
   renamed: { target_mode_id: 'mode', target_mode: 'mode', explanation: 'reason' },
   effect: 'read',
+  changesContent: false,
+  heldWith: [],
   idempotent: true,
   executor: 'edge',
   document: { type: 'clarification', content: 'reason' },

@@ -32,6 +32,8 @@ export const task = defineTool({
   renamed: { type: 'subagent_type', agent: 'subagent_type' },
   // A subagent is bound to the mode of its starter, so even read-only modes can have some.
   effect: 'read',
+  changesContent: false,
+  heldWith: [],
   idempotent: true,
   executor: 'agent',
   document: { type: 'tool_call' },

@@ -28,6 +28,8 @@ export const todoWrite = defineTool({
   }),
   renamed: {},
   effect: 'read',
+  changesContent: false,
+  heldWith: [],
   modes: ['agent', 'debug'],
   idempotent: true,
   executor: 'edge',

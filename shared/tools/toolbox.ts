@@ -106,6 +106,9 @@ export function offered(offer: Offer): Tool {
     aliases: [],
     renamed: {},
     executor: 'bridge',
+    // Its subject is no path: only rules for its server hold it.
+    changesContent: false,
+    heldWith: [],
     toFunction: () => ({ type: 'function', function: { name, description, parameters } }),
     read: (args) => readOffered(name, args, check),
     subjects: () => [`${origin.server}/${origin.tool}`],

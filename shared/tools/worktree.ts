@@ -11,6 +11,9 @@ const OF_BRIDGE = {
   aliases: [],
   renamed: {},
   effect: 'write',
+  // The person's files stay as they are.
+  changesContent: false,
+  heldWith: [],
   idempotent: true,
   executor: 'bridge',
   document: { type: 'tool_call' },

@@ -14,6 +14,8 @@ export const write = defineTool({
   }),
   renamed: { file_path: 'path', target_file: 'path', content: 'contents', fileText: 'contents' },
   effect: 'write',
+  changesContent: true,
+  heldWith: [],
   idempotent: true,
   executor: 'bridge',
   document: { type: 'file_edit', path: 'path', content: 'contents', operation: 'create' },
