@@ -126,8 +126,7 @@ export const Agent = AgentInfo.extend({
   /** Why the response failed. `details` may say which branch, file or server it is about. */
   error: Failure.extend({ details: z.string().optional() }).optional(),
   /** The branch of its own, once it is made; from `head` on as it was when the bridge closed it last. */
-  worktree: OpenedWorktree.pick({ branch: true, base: true, uncommitted: true })
-    .extend(ClosedWorktree.omit({ branch: true }).partial().shape)
+  worktree: OpenedWorktree.extend(ClosedWorktree.omit({ branch: true }).partial().shape)
     .extend({
       /** The newest response has failed or was cancelled, and the bridge has still to tell what it has changed. */
       isClosing: z.literal(true).optional(),

@@ -36,6 +36,8 @@ export interface Gate {
   readonly tools: Pick<ReadonlyMap<string, BridgeTool>, 'get'>;
   /** The owner's policy. Each call asks it anew, so that a changed file counts at once. */
   readonly judge: Judge;
+  /** Throws a ToolFailure for a place that calls may read but not change. */
+  readonly assertChangeable?: (place: Place) => Promise<void>;
 }
 
 /** Reads the arguments, resolves the path, and judges. */
@@ -89,7 +91,7 @@ async function judged(
   call: ToolCall,
   tool: BridgeTool,
   read: ReadCall,
-  { workspace, judge }: Gate,
+  { workspace, judge, assertChangeable }: Gate,
 ): Promise<Admission> {
   const { definition } = tool;
   const { callId, conversationId, mode, limits, approvalReason } = call;
@@ -106,6 +108,7 @@ async function judged(
   const verdict = await judge(judgedCall, takesPath(definition) ? realNames : []);
   if (verdict.decision === 'deny') return refused(denied(verdict.reason));
   const places = placesIn(resolved);
+  if (access === 'write') for (const place of places) await assertChangeable?.(place);
   const { visibility, isTrusted = false } = verdict;
   const { effect, idempotent } = (isTrusted && definition.claims) || definition;
   const shown = visibility ? within.showing(visibility.mayShow) : within;

@@ -23,19 +23,27 @@ export interface Closing {
   readonly mayRead: (name: string) => boolean;
 }
 
+export interface Closed {
+  readonly closed: ClosedWorktree;
+  /** Sentences for the model and people. */
+  readonly notes: readonly string[];
+  /** Whether the folder has anything that is in no commit. */
+  readonly holdsWork: boolean;
+}
+
 /** May be called again. After a failure, or a crash, the next call goes on from there. */
 export async function closeWorktree(
   workshop: Workshop,
   closing: Closing,
   signal: AbortSignal,
-): Promise<{ readonly closed: ClosedWorktree; readonly notes: readonly string[] }> {
+): Promise<Closed> {
   const { store, git } = workshop;
   const { conversationId, base, branch, prefix } = closing.facts;
   const call = recordCall(closing.facts, closing.paths, closing.confinement);
-  const snapshot = new Snapshot(git, call, prefix, signal);
+  const snapshot = new Snapshot(git, call, closing.facts, signal);
   // Of a git that was killed. No other one is at work here.
   await rm(join(closing.paths.record, 'index.lock'), { force: true });
-  const { tree, isWhole, notes } = await snapshot.take(base);
+  const { tree, isWhole, left, notes } = await snapshot.take(base);
   const mayTell = (path: string) => {
     const name = relative(prefix, path);
     const isAround = name === '..' || name.startsWith('../');
@@ -45,8 +53,11 @@ export async function closeWorktree(
   if (closing.message !== undefined)
     await commit(workshop, { ...closing, call, snapshot, tree, isWhole }, signal);
   const { head } = store.read(conversationId) ?? closing.facts;
-  const committed = isWhole && head !== null && (await snapshot.treeOf(head)) === tree;
-  return { closed: { branch, head: head ?? base, committed, ...told }, notes };
+  const holdsWork = !isWhole || (await snapshot.treeOf(head ?? base)) !== tree;
+  const committed = !holdsWork && head !== null;
+  const inside = left.length === 0 ? {} : { left: [...left] };
+  const closed = { branch, head: head ?? base, committed, ...told, ...inside };
+  return { closed, notes, holdsWork };
 }
 
 interface Committing extends Closing {

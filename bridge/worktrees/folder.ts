@@ -1,9 +1,11 @@
 /** The folder of a worktree's calls, and the person's folders that its commands see there. */
 import { lstat, realpath, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
+import { nameInLine } from '../../shared/plain-sight.ts';
 import { ToolFailure } from '../failure.ts';
 import type { FolderLink, OtherFolder } from '../sandbox/confinement.ts';
 import { anchorFolder } from '../workspace/anchor.ts';
+import type { Place } from '../workspace/workspace.ts';
 import { worktreeFailed } from './git.ts';
 import type { WorktreeFacts, WorktreePaths } from './store.ts';
 
@@ -30,6 +32,24 @@ export async function folderOf(
   if (prefix === '') return { workspace, links: linked };
   const dotGit = await linksOf(['.git'], tree, tree);
   return { workspace, links: [...linked, ...dotGit], variables: ACROSS_MOUNTS };
+}
+
+/** Throws a ToolFailure for a place in a repository inside the worktree: no commit of the worktree can hold it. */
+export async function assertOwn(
+  { name, path }: Place,
+  { modules = [] }: WorktreeFacts,
+  { tree }: WorktreePaths,
+): Promise<void> {
+  const submodules = new Set(modules.map((module) => join(tree, module)));
+  for (let folder = dirname(path); folder.startsWith(`${tree}/`); folder = dirname(folder)) {
+    const dotGit = await lstat(join(folder, '.git')).catch(() => undefined);
+    if (dotGit === undefined && !submodules.has(folder)) continue;
+    throw new ToolFailure(
+      'NESTED_REPOSITORY',
+      `${nameInLine(name)} is in ${nameInLine(relative(tree, folder))}, a submodule or a repository of its own. ` +
+        'The difference and the commit of this work cannot hold it: leave it, and say in your answer what must change there.',
+    );
+  }
 }
 
 /** The workspace is a mount of its own, and its repository begins outside of it. */

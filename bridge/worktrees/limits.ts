@@ -40,6 +40,12 @@ export const WORKTREE_LIMITS = {
   maxToldDiffChars: 30_000,
   /** Files whose content the diff leaves out one by one. With more, it leaves out all. */
   maxHiddenFiles: 200,
+  /** Repositories inside a worktree that a close lists. */
+  maxLeft: 100,
+  /** Names of what a close leaves out in a sentence of its result. */
+  maxToldNames: 5,
+  /** Entries of repositories inside that a close looks at for work. With more, it takes them for work. */
+  maxLookedEntries: 100_000,
   /** Names that are tried for a branch nobody named. */
   maxBranchTries: 100,
   /** Folders that the owner may link. */

@@ -53,8 +53,9 @@ export async function makeWorktree(
     const facts = await fill(workshop, { wanted, settings, paths }, making.signal);
     const { root, confinement } = workshop;
     const output = await setUp(settings, confinement, await folderOf(root, facts, paths), making);
-    store.save(facts);
-    return { facts, output };
+    const made = { ...facts, createdMs: Date.now() };
+    store.save(made);
+    return { facts: made, output };
   } catch (error) {
     await store.remove(conversationId);
     throw error;
@@ -91,7 +92,7 @@ async function fill(
   const base = await findBase(git, repository, named, signal);
   const chosen = { wanted: wanted.branch, conversationId };
   const branch = await chooseBranch(git, repository, chosen, signal);
-  const { modules } = await measure(git, repository, { base, folder: paths.folder }, signal);
+  const modules = await measure(git, repository, { base, folder: paths.folder }, signal);
   const status = await readGitStatus(root, signal, { confine: confinement.confineLook });
   const give = giverTo(account);
   const isConfined = confinement.kind !== 'none';
@@ -108,7 +109,11 @@ async function fill(
     ...{ conversationId, branch, base, prefix: repository.prefix, objects: repository.objects },
     uncommitted: hasChanges(status),
     links,
-    notes: [...notesOf('submodule', modules), ...notesOf('file of Git LFS', large)],
+    modules,
+    notes: [
+      ...notesOf('submodule', modules).map((note) => `${note} ${NO_COMMIT_HOLDS}`),
+      ...notesOf('file of Git LFS', large),
+    ],
     ...{ createdMs: Date.now(), head: null },
   };
 }
@@ -120,13 +125,13 @@ function withoutFolder(prefix: string): ToolFailure {
   );
 }
 
-/** Throws a ToolFailure for a commit that is too large. */
+/** The names of the commit's submodules. Throws a ToolFailure for a commit that is too large. */
 async function measure(
   git: Git,
   { root }: Repository,
   { base, folder }: { base: string; folder: string },
   signal: AbortSignal,
-): Promise<{ readonly modules: readonly string[] }> {
+): Promise<string[]> {
   const args = ['ls-tree', '-r', '-l', '-z', '--full-tree', base];
   const entries = (await git.run({ cwd: root, args, timeoutMs: WORKTREE_LIMITS.gitWorkMs, signal }))
     .split('\0')
@@ -143,7 +148,7 @@ async function measure(
         'work in the folder itself.',
     );
   }
-  return { modules: entries.flatMap(([, mode, , name = '']) => (mode === '160000' ? [name] : [])) };
+  return entries.flatMap(([, mode, , name = '']) => (mode === '160000' ? [name] : []));
 }
 
 /** Git has checked out only a note in the place of these files. */
@@ -155,6 +160,8 @@ async function largeFilesIn(
   const args = ['ls-files', '-z', '--', ':(top,attr:filter=lfs)'];
   return (await git.run({ cwd: tree, args, signal })).split('\0').slice(0, -1);
 }
+
+const NO_COMMIT_HOLDS = 'Work there would be in no commit of this branch.';
 
 function notesOf(what: string, names: readonly string[]): string[] {
   const [first] = names;

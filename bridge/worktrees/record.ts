@@ -3,8 +3,10 @@
  * among the files, the bridge compares and commits the files alone.
  */
 import type { Stats } from 'node:fs';
-import { cp, lstat, mkdir, writeFile } from 'node:fs/promises';
+import { cp, lstat, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isSystemError } from '../../machine/system-error.ts';
+import { nameInLine } from '../../shared/plain-sight.ts';
 import { type BytePath, fromText, toBytes, toText } from '../sandbox/byte-path.ts';
 import type { Confinement } from '../sandbox/confinement.ts';
 import type { Git, GitCall } from './git.ts';
@@ -83,8 +85,10 @@ export function recordCall(
 export interface Taken {
   /** The id of a tree with all files as they are now. */
   readonly tree: string;
-  /** Whether all files could be read. */
+  /** Whether the tree has all of the work: all files could be read, and `left` is empty. */
   readonly isWhole: boolean;
+  /** Submodules and other repositories with work inside. Git stores of a repository no more than the id of a commit. */
+  readonly left: readonly string[];
   /** Sentences about what the tree leaves out. */
   readonly notes: readonly string[];
 }
@@ -94,12 +98,19 @@ export class Snapshot {
   readonly #git: Git;
   readonly #call: RecordCall;
   readonly #prefix: string;
+  readonly #begunMs: number;
   readonly #signal: AbortSignal;
 
-  constructor(git: Git, call: RecordCall, prefix: string, signal: AbortSignal) {
+  constructor(
+    git: Git,
+    call: RecordCall,
+    { prefix, createdMs }: Pick<WorktreeFacts, 'prefix' | 'createdMs'>,
+    signal: AbortSignal,
+  ) {
     this.#git = git;
     this.#call = call;
     this.#prefix = prefix;
+    this.#begunMs = createdMs;
     this.#signal = signal;
   }
 
@@ -109,13 +120,19 @@ export class Snapshot {
     const add = [...QUIETLY, 'add', '-A', '--ignore-errors', ...this.#inside()];
     const { code, complaint } = await this.#ask(...add);
     if (code !== 0 && code !== SOME_UNREADABLE) throw gitFailed(add, complaint);
-    const left = await this.#leaveRepositoriesOut(base);
+    const repositories = await this.#leaveRepositoriesOut(base);
+    const worked: string[] = [];
+    for (const name of repositories) if (await this.#holdsWork(name)) worked.push(toText(name));
     const unread = complaint.split('\n').filter((line) => line !== '' && !ON_REPOSITORY.test(line));
+    const ignored = (await this.#namesOf('--others', '--ignored', ...COMPACT)).map(toText);
     const notes = [
       ...(unread.length === 0 ? [] : [`${SOME_UNREAD}: ${unread.join('\n')}`]),
-      ...(left.length === 0 ? [] : [`Repositories in it are left out: ${left.join(', ')}`]),
+      ...(worked.length === 0 ? [] : [`${IN_REPOSITORIES}: ${listed(worked)}`]),
+      ...(ignored.length === 0 ? [] : [`Left out, because git ignores it: ${listed(ignored)}`]),
     ];
-    return { tree: (await this.#run('write-tree')).trim(), isWhole: unread.length === 0, notes };
+    const tree = (await this.#run('write-tree')).trim();
+    const left = worked.slice(0, WORKTREE_LIMITS.maxLeft);
+    return { tree, isWhole: unread.length + worked.length === 0, left, notes };
   }
 
   /** The id of the new commit. `author` is git's environment. */
@@ -134,11 +151,9 @@ export class Snapshot {
   }
 
   async #assertSmall(): Promise<void> {
-    const args = ['ls-files', '-z', '--others', '--modified', '--exclude-standard'];
-    const names = (await this.#run(...args, ...this.#inside())).split('\0').slice(0, -1);
     let bytes = 0;
     let largest = { name: '', size: 0 };
-    for (const name of names) {
+    for (const name of await this.#namesOf('--others', '--modified')) {
       const stats = await this.#statsOf(name);
       const size = stats?.isFile() ? stats.size : 0;
       bytes += size;
@@ -153,27 +168,66 @@ export class Snapshot {
 
   /** "add" starts another git in each repository that it knows, and that git obeys the settings there. */
   async #forgetRepositories(): Promise<void> {
-    const entries = (await this.#run('ls-files', '-z', '--stage')).split('\0');
-    const known = entries.filter((entry) => entry.startsWith(`${REPOSITORY} `));
+    const known = await this.#repositories();
     await this.#update(known.map((entry) => `0 ${entry.split(' ')[1]}\t${nameIn(entry)}\0`));
   }
 
-  /** Git would store only the id of a commit, which no other repository has. Submodules stay as they were in `base`. */
-  async #leaveRepositoriesOut(base: string): Promise<string[]> {
+  /** The index's entries that are other repositories. */
+  async #repositories(): Promise<string[]> {
+    const entries = (await this.#run('ls-files', '-z', '--stage')).split('\0');
+    return entries.filter((entry) => entry.startsWith(`${REPOSITORY} `));
+  }
+
+  /** Names of files in the workspace, as `ls-files` lists them. */
+  async #namesOf(...kinds: readonly string[]): Promise<BytePath[]> {
+    const args = ['ls-files', '-z', '--exclude-standard', ...kinds, ...this.#inside()];
+    return (await this.#run(...args)).split('\0').slice(0, -1);
+  }
+
+  /**
+   * Git would store only the id of a commit, which no other repository has. Submodules stay as they were in `base`.
+   * Returns the names of all repositories in the worktree.
+   */
+  async #leaveRepositoriesOut(base: string): Promise<BytePath[]> {
     const args = ['diff-index', '--cached', '--raw', '-z', '--no-renames', '--no-abbrev', base];
     const fields = (await this.#run(...args)).split('\0');
     const restored: string[] = [];
-    const names: string[] = [];
+    const fresh: BytePath[] = [];
     for (let index = 0; index + 1 < fields.length; index += 2) {
       const [oldMode = '', newMode, oldId] = (fields[index] ?? '').slice(1).split(' ');
       const name = fields[index + 1] ?? '';
       const isForgotten = oldMode === REPOSITORY && (await this.#isFolder(name));
       if (newMode !== REPOSITORY && !isForgotten) continue;
       restored.push(`${oldMode === '000000' ? '0' : oldMode} ${oldId}\t${name}\0`);
-      if (newMode === REPOSITORY) names.push(JSON.stringify(toText(name)));
+      if (newMode === REPOSITORY) fresh.push(name);
     }
     await this.#update(restored);
-    return names;
+    // A repository without a commit: git shows its name with `/` at the end, and nothing of what is in it.
+    const bare = (await this.#namesOf('--others')).filter((name) => name.endsWith('/'));
+    const known = (await this.#repositories()).map(nameIn);
+    return [...new Set([...known, ...fresh, ...bare.map((name) => name.slice(0, -1))])];
+  }
+
+  /** Whether anything in a repository is newer than the worktree. Its `.git` does not count. */
+  async #holdsWork(name: BytePath): Promise<boolean> {
+    const pending = [`${fromText(this.#call.cwd)}/${name}`];
+    for (let looked = 0; looked < WORKTREE_LIMITS.maxLookedEntries; ) {
+      const folder = pending.pop();
+      if (folder === undefined) return false;
+      try {
+        for (const entry of await readdir(toBytes(folder), LISTING)) {
+          looked++;
+          if (entry.name === '.git') continue;
+          const path = `${folder}/${entry.name}`;
+          if ((await lstat(toBytes(path))).ctimeMs >= this.#begunMs) return true;
+          if (entry.isDirectory()) pending.push(path);
+        }
+      } catch (error) {
+        // A folder that cannot be looked into may hold work. One that is gone, or a file in its place, holds none.
+        if (!isSystemError(error, 'ENOENT', 'ENOTDIR')) return true;
+      }
+    }
+    return true;
   }
 
   async #isFolder(name: BytePath): Promise<boolean> {
@@ -217,6 +271,14 @@ const QUIETLY = ['-c', 'core.safecrlf=false', '-c', 'advice.addEmbeddedRepo=fals
 const ON_REPOSITORY =
   /^error: (?:'.*\/' does not have a commit checked out|unable to (?:index file|add) '.*\/'(?: to index)?)$|^warning: adding embedded git repository: /;
 
+/** A folder whose files are all ignored stands for them. */
+const COMPACT = ['--directory', '--no-empty-directory'];
+
+const LISTING = { withFileTypes: true, encoding: 'latin1' } as const;
+
+const IN_REPOSITORIES =
+  'Left out, because it is in submodules or repositories of their own; it is in the folder of this work alone';
+
 const SOME_UNREAD = 'Some files could not be read, and may not be in it';
 
 /** The mode of an entry that is another repository. */
@@ -224,6 +286,12 @@ const REPOSITORY = '160000';
 
 /** The exit code of `add` where all but some files are in the index. */
 const SOME_UNREADABLE = 1;
+
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, WORKTREE_LIMITS.maxToldNames).map(nameInLine).join(', ');
+  const others = names.length - WORKTREE_LIMITS.maxToldNames;
+  return others > 0 ? `${shown} and ${others} more` : shown;
+}
 
 function nameIn(entry: string): string {
   return entry.slice(entry.indexOf('\t') + 1);

@@ -15,7 +15,7 @@ import { BackgroundProcesses } from '../terminal/background.ts';
 import { createCatalogue } from '../tools/catalogue.ts';
 import { createRunTerminalCmd } from '../tools/run-terminal-cmd.ts';
 import { Workspace } from '../workspace/workspace.ts';
-import { folderOf, worktreeGone } from './folder.ts';
+import { assertOwn, folderOf, worktreeGone } from './folder.ts';
 import { WORKTREE_LIMITS } from './limits.ts';
 import { lookedAt } from './look.ts';
 import type { Workshop } from './making.ts';
@@ -163,6 +163,7 @@ export class Rooms implements Elsewhere {
       confinement,
       tools: { get: (name) => known.get(name) ?? findOffer(name) },
       judge: judgeIn(folder.workspace),
+      assertChangeable: (place) => assertOwn(place, facts, store.pathsOf(facts.conversationId)),
       end: async () => {
         await background.endAll();
         confinement[Symbol.dispose]();

@@ -27,8 +27,11 @@ export const WorktreeFacts = z.object({
   uncommitted: z.boolean(),
   /** The person's folders that commands see in it, relative to the workspace. */
   links: z.array(z.string()),
+  /** Submodules of `base`. Absent in what an earlier bridge has kept. */
+  modules: z.array(z.string()).optional(),
   /** What a reader of the result should know: submodules, large files, folders that could not be linked. */
   notes: z.array(z.string()),
+  /** Epoch milliseconds. The files of the checkout and of the setup are not younger. */
   createdMs: z.number(),
   /** The newest commit of the branch; null before the first. */
   head: z.string().nullable(),

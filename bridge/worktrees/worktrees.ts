@@ -20,7 +20,7 @@ import {
   doing,
   type ToolContext,
 } from '../tools/executor.ts';
-import { closeWorktree } from './closing.ts';
+import { type Closed, closeWorktree } from './closing.ts';
 import { Git, worktreeFailed } from './git.ts';
 import { WORKTREE_LIMITS } from './limits.ts';
 import { makeWorktree, type Workshop } from './making.ts';
@@ -120,26 +120,52 @@ export class Worktrees {
     return await this.#work(context, async () => {
       const facts = await this.rooms.find(conversationId);
       const isSettled = await this.rooms.settled(conversationId, signal);
-      const { confinement } = await this.rooms.enter(facts);
-      const { mayRead } = await this.#readTellable();
-      const paths = this.#workshop.store.pathsOf(conversationId);
       const said = commit ? (message ?? `Work on ${facts.branch}`) : undefined;
-      const closing = { facts, paths, confinement, message: said, mayRead };
-      const { closed, notes } = await closeWorktree(this.#workshop, closing, signal);
+      const { closed, notes } = await this.#look(facts, said, signal);
       return toClosed(closed, isSettled ? notes : [STILL_AT_WORK, ...notes]);
     });
+  }
+
+  async #look(
+    facts: WorktreeFacts,
+    message: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Closed> {
+    const { confinement } = await this.rooms.enter(facts);
+    const { mayRead } = await this.#readTellable();
+    const paths = this.#workshop.store.pathsOf(facts.conversationId);
+    const closing = { facts, paths, confinement, message, mayRead };
+    return await closeWorktree(this.#workshop, closing, signal);
   }
 
   async #remove(context: ToolContext): Promise<ToolResult> {
     const { conversationId, signal } = context;
     return await this.#work(context, async () => {
-      await this.rooms.settled(conversationId, signal);
+      const { store } = this.#workshop;
+      const isSettled = await this.rooms.settled(conversationId, signal);
+      const holdsWork = !isSettled || (await this.#holdsWork(store.read(conversationId), signal));
       await this.rooms.leave(conversationId);
-      await this.#workshop.store.remove(conversationId);
+      if (holdsWork) return { status: 'success', data: KEPT };
+      await store.remove(conversationId);
       return { status: 'success', data: 'The worktree is removed.' };
     });
   }
+
+  /** A worktree that cannot be looked at may hold work. */
+  async #holdsWork(facts: WorktreeFacts | undefined, signal: AbortSignal): Promise<boolean> {
+    if (facts === undefined) return false;
+    try {
+      return (await this.#look(facts, undefined, signal)).holdsWork;
+    } catch (error) {
+      if (error instanceof ToolFailure) return error.code !== 'WORKTREE_GONE';
+      throw error;
+    }
+  }
 }
+
+const KEPT =
+  'The worktree may hold work that is in no commit, so its folder stays. The person can look at it and remove it ' +
+  '(`drawbridge worktrees`).';
 
 const STILL_AT_WORK =
   'A call is still at work in it: what that changes from now on is missing here.';

@@ -72,7 +72,7 @@ export function registerAgents(program: Command): void {
 
 const CHANGES = {
   stop: 'Cancel what an agent is doing',
-  archive: 'Stop an agent, put it away and remove its worktree',
+  archive: 'Stop an agent, put it away and remove its worktree if all is committed',
   unarchive: 'Bring an archived agent back',
 } as const;
 

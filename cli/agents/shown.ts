@@ -26,7 +26,15 @@ export function agentText(agent: Agent): string {
     ...(worktree?.isClosing
       ? ['  The bridge has still to tell what the newest response changed.']
       : []),
+    ...(worktree?.left ?? []).map((name) => `  in no commit: ${line(name)}`),
+    ...(worktree?.committed === false && hasChanges(worktree)
+      ? [`  Not committed: it is in ${line(worktree.path)} until you remove it.`]
+      : []),
     ...(worktree?.diff ? ['', printable(worktree.diff)] : []),
   ];
   return `${parts.join('\n')}\n`;
+}
+
+function hasChanges({ files = [], omitted = 0, left = [] }: NonNullable<Agent['worktree']>) {
+  return files.length + omitted + left.length > 0;
 }

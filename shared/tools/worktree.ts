@@ -58,8 +58,8 @@ export const closeWorktree = defineTool({
 });
 
 /**
- * Removes the worktree with all that is not committed, and ends its background commands. The branch stays. A success
- * also where there is no worktree.
+ * Ends the worktree's background commands, and removes it unless it holds work that is in no commit. The branch stays. A
+ * success in each case, also where there is no worktree.
  */
 export const removeWorktree = defineTool({
   ...OF_BRIDGE,
@@ -118,6 +118,8 @@ export const ClosedWorktree = z.object({
   ),
   /** Changed files that `files` does not list. */
   omitted: z.int(),
+  /** Submodules and other repositories inside with work of the run, which no commit can hold. */
+  left: z.array(z.string()).optional(),
   /** In git's format. It ends with a line that says so where it was cut. */
   diff: z.string(),
 });

@@ -54,9 +54,8 @@ export function worktreeOf(
     if (opened && closed) break;
   }
   if (!opened) return {};
-  const { path: _, ...begun } = opened;
   const isClosing = closing !== undefined && closing.closed === undefined;
-  return { worktree: { ...begun, ...closed, ...(isClosing && { isClosing }) } };
+  return { worktree: { ...opened, ...closed, ...(isClosing && { isClosing }) } };
 }
 
 export function shownWebhook(

@@ -158,8 +158,9 @@ describe.skipIf(NO_BUBBLEWRAP)(`what an agent leaves in a worktree ${NO_BUBBLEWR
         `printf '${program.replace('\n', '\\n')}' > evil; chmod +x evil; echo '* filter=evil' > .gitattributes; echo two > a.txt`,
     );
     expect(await bridge.close(id, { commit: true })).toMatchObject({
-      committed: true,
+      committed: false,
       files: [{ path: 'a.txt' }, { path: 'file' }, { path: 'gone', status: 'deleted' }],
+      left: ['module'],
     });
     expect(existsSync(join(record, 'ran'))).toBe(false);
     const tree = await place.git('ls-tree', branch);
@@ -219,7 +220,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`what an agent leaves in a worktree ${NO_BUBBLEWR
   });
 
   it('is removed while a command works in it, and what that leaves goes later', async () => {
-    const place = await repositoryWith({ 'a.txt': 'one\n' });
+    const place = await repositoryWith({ '.gitignore': 'd\n', 'a.txt': 'one\n' });
     const { bridge } = await startBridge(place);
     const [id, other] = [newConversation(), newConversation()];
     const { path } = await bridge.open(id);

@@ -162,11 +162,15 @@ describe.skipIf(NO_BUBBLEWRAP)(`a worktree ${NO_BUBBLEWRAP ?? ''}`, () => {
       expect(closed).toMatchObject({ committed: true, files: [{ path: 'last.txt' }] });
     });
 
-    it('is removed when the command has ended', async () => {
-      const { bridge, id, path, cancel } = await atWork(SLOW_END);
+    it.each([
+      ['removed when the command has ended', SLOW_END.replace('echo 2 > last.txt; ', ''), []],
+      ['kept with what the command wrote last', SLOW_END, ['last.txt']],
+    ])('is %s', async (_, command, kept) => {
+      const { bridge, id, path, cancel } = await atWork(command);
       cancel();
       expect(await bridge.call(callOf(id, 'remove_worktree'))).toMatchObject({ status: 'success' });
-      expect(existsSync(path)).toBe(false);
+      expect(kept.map((name) => existsSync(join(path, name)))).toEqual(kept.map(() => true));
+      expect(existsSync(path)).toBe(kept.length > 0);
     });
 
     it('says so where the command does not end in time, and is usable afterwards', async () => {
@@ -204,7 +208,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`a worktree ${NO_BUBBLEWRAP ?? ''}`, () => {
   });
 
   it('is removed with its files, and its branch stays', async () => {
-    const place = await repositoryWith({ 'a.txt': 'one\n' });
+    const place = await repositoryWith({ '.gitignore': 'x\n', 'a.txt': 'one\n' });
     const { bridge } = await startBridge(place);
     const id = newConversation();
     const { branch, path } = await bridge.open(id);
@@ -346,4 +350,110 @@ describe.skipIf(NO_BUBBLEWRAP)(`a worktree ${NO_BUBBLEWRAP ?? ''}`, () => {
     const refused = await without.call(callOf(newConversation(), 'open_worktree'));
     expect(refused).toMatchObject({ status: 'error', code: 'NOT_A_REPOSITORY' });
   });
+});
+
+describe.skipIf(NO_BUBBLEWRAP)(`work that is in no commit ${NO_BUBBLEWRAP ?? ''}`, () => {
+  const AS = '-c user.name=x -c user.email=x@y';
+
+  it.each([
+    ['a submodule', 'echo 1 > module/x.txt', 'module'],
+    [
+      'a repository in the place of a submodule',
+      `cd module; git init -q; echo 1 > x.txt; git add x.txt; git ${AS} commit -qm x`,
+      'module',
+    ],
+    ['a new repository', 'git init -q in; echo 1 > in/x.txt', 'in'],
+    [
+      'a new repository with a commit',
+      `git init -q deep/in; cd deep/in; echo 1 > x.txt; git add x.txt; git ${AS} commit -qm x`,
+      'deep/in',
+    ],
+    ['an unreadable folder of a repository', 'git init -q in; mkdir in/a; chmod 0 in/a', 'in'],
+  ])('of %s is listed, and its folder stays', async (_, command, left) => {
+    const place = await withModule();
+    const { bridge } = await startBridge(place);
+    const id = newConversation();
+    const opened = await bridge.call(callOf(id, 'open_worktree'));
+    expect(opened.data).toContain('module. Work there would be in no commit of this branch.');
+    const { path } = opened.metadata as { path: string };
+    await bridge.run(id, `${command}; true`);
+    const result = await bridge.call(callOf(id, 'close_worktree', { commit: true }));
+    expect(result).toMatchObject({ metadata: { committed: false, files: [], left: [left] } });
+    expect(result.data).toContain(`in the folder of this work alone: ${left}`);
+    const removed = await bridge.call(callOf(id, 'remove_worktree'));
+    expect(removed.data).toContain('so its folder stays');
+    expect(existsSync(join(path, left))).toBe(true);
+    expect(await bridge.run(id, 'git rev-parse --show-toplevel')).toContain(path);
+  });
+
+  it('is refused in a repository of its own, where a file tool would write it', async () => {
+    const place = await withModule();
+    const { bridge } = await startBridge(place);
+    const id = newConversation();
+    await bridge.open(id);
+    await bridge.run(id, 'git init -q in; echo 1 > in/a.txt');
+    const refused = { status: 'error', code: 'NESTED_REPOSITORY' };
+    for (const path of ['module/x.txt', 'module/a/b.txt', 'in/x.txt', place.path('module/y')]) {
+      const write = callOf(id, 'write', { path, contents: 'x\n' });
+      expect(await bridge.call(write)).toMatchObject(refused);
+    }
+    const rename = callOf(id, 'rename_file', { path: 'a.txt', new_path: 'in/b.txt' });
+    expect(await bridge.call(rename)).toMatchObject(refused);
+    const read = await bridge.call(callOf(id, 'read_file', { target_file: 'in/a.txt' }));
+    expect(read).toMatchObject({ status: 'success' });
+    const beside = callOf(id, 'write', { path: 'module2/x.txt', contents: 'x\n' });
+    expect(await bridge.call(beside)).toMatchObject({ status: 'success' });
+  });
+
+  it('in ignored files is named, and does not keep the folder', async () => {
+    const place = await repositoryWith({ '.gitignore': 'dist\n*.log\n', 'a.txt': 'one\n' });
+    const { bridge } = await startBridge(place);
+    const id = newConversation();
+    const { path } = await bridge.open(id);
+    await bridge.run(id, 'mkdir dist; echo 1 > dist/a.js; echo 2 > x.log');
+    const closed = await bridge.call(callOf(id, 'close_worktree', { commit: true }));
+    expect(closed.data).toContain('Left out, because git ignores it: dist/, x.log');
+    await bridge.call(callOf(id, 'remove_worktree'));
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it('stays when the conversation is put away, until it is committed', async () => {
+    const place = await repositoryWith({ 'a.txt': 'one\n' });
+    const { bridge } = await startBridge(place);
+    const id = newConversation();
+    const { path } = await bridge.open(id);
+    await bridge.run(id, 'echo 2 >> a.txt');
+    await bridge.close(id, { commit: false }); // As after a run that failed.
+    await bridge.call(callOf(id, 'remove_worktree'));
+    expect(await readFile(join(path, 'a.txt'), 'utf8')).toBe('one\n2\n');
+    await bridge.open(id);
+    expect(await bridge.close(id, { commit: true })).toMatchObject({ committed: true });
+    await bridge.run(id, 'echo 3 >> a.txt');
+    await bridge.call(callOf(id, 'remove_worktree'));
+    expect(existsSync(path)).toBe(true);
+    await bridge.close(id, { commit: true });
+    await bridge.call(callOf(id, 'remove_worktree'));
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it('does not count what the setup has put into a submodule', async () => {
+    const place = await withModule();
+    await putState(place, 'worktrees.json', { setup: 'mkdir -p module/a; echo 1 > module/a/x' });
+    const { bridge } = await startBridge(place);
+    const id = newConversation();
+    const { path } = await bridge.open(id);
+    expect((await bridge.close(id, { commit: true })).left).toBeUndefined();
+    await bridge.run(id, 'echo 2 >> module/a/x');
+    expect((await bridge.close(id, { commit: true })).left).toEqual(['module']);
+    await bridge.call(callOf(id, 'remove_worktree'));
+    expect(existsSync(path)).toBe(true);
+  });
+
+  async function withModule() {
+    const place = await repositoryWith({ 'a.txt': 'one\n' });
+    const head = (await place.git('rev-parse', 'HEAD')).trim();
+    await place.git('update-index', '--add', '--cacheinfo', `160000,${head},module`);
+    await place.git('commit', '--quiet', '-m', 'second');
+    return place;
+  }
 });

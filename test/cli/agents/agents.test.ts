@@ -62,6 +62,23 @@ it('an agent is shown with what it has changed, without control characters', asy
   );
 });
 
+it('an agent whose work is in no commit is shown with the folder that has it', async () => {
+  await using api = await startScriptedApi([]);
+  const changed = { files: [], diff: '', head: 'b', committed: false, left: ['lib'] };
+  const worktree = {
+    branch: 'fix',
+    base: 'b',
+    uncommitted: false,
+    path: '/state/tree',
+    ...changed,
+  };
+  api.answers.set(`GET agents/${CONVERSATION_ID}`, { ...AGENT, worktree });
+  const { stdout } = await run(api, 'show', CONVERSATION_ID);
+  expect(stdout).toMatch(
+    /:\n {2}in no commit: lib\n {2}Not committed: it is in \/state\/tree until you remove it\.\n$/,
+  );
+});
+
 it('an agent whose bridge is away is shown with what is missing of its changes', async () => {
   await using api = await startScriptedApi([]);
   const worktree = { branch: 'fix', base: 'b', uncommitted: false, isClosing: true };

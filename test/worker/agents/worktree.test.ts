@@ -53,8 +53,7 @@ it('a run opens a worktree, works there and closes it; the model sees neither ca
     arguments: { commit: true, message: 'Mend it' },
   });
   const done = await untilStatus(account, id, 'completed');
-  const { path: _, ...opened } = OPENED;
-  expect(done).toMatchObject({ result: 'Done.', worktree: { ...opened, ...CLOSED } });
+  expect(done).toMatchObject({ result: 'Done.', worktree: { ...OPENED, ...CLOSED } });
   const view = Object(await (await call(`conversations/${id}`, { account })).json());
   const [{ documents, metadata, usage }] = view.responses;
   expect(documents.map((one: { type: string }) => one.type)).toEqual([
@@ -177,8 +176,7 @@ it.each(['stopped', 'failed'] as const)(
     bridge.succeed(closing.callId, 'Closed.', { ...CLOSED, committed: false });
     await untilAcked(bridge, closing.callId);
     const { worktree } = await read(account, id);
-    const { path: _, ...opened } = OPENED;
-    expect(worktree).toEqual({ ...opened, ...CLOSED, committed: false });
+    expect(worktree).toEqual({ ...OPENED, ...CLOSED, committed: false });
     const view = Object(await (await call(`conversations/${id}`, { account })).json());
     expect(view.responses[0].documents).not.toContainEqual(
       expect.objectContaining({ content: expect.stringContaining('close_worktree') }),
@@ -232,8 +230,7 @@ it('a worktree that cannot be closed is no longer said to be closing', async () 
   const { callId } = await bridge.nextCall();
   bridge.finish(callId, { status: 'error', code: 'WORKTREE_GONE', data: 'It is gone.' });
   await untilAcked(bridge, callId);
-  const { path: _, ...opened } = OPENED;
-  expect((await read(account, id)).worktree).toEqual(opened);
+  expect((await read(account, id)).worktree).toEqual(OPENED);
 });
 
 it('the difference of a follow-up that succeeds replaces that of a cancelled run', async () => {

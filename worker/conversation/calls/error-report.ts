@@ -52,6 +52,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   BRANCH_TAKEN: 'The branch exists, or has been changed meanwhile.',
   SETUP_FAILED: 'The setup of the worktree failed.',
   WORKTREE_FAILED: 'The worktree could not be made or read.',
+  NESTED_REPOSITORY: 'The path is in a repository inside the worktree, so it was not changed.',
   WORKTREE_GONE: 'The worktree is not there any more.',
   // Calls that could not run or finish.
   TOOL_CHANGED: 'The tool has changed on its server since the run began.',
