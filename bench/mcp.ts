@@ -39,7 +39,7 @@ async function measureCalls(): Promise<void> {
   const offers = new Offers();
   const file = join(folder, 'mcp.json');
   const servers = new McpServers({
-    ...{ folder, file, offers, environment: process.env },
+    ...{ workspace: join(folder, 'workspace'), file, offers, environment: process.env },
     onChange: () => {},
   });
   servers.start();

@@ -132,7 +132,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   const tools = { get: (name: string) => known.get(name) ?? findOffer(name) };
   const mcpServers = new ServerTeller(() => servers.reports);
   const servers = new McpServers({
-    ...{ folder: root, file: serverFileIn(stateDir), offers, environment },
+    ...{ workspace: root, file: serverFileIn(stateDir), offers, environment },
     sandbox: { confinement, guard },
     onChange: () => mcpServers.changed(),
   });

@@ -2,6 +2,7 @@
 
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { startListedServers } from './listed-servers.ts';
 
 /**
  * An attack works in its own folder inside the workspace. Beside the workspace are the home folder (`$HOME`),
@@ -17,6 +18,8 @@ export interface Attack {
   readonly swapper?: string;
   /** The command of one attempt. Printing {@link LOOT} is a hit; so is leaving a {@link MARK} outside. */
   readonly attempt: (index: number) => string;
+  /** What the bridge runs outside the sandbox after each attempt. `folder` is the attack's own. */
+  readonly after?: (folder: string) => Promise<void>;
 }
 
 /** A text in every file that no command may read. */
@@ -134,6 +137,17 @@ const HOME_FILES = PERSONAL_FILES.map((name) => `"$HOME/../${name}"`).join(' ');
 
 /** The attacks that need no second program. */
 export const PLAIN: readonly Attack[] = [
+  {
+    name: 'to have a listed MCP server run it',
+    attempt: () =>
+      `echo "open('$HOME/../outside/ran', 'w').write('${MARK}')" | tee json.py > tickets.py; ` +
+      'mkdir -p link node_modules/.bin node_modules/tickets; ' +
+      `echo "require('node:fs').writeFileSync('$HOME/../outside/ran', '${MARK}')" > tickets.cjs; ` +
+      'cp tickets.cjs node_modules/tickets/index.js; ' +
+      '{ echo "#!/usr/bin/env node"; cat tickets.cjs; } > node_modules/.bin/tickets; ' +
+      'chmod +x node_modules/.bin/tickets; echo "prefix=$PWD" > .npmrc; echo "{}" > package.json',
+    after: startListedServers,
+  },
   {
     name: 'to read the home folder and our state by their names',
     // Leaves out the workspace, which grows with every other attempt.

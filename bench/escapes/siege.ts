@@ -100,6 +100,7 @@ export class Siege {
       const output = await this.#command(index, attack.attempt(number));
       if (output.includes(LOOT)) result.hits++;
       if (!output.includes(END)) result.failed++;
+      await attack.after?.(this.#cwd(index));
       await makeRoom(this.#cwd(index), number);
     } catch {
       // The sandbox could not be made, so nothing was tried.

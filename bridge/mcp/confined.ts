@@ -14,7 +14,7 @@ export interface ServerSandbox {
 /** Of a server with `sandbox`. Its start rejects where there is no sandbox: it never runs outside. */
 export function confinedStart(
   { command, args, env, cwd = '.' }: StdioConfig,
-  folder: string,
+  workspace: string,
   sandbox: ServerSandbox | undefined,
 ): ProgramStart {
   return async (spawn) => {
@@ -24,7 +24,7 @@ export function confinedStart(
     }
     const { confinement, guard } = sandbox;
     const line = ['exec', ...[command, ...args].map(quote)].join(' ');
-    const request = { command: line, cwd: resolve(folder, cwd), permissions: [] };
+    const request = { command: line, cwd: resolve(workspace, cwd), permissions: [] };
     const guarded = await guard.begins(line);
     try {
       const ended = await confinement.start({ ...request, isServer: true }, async ({ launch }) => ({

@@ -1,5 +1,7 @@
 /** The one place that uses the MCP SDK as a client. */
 
+import { basename } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { RequestOptions } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
@@ -11,6 +13,8 @@ import {
   type ElicitResult,
   ErrorCode,
   type GetPromptResult,
+  ListRootsRequestSchema,
+  type ListRootsResult,
   McpError,
   type ReadResourceResult,
   type Tool,
@@ -79,13 +83,17 @@ export async function connectServer(
   options: ConnectOptions,
 ): Promise<Connection> {
   const { signal, onToolsChanged, onClosed } = options;
+  const isProgram = 'command' in config;
   const onChanged = { autoRefresh: false, onChanged: onToolsChanged };
   const client = new Client(
     { name: 'drawbridge', version: '0.1.0' },
     {
       // The SDK's default compiles a server's schemas to code, and no validator of it is bounded.
       jsonSchemaValidator: BOUNDED_VALIDATOR,
-      capabilities: options.onElicit ? { elicitation: { form: {} } } : {},
+      capabilities: {
+        ...(options.onElicit && { elicitation: { form: {} } }),
+        ...(isProgram && { roots: {} }),
+      },
       listChanged: { tools: onChanged, resources: onChanged, prompts: onChanged },
     },
   );
@@ -109,6 +117,7 @@ export async function connectServer(
       throw new McpError(ErrorCode.InvalidParams, NO_URL);
     });
   }
+  if (isProgram) client.setRequestHandler(ListRootsRequestSchema, () => rootsOf(options));
   client.fallbackNotificationHandler = async ({ method, params }) =>
     options.onNotification?.(method, params);
   await shakeHands(client, transport, signal).catch((error: unknown) => {
@@ -130,6 +139,11 @@ export async function connectServer(
       reached(() => client.getPrompt({ name, arguments: { ...args } }, requestOptions(options))),
     close: () => client.close(),
   };
+}
+
+/** Only for programs: a server elsewhere has no use for a path of this machine. */
+function rootsOf({ workspace }: Pick<ConnectOptions, 'workspace'>): ListRootsResult {
+  return { roots: [{ uri: pathToFileURL(workspace).href, name: basename(workspace) }] };
 }
 
 /** The SDK bounds `initialize`, but not the message after it, which a server behind a URL may leave unanswered. */

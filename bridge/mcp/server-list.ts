@@ -14,7 +14,7 @@ const StdioServer = Common.extend({
   command: z.string().min(1),
   args: z.array(z.string()).default([]),
   env: z.record(z.string(), z.string()).default({}),
-  /** Relative to the workspace. */
+  /** Relative to the folder of the list; with `sandbox` to the workspace. */
   cwd: z.string().optional(),
   /** Whether it runs in the bridge's sandbox, as commands do: no network, and only the workspace to write. */
   sandbox: z.boolean().optional(),

@@ -32,8 +32,10 @@ export type ServerState =
   | { readonly state: 'down'; readonly reason: string };
 
 export interface ServerPlace {
-  /** Of the workspace, absolute. */
+  /** Of the list, absolute. */
   readonly folder: string;
+  /** Absolute. */
+  readonly workspace: string;
   /** Of the bridge. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly loginFile: string;
@@ -158,6 +160,7 @@ export class McpServer {
       const { connectServer } = await import('./connection.ts');
       connection = await connectServer(this.#config, {
         folder: this.#place.folder,
+        workspace: this.#place.workspace,
         environment: this.#place.environment,
         sandbox: this.#place.sandbox,
         loginFile: this.#place.loginFile,

@@ -1,4 +1,5 @@
 /** Runs the MCP servers that the owner lists, and offers their tools. */
+import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { LogEvent } from '../../machine/log-line.ts';
@@ -17,9 +18,9 @@ import { McpServer } from './server.ts';
 import { parseServerList, type ServerConfig, type ServerList } from './server-list.ts';
 
 export interface McpPlace {
-  /** Of the workspace, absolute. */
-  readonly folder: string;
-  /** The file that lists the servers. */
+  /** Absolute. */
+  readonly workspace: string;
+  /** The file that lists the servers. Programs run in its folder. */
   readonly file: string;
   readonly offers: Offers;
   /** Of the bridge. */
@@ -86,13 +87,13 @@ export class McpServers {
     }
     for (const [name, { key, config }] of wanted) {
       if (this.#running.has(name)) continue;
-      const { folder, sandbox, file, environment } = this.#place;
-      const loginFile = loginFileOf(file, name);
-      const onChange = () => this.#changed(name);
-      this.#running.set(name, {
-        key,
-        server: new McpServer(name, config, { folder, environment, sandbox, loginFile, onChange }),
+      const { workspace, sandbox, file, environment } = this.#place;
+      const server = new McpServer(name, config, {
+        ...{ folder: dirname(file), workspace, environment, sandbox },
+        loginFile: loginFileOf(file, name),
+        onChange: () => this.#changed(name),
       });
+      this.#running.set(name, { key, server });
     }
     this.#offer();
     this.#place.onChange();

@@ -1,10 +1,12 @@
 /** The ways to an MCP server: a program on this machine, or an address. */
+import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { DEFAULT_INHERITED_ENV_VARS } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { FetchLike, Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { boundedFetch } from './bounded-fetch.ts';
 import { confinedStart, type ServerSandbox } from './confined.ts';
+import { searchPathOutside, valuesInto } from './leading-in.ts';
 import { readLogin, storedLogin } from './login-file.ts';
 import type { HttpConfig, StdioConfig } from './server-list.ts';
 import { StdioTransport } from './stdio-transport.ts';
@@ -34,8 +36,10 @@ export async function httpTransport(
 }
 
 export interface StdioOptions {
-  /** The folder that a server's `cwd` is relative to, and where it runs without one. Absolute. */
+  /** Of the list: where a program outside the sandbox runs, since the agent may write to the workspace. Absolute. */
   readonly folder: string;
+  /** Absolute. A program in the sandbox runs here. */
+  readonly workspace: string;
   /** Of the bridge. A program gets the few variables of it that name no secret. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** For servers that are to run in it. */
@@ -45,20 +49,50 @@ export interface StdioOptions {
 }
 
 /** A server with `sandbox` never starts without one. */
-export function stdioTransport(
-  config: StdioConfig,
-  { folder, environment, sandbox, onStderr }: StdioOptions,
-): SomeTransport {
-  if (config.sandbox) return new StdioTransport(confinedStart(config, folder, sandbox), onStderr);
-  const { command: file, args, env, cwd = '.' } = config;
-  const launch = {
-    ...{ file, args, cwd: resolve(folder, cwd), env: { ...inherited(environment), ...env } },
-    ...{ inputs: [], hasPidNamespace: false },
-  };
-  return new StdioTransport(async (spawn) => void spawn(launch), onStderr);
+export function stdioTransport(config: StdioConfig, options: StdioOptions): SomeTransport {
+  const { workspace, sandbox, onStderr } = options;
+  if (config.sandbox)
+    return new StdioTransport(confinedStart(config, workspace, sandbox), onStderr);
+  return new StdioTransport(async (spawn) => {
+    const environment = await environmentOutside(options);
+    const reason = await whyNotOutside(config, { ...options, environment });
+    if (reason !== null) throw new Error(reason);
+    const { command: file, args, env, cwd = '.' } = config;
+    const given = DEFAULT_INHERITED_ENV_VARS.flatMap((name) =>
+      environment[name] ? [[name, environment[name]]] : [],
+    );
+    void spawn({
+      ...{ file, args, cwd: resolve(options.folder, cwd), inputs: [], hasPidNamespace: false },
+      env: { ...Object.fromEntries(given), ...env },
+    });
+  }, onStderr);
 }
 
-function inherited(environment: StdioOptions['environment']): Record<string, string> {
-  const entries = DEFAULT_INHERITED_ENV_VARS.map((name) => [name, environment[name] ?? '']);
-  return Object.fromEntries(entries.filter(([, value]) => value !== ''));
+type Outside = Pick<StdioOptions, 'folder' | 'workspace' | 'environment'>;
+
+/** The bridge's environment, whose `PATH` leads to no program that the agent could have written. */
+async function environmentOutside({
+  environment,
+  workspace,
+}: Outside): Promise<StdioOptions['environment']> {
+  return { ...environment, PATH: await searchPathOutside(environment['PATH'] ?? '', workspace) };
 }
+
+/** Why a program runs only in the sandbox, in words for its owner; null where it may run outside. */
+export async function whyOnlyConfined(config: StdioConfig, place: Outside): Promise<string | null> {
+  return await whyNotOutside(config, { ...place, environment: await environmentOutside(place) });
+}
+
+async function whyNotOutside(config: StdioConfig, place: Outside): Promise<string | null> {
+  const { workspace } = place;
+  const values = await valuesInto(config, place);
+  if (values.length > 0) {
+    const leads = `${values.join(' and ')} ${values.length === 1 ? 'leads' : 'lead'}`;
+    return `${leads} into the workspace, where the agent could change what it runs: ${ONLY_CONFINED}`;
+  }
+  const isRoot = process.getuid?.() === 0;
+  if (!isRoot || (await stat(workspace)).uid === 0) return null;
+  return `root would run it in the workspace of another user: ${ONLY_CONFINED}`;
+}
+
+const ONLY_CONFINED = 'it runs only with "sandbox": true';

@@ -12,23 +12,17 @@ export interface TriedServer {
   readonly lines: readonly string[];
 }
 
-/** Starts the server, lists its tools, and ends it. `folder` is the workspace. Never rejects. */
+/** Starts the server, lists its tools, and ends it. Never rejects. */
 export async function tryServer(
   config: ServerConfig,
-  { folder, loginFile }: Pick<ConnectOptions, 'folder'> & { readonly loginFile: string },
+  place: Pick<ConnectOptions, 'folder' | 'workspace' | 'loginFile'>,
 ): Promise<TriedServer> {
   const { signal } = new AbortController();
   let complaints = '';
   try {
     const connection = await connectServer(config, {
-      ...{
-        folder,
-        environment: process.env,
-        loginFile,
-        signal,
-        onToolsChanged: () => {},
-        onClosed: () => {},
-      },
+      ...place,
+      ...{ environment: process.env, signal, onToolsChanged: () => {}, onClosed: () => {} },
       onStderr: (text) => {
         complaints = (complaints + text).slice(-COMPLAINT_CHARS);
       },

@@ -1,4 +1,5 @@
 /** `drawbridge mcp`: the MCP servers whose tools the agent may use. */
+import { dirname } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ProposedServer } from '../../bridge/mcp/server-file.ts';
 import { type ServerConfig, type ServerList, ServerName } from '../../bridge/mcp/server-list.ts';
@@ -73,9 +74,14 @@ export function registerMcp(program: Command): void {
 
 async function listServers(options: LocationOptions): Promise<void> {
   const { readProposedServers } = await import('../../bridge/mcp/server-file.ts');
-  const { servers, problems, workspace } = await openList(options);
+  const { servers, problems, ...place } = await openList(options);
+  const { workspace } = place;
   const terminal = openTerminal(process, process.env);
-  for (const [name, config] of servers) terminal.writeOut(`${lineOf(name, config)}\n`);
+  for (const [name, config] of servers) {
+    terminal.writeOut(`${lineOf(name, config)}\n`);
+    const reason = await whyNotRunning(config, place);
+    if (reason !== null) terminal.writeOut(`  It does not run: ${reason}.\n`);
+  }
   for (const problem of problems) terminal.write(`${inOneLine(problem)}\n`);
   if (servers.size + problems.length === 0) terminal.write('No MCP server is listed.\n');
   const proposed = await readProposedServers(workspace);
@@ -110,9 +116,38 @@ async function addServer(name: string, command: string[], options: AddOptions): 
   await changeServerFile(file, name, stored);
   const terminal = openTerminal(process, process.env);
   terminal.write(`${servers.has(name) ? 'Replaced' : 'Added'} ${lineOf(name, config.data)}\n`);
+  const reason = await whyNotRunning(config.data, { file, workspace });
+  if (reason !== null) {
+    terminal.write(`It does not run: ${reason}.\n  ${againConfined(name, command, options)}\n`);
+    terminal.write(`${ABOUT_SANDBOX}\n`);
+    return;
+  }
   const test = ownCommand('mcp', 'test', name, ...locationWordsOf(options));
   terminal.write(`${test} shows its tools.\n`);
 }
+
+/** Null for a server that the bridge starts. */
+async function whyNotRunning(
+  config: ServerConfig,
+  { file, workspace }: { readonly file: string; readonly workspace: string },
+): Promise<string | null> {
+  if ('url' in config || config.sandbox) return null;
+  const { whyOnlyConfined } = await import('../../bridge/mcp/transports.ts');
+  const folder = dirname(file);
+  return await whyOnlyConfined(config, { folder, workspace, environment: process.env });
+}
+
+/** The command that adds the same server for the sandbox. */
+function againConfined(name: string, command: readonly string[], options: AddOptions): string {
+  const { env, from } = options;
+  const variables = Object.entries(env).flatMap(([key, value]) => ['--env', `${key}=${value}`]);
+  const source = from === undefined ? [...variables] : ['--from', from];
+  const words = ['mcp', 'add', name, '--sandbox', ...source, ...locationWordsOf(options)];
+  return ownCommand(...words, ...(from === undefined ? ['--', ...command] : []));
+}
+
+const ABOUT_SANDBOX =
+  'A program in the sandbox has no network, so install the server before, in the workspace or with npm install -g. A server that asks for roots gets the workspace without naming it.';
 
 /** What the options describe: exactly one kind of server. */
 async function wantedServer(
@@ -124,17 +159,19 @@ async function wantedServer(
   const kinds = [command, url, from].filter((kind) => kind !== undefined);
   if (kinds.length !== 1)
     throw new UsageError('Give exactly one of these: a command after --, --url, or --from.');
-  if (sandbox && command === undefined)
-    throw new UsageError('--sandbox goes with a command after -- only.');
+  if (sandbox && url !== undefined) throw new UsageError(NO_PROGRAM);
   if (url !== undefined) return { url, headers };
   if (command !== undefined) return { command, args, env, sandbox };
   const { readProposedServers } = await import('../../bridge/mcp/server-file.ts');
   const found = (await readProposedServers(workspace)).find(
     (proposed) => proposed.name === name && proposed.file === from,
   );
-  if (found) return found.config;
+  if (found && sandbox && 'url' in found.config) throw new UsageError(NO_PROGRAM);
+  if (found) return sandbox ? { ...found.config, sandbox } : found.config;
   throw new LocalError('refused', `${from} lists no server ${name} that could be used.`);
 }
+
+const NO_PROGRAM = '--sandbox goes with a program only: a URL has none.';
 
 async function removeServer(name: string, options: LocationOptions): Promise<void> {
   const { changeServerFile } = await import('../../bridge/mcp/server-file.ts');
@@ -157,7 +194,9 @@ async function testServers(name: string | undefined, options: LocationOptions): 
     const tried =
       'sandbox' in config && config.sandbox
         ? UNTRIED
-        : await tryServer(config, { folder: workspace, loginFile: loginFileOf(file, listed) });
+        : await tryServer(config, {
+            ...{ folder: dirname(file), workspace, loginFile: loginFileOf(file, listed) },
+          });
     terminal.writeOut(`${listed}: ${inLine(tried.summary)}\n`);
     for (const line of tried.lines) terminal.writeOut(`  ${inLine(line)}\n`);
     if (!tried.isReady) process.exitCode = EXIT.failure;

@@ -40,6 +40,9 @@ server.registerTool(
     return text('never seen');
   },
 );
+server.registerTool('roots', { description: 'What it may work on.' }, async () =>
+  text(JSON.stringify(await server.server.listRoots())),
+);
 server.registerTool('fail', { description: 'Fails.' }, () => ({
   ...text('no such ticket'),
   isError: true,

@@ -59,6 +59,8 @@ export interface HouseOptions {
   readonly variables?: Readonly<Record<string, string>>;
   /** Puts files into the workspace before anything starts. */
   readonly prepare?: (workspace: string) => void;
+  /** The workspace stays with the bridge's user. Else root could start no MCP server outside the sandbox. */
+  readonly isOfBridge?: boolean;
   /** The owner's rules. Plain commands are allowed without them: a machine without a sandbox would ask for each. */
   readonly rules?: readonly Rule[];
 }
@@ -78,7 +80,7 @@ export async function startHouse(options: HouseOptions = {}): Promise<House> {
   const workspace = join(folder, 'workspace');
   const state = join(folder, 'state');
   if (options.folder === undefined) furnish(workspace, state, options);
-  giveAway(folder, workspace);
+  if (options.isOfBridge !== true) giveAway(folder, workspace);
   const [program, ...words] = PROGRAM;
   const up = spawn(program, [...words, ...upArguments(workspace, state, options)], {
     cwd: workspace,

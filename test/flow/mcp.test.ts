@@ -25,7 +25,7 @@ beforeAll(async () => {
     const call = CALLS[tool];
     return call ? { calls: [call] } : { text: 'Over.' };
   });
-  house = await startHouse({ modelUrl: model.baseUrl });
+  house = await startHouse({ modelUrl: model.baseUrl, isOfBridge: true });
   const server = {
     command: process.execPath,
     args: [join(import.meta.dirname, '../far-ends/mcp-server.ts')],

@@ -34,7 +34,7 @@ describe.skipIf(NO_CHROMIUM)('browser-use with the Playwright MCP server', () =>
     packages = await installPackages([`@playwright/mcp@${VERSION}`]);
     page = await servePage();
     model = await startScriptedModel((request) => answerOf(request, page.url));
-    house = await startHouse({ modelUrl: model.baseUrl });
+    house = await startHouse({ modelUrl: model.baseUrl, isOfBridge: true });
     mkdirSync(house.state, { recursive: true });
     const playwright = {
       command: packages.program('playwright-mcp'),

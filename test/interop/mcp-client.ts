@@ -25,7 +25,7 @@ const { signal } = new AbortController();
 
 async function connect(): Promise<Connection> {
   return await connectServer(config, {
-    ...{ folder, environment: process.env, loginFile, signal },
+    ...{ folder, workspace: folder, environment: process.env, loginFile, signal },
     onStderr: () => {},
     onToolsChanged: () => {},
     onClosed: () => {},

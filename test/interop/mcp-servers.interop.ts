@@ -1,6 +1,9 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startServers } from '../bridge/mcp/offering.ts';
+import { guardedWorkspace } from '../bridge/quarantine/guarded-workspace.ts';
+import { NO_BUBBLEWRAP } from '../bridge/sandbox/sandboxed-workspace.ts';
 import { startScriptedModel } from '../far-ends/scripted-model.ts';
 import { sendAllowing } from '../flow/allowing.ts';
 import { type House, startHouse, until } from '../flow/house.ts';
@@ -10,7 +13,7 @@ const VERSION = '2026.8.31';
 
 interface Foreign {
   readonly server: string;
-  readonly args: (folder: string) => string[];
+  readonly args: readonly string[];
   readonly tool: string;
   readonly arguments: Record<string, unknown>;
   readonly says: RegExp;
@@ -19,28 +22,29 @@ interface Foreign {
 const SERVERS: readonly Foreign[] = [
   {
     server: 'everything',
-    args: () => ['stdio'],
+    args: ['stdio'],
     tool: 'get-sum',
     arguments: { a: 20, b: 22 },
     says: /42/,
   },
   {
     server: 'filesystem',
-    args: (folder) => [folder],
+    // It takes the MCP root as its folder.
+    args: [],
     tool: 'list_directory',
     arguments: { path: '.' },
     says: /notes\.md/,
   },
   {
     server: 'memory',
-    args: () => [],
+    args: [],
     tool: 'create_entities',
     arguments: { entities: [{ name: 'bridge', entityType: 'thing', observations: ['is down'] }] },
     says: /is down/,
   },
   {
     server: 'sequential-thinking',
-    args: () => [],
+    args: [],
     tool: 'sequentialthinking',
     arguments: {
       ...{ thought: 'One step.', nextThoughtNeeded: false },
@@ -70,13 +74,14 @@ describe('MCP servers that nobody here wrote, as sources of tools', () => {
     });
     house = await startHouse({
       modelUrl: model.baseUrl,
+      isOfBridge: true,
       prepare: (workspace) => writeFileSync(join(workspace, 'notes.md'), 'Notes\n'),
     });
     mkdirSync(house.state, { recursive: true });
     const mcpServers = Object.fromEntries(
       SERVERS.map(({ server, args }) => [
         server,
-        { command: packages.program(`mcp-server-${server}`), args: args(house.workspace) },
+        { command: packages.program(`mcp-server-${server}`), args },
       ]),
     );
     writeFileSync(join(house.state, 'mcp.json'), JSON.stringify({ mcpServers }));
@@ -101,5 +106,39 @@ describe('MCP servers that nobody here wrote, as sources of tools', () => {
         result: { status: 'success', data: expect.stringMatching(foreign.says) },
       },
     });
+  });
+});
+
+describe.skipIf(NO_BUBBLEWRAP)(`the same servers in the sandbox ${NO_BUBBLEWRAP ?? ''}`, () => {
+  it('start from the workspace, with its path as an argument, and work on it', async () => {
+    const names = SERVERS.map(({ server }) => `@modelcontextprotocol/server-${server}@${VERSION}`);
+    await using packages = await installPackages(names);
+    const { root, place, guard } = await guardedWorkspace();
+    cpSync(join(packages.folder, 'node_modules'), join(root, 'node_modules'), {
+      ...{ recursive: true, verbatimSymlinks: true },
+    });
+    await place.put('workspace/notes.md', 'Notes\n');
+    const servers = SERVERS.map(({ server, args }) => {
+      const command = `${root}/node_modules/.bin/mcp-server-${server}`;
+      const env = { MEMORY_FILE_PATH: `${root}/memory.json` };
+      return [server, { command, args: [...args, root], env, sandbox: true }];
+    });
+    const npx = ['--no', '--', 'mcp-server-filesystem', '.'];
+    const { until: offered, call } = startServers(
+      {
+        ...Object.fromEntries(servers),
+        npx: { command: 'npx', args: npx, sandbox: true },
+      },
+      { workspace: root, sandbox: { confinement: place.confinement, guard } },
+    );
+    for (const foreign of [...SERVERS, { ...SERVERS[1], server: 'npx' } as Foreign]) {
+      await offered(nameOf(foreign));
+      const { status, data } = await call(nameOf(foreign), foreign.arguments);
+      expect({ status, data }).toMatchObject({
+        status: 'success',
+        data: expect.stringMatching(foreign.says),
+      });
+    }
+    expect(await place.text('workspace/memory.json')).toContain('is down');
   });
 });

@@ -222,7 +222,8 @@ async function openConnection(
     return await connectServer(
       { url: `http://${host}:${port}/mcp`, headers, disabled: false },
       {
-        ...{ folder: '/', environment: {}, onStderr: () => {}, onToolsChanged: () => {}, fetch },
+        ...{ folder: '/', workspace: '/', environment: {}, fetch },
+        ...{ onStderr: () => {}, onToolsChanged: () => {} },
         signal: AbortSignal.any([signal, late.signal]),
         onNotification: (method, params) => {
           const news = readNotification(method, params);

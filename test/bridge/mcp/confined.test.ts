@@ -37,7 +37,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`a server in the sandbox ${NO_BUBBLEWRAP ?? ''}`,
     const server = { command: await place.node(), args: ['server.cjs'], sandbox: true };
     const { until, call, end } = startServers(
       { held: { ...server, env: { PORT: '9' } } },
-      { folder: root, sandbox: { confinement, guard } },
+      { workspace: root, sandbox: { confinement, guard } },
     );
     await until('mcp_held_try');
     const tried = async (what: string) => (await call('mcp_held_try', { what })).data;

@@ -1,5 +1,5 @@
 /** The servers of a list at work, and a way to call what they offer as the bridge does. */
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished, vi } from 'vitest';
@@ -15,7 +15,9 @@ export const FIXTURE = {
 };
 
 export interface Offering {
+  /** Of the list. */
   readonly folder: string;
+  readonly workspace: string;
   readonly offers: Offers;
   readonly reports: () => McpServerReport[];
   readonly names: () => string[];
@@ -42,24 +44,27 @@ const CONTEXT: Required<Calling> = {
 };
 
 export function startServers(servers: object, place: Partial<McpPlace> = {}): Offering {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'drawbridge-mcp-')));
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'drawbridge-mcp-')));
+  const [folder, workspace] = [join(base, 'state'), join(base, 'workspace')];
+  for (const made of [folder, workspace]) mkdirSync(made);
   const file = join(folder, 'mcp.json');
   const list = (mcpServers: object) => writeFileSync(file, JSON.stringify({ mcpServers }));
   list(servers);
   const offers = new Offers();
   const running = new McpServers({
-    ...{ folder, file, offers, environment: process.env },
+    ...{ workspace, file, offers, environment: process.env },
     onChange: () => {},
     ...place,
   });
   running.start();
   onTestFinished(async () => {
     await running.end();
-    rmSync(folder, { recursive: true });
+    rmSync(base, { recursive: true });
   });
   const names = () => offers.set(() => true)?.offers.map(({ name }) => name) ?? [];
   return {
-    ...{ folder, offers, names, list, reports: () => running.reports, end: () => running.end() },
+    ...{ folder, workspace, offers, names, list },
+    ...{ reports: () => running.reports, end: () => running.end() },
     until: async (name) => {
       const options = { timeout: 15_000, interval: 20 };
       await vi.waitFor(() => {

@@ -36,7 +36,7 @@ test('mcp adds a program, shows what it offers, and removes it', async () => {
   });
   const tried = await run(['test', 'demo']);
   expect(tried).toMatchObject({ code: 0, stderr: '' });
-  expect(tried.stdout).toContain('demo: fixture 1.2.3, 12 tools\n  echo: Says it again.\n');
+  expect(tried.stdout).toContain('demo: fixture 1.2.3, 13 tools\n  echo: Says it again.\n');
   expect(await run(['remove', 'demo'])).toMatchObject({ code: 0, stderr: 'Removed demo.\n' });
   expect(await run()).toMatchObject({ stderr: 'No MCP server is listed.\n' });
 });
@@ -61,6 +61,27 @@ test('mcp adds a program for the sandbox, and starts it nowhere else', async () 
     code: 2,
     stderr: expect.stringContaining('--sandbox goes with'),
   });
+});
+
+test('mcp shows what leads into the workspace, and the command that confines it', async () => {
+  const { run, workspaceDir, file } = newOwner();
+  const location = `--workspace ${workspaceDir} --state ${dirname(file)}`;
+  const command = ['npx', '-y', 'server-filesystem', workspaceDir];
+  const added = await run(['add', 'files', '--env', 'A=b', '--', ...command]);
+  expect(added.code).toBe(0);
+  const why = 'argument 3 leads into the workspace, where the agent could change what it runs';
+  expect(added.stderr).toContain(`It does not run: ${why}: it runs only with "sandbox": true.\n`);
+  const again = `mcp add files --sandbox --env A=b ${location} -- ${command.join(' ')}\n`;
+  expect(added.stderr).toContain(again);
+  expect((await run()).stdout).toContain(`\n  It does not run: ${why}`);
+  expect((await run(['test'])).stdout).toContain(`files: does not work: ${why}`);
+  const proposed = { db: { command: 'sh', args: [`--root=${workspaceDir}`] } };
+  writeFileSync(join(workspaceDir, '.mcp.json'), JSON.stringify({ mcpServers: proposed }));
+  const taken = await run(['add', 'db', '--from', '.mcp.json']);
+  expect(taken.stderr).toContain(`mcp add db --sandbox --from .mcp.json ${location}\n`);
+  expect((await run(['add', 'db', '--from', '.mcp.json', '--sandbox'])).stderr).toMatch(
+    /^Replaced db .*\(in the sandbox\)\n[^\n]* shows its tools\.\n$/,
+  );
 });
 
 test('mcp logs in at a server that demands it, through the browser', async () => {

@@ -1,0 +1,94 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { valuesInto } from '../../../bridge/mcp/leading-in.ts';
+
+const base = realpathSync(mkdtempSync(join(tmpdir(), 'drawbridge-leading-')));
+const path = (name: string) => join(base, name);
+for (const name of ['state/project', 'home/bin', 'home/work/deep', 'home/work-2'])
+  mkdirSync(path(name), { recursive: true });
+const work = path('home/work');
+writeFileSync(join(work, 'tool'), '#!/bin/sh\n', { mode: 0o755 });
+writeFileSync(path('home/bin/plain'), '#!/bin/sh\n', { mode: 0o755 });
+writeFileSync(path('home/bin/wrapped'), `#!${work}/.venv/bin/python\n`, { mode: 0o755 });
+symlinkSync(join(work, 'tool'), path('home/bin/linked'));
+symlinkSync(join(work, 'deep'), path('home/alias'));
+symlinkSync(path('home/alias/back'), path('home/through'));
+symlinkSync('/usr', join(work, 'deep/back'));
+afterAll(() => rmSync(base, { recursive: true }));
+
+const place = {
+  ...{ folder: path('state/project'), workspace: work },
+  environment: { HOME: path('home'), PATH: `${path('home/bin')}:/usr/bin:/bin` },
+};
+
+/** What of the server leads into the workspace. */
+async function found(config: object): Promise<readonly string[]> {
+  return await valuesInto({ command: 'plain', args: [], env: {}, ...config }, place);
+}
+
+describe('a value leads into the workspace', () => {
+  it.each<[name: string, argument: string]>([
+    ['as a path', work],
+    ['as a path below it', `${work}/server.js`],
+    ['to what is not there yet', `${work}/none/such/file`],
+    ['in an option', `--root=${work}`],
+    ['in a short option', `-I${work}/lib`],
+    ['as an address', `file://${work}/x.js`],
+    ['as an encoded address', `file://${work.replace('work', '%77ork')}/x.js`],
+    ['in a list', `/usr/lib:${work}/lib`],
+    ['in a script', `cd ${work} && node server.js`],
+    ['in an assignment', `root = "${work}"`],
+    ['relative to where the server runs', '../../home/work/x.js'],
+    ['relative, in an option', '--import=../../home/work/x.js'],
+    ['in the home folder', '~/work/x.js'],
+    ['by a variable', '$HOME/work/x.js'],
+    ['by a variable in braces', `--root=\${HOME}/work`],
+    ['with more slashes', work.replaceAll('/', '//')],
+    ['by a detour', `${path('home/bin')}/../work`],
+    ['through a link', path('home/alias/x.js')],
+    ['through a link that leads out again', path('home/through/bin')],
+    ['out of it again', `${work}/../bin/plain`],
+    ['from a service', `git+file://${work}`],
+    ['of a process', `/proc/${process.pid}/root${work}`],
+    ['as the folder of an option', `--directory=${path('home')}`],
+  ])('%s', async (_, argument) => {
+    expect(await found({ args: ['-y', argument] })).toEqual(['argument 2']);
+  });
+
+  it.each([
+    ['cwd', { cwd: work }, ['its cwd']],
+    ['a cwd around it', { cwd: path('home') }, ['its cwd']],
+    ['a cwd relative to the list', { cwd: '../../home/work' }, ['its cwd']],
+    ['the command', { command: join(work, 'tool') }, ['its command']],
+    ['the command through a link of PATH', { command: 'linked' }, ['its command']],
+    ['the command by its first line', { command: 'wrapped' }, ['its command']],
+    ['PYTHONPATH', { env: { PYTHONPATH: `/usr/lib:${work}` } }, ['the variable PYTHONPATH']],
+    ['a PYTHONPATH around it', { env: { PYTHONPATH: path('home') } }, ['the variable PYTHONPATH']],
+    [
+      'NODE_OPTIONS',
+      { env: { NODE_OPTIONS: `--import ${work}/a` } },
+      ['the variable NODE_OPTIONS'],
+    ],
+    ['PATH', { env: { PATH: `${work}/bin:/usr/bin` } }, ['the variable PATH']],
+    ['the folder of an option', { args: ['--cwd', path('home')] }, ['argument 2']],
+  ])('by %s', async (_, config, expected) => {
+    expect(await found(config)).toEqual(expected);
+  });
+});
+
+it.each<[name: string, config: object]>([
+  ['a name', { args: ['-y', '@modelcontextprotocol/server-memory'] }],
+  ['another folder of the same beginning', { args: [path('home/work-2')] }],
+  ['a folder around the workspace as data', { args: [path('home')] }],
+  ['its own folder', { args: ['.', './data.db', '-m', 'json'] }],
+  ['a web address', { args: ['https://example.com/work?x=/a/b'] }],
+  [
+    'a home folder of its own',
+    { env: { HOME: path('home'), NODE_OPTIONS: '--max-old-space-size=64' } },
+  ],
+  ['an empty text', { args: ['', '=', ':', '--', '/'], env: { EMPTY: '' } }],
+])('%s does not', async (_, config) => {
+  expect(await found(config)).toEqual([]);
+});
