@@ -17,6 +17,7 @@ import { measureSubagents } from './cases/subagents.ts';
 import type { Figure } from './figure.ts';
 import { formatJson, formatTable, type Section } from './report.ts';
 import type { Ground } from './side.ts';
+import { CASE_LIMITS, TooLate, withinLimit } from './time-limit.ts';
 import { startUpstream } from './upstream-process.ts';
 
 interface Case {
@@ -44,12 +45,17 @@ Measures Drawbridge beside a Worker that only passes the model's answer on. All 
 ${Object.entries(CASES)
   .map(([letter, { title }]) => `  ${letter}  ${title}\n`)
   .join('')}
-A figure that misses its target is reported as "short"; the exit code is 1 only when something failed.
+A figure that misses its target is reported as "short". A case that takes longer than ${CASE_LIMITS.maxMs / 60_000} minutes is
+broken off, and the others go on. The exit code is 1 only when something failed.
 `;
 
 const EXIT = { failure: 1, interrupted: 130 } as const;
 
+/** Whether a case was given up that had not ended its processes and sockets, which would keep this one alive. */
+let hasLeftovers = false;
+
 await main();
+if (hasLeftovers) process.exit();
 
 async function main(): Promise<void> {
   const ending = new AbortController();
@@ -85,7 +91,18 @@ async function measure(letters: readonly string[], signal: AbortSignal): Promise
   for (const [letter, { title, measure }] of Object.entries(CASES)) {
     if (!letters.includes(letter)) continue;
     process.stderr.write(`${letter}: ${title} ...\n`);
-    sections.push({ letter, title, figures: await measure({ upstream, wrangler, signal }) });
+    try {
+      const figures = await withinLimit(
+        (within) => measure({ upstream, wrangler, signal: within }),
+        signal,
+      );
+      sections.push({ letter, title, figures });
+    } catch (error) {
+      if (!(error instanceof TooLate)) throw error;
+      process.stderr.write(`${letter}: ${error.message}\n`);
+      process.exitCode = EXIT.failure;
+      hasLeftovers ||= !error.isEnded;
+    }
   }
   process.stderr.write(`${availableParallelism()} cores, Node ${process.versions.node}\n`);
   return sections;

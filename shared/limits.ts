@@ -103,7 +103,7 @@ export const CONVERSATION_LIMITS = {
 
 /** The run of one response. */
 export const RUN_LIMITS = {
-  /** At this many equal calls a person is asked: a second call is common, a third one is a loop. */
+  /** At this many equal calls with equal results the model is stopped: a second call is common, a third is a loop. */
   repeatedCalls: 3,
   /** Requests to the model in one run. If a task needs more, its user has to ask again. */
   maxTurns: 100,

@@ -89,7 +89,7 @@ export function assembleParts(
   const watch = new RunWatch({ account, conversation: conversationId });
   const deps: RunDeps = {
     conversationId,
-    isHeadless: row.ephemeral,
+    isUnattended: row.ephemeral || row.agent !== undefined,
     log,
     recorder,
     memory,

@@ -16,13 +16,20 @@ import { runEdgeTool } from './edge-tools/edge-tools.ts';
 import { answerByDefault, answerQuestions, passOver } from './edge-tools/questions.ts';
 import { agrees, STAYS, switchResult } from './edge-tools/switch-mode.ts';
 import type { TunnelHands } from './hands.ts';
-import { REPEATED } from './repeated-calls.ts';
+import {
+  canChange,
+  isSame,
+  noted,
+  REPEATED_REASON,
+  repeatedResult,
+  stopped,
+} from './repeated-calls.ts';
 import { boundResult, resultEvents, switchEvent, withdrawnQuestion } from './tool-events.ts';
 
 /** The dependencies of calls. */
 export interface CallDeps {
-  /** Whether no person can be asked: the conversation exists for one answer, to a client that knows no questions. */
-  readonly isHeadless: boolean;
+  /** Whether no person is there to answer: an agent works in the background, or the conversation exists for one answer. */
+  readonly isUnattended: boolean;
   readonly log: RunLog;
   readonly recorder: Recorder;
   readonly memory: Memory;
@@ -40,27 +47,65 @@ export class CallDesk {
     this.#deps = deps;
   }
 
-  /**
-   * Settles a refused call, or a call that the edge answers itself, at once; calls for the bridge and for subagents wait.
-   * A call that `isRepeated` is refused where no person is asked about it.
-   */
-  begin(call: Call, run: Run, isRepeated: boolean): void {
-    const { log, recorder, memory, now, isHeadless } = this.#deps;
+  /** Settles a refused call, or a call that the edge answers itself, at once; calls for the bridge and for subagents wait. */
+  begin(call: Call, run: Run): void {
+    const { log, recorder, memory, now } = this.#deps;
     const { toolbox } = log;
-    const executor = toolbox.executorOf(call.name);
-    const isUnasked = isRepeated && (isHeadless || executor !== 'bridge');
-    const refused = admitCall(call, run) ?? (isUnasked ? REPEATED : null);
+    const refused = admitCall(call, run) ?? this.#stopRepeated(call, run);
     if (refused) return this.settle(call.callId, refused);
-    if (executor !== 'edge') return;
+    if (toolbox.executorOf(call.name) !== 'edge') return;
     const modes = { present: nameOfMode(modeOf(run)), all: namesOfModes(run.machine) };
     const here = { todos: memory.todos, modes };
     const outcome = runEdgeTool(toolbox.nameOf(call.name), call.arguments, here);
     if (outcome?.type === 'result') this.settle(call.callId, outcome.result);
     if (outcome?.type !== 'questions') return;
+    const answered = this.#repeated(call);
+    if (answered) return this.settle(call.callId, answered); // A person is not asked a third time.
     log.setDeadline(now() + RUN_LIMITS.approvalMs);
     const { documentId } = call;
     const { questions } = outcome;
     recorder.record([{ type: 'clarification_request', documentId, questions }]);
+  }
+
+  /** Why the machine must ask a person about a call: it changes something, and repeats others; undefined for others. */
+  reasonToAsk(call: Call): string | undefined {
+    const tool = this.#deps.log.toolbox.find(call.name);
+    return tool && canChange(tool) && this.#repeated(call) ? REPEATED_REASON : undefined;
+  }
+
+  /** The result of a call that repeats others and could change something, where no person can be asked about it. */
+  #stopRepeated(call: Call, run: Run): ToolResult | null {
+    const tool = this.#deps.log.toolbox.find(call.name);
+    if (!tool || !canChange(tool)) return null;
+    if (tool.executor === 'bridge' && !this.#isUnattended(run)) return null;
+    const result = this.#repeated(call);
+    return result && stopped(result);
+  }
+
+  /** A request that says what happens without answers expects that there are none. */
+  #isUnattended({ request: { unasking, questions, subagent } }: Run): boolean {
+    const { otherwise, afterSeconds = USUAL_SECONDS } = questions ?? {};
+    const isHurried = otherwise !== undefined || afterSeconds < USUAL_SECONDS;
+    return [this.#deps.isUnattended, unasking, subagent?.isUnattended, isHurried].includes(true);
+  }
+
+  #repeated(call: Call): ToolResult | null {
+    const { log } = this.#deps;
+    const { turns, toolbox, steeringMessages } = log;
+    return repeatedResult(call, {
+      ...{ turns, toolbox },
+      spokenAfter: new Set(steeringMessages.map(({ turns: before }) => before ?? -1)),
+      resultOf: (turn, index) => log.resultOf(turn, index),
+      leftOutThrough: () => log.leftOutThrough(),
+    });
+  }
+
+  /** The result, with a note where it is that of equal calls before. The guard's own results and others stay. */
+  #compared(call: Call, result: ToolResult): ToolResult {
+    const tool = this.#deps.log.toolbox.find(call.name);
+    if (!tool || canChange(tool)) return result;
+    const before = this.#repeated(call);
+    return before && isSame(before, result) ? noted(result) : result;
   }
 
   /** Settles questions with a person's answers. Throws INVALID_REQUEST for answers that do not fit the questions. */
@@ -87,7 +132,7 @@ export class CallDesk {
     const { log, recorder, now, advance, watch } = this.#deps;
     const pending = log.pending.find(({ call }) => call.callId === callId);
     if (!pending) return;
-    const bounded = boundResult(result);
+    const bounded = this.#compared(pending.call, boundResult(result));
     const wasWaiting = recorder.response?.status === 'waiting';
     log.addResult(pending, bounded);
     if (switched && log.current) log.addSwitch(log.current, switched);
@@ -197,6 +242,8 @@ const NOT_SWITCHED: ToolResult = {
 };
 
 const MS_PER_SECOND = 1000;
+/** How long a person has to answer where the request does not say it. */
+const USUAL_SECONDS = RUN_LIMITS.approvalMs / MS_PER_SECOND;
 
 const DEADLINE_PASSED: ToolResult = {
   status: 'error',

@@ -8,7 +8,6 @@ import type { UpstreamReply } from '../../upstream/reader.ts';
 import type { CallDesk } from '../calls/call-desk.ts';
 import { logCalls, loggedCall, ownCall } from '../calls/calls.ts';
 import { atStart, listEvents, listSequence } from '../calls/plans.ts';
-import { REPEATED_REASON, repeatedCalls } from '../calls/repeated-calls.ts';
 import { takenBack } from '../calls/tool-events.ts';
 import type { Deadline } from '../deadlines.ts';
 import { modelOf, type PreparedTurn } from '../memory/prepare-turn.ts';
@@ -314,7 +313,7 @@ export class Runner {
   #takeGuestCall(run: Run, guest: GuestRequest): void {
     if (this.#deps.log.turns.length > 0) return this.#ending.end(run, 'completed');
     for (const call of this.#takeOwnTurn(run, [guestCall(guest)])) {
-      this.#calls.begin(call, run, false);
+      this.#calls.begin(call, run);
     }
     this.advance();
   }
@@ -328,7 +327,7 @@ export class Runner {
         return this.#ending.end(run, step.status, step.events, step.turn);
       case 'call':
         for (const call of this.#takeOwnTurn(run, [step.call], 'plan')) {
-          this.#calls.begin(call, run, false);
+          this.#calls.begin(call, run);
         }
         return this.advance();
       case 'plan':
@@ -442,8 +441,7 @@ export class Runner {
     if (failure) return this.#ending.fail(failure);
     recorder.commit();
     if (searches.length > 0) return void this.#takeOwnTurn(run, searches, 'check');
-    const repeated = repeatedCalls(log.turns, toolbox);
-    for (const call of logged) this.#calls.begin(call, run, repeated.has(call.callId));
+    for (const call of logged) this.#calls.begin(call, run);
   }
 
   /** Reports a prompt that the server cut. Once per response: its later turns would be cut as well. */
@@ -474,10 +472,10 @@ export class Runner {
     if (fresh.length === 0) return;
     if (this.#deps.wasTakenBack(turn.atMs)) return this.#calls.lose(fresh.map(({ call }) => call));
     try {
-      const repeated = repeatedCalls(log.turns, toolboxOf(run));
-      const reasonFor = ({ callId }: Call) => (repeated.has(callId) ? REPEATED_REASON : undefined);
       const logged = ({ call }: PendingCall) =>
-        turn.own === 'worktree' ? ownCall(call, run) : loggedCall(call, run, reasonFor(call));
+        turn.own === 'worktree'
+          ? ownCall(call, run)
+          : loggedCall(call, run, this.#calls.reasonToAsk(call));
       await hands.dispatch(fresh.map(logged));
       for (const { call } of fresh) this.#dispatched.add(call.callId);
       await this.#cancelOvertaken(fresh.map(({ call }) => call.callId));

@@ -156,6 +156,8 @@ export interface SubagentRole {
   readonly depth: number;
   /** How many subagents its run may start, with those below them. */
   readonly mayStart: number;
+  /** Set below an agent that works in the background. */
+  readonly isUnattended?: true | undefined;
   /** The workspace's file that defines the type, as the parent's run began. Absent for a built-in type. */
   readonly definition?: { readonly path: string; readonly text: string } | undefined;
 }

@@ -141,6 +141,20 @@ export class RunLog {
     );
   }
 
+  /** The result of a call of the run at work, without metadata; null while it has none. */
+  resultOf(turn: number, index: number): ToolResult | null {
+    return this.#store.turns.readResult(turn, index);
+  }
+
+  /** The number of the newest turn of the run at work whose results the model is told as notes, or in a digest. */
+  leftOutThrough(): number {
+    const window = this.#store.windowsBack().next().value;
+    const { ordinal, firstTurn } = this.current ?? {};
+    if (!window) return 0;
+    const digested = window.from.run === ordinal ? (firstTurn ?? 0) + window.from.turns - 1 : 0;
+    return Math.max(window.prunedThrough, digested);
+  }
+
   /** The calls of the last turn that have no result yet. */
   get pending(): readonly PendingCall[] {
     const turn = this.#turns.at(-1);

@@ -144,6 +144,7 @@ export const REQUEST: Shape<RunRequest> = {
         type: z.string(),
         depth: z.int(),
         mayStart: z.int(),
+        isUnattended: z.literal(true).optional(),
         definition: z.object({ path: z.string(), text: z.string() }).optional(),
       })
       .optional(),

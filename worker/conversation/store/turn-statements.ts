@@ -76,6 +76,19 @@ export class TurnStore {
     );
   }
 
+  /** The result of one call, without metadata; null while it has none. */
+  readResult(turn: number, call: number): ToldResult | null {
+    const [row] = this.#sql
+      .exec<ResultRow>(
+        `select turn, call, case when json_valid(body) then json_remove(body, '$.metadata') else body end as body
+         from results where turn = ? and call = ?`,
+        turn,
+        call,
+      )
+      .toArray();
+    return row ? parseResult(row).result : null;
+  }
+
   /** What the subagent of this call has spent; null while it has no result, or where the result does not say. */
   readTaskSpent(turn: number, call: number): TaskSpent | null {
     const [row] = this.#sql

@@ -23,7 +23,7 @@ import { isTask } from './shares.ts';
 
 export interface ChildrenDeps {
   readonly env: Env;
-  readonly row: Pick<ConversationRow, 'id' | 'owner' | 'bridge' | 'ephemeral'>;
+  readonly row: Pick<ConversationRow, 'id' | 'owner' | 'bridge' | 'ephemeral' | 'agent'>;
   readonly log: RunLog;
   readonly runs: RunStore;
   readonly recorder: Recorder;
@@ -165,6 +165,7 @@ export class Children {
     const { env, row, log, recorder, calls, now } = this.#deps;
     const planned = planTask(call, {
       ...{ conversationId: row.id, run, log, settings: env, nowMs: now() },
+      isAgent: row.agent !== undefined,
       startedMs: Date.parse(recorder.response?.created ?? ''),
     });
     if (planned.type === 'refused') return calls.settle(call.callId, planned.result);

@@ -19,6 +19,8 @@ import { budgetShare, mayStart } from './shares.ts';
 export interface Starting {
   readonly conversationId: string;
   readonly run: Run;
+  /** Whether the parent works in the background. */
+  readonly isAgent: boolean;
   /** With the turn of the call. */
   readonly log: RunLog;
   readonly settings: ModelEnv;
@@ -33,7 +35,7 @@ export type PlannedTask =
 
 /** The call's arguments have passed the tool's schema. Never writes. */
 export function planTask(call: Call, starting: Starting): PlannedTask {
-  const { conversationId, run, log, settings, nowMs, startedMs } = starting;
+  const { conversationId, run, isAgent, log, settings, nowMs, startedMs } = starting;
   const args = task.arguments.parse(call.arguments);
   const below = mayStart(call, run, log);
   if (below === null) return refuse('SUBAGENT_LIMIT', TOO_MANY);
@@ -47,6 +49,9 @@ export function planTask(call: Call, starting: Starting): PlannedTask {
   const worktree = run.request.worktree === true ? conversationId : run.request.worktree;
   const { type, mode, tools, definition } = kind;
   const depth = (run.request.subagent?.depth ?? 0) + 1;
+  const isUnattended = (isAgent || run.request.subagent?.isUnattended) && {
+    isUnattended: true as const,
+  };
   const isLeaf = depth >= TASK_LIMITS.maxDepth || kind.isLeaf;
   return {
     type: 'start',
@@ -55,7 +60,7 @@ export function planTask(call: Call, starting: Starting): PlannedTask {
       ...{ model, mode, tools, sampling, unasking, questions, withReasoning, worktree, budget },
       messages: [...demandsOf(run), { role: 'user', content: args.prompt }],
       context: context?.rules && { rules: context.rules },
-      subagent: { type, depth, mayStart: isLeaf ? 0 : below, definition },
+      subagent: { type, depth, mayStart: isLeaf ? 0 : below, definition, ...isUnattended },
       idempotency: { key: call.callId, digest: call.callId },
       ...{ trace, createdMs: nowMs },
     },
