@@ -57,6 +57,8 @@ export const JSON_LIMITS = {
   maxDepth: 64,
   /** Levels that Drawbridge's frames, events, rows and views put around it. A snapshot adds the most, eight. */
   envelope: 16,
+  /** Levels of a list or an object that a model wrote as a text: no built-in tool takes more than four. */
+  inText: 16,
   /** Levels shown with indentation, deeper ones in one line: enough for a document's arguments in an export. */
   shownDepth: 12,
   /** Steps of the path that shows where JSON is too deep. */

@@ -4,7 +4,7 @@ import type { Proposal } from '../../shared/approvals.ts';
 import type { Metadata } from '../../shared/documents.ts';
 import type { FormField } from '../../shared/elicitation.ts';
 import {
-  renameArguments,
+  meantArguments,
   subjectsOf,
   type ToolDefinition,
   type ToolFacts,
@@ -171,8 +171,8 @@ export function toErrorResult({ code, message }: ToolFailure): ToolResult {
 }
 
 /**
- * The edge has parsed the arguments too, but the machine's owner need not trust the edge. Renames aliases as well: the
- * tool must run with the same arguments that the policy has judged.
+ * The edge has parsed the arguments too, but the machine's owner need not trust the edge. Reads what is meant as well:
+ * the tool must run with the same arguments that the policy has judged.
  */
 function parseArguments<Definition extends ToolDefinition>(
   definition: Definition,
@@ -180,7 +180,7 @@ function parseArguments<Definition extends ToolDefinition>(
 ): ArgumentsOf<Definition> {
   const named = z.record(z.string(), z.unknown()).safeParse(args);
   const parsed = definition.arguments.safeParse(
-    named.success ? renameArguments(definition, named.data) : args,
+    named.success ? meantArguments(definition, named.data) : args,
   );
   if (parsed.success) return parsed.data as ArgumentsOf<Definition>;
   const issues = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);

@@ -1,6 +1,8 @@
 /** Defines a tool for all sides: the model gets it, the edge checks and shows its calls, the bridge runs them. */
 import * as z from 'zod';
+import type { Metadata } from '../documents.ts';
 import { type Effect, type Mode, modeAllows } from '../modes.ts';
+import { toMeant } from './meant.ts';
 
 /** How a call of the tool is shown: the type of its document, and the argument that streams as its content. */
 export type ToolDocument =
@@ -38,6 +40,8 @@ export interface ToolFacts {
   readonly description: string;
   /** Other argument names -> the canonical name. Applied before the schema; never replaces a canonical argument. */
   readonly renamed: Readonly<Record<string, string>>;
+  /** Arguments of an older form of the tool, under canonical names, in the present form. */
+  readonly ofOldForm?: (args: Metadata) => Metadata;
   readonly effect: Effect;
   /**
    * Whether it leaves other content in a file. A rule that forbids or asks about one tool of the catalogue that does also
@@ -95,18 +99,30 @@ export function defineTool<Schema extends z.ZodObject>(
   return definition;
 }
 
-/** The arguments under their canonical names. Other arguments stay as they are. */
-export function renameArguments(
-  tool: Pick<ToolDefinition, 'renamed'>,
+/** A model's arguments as the tool means them: under its own names, in the form of its schema. */
+export function meantArguments(
+  tool: ToolDefinition,
   args: Readonly<Record<string, unknown>>,
-): Record<string, unknown> {
-  const renamed = Object.entries(args).flatMap(([name, value]) => {
-    const canonical = Object.hasOwn(tool.renamed, name) ? tool.renamed[name] : undefined;
-    if (canonical === undefined) return [[name, value]];
-    return Object.hasOwn(args, canonical) ? [] : [[canonical, value]];
-  });
+): Metadata {
+  const renamed = renameArguments(tool, args);
+  const { parameters } = toFunctionDefinition(tool).function;
+  return toMeant(tool.ofOldForm?.(renamed) ?? renamed, parameters) as Metadata;
+}
+
+/** Under their canonical names, without nulls: no built-in tool takes one. Two names with different values for one argument stay as they are. */
+function renameArguments(
+  { renamed }: Pick<ToolDefinition, 'renamed'>,
+  args: Readonly<Record<string, unknown>>,
+): Metadata {
+  const canonical = (name: string) =>
+    (Object.hasOwn(renamed, name) ? renamed[name] : undefined) ?? name;
+  const entries = Object.entries(args).filter(([, value]) => value !== null);
+  const isClear = (name: string, value: unknown) =>
+    entries.every(([other, its]) => canonical(other) !== canonical(name) || its === value);
   // Not by assignment: an argument named `__proto__` would set the object's prototype.
-  return Object.fromEntries(renamed);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [isClear(name, value) ? canonical(name) : name, value]),
+  );
 }
 
 /** A tool in the form of OpenAI's function definitions; `parameters` is JSON Schema. */

@@ -10,7 +10,7 @@ export const deleteFile = defineTool({
     target_file: z.string().min(1).describe('Path of the file, relative to the workspace'),
     explanation: z.string().optional().describe('Why it is deleted'),
   }),
-  renamed: { path: 'target_file', file_path: 'target_file' },
+  renamed: { path: 'target_file', file_path: 'target_file', filePath: 'target_file' },
   effect: 'write',
   changesContent: false,
   // A file that must not change must not be deleted either.

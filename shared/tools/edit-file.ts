@@ -14,7 +14,12 @@ export const editFile = defineTool({
     instructions: z.string().optional().describe('One sentence on what the edit does'),
     code_edit: z.string().describe('The edit'),
   }),
-  renamed: { path: 'target_file', file_path: 'target_file' },
+  renamed: {
+    path: 'target_file',
+    file_path: 'target_file',
+    filePath: 'target_file',
+    instruction: 'instructions',
+  },
   effect: 'write',
   changesContent: true,
   heldWith: [],

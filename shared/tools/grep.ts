@@ -21,7 +21,7 @@ export const grep = defineTool({
     head_limit: z.int().positive().optional().describe('At most this many lines or entries'),
     multiline: z.boolean().optional().describe('Let the pattern match over line ends'),
   }),
-  renamed: { query: 'pattern', include_pattern: 'glob' },
+  renamed: { query: 'pattern', include_pattern: 'glob', include: 'glob' },
   effect: 'read',
   changesContent: false,
   heldWith: ['read_file'],

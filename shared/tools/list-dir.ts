@@ -14,6 +14,7 @@ export const listDir = defineTool({
   renamed: {
     path: 'target_directory',
     relative_workspace_path: 'target_directory',
+    dir_path: 'target_directory',
     ignore: 'ignore_globs',
   },
   effect: 'read',

@@ -1,6 +1,9 @@
 import * as z from 'zod';
 import { defineTool } from './definition.ts';
 
+/** Of an older form of the tool, which names the first and the last line and has no `limit`. */
+const LAST_LINE = 'end_line_one_indexed_inclusive';
+
 /** Reads a text file with its line numbers. */
 export const readFile = defineTool({
   name: 'read_file',
@@ -16,7 +19,24 @@ export const readFile = defineTool({
       .describe('First line to read, counted from 1; negative counts from the end'),
     limit: z.int().positive().optional().describe('How many lines to read'),
   }),
-  renamed: { path: 'target_file', file_path: 'target_file', start_line_one_indexed: 'offset' },
+  renamed: {
+    path: 'target_file',
+    file_path: 'target_file',
+    filePath: 'target_file',
+    absolute_path: 'target_file',
+    start_line_one_indexed: 'offset',
+    start_line: 'offset',
+    end_line: LAST_LINE,
+  },
+  ofOldForm: ({ [LAST_LINE]: last, should_read_entire_file: isWhole, ...args }) => {
+    const { offset = 1, limit, ...others } = args;
+    if (String(isWhole) === 'true') return others;
+    if (last === undefined) return args;
+    const isRange = limit === undefined && Number(offset) > 0;
+    return isRange
+      ? { ...args, limit: Number(last) - Number(offset) + 1 }
+      : { ...args, [LAST_LINE]: last };
+  },
   effect: 'read',
   changesContent: false,
   heldWith: [],

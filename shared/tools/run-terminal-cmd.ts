@@ -30,7 +30,12 @@ export const runTerminalCmd = defineTool({
       .describe('For servers and watchers: return after its first output and let it run on'),
     explanation: z.string().optional().describe('Why it is run'),
   }),
-  renamed: { required_permissions: 'permissions', cwd: 'working_directory' },
+  renamed: {
+    required_permissions: 'permissions',
+    cwd: 'working_directory',
+    workdir: 'working_directory',
+    run_in_background: 'is_background',
+  },
   effect: 'execute',
   changesContent: false,
   heldWith: [],

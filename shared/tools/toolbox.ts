@@ -1,24 +1,29 @@
 /** The tools of one run: a value, made at the run's start and passed to all code that handles its calls. */
 import type { Metadata } from '../documents.ts';
 import { type SchemaCheck, schemaCheck, UnusableSchema } from '../json-schema.ts';
+import { TOOL_LIMITS } from '../limits.ts';
 import type { Offer, OfferSet } from '../offer.ts';
 import { TOOLS } from './catalogue.ts';
 import {
   type Executor,
   type FunctionDefinition,
+  meantArguments,
   subjectsOf,
   type ToolDefinition,
   type ToolFacts,
   toFunctionDefinition,
 } from './definition.ts';
 import { guestEdit } from './guest-edit.ts';
+import { isObject, leftOut, toMeant } from './meant.ts';
 import { savePlan } from './save-plan.ts';
 
 /** A tool of a run, built-in or offered. */
 export interface Tool extends ToolFacts {
   /** All callers share the result: do not change it. */
   readonly toFunction: () => FunctionDefinition;
-  /** Takes arguments under their canonical names. */
+  /** A model's arguments as the tool means them, whether or not it accepts them. */
+  readonly meant: (args: Metadata) => Metadata;
+  /** Takes arguments as a model wrote them, or as the tool means them. */
   readonly read: (args: unknown) => ReadArguments;
   /** What the machine's rules match, from arguments that `read` has accepted; never empty. */
   readonly subjects: (args: Metadata) => readonly string[];
@@ -27,7 +32,8 @@ export interface Tool extends ToolFacts {
 }
 
 export type ReadArguments =
-  | { readonly isValid: true; readonly args: Metadata }
+  /** `ignored` names arguments that the tool does not know. */
+  | { readonly isValid: true; readonly args: Metadata; readonly ignored?: readonly string[] }
   /** `problem` is for the model, which can correct its call. */
   | { readonly isValid: false; readonly problem: string };
 
@@ -45,7 +51,7 @@ export class Toolbox {
 
   /** The tool with this name or alias. */
   find(name: string): Tool | undefined {
-    return this.#byName.get(name);
+    return this.#byName.get(name) ?? this.#byName.get(withoutNamespace(name));
   }
 
   /** The canonical name of a call's tool, or the given name if there is no such tool. */
@@ -59,21 +65,47 @@ export class Toolbox {
   }
 }
 
+/** Some models write the namespace of their training before the name, which no API takes back. */
+export function withoutNamespace(name: string): string {
+  return name.replace(/^(functions|default_api)\./, '');
+}
+
 function toTool(definition: ToolDefinition): Tool {
   return {
     ...definition,
+    meant: (args) => meantArguments(definition, args),
     toFunction: () => toFunctionDefinition(definition),
     read: (args) => readBuiltIn(definition, args),
     subjects: (args) => subjectsOf(definition, args),
   };
 }
 
-function readBuiltIn({ name, arguments: schema }: ToolDefinition, args: unknown): ReadArguments {
-  const { success, data, error } = schema.safeParse(args);
-  if (success) return { isValid: true, args: data };
+function readBuiltIn(definition: ToolDefinition, args: unknown): ReadArguments {
+  const { name, arguments: schema } = definition;
+  const meant = isObject(args) ? meantArguments(definition, args) : args;
+  const { success, data, error } = schema.safeParse(meant);
+  if (success) {
+    const ignored = [...new Set(leftOut(meant, data))].filter((field) => !COMMENTS.has(field));
+    return { isValid: true, args: data, ...(ignored.length > 0 && { ignored }) };
+  }
   const [issue] = error.issues;
   const where = issue?.path.join('.') || 'arguments';
-  return { isValid: false, problem: `Invalid arguments for ${name}: ${where}: ${issue?.message}` };
+  const unknown = Object.keys(Object(meant)).filter((field) => !Object.hasOwn(schema.shape, field));
+  const hint = unknown.length === 0 ? '' : `. It does not know ${named(unknown)}`;
+  return {
+    isValid: false,
+    problem: `Invalid arguments for ${name}: ${where}: ${issue?.message}${hint}`,
+  };
+}
+
+/** Fields that say to a person why a call is made, which change nothing. */
+const COMMENTS: ReadonlySet<string> = new Set(['explanation', 'description']);
+
+/** Names of arguments as text for a model, which has written them. */
+export function named(names: readonly string[]): string {
+  const { maxNamedPaths, maxNameChars } = TOOL_LIMITS;
+  const shown = names.slice(0, maxNamedPaths).map((name) => name.slice(0, maxNameChars));
+  return shown.join(', ').toWellFormed();
 }
 
 /** The toolbox of a run without offers. */
@@ -110,7 +142,8 @@ export function offered(offer: Offer): Tool {
     changesContent: false,
     heldWith: [],
     toFunction: () => ({ type: 'function', function: { name, description, parameters } }),
-    read: (args) => readOffered(name, args, check),
+    meant: (args) => toMeant(args, inputSchema) as Metadata,
+    read: (args) => readOffered(name, toMeant(args, inputSchema), check),
     subjects: () => [`${origin.server}/${origin.tool}`],
   };
 }
@@ -127,7 +160,3 @@ function readOffered(name: string, args: unknown, check: SchemaCheck): ReadArgum
 }
 
 const UNUSABLE_SCHEMA = 'the JSON Schema of its arguments cannot be applied.';
-
-function isObject(value: unknown): value is Metadata {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

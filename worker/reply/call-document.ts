@@ -1,7 +1,7 @@
 /** Writes the document of one tool call, from its name to its arguments. The conversation adds the result. */
 import type { DocumentType, Metadata } from '../../shared/documents.ts';
 import { languageOf } from '../../shared/languages.ts';
-import { renameArguments, type ToolDocument } from '../../shared/tools/definition.ts';
+import type { ToolDocument } from '../../shared/tools/definition.ts';
 import type { Tool, Toolbox } from '../../shared/tools/toolbox.ts';
 import type { CallPiece } from '../upstream/assembly.ts';
 import type { UpstreamCall } from '../upstream/calls.ts';
@@ -68,7 +68,7 @@ export class CallDocument {
   /** To be called when the reply has ended. Writes the rest of the document. Its end comes with the call's result. */
   finish(call: UpstreamCall): ReplyCall {
     if (this.#name === null) this.#setName(call.name);
-    const args = call.arguments && renameArguments(this.#tool ?? { renamed: {} }, call.arguments);
+    const args = call.arguments && (this.#tool?.meant(call.arguments) ?? call.arguments);
     const { subject, content } = this.#shape;
     if (args && subject !== null) this.#subject.complete(args[subject]);
     this.start();

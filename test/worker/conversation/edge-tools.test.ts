@@ -75,6 +75,25 @@ describe('todo_write', () => {
     );
   });
 
+  it('takes what its arguments mean, and the model is sent the names of those that it ignored', async () => {
+    const todo = { id: 1, content: 'Read', status: 'pending', priority: 'high' };
+    const requests = scriptModel((_, turn) => {
+      const args = { merge: 'false', todos: JSON.stringify([todo]), explanation: 'x', to: 5 };
+      return turn === 0
+        ? { calls: [{ name: 'functions.todo_write', arguments: args }] }
+        : { text: 'Done.' };
+    });
+    const response = await chat('go');
+    const todos = [{ id: '1', content: 'Read', status: 'pending' }];
+    expect(response.documents[0]).toMatchObject({ type: 'todo_update', metadata: { todos } });
+    const [said, told] = requests[1]?.messages.slice(-2) ?? [];
+    expect(told?.content).toBe(
+      '- [pending] 1: Read\n[unknown arguments, ignored: todos.priority, to]',
+    );
+    // APIs refuse a name with a dot in the transcript.
+    expect(said).toMatchObject({ tool_calls: [{ function: { name: 'todo_write' } }] });
+  });
+
   it('is not written by what a bridge tells of its own tools', async () => {
     const bridge = await connectBridge();
     const requests = scriptModel((_, turn) => {

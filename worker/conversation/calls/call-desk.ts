@@ -132,11 +132,11 @@ export class CallDesk {
     const { log, recorder, now, advance, watch } = this.#deps;
     const pending = log.pending.find(({ call }) => call.callId === callId);
     if (!pending) return;
-    const bounded = this.#compared(pending.call, boundResult(result));
+    const { call } = pending;
+    const bounded = this.#compared(call, boundResult(result, call.ignored));
     const wasWaiting = recorder.response?.status === 'waiting';
     log.addResult(pending, bounded);
     if (switched && log.current) log.addSwitch(log.current, switched);
-    const { call } = pending;
     const { toolbox } = log;
     const document = recorder.response?.documents.find(({ id }) => id === call.documentId);
     recorder.record([

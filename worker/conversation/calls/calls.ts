@@ -3,7 +3,7 @@ import { TOOL_LIMITS } from '../../../shared/limits.ts';
 import { type Mode, modeAllows } from '../../../shared/modes.ts';
 import { isWithin } from '../../../shared/paths.ts';
 import { modeHasTool, takesPath } from '../../../shared/tools/definition.ts';
-import type { Tool, Toolbox } from '../../../shared/tools/toolbox.ts';
+import { named, type Tool, type Toolbox, withoutNamespace } from '../../../shared/tools/toolbox.ts';
 import type { CallLimits, ToolResult } from '../../../shared/tunnel.ts';
 import type { ReplyCall } from '../../reply/documents.ts';
 import { isOfMode, modeOf } from '../store/modes.ts';
@@ -60,7 +60,7 @@ export function logCalls(
       callId: call.callId,
       upstreamId: usedIds.has(call.id) ? call.callId.replaceAll('-', '').slice(-9) : call.id,
       documentId: call.documentId,
-      name: call.name.slice(0, TOOL_LIMITS.maxNameChars).toWellFormed(),
+      name: nameOf(call, toolbox).slice(0, TOOL_LIMITS.maxNameChars).toWellFormed(),
       rawArguments: call.arguments === null ? '{}' : call.rawArguments,
       ...parsed,
       ...(call.extra && { extra: call.extra }),
@@ -96,14 +96,24 @@ export function admitCall(call: Call, run: Run): ToolResult | null {
   return null;
 }
 
-function parseArguments(call: ReplyCall, toolbox: Toolbox): Pick<Call, 'arguments' | 'problem'> {
+/** As the model wrote it, but for a namespace: the transcript sends the name back. */
+function nameOf({ name }: ReplyCall, toolbox: Toolbox): string {
+  return toolbox.find(name) ? withoutNamespace(name) : name;
+}
+
+function parseArguments(
+  call: ReplyCall,
+  toolbox: Toolbox,
+): Pick<Call, 'arguments' | 'problem' | 'ignored'> {
   const tool = toolbox.find(call.name);
   if (!call.mayExecute || call.arguments === null) {
     return { arguments: null, problem: call.problem ?? 'The arguments are not a JSON object.' };
   }
   if (!tool) return { arguments: call.arguments };
   const read = tool.read(call.arguments);
-  if (read.isValid) return { arguments: read.args };
+  if (read.isValid) {
+    return { arguments: read.args, ...(read.ignored && { ignored: named(read.ignored) }) };
+  }
   return { arguments: null, problem: read.problem };
 }
 

@@ -15,7 +15,6 @@ import type { TapeEvent } from '../../../shared/events.ts';
 import { CallId } from '../../../shared/ids.ts';
 import { languageOf } from '../../../shared/languages.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
-import { renameArguments } from '../../../shared/tools/definition.ts';
 import type { Tool, Toolbox } from '../../../shared/tools/toolbox.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
 import { parseObject } from '../../upstream/loose-json.ts';
@@ -120,8 +119,12 @@ const TOOL_DOCUMENTS: ReadonlySet<DocumentType> = new Set([
   'todo_update',
 ]);
 
-/** The result, cut to what a transcript and a row can hold, with a note where it was cut. */
-export function boundResult(result: ToolResult): ToolResult {
+/** The result, cut to what a transcript and a row can hold, with notes where it was cut and on `ignored` arguments. */
+export function boundResult(result: ToolResult, ignored?: string): ToolResult {
+  if (ignored !== undefined) {
+    const { data, ...rest } = boundResult(result);
+    return { ...rest, data: `${data}\n[unknown arguments, ignored: ${ignored}]` } as ToolResult;
+  }
   const { maxResultChars } = RUN_LIMITS;
   const bounded = result.metadata
     ? { ...result, metadata: boundMetadata(result.metadata) }
@@ -160,7 +163,7 @@ function endMetadata(
   const tool = toolbox.find(call.name);
   const document = tool?.document;
   const subjectOf = (argument: string, known: unknown) =>
-    textOfArgument(call, tool ?? { renamed: {} }, argument, known);
+    textOfArgument(call, tool, argument, known);
   const reported = result.metadata ?? {};
   switch (document?.type) {
     case 'file_edit': {
@@ -200,11 +203,12 @@ function endMetadata(
  */
 function textOfArgument(
   call: Call,
-  tool: Pick<Tool, 'renamed'>,
+  tool: Tool | undefined,
   argument: string,
   shown: unknown,
 ): string {
-  const written = renameArguments(tool, parseObject(call.rawArguments) ?? {});
+  const raw = parseObject(call.rawArguments) ?? {};
+  const written = tool?.meant(raw) ?? raw;
   const known = [call.arguments?.[argument], shown, written[argument]];
   return known.find((value) => typeof value === 'string') ?? '';
 }

@@ -223,6 +223,8 @@ export interface Call {
   /** Null when the call must not run; `problem` then tells why. */
   readonly arguments: Readonly<Record<string, unknown>> | null;
   readonly problem?: string | undefined;
+  /** The arguments that the tool does not know, as text for the model. */
+  readonly ignored?: string | undefined;
   /** Unknown fields of the upstream's call, which the transcript sends back. */
   readonly extra?: Readonly<Record<string, unknown>> | undefined;
 }

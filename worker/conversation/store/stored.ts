@@ -198,6 +198,7 @@ const StoredCall = z.object({
   rawArguments: z.string(),
   arguments: Metadata.nullable(),
   problem: z.string().optional(),
+  ignored: z.string().optional(),
   extra: Metadata.optional(),
 });
 
