@@ -21,7 +21,7 @@ export async function connectEmptyBridge(
   const connected = Promise.withResolvers<void>();
   let send: (frame: BridgeFrame) => void = () => {};
   const socket = new TunnelSocket(
-    { url: house.url, token, bridgeId, answerMs: answerMs(0) },
+    { url: house.url, token, bridgeId, wasWelcomed: false, answerMs: answerMs(0) },
     {
       onOpen(sendFrame) {
         send = sendFrame;

@@ -37,6 +37,7 @@ import { OfferTeller } from './tunnel/offer-teller.ts';
 import { ServerTeller } from './tunnel/server-teller.ts';
 import { serve } from './tunnel/serving.ts';
 import { type Machine, Session } from './tunnel/session.ts';
+import type { ConnectionConfig } from './tunnel/socket.ts';
 import { readPage } from './web/page.ts';
 import { Workspace } from './workspace/workspace.ts';
 import { NO_ROOMS } from './worktrees/rooms.ts';
@@ -47,6 +48,8 @@ export interface BridgeConfig {
   readonly url: string;
   /** Has the scope `bridge`, for this bridge's id. */
   readonly token: string;
+  /** See {@link ConnectionConfig}. */
+  readonly readToken?: ConnectionConfig['readToken'];
   readonly bridgeId: string;
   readonly workspaceDir: string;
   /** Outside every workspace. Holds journal, rules and enrolled devices. */

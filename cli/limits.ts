@@ -36,8 +36,8 @@ export const CLI_LIMITS = {
   minTitleColumns: 16,
   /** Companions of editors that `ide` tries: more windows than people have open on one folder. */
   maxTriedCompanions: 16,
-  /** Days that a token for a hosted server may be valid: only a new AUTH_SECRET ends it earlier. */
-  maxTokenDays: 366,
+  /** Between two looks of a bridge at the end of its token. */
+  tokenLookMs: 60 * 60 * SECOND,
   /** Models of one server that the choice of a model lists: more do not fit on a screen. */
   maxOfferedModels: 12,
   /** Between two questions to the npm registry for a newer version; and how long it may take to answer. */

@@ -2,12 +2,12 @@
 import type { ErrorCode } from '../shared/errors.ts';
 
 /** The client's own codes, in addition to those of the API (shared/errors.ts). */
-export type ClientOwnCode = 'UNREACHABLE' | 'BAD_ANSWER' | 'UNKNOWN_PROPOSAL';
+export type ClientOwnCode = 'UNREACHABLE' | 'BAD_ANSWER' | 'WRONG_ADDRESS' | 'UNKNOWN_PROPOSAL';
 
 /**
- * The API refused a request, could not be reached (`UNREACHABLE`) or gave an unexpected answer (`BAD_ANSWER`), or a
- * proposal cannot be signed (`UNKNOWN_PROPOSAL`). A
- * newer server may have codes that this client does not know.
+ * The API refused a request, could not be reached (`UNREACHABLE`) or gave an unexpected answer (`BAD_ANSWER`), another
+ * server answered the first request with 401, 403 or 404 (`WRONG_ADDRESS`), or a proposal cannot be signed
+ * (`UNKNOWN_PROPOSAL`). A newer server may have codes that this client does not know.
  */
 export class ClientError extends Error {
   override readonly name = 'ClientError';

@@ -32,7 +32,8 @@ export interface Source {
 
 /**
  * Yields every event of the source exactly once and in order, however often the connection is cut. Throws a
- * {@link ClientError} if the server refuses (4xx, except 408 and 429). Retries any other failure without end.
+ * {@link ClientError} if Drawbridge refuses (4xx, except 408 and 429), or if another server answers the client's first
+ * request. Retries any other failure without end.
  */
 export async function* follow(
   source: Source,
@@ -90,8 +91,10 @@ async function openStream(
 /** Other 4xx mean that the request is wrong and a retry is useless. These two mean "not now". */
 const NOT_NOW: ReadonlySet<number> = new Set([408, 429]);
 
+/** What is no answer of Drawbridge refuses nothing: something on the way is in trouble, or wants a sign-in. */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof ClientError) || error.status === undefined) return false;
+  if (error.code === 'BAD_ANSWER') return false;
   return error.status >= 400 && error.status < 500 && !NOT_NOW.has(error.status);
 }
 

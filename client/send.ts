@@ -19,6 +19,8 @@ export type Send = (path: string, parts?: RequestParts) => Promise<Response>;
 /** Binds an endpoint. The returned function resolves only to successes; an abort rejects with the signal's reason. */
 export function createSend({ url, token, fetch = globalThis.fetch }: Endpoint): Send {
   const base = `${url.replace(/\/+$/, '')}/api/v1/`;
+  // Whether Drawbridge has ever answered: a strange answer then comes from something on the way.
+  let wasReached = false;
   return async (path, parts = {}) => {
     const { signal } = parts;
     const search = new URLSearchParams(parts.query).toString();
@@ -26,7 +28,12 @@ export function createSend({ url, token, fetch = globalThis.fetch }: Endpoint): 
     const sendAs = async (bearer: string) => {
       const cannot = `Drawbridge cannot be reached at ${url}`;
       const response = await reach(() => fetch(address, initOf(parts, bearer)), cannot, signal);
-      if (!response.ok) throw await refusalOf(response, signal);
+      const refusal = response.ok ? undefined : await refusalOf(response, signal);
+      const isStrange = refusal?.code === 'BAD_ANSWER';
+      if (isStrange && !wasReached && NO_ENTRY.has(response.status))
+        throw wrongAddress(url, refusal);
+      wasReached ||= !isStrange;
+      if (refusal) throw refusal;
       return response;
     };
     if (typeof token === 'string') return await sendAs(token);
@@ -34,7 +41,8 @@ export function createSend({ url, token, fetch = globalThis.fetch }: Endpoint): 
     try {
       return await sendAs(kept);
     } catch (error) {
-      if (!(error instanceof ClientError && error.status === UNAUTHENTICATED)) throw error;
+      // The 401 of a proxy says nothing about the token.
+      if (!(error instanceof ClientError && error.code === 'UNAUTHENTICATED')) throw error;
       const renewed = await giveToken(token, kept, signal);
       if (renewed === kept) throw error;
       return await sendAs(renewed);
@@ -42,7 +50,14 @@ export function createSend({ url, token, fetch = globalThis.fetch }: Endpoint): 
   };
 }
 
-const UNAUTHENTICATED = 401;
+/** Statuses with which a proxy, a firewall or a page to sign in at answers, and so does another server. */
+const NO_ENTRY: ReadonlySet<number> = new Set([401, 403, 404]);
+
+function wrongAddress(url: string, cause: ClientError): ClientError {
+  const { status = 0, traceId } = cause;
+  const text = `No Drawbridge answers at ${url} (status ${status}): check the address`;
+  return new ClientError('WRONG_ADDRESS', text, { status, traceId, cause });
+}
 
 /** The JSON of an answer. @throws {ClientError} `BAD_ANSWER` if it is another one. */
 export async function readJson<T>(

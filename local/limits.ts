@@ -10,8 +10,15 @@ export const LOCAL_LIMITS = {
   /** Lifetime of a user's token. A command in its last day (`renewTokenMs`) renews it: only an unused token expires. */
   userTokenMs: 30 * 24 * 60 * MINUTE,
   renewTokenMs: 24 * 60 * MINUTE,
-  /** Lifetime of a bridge's token. Each start of the bridge's process makes a new token. */
+  /** Lifetime of a bridge's token that a person makes. */
   bridgeTokenMs: 30 * 24 * 60 * MINUTE,
+  /**
+   * Lifetime of the token that each start of a bridge's process gets from its own server. The process starts again at
+   * the end of it, which ends running commands: longer than a machine runs, and no longer than the Worker takes.
+   */
+  ownBridgeTokenMs: 365 * 24 * 60 * MINUTE,
+  /** How long before the end of a token a person is warned: a weekend, and a day. */
+  tokenWarnMs: 3 * 24 * 60 * MINUTE,
   /** From the Worker's start to its first healthy answer, usually a tenth of a second; and between two checks. */
   healthyMs: 15 * SECOND,
   healthPollMs: 25,

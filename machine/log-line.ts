@@ -22,6 +22,7 @@ const EVENTS = {
   state_unwritable: 'error',
   state_writable: 'info',
   disk_full: 'error',
+  token_ending: 'warn',
   alarms_unread: 'warn',
   wake_failed: 'warn',
 

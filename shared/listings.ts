@@ -9,7 +9,12 @@ import { Effect } from './modes.ts';
 import { Confinement } from './tunnel.ts';
 
 /** `GET me`. */
-export const Me = z.object({ account: z.string(), scope: z.literal('user') });
+export const Me = z.object({
+  account: z.string(),
+  scope: z.literal('user'),
+  /** Until when the token is valid. */
+  expires: z.iso.datetime(),
+});
 export type Me = z.infer<typeof Me>;
 
 /** A missing field means that its value is unknown. */

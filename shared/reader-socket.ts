@@ -46,6 +46,8 @@ export const READER_CLOSE = {
   /** The reader acknowledged a position that was never sent. */
   ackTooFar: { code: 1008, reason: 'the ack is beyond what was sent' },
   tooLarge: { code: 1009, reason: 'a message may only hold {"ack": position}' },
+  /** The reader's token has ended: only a new one opens the stream again. */
+  expired: { code: 4001, reason: 'the token has ended' },
   /** The conversation was deleted: the reader need not return. */
   deleted: { code: 4004, reason: 'deleted' },
   /** Too much waited too long for an ack. The reader returns with its cursor. */

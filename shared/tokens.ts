@@ -8,10 +8,38 @@ export const MIN_SECRET_BYTES = 32;
 /** More bytes than any tool makes for a secret: a longer text is another file. */
 const MAX_SECRET_BYTES = 1024;
 
+/** The days that a token may be valid, whatever signs it: a lost token ends at last. */
+export const MAX_TOKEN_DAYS = 366;
+
+/** As many secrets as AUTH_SECRET may hold: the one that signs, and the one before it. */
+const MAX_SECRETS = 2;
+
 /** The bytes of a secret, or what is wrong with its text. `problem` ends a sentence that begins with the secret. */
 export type DecodedSecret =
   | { readonly ok: true; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly ok: false; readonly problem: string };
+
+/** The bytes of each secret, the one that signs first, or what is wrong with the text. */
+export type DecodedSecrets =
+  | { readonly ok: true; readonly secrets: readonly [Bytes, ...Bytes[]] }
+  | Extract<DecodedSecret, { ok: false }>;
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Reads AUTH_SECRET: one secret as {@link decodeSecret} reads it, or two with a comma between them. */
+export function decodeSecrets(text: string): DecodedSecrets {
+  const [first, ...others] = text.split(',').map(decodeSecret);
+  if (others.length >= MAX_SECRETS) {
+    return { ok: false, problem: `holds ${others.length + 1} secrets, more than ${MAX_SECRETS}` };
+  }
+  if (!first?.ok) return { ok: false, problem: first?.problem ?? 'is missing' };
+  const secrets: [Bytes, ...Bytes[]] = [first.bytes];
+  for (const other of others) {
+    if (!other.ok) return { ok: false, problem: `holds a second secret that ${other.problem}` };
+    secrets.push(other.bytes);
+  }
+  return { ok: true, secrets };
+}
 
 /**
  * Reads a secret in hex, base64 or base64url, with or without padding and line ends. Hex digits alone always mean hex:

@@ -27,6 +27,8 @@ export const CLOSE = {
   protocolMismatch: 4002,
   /** The peer did not understand a frame. */
   badFrame: 4003,
+  /** The bridge's token has ended. A bridge that has another one by then may come back with it. */
+  tokenEnded: 4004,
 } as const;
 
 /** The runtime itself answers it, without waking the object. */

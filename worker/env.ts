@@ -10,7 +10,10 @@ export interface Env extends ModelEnv, PromptEnv, RestoredEnv, SendEnv {
   readonly CONVERSATIONS: DurableObjectNamespace<ConversationPort>;
   readonly TUNNELS: DurableObjectNamespace<TunnelPort>;
   readonly ACCOUNTS: DurableObjectNamespace<AccountPort>;
-  /** The HS256 secret: at least 32 bytes in hex, base64 or base64url. Without it no token is accepted. */
+  /**
+   * The HS256 secret: at least 32 bytes in hex, base64 or base64url. Without it no token is accepted. With two, separated
+   * by a comma, the first signs and both verify.
+   */
   readonly AUTH_SECRET?: string;
   /** Origins of web pages that may call the API, separated by commas: `https://app.example.com`. */
   readonly ALLOWED_ORIGINS?: string;

@@ -39,6 +39,8 @@ export interface Caller {
   readonly conversationId: string;
   /** The trace id of the request; undefined for what the Worker does by itself. */
   readonly trace?: string | undefined;
+  /** Until when its token is valid, which ends its streams; undefined for what the Worker does by itself. */
+  readonly expiresMs?: number;
 }
 
 /**

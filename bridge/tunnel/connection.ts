@@ -15,20 +15,28 @@ export class ConnectionRefused extends Error {
 
 /**
  * Stays connected until the signal aborts, and then resolves. Rejects with {@link ConnectionRefused} when the server
- * refused the token, the protocol or a frame, or gave the bridge's place to a newer connection.
+ * refused the token and there is no other one, refused the protocol or a frame, or gave the bridge's place to a newer
+ * connection; and when no Drawbridge answers the first attempt.
  */
 export async function stayConnected(
   config: ConnectionConfig,
   events: ConnectionEvents,
   signal: AbortSignal,
 ): Promise<void> {
+  const { url, bridgeId, readToken = () => config.token } = config;
   let failures = 0;
+  let wasWelcomed = false;
   while (!signal.aborted) {
-    const ending = await connectOnce({ ...config, answerMs: answerMs(failures) }, events, signal);
+    const token = readToken();
+    const attempt = { url, bridgeId, token, wasWelcomed, answerMs: answerMs(failures) };
+    const ending = await connectOnce(attempt, events, signal);
     if (signal.aborted) return;
-    if (ending.state === 'refused') throw new ConnectionRefused(ending.reason);
+    const isFinal = ending.state === 'refused' && !(ending.isOfToken && readToken() !== token);
+    if (isFinal) throw new ConnectionRefused(ending.reason);
+    const heldMs = ending.state === 'lost' ? ending.heldMs : 0;
+    wasWelcomed ||= heldMs > 0;
     events.onClose(ending.reason);
-    failures = failuresAfter(failures, ending.heldMs);
+    failures = failuresAfter(failures, heldMs);
     await sleep(backoffMs(failures, Math.random()), signal);
   }
 }

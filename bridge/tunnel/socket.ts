@@ -1,5 +1,7 @@
 /** One WebSocket of the bridge, from its handshake to its end. Keeps it alive and parses its frames. */
+import type { IncomingMessage } from 'node:http';
 import { type RawData, WebSocket } from 'ws';
+import { WireError } from '../../shared/errors.ts';
 import { parseJson } from '../../shared/json.ts';
 import { JSON_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
 import {
@@ -25,11 +27,15 @@ export interface ConnectionConfig {
   /** The address of the API, http or https. */
   readonly url: string;
   readonly token: string;
+  /** The token of each attempt, instead of `token`: its owner may have put another one in its place. */
+  readonly readToken?: (() => string) | undefined;
   readonly bridgeId: string;
 }
 
 /** One attempt to connect. */
-export interface SocketConfig extends ConnectionConfig {
+export interface SocketConfig extends Omit<ConnectionConfig, 'readToken'> {
+  /** Whether this server has welcomed the bridge before: a strange answer then comes from something on the way. */
+  readonly wasWelcomed: boolean;
   /** Milliseconds that the server may take to answer the handshake, and then the hello. */
   readonly answerMs: number;
 }
@@ -38,7 +44,8 @@ export interface SocketConfig extends ConnectionConfig {
 export type Ending =
   /** Another attempt follows. `heldMs` is the time since the welcome. */
   | { readonly state: 'lost'; readonly reason: string; readonly heldMs: number }
-  | { readonly state: 'refused'; readonly reason: string };
+  /** `isOfToken`: another token may be taken. */
+  | { readonly state: 'refused'; readonly reason: string; readonly isOfToken: boolean };
 
 /** Opens with its construction. */
 export class TunnelSocket {
@@ -47,19 +54,21 @@ export class TunnelSocket {
   readonly #socket: WebSocket;
   readonly #events: ConnectionEvents;
   readonly #closed = new AbortController();
-  readonly #answerMs: number;
+  readonly #config: SocketConfig;
   /** The first failure. Later errors are only its consequences. */
   #failure: string | undefined;
   #refusal: string | undefined;
+  #isOfToken = false;
   #goodbye: string | undefined;
   #heardAt = 0;
   #welcomedAt: number | undefined;
   #pingTimer: NodeJS.Timeout | undefined;
   #answerTimer: NodeJS.Timeout | undefined;
 
-  constructor({ url, token, bridgeId, answerMs }: SocketConfig, events: ConnectionEvents) {
+  constructor(config: SocketConfig, events: ConnectionEvents) {
+    const { url, token, bridgeId } = config;
     this.#events = events;
-    this.#answerMs = answerMs;
+    this.#config = config;
     const socket = new WebSocket(connectUrl(url, bridgeId), {
       headers: { authorization: `Bearer ${token}` },
       maxPayload: TUNNEL_LIMITS.maxFrameBytes,
@@ -68,7 +77,7 @@ export class TunnelSocket {
     this.#limitAnswer('the server did not answer');
     socket.on('open', () => this.#open());
     socket.on('message', (data) => this.#receive(data));
-    socket.on('unexpected-response', (_, { statusCode }) => this.#turnAway(statusCode));
+    socket.on('unexpected-response', (_, response) => void this.#turnAway(response));
     socket.on('error', (error) => this.#fail(describeError(error)));
     this.ended = new Promise((resolve) => {
       socket.on('close', (code, reason) => resolve(this.#end(code, reason.toString())));
@@ -95,7 +104,7 @@ export class TunnelSocket {
 
   #limitAnswer(failure: string): void {
     clearTimeout(this.#answerTimer);
-    this.#answerTimer = setTimeout(() => this.#fail(failure), this.#answerMs);
+    this.#answerTimer = setTimeout(() => this.#fail(failure), this.#config.answerMs);
   }
 
   #ping(): void {
@@ -134,11 +143,19 @@ export class TunnelSocket {
   }
 
   /** The server answered the handshake with an HTTP status instead of a socket. */
-  #turnAway(status = 0): void {
-    if (status === UNAUTHORIZED || status === FORBIDDEN) {
-      this.#refusal = `The server refused the bridge's token (${status}): get a new one.`;
+  async #turnAway(response: IncomingMessage): Promise<void> {
+    const { statusCode: status = 0 } = response;
+    if (!NO_ENTRY.has(status)) return this.#fail(`the server answered ${status}`);
+    const { url, wasWelcomed } = this.#config;
+    if (await isOwnAnswer(response)) {
+      this.#isOfToken = status !== NOT_FOUND;
+      this.#refusal = this.#isOfToken
+        ? `The server refused the bridge's token (${status}): get a new one.`
+        : `The server has no bridges at ${url}: check the address, or update the server.`;
+    } else if (!wasWelcomed) {
+      this.#refusal = `No Drawbridge answers at ${url} (status ${status}): check the address.`;
     }
-    this.#fail(`the server answered ${status}`);
+    this.#fail(`something else than Drawbridge answered, with status ${status}`);
   }
 
   #fail(reason: string): void {
@@ -151,14 +168,30 @@ export class TunnelSocket {
     clearTimeout(this.#answerTimer);
     this.#closed.abort();
     const refusal = this.#refusal ?? finalReason(code, this.#goodbye);
-    if (refusal !== undefined) return { state: 'refused', reason: refusal };
+    const isOfToken = this.#isOfToken || code === CLOSE.tokenEnded;
+    if (refusal !== undefined) return { state: 'refused', reason: refusal, isOfToken };
     const heldMs = this.#welcomedAt === undefined ? 0 : performance.now() - this.#welcomedAt;
     return { state: 'lost', reason: this.#failure ?? describeClose(code, closeReason), heldMs };
   }
 }
 
-const UNAUTHORIZED = 401;
-const FORBIDDEN = 403;
+const NOT_FOUND = 404;
+/** A proxy, a firewall or a page to sign in at may answer with these too. */
+const NO_ENTRY: ReadonlySet<number> = new Set([401, 403, NOT_FOUND]);
+
+/** Whether the body is an error of Drawbridge's API. A server that does not end it runs into the time limit. */
+async function isOwnAnswer(response: IncomingMessage): Promise<boolean> {
+  let text = '';
+  try {
+    for await (const chunk of response.setEncoding('utf8')) {
+      text += chunk;
+      if (text.length > TUNNEL_LIMITS.maxTextChars) return false;
+    }
+  } catch {
+    return false; // The connection was cut.
+  }
+  return WireError.safeParse(toValue(text)).success;
+}
 
 function connectUrl(url: string, bridgeId: string): URL {
   const target = new URL(`/api/v1/bridges/${bridgeId}/connect`, url);
@@ -207,6 +240,8 @@ function finalReason(code: number, goodbye: string | undefined): string | undefi
   switch (code) {
     case CLOSE.replaced:
       return 'A newer connection of this bridge took over.';
+    case CLOSE.tokenEnded:
+      return goodbye ?? "The bridge's token has expired: get a new one.";
     case CLOSE.protocolMismatch:
     case CLOSE.badFrame:
       return goodbye ?? 'The server and this bridge do not understand each other: update both.';

@@ -2,6 +2,8 @@
 import type { Client, Device } from '../../client/index.ts';
 import { ClientError } from '../../client/index.ts';
 import type { StreamEvent } from '../../shared/events.ts';
+import { REQUEST_LIMITS } from '../../shared/limits.ts';
+import { printableLine } from '../../shared/plain-sight.ts';
 import type { ImagePart } from '../../shared/requests.ts';
 import { describeError } from '../terminal/failure-text.ts';
 import { ownCommand } from '../terminal/own-command.ts';
@@ -63,6 +65,13 @@ export function sayQueued({ terminal, format, targetWords }: Chat): void {
   const command = ownCommand('approvals', ...targetWords);
   const words = `Your message waits until the answer before it has ended. \`${command}\` shows whether that one waits for you.`;
   terminal.write(`${terminal.paint('yellow', words)}\n`);
+}
+
+/** Says that the answer cannot be followed at the moment. The client goes on trying. */
+export function sayLost({ terminal }: Chat, error: unknown): void {
+  const why = printableLine((error as Error).message, REQUEST_LIMITS.maxReasonChars);
+  const words = `The connection was lost (${why}); trying again.`;
+  terminal.notify(`${terminal.paint('dim', words)}\n`);
 }
 
 /** Names the command that carries out the plan, or goes on with it after a failure. */

@@ -1,12 +1,12 @@
 /** Sends one message, shows its answer and asks the questions that come up. */
 import { hostname } from 'node:os';
-import type { EventStream } from '../../client/index.ts';
+import type { EventStream, FollowOptions } from '../../client/index.ts';
 import type { ResponseStatus } from '../../shared/documents.ts';
 import { type ReadEvent, StreamEvent } from '../../shared/events.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import type { MessageContent } from '../../shared/requests.ts';
 import { CLI_LIMITS } from '../limits.ts';
-import { type Chat, sayHowToExecute, sayQueued, sayWhereToAnswer } from './chat.ts';
+import { type Chat, sayHowToExecute, sayLost, sayQueued, sayWhereToAnswer } from './chat.ts';
 import { Interrupts, type Leaving } from './interrupts.ts';
 import { asks, Questions } from './questions.ts';
 import { openScreen } from './screen.ts';
@@ -24,7 +24,7 @@ export async function runTurn(chat: Chat, content: MessageContent): Promise<Turn
   const { client, mode } = chat;
   const messages = [{ role: 'user' as const, content }];
   const request = { ...settingsOf(chat), ...placeOf(chat), messages, mode };
-  return await showTurn(chat, (signal) => client.streamChat(request, { signal }));
+  return await showTurn(chat, (options) => client.streamChat(request, options));
 }
 
 /** The newest plan of a conversation. */
@@ -40,8 +40,8 @@ export async function executePlan(
   { conversationId, responseId, documentId }: NewestPlan,
 ): Promise<TurnEnd> {
   const request = { ...settingsOf(chat), mode: chat.mode, responseId };
-  const open = (signal: AbortSignal) =>
-    chat.client.executePlan(conversationId, documentId, request, { signal });
+  const open: Open = (options) =>
+    chat.client.executePlan(conversationId, documentId, request, options);
   const end = await showTurn(chat, open);
   if (end === 'error') sayHowToExecute(chat);
   return end;
@@ -62,7 +62,7 @@ export async function executePlanFile(
       chat.onEvent?.(event);
     },
   };
-  const end = await showTurn(watched, (signal) => client.executePlanFile(request, { signal }));
+  const end = await showTurn(watched, (options) => client.executePlanFile(request, options));
   if (end === 'error' && hasPlan) sayHowToExecute(watched);
   return end;
 }
@@ -74,8 +74,8 @@ export async function savePlan(
   name: string | undefined,
 ): Promise<TurnEnd> {
   const request = { responseId, ...(name !== undefined && { name }) };
-  const open = (signal: AbortSignal) =>
-    chat.client.savePlan(conversationId, documentId, request, { signal });
+  const open: Open = (options) =>
+    chat.client.savePlan(conversationId, documentId, request, options);
   return await showTurn(chat, open);
 }
 
@@ -96,10 +96,12 @@ function settingsOf({ model, questions, withReasoning }: Chat) {
 
 /** Shows an answer that is already in progress, from its start. */
 export async function joinTurn(chat: Chat, responseId: string): Promise<TurnEnd> {
-  return await showTurn(chat, (signal) => chat.client.followResponse(responseId, { signal }));
+  return await showTurn(chat, (options) => chat.client.followResponse(responseId, options));
 }
 
-async function showTurn(chat: Chat, open: (signal: AbortSignal) => EventStream): Promise<TurnEnd> {
+type Open = (options: FollowOptions) => EventStream;
+
+async function showTurn(chat: Chat, open: Open): Promise<TurnEnd> {
   const screen = openScreen(chat.terminal, chat.format);
   const questions = new Questions(chat);
   const interrupts = new Interrupts(chat, () => questions.withdrawAll());
@@ -107,8 +109,15 @@ async function showTurn(chat: Chat, open: (signal: AbortSignal) => EventStream):
   let end: TurnEnd = 'error';
   let hasPlan = false;
   let queued: NodeJS.Timeout | undefined;
+  let isLost = false;
+  const onReconnect = (error: unknown) => {
+    // A stream that has only reached its age limit ends without an error.
+    if (error !== undefined && !isLost) sayLost(chat, error);
+    isLost ||= error !== undefined;
+  };
   try {
-    for await (const positioned of open(signal)) {
+    for await (const positioned of open({ signal, onReconnect })) {
+      isLost = false;
       const event = checked(positioned.event);
       if (event.type !== 'heartbeat') clearTimeout(queued);
       if (event.type === 'message') queued = setTimeout(sayQueued, CLI_LIMITS.queuedMs, chat);

@@ -1,5 +1,6 @@
 /** `drawbridge connect`: runs a bridge on this machine for a Drawbridge. `up` starts it for the local instance. */
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { decodeJwt } from 'jose';
 import { logTo } from '../../bridge/log.ts';
@@ -9,10 +10,12 @@ import { readSettings } from '../../local/config/settings.ts';
 import { beside } from '../../local/processes/beside.ts';
 import { bridgeLogOf } from '../../local/state/folder.ts';
 import { openState } from '../../local/state/state.ts';
+import { nearEndOf } from '../../local/state/tokens.ts';
 import { watchState } from '../../local/state/watch.ts';
 import { resolveWorkspace } from '../../local/state/workspace.ts';
 import type { TellNotice } from '../../machine/log-line.ts';
 import { BridgeId } from '../../shared/ids.ts';
+import { CLI_LIMITS } from '../limits.ts';
 import {
   addLocationOptions,
   type LocationOptions,
@@ -48,7 +51,7 @@ export function registerConnect(program: Command, runBridge: RunBridge = runOwnB
 }
 
 async function connect(
-  { logFile, ...config }: ConnectConfig,
+  { logFile, tokenFile, ...config }: ConnectConfig,
   owner: Owner,
   runBridge: RunBridge,
 ): Promise<void> {
@@ -66,7 +69,10 @@ async function connect(
   try {
     await logTo(write, () =>
       beside(
-        (ending) => watchState(stateDir, onNotice, ending),
+        async (ending) => {
+          const token = watchToken({ ...config, tokenFile }, onNotice, ending);
+          await Promise.all([watchState(stateDir, onNotice, ending), token]);
+        },
         (running) => runBridge({ ...config, environment, onStatus }, running),
         owner.signal,
       ),
@@ -80,6 +86,26 @@ async function connect(
 
 interface ConnectConfig extends Omit<BridgeConfig, 'environment' | 'onStatus'> {
   readonly logFile: string;
+  readonly tokenFile: string | undefined;
+}
+
+/** Until `signal` aborts, warns once of each token that ends soon. */
+async function watchToken(
+  { token: first, readToken = () => first, tokenFile }: Omit<ConnectConfig, 'logFile'>,
+  onNotice: TellNotice,
+  signal: AbortSignal,
+): Promise<void> {
+  let warnedOf: string | undefined;
+  while (!signal.aborted) {
+    const token = readToken();
+    const end = nearEndOf(token, new Date());
+    if (end !== undefined && token !== warnedOf) {
+      const todo = tokenFile ? `write a new one into ${tokenFile}` : 'connect again with a new one';
+      onNotice(`The bridge's token ends at ${end}: ${todo} before that.`, 'token_ending');
+      warnedOf = token;
+    }
+    await sleep(CLI_LIMITS.tokenLookMs, undefined, { signal }).catch(() => {});
+  }
 }
 
 /** Imports the bridge only when it is needed: the other commands start without its tools. */
@@ -96,24 +122,35 @@ async function configOf(url: string, options: ConnectOptions): Promise<ConnectCo
   }
   const location = locationOf(options);
   const workspaceDir = await resolveWorkspace(location.workspaceDir);
-  const token = await readToken(options);
+  const { tokenFile } = options;
+  const token = readToken(options);
   const bridgeId = bridgeIdOf(token, options);
   const state = await openState(location);
   const place = { workspaceDir, stateDir: state.projectDir };
   const logFile = bridgeLogOf(state.logsDir, workspaceDir);
-  return { url, token, bridgeId, ...place, logFile, asksAtTerminal: true };
+  const again = tokenFile && { readToken: () => readAgain(tokenFile, token) };
+  return { url, token, bridgeId, ...place, logFile, asksAtTerminal: true, tokenFile, ...again };
 }
 
-async function readToken({ tokenFile }: ConnectOptions): Promise<string> {
+function readToken({ tokenFile }: ConnectOptions): string {
   const { DRAWBRIDGE_TOKEN } = process.env;
-  const text = tokenFile === undefined ? DRAWBRIDGE_TOKEN : await readTokenFile(tokenFile);
+  const text = tokenFile === undefined ? DRAWBRIDGE_TOKEN : readTokenFile(tokenFile);
   if (text?.trim()) return text.trim();
   throw new UsageError('A bridge token is needed: set DRAWBRIDGE_TOKEN, or give --token-file.');
 }
 
-async function readTokenFile(path: string): Promise<string> {
+/** What the file holds now; `first` while it cannot be read, such as in the middle of being replaced. */
+function readAgain(tokenFile: string, first: string): string {
   try {
-    return await readFile(path, 'utf8');
+    return readToken({ tokenFile });
+  } catch {
+    return first;
+  }
+}
+
+function readTokenFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
   } catch (cause) {
     throw new UsageError(`The token file ${path} cannot be read.`, { cause });
   }

@@ -5,8 +5,7 @@ import { type Grant, mintToken } from '../../local/state/tokens.ts';
 import { readPlainFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { BridgeId, newBridgeId } from '../../shared/ids.ts';
-import { decodeSecret } from '../../shared/tokens.ts';
-import { CLI_LIMITS } from '../limits.ts';
+import { decodeSecrets, MAX_TOKEN_DAYS } from '../../shared/tokens.ts';
 import {
   addLocationOptions,
   findLocation,
@@ -78,7 +77,10 @@ function grantOf({ scope, bridgeId }: TokenOptions): Grant {
     );
   }
   if (scope === 'bridge') {
-    return { scope, bridgeId: bridgeId ?? newBridgeId(crypto.randomUUID()) };
+    const id = bridgeId ?? newBridgeId(crypto.randomUUID());
+    if (!bridgeId)
+      process.stderr.write(`The token is for a new bridge. Renew it with --bridge-id ${id}.\n`);
+    return { scope, bridgeId: id };
   }
   if (bridgeId === undefined) return { scope };
   throw new UsageError('--bridge-id goes with --scope bridge.');
@@ -88,7 +90,7 @@ async function readSecret(path: string): Promise<string> {
   const text = await readPlainFile(path).catch((cause: unknown) => {
     throw new UsageError(`The secret file ${path} ${whyUnread(cause)}.`, { cause });
   });
-  const decoded = decodeSecret(text);
+  const decoded = decodeSecrets(text);
   if (decoded.ok) return text.trim();
   throw new UsageError(
     `The secret file ${path} must hold AUTH_SECRET and nothing else, but what it holds ${decoded.problem}.`,
@@ -117,6 +119,6 @@ function parseBridgeId(text: string): string {
 
 function parseDays(text: string): number {
   const days = Number(text);
-  if (/^\d+$/.test(text) && days >= 1 && days <= CLI_LIMITS.maxTokenDays) return days;
-  throw new InvalidArgumentError(`Give a number of days from 1 to ${CLI_LIMITS.maxTokenDays}.`);
+  if (/^\d+$/.test(text) && days >= 1 && days <= MAX_TOKEN_DAYS) return days;
+  throw new InvalidArgumentError(`Give a number of days from 1 to ${MAX_TOKEN_DAYS}.`);
 }

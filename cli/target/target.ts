@@ -6,6 +6,7 @@ import { readDevice } from '../../local/state/device.ts';
 import { locateState, type StatePlace, sharedServerDir } from '../../local/state/folder.ts';
 import { findInstanceIn } from '../../local/state/running.ts';
 import { openServerState, readBridgeId, readUserToken } from '../../local/state/state.ts';
+import { nearEndOf } from '../../local/state/tokens.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import { UsageError } from '../terminal/usage-error.ts';
@@ -49,6 +50,8 @@ export async function findTarget(options: TargetOptions): Promise<Target> {
     throw new UsageError('--url and --token go together: give both, or neither.');
   }
   if (!URL.canParse(url)) throw new UsageError(`--url takes a URL like https://…, not ${url}.`);
+  const end = nearEndOf(token, new Date());
+  if (end) process.stderr.write(`drawbridge: the token ends at ${end}: get a new one.\n`);
   return { url, token, device: await ownDevice(options) };
 }
 

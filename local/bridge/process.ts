@@ -5,7 +5,7 @@ import { LocalError } from '../../machine/local-error.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 import { supervise } from '../processes/supervise.ts';
 import type { State } from '../state/state.ts';
-import { mintToken } from '../state/tokens.ts';
+import { mintBridgeToken } from '../state/tokens.ts';
 
 export interface BridgeProcess {
   readonly url: string;
@@ -43,10 +43,11 @@ export async function runBridgeProcess(bridge: BridgeProcess, signal: AbortSigna
     refused.abort(new LocalError('failed', status.message));
   };
   const start = async () => {
-    const now = new Date();
     failure = undefined;
-    expiresMs = now.getTime() + LOCAL_LIMITS.bridgeTokenMs;
-    return (await startBridge(bridge, now)).on('message', onMessage);
+    const { authSecret, bridgeId } = bridge.state;
+    const made = await mintBridgeToken(authSecret, bridgeId);
+    expiresMs = made.expiresMs;
+    return startBridge(bridge, made.token).on('message', onMessage);
   };
   const either = AbortSignal.any([signal, refused.signal]);
   const { bridgeGraceMs: graceMs } = LOCAL_LIMITS;
@@ -56,10 +57,8 @@ export async function runBridgeProcess(bridge: BridgeProcess, signal: AbortSigna
   refused.signal.throwIfAborted();
 }
 
-async function startBridge(bridge: BridgeProcess, now: Date): Promise<ChildProcess> {
+function startBridge(bridge: BridgeProcess, token: string): ChildProcess {
   const { url, state, workspaceDir, environment } = bridge;
-  const { authSecret, bridgeId } = state;
-  const token = await mintToken(authSecret, { scope: 'bridge', bridgeId }, now);
   const [program, ...first] = bridge.command;
   // The bridge finds the state of a project of the shared server by the workspace.
   const place = state.projectDir === state.dir ? ['--state', state.dir] : [];

@@ -9,7 +9,7 @@ import { LOCAL_LIMITS } from '../limits.ts';
 import { restartWaitMs } from '../processes/supervise.ts';
 import { bridgeLogOf, type StatePlace } from '../state/folder.ts';
 import { openProjectState, type ServerState } from '../state/state.ts';
-import { mintToken } from '../state/tokens.ts';
+import { mintBridgeToken } from '../state/tokens.ts';
 import type { BridgeReport, ProjectReport } from './control.ts';
 
 /** What the projects of one server share. */
@@ -98,8 +98,7 @@ export class Project {
     const { host, state, url } = this.#server;
     const { place, environment, asksAtTerminal } = this.options;
     const { bridgeId } = await openProjectState(state, place.projectDir);
-    const expiresMs = Date.now() + LOCAL_LIMITS.bridgeTokenMs;
-    const token = await mintToken(state.authSecret, { scope: 'bridge', bridgeId }, new Date());
+    const { token, expiresMs } = await mintBridgeToken(state.authSecret, bridgeId);
     const bridge = {
       ...{ url, token, bridgeId, environment, asksAtTerminal },
       ...{ workspaceDir: place.workspaceDir, stateDir: place.projectDir },

@@ -10,7 +10,7 @@ import {
   replaceFile,
 } from '../../machine/private-files.ts';
 import { BridgeId, newBridgeId } from '../../shared/ids.ts';
-import { decodeSecret, MIN_SECRET_BYTES } from '../../shared/tokens.ts';
+import { decodeSecrets, MIN_SECRET_BYTES } from '../../shared/tokens.ts';
 import { type Device, enrolDevice, openDevice } from './device.ts';
 import { locateState, openStateFolder, STATE_MARK, type StateLocation } from './folder.ts';
 import { openStateFile } from './state-file.ts';
@@ -131,7 +131,7 @@ export async function readMetricsToken({ dir }: Pick<ServerState, 'dir'>): Promi
 async function openSecret(path: string): Promise<string> {
   const make = () => randomBytes(MIN_SECRET_BYTES).toString('base64url');
   const secret = (await readOrCreate(path, make)).trim();
-  const decoded = decodeSecret(secret);
+  const decoded = decodeSecrets(secret);
   if (decoded.ok) return secret;
   throw new LocalError(
     'refused',

@@ -1,7 +1,7 @@
 /** Makes and checks the bearer tokens of a local instance: JWTs signed with its own secret. */
-import { jwtVerify, SignJWT } from 'jose';
+import { decodeJwt, jwtVerify, SignJWT } from 'jose';
 import { LocalError } from '../../machine/local-error.ts';
-import { decodeSecret, TOKEN_AUDIENCE, TOKEN_ISSUER } from '../../shared/tokens.ts';
+import { decodeSecrets, TOKEN_AUDIENCE, TOKEN_ISSUER } from '../../shared/tokens.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 
 /** What a token allows: everything that its account may do, or only running one bridge. */
@@ -41,6 +41,30 @@ export async function mintToken(
     .sign(keyOf(authSecret));
 }
 
+/** A token for a bridge that this server starts itself, and its end: the server refuses it from then on. */
+export async function mintBridgeToken(
+  authSecret: string,
+  bridgeId: string,
+): Promise<{ token: string; expiresMs: number }> {
+  const { ownBridgeTokenMs: lifeMs } = LOCAL_LIMITS;
+  const now = new Date();
+  const token = await mintToken(authSecret, { scope: 'bridge', bridgeId }, now, { lifeMs });
+  return { token, expiresMs: (decodeJwt(token).exp ?? 0) * MS_PER_SECOND };
+}
+
+/** The end of a token as a sentence shows it, if it ends soon or is over; else undefined. Any text may be given. */
+export function nearEndOf(token: string, now: Date): string | undefined {
+  try {
+    const end = new Date((decodeJwt(token).exp ?? Number.POSITIVE_INFINITY) * MS_PER_SECOND);
+    const isNear = end.getTime() - now.getTime() < LOCAL_LIMITS.tokenWarnMs;
+    return isNear ? end.toISOString().replace('.000', '') : undefined;
+  } catch {
+    return undefined; // The server says what is wrong with it.
+  }
+}
+
+const MS_PER_SECOND = 1000;
+
 function usualLifeMs({ scope }: Grant): number {
   return scope === 'user' ? LOCAL_LIMITS.userTokenMs : LOCAL_LIMITS.bridgeTokenMs;
 }
@@ -61,8 +85,9 @@ export async function isTokenFresh(authSecret: string, token: string, now: Date)
   }
 }
 
+/** The secret that signs. What the one before it has signed is not fresh, and made again. */
 function keyOf(authSecret: string): Uint8Array {
-  const decoded = decodeSecret(authSecret);
-  if (decoded.ok) return decoded.bytes;
+  const decoded = decodeSecrets(authSecret);
+  if (decoded.ok) return decoded.secrets[0];
   throw new LocalError('failed', `The secret ${decoded.problem}.`);
 }

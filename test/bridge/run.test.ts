@@ -410,7 +410,7 @@ describe('a bridge that loses its connection', () => {
     const { statuses } = startBridge();
     const first = await tunnel.welcomed();
     await resultOf(first, newCall('read_file', { target_file: 'a.txt' }));
-    tunnel.turnAway(503, 503, 502);
+    for (const status of [503, 503, 502]) tunnel.turnAway(status);
     first.close();
     const second = await tunnel.welcomed();
     expect(statuses.map((status) => ('reason' in status ? status.reason : status.event))).toEqual([
@@ -446,7 +446,7 @@ describe('a bridge that is refused', () => {
   test.each<[string, () => Promise<void>, string]>([
     [
       'by its token',
-      async () => tunnel.turnAway(401),
+      async () => tunnel.turnAway(401, 'UNAUTHENTICATED'),
       "The server refused the bridge's token (401): get a new one.",
     ],
     [

@@ -186,6 +186,16 @@ describe('a request', () => {
       body: 'Bad gateway',
       error: { code: 'BAD_ANSWER', status: 502 },
     },
+    ...[401, 403, 404].map((status) => ({
+      name: `a ${status} of another server`,
+      status,
+      body: '<html>No</html>',
+      error: {
+        code: 'WRONG_ADDRESS',
+        status,
+        message: `No Drawbridge answers at http://x (status ${status}): check the address`,
+      },
+    })),
     {
       name: 'a success that is not ours',
       status: 200,

@@ -202,6 +202,38 @@ describe('between two connections the client', () => {
     expect(errors).toMatchObject([undefined, { code: 'BAD_ANSWER', status: 502 }]);
   });
 
+  it.each([401, 403, 404])(
+    'comes back after a %i of something on the way, and says it each time',
+    async (status) => {
+      await using api = await startScriptedApi(SAMPLE_TAPE);
+      const strange: Fate = { type: 'refuse', status, body: '<html>Sign in</html>' };
+      api.fates.push({ type: 'text', text: streamText(WHOLE.slice(0, 4)) }, strange, strange);
+      const clock = createTestClock();
+      const renewed = vi.fn((_refused: string | undefined) => 'token');
+      const client = createClient({ url: api.url, token: renewed }, clock);
+      const errors: unknown[] = [];
+      const onReconnect = (error: unknown) => errors.push(error);
+      expect(fold(await collect(client.streamChat(HELLO, { onReconnect })))).toEqual(EXPECTED);
+      const shown = { code: 'BAD_ANSWER', status };
+      expect(errors).toMatchObject([undefined, shown, shown]);
+      expect(clock.waitsMs).toEqual([100, 200, 400]);
+      // Each was asked once for each request, and never for another token.
+      expect(renewed.mock.calls.map(([refused]) => refused)).toEqual(Array(4).fill(undefined));
+    },
+  );
+
+  it.each([401, 403, 404])(
+    'gives up at once where its first answer is a strange %i',
+    async (status) => {
+      await using api = await startScriptedApi(SAMPLE_TAPE);
+      api.fates.push({ type: 'refuse', status, body: { error: 'no such app' } });
+      const client = createClient({ url: api.url, token: 'token' }, createTestClock());
+      const all = collect(client.followResponse(RESPONSE_ID));
+      await expect(all).rejects.toMatchObject({ code: 'WRONG_ADDRESS', status });
+      expect(api.requests).toHaveLength(1);
+    },
+  );
+
   it.each([
     { status: 400, code: 'INVALID_CURSOR', gaveUp: true },
     { status: 404, code: 'NOT_FOUND', gaveUp: true },

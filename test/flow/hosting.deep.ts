@@ -118,7 +118,7 @@ it('the page’s own server runs, and its unit runs the same', { timeout: 300_00
   await reader.run(block);
   const token = readFileSync(join(reader.home, 'ana-token'), 'utf8').trim();
   const client = createClient({ url: `http://127.0.0.1:${port}`, token });
-  expect(await client.getMe()).toEqual({ account: 'ana', scope: 'user' });
+  expect(await client.getMe()).toMatchObject({ account: 'ana', scope: 'user' });
   await reader.run(blockOf('sh', 'On a server of your own', 2));
   await expectMetrics(`http://127.0.0.1:${port}`, reader.home);
 
@@ -126,7 +126,7 @@ it('the page’s own server runs, and its unit runs the same', { timeout: 300_00
   await reader.run(blockOf('sh', 'Backup and restore'), reader.home);
   const restored = await startServer(reader, model, 'drawbridge-restored');
   const there = createClient({ url: `http://127.0.0.1:${restored}`, token });
-  expect(await there.getMe()).toEqual({ account: 'ana', scope: 'user' });
+  expect(await there.getMe()).toMatchObject({ account: 'ana', scope: 'user' });
 
   const unit = blockOf('ini', 'systemd');
   const [, started] = /^ExecStart=\/usr\/local\/bin\/(.+)$/m.exec(unit) ?? [];

@@ -21,7 +21,7 @@ it('answers with the demo model over a real folder when no model is configured',
   expect((await house.client.listBridges()).items).toMatchObject([
     { id: house.ready.bridgeId, connected: true, workspacePath: house.workspace },
   ]);
-  expect(await house.client.getMe()).toEqual({ account: 'local', scope: 'user' });
+  expect(await house.client.getMe()).toMatchObject({ account: 'local', scope: 'user' });
   const read = await house.client.chat({ messages: [{ role: 'user', content: 'read notes.txt' }] });
   expect(read.status).toBe('completed');
   expect(read.documents.find(({ type }) => type === 'tool_call')?.metadata).toMatchObject({

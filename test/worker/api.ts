@@ -6,7 +6,7 @@ import { vi } from 'vitest';
 import type { ChatResponse } from '../../shared/documents.ts';
 import type { WireError } from '../../shared/errors.ts';
 import {
-  decodeSecret,
+  decodeSecrets,
   MIN_SECRET_BYTES,
   TOKEN_AUDIENCE,
   TOKEN_ISSUER,
@@ -24,14 +24,18 @@ export interface TokenOptions {
   readonly account?: string;
   readonly claims?: Record<string, unknown>;
   readonly expires?: string;
+  /** When it says that it was made; by default it does not say it. */
+  readonly issued?: string;
   readonly secret?: string;
 }
 
 export async function tokenFor(options: TokenOptions = {}): Promise<string> {
-  const { account = 'ada', claims = { scope: 'user' }, expires = '1h', secret } = options;
-  const decoded = decodeSecret(secret ?? env.AUTH_SECRET ?? '');
-  const key = decoded.ok ? decoded.bytes : new Uint8Array(MIN_SECRET_BYTES);
-  return await new SignJWT(claims)
+  const { account = 'ada', claims = { scope: 'user' }, expires = '1h', issued, secret } = options;
+  const decoded = decodeSecrets(secret ?? env.AUTH_SECRET ?? '');
+  const key = decoded.ok ? decoded.secrets[0] : new Uint8Array(MIN_SECRET_BYTES);
+  const jwt = new SignJWT(claims);
+  if (issued !== undefined) jwt.setIssuedAt(issued);
+  return await jwt
     .setProtectedHeader({ alg: 'HS256' })
     .setSubject(account)
     .setIssuer(TOKEN_ISSUER)

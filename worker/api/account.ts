@@ -22,7 +22,11 @@ export const ACCOUNT: readonly Endpoint[] = [
     summary: 'Get the caller’s account',
     access: 'user',
     answers: [jsonAnswer(200, 'The account and the token’s scope.', Me)],
-    handle: (c) => c.json({ account: c.var.caller.sub, scope: 'user' } satisfies Me),
+    handle: (c) => {
+      const { sub: account, expiresMs } = c.var.caller;
+      const expires = new Date(expiresMs).toISOString();
+      return c.json({ account, scope: 'user', expires } satisfies Me);
+    },
   },
   {
     id: 'listModels',

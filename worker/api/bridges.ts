@@ -60,8 +60,10 @@ export const BRIDGES: readonly Endpoint[] = [
           'A bridge connects with a WebSocket: Upgrade: websocket',
         );
       }
+      const { sub: account, expiresMs } = caller;
       const response = await tunnelOf(c.env, bridgeId).fetch(
-        new Request(formatConnectUrl(caller.sub, bridgeId), { headers: { upgrade: 'websocket' } }),
+        formatConnectUrl({ account, bridgeId, expiresMs }),
+        { headers: { upgrade: 'websocket' } },
       );
       if (response.status === 403)
         throw new DrawbridgeError('FORBIDDEN', 'This bridge belongs to another account');

@@ -15,7 +15,7 @@ import { follow } from '../follow/follow.ts';
 import { followAsSse } from '../follow/sse-adapter.ts';
 import { conversationOf } from '../objects.ts';
 import { unwrap } from '../outcome.ts';
-import type { AppContext } from '../people/caller.ts';
+import { type AppContext, personOf } from '../people/caller.ts';
 import type { Caller } from '../ports.ts';
 import { reach } from '../reach.ts';
 import {
@@ -182,8 +182,7 @@ function addressed(c: Context<AppContext>): {
 } {
   const responseId = parseId(ResponseId, c.req.param('id'), 'response');
   const { conversationId, ordinal } = parseResponseId(responseId);
-  const { caller, trace } = c.var;
-  return { caller: { account: caller.sub, conversationId, trace }, responseId, ordinal };
+  return { caller: { ...personOf(c), conversationId }, responseId, ordinal };
 }
 
 /** Takes the message, or does what `planned` says of a plan, and sends the response in the form that the request asks for. */
@@ -193,7 +192,7 @@ export async function answer(
   planned: Pick<Sending, 'plan' | 'saveAs' | 'planFile'> = {},
 ): Promise<Response> {
   const submitted = await submitMessage(c.env, {
-    account: c.var.caller.sub,
+    ...personOf(c),
     request,
     ...planned,
     ...sentWith(c),

@@ -2,7 +2,7 @@
 import type { Context } from 'hono';
 import { ConversationId } from '../../shared/ids.ts';
 import { parseId } from '../desk/parse.ts';
-import type { AppContext } from '../people/caller.ts';
+import { type AppContext, personOf } from '../people/caller.ts';
 import type { Caller } from '../ports.ts';
 
 /** The path of the list of conversations. */
@@ -16,5 +16,5 @@ export const CONVERSATION_PARAMS = {
 /** The conversation that the path names, and its caller. Throws NOT_FOUND for a malformed id. */
 export function callerOf(c: Context<AppContext>): Caller {
   const conversationId = parseId(ConversationId, c.req.param('id'), 'conversation');
-  return { account: c.var.caller.sub, conversationId, trace: c.var.trace };
+  return { ...personOf(c), conversationId };
 }

@@ -8,7 +8,7 @@ import type { Env } from '../env.ts';
 import { SSE_HEADERS, SseWriter } from '../follow/sse-writer.ts';
 import { formatMetrics, METRICS_TYPE } from '../health/metrics.ts';
 import type { AppContext } from '../people/caller.ts';
-import { secretKey, unauthenticated } from '../people/secret.ts';
+import { secretKeys, unauthenticated } from '../people/secret.ts';
 
 /** What {@link SERVICE}'s `testStream` sends; `drawbridge doctor` looks at when it arrives. */
 const STREAM_TEST = { parts: 3, gapMs: 500 } as const;
@@ -28,7 +28,7 @@ export const SERVICE: readonly Endpoint[] = [
     access: 'open',
     answers: [jsonAnswer(200, 'The service runs.', Health)],
     handle: async (c) => {
-      await secretKey(c.env.AUTH_SECRET); // Throws NOT_CONFIGURED: nothing else works without AUTH_SECRET.
+      await secretKeys(c.env.AUTH_SECRET); // Throws NOT_CONFIGURED: nothing else works without AUTH_SECRET.
       return c.json({ status: 'ok' });
     },
   },

@@ -5,6 +5,7 @@ import { parseBody } from '../desk/parse.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';
 import { conversationOf } from '../objects.ts';
 import { unwrap } from '../outcome.ts';
+import { personOf } from '../people/caller.ts';
 import { mintTicket } from '../people/tickets.ts';
 import { reach } from '../reach.ts';
 import { CONVERSATION_ID } from './examples.ts';
@@ -26,10 +27,11 @@ export const TICKETS: readonly Endpoint[] = [
     errors: ['NOT_FOUND'],
     handle: async (c) => {
       const { path, conversationId, ordinal } = streamOf(await parseBody(c, TicketRequest));
-      const account = c.var.caller.sub;
-      const caller = { account, conversationId, trace: c.var.trace };
+      const caller = { ...personOf(c), conversationId };
       unwrap(await reach(() => conversationOf(c.env, caller).find(caller, ordinal)));
-      const ticket = await mintTicket(c.env.AUTH_SECRET, { account, path, nowMs: Date.now() });
+      const { account, expiresMs: untilMs } = caller;
+      const wanted = { account, path, nowMs: Date.now(), untilMs };
+      const ticket = await mintTicket(c.env.AUTH_SECRET, wanted);
       return c.json(ticket, 201);
     },
   },

@@ -24,6 +24,8 @@ export interface Sending {
   readonly idempotencyKey?: string | undefined;
   /** The trace id of the request that it came with. */
   readonly trace: string;
+  /** Until when the stream of the response may last. */
+  readonly expiresMs?: number;
   /** Executes this plan instead of answering the request's messages. The conversation must exist. */
   readonly plan?: PlanVersion | undefined;
   /** Saves `plan` instead of executing it. */
@@ -56,7 +58,8 @@ export async function submitMessage(env: Env, sending: Sending): Promise<Submitt
   readPromptChanges(env);
   const idempotency = key === undefined ? undefined : { key, digest: await digest(sending) };
   const conversationId = request.conversationId ?? sending.newId ?? (await newIdFor(account, key));
-  const caller = { account, conversationId, trace: sending.trace };
+  const { trace, expiresMs } = sending;
+  const caller = { account, conversationId, trace, ...(expiresMs !== undefined && { expiresMs }) };
   const create = await prepareConversation(env, caller, sending);
   const { responseId } = unwrap(
     await submitOnce(env, caller, {

@@ -28,11 +28,15 @@ export interface Delivery {
 
 /**
  * Why a delivery ended. `done`: the response has ended. `gone`: the conversation no longer exists. `stalled`: the
- * reader took nothing for FOLLOW_LIMITS.stalledMs. `left`: other code aborted `life`. `lost`: the object stays away.
+ * reader took nothing for FOLLOW_LIMITS.stalledMs. `expired`: the reader's token has ended. `left`: other code aborted
+ * `life`. `lost`: the object stays away.
  */
-export type Delivered = 'done' | 'gone' | 'stalled' | 'left' | 'lost';
+export type Delivered = 'done' | 'gone' | 'stalled' | 'expired' | 'left' | 'lost';
 
-/** Resolves when the delivery has ended. Aborts `life` if the reader stalls. Leaves the outlet open. */
+/**
+ * Resolves when the delivery has ended. Aborts `life` if the reader stalls, or with its token, at the next heartbeat.
+ * Leaves the outlet open.
+ */
 export async function deliver(
   env: Env,
   followed: Followed,
@@ -44,7 +48,7 @@ export async function deliver(
   const { framing } = delivery;
   const cursor = () => delivery.cursor();
   const heartbeat = setInterval(() => {
-    if (isStalled(outlet)) return life.abort();
+    if (isStalled(outlet) || hasExpired(followed)) return life.abort();
     delivery.beat();
   }, FOLLOW_LIMITS.heartbeatMs);
   try {
@@ -56,7 +60,10 @@ export async function deliver(
       await Promise.race([outlet.drained(), aborted(life.signal)]);
       attached = await attachAgain(env, followed, framing, cursor, life.signal);
     }
-    if (life.signal.aborted) return isStalled(outlet) ? 'stalled' : 'left';
+    if (life.signal.aborted) {
+      if (isStalled(outlet)) return 'stalled';
+      return hasExpired(followed) ? 'expired' : 'left';
+    }
     if (attached?.response.ok) return 'done';
     return attached?.response.status === 404 ? 'gone' : 'lost';
   } finally {
@@ -66,6 +73,10 @@ export async function deliver(
 
 function isStalled({ stalledForMs }: Outlet): boolean {
   return stalledForMs > FOLLOW_LIMITS.stalledMs;
+}
+
+function hasExpired({ caller: { expiresMs = Number.POSITIVE_INFINITY } }: Followed): boolean {
+  return Date.now() >= expiresMs;
 }
 
 /** Passes one socket's messages on. Closes the socket if the reader falls far behind; the cursor keeps its place. */

@@ -60,6 +60,7 @@ const CLOSES: Readonly<Record<Delivered, ReaderClose>> = {
   done: READER_CLOSE.done,
   gone: READER_CLOSE.deleted,
   stalled: READER_CLOSE.stalled,
+  expired: READER_CLOSE.expired,
   left: READER_CLOSE.done,
   lost: READER_CLOSE.comeBack,
 };

@@ -1,14 +1,14 @@
 /** Authenticates the caller by a token or a ticket. */
-import type { HonoRequest } from 'hono';
+import type { Context, HonoRequest } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import { jwtVerify } from 'jose';
 import * as z from 'zod';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { BridgeId } from '../../shared/ids.ts';
-import { TOKEN_AUDIENCE, TOKEN_ISSUER } from '../../shared/tokens.ts';
+import { MAX_TOKEN_DAYS, TOKEN_AUDIENCE } from '../../shared/tokens.ts';
 import type { Env } from '../env.ts';
 import { accountOf } from '../objects.ts';
-import { expiryOf, secretKey, unauthenticated } from './secret.ts';
+import { AUTH_LIMITS } from './limits.ts';
+import { expiryOf, type SecretKeys, secretKeys, unauthenticated, verifySigned } from './secret.ts';
 import { verifyTicket } from './tickets.ts';
 import { VerifiedTokens } from './verified-tokens.ts';
 
@@ -16,7 +16,8 @@ const Claims = z.discriminatedUnion('scope', [
   z.object({ sub: z.string().min(1), scope: z.literal('user') }),
   z.object({ sub: z.string().min(1), scope: z.literal('bridge'), bridge: BridgeId }),
 ]);
-type Claims = z.infer<typeof Claims>;
+/** `expiresMs`: until when the token is valid, or for a ticket the token that it was made for. */
+type Claims = z.infer<typeof Claims> & { readonly expiresMs: number };
 
 const verified = new VerifiedTokens<Claims>();
 
@@ -27,6 +28,11 @@ const verified = new VerifiedTokens<Claims>();
 export interface AppContext {
   Bindings: Env;
   Variables: { caller: Claims; trace: string; operation: string };
+}
+
+/** The person that a request comes from, and until when the person's streams may last. */
+export function personOf({ var: { caller, trace } }: Context<AppContext>) {
+  return { account: caller.sub, trace, expiresMs: caller.expiresMs };
 }
 
 /** Refuses requests without a token of this scope. For the scope `user`, a ticket can replace the token. */
@@ -77,28 +83,37 @@ function ticketOf(request: HonoRequest): string | undefined {
 
 /** Uses the ticket up, so that a second use fails, for example by a reader of a log. */
 async function redeem(env: Env, ticket: string, path: string): Promise<Claims> {
-  const { id, account, expiresMs } = await verifyTicket(env.AUTH_SECRET, ticket, path);
-  if (await accountOf(env, account).redeem(id, expiresMs)) return { sub: account, scope: 'user' };
+  const { id, account, expiresMs, untilMs } = await verifyTicket(env.AUTH_SECRET, ticket, path);
+  if (await accountOf(env, account).redeem(id, expiresMs))
+    return { sub: account, scope: 'user', expiresMs: untilMs };
   throw unauthenticated('The ticket was used already: get a new one for each stream');
 }
 
-/** Accepts only HS256: `alg` is fixed here, never taken from the token (RFC 8725, section 3.1). */
 async function verify(token: string | undefined, secret: string | undefined): Promise<Claims> {
   if (!token) throw unauthenticated('Send a token: Authorization: Bearer TOKEN');
-  const key = await secretKey(secret);
-  const known = verified.find(token, key, Date.now());
+  const keys = await secretKeys(secret);
+  const known = verified.find(token, keys, Date.now());
   if (known) return known;
+  const { claims, iat, exp } = await readClaims(token, keys);
+  const nowSeconds = Date.now() / MS_PER_SECOND;
+  if (exp - Math.min(iat ?? nowSeconds, nowSeconds) > AUTH_LIMITS.maxTokenSeconds) {
+    throw unauthenticated(`The token is valid for more than ${MAX_TOKEN_DAYS} days: get a new one`);
+  }
+  verified.remember(token, keys, claims, exp);
+  return claims;
+}
+
+async function readClaims(token: string, keys: SecretKeys) {
   try {
-    const { payload } = await jwtVerify(token, key, {
-      algorithms: ['HS256'],
-      issuer: TOKEN_ISSUER,
+    const payload = await verifySigned(keys, token, {
       audience: TOKEN_AUDIENCE,
       requiredClaims: ['exp', 'sub'],
     });
-    const claims = Claims.parse(payload);
-    verified.remember(token, key, claims, payload.exp ?? 0);
-    return claims;
+    const { exp = 0, iat } = payload;
+    return { claims: { ...Claims.parse(payload), expiresMs: exp * MS_PER_SECOND }, exp, iat };
   } catch (error) {
     throw unauthenticated(expiryOf('token', error) ?? 'The token is not valid', error);
   }
 }
+
+const MS_PER_SECOND = 1000;

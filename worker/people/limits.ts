@@ -1,4 +1,5 @@
 /** The limits of tickets, tokens and request rates. */
+import { MAX_TOKEN_DAYS } from '../../shared/tokens.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -31,4 +32,6 @@ export const RATE_LIMITS = {
 export const AUTH_LIMITS = {
   /** Tokens in one isolate's memory: about 1 MB. */
   maxVerifiedTokens: 1_000,
+  /** How long a token may be valid. A day more than may be asked for: the clock that made it may be ahead. */
+  maxTokenSeconds: (MAX_TOKEN_DAYS + 1) * 24 * 60 * 60,
 } as const;

@@ -1,28 +1,52 @@
-/** Imports the secret that signs tokens and tickets, and makes the UNAUTHENTICATED error. */
-import { errors } from 'jose';
+/** Imports the secrets of AUTH_SECRET, checks what they signed, and makes the UNAUTHENTICATED error. */
+import { errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
 import { DrawbridgeError } from '../../shared/errors.ts';
-import { decodeSecret } from '../../shared/tokens.ts';
+import { decodeSecrets, TOKEN_ISSUER } from '../../shared/tokens.ts';
 
-/** The last imported secret. Importing it for each request would cost more than checking a token. */
-let imported: { readonly secret: string; readonly key: CryptoKey } | undefined;
+/** The first key signs. Any of them verifies. */
+export type SecretKeys = readonly [CryptoKey, ...CryptoKey[]];
 
-/** AUTH_SECRET as a key. Throws NOT_CONFIGURED if it is missing or too weak. */
-export async function secretKey(secret = ''): Promise<CryptoKey> {
-  if (imported?.secret === secret) return imported.key;
-  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
-  const bytes = bytesOf(secret);
-  const key = await crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign', 'verify']);
-  imported = { secret, key };
-  return key;
+/** The last imported secrets. Importing them for each request would cost more than checking a token. */
+let imported: { readonly secret: string; readonly keys: SecretKeys } | undefined;
+
+/** AUTH_SECRET as keys. Throws NOT_CONFIGURED if it is missing or too weak. */
+export async function secretKeys(secret = ''): Promise<SecretKeys> {
+  if (imported?.secret === secret) return imported.keys;
+  const decoded = decodeSecrets(secret);
+  if (!decoded.ok) {
+    throw new DrawbridgeError(
+      'NOT_CONFIGURED',
+      `AUTH_SECRET ${decoded.problem}: set it to what \`openssl rand -base64 32\` prints, with \`npx wrangler secret put AUTH_SECRET\``,
+    );
+  }
+  const [first, ...others] = decoded.secrets;
+  const keys: SecretKeys = [await toKey(first), ...(await Promise.all(others.map(toKey)))];
+  imported = { secret, keys };
+  return keys;
 }
 
-function bytesOf(secret: string): Uint8Array<ArrayBuffer> {
-  const decoded = decodeSecret(secret);
-  if (decoded.ok) return decoded.bytes;
-  throw new DrawbridgeError(
-    'NOT_CONFIGURED',
-    `AUTH_SECRET ${decoded.problem}: set it to what \`openssl rand -base64 32\` prints, with \`npx wrangler secret put AUTH_SECRET\``,
-  );
+async function toKey(bytes: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  return await crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign', 'verify']);
+}
+
+/**
+ * The claims of a JWT that one of the keys has signed. Accepts only HS256: `alg` is fixed here, never taken from the
+ * token (RFC 8725, section 3.1). Rejects like `jwtVerify`.
+ */
+export async function verifySigned(
+  [key, ...others]: SecretKeys,
+  token: string,
+  options: JWTVerifyOptions,
+): Promise<JWTPayload> {
+  const all = { ...options, algorithms: ['HS256'], issuer: TOKEN_ISSUER };
+  try {
+    return (await jwtVerify(token, key, all)).payload;
+  } catch (error) {
+    const [next, ...last] = others;
+    if (!next || !(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
+    return await verifySigned([next, ...last], token, options);
+  }
 }
 
 /** The 401 of every kind of token. `cause` stays in the Worker. */

@@ -1,10 +1,10 @@
 /** Makes and verifies tickets. A ticket opens one stream, once, for a reader that cannot send a header. */
-import { jwtVerify, SignJWT } from 'jose';
+import { SignJWT } from 'jose';
 import * as z from 'zod';
 import type { Ticket } from '../../shared/conversations.ts';
 import { TOKEN_ISSUER } from '../../shared/tokens.ts';
 import { TICKET_LIMITS } from './limits.ts';
-import { expiryOf, secretKey, unauthenticated } from './secret.ts';
+import { expiryOf, secretKeys, unauthenticated, verifySigned } from './secret.ts';
 
 /** Differs from the audience of tokens, so that a ticket is not accepted as a token, nor a token as a ticket. */
 const TICKET_AUDIENCE = 'drawbridge-stream';
@@ -15,6 +15,8 @@ const Claims = z.object({
   exp: z.int(),
   /** The one path that the ticket opens. */
   path: z.string(),
+  /** The end of the token that asked for the ticket, in seconds as `exp`: the stream ends with it. */
+  until: z.int(),
 });
 
 /** A verified ticket. Whether it was used before is not checked yet. */
@@ -22,22 +24,30 @@ export interface OpenTicket {
   readonly id: string;
   readonly account: string;
   readonly expiresMs: number;
+  /** Until when the stream may last. */
+  readonly untilMs: number;
+}
+
+interface Wanted extends Pick<OpenTicket, 'account' | 'untilMs'> {
+  readonly path: string;
+  readonly nowMs: number;
 }
 
 /** Throws NOT_CONFIGURED if the secret is missing or bad. */
 export async function mintTicket(
   secret: string | undefined,
-  { account, path, nowMs }: { account: string; path: string; nowMs: number },
+  { account, path, nowMs, untilMs }: Wanted,
 ): Promise<Ticket> {
   const expires = new Date(nowMs + TICKET_LIMITS.lifeMs);
-  const ticket = await new SignJWT({ path })
+  const [key] = await secretKeys(secret);
+  const ticket = await new SignJWT({ path, until: untilMs / 1000 })
     .setProtectedHeader({ alg: 'HS256' })
     .setIssuer(TOKEN_ISSUER)
     .setAudience(TICKET_AUDIENCE)
     .setSubject(account)
     .setJti(crypto.randomUUID())
     .setExpirationTime(expires)
-    .sign(await secretKey(secret));
+    .sign(key);
   return { ticket, expires: expires.toISOString() };
 }
 
@@ -49,22 +59,17 @@ export async function verifyTicket(
 ): Promise<OpenTicket> {
   const claims = await readClaims(secret, ticket);
   if (claims.path !== path) throw unauthenticated('This ticket opens another stream');
-  return { id: claims.jti, account: claims.sub, expiresMs: claims.exp * 1000 };
+  const { jti: id, sub: account, exp, until } = claims;
+  return { id, account, expiresMs: exp * 1000, untilMs: until * 1000 };
 }
 
 async function readClaims(
   secret: string | undefined,
   ticket: string,
 ): Promise<z.infer<typeof Claims>> {
-  const key = await secretKey(secret);
+  const keys = await secretKeys(secret);
   try {
-    const { payload } = await jwtVerify(ticket, key, {
-      algorithms: ['HS256'],
-      issuer: TOKEN_ISSUER,
-      audience: TICKET_AUDIENCE,
-      requiredClaims: ['exp', 'sub', 'jti'],
-    });
-    return Claims.parse(payload);
+    return Claims.parse(await verifySigned(keys, ticket, { audience: TICKET_AUDIENCE }));
   } catch (error) {
     throw unauthenticated(expiryOf('ticket', error) ?? 'The ticket is not valid', error);
   }

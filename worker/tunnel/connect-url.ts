@@ -1,11 +1,20 @@
 /** Writes and reads the URL by which the Worker asks a tunnel for a bridge's socket. */
 
-export function formatConnectUrl(account: string, bridgeId: string): string {
-  return `https://tunnel/connect?${new URLSearchParams({ account, bridgeId })}`;
+/** What the bridge's token says. */
+export interface Connecting {
+  readonly account: string;
+  readonly bridgeId: string;
+  /** Until when the token is valid, which ends the tunnel. */
+  readonly expiresMs: number;
+}
+
+export function formatConnectUrl({ expiresMs, ...ids }: Connecting): string {
+  const query = new URLSearchParams({ ...ids, expiresMs: `${expiresMs}` });
+  return `https://tunnel/connect?${query}`;
 }
 
 /** Reads a URL that {@link formatConnectUrl} wrote. Only the Worker can send one, so it is not validated. */
-export function parseConnectUrl(url: URL): { account: string; bridgeId: string } {
-  const { account = '', bridgeId = '' } = Object.fromEntries(url.searchParams);
-  return { account, bridgeId };
+export function parseConnectUrl(url: URL): Connecting {
+  const { account = '', bridgeId = '', expiresMs } = Object.fromEntries(url.searchParams);
+  return { account, bridgeId, expiresMs: Number(expiresMs) };
 }

@@ -156,11 +156,12 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
 
   /** Accepts the bridge's WebSocket. The Worker has checked the token, and passes its claims in the URL. */
   override async fetch(request: Request): Promise<Response> {
-    const { account, bridgeId } = parseConnectUrl(new URL(request.url));
+    const connecting = parseConnectUrl(new URL(request.url));
     const bridge = this.#store.readBridge();
-    if (bridge && bridge.owner !== account) return new Response(null, { status: 403 });
+    if (bridge && bridge.owner !== connecting.account) return new Response(null, { status: 403 });
     const { 0: client, 1: server } = new WebSocketPair();
-    this.#socket.accept(server, { account, bridgeId }, Date.now());
+    this.#socket.accept(server, connecting, Date.now());
+    await this.#wakeAt(connecting.expiresMs);
     return new Response(null, { status: 101, webSocket: client });
   }
 
@@ -186,9 +187,14 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     noteTunnel(String(this.ctx.id), { isConnected: this.#socket.inUse() !== null });
   }
 
-  /** Fails calls that were not sent to a bridge within `bridgeGraceMs`. Calls that the bridge may have begun wait. */
+  /**
+   * Ends sockets whose token has ended. Fails calls that were not sent to a bridge within `bridgeGraceMs`. Calls that the
+   * bridge may have begun wait.
+   */
   override async alarm(): Promise<void> {
     const now = Date.now();
+    const endsMs = this.#socket.endExpired(now);
+    if (endsMs !== null) await this.#wakeAt(endsMs);
     const socket = this.#socket.current(now);
     if (socket) this.#deliver(socket);
     const waiting = this.#waiting().filter(({ isPatient, cancelled }) => !isPatient || cancelled);

@@ -11,12 +11,15 @@ import {
   type TunnelFrame,
 } from '../../shared/tunnel.ts';
 import { logEvent } from '../health/log.ts';
+import type { Connecting } from './connect-url.ts';
 
 /** The state of a socket. It survives hibernation with the socket. */
 const Attachment = z.object({
   account: z.string(),
   bridgeId: z.string(),
   connectedAtMs: z.number(),
+  /** Until when the token is valid that opened it. Attachments of earlier versions lack it. */
+  expiresMs: z.number().default(Number.MAX_SAFE_INTEGER),
   /** Higher for each newer socket. It orders the sockets, because the clock can be set back. */
   place: z.int(),
   /** `greeted`: its hello was accepted. `welcomed`: the welcome was sent, which takes a while longer. */
@@ -42,7 +45,7 @@ export class BridgeSocket {
   }
 
   /** `owner` comes from the token, never from a frame. */
-  accept(socket: WebSocket, owner: Pick<Attachment, 'account' | 'bridgeId'>, nowMs: number): void {
+  accept(socket: WebSocket, owner: Connecting, nowMs: number): void {
     const others = this.#state.getWebSockets(TAG).map(attachmentOf);
     const place = Math.max(0, ...others.map((other) => other.place)) + 1;
     this.#state.acceptWebSocket(socket, [TAG]);
@@ -73,6 +76,17 @@ export class BridgeSocket {
       }
     }
     write(socket, { ...attachmentOf(socket), state: 'welcomed' });
+  }
+
+  /** Refuses the sockets whose token has ended. Returns when the next one ends, or null. */
+  endExpired(nowMs: number): number | null {
+    let nextMs: number | null = null;
+    for (const socket of this.#state.getWebSockets(TAG)) {
+      const { expiresMs } = attachmentOf(socket);
+      if (expiresMs > nowMs) nextMs = Math.min(nextMs ?? expiresMs, expiresMs);
+      else refuse(socket, CLOSE.tokenEnded, 'UNAUTHENTICATED', TOKEN_ENDED);
+    }
+    return nextMs;
   }
 
   /** The socket in use, if its last sign of life is recent enough. */
@@ -123,6 +137,8 @@ export function refuse(socket: WebSocket, closeCode: number, code: string, messa
   sendFrame(socket, { type: 'goodbye', code, message });
   socket.close(closeCode, code);
 }
+
+const TOKEN_ENDED = "The bridge's token has expired: get a new one.";
 
 const CANNOT_LOOK = { looks: false, finds: false };
 

@@ -11,7 +11,7 @@ import type { ConnectionEvents } from '../../../bridge/tunnel/socket.ts';
 import { TUNNEL_LIMITS } from '../../../shared/limits.ts';
 import type { BridgeFrame, TunnelFrame } from '../../../shared/tunnel.ts';
 import { CLOSE, TUNNEL_PROTOCOL } from '../../../shared/tunnel.ts';
-import { Queue, ScriptedTunnel } from './scripted-tunnel.ts';
+import { Queue, ScriptedTunnel, type TunnelConnection } from './scripted-tunnel.ts';
 
 const BRIDGE_ID = 'bridge_00000000-0000-4000-8000-000000000001';
 const CALL_ID = 'call_00000000-0000-4000-8000-000000000002';
@@ -131,11 +131,56 @@ describe('the connection is made again', () => {
     await tunnel.welcomed();
   });
 
-  test.each([500, 502, 503, 429, 404])('when the handshake is answered with %i', async (status) => {
+  test.each([500, 502, 503, 429])('when the handshake is answered with %i', async (status) => {
     tunnel.turnAway(status);
     const { reasons } = connect(tunnel.url);
     expect(await reasons.take()).toBe(`the server answered ${status}`);
     await tunnel.welcomed();
+  });
+
+  test.each([401, 403, 404])(
+    'when something on the way answers with %i to a bridge that was welcomed before',
+    async (status) => {
+      const { reasons, frames } = connect(tunnel.url);
+      const first = await tunnel.welcomed();
+      await frames.take();
+      tunnel.turnAway(status);
+      tunnel.turnAway(status, undefined, JSON.stringify({ error: 'no such app' }));
+      tunnel.turnAway(status, undefined, 'x'.repeat(100_000));
+      first.close();
+      const strange = `something else than Drawbridge answered, with status ${status}`;
+      expect(await reasons.take()).toMatch(/lost/);
+      for (let time = 0; time < 3; time++) expect(await reasons.take()).toBe(strange);
+      await tunnel.welcomed();
+    },
+  );
+
+  test.each<[string, number, (tunnel: ScriptedTunnel, held: TunnelConnection) => void]>([
+    ['closes the tunnel of', 1, (_, held) => held.close(CLOSE.tokenEnded)],
+    [
+      'refuses',
+      2,
+      (server, held) => {
+        server.turnAway(401, 'UNAUTHENTICATED');
+        held.close();
+      },
+    ],
+  ])('with another token once the server %s the first', async (_, attempts, end) => {
+    let reads = 0;
+    const readToken = () => (++reads <= attempts ? 'first' : 'second');
+    const config = { url: tunnel.url, token: '', readToken, bridgeId: BRIDGE_ID };
+    const leaving = new AbortController();
+    onTestFinished(() => leaving.abort());
+    const onFrame = vi.fn();
+    const events = { onOpen: (send: (frame: BridgeFrame) => void) => send(HELLO), onFrame };
+    const ended = stayConnected(config, { ...events, onClose: vi.fn() }, leaving.signal);
+    const held = await tunnel.welcomed();
+    expect(held.authorization).toBe('Bearer first');
+    await vi.waitFor(() => expect(onFrame).toHaveBeenCalled());
+    end(tunnel, held);
+    expect((await tunnel.welcomed()).authorization).toBe('Bearer second');
+    leaving.abort();
+    await ended;
   });
 
   test('when nobody listens, with a reason also for a host of several addresses', async () => {
@@ -174,8 +219,33 @@ describe('the connection ends for good', () => {
     expect(heard).not.toHaveBeenCalled();
   });
 
-  test.each([401, 403])('when the token is refused with %i', async (status) => {
-    tunnel.turnAway(status);
+  test.each([401, 403, 404])(
+    'when something else than Drawbridge answers the first attempt with %i',
+    async (status) => {
+      tunnel.turnAway(status);
+      const message = `No Drawbridge answers at ${tunnel.url} (status ${status}): check the address.`;
+      await expect(connect(tunnel.url).ended).rejects.toEqual(new ConnectionRefused(message));
+    },
+  );
+
+  test('when the token has ended and there is no other one', async () => {
+    const { ended } = connect(tunnel.url);
+    (await tunnel.welcomed()).close(CLOSE.tokenEnded);
+    const message = "The bridge's token has expired: get a new one.";
+    await expect(ended).rejects.toEqual(new ConnectionRefused(message));
+  });
+
+  test('when the server has no bridges', async () => {
+    tunnel.turnAway(404, 'NOT_FOUND');
+    const message = `The server has no bridges at ${tunnel.url}: check the address, or update the server.`;
+    await expect(connect(tunnel.url).ended).rejects.toEqual(new ConnectionRefused(message));
+  });
+
+  test.each([
+    [401, 'UNAUTHENTICATED'],
+    [403, 'FORBIDDEN'],
+  ] as const)('when the token is refused with %i', async (status, code) => {
+    tunnel.turnAway(status, code);
     const message = `The server refused the bridge's token (${status}): get a new one.`;
     await expect(connect(tunnel.url).ended).rejects.toEqual(new ConnectionRefused(message));
   });

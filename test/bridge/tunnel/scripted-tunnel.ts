@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
+import type { ErrorCode } from '../../../shared/errors.ts';
 import {
   BridgeFrame,
   PING,
@@ -19,15 +20,18 @@ export class ScriptedTunnel implements AsyncDisposable {
   readonly #http: Server;
   readonly #sockets = new WebSocketServer({ noServer: true });
   readonly #connections = new Queue<TunnelConnection>();
-  /** The statuses with which the next handshakes are turned away. */
-  readonly #refusals: number[] = [];
+  /** How the next handshakes are turned away. */
+  readonly #refusals: { readonly status: number; readonly body: string }[] = [];
 
   private constructor(http: Server) {
     this.#http = http;
     http.on('upgrade', (request, socket, head) => {
-      const status = this.#refusals.shift();
-      if (status !== undefined) {
-        socket.end(`HTTP/1.1 ${status} No\r\nContent-Length: 0\r\n\r\n`);
+      const refusal = this.#refusals.shift();
+      if (refusal !== undefined) {
+        const { status, body } = refusal;
+        socket.on('error', () => {}); // The bridge may not read the whole of it.
+        const length = Buffer.byteLength(body);
+        socket.end(`HTTP/1.1 ${status} No\r\nContent-Length: ${length}\r\n\r\n${body}`);
         return;
       }
       this.#sockets.handleUpgrade(request, socket, head, (end) => {
@@ -46,8 +50,10 @@ export class ScriptedTunnel implements AsyncDisposable {
     return `http://127.0.0.1:${(this.#http.address() as AddressInfo).port}`;
   }
 
-  turnAway(...statuses: readonly number[]): void {
-    this.#refusals.push(...statuses);
+  /** Without a code, the answer is that of something else than Drawbridge. */
+  turnAway(status: number, code?: ErrorCode, body = '<html>No</html>'): void {
+    const own = JSON.stringify({ error: { code, message: 'No.' } });
+    this.#refusals.push({ status, body: code === undefined ? body : own });
   }
 
   /** The next connection, which may have to come yet. */

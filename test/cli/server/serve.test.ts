@@ -110,7 +110,7 @@ describe('serve', () => {
       const headers = { authorization: `Bearer ${stdout.trim()}` };
       return await (await fetch(`${url}/api/v1/me`, { headers })).json();
     };
-    expect(await accountOf('ana')).toEqual({ account: 'ana', scope: 'user' });
+    expect(await accountOf('ana')).toMatchObject({ account: 'ana', scope: 'user' });
     expect(await accountOf('ben@example.com')).toMatchObject({ account: 'ben@example.com' });
   });
 
@@ -154,7 +154,11 @@ describe('token --for', () => {
 
   test('prints a token for a new bridge, or for the one that is named', async () => {
     const args = ['--for', 'ana', '--secret-file', secretFile(), '--scope', 'bridge'];
-    const fresh = decodeJwt((await mint(...args)).stdout.trim());
+    const { stdout, stderr } = await mint(...args);
+    const fresh = decodeJwt(stdout.trim());
+    expect(stderr).toBe(
+      `The token is for a new bridge. Renew it with --bridge-id ${fresh['bridge']}.\n`,
+    );
     expect(fresh).toMatchObject({ scope: 'bridge', bridge: expect.stringMatching(/^bridge_/) });
     const id = String(fresh['bridge']);
     const named = await mint(...args, '--bridge-id', id);

@@ -57,6 +57,27 @@ describe('connect at a terminal', () => {
     await expect.poll(seen, { timeout: 10_000 }).toMatchObject({ preset: 'read-only' });
   });
 
+  test('warns of a token that ends within three days, and takes the next one from its file', async () => {
+    const place = newPlace();
+    const tokenFile = await writeToken(place, 2 * DAY_MS);
+    const args = [...argumentsFor(place), '--token-file', tokenFile];
+    const bridge = startDrawbridge(args, { env: { FAKE_BRIDGE: 'renewed' }, program: BRIDGE });
+    await expect.poll(bridge.stderr, { timeout: 10_000 }).toContain('Connected.');
+    const [, end = ''] = /ends at (\S+): write a new one into (\S+)/.exec(bridge.stderr()) ?? [];
+    expect(Math.abs(Date.parse(end) - Date.now() - 2 * DAY_MS)).toBeLessThan(60_000);
+    const written = readFileSync(await writeToken(place, 30 * DAY_MS), 'utf8').trim();
+    const seen = () => readFileSync(join(place.stateDir, 'token-read'), 'utf8');
+    await expect.poll(seen, { timeout: 10_000 }).toBe(written);
+  });
+
+  test('does not warn of a token that lasts', async () => {
+    const place = newPlace();
+    const args = [...argumentsFor(place), '--token-file', await writeToken(place, 4 * DAY_MS)];
+    const bridge = startDrawbridge(args, { program: BRIDGE });
+    await expect.poll(bridge.stderr, { timeout: 10_000 }).toContain('Connected.');
+    expect(bridge.stderr()).not.toContain('ends at');
+  });
+
   test('says in one line why it was refused', async () => {
     const place = newPlace();
     const tokenFile = await writeToken(place);
@@ -122,12 +143,12 @@ function userToken(): Promise<string> {
   return mintToken(Buffer.alloc(32).toString('base64url'), { scope: 'user' }, new Date());
 }
 
-async function writeToken(place: Place): Promise<string> {
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+async function writeToken(place: Place, lifeMs = 30 * DAY_MS): Promise<string> {
   const { dir, authSecret, bridgeId } = await openState(place);
   const path = join(dir, 'bridge-token');
-  writeFileSync(
-    path,
-    `${await mintToken(authSecret, { scope: 'bridge', bridgeId }, new Date())}\n`,
-  );
+  const grant = { scope: 'bridge', bridgeId } as const;
+  writeFileSync(path, `${await mintToken(authSecret, grant, new Date(), { lifeMs })}\n`);
   return path;
 }

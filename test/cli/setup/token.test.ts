@@ -1,6 +1,9 @@
-import { decodeJwt } from 'jose';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { decodeJwt, jwtVerify } from 'jose';
 import { expect, test } from 'vitest';
 import { openState } from '../../../local/state/state.ts';
+import { mintToken } from '../../../local/state/tokens.ts';
 import { newPlace, runDrawbridge } from '../drawbridge.ts';
 
 test('token prints the kept token of the user', async () => {
@@ -17,4 +20,31 @@ test('token prints a token for the bridge of that state', async () => {
   const { stdout } = await runDrawbridge(args, { cwd: place.workspaceDir });
   const { bridgeId } = await openState(place);
   expect(decodeJwt(stdout)).toMatchObject({ scope: 'bridge', bridge: bridgeId });
+});
+
+test('a command warns of a token that ends within three days', async () => {
+  const at = async (lifeMs: number) => {
+    const secret = Buffer.alloc(32, 1).toString('base64url');
+    const token = await mintToken(secret, { scope: 'user' }, new Date(), { lifeMs });
+    const args = ['conversations', 'list', '--url', 'http://127.0.0.1:1', '--token', token];
+    return (await runDrawbridge(args)).stderr;
+  };
+  const dayMs = 24 * 60 * 60 * 1000;
+  expect(await at(2 * dayMs)).toMatch(/^drawbridge: the token ends at \S+Z: get a new one\.\n/);
+  expect(await at(4 * dayMs)).not.toContain('ends at');
+});
+
+test('of two secrets the first signs, and a token of the second is made again', async () => {
+  const place = newPlace();
+  const { authSecret } = await openState(place);
+  const args = ['token', '--state', place.stateDir, '--workspace', place.workspaceDir];
+  const old = (await runDrawbridge(args)).stdout;
+  const newer = Buffer.alloc(32, 7).toString('base64url');
+  writeFileSync(join(place.stateDir, 'auth-secret'), `${newer},\n${authSecret}\n`);
+  const { stdout } = await runDrawbridge(args);
+  expect(stdout).not.toBe(old);
+  await jwtVerify(stdout.trim(), Buffer.alloc(32, 7));
+  writeFileSync(join(place.stateDir, 'auth-secret'), `${newer},c2hvcnQ`);
+  const { code, stderr } = await runDrawbridge(args);
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/second secret that .*fewer than 32/)]);
 });

@@ -20,7 +20,7 @@ test('a bridge that is refused once its token has expired gets a new one', async
     command: [process.execPath, BRIDGE] as const,
     environment: { FAKE_BRIDGE: 'refused', DRAWBRIDGE_PASS_ENV: 'FAKE_BRIDGE' },
     onStatus: ({ event }: { event: string }) => {
-      if (seen.length === 0) vi.setSystemTime(Date.now() + LOCAL_LIMITS.bridgeTokenMs);
+      if (seen.length === 0) vi.setSystemTime(Date.now() + LOCAL_LIMITS.ownBridgeTokenMs);
       seen.push(event);
     },
     onRestart: (death: string) => void seen.push(death),

@@ -6,8 +6,9 @@ import { call } from '../api.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
 
 it('says who the caller is', async () => {
-  const me = await (await call('me', { account: 'grace' })).json();
-  expect(me).toEqual(Me.parse({ account: 'grace', scope: 'user' }));
+  const me = Me.parse(await (await call('me', { account: 'grace' })).json());
+  expect(me).toMatchObject({ account: 'grace', scope: 'user' });
+  expect(Date.parse(me.expires)).toBeGreaterThan(Date.now() + 59 * 60_000);
 });
 
 it.each([

@@ -198,7 +198,7 @@ async function forged(
   const key = secret
     ? new TextEncoder().encode(secret)
     : Uint8Array.from(atob(env.AUTH_SECRET ?? ''), (character) => character.charCodeAt(0));
-  return await new SignJWT({ path })
+  return await new SignJWT({ path, until: Date.now() / 1000 + 60 })
     .setProtectedHeader({ alg: 'HS256' })
     .setIssuer('drawbridge')
     .setAudience('drawbridge-stream')

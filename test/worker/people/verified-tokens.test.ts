@@ -1,9 +1,10 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { AUTH_LIMITS } from '../../../worker/people/limits.ts';
+import type { SecretKeys } from '../../../worker/people/secret.ts';
 import { VerifiedTokens } from '../../../worker/people/verified-tokens.ts';
 import { call, errorOf, tokenFor } from '../api.ts';
 
-const key = {} as CryptoKey;
+const key: SecretKeys = [{} as CryptoKey];
 
 afterEach(() => vi.useRealTimers());
 
@@ -12,7 +13,7 @@ it('knows a token until it expires, under the key that it was checked with', () 
   tokens.remember('a.b.c', key, 'ada', 10);
   expect(tokens.find('a.b.c', key, 9_999)).toBe('ada');
   expect(tokens.find('a.b.c', key, 10_000)).toBeUndefined();
-  expect(tokens.find('a.b.c', {} as CryptoKey, 0)).toBeUndefined();
+  expect(tokens.find('a.b.c', [...key], 0)).toBeUndefined();
   expect(tokens.find('a.b.d', key, 0)).toBeUndefined();
 });
 

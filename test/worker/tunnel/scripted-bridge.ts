@@ -24,6 +24,8 @@ export interface BridgeOptions {
   readonly bridgeId?: string;
   /** Canonical names; all by default. */
   readonly tools?: readonly string[];
+  /** How long its token is valid; an hour by default. */
+  readonly expires?: string;
 }
 
 /** Of the one question that most tests ask. */
@@ -181,8 +183,9 @@ export function contextOf(projectLayout: string, gitStatus = '## main\n'): Machi
 export async function requestBridge({
   account = 'ada',
   bridgeId = '',
+  expires = '1h',
 }: BridgeOptions): Promise<Response> {
-  const token = await tokenFor({ account, claims: { scope: 'bridge', bridge: bridgeId } });
+  const token = await tokenFor({ account, claims: { scope: 'bridge', bridge: bridgeId }, expires });
   return await SELF.fetch(`https://drawbridge.test/api/v1/bridges/${bridgeId}/connect`, {
     headers: { authorization: `Bearer ${token}`, upgrade: 'websocket' },
   });

@@ -8,7 +8,7 @@ import { readNewest, readWhole } from '../../conversation/reading/requests.ts';
 import { parseId } from '../../desk/parse.ts';
 import { conversationOf } from '../../objects.ts';
 import { type Outcome, unwrap } from '../../outcome.ts';
-import type { AppContext } from '../../people/caller.ts';
+import { type AppContext, personOf } from '../../people/caller.ts';
 import type { Caller, ResponseUsage } from '../../ports.ts';
 import { reach } from '../../reach.ts';
 import { readAgent } from '../desk.ts';
@@ -34,11 +34,7 @@ export function agentIdIn(c: Context<AppContext>): string {
 /** Throws NOT_FOUND where the path names no agent. */
 export function callerOf(c: Context<AppContext>): Caller {
   const id = conversationIdOf(agentIdIn(c));
-  return {
-    account: c.var.caller.sub,
-    conversationId: parseId(ConversationId, id, 'agent'),
-    trace: c.var.trace,
-  };
+  return { ...personOf(c), conversationId: parseId(ConversationId, id, 'agent') };
 }
 
 /** Throws NOT_FOUND where the path names no run. */

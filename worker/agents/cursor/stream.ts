@@ -162,7 +162,7 @@ class RunStream implements Delivery {
 
   /** Never throws. */
   async finish(how: Delivered): Promise<void> {
-    if (how === 'stalled' || how === 'left') return;
+    if (how === 'stalled' || how === 'left' || how === 'expired') return;
     if (how === 'lost') return this.#fail('unavailable', LOST);
     try {
       this.#tellResult(await this.#read());
