@@ -117,7 +117,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     offers.isEmpty ? null : offers.set(await readTrust(surroundings)),
   );
   offers.onChange(() => teller.changed());
-  const guests = new Guests({ root, cancel: (callId) => session.cancel(callId) });
+  const guests = new Guests({ root, workspace, cancel: (callId) => session.cancel(callId) });
   const known = new Map([...builtIn, [guests.tool.definition.name, guests.tool]]);
   const companion = new CompanionHost({
     ...{ stateDir, root },

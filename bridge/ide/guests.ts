@@ -29,8 +29,11 @@ import {
 } from '../tools/executor.ts';
 import type { GuestCalls } from '../tunnel/session.ts';
 import { readImageIfAny } from '../workspace/files.ts';
+import type { Workspace } from '../workspace/workspace.ts';
 import type { DiffOutcome } from './companion/diffs.ts';
+import { COMPANION_LIMITS } from './companion/limits.ts';
 import type { ProposedDiff } from './companion/session.ts';
+import { type AwaitedWrite, awaitWrite, type SeenChange } from './guest-write.ts';
 
 type GuestEdit = ArgumentsOf<typeof guestEdit>;
 
@@ -38,14 +41,19 @@ type GuestEdit = ArgumentsOf<typeof guestEdit>;
 interface OpenDiff {
   readonly frame: GuestCall;
   readonly newContent: string;
+  readonly filePath: string;
+  /** Once a person was shown it. */
+  seen?: SeenChange;
   readonly decide: (outcome: DiffOutcome) => void;
 }
 
 export interface GuestPlace {
   /** Of the workspace, absolute. */
   readonly root: string;
+  readonly workspace: Pick<Workspace, 'resolve'>;
   /** Ends a call of the session. */
   readonly cancel: (callId: string) => void;
+  readonly limits?: AwaitedWrite['limits'];
 }
 
 export class Guests implements GuestCalls {
@@ -53,6 +61,9 @@ export class Guests implements GuestCalls {
   readonly #open = new Map<string, OpenDiff>();
   /** By the guest's session. */
   readonly #conversations = new Map<string, string>();
+  /** What became of changes that their guests were answered about themselves, by call. */
+  readonly #closed = new Map<string, Promise<ToolResult>>();
+  readonly #ending = new AbortController();
   #send: ((frame: BridgeFrame) => void) | null = null;
 
   constructor(place: GuestPlace) {
@@ -81,14 +92,16 @@ export class Guests implements GuestCalls {
         this.#open.delete(callId);
         resolve(outcome);
       };
+      const open: OpenDiff = { frame, newContent, filePath, decide };
       const close = () => {
         decide({ decision: 'accepted', content: newContent });
+        this.#keep(callId, this.#writeOf(open));
         this.#place.cancel(callId);
       };
       if (signal.aborted) return close();
       signal.addEventListener('abort', close, { once: true });
       if (!isAskable(filePath, frame)) return tellUnasked(frame);
-      this.#open.set(callId, { frame, newContent, decide });
+      this.#open.set(callId, open);
       this.#send?.(frame);
     });
   }
@@ -102,6 +115,14 @@ export class Guests implements GuestCalls {
     this.#send = null;
   }
 
+  closed(callId: string): Promise<ToolResult> | undefined {
+    return this.#closed.get(callId);
+  }
+
+  end(): void {
+    this.#ending.abort();
+  }
+
   refused(callId: string): void {
     const open = this.#open.get(callId);
     if (open) tellUnasked(open.frame);
@@ -110,6 +131,27 @@ export class Guests implements GuestCalls {
   ended(callId: string, result: ToolResult): void {
     const isNo = result.status === 'error' && DECIDED.has(result.code);
     if (isNo) this.#open.get(callId)?.decide({ decision: 'rejected' });
+  }
+
+  /** Calls that the edge never sends make room in time. */
+  #keep(callId: string, result: Promise<ToolResult>): void {
+    this.#closed.set(callId, result);
+    const [oldest] = this.#closed.keys();
+    if (oldest !== undefined && this.#closed.size > COMPANION_LIMITS.maxClosed) {
+      this.#closed.delete(oldest);
+    }
+  }
+
+  #writeOf({ frame, newContent: content, filePath, seen }: OpenDiff): Promise<ToolResult> {
+    const { workspace, limits = COMPANION_LIMITS } = this.#place;
+    const found = async () => {
+      if (seen) return seen;
+      const place = await workspace.resolve(filePath, 'read');
+      const before = await readImageIfAny(place, this.#ending.signal);
+      return { place, beforeHash: before?.hash ?? null, metadata: {} };
+    };
+    const { program } = frame;
+    return awaitWrite({ program, content, seen: found, limits }, this.#ending.signal);
   }
 
   #frameOf({ id, program }: ProposedDiff['guest'], filePath: string): GuestCall {
@@ -146,7 +188,11 @@ export class Guests implements GuestCalls {
     const edited = await compute('amendEdit', request, context.signal);
     const carryOut = async (bytes: Uint8Array | null) =>
       open.decide({ decision: 'accepted', content: textFor(content, bytes ?? before?.bytes) });
-    return toProposed({ tool: guestEdit.name, place, before, context, carryOut }, edited);
+    const call = { tool: guestEdit.name, place, before, context, carryOut };
+    const shown = toProposed(call, edited);
+    const { metadata = {} } = shown.change?.result ?? {};
+    open.seen = { place, beforeHash: before?.hash ?? null, metadata };
+    return shown;
   }
 }
 
@@ -170,7 +216,8 @@ function textFor(content: string, bytes: Uint8Array = new Uint8Array()): string 
   return content.startsWith('\uFEFF') ? `\uFEFF${text}` : text;
 }
 
-const GONE = 'The program that proposed this change has its answer already, or has ended.';
+const GONE =
+  'The program that proposed this change has its answer already, or has ended: look whether it has written the file.';
 
 /** The codes of results that are a person's no, or the owner's. */
 const DECIDED = new Set(['REJECTED', 'DENIED', 'CANCELLED']);

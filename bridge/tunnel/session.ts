@@ -38,6 +38,10 @@ export interface GuestCalls {
   welcomed(features: readonly string[], send: (frame: BridgeFrame) => void): void;
   /** The connection was lost. */
   lost(): void;
+  /** What became of a call that its guest was answered about itself; undefined for another call. */
+  closed(callId: string): Promise<ToolResult> | undefined;
+  /** The process ends: nothing more is waited for. */
+  end(): void;
   /** The edge has no such call, or does not take it. */
   refused(callId: string): void;
   /** A call has its result: one of the edge, or one that began at the bridge. */
@@ -144,6 +148,7 @@ export class Session {
    */
   async end(): Promise<void> {
     this.detach();
+    this.#machine.guests.end();
     const work = [...this.#atWork.values()];
     for (const { controller } of work) controller.abort(ENDING);
     await Promise.all(work.map(({ done }) => done));
@@ -209,12 +214,15 @@ export class Session {
 
   /** Null for a call that the next process takes up: one that was not started, or a change to a file. */
   async #resultOf(call: ToolCall, signal: AbortSignal): Promise<ToolResult | null> {
+    const { guests } = this.#machine;
     try {
+      const closed = guests.closed(call.callId);
+      if (closed) return await closed;
       const onOutput = (delta: string) => this.#output(call.callId, delta);
       return await this.#calls.run(call, { signal, onOutput });
     } catch (error) {
       if (!signal.aborted) return failed(call, error);
-      if (signal.reason !== ENDING) return CANCELLED;
+      if (signal.reason !== ENDING) return (await guests.closed(call.callId)) ?? CANCELLED;
       const known = this.#machine.journal.lookup(call.callId);
       return known.state === 'running' && known.change === undefined ? ENDED : null;
     }

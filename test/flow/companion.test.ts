@@ -42,12 +42,19 @@ it('shows another agent’s changes on the devices, and tells it what a person d
   await guest.openDiff(file, 'four\n');
   await nextApproval(house);
   expect(await guest.closeDiff(file)).toEqual({ content: 'four\n' });
+  // A person has accepted it in the agent's own program, which writes it then.
+  writeFileSync(file, 'four\n');
   const statuses = async () => {
     const { responses } = await house.client.getConversation(conversationId);
     return responses.map(({ status }) => status);
   };
   await expect.poll(statuses).toEqual(['completed', 'completed', 'completed']);
   expect((await house.client.listApprovals()).items).toEqual([]);
+  const { responses } = await house.client.getConversation(conversationId);
+  // After a failed call, an `error` document follows.
+  expect(responses[2]?.documents).toMatchObject([
+    { type: 'file_edit', metadata: { filePath: 'a.txt', diff: { newString: 'four' } } },
+  ]);
 });
 
 async function nextApproval(house: House): Promise<OpenApproval> {

@@ -1,5 +1,6 @@
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Decision } from '../../../bridge/admission/rules.ts';
 import type { DiffOutcome } from '../../../bridge/ide/companion/diffs.ts';
 import { ALLOW_ONCE } from '../../../shared/approval-text.ts';
@@ -12,7 +13,7 @@ import {
   type ToolCall,
 } from '../../../shared/tunnel.ts';
 import { newDevice } from '../admission/device.ts';
-import { Bench, nextQuestion, nextResult } from '../tunnel/session-bench.ts';
+import { Bench, nextQuestion, nextResult, settle } from '../tunnel/session-bench.ts';
 
 const device = await newDevice();
 const guest = { id: 'session-1', family: 'gemini', program: 'Gemini CLI 1.2.3' } as const;
@@ -53,10 +54,63 @@ it('a guest that has its answer withdraws the question', async () => {
   const { bench, call, closing } = await proposed();
   await nextQuestion(bench, call);
   closing.abort();
-  expect(await nextResult(bench, call)).toMatchObject({ code: 'CANCELLED' });
+  await vi.waitUntil(() => bench.sent.some(({ type }) => type === 'approval_resolved'));
+  expect(bench.resultsOf(call)).toEqual([]);
+  expect(await nextResult(bench, call)).toEqual({
+    ...{ status: 'error', code: 'CANCELLED' },
+    data: 'Gemini CLI 1.2.3 was answered itself, and has not written src/a.ts.',
+  });
   const late = { ...call, callId: newCallId(crypto.randomUUID()) };
   bench.send(late);
   expect(await nextResult(bench, late)).toMatchObject({ code: 'GUEST_GONE' });
+});
+
+describe('a guest that was answered itself', () => {
+  const written = {
+    ...{ status: 'success', metadata: expect.objectContaining({ filePath: 'src/a.ts' }) },
+    data: 'Gemini CLI 1.2.3 was answered itself, and has written src/a.ts as it proposed.',
+  };
+
+  it.for(['two\n', 'two\r\n', '\uFEFFtwo\n'])('and writes %j has made the change', async (text) => {
+    const { bench, call, closing, filePath } = await proposed();
+    await nextQuestion(bench, call);
+    closing.abort();
+    await writeFile(filePath, text);
+    expect(await nextResult(bench, call)).toEqual(written);
+  });
+
+  it('and has written the file before it says so has made the change', async () => {
+    const { bench, call, closing, filePath } = await proposed();
+    await nextQuestion(bench, call);
+    await writeFile(filePath, 'two\n');
+    closing.abort();
+    expect(await nextResult(bench, call)).toEqual(written);
+  });
+
+  it('and writes something else has an unknown outcome', async () => {
+    const { bench, call, closing, filePath } = await proposed();
+    await nextQuestion(bench, call);
+    await writeFile(filePath, 'three\n');
+    closing.abort();
+    expect(await nextResult(bench, call)).toMatchObject({ code: 'UNKNOWN_OUTCOME' });
+  });
+
+  it('has made the change also where its call comes later', async () => {
+    const { bench, call, closing, filePath } = await proposed({ isSent: false });
+    closing.abort();
+    await writeFile(filePath, 'two\n');
+    await settle();
+    bench.send(call);
+    expect(await nextResult(bench, call)).toMatchObject({ status: 'success' });
+  });
+
+  it('does not keep a bridge from ending', async () => {
+    const { bench, call, closing } = await proposed({ writeMs: 60_000 });
+    await nextQuestion(bench, call);
+    closing.abort();
+    await bench.session.end();
+    expect(bench.journal.lookup(call.callId)).toMatchObject({ state: 'finished' });
+  });
 });
 
 it('a question for an edge that is away, or too old, is told when one is there', async () => {
@@ -127,13 +181,20 @@ it('an edge cannot have a change shown as that of another file, or in another co
 });
 
 /** A change of src/a.ts by a guest, up to its call. */
-async function proposed(): Promise<{
+async function proposed({
+  isSent = true,
+  writeMs = 300,
+}: {
+  readonly isSent?: boolean;
+  readonly writeMs?: number;
+} = {}): Promise<{
   bench: Bench;
   outcome: Promise<DiffOutcome>;
   call: ToolCall;
   closing: AbortController;
+  filePath: string;
 }> {
-  const options = { decide: (): Decision => 'ask', devices: [device.key] };
+  const options = { decide: (): Decision => 'ask', devices: [device.key], writeMs };
   const bench = await Bench.start(options, { 'src/a.ts': 'one\n' });
   bench.session.detach();
   bench.connect({ features: [GUESTS_FEATURE] });
@@ -146,6 +207,6 @@ async function proposed(): Promise<{
   const call: ToolCall = {
     ...{ callId, conversationId, tool: guestEdit.name, arguments: args, mode: 'agent' },
   };
-  bench.send(call);
-  return { bench, outcome, call, closing };
+  if (isSent) bench.send(call);
+  return { bench, outcome, call, closing, filePath };
 }

@@ -118,6 +118,8 @@ interface BenchOptions {
   readonly decide?: (call: JudgedCall) => Decision | Promise<Decision>;
   readonly devices?: readonly DeviceKey[];
   readonly tools?: readonly BridgeTool[];
+  /** How long a guest that was answered itself has to write its file. */
+  readonly writeMs?: number;
 }
 
 export class Bench {
@@ -190,7 +192,7 @@ export class Bench {
   }
 
   #start() {
-    const { decide = () => 'allow', devices = [], tools = [] } = this.#options;
+    const { decide = () => 'allow', devices = [], tools = [], writeMs = 300 } = this.#options;
     const journal = Journal.open(join(this.place.root, '..', 'journal.jsonl'), randomUUID());
     const asker = new DeviceAsker({
       keys: async () => devices,
@@ -204,9 +206,13 @@ export class Bench {
       onResolved: (question, resolution) => session.tellResolution(question, resolution),
     });
     const { root } = this.place;
-    const guests = new Guests({ root, cancel: (callId) => session.cancel(callId) });
+    const { workspace } = this.place.context;
+    const guests = new Guests({
+      ...{ root, workspace, limits: { writeMs, lookMs: 10 } },
+      cancel: (callId) => session.cancel(callId),
+    });
     const session: Session = new Session({
-      workspace: this.place.context.workspace,
+      workspace,
       tools: createCatalogue(...tools, guests.tool),
       elsewhere: NO_ROOMS,
       guests,

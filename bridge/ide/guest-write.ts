@@ -1,0 +1,71 @@
+/** What a guest did with a change that it was answered about itself: only the file shows it. */
+import { isUtf8 } from 'node:buffer';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Metadata } from '../../shared/documents.ts';
+import { nameInLine } from '../../shared/plain-sight.ts';
+import type { ToolResult } from '../../shared/tunnel.ts';
+import { ToolFailure } from '../failure.ts';
+import { type FileImage, readImageIfAny } from '../workspace/files.ts';
+import type { Place } from '../workspace/workspace.ts';
+
+/** The change as the bridge had it worked out for a person. */
+export interface SeenChange {
+  readonly place: Place;
+  /** SHA-256 of the file then; null where there was none. */
+  readonly beforeHash: string | null;
+  readonly metadata: Metadata;
+}
+
+export interface AwaitedWrite {
+  readonly program: string;
+  /** The whole file as the guest wanted it. */
+  readonly content: string;
+  /** Rejects where the file cannot be found or may not be read. */
+  readonly seen: () => Promise<SeenChange>;
+  readonly limits: { readonly writeMs: number; readonly lookMs: number };
+}
+
+/** Resolves once the file is as proposed, and else when the time is over or the signal aborts. Never rejects. */
+export async function awaitWrite(awaited: AwaitedWrite, signal: AbortSignal): Promise<ToolResult> {
+  const { program, content, limits } = awaited;
+  const until = performance.now() + limits.writeMs;
+  try {
+    const { place, beforeHash, metadata } = await awaited.seen();
+    const file = nameInLine(place.name);
+    for (;;) {
+      const image = await readImageIfAny(place, new AbortController().signal);
+      if (image && isText(image, content)) {
+        const data = `${program} was answered itself, and has written ${file} as it proposed.`;
+        return { status: 'success', data, metadata };
+      }
+      if (performance.now() >= until || signal.aborted) {
+        const isSame = (image?.hash ?? null) === beforeHash;
+        return isSame ? unwritten(program, file) : other(program, file);
+      }
+      await sleep(limits.lookMs, undefined, { signal }).catch(() => {});
+    }
+  } catch (error) {
+    if (!(error instanceof ToolFailure)) throw error;
+    const data = `${program} was answered itself. Whether it has written the file is unknown: ${error.message}`;
+    return { status: 'error', code: 'UNKNOWN_OUTCOME', data };
+  }
+}
+
+/** A program may write another kind of line ends, or a byte order mark. */
+function isText({ bytes }: FileImage, content: string): boolean {
+  return isUtf8(bytes) && plain(Buffer.from(bytes).toString()) === plain(content);
+}
+
+function plain(text: string): string {
+  return text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
+}
+
+function unwritten(program: string, file: string): ToolResult {
+  const data = `${program} was answered itself, and has not written ${file}.`;
+  return { status: 'error', code: 'CANCELLED', data };
+}
+
+function other(program: string, file: string): ToolResult {
+  const data = `${program} was answered itself. ${file} has changed since, but not to what was proposed.`;
+  return { status: 'error', code: 'UNKNOWN_OUTCOME', data };
+}
