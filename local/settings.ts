@@ -1,7 +1,7 @@
 /** Reads the settings of an instance from the environment: its models, and other settings of the Worker. */
 import { LocalError } from '../machine/local-error.ts';
 import { DrawbridgeError } from '../shared/errors.ts';
-import { METRICS_LIMITS } from '../shared/limits.ts';
+import { BUDGET_LIMITS, METRICS_LIMITS } from '../shared/limits.ts';
 import { chats, type ModelTable, parseModelTable } from '../shared/models.ts';
 import { parsePromptBlocks } from '../shared/prompt-blocks.ts';
 
@@ -121,6 +121,13 @@ function requireOrigin(text: string): void {
   );
 }
 
+/** The Worker would count any other as not set. */
+function requireTurns(text = ''): void {
+  const { maxTurns: most } = BUDGET_LIMITS;
+  if (text === '' || (/^\d+$/.test(text) && Number(text) >= 1 && Number(text) <= most)) return;
+  throw new LocalError('refused', `MAX_TURNS must be a whole number from 1 to ${most}.`);
+}
+
 /** The Worker would not count a short one, and answer 404 without a reason. */
 function requireLongTokens(text = ''): void {
   const { minTokenChars: least } = METRICS_LIMITS;
@@ -138,6 +145,7 @@ const WORKER_SETTINGS = [
   'TEXT_ONLY_MODELS',
   'PROMPT_BLOCKS',
   'WEBHOOK_ORIGINS',
+  'MAX_TURNS',
   'RATE_LIMIT_REQUESTS_PER_MINUTE',
   'RATE_LIMIT_RUNS_PER_MINUTE',
   'METRICS_TOKEN',
@@ -145,13 +153,14 @@ const WORKER_SETTINGS = [
 
 /**
  * The settings that are set, except those of the model.
- * @throws {LocalError} if PROMPT_BLOCKS is no list of changes, WEBHOOK_ORIGINS no list of origins, or METRICS_TOKEN too
- * short.
+ * @throws {LocalError} if PROMPT_BLOCKS is no list of changes, WEBHOOK_ORIGINS no list of origins, MAX_TURNS no number
+ * within its bound, or METRICS_TOKEN too short.
  */
 export function readWorkerSettings(env: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
   const { PROMPT_BLOCKS: blocks, WEBHOOK_ORIGINS: origins } = env;
   if (blocks) told(() => parsePromptBlocks(blocks));
   for (const origin of origins ? origins.split(',') : []) requireOrigin(origin.trim());
+  requireTurns(env['MAX_TURNS']);
   requireLongTokens(env['METRICS_TOKEN']);
   const entries = WORKER_SETTINGS.map((name) => [name, env[name] ?? ''] as const);
   return Object.fromEntries(entries.filter(([, value]) => value !== ''));

@@ -13,6 +13,7 @@ const Amount = z.number().positive();
 const MaxTokens = z.int().positive();
 const MaxSeconds = z.number().positive().max(BUDGET_LIMITS.maxSeconds);
 const MaxTurns = z.int().positive();
+const BoundedTurns = MaxTurns.max(BUDGET_LIMITS.maxTurns);
 
 /** The budget of a request. It limits the response and all of its subagents together. */
 export const Budget = z
@@ -27,8 +28,8 @@ export const Budget = z
       .optional(),
     /** Seconds since the response began, with all the time in which it waits. */
     maxSeconds: MaxSeconds.optional(),
-    /** Answers of models. */
-    maxTurns: MaxTurns.optional(),
+    /** Answers of models. Absent: the run itself, without its subagents, has the limit of the server. */
+    maxTurns: BoundedTurns.optional(),
   })
   .refine((budget) => Object.values(budget).some((limit) => limit !== undefined), {
     error: 'must have maxTokens, maxCost, maxSeconds or maxTurns',

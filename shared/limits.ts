@@ -107,7 +107,7 @@ export const CONVERSATION_LIMITS = {
 export const RUN_LIMITS = {
   /** At this many equal calls with equal results the model is stopped: a second call is common, a third is a loop. */
   repeatedCalls: 3,
-  /** Requests to the model in one run. If a task needs more, its user has to ask again. */
+  /** Requests to the model in one run, where neither the request nor the server says another number. */
   maxTurns: 100,
   /** Messages that wait, or that steer the run in progress: all are in memory and shown to every reader. */
   maxWaiting: 100,
@@ -164,6 +164,8 @@ export const MODEL_LIMITS = {
 export const BUDGET_LIMITS = {
   /** 30 days: longer than any run waits, and far within what a date can hold. */
   maxSeconds: (30 * 24 * 60 * MINUTE) / SECOND,
+  /** The most turns that a request or a server may allow: a day of work. A loop must end by itself. */
+  maxTurns: 1_000,
   /** The share that is left of a limit when the model and readers are told: enough for a few more turns. */
   nearShare: 0.2,
 } as const;

@@ -19,6 +19,8 @@ export interface Env extends ModelEnv, PromptEnv, RestoredEnv, SendEnv {
   readonly ALLOWED_ORIGINS?: string;
   /** The origin at which clients reach this server; `drawbridge serve --public-url` sets it. */
   readonly PUBLIC_URL?: string;
+  /** Turns of an answer whose request does not say it, from 1 to BUDGET_LIMITS.maxTurns. RUN_LIMITS has the default. */
+  readonly MAX_TURNS?: string;
   /** Requests and runs a minute for one account. 0 means no limit. RATE_LIMITS has the defaults. */
   readonly RATE_LIMIT_REQUESTS_PER_MINUTE?: string;
   readonly RATE_LIMIT_RUNS_PER_MINUTE?: string;

@@ -21,6 +21,8 @@ export interface Chat {
   /** Sent with each message; undefined where the person said nothing of questions. */
   readonly questions?: Parameters<Client['streamChat']>[0]['questions'];
   readonly model: string | undefined;
+  /** The most requests to the model for each answer; undefined where the server decides. */
+  readonly maxTurns?: number | undefined;
   readonly withReasoning: boolean;
   /** The first message carries them. */
   readonly images: readonly ImagePart[];
@@ -72,6 +74,19 @@ export function sayLost({ terminal }: Chat, error: unknown): void {
   const why = printableLine((error as Error).message, REQUEST_LIMITS.maxReasonChars);
   const words = `The connection was lost (${why}); trying again.`;
   terminal.notify(`${terminal.paint('dim', words)}\n`);
+}
+
+/** Names the command that goes on with an answer that has met its limit. In a conversation the answer says it itself. */
+export function sayHowToContinue({
+  terminal,
+  conversationId = '',
+  format,
+  targetWords,
+}: Chat): void {
+  if (format === 'json' || terminal.isInteractive) return;
+  const words = ['--conversation', conversationId, ...targetWords, 'continue'];
+  const command = ownCommand('chat', ...words);
+  terminal.write(`${terminal.paint('dim', `To go on from here: ${command}`)}\n`);
 }
 
 /** Names the command that carries out the plan, or goes on with it after a failure. */

@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { createClient } from '../../client/index.ts';
 import { readSettings } from '../../local/config/settings.ts';
 import { ModeName } from '../../shared/definitions.ts';
-import { RUN_LIMITS } from '../../shared/limits.ts';
+import { BUDGET_LIMITS, RUN_LIMITS } from '../../shared/limits.ts';
 import { Mode } from '../../shared/modes.ts';
 import { bridgeForNew, lastConversation } from '../target/own-bridge.ts';
 import {
@@ -25,6 +25,7 @@ export interface ChatOptions extends TargetOptions {
   readonly questions?: 'ask' | 'never' | 'default' | 'stop';
   readonly answerWithin?: number;
   readonly model?: string;
+  readonly maxTurns?: number;
   readonly conversation?: string;
   readonly continue?: boolean;
   readonly image?: readonly string[];
@@ -53,6 +54,7 @@ export function registerChat(program: Command): void {
     )
     .option('--answer-within <seconds>', 'how long a question waits for an answer', parseSeconds)
     .option('--model <name>', 'the model that answers')
+    .option('--max-turns <n>', 'how many requests to the model the answer may take', parseTurns)
     .option('--conversation <id>', 'continue this conversation')
     .addOption(
       new Option(
@@ -86,6 +88,13 @@ function parseSeconds(text: string): number {
   throw new InvalidArgumentError(`Give seconds, from 1 to ${most}.`);
 }
 
+function parseTurns(text: string): number {
+  const most = BUDGET_LIMITS.maxTurns;
+  const turns = Number(text);
+  if (Number.isInteger(turns) && turns > 0 && turns <= most) return turns;
+  throw new InvalidArgumentError(`Give a number of turns, from 1 to ${most}.`);
+}
+
 /** What the request says of questions; undefined where the options say nothing. */
 function policyOf({ questions, answerWithin }: ChatOptions): Chat['questions'] {
   if (questions === undefined && answerWithin === undefined) return undefined;
@@ -109,7 +118,7 @@ function collect(file: string, files: readonly string[] = []): string[] {
 /** The chat that the options describe. */
 export async function openChat(options: ChatOptions, terminal: Terminal): Promise<Chat> {
   const { mode } = await readSettings(process.env, { mode: options.mode });
-  const { model, conversation, image: files = [] } = options;
+  const { model, maxTurns, conversation, image: files = [] } = options;
   const named = conversation === undefined ? undefined : parseConversationId(conversation);
   const images = await Promise.all(files.map(readImage));
   const target = await findTarget(options);
@@ -124,6 +133,7 @@ export async function openChat(options: ChatOptions, terminal: Terminal): Promis
     mode,
     model,
     questions: policyOf(options),
+    maxTurns,
     withReasoning: options.reasoning,
     images,
     targetWords: targetWordsOf(options),

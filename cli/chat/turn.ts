@@ -6,7 +6,14 @@ import { type ReadEvent, StreamEvent } from '../../shared/events.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import type { MessageContent } from '../../shared/requests.ts';
 import { CLI_LIMITS } from '../limits.ts';
-import { type Chat, sayHowToExecute, sayLost, sayQueued, sayWhereToAnswer } from './chat.ts';
+import {
+  type Chat,
+  sayHowToContinue,
+  sayHowToExecute,
+  sayLost,
+  sayQueued,
+  sayWhereToAnswer,
+} from './chat.ts';
 import { Interrupts, type Leaving } from './interrupts.ts';
 import { asks, Questions } from './questions.ts';
 import { openScreen } from './screen.ts';
@@ -85,10 +92,11 @@ function placeOf({ conversationId, bridgeId }: Chat) {
   return bridgeId === undefined ? {} : { bridgeId };
 }
 
-function settingsOf({ model, questions, withReasoning }: Chat) {
+function settingsOf({ model, maxTurns, questions, withReasoning }: Chat) {
   return {
     device: hostname().slice(0, REQUEST_LIMITS.maxNameChars),
     ...(model !== undefined && { model }),
+    ...(maxTurns !== undefined && { budget: { maxTurns } }),
     ...(questions && { questions }),
     ...(withReasoning && { include: ['reasoning' as const] }),
   };
@@ -108,6 +116,7 @@ async function showTurn(chat: Chat, open: Open): Promise<TurnEnd> {
   const { signal } = interrupts;
   let end: TurnEnd = 'error';
   let hasPlan = false;
+  let isCutOff = false;
   let queued: NodeJS.Timeout | undefined;
   let isLost = false;
   const onReconnect = (error: unknown) => {
@@ -136,9 +145,11 @@ async function showTurn(chat: Chat, open: Open): Promise<TurnEnd> {
       }
       if (chat.terminal.isInteractive) questions.askFor(event);
       hasPlan ||= beginsPlan(event);
+      isCutOff ||= meetsLimit(event);
       end = endOf(event) ?? end;
     }
     if (hasPlan && chat.mode === 'plan' && end === 'completed') sayHowToExecute(chat);
+    if (isCutOff && end === 'error') sayHowToContinue(chat);
     return interrupts.leaving ?? end;
   } catch (error) {
     if (signal.aborted && interrupts.leaving) return interrupts.leaving;
@@ -158,6 +169,13 @@ function checked(event: ReadEvent): ReadEvent {
 
 function beginsPlan(event: StreamEvent): boolean {
   return event.type === 'document_start' && event.document.type === 'plan';
+}
+
+/** Whether the answer ends because it may take no more turns, tokens, time or money. */
+function meetsLimit(event: StreamEvent): boolean {
+  if (event.type !== 'document_start' || event.document.type !== 'error') return false;
+  const { errorCode } = event.document.metadata ?? {};
+  return errorCode === 'TURN_LIMIT' || errorCode === 'BUDGET_EXCEEDED';
 }
 
 /** Whether the question ends by itself soon, as the person has said. */

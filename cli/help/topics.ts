@@ -54,6 +54,7 @@ Variables of the server:
   ALLOWED_ORIGINS     web pages that may call the API, separated by commas
   WEBHOOK_ORIGINS     origins that webhooks may go to without https
   PROMPT_BLOCKS       changes of the system prompt as JSON (docs/prompt.md)
+  MAX_TURNS           requests to the model in one answer; 100 by default
   METRICS_TOKEN       more tokens for GET /metrics (docs/observability.md)
   RATE_LIMIT_REQUESTS_PER_MINUTE, RATE_LIMIT_RUNS_PER_MINUTE
                       limits of one account; 0 for none

@@ -92,10 +92,17 @@ function newsOf(event: News): string | null {
     return `The agent goes on in ${nameOf(event.ownMode ?? event.mode)} mode.`;
   }
   if (event.type === 'response_model') return `${nameOf(event.model)} answers from here on.`;
-  if (event.type === 'budget_near') return 'The answer nears its budget; the model is told.';
+  if (event.type === 'budget_near') return nearOf(event);
   return event.status === 'running'
     ? 'The model is summarising the older part of the conversation.'
     : null;
+}
+
+function nearOf({ budget: { limits, spent, near } }: Event<'budget_near'>): string {
+  const { maxTurns } = limits;
+  const isTurns = near.includes('maxTurns') && maxTurns !== undefined;
+  const turns = isTurns ? ` ${maxTurns - spent.turns} of ${maxTurns} turns are left.` : '';
+  return `The answer nears its limit, and the model knows.${turns}`;
 }
 
 /** Shows how the run ended, and its tokens, cost and time. */

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { Preset } from '../../machine/preset.ts';
 import { ModeName } from '../../shared/definitions.ts';
-import { MODEL_LIMITS } from '../../shared/limits.ts';
+import { BUDGET_LIMITS, MODEL_LIMITS } from '../../shared/limits.ts';
 import { chats, ModelEntry, ModelTable } from '../../shared/models.ts';
 import { PromptChanges } from '../../shared/prompt-blocks.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
@@ -100,6 +100,7 @@ const Origins = z.array(
   z.string().refine(isOrigin, 'must be an origin such as https://app.example.com'),
 );
 const PORT = 'must be a number from 0 to 65535';
+const TURNS = `must be a whole number from 1 to ${BUDGET_LIMITS.maxTurns}`;
 const RATE = 'must be a whole number; 0 is for no limit';
 const Rate = z.int(RATE).min(0, RATE);
 
@@ -118,6 +119,14 @@ const Server = z.strictObject({
     .array(z.string().regex(/^[^,]+$/, 'must be a name without a comma'))
     .optional()
     .describe('Models of `baseUrl` that take no images.'),
+  maxTurns: z
+    .int(TURNS)
+    .min(1, TURNS)
+    .max(BUDGET_LIMITS.maxTurns, TURNS)
+    .optional()
+    .describe(
+      'Requests to the model in one answer: 100, where neither this nor the message says it.',
+    ),
   requestsPerMinute: Rate.optional().describe('Requests of one account; 0 for no limit.'),
   runsPerMinute: Rate.optional().describe('Answers that one account may start; 0 for no limit.'),
   promptBlocks: PromptChanges.optional().describe('Changes of the system prompt.'),

@@ -13,6 +13,7 @@ export const task = defineTool({
     'nothing of this conversation, so the prompt must say everything: what to find or do, where, and what to answer. ' +
     'Tasks that do not need each other go out in one reply and run at once, up to four. Types: explore (searches and reads, ' +
     'changes nothing, quick), generalPurpose (all that you may do), browser-use (a browser, where one is configured). ' +
+    'An answer may start 40 in all; each generalPurpose one takes up to four more of them for its own, so 18 if all are of that type. ' +
     'Use it for wide searches and separate pieces of work. What a few calls of your own can do, do yourself.',
   arguments: z.object({
     description: z

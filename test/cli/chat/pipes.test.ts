@@ -234,6 +234,7 @@ describe('a command line that cannot be', () => {
     { args: ['--continue', '--conversation', CONVERSATION_ID, 'Hi'], says: 'cannot be used with' },
     { args: ['--conversation', 'conv_1', 'Hi'], says: 'A conversation has an id like conv_…' },
     { args: ['--mode', 'Fast!', 'Hi'], says: 'A mode has lower-case letters' },
+    { args: ['--max-turns', '1001', 'Hi'], says: 'Give a number of turns, from 1 to 1000' },
     { args: ['--answer-within', '0', 'Hi'], says: 'Give seconds, from 1 to 86400' },
     { args: [], says: 'The message is empty' },
   ])('is refused with exit code 2: $args', async ({ args, says }) => {
@@ -242,6 +243,21 @@ describe('a command line that cannot be', () => {
     expect([code, stderr]).toEqual([2, expect.stringMatching(`^drawbridge: .*${says}.*\n$`)]);
     expect(api.requests).toEqual([]);
   });
+});
+
+it('the limit of turns is asked for, and its end names the command that goes on', async () => {
+  const tape: TapeEvent[] = [...SAMPLE_TAPE.slice(0, 2), ...LIMITED];
+  await using api = await startScriptedApi(tape);
+  const { code, stderr } = await runDrawbridge(chat(api, '--max-turns', '5', 'Hi'));
+  expect(code).toBe(1);
+  expect(stderr).toContain(
+    'The answer nears its limit, and the model knows. 1 of 5 turns are left.',
+  );
+  expect(stderr).toContain('Stopped after 5 turns.');
+  expect(stderr).toContain(
+    `To go on from here: ${ownCommand('chat')} --conversation ${CONVERSATION_ID} --url ${api.url} --token TOKEN continue\n`,
+  );
+  expect(api.requests[0]?.body).toMatchObject({ budget: { maxTurns: 5 } });
 });
 
 it('an error of the API is one line, and exit code 1', async () => {
@@ -254,6 +270,30 @@ it('an error of the API is one line, and exit code 1', async () => {
     stderr: 'drawbridge: error UNKNOWN_MODEL: No model ␛[2J\n',
   });
 });
+
+const LIMITED: readonly TapeEvent[] = [
+  {
+    ...{ type: 'budget_near', responseId: RESPONSE_ID },
+    budget: {
+      limits: { maxTurns: 5 },
+      spent: { turns: 4, tokens: 0, cost: null, seconds: 1 },
+      near: ['maxTurns'],
+    },
+  },
+  {
+    type: 'document_start',
+    document: {
+      ...{ id: 'doc_001', type: 'error', sequence: 1 },
+      metadata: { errorCode: 'TURN_LIMIT', source: 'drawbridge' },
+    },
+  },
+  { type: 'content_delta', documentId: 'doc_001', delta: 'Stopped after 5 turns.' },
+  { type: 'document_end', documentId: 'doc_001' },
+  {
+    ...{ type: 'done', responseId: RESPONSE_ID, status: 'error', usage: null },
+    metadata: { duration_ms: 12, toolCallCount: 1, turnCount: 5 },
+  },
+];
 
 const APPROVAL: TapeEvent = {
   type: 'approval_request',

@@ -98,6 +98,7 @@ test('settings of the server become variables of the Worker, below the environme
       ...{ allowedOrigins: ['https://a.test', 'https://b.test'], requestsPerMinute: 0 },
       ...{
         webhookOrigins: ['http://127.0.0.1:9000'],
+        maxTurns: 300,
         runsPerMinute: 5,
         textOnlyModels: ['a', 'b'],
       },
@@ -110,6 +111,7 @@ test('settings of the server become variables of the Worker, below the environme
     ALLOWED_ORIGINS: 'https://a.test,https://b.test',
     WEBHOOK_ORIGINS: 'http://127.0.0.1:9000',
     TEXT_ONLY_MODELS: 'a,b',
+    MAX_TURNS: '300',
     RATE_LIMIT_REQUESTS_PER_MINUTE: '0',
     RATE_LIMIT_RUNS_PER_MINUTE: '9',
     PROMPT_BLOCKS: '[{"change":"omit","block":"asking"}]',

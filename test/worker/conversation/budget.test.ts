@@ -46,7 +46,7 @@ describe('a budget that is spent', () => {
     expect(errorIn(response)).toEqual({
       code: 'BUDGET_EXCEEDED',
       content:
-        'Stopped: the budget of this answer is spent (36 tokens). Send another message with a larger budget to go on.',
+        'Stopped: the budget of this answer is spent (36 tokens). Nothing is lost: send “continue” with a larger budget, and the agent goes on from here.',
       details: expect.stringMatching(/^Spent: 36 tokens, \d+ seconds, 2 turns\.$/),
     });
     expect(response.metadata.budget).toEqual({
@@ -327,6 +327,7 @@ it.each<[object, string]>([
   [{ maxCost: { amount: 0, currency: 'USD' } }, 'budget.maxCost'],
   [{ maxSeconds: 0 }, 'budget.maxSeconds'],
   [{ maxTurns: 0 }, 'budget.maxTurns'],
+  [{ maxTurns: 1_001 }, 'budget.maxTurns'],
   [{}, 'budget: '],
 ])(
   '%j is refused with the path of its field, and the conversation goes on',

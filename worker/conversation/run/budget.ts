@@ -1,4 +1,4 @@
-/** The budget of a run: how far the run is from it, the note that it is near, and the error that ends the run. */
+/** The budget of a run and its limit of turns: how far the run is from it, the note that it is near, and the error that ends the run. */
 import {
   type BudgetState,
   type Limit,
@@ -9,14 +9,15 @@ import {
   type Spent,
 } from '../../../shared/budget.ts';
 import { responseIdOf } from '../../../shared/ids.ts';
+import { BUDGET_LIMITS, RUN_LIMITS } from '../../../shared/limits.ts';
 import type { Deadline } from '../deadlines.ts';
 import type { NewTurn, Run } from '../store/rows.ts';
 import type { RunLog } from '../store/run-log.ts';
 import type { ErrorReport } from '../tape/error-document.ts';
 import { type Spending, spentOf } from '../tape/spending.ts';
-import type { RunDeps } from './run-deps.ts';
+import type { RunDeps, TurnEnv } from './run-deps.ts';
 
-type BudgetDeps = Pick<RunDeps, 'log' | 'recorder' | 'now' | 'conversationId'>;
+type BudgetDeps = Pick<RunDeps, 'log' | 'recorder' | 'now' | 'conversationId' | 'settings'>;
 
 /** What the run at work, or a run that never started, has spent. `last` is its last turn where it is not stored yet. */
 export function spendingOf(run: Run, log: RunLog, last?: NewTurn): Spending {
@@ -25,15 +26,42 @@ export function spendingOf(run: Run, log: RunLog, last?: NewTurn): Spending {
   return { turns, windows: log.windowsOf(run), tasks: log.tasks };
 }
 
-/** Undefined for a run without a budget. */
+/**
+ * Undefined for a run without a budget whose limit of turns is not near. That limit counts the run's own turns, without
+ * those of its subagents.
+ */
 export function budgetState(
-  { request: { budget } }: Run,
+  run: Run,
   spending: Spending,
   durationMs: number,
+  settings: TurnEnv,
 ): BudgetState | undefined {
-  if (!budget) return undefined;
-  const spent = spentOf(spending, durationMs / MS_PER_SECOND, budget.maxCost?.currency);
-  return { limits: budget, spent, near: nearLimits(budget, spent) };
+  const { budget } = run.request;
+  const maxTurns = usualTurnsIfNear(run, spending.turns.length, settings);
+  if (!budget && maxTurns === undefined) return undefined;
+  const whole = spentOf(spending, durationMs / MS_PER_SECOND, budget?.maxCost?.currency);
+  const isUsual = maxTurns !== undefined;
+  const limits = { ...budget, ...(isUsual && { maxTurns }) };
+  const spent = { ...whole, ...(isUsual && { turns: spending.turns.length }) };
+  return { limits, spent, near: nearLimits(limits, spent) };
+}
+
+/** The server's limit, where it counts for the run and is near. */
+function usualTurnsIfNear(
+  { request: { budget } }: Run,
+  turns: number,
+  settings: TurnEnv,
+): number | undefined {
+  if (budget?.maxTurns !== undefined) return undefined;
+  const maxTurns = usualTurns(settings);
+  const isNear = maxTurns - turns <= Math.max(maxTurns * BUDGET_LIMITS.nearShare, 1);
+  return isNear ? maxTurns : undefined;
+}
+
+/** A setting that is no number within the bound counts as not set. */
+function usualTurns({ MAX_TURNS: text = '' }: TurnEnv): number {
+  const turns = /^\d+$/.test(text) ? Number(text) : 0;
+  return turns >= 1 && turns <= BUDGET_LIMITS.maxTurns ? turns : RUN_LIMITS.maxTurns;
 }
 
 /** Adds the time at which the budget of the run at work is spent. */
@@ -55,10 +83,13 @@ export function overBudget(run: Run, deps: BudgetDeps): ErrorReport | null {
   if (!limit) return null;
   const { limits, spent } = state;
   if (limit === 'maxCost' && spent.cost === null) return COST_LOST;
+  if (limit === 'maxTurns' && run.request.budget?.maxTurns === undefined) {
+    return turnLimitReport(limits.maxTurns);
+  }
   return {
     code: 'BUDGET_EXCEEDED',
     source: 'drawbridge',
-    message: `Stopped: the budget of this answer is spent (${amountOf(limits, limit)}). Send another message with a larger budget to go on.`,
+    message: `Stopped: the budget of this answer is spent (${amountOf(limits, limit)}). Nothing is lost: send “continue” with a larger budget, and the agent goes on from here.`,
     details: `Spent: ${described(spent)}.`,
   };
 }
@@ -77,10 +108,20 @@ export function tellNearBudget(run: Run, deps: BudgetDeps): void {
   log.addNote(run, noteOf(state));
 }
 
-function stateNow(run: Run, { log, recorder, now }: BudgetDeps): BudgetState | undefined {
-  if (!run.request.budget) return undefined;
+function stateNow(run: Run, { log, recorder, now, settings }: BudgetDeps): BudgetState | undefined {
+  // What subagents have spent is read from the disk.
+  const isAsked = run.request.budget || usualTurnsIfNear(run, log.turns.length, settings);
+  if (!isAsked) return undefined;
   const startedMs = Date.parse(recorder.response?.created ?? '');
-  return budgetState(run, spendingOf(run, log), Math.max(0, now() - startedMs));
+  return budgetState(run, spendingOf(run, log), Math.max(0, now() - startedMs), settings);
+}
+
+function turnLimitReport(maxTurns: number | undefined): ErrorReport {
+  return {
+    code: 'TURN_LIMIT',
+    source: 'drawbridge',
+    message: `Stopped after ${maxTurns} turns, the most that one answer may take here. Nothing is lost: send “continue”, and the agent goes on from here. A message may allow up to ${BUDGET_LIMITS.maxTurns} turns (budget.maxTurns).`,
+  };
 }
 
 function noteOf({ limits, spent, near }: BudgetState): string {

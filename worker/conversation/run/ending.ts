@@ -25,6 +25,7 @@ export class Ending {
   end(run: Run, status: EndStatus, last: readonly TapeEvent[] = [], turn?: NewTurn): void {
     const { log, recorder, conversationId, head, now, onEnd, advance, recallSubagents, watch } =
       this.#deps;
+    const { settings } = this.#deps;
     const startedMs = run.started === null ? now() : Date.parse(recorder.response?.created ?? '');
     const responseId = responseIdOf(conversationId, run.ordinal);
     const durationMs = Math.max(0, now() - startedMs);
@@ -39,7 +40,7 @@ export class Ending {
       ...(unavailableTools && { unavailableTools }),
       ...(attachments && { attachments }),
     };
-    const budget = budgetState(run, spending, durationMs);
+    const budget = budgetState(run, spending, durationMs, settings);
     const work = { ...spending, durationMs, rows, told, budget };
     recorder.record([...last, doneEvent(responseId, status, work)]);
     const left = run.started === null ? [] : log.pending.map(({ call }) => call);

@@ -1,6 +1,5 @@
 /** The failures that end a run or a call early, with their texts for the person or the model. Pure. */
 import { DrawbridgeError } from '../../../shared/errors.ts';
-import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
 import { CONTEXT_LENGTH_EXCEEDED, isContextOverflow } from '../../upstream/context-overflow.ts';
 import type { UpstreamReply } from '../../upstream/reader.ts';
@@ -102,12 +101,6 @@ export const DAMAGED: ErrorReport = {
   source: 'drawbridge',
   message:
     'A part of this answer is damaged in storage and cannot be read any more, so it ends here. Send the message again.',
-};
-
-export const TURN_LIMIT: ErrorReport = {
-  code: 'TURN_LIMIT',
-  source: 'drawbridge',
-  message: `Stopped after ${RUN_LIMITS.maxTurns} turns. Send another message to go on.`,
 };
 
 /** For a run whose request says that it stops then. */

@@ -8,12 +8,17 @@ export interface WorktreePlan extends WorktreeSettings {
   readonly message: string;
 }
 
+/** The setting of the limit of turns (worker/env.ts). */
+export interface TurnEnv {
+  readonly MAX_TURNS?: string;
+}
+
 export interface RunDeps extends CallDeps {
   readonly conversationId: string;
   /** Sets the alarm for the run's next deadline. */
   readonly arm: () => Promise<void>;
-  /** The configured models. They are read for each turn, because a deployment can change them. */
-  readonly settings: ModelEnv;
+  /** The configured models, and the limit of turns. They are read for each turn, because a deployment can change them. */
+  readonly settings: ModelEnv & TurnEnv;
   /** The position after the tape's last event. */
   readonly head: () => number;
   readonly newUuid: () => string;

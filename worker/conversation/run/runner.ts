@@ -27,7 +27,6 @@ import {
   NOT_RUN,
   QUESTIONS_UNANSWERED,
   RECOVERY_EXHAUSTED,
-  TURN_LIMIT,
 } from './failures.ts';
 import { lookAtWorktree, lookUpMentions, unseenSteers } from './looks.ts';
 import { Asking, type ModelTurn, streamTurn, tryAgain } from './model-turn.ts';
@@ -263,7 +262,6 @@ export class Runner {
     }
     const step = planStep(run, this.#deps);
     if (step) return this.#takePlanStep(run, step);
-    if (log.turns.length >= RUN_LIMITS.maxTurns) return this.#ending.fail(TURN_LIMIT);
     const over = overBudget(run, this.#deps);
     if (over) return this.#ending.fail(over);
     const unseen = unseenSteers(this.#deps);

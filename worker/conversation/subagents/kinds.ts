@@ -19,8 +19,6 @@ export interface Kind {
   /** The model of the type, if it has one of its own. */
   readonly model?: string | undefined;
   readonly isFast?: boolean;
-  /** Whether it starts no subagents. */
-  readonly isLeaf: boolean;
   readonly definition?: { readonly path: string; readonly text: string };
 }
 
@@ -29,11 +27,11 @@ export function kindOf(asked: string, run: Run): Kind | ToolResult {
   const mode = modeFor(run);
   const tools = toolsOf(run);
   const own = run.machine?.context.definitions?.agents ?? [];
-  switch (asked.toLowerCase().replace(/[-_\s]/g, '')) {
+  switch (plainName(asked)) {
     case 'explore':
-      return { type: 'explore', mode: 'ask', tools, isFast: true, isLeaf: true };
+      return { type: 'explore', mode: 'ask', tools, isFast: true };
     case 'generalpurpose':
-      return { type: 'generalPurpose', mode, tools, isLeaf: false };
+      return { type: 'generalPurpose', mode, tools };
     case 'browseruse':
       return browserKind(run);
     default: {
@@ -43,6 +41,15 @@ export function kindOf(asked: string, run: Run): Kind | ToolResult {
       return problem('INVALID_ARGUMENTS', `There is no such type: use ${names.join(', ')}.`);
     }
   }
+}
+
+/** Whether subagents of the type start none. The type's name alone decides, so that the answer never changes. */
+export function isLeafType(asked: string): boolean {
+  return ['explore', 'browseruse'].includes(plainName(asked));
+}
+
+function plainName(asked: string): string {
+  return asked.toLowerCase().replace(/[-_\s]/g, '');
 }
 
 const BUILT_IN = ['generalPurpose', 'explore', 'browser-use'];
@@ -64,7 +71,7 @@ function ownKind(definition: AgentDefinition, run: Run): Kind {
   const { name: type, tools, readOnly, model, path, text } = definition;
   const mode = readOnly ? 'ask' : modeFor(run);
   const left = tools ? narrowed(run, tools) : toolsOf(run);
-  return { type, mode, model, tools: left, isLeaf: false, definition: { path, text } };
+  return { type, mode, model, tools: left, definition: { path, text } };
 }
 
 /** A browser is a server of the bridge that offers Playwright's tools, whatever its name. */
@@ -79,7 +86,7 @@ function browserKind(run: Run): Kind | ToolResult {
   const browsing = offered.filter(({ origin }) => origin && servers.has(origin.server));
   const names = [...browsing.map(({ name }) => name), readFile.name, listDir.name, grep.name];
   const mode = modeFor(run);
-  return { type: 'browser-use', mode, tools: narrowed(run, names), isLeaf: true };
+  return { type: 'browser-use', mode, tools: narrowed(run, names) };
 }
 
 /** The tool that every Playwright MCP server has. */

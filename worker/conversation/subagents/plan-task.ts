@@ -52,7 +52,6 @@ export function planTask(call: Call, starting: Starting): PlannedTask {
   const isUnattended = (isAgent || run.request.subagent?.isUnattended) && {
     isUnattended: true as const,
   };
-  const isLeaf = depth >= TASK_LIMITS.maxDepth || kind.isLeaf;
   return {
     type: 'start',
     title: args.description,
@@ -60,7 +59,7 @@ export function planTask(call: Call, starting: Starting): PlannedTask {
       ...{ model, mode, tools, sampling, unasking, questions, withReasoning, worktree, budget },
       messages: [...demandsOf(run), { role: 'user', content: args.prompt }],
       context: context?.rules && { rules: context.rules },
-      subagent: { type, depth, mayStart: isLeaf ? 0 : below, definition, ...isUnattended },
+      subagent: { type, depth, mayStart: below, definition, ...isUnattended },
       idempotency: { key: call.callId, digest: call.callId },
       ...{ trace, createdMs: nowMs },
     },
@@ -106,8 +105,7 @@ function demandsOf({ request: { messages } }: Run): RunRequest['messages'] {
   return messages.filter(({ role }) => role === 'system');
 }
 
-const TOO_MANY =
-  'This answer has started as many subagents as it may. Do the rest yourself, or say what is left.';
+const TOO_MANY = `This answer has started as many subagents as it may: ${TASK_LIMITS.maxInTree}, with those kept for the subagents of generalPurpose ones. Do the rest yourself, or say what is left.`;
 const NO_BUDGET =
   'The budget of this answer leaves too little for so many subagents. Start fewer, or do it yourself.';
 

@@ -5,6 +5,7 @@ import { spendingOf } from '../run/budget.ts';
 import type { Call, Run } from '../store/rows.ts';
 import type { RunLog } from '../store/run-log.ts';
 import { spentOf } from '../tape/spending.ts';
+import { isLeafType } from './kinds.ts';
 import { TASK_LIMITS } from './limits.ts';
 
 /** Whether a call by this name starts a subagent. */
@@ -14,14 +15,17 @@ export function isTask(name: string): boolean {
 
 /**
  * How many subagents the call's own may start; null where the call itself would be one too many. Every call that comes
- * before it counts, with all that its subagent may start.
+ * before it counts, with all that its subagent may start. Nothing is kept for a subagent that starts none.
  */
 export function mayStart({ callId }: Call, { request }: Run, { turns }: RunLog): number | null {
-  let left = request.subagent?.mayStart ?? TASK_LIMITS.maxInTree;
-  for (const { callId: earlier } of turns.flatMap(({ calls }) => calls.filter(startsOne))) {
+  const { depth = 0, mayStart: all = TASK_LIMITS.maxInTree } = request.subagent ?? {};
+  const isLowest = depth + 1 >= TASK_LIMITS.maxDepth;
+  let left = all;
+  for (const call of turns.flatMap(({ calls }) => calls.filter(startsOne))) {
     if (left < 1) return null;
-    const share = Math.floor((left - 1) / TASK_LIMITS.shareOfLeft);
-    if (earlier === callId) return share;
+    const isLeaf = isLowest || isLeafType(String(call.arguments?.['subagent_type']));
+    const share = isLeaf ? 0 : Math.floor((left - 1) / TASK_LIMITS.shareOfLeft);
+    if (call.callId === callId) return share;
     left -= 1 + share;
   }
   return null;

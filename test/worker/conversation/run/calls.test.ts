@@ -1,3 +1,4 @@
+import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { RUN_LIMITS } from '../../../../shared/limits.ts';
 import type { ScriptedRequest } from '../../../far-ends/reply-script.ts';
@@ -296,18 +297,91 @@ it('sums the usage of all turns, with what only some of them report', async () =
   });
 });
 
-it('stops after the limit of turns, and goes on with the next message', async () => {
-  let limit = Number.POSITIVE_INFINITY;
-  const requests = scriptModel((_, number) =>
-    number < limit ? { calls: [{ name: 'nothing', arguments: { number } }] } : { text: 'Over.' },
-  );
-  const stopped = await chat('go');
-  expect(requests).toHaveLength(RUN_LIMITS.maxTurns);
-  expect(stopped).toMatchObject({ status: 'error', metadata: { turnCount: RUN_LIMITS.maxTurns } });
-  expect(stopped.documents.at(-1)?.metadata['errorCode']).toBe('TURN_LIMIT');
-  limit = 0;
-  const next = await chat('on', { conversationId: stopped.conversationId });
-  expect(next.status).toBe('completed');
+describe('the limit of turns', () => {
+  const settings = env as { MAX_TURNS?: string };
+  afterEach(() => delete settings.MAX_TURNS);
+
+  const working = (_: ScriptedRequest, number: number) => ({
+    calls: [{ name: 'nothing', arguments: { number } }],
+  });
+  const notesIn = ({ messages }: ScriptedRequest) =>
+    messages.filter(({ content }) => String(content).includes('<system_reminder>The budget'));
+
+  it('ends the answer, which says how to go on; the next message goes on from there', async () => {
+    let isOver = false;
+    const requests = scriptModel((request, number) =>
+      isOver ? { text: 'Over.' } : working(request, number),
+    );
+    const stopped = await chat('go');
+    const { maxTurns } = RUN_LIMITS;
+    expect(requests).toHaveLength(maxTurns);
+    expect(stopped).toMatchObject({ status: 'error', metadata: { turnCount: maxTurns } });
+    expect(stopped.documents.at(-1)).toMatchObject({
+      content: expect.stringMatching(/^Stopped after 100 turns.*send “continue”.*1000 turns/),
+      metadata: { errorCode: 'TURN_LIMIT' },
+    });
+    isOver = true;
+    const { conversationId } = stopped;
+    const next = await chat('continue', { conversationId });
+    expect(next.status).toBe('completed');
+    const before = requests.at(-2)?.messages ?? [];
+    const { messages = [] } = requests.at(-1) ?? {};
+    expect(messages.slice(0, before.length)).toEqual(before);
+    expect(messages.slice(before.length).map(({ role }) => role)).toEqual([
+      ...['assistant', 'tool', 'user'],
+    ]);
+  });
+
+  it('is told to the model and to readers once, when a fifth is left', async () => {
+    const requests = scriptModel(working);
+    const { reader, responseId } = await askStreamed();
+    const events = await reader.toEnd();
+    const told = events.flatMap(({ event }) => (event.type === 'budget_near' ? [event] : []));
+    const spent = { turns: 80, tokens: 80 * 18, cost: null, seconds: expect.any(Number) };
+    expect(told).toEqual([
+      {
+        type: 'budget_near',
+        responseId,
+        budget: { limits: { maxTurns: 100 }, spent, near: ['maxTurns'] },
+      },
+    ]);
+    const notes = requests.map((request) => notesIn(request).length);
+    expect(notes).toEqual([...Array(80).fill(0), ...Array(20).fill(1)]);
+    expect(notesIn(requests[99] as ScriptedRequest)[0]?.content).toContain('20 turns of 100');
+  });
+
+  it.each([
+    ['2', 2],
+    ['1', 1],
+    ['0', 100],
+    ['1001', 100],
+    ['ten', 100],
+  ])('of the setting %s is %i', async (setting, turns) => {
+    settings.MAX_TURNS = setting;
+    const requests = scriptModel(working);
+    await chat('go');
+    expect(requests).toHaveLength(turns);
+  });
+
+  it('of a request may be higher than that of the server', async () => {
+    settings.MAX_TURNS = '3';
+    const requests = scriptModel(working);
+    const response = await chat('go', { budget: { maxTurns: 5 } });
+    expect(requests).toHaveLength(5);
+    expect(response.documents.at(-1)?.metadata['errorCode']).toBe('BUDGET_EXCEEDED');
+  });
+
+  it('holds beside a budget of something else', async () => {
+    settings.MAX_TURNS = '3';
+    scriptModel(working);
+    const response = await chat('go', { budget: { maxTokens: 1_000 } });
+    expect(response.documents.at(-1)?.metadata['errorCode']).toBe('TURN_LIMIT');
+    expect(response.metadata.budget).toMatchObject({
+      limits: { maxTokens: 1_000, maxTurns: 3 },
+      spent: { turns: 3 },
+      near: ['maxTurns'],
+    });
+  });
 });
 
 it('bounds what a tool gives the model', async () => {

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ChatResponse } from '../../../../shared/documents.ts';
+import { task } from '../../../../shared/tools/task.ts';
 import { TASK_LIMITS } from '../../../../worker/conversation/subagents/limits.ts';
 import { chat } from '../../api.ts';
 import { connectBridge } from '../../tunnel/scripted-bridge.ts';
@@ -53,11 +54,14 @@ it('ends a subagent that starts subagents without end: two levels below the root
   await expectUsable(response.conversationId);
 });
 
-it('starts no more subagents than a tree may have', async () => {
+it.each([
+  ['explore', TASK_LIMITS.maxInTree],
+  ['generalPurpose', 18],
+])('starts so many subagents of the type %s as its description says: %i', async (type, most) => {
   const { bridgeId } = await connectBridge();
-  const names = Array.from({ length: TASK_LIMITS.maxInTree }, (_, index) => `n${index}`);
+  const names = Array.from({ length: TASK_LIMITS.maxInTree + 2 }, (_, index) => `n${index}`);
   const requests = scriptTree({
-    go: [{ calls: names.map((name) => taskCall(name)) }, { text: 'Over.' }],
+    go: [{ calls: names.map((name) => taskCall(name, { type })) }, { text: 'Over.' }],
     ...Object.fromEntries(names.map((name) => [name, [{ text: `Did ${name}.` }]])),
   });
   const response = await chat('go', { bridgeId });
@@ -65,8 +69,9 @@ it('starts no more subagents than a tree may have', async () => {
   const refused = (results ? resultsIn(results) : []).filter((text) =>
     /as many/.test(String(text)),
   );
-  expect(refused.length).toBeGreaterThan(0);
-  expect(requests.length - 2 + refused.length).toBe(names.length);
+  expect(requests.length - 2).toBe(most);
+  expect(refused).toHaveLength(names.length - most);
+  expect(task.description).toMatch(new RegExp(`\\b${most}\\b`));
   expect(response.status).toBe('completed');
 });
 
