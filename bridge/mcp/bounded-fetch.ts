@@ -1,5 +1,5 @@
 /** A fetch whose answers are bounded: a message of a server behind HTTP is as long as one on stdio. */
-import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { FetchLike } from '@modelcontextprotocol/client';
 import { MCP_LIMITS } from './limits.ts';
 
 /**

@@ -1,9 +1,5 @@
 /** The calls that an MCP server has and has not answered: their time, their progress, and what the server asks meanwhile. */
-import type {
-  ElicitRequestFormParams,
-  ElicitResult,
-  Progress,
-} from '@modelcontextprotocol/sdk/types.js';
+import type { ElicitRequestFormParams, ElicitResult, Progress } from '@modelcontextprotocol/client';
 import { inOneLine } from '../../shared/plain-sight.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
 import type { ToolContext } from '../tools/executor.ts';

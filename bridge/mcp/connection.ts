@@ -2,33 +2,31 @@
 
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import type { RequestOptions } from '@modelcontextprotocol/sdk/shared/protocol.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
   type CallToolResult,
-  CallToolResultSchema,
+  Client,
   type ElicitRequestFormParams,
-  ElicitRequestSchema,
   type ElicitResult,
-  ErrorCode,
   type GetPromptResult,
-  ListRootsRequestSchema,
+  type jsonSchemaValidator,
   type ListRootsResult,
-  McpError,
+  ProtocolError,
+  ProtocolErrorCode,
   type ReadResourceResult,
+  type RequestOptions,
   type Tool,
-} from '@modelcontextprotocol/sdk/types.js';
-import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
+  type VersionNegotiationMode,
+} from '@modelcontextprotocol/client';
 import type { Metadata } from '../../shared/documents.ts';
 import { schemaCheck } from '../../shared/json-schema.ts';
 import { MCP_LIMITS } from './limits.ts';
 import { listOffering, listTools, type Offering } from './lists.ts';
-import { reached, rethrow } from './sdk-errors.ts';
+import { otherEraAfter, reached, rethrow } from './sdk-errors.ts';
 import type { ServerConfig } from './server-list.ts';
 import {
   type HttpOptions,
   httpTransport,
+  type SomeTransport,
   type StdioOptions,
   stdioTransport,
 } from './transports.ts';
@@ -44,6 +42,8 @@ export interface ConnectOptions extends StdioOptions, Omit<HttpOptions, 'onTooLo
   /** The connection is over: by the server, by an error, or by {@link Connection.close}. Called once, with the reason. */
   readonly onClosed: (reason: string) => void;
   readonly signal: AbortSignal;
+  /** The server speaks no version after 2025: it is not asked for one. */
+  readonly isOld?: boolean;
   /** Takes notifications that MCP does not define, unchecked. */
   readonly onNotification?: (method: string, params: unknown) => void;
 }
@@ -54,7 +54,7 @@ export interface CallOptions {
   readonly onProgress?: NonNullable<RequestOptions['onprogress']>;
 }
 
-/** A server that has answered `initialize`. */
+/** A server that has said what it is. */
 export interface Connection {
   /** Name and version, as the server gives them. */
   readonly about: string;
@@ -66,7 +66,11 @@ export interface Connection {
   /** What it has to read. Empty where it has nothing, or does not say. */
   readonly listOffering: () => Promise<Offering>;
   /** Rejects with a {@link CallFailure}; where the signal has aborted, with any error. The next two as well. */
-  readonly call: (tool: string, args: Metadata, options: CallOptions) => Promise<CallToolResult>;
+  readonly call: (
+    tool: Pick<Tool, 'name'> & Partial<Tool>,
+    args: Metadata,
+    options: CallOptions,
+  ) => Promise<CallToolResult>;
   readonly readResource: (uri: string, options: CallOptions) => Promise<ReadResourceResult>;
   readonly getPrompt: (
     name: string,
@@ -77,26 +81,42 @@ export interface Connection {
   readonly close: () => Promise<void>;
 }
 
-/** Rejects when the server cannot be started, or does not answer in time. */
+/**
+ * Rejects when the server cannot be started, or does not answer in time. Servers of all versions are understood: where
+ * the first question leaves open which one it is, a second connection decides.
+ */
 export async function connectServer(
   config: ServerConfig,
   options: ConnectOptions,
 ): Promise<Connection> {
-  const { signal, onToolsChanged, onClosed } = options;
-  const isProgram = 'command' in config;
-  const onChanged = { autoRefresh: false, onChanged: onToolsChanged };
-  const client = new Client(
-    { name: 'drawbridge', version: '0.1.0' },
-    {
-      // The SDK's default compiles a server's schemas to code, and no validator of it is bounded.
-      jsonSchemaValidator: BOUNDED_VALIDATOR,
-      capabilities: {
-        ...(options.onElicit && { elicitation: { form: {} } }),
-        ...(isProgram && { roots: {} }),
-      },
-      listChanged: { tools: onChanged, resources: onChanged, prompts: onChanged },
-    },
-  );
+  try {
+    return await connectOnce(config, options, options.isOld ? 'legacy' : 'auto');
+  } catch (error) {
+    const { cause } = Object(error);
+    const era = otherEraAfter(cause, 'command' in config);
+    if (options.isOld || era === undefined || options.signal.aborted) return failStart(error);
+    const mode = era === 'legacy' ? era : { pin: NEWEST };
+    return await connectOnce(config, options, mode).catch(failStart);
+  }
+}
+
+/** Throws what the person can use: the reason that the transport knows, before the SDK's own. */
+function failStart(error: unknown): never {
+  if (!(error instanceof FailedStart)) throw error;
+  const { reason, cause } = error;
+  rethrow(reason === undefined ? cause : new Error(reason, { cause }));
+}
+
+const NEWEST = '2026-07-28';
+
+/** Rejects with an error of the SDK, or with a {@link FailedStart}. */
+async function connectOnce(
+  config: ServerConfig,
+  options: ConnectOptions,
+  mode: VersionNegotiationMode,
+): Promise<Connection> {
+  const { signal, onClosed } = options;
+  const client = newClient(config, options, mode);
   let failure: string | undefined;
   const onTooLong = (reason: string) => {
     failure ??= reason;
@@ -106,24 +126,14 @@ export async function connectServer(
     'url' in config
       ? await httpTransport(config, { ...options, onTooLong })
       : stdioTransport(config, options);
-  client.onclose = () => onClosed(failure ?? transport.endReason ?? 'it ended');
-  // A notification that is wrong does not end the connection.
-  client.onerror = () => {};
-  client.fallbackRequestHandler = refuseRequest;
-  const { onElicit } = options;
-  if (onElicit) {
-    client.setRequestHandler(ElicitRequestSchema, async ({ params }, extra) => {
-      if ('requestedSchema' in params) return await onElicit(params, extra.signal);
-      throw new McpError(ErrorCode.InvalidParams, NO_URL);
-    });
-  }
-  if (isProgram) client.setRequestHandler(ListRootsRequestSchema, () => rootsOf(options));
-  client.fallbackNotificationHandler = async ({ method, params }) =>
-    options.onNotification?.(method, params);
+  let isOpen = false;
+  client.onclose = () => {
+    if (isOpen) onClosed(failure ?? transport.endReason ?? 'it ended');
+  };
   await shakeHands(client, transport, signal).catch((error: unknown) => {
-    const reason = failure ?? transport.endReason;
-    rethrow(reason === undefined ? error : new Error(reason, { cause: error }));
+    throw new FailedStart(failure ?? transport.endReason, error);
   });
+  isOpen = true;
   const { name, version } = client.getServerVersion() ?? { name: 'unknown', version: '' };
   return {
     about: `${name} ${version}`.trim(),
@@ -132,13 +142,66 @@ export async function connectServer(
     // Some servers demand a login only here.
     listTools: () => listTools(client, signal).catch(rethrow),
     listOffering: () => listOffering(client, signal),
-    call: (name, args, options) => callTool(client, { name, arguments: args }, options),
-    readResource: (uri, options) =>
-      reached(() => client.readResource({ uri }, requestOptions(options))),
-    getPrompt: (name, args, options) =>
-      reached(() => client.getPrompt({ name, arguments: { ...args } }, requestOptions(options))),
+    call: (tool, args, given) =>
+      reached(() =>
+        client.callTool({ name: tool.name, arguments: args }, callOptions(tool, given)),
+      ),
+    readResource: (uri, given) =>
+      reached(() => client.readResource({ uri }, requestOptions(given))),
+    getPrompt: (name, args, given) =>
+      reached(() => client.getPrompt({ name, arguments: { ...args } }, requestOptions(given))),
     close: () => client.close(),
   };
+}
+
+/** `reason` is what the transport knows of its end. The error is the SDK's. */
+class FailedStart extends Error {
+  readonly reason: string | undefined;
+
+  constructor(reason: string | undefined, cause: unknown) {
+    super('The server did not start.', { cause });
+    this.reason = reason;
+  }
+}
+
+function newClient(
+  config: ServerConfig,
+  options: ConnectOptions,
+  mode: VersionNegotiationMode,
+): Client {
+  const isProgram = 'command' in config;
+  const { onElicit, onToolsChanged } = options;
+  const onChanged = { autoRefresh: false, onChanged: onToolsChanged };
+  const client = new Client(
+    { name: 'drawbridge', version: '0.1.0' },
+    {
+      versionNegotiation: {
+        mode,
+        // A program that says nothing to the new question has never heard of it. An address may be slow.
+        probe: { timeoutMs: isProgram ? MCP_LIMITS.probeMs : MCP_LIMITS.connectMs },
+      },
+      // The SDK's default compiles a server's schemas to code, and no validator of it is bounded.
+      jsonSchemaValidator: BOUNDED_VALIDATOR,
+      capabilities: {
+        ...(onElicit && { elicitation: { form: {} } }),
+        ...(isProgram && { roots: {} }),
+      },
+      listChanged: { tools: onChanged, resources: onChanged, prompts: onChanged },
+    },
+  );
+  // A notification that is wrong does not end the connection.
+  client.onerror = () => {};
+  client.fallbackRequestHandler = refuseRequest;
+  if (isProgram) client.setRequestHandler('roots/list', () => rootsOf(options));
+  if (onElicit) {
+    client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) => {
+      if ('requestedSchema' in params) return await onElicit(params, mcpReq.signal);
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, NO_URL);
+    });
+  }
+  client.fallbackNotificationHandler = async ({ method, params }) =>
+    options.onNotification?.(method, params);
+  return client;
 }
 
 /** Only for programs: a server elsewhere has no use for a path of this machine. */
@@ -146,20 +209,22 @@ function rootsOf({ workspace }: Pick<ConnectOptions, 'workspace'>): ListRootsRes
   return { roots: [{ uri: pathToFileURL(workspace).href, name: basename(workspace) }] };
 }
 
-/** The SDK bounds `initialize`, but not the message after it, which a server behind a URL may leave unanswered. */
+/** The SDK bounds its questions, but not the message after them, which a server behind a URL may leave unanswered. */
 async function shakeHands(
   client: Client,
-  transport: Transport,
+  transport: SomeTransport,
   signal: AbortSignal,
 ): Promise<void> {
   const timeout = MCP_LIMITS.connectMs;
-  const end = () => void client.close();
+  // Before the client has the transport, closing the client would not reach it.
+  const end = () => void Promise.all([client.close(), transport.close()]);
   const timer = setTimeout(end, 2 * timeout);
   signal.addEventListener('abort', end, { once: true });
   try {
     await client.connect(transport, { signal, timeout });
   } catch (error) {
     await client.close();
+    await transport.close();
     throw error;
   } finally {
     clearTimeout(timer);
@@ -167,16 +232,12 @@ async function shakeHands(
   }
 }
 
-async function callTool(
-  client: Client,
-  params: { readonly name: string; readonly arguments: Metadata },
-  options: CallOptions,
-): Promise<CallToolResult> {
-  return await reached(async () => {
-    const schema = CallToolResultSchema;
-    // The SDK has parsed it by this schema; its type allows for others.
-    return (await client.callTool(params, schema, requestOptions(options))) as CallToolResult;
-  });
+/** With the tool's definition, since the SDK has not kept the list that it is from. */
+function callOptions(tool: Partial<Tool>, options: CallOptions) {
+  const { name, inputSchema } = tool;
+  const isListed = name !== undefined && inputSchema !== undefined;
+  const toolDefinition = isListed ? { ...tool, name, inputSchema } : undefined;
+  return { ...requestOptions(options), ...(toolDefinition && { toolDefinition }) };
 }
 
 function requestOptions({ signal, onProgress }: CallOptions): RequestOptions {
@@ -189,7 +250,7 @@ const NO_TIMEOUT = 2 ** 31 - 1;
 /** What a server may not ask of its client. */
 async function refuseRequest({ method }: { readonly method: string }): Promise<never> {
   const why = method === 'sampling/createMessage' ? NO_SAMPLING : 'This client does not know it.';
-  throw new McpError(ErrorCode.MethodNotFound, why);
+  throw new ProtocolError(ProtocolErrorCode.MethodNotFound, why);
 }
 
 const NO_URL =

@@ -3,7 +3,7 @@ import type {
   ElicitRequestFormParams,
   ElicitResult,
   PrimitiveSchemaDefinition,
-} from '@modelcontextprotocol/sdk/types.js';
+} from '@modelcontextprotocol/client';
 import { Form, type FormField, readForm } from '../../shared/elicitation.ts';
 import { ELICITATION_LIMITS } from '../../shared/limits.ts';
 import type { Asked, PersonsAnswer } from '../tools/executor.ts';

@@ -12,6 +12,8 @@ export const MCP_LIMITS = {
   maxMessageBytes: 10 * MIB,
   /** From the start of a server to its first list of tools: `npx` may download the server first. */
   connectMs: MINUTE,
+  /** Until a program that does not answer the question for its version counts as an old one: it may start slowly. */
+  probeMs: 5 * SECOND,
   /** Lines on stdout in a row that are no messages: greetings have ten, a program that speaks no MCP prints for ever. */
   maxStrayLines: 1_000,
   /** From the end of a server's input to the first signal: most end by themselves at once. */
@@ -41,7 +43,9 @@ export const MCP_LIMITS = {
   restartMs: SECOND,
   maxRestartMs: MINUTE,
   steadyMs: MINUTE,
-  /** How long a call that may be repeated waits for its server to be back, and between two looks. */
+  /** How long a server that has ended keeps its tools on offer: a start takes seconds, a download of `npx` a minute. */
+  keepMs: 2 * MINUTE,
+  /** How long a call that may be repeated, or was not handed over, waits for its server, and between two looks. */
   repeatMs: 30 * SECOND,
   repeatPollMs: 50,
   /** UTF-16 units of a tool's description: a page; the model reads each with each request. */

@@ -1,13 +1,21 @@
-/** Reads the lists of an MCP server, page by page, each within one time and one number. */
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import type { RequestOptions } from '@modelcontextprotocol/sdk/shared/protocol.js';
-import type { Prompt, Resource, ResourceTemplate, Tool } from '@modelcontextprotocol/sdk/types.js';
+/**
+ * Reads the lists of an MCP server, page by page, each within one time and one number. The SDK's own methods would read
+ * every page before they answer.
+ */
+import type {
+  Client,
+  Prompt,
+  RequestOptions,
+  Resource,
+  ResourceTemplateType,
+  Tool,
+} from '@modelcontextprotocol/client';
 import { MCP_LIMITS } from './limits.ts';
 
 /** What a server offers beside its tools, at most `MCP_LIMITS.maxTools` of each. */
 export interface Offering {
   readonly resources: readonly Resource[];
-  readonly templates: readonly ResourceTemplate[];
+  readonly templates: readonly ResourceTemplateType[];
   readonly prompts: readonly Prompt[];
 }
 
@@ -15,7 +23,7 @@ export interface Offering {
 export async function listTools(client: Client, signal: AbortSignal): Promise<Tool[]> {
   if (client.getServerCapabilities()?.tools === undefined) return [];
   return await allPages(signal, async (params, options) => {
-    const { tools, nextCursor } = await client.listTools(params, options);
+    const { tools, nextCursor } = await client.request({ method: 'tools/list', params }, options);
     return { items: tools, nextCursor };
   });
 }
@@ -28,15 +36,18 @@ export async function listOffering(client: Client, signal: AbortSignal): Promise
     isThere === undefined ? Promise.resolve([]) : allPages(signal, next).catch(() => []);
   return {
     resources: await listed(resources, async (params, options) => {
-      const { resources: items, nextCursor } = await client.listResources(params, options);
+      const request = { method: 'resources/list', params } as const;
+      const { resources: items, nextCursor } = await client.request(request, options);
       return { items, nextCursor };
     }),
     templates: await listed(resources, async (params, options) => {
-      const page = await client.listResourceTemplates(params, options);
+      const request = { method: 'resources/templates/list', params } as const;
+      const page = await client.request(request, options);
       return { items: page.resourceTemplates, nextCursor: page.nextCursor };
     }),
     prompts: await listed(prompts, async (params, options) => {
-      const { prompts: items, nextCursor } = await client.listPrompts(params, options);
+      const request = { method: 'prompts/list', params } as const;
+      const { prompts: items, nextCursor } = await client.request(request, options);
       return { items, nextCursor };
     }),
   };

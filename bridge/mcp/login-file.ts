@@ -1,7 +1,7 @@
 /** Logins at MCP servers: a private file for each server, in the bridge's state folder. */
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
+import type { OAuthClientProvider } from '@modelcontextprotocol/client';
 import * as z from 'zod';
 import { makePrivateFolders, readIfThere, replaceFile } from '../../machine/private-files.ts';
 import { parseJson } from '../../shared/json.ts';

@@ -2,10 +2,13 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
-import { UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import {
+  Client,
+  type OAuthClientProvider,
+  type OAuthDiscoveryState,
+  StreamableHTTPClientTransport,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client';
 import { newDeferred } from '../../machine/deferred.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { MCP_LIMITS } from './limits.ts';
@@ -35,7 +38,10 @@ export async function logIn(
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     ...{ requestInit: { headers }, authProvider: provider },
   });
-  const client = new Client({ name: 'drawbridge', version: '0.1.0' });
+  const client = new Client(
+    { name: 'drawbridge', version: '0.1.0' },
+    { versionNegotiation: { mode: 'auto' } },
+  );
   try {
     await client.connect(transport, { timeout: MCP_LIMITS.connectMs });
     // Some servers demand it only here.
@@ -43,7 +49,7 @@ export async function logIn(
     return false;
   } catch (error) {
     if (!(error instanceof UnauthorizedError)) throw refused(error);
-    await transport.finishAuth(await redirect.code).catch((failure: unknown) => {
+    await transport.finishAuth(await redirect.answer).catch((failure: unknown) => {
       throw refused(failure);
     });
   } finally {
@@ -61,7 +67,9 @@ function refused(error: unknown): LocalError {
   return new LocalError('refused', `The server does not let you in: ${why}`);
 }
 
-type Kept = Partial<Pick<Login, 'client' | 'tokens'>>;
+interface Kept extends Partial<Pick<Login, 'client' | 'tokens'>> {
+  discovery?: OAuthDiscoveryState;
+}
 
 /** What the SDK needs of a person who is at the browser. Registers anew, since the port of the redirect is new. */
 function personsLogin({
@@ -86,6 +94,10 @@ function personsLogin({
     saveTokens: (tokens) => {
       kept.tokens = tokens;
     },
+    discoveryState: () => kept.discovery,
+    saveDiscoveryState: (discovery) => {
+      kept.discovery = discovery;
+    },
     saveCodeVerifier: (made) => {
       verifier = made;
     },
@@ -103,26 +115,26 @@ interface Redirect extends AsyncDisposable {
   /** Random text that comes back with the code, so that no other page can send one. */
   readonly state: string;
   /** Resolves with what the browser brings. */
-  readonly code: Promise<string>;
+  readonly answer: Promise<URLSearchParams>;
 }
 
 /** Listens on this machine for the browser's return. */
 async function openRedirect(): Promise<Redirect> {
   const state = randomBytes(STATE_BYTES).toString('base64url');
-  const code = newDeferred<string>();
-  code.promise.catch(() => {}); // It may fail before anybody waits.
-  const server = createServer((request, response) => receive(request, response, { state, code }));
+  const answer = newDeferred<URLSearchParams>();
+  answer.promise.catch(() => {}); // It may fail before anybody waits.
+  const server = createServer((request, response) => receive(request, response, { state, answer }));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', resolve);
   });
   const late = new LocalError('refused', 'Nobody logged in in time: run the command again.');
-  const timer = setTimeout(() => code.reject(late), MCP_LIMITS.loginMs);
+  const timer = setTimeout(() => answer.reject(late), MCP_LIMITS.loginMs);
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}${CALLBACK}`,
     state,
-    code: code.promise,
+    answer: answer.promise,
     [Symbol.asyncDispose]: async () => {
       clearTimeout(timer);
       server.closeAllConnections();
@@ -139,8 +151,8 @@ function receive(
   response: ServerResponse,
   {
     state,
-    code,
-  }: { readonly state: string; readonly code: ReturnType<typeof newDeferred<string>> },
+    answer,
+  }: { readonly state: string; readonly answer: ReturnType<typeof newDeferred<URLSearchParams>> },
 ): void {
   const { pathname, searchParams } = new URL(url, 'http://127.0.0.1');
   const isOurs = method === 'GET' && pathname === CALLBACK;
@@ -152,9 +164,9 @@ function receive(
   const words = given ? 'You are logged in. You can close this page.' : 'The login was refused.';
   response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' });
   response.end(words, () => {
-    if (given) code.resolve(given);
+    if (given) answer.resolve(searchParams);
     else
-      code.reject(
+      answer.reject(
         new LocalError('refused', `The login was refused (${searchParams.get('error')}).`),
       );
   });

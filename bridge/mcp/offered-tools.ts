@@ -1,6 +1,6 @@
 /** Turns the tools of MCP servers into offers with unique names. Pure. */
 import { createHash } from 'node:crypto';
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Tool } from '@modelcontextprotocol/client';
 import type { Metadata } from '../../shared/documents.ts';
 import { nestsDeeper } from '../../shared/json.ts';
 import { JSON_LIMITS, OFFER_LIMITS } from '../../shared/limits.ts';
@@ -90,7 +90,10 @@ function fairCount(counts: readonly number[]): number {
 const MAX_SHOWN_NAME = 64;
 const TOO_DEEP = 'the JSON Schema of its arguments nests too deeply.';
 
+const ONLY_TASK = 'it runs only as a task, which Drawbridge cannot follow.';
+
 function define(server: string, tool: ServerTool, name: string) {
+  if (tool.tool.execution?.taskSupport === 'required') return { problem: ONLY_TASK };
   const { data, error } = OfferDefinition.safeParse(definitionOf(server, tool, name));
   if (data === undefined) return { problem: reasonOf(error) };
   return isTooDeep(data.inputSchema) ? { problem: TOO_DEEP } : { data };

@@ -4,7 +4,7 @@ import type {
   Prompt,
   ReadResourceResult,
   Tool,
-} from '@modelcontextprotocol/sdk/types.js';
+} from '@modelcontextprotocol/client';
 import * as z from 'zod';
 import type { Metadata } from '../../shared/documents.ts';
 import { inOneLine, nameInLine } from '../../shared/plain-sight.ts';

@@ -1,6 +1,6 @@
 /** The life of one MCP server: started, listed, called, and started again when it ends. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Tool } from '@modelcontextprotocol/client';
 import { newDeferred } from '../../machine/deferred.ts';
 import { canonicalJson } from '../../shared/approval-text.ts';
 import type { Metadata } from '../../shared/documents.ts';
@@ -19,15 +19,17 @@ import { readingTools } from './readable.ts';
 import type { ServerConfig } from './server-list.ts';
 import { toToolResult } from './tool-result.ts';
 
+export interface ReadyServer {
+  readonly state: 'ready';
+  readonly about: string;
+  readonly instructions: string | undefined;
+  readonly tools: readonly Tool[];
+  readonly offering: Offering;
+}
+
 export type ServerState =
   | { readonly state: 'starting' }
-  | {
-      readonly state: 'ready';
-      readonly about: string;
-      readonly instructions: string | undefined;
-      readonly tools: readonly Tool[];
-      readonly offering: Offering;
-    }
+  | ReadyServer
   /** The server ended, or did not start. It will be started again. `reason` is one line. */
   | { readonly state: 'down'; readonly reason: string };
 
@@ -55,6 +57,8 @@ export class McpServer {
   readonly #calls = new CallsAtWork();
   #isListing = false;
   #state: ServerState = { state: 'starting' };
+  #kept: ReadyServer | undefined;
+  #keeping: NodeJS.Timeout | undefined;
   /** The last lines that a stdio server wrote to stderr. */
   #complaints: string[] = [];
 
@@ -73,52 +77,70 @@ export class McpServer {
   /** Ends the server, and every call of it. Resolves when its process is gone. */
   async end(): Promise<void> {
     this.#ended.abort();
+    clearTimeout(this.#keeping);
     await this.#life;
+    clearTimeout(this.#keeping);
+  }
+
+  /** What it offers: while it is ready, and for `MCP_LIMITS.keepMs` after, since most servers come back. */
+  get offered(): ReadyServer | undefined {
+    return this.#kept;
   }
 
   /**
    * Calls a tool. Throws a ToolFailure: `SERVER_UNAVAILABLE` when nothing was sent, `UNKNOWN_OUTCOME` when the server
-   * ended meanwhile, `TIMEOUT`, `TOOL_ERROR`; and the context's reason when the call was cancelled. A call that may be
-   * repeated is repeated once, by the server that was started again.
+   * ended meanwhile, `TIMEOUT`, `TOOL_ERROR`; and the context's reason when the call was cancelled. A call that was not
+   * handed over, or that may be repeated, is made once more by the server that was started again.
    */
   async call(tool: Tool, args: Metadata, context: ToolContext): Promise<ToolResult> {
-    const work: Work = async (connection, options) =>
-      toToolResult(await connection.call(tool.name, args, options));
+    return await this.#carry(context, tool, async (connection, options) =>
+      toToolResult(await connection.call(tool, args, options)),
+    );
+  }
+
+  /** The tools of the bridge's own for this server's data. Their calls throw as {@link call} does. */
+  get readingTools(): readonly { readonly tool: Tool; readonly call: ToolExecutor<Metadata> }[] {
+    const { offered } = this;
+    if (offered === undefined) return [];
+    return readingTools(this.name, offered.offering).map(({ tool, read }) => ({
+      tool,
+      call: (args, context) =>
+        this.#carry(context, undefined, (connection, options) =>
+          read(connection, args, offered.offering, options),
+        ),
+    }));
+  }
+
+  /** `tool` is one of the server's own. */
+  async #carry(context: ToolContext, tool: Tool | undefined, work: Work): Promise<ToolResult> {
+    const { signal, mayRepeat } = context;
+    if (!this.#connection && !(await this.#isBack(tool, undefined, signal)))
+      throw this.#unavailable();
     const before = this.#connection;
     try {
       return await this.#reach(context, work);
     } catch (error) {
-      const isLost = error instanceof ToolFailure && error.code === 'UNKNOWN_OUTCOME';
-      if (!isLost || !context.mayRepeat) throw error;
-      if (!(await this.#isBack(tool, before, context.signal))) throw error;
+      if (!mayBeRepeated(error, mayRepeat)) throw error;
+      if (!(await this.#isBack(tool, before, signal))) throw error;
       return await this.#reach(context, work);
     }
   }
 
   /** Waits for a connection after `before`. False without one in time, and for another definition of the tool. */
-  async #isBack(tool: Tool, before: Connection | undefined, signal: AbortSignal): Promise<boolean> {
+  async #isBack(
+    tool: Tool | undefined,
+    before: Connection | undefined,
+    signal: AbortSignal,
+  ): Promise<boolean> {
     const ended = [signal, this.#ended.signal, AbortSignal.timeout(MCP_LIMITS.repeatMs)];
     const given = AbortSignal.any(ended);
     while (this.#state.state !== 'ready' || !this.#connection || this.#connection === before) {
       await sleep(MCP_LIMITS.repeatPollMs, undefined, { signal: given }).catch(() => {});
       signal.throwIfAborted();
-      if (given.aborted) return false;
+      if (given.aborted || this.#kept === undefined) return false;
     }
-    const now = this.#state.tools.find(({ name }) => name === tool.name);
-    return canonicalJson(now) === canonicalJson(tool);
-  }
-
-  /** The tools of the bridge's own for this server's data. Their calls throw as {@link call} does. */
-  get readingTools(): readonly { readonly tool: Tool; readonly call: ToolExecutor<Metadata> }[] {
-    const { state } = this;
-    if (state.state !== 'ready') return [];
-    return readingTools(this.name, state.offering).map(({ tool, read }) => ({
-      tool,
-      call: (args, context) =>
-        this.#reach(context, (connection, options) =>
-          read(connection, args, state.offering, options),
-        ),
-    }));
+    const now = this.#state.tools.find(({ name }) => name === tool?.name);
+    return canonicalJson(now ?? null) === canonicalJson(tool ?? null);
   }
 
   async #reach(context: ToolContext, work: Work): Promise<ToolResult> {
@@ -209,6 +231,17 @@ export class McpServer {
 
   #become(state: ServerState): void {
     this.#state = state;
+    if (state.state === 'ready') {
+      clearTimeout(this.#keeping);
+      this.#keeping = undefined;
+      this.#kept = state;
+    } else if (this.#kept) this.#keeping ??= setTimeout(() => this.#drop(), MCP_LIMITS.keepMs);
+    this.#place.onChange();
+  }
+
+  #drop(): void {
+    this.#kept = undefined;
+    this.#keeping = undefined;
     this.#place.onChange();
   }
 
@@ -269,4 +302,12 @@ export class McpServer {
       }
     }
   }
+}
+
+/** Whether a call that failed so was not handed over, or may be made twice. A person who must log in takes longer. */
+function mayBeRepeated(error: unknown, mayRepeat: boolean): boolean {
+  if (!(error instanceof ToolFailure)) return false;
+  if (error.code === 'UNKNOWN_OUTCOME') return mayRepeat;
+  const { cause } = Object(error.cause);
+  return error.code === 'SERVER_UNAVAILABLE' && !(cause instanceof LoginNeeded);
 }

@@ -1,7 +1,7 @@
 /** Runs the MCP servers that the owner lists, and offers their tools. */
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Tool } from '@modelcontextprotocol/client';
 import type { LogEvent } from '../../machine/log-line.ts';
 import { readIfThere } from '../../machine/private-files.ts';
 import type { Metadata } from '../../shared/documents.ts';
@@ -112,11 +112,11 @@ export class McpServers {
     this.#place.onChange();
   }
 
-  /** The tools of a server that is down are not offered: a run learns at its start that they are not there. */
+  /** The tools of a server that stays down are not offered: a run learns at its start that they are not there. */
   #offer(): void {
     const ready = [...this.#running.values()].flatMap(({ server }) => {
-      const { name, state } = server;
-      return state.state === 'ready' ? [{ name, state, server }] : [];
+      const { name, offered } = server;
+      return offered === undefined ? [] : [{ name, state: offered, server }];
     });
     const servers = ready.map(({ name, state: { tools }, server }) => ({
       server: name,

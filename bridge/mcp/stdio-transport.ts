@@ -1,8 +1,13 @@
 /** A program that speaks MCP on its standard input and output, as the SDK takes it. Bounded whatever the program prints. */
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
+import {
+  type JSONRPCMessage,
+  parseJSONRPCMessage,
+  SdkError,
+  SdkErrorCode,
+  type Transport,
+} from '@modelcontextprotocol/client';
 import { newDeferred } from '../../machine/deferred.ts';
 import { parsePruned } from '../../shared/json.ts';
 import { COMMAND_LIMITS, JSON_LIMITS } from '../../shared/limits.ts';
@@ -34,6 +39,15 @@ export class StdioTransport implements Transport {
   constructor(begin: ProgramStart, onStderr: (text: string) => void) {
     this.#begin = begin;
     this.#onStderr = onStderr;
+  }
+
+  /** By this and {@link stderr} the SDK knows a program: one that is silent at first speaks an older version. */
+  get pid(): number | undefined {
+    return this.#program?.child.pid;
+  }
+
+  get stderr(): null {
+    return null; // It is read here.
   }
 
   /** Why it ended, in a few words; undefined while it runs, and after {@link close}. */
@@ -76,7 +90,7 @@ export class StdioTransport implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     const { stdin } = this.#program?.child ?? {};
-    if (!stdin?.writable) throw new Error('The program has ended.');
+    if (!stdin?.writable) throw new SdkError(SdkErrorCode.NotConnected, 'The program has ended.');
     stdin.write(`${JSON.stringify(message)}\n`);
     if (stdin.writableLength > MCP_LIMITS.maxMessageBytes) this.#end('it does not read its input');
   }
@@ -130,7 +144,7 @@ export class StdioTransport implements Transport {
 function messageIn(line: string): JSONRPCMessage | undefined {
   if (!line.startsWith('{')) return undefined;
   try {
-    return JSONRPCMessageSchema.safeParse(parsePruned(line, MAX_DEPTH)).data;
+    return parseJSONRPCMessage(parsePruned(line, MAX_DEPTH));
   } catch {
     return undefined;
   }

@@ -1,5 +1,5 @@
 /** What a tool of an MCP server returned, as a result for the model and for people. Pure. */
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult } from '@modelcontextprotocol/client';
 import { canonicalJson } from '../../shared/approval-text.ts';
 import { ResultImage } from '../../shared/documents.ts';
 import { indentedJson, parseJson } from '../../shared/json.ts';
@@ -17,7 +17,7 @@ type Content = CallToolResult['content'][number];
 export function toToolResult({ content, structuredContent, isError }: CallToolResult): ToolResult {
   const images = shownImages(content);
   const parts = content.map((part) => describe(part, images));
-  if (structuredContent !== undefined && !content.some((part) => repeats(part, structuredContent)))
+  if (structuredContent !== undefined && !isSaid(structuredContent, content))
     parts.push(indentedJson(structuredContent));
   const output = new BoundedOutput();
   output.append(parts.join('\n\n') || '(The tool returned nothing.)');
@@ -41,11 +41,25 @@ function shownImages(content: readonly Content[]): ReadonlyMap<Content, ResultIm
   return images;
 }
 
-/** Whether a text is the structured content as JSON: most servers send both. */
-function repeats(part: Content, structured: object): boolean {
-  if (part.type !== 'text' || !part.text.trimStart().startsWith('{')) return false;
+/**
+ * Whether the texts say the structured content already, as most servers' do: as JSON, or as the one value of an object
+ * (`{"result": …}`), which some SDKs put around it.
+ */
+function isSaid(structured: unknown, content: readonly Content[]): boolean {
+  const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  const values = typeof structured === 'object' ? Object.values(structured ?? {}) : [];
+  const wrapped = values.length === 1 && !Array.isArray(structured) ? values : [];
+  return [structured, ...wrapped].some((value) => {
+    const isList = Array.isArray(value) && value.length === texts.length && value.length > 0;
+    if (isList && value.every((item, at) => isTextOf(item, texts[at] ?? ''))) return true;
+    return [...texts, texts.join('\n')].some((text) => isTextOf(value, text));
+  });
+}
+
+function isTextOf(value: unknown, text: string): boolean {
+  if (typeof value === 'string' && value.trim() === text.trim()) return true;
   try {
-    return canonicalJson(parseJson(part.text)) === canonicalJson(structured);
+    return canonicalJson(parseJson(text)) === canonicalJson(value);
   } catch {
     return false; // It is other text.
   }

@@ -1,13 +1,19 @@
 /** The ways to an MCP server: a program on this machine, or an address. */
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { DEFAULT_INHERITED_ENV_VARS } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { FetchLike, Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import {
+  type FetchLike,
+  isJSONRPCRequest,
+  type JSONRPCMessage,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from '@modelcontextprotocol/client';
+import { DEFAULT_INHERITED_ENV_VARS } from '@modelcontextprotocol/client/stdio';
 import { boundedFetch } from './bounded-fetch.ts';
 import { confinedStart, type ServerSandbox } from './confined.ts';
 import { searchPathOutside, valuesInto } from './leading-in.ts';
 import { readLogin, storedLogin } from './login-file.ts';
+import { BROKEN_STREAM } from './sdk-errors.ts';
 import type { HttpConfig, StdioConfig } from './server-list.ts';
 import { StdioTransport } from './stdio-transport.ts';
 
@@ -29,10 +35,25 @@ export async function httpTransport(
   { loginFile = '', fetch, onTooLong }: HttpOptions,
 ): Promise<SomeTransport> {
   const login = loginFile === '' ? undefined : await readLogin(loginFile, url);
-  return new StreamableHTTPClientTransport(new URL(url), {
+  return new HttpTransport(new URL(url), {
     ...{ requestInit: { headers }, fetch: boundedFetch(onTooLong, fetch) },
     ...(login && { authProvider: storedLogin(loginFile, login) }),
   });
+}
+
+type SendOptions = Parameters<StreamableHTTPClientTransport['send']>[1];
+
+/** The SDK waits on where the stream of an answer breaks before the answer: the call would end with its time. */
+class HttpTransport extends StreamableHTTPClientTransport {
+  override async send(message: JSONRPCMessage, options?: SendOptions): Promise<void> {
+    const onRequestStreamEnd = () => {
+      options?.onRequestStreamEnd?.();
+      // After an answer the SDK no longer knows the id, and ignores this.
+      if (!isJSONRPCRequest(message)) return;
+      this.onmessage?.({ jsonrpc: '2.0', id: message.id, error: BROKEN_STREAM });
+    };
+    await super.send(message, { ...options, onRequestStreamEnd });
+  }
 }
 
 export interface StdioOptions {

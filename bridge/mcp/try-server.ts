@@ -39,7 +39,9 @@ export async function tryServer(
     }
   } catch (error) {
     const summary = `does not work: ${error instanceof Error ? error.message : String(error)}`;
-    return { isReady: false, summary, lines: complaints.split('\n').filter((line) => line !== '') };
+    // A program is started twice where its version stays unclear.
+    const lines = [...new Set(complaints.split('\n'))].filter((line) => line !== '');
+    return { isReady: false, summary, lines };
   }
 }
 

@@ -58,9 +58,9 @@ const ARGUMENTS: Readonly<Record<string, Record<string, unknown>>> = {
 await withLogin(async () => {
   const connection = await connect();
   try {
-    for (const { name } of await connection.listTools()) {
+    for (const tool of await connection.listTools()) {
       const options = { signal, onProgress: () => {} };
-      await connection.call(name, ARGUMENTS[name] ?? {}, options);
+      await connection.call(tool, ARGUMENTS[tool.name] ?? {}, options);
     }
   } finally {
     await connection.close();

@@ -28,7 +28,8 @@ const SCENARIOS: Readonly<Record<string, string | null>> = {
   'auth/token-endpoint-auth-post': null,
   'auth/token-endpoint-auth-none': null,
   'auth/pre-registration': null,
-  'auth/2025-03-26-oauth-metadata-backcompat': null,
+  'auth/2025-03-26-oauth-metadata-backcompat':
+    'its metadata names another issuer than its address, which RFC 8414 forbids',
   'auth/2025-03-26-oauth-endpoint-fallback': null,
   'auth/resource-mismatch': null,
   'auth/offline-access-scope': null,

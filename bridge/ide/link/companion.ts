@@ -1,7 +1,7 @@
 /** One connection to a companion, the MCP server that an editor runs. */
 import { normalize } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult } from '@modelcontextprotocol/client';
 import { newDeferred } from '../../../machine/deferred.ts';
 import type { Metadata } from '../../../shared/documents.ts';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
@@ -169,7 +169,7 @@ export class Companion {
   async #diagnoseOne(path: string, signal: AbortSignal): Promise<EditorDiagnostic[]> {
     const uri = pathToFileURL(path).href;
     try {
-      const result = await this.#connection.call(DIAGNOSE, { uri }, { signal });
+      const result = await this.#connection.call({ name: DIAGNOSE }, { uri }, { signal });
       if (result.isError) return [];
       const { found, problem } = readDiagnostics(result);
       if (problem !== undefined) this.#options.onNews({ type: 'invalid', problem });
@@ -186,7 +186,7 @@ export class Companion {
     const timeoutMs = this.#options.limits.acknowledgeMs;
     const waiting = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     try {
-      const result = await this.#connection.call(tool, args, { signal: waiting });
+      const result = await this.#connection.call({ name: tool }, args, { signal: waiting });
       return { state: 'answered', result };
     } catch (error) {
       if (!waiting.aborted && isRefusal(error)) return { state: 'refused', why: error.message };
@@ -222,7 +222,7 @@ async function openConnection(
     return await connectServer(
       { url: `http://${host}:${port}/mcp`, headers, disabled: false },
       {
-        ...{ folder: '/', workspace: '/', environment: {}, fetch },
+        ...{ folder: '/', workspace: '/', environment: {}, fetch, isOld: true },
         ...{ onStderr: () => {}, onToolsChanged: () => {} },
         signal: AbortSignal.any([signal, late.signal]),
         onNotification: (method, params) => {

@@ -3,7 +3,7 @@
  * any age are read, so unknown fields are passed over and `null` counts as absent.
  */
 import { fileURLToPath } from 'node:url';
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult } from '@modelcontextprotocol/client';
 import * as z from 'zod';
 import { parseJson } from '../../../shared/json.ts';
 import { LINK_LIMITS } from './limits.ts';

@@ -6,7 +6,7 @@ import type { Offering } from './offering.ts';
 /** A server that answers nothing is given up soon here. */
 vi.mock('../../../bridge/mcp/limits.ts', async (importOriginal) => {
   const { MCP_LIMITS } = await importOriginal<typeof import('../../../bridge/mcp/limits.ts')>();
-  return { MCP_LIMITS: { ...MCP_LIMITS, connectMs: 3_000 } };
+  return { MCP_LIMITS: { ...MCP_LIMITS, connectMs: 3_000, probeMs: 500 } };
 });
 
 // Another file of this worker may have loaded the modules with the real limits.
@@ -97,6 +97,13 @@ describe('a bad MCP server', () => {
     await offering.until('mcp_bad_tree');
     expect(offering.names()).not.toContain('mcp_bad_deep');
     expect(said()).toContain('deep cannot be offered');
+  });
+
+  it('with a tool that runs only as a task keeps its other tools', async () => {
+    const offering = await beside('tasks');
+    await offering.until('mcp_bad_both');
+    expect(offering.names()).not.toContain('mcp_bad_background');
+    expect(said()).toContain('background cannot be offered: it runs only as a task');
   });
 
   it('that gives orders in a description is told as its own words', async () => {

@@ -23,6 +23,8 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', as
   if (method === 'initialize') send(id, { protocolVersion: params.protocolVersion,
     capabilities: { tools: {} }, serverInfo: { name: 'held', version: '1' } });
   if (method === 'tools/list') send(id, { tools: [{ name: 'try', inputSchema: { type: 'object' } }] });
+  if (method === 'server/discover')
+    console.log(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32601, message: 'unknown' } }));
   if (method !== 'tools/call') return;
   try { await attempts[params.arguments.what](); send(id, text('done')); }
   catch (error) { send(id, text('failed: ' + (error.cause ?? error).code)); }

@@ -92,8 +92,8 @@ describe('an MCP server on stdio', () => {
     const { until, call, names } = startServers({ demo: FIXTURE });
     await until('mcp_demo_die');
     await expect(call('mcp_demo_die')).rejects.toMatchObject({ code: 'UNKNOWN_OUTCOME' });
-    await vi.waitFor(() => expect(names()).toEqual([]));
-    await until('mcp_demo_echo');
+    expect(names()).toContain('mcp_demo_echo');
+    // The call waits for the server.
     expect((await call('mcp_demo_echo', { words: 'again' })).data).toBe('again');
   });
 

@@ -40,3 +40,24 @@ it.each([
     ...{ status: 'success', data },
   });
 });
+
+it.each<[name: string, texts: string[], structured: unknown]>([
+  ['as the one value around a text', ['two\nlines'], { result: 'two\nlines' }],
+  ['as the one value of JSON', ['3'], { result: 3 }],
+  ['as JSON with other spaces', ['[\n 1, 2\n]'], [1, 2]],
+  ['as a list of texts', ['a', '{"b":1}'], { result: ['a', { b: 1 }] }],
+  ['as the texts together', ['a', 'b'], { content: 'a\nb' }],
+])('structured content that the texts repeat %s is given once', (_, texts, structuredContent) => {
+  const { data } = toToolResult({ content: texts.map(text), structuredContent });
+  expect(data).toBe(texts.join('\n\n'));
+});
+
+it.each<[name: string, texts: string[], structured: unknown]>([
+  ['more than the text', ['3'], { sum: 3, unit: 'm' }],
+  ['an empty list beside no text', [], { result: [] }],
+  ['another value', ['3 tickets'], { result: 3 }],
+])('structured content that says %s is given, too', (_, texts, structuredContent) => {
+  const { data } = toToolResult({ content: texts.map(text), structuredContent });
+  expect(data).toContain(texts.join('\n\n'));
+  expect(JSON.parse(data.slice(texts.join('\n\n').length))).toEqual(structuredContent);
+});

@@ -1,0 +1,25 @@
+import { expect, it, vi } from 'vitest';
+
+/** A server that is gone keeps its tools for a moment only here. */
+vi.mock('../../../bridge/mcp/limits.ts', async (importOriginal) => {
+  const { MCP_LIMITS } = await importOriginal<typeof import('../../../bridge/mcp/limits.ts')>();
+  return { MCP_LIMITS: { ...MCP_LIMITS, keepMs: 1_500, restartMs: 60_000 } };
+});
+
+// Another file of this worker may have loaded the modules with the real limits.
+vi.resetModules();
+const { FIXTURE, startServers } = await import('./offering.ts');
+
+it('a server that stays away loses its tools, and the calls that wait for it', async () => {
+  const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const { until, call, names } = startServers({ demo: FIXTURE });
+  await until('mcp_demo_die');
+  await expect(call('mcp_demo_die')).rejects.toMatchObject({ code: 'UNKNOWN_OUTCOME' });
+  expect(names()).toContain('mcp_demo_echo');
+  await expect(call('mcp_demo_echo', { words: 'x' })).rejects.toMatchObject({
+    code: 'SERVER_UNAVAILABLE',
+    message: expect.stringContaining('Nothing was sent to it'),
+  });
+  expect(names()).toEqual([]);
+  log.mockRestore();
+});
