@@ -84,7 +84,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'bridge/mcp': [
     ...['shared', 'machine', 'bridge/failure.ts', 'bridge/log.ts', 'bridge/quarantine'],
     ...['bridge/sandbox', 'bridge/terminal', 'bridge/tools'],
-    ...['@modelcontextprotocol/sdk', 'node:', 'zod'],
+    ...['@modelcontextprotocol/client', 'node:', 'zod'],
   ],
   'bridge/ide/discovery': ['shared', 'machine', 'node:', 'zod'],
   'bridge/ide/probe.ts': [
@@ -92,7 +92,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'bridge/ide/link': [
     ...['shared', 'machine', 'bridge/admission', 'bridge/ide/discovery', 'bridge/lanes.ts'],
-    ...['bridge/log.ts', 'bridge/mcp', 'bridge/workspace', '@modelcontextprotocol/sdk', 'node:'],
+    ...['bridge/log.ts', 'bridge/mcp', 'bridge/workspace', '@modelcontextprotocol/client', 'node:'],
     'zod',
   ],
   'bridge/tunnel': [
