@@ -57,6 +57,7 @@ export class EditorAsker implements Asker {
   readonly #lanes = new Lanes();
   readonly #atWork = new Set<Promise<void>>();
   #companion: Companion | undefined;
+  #looking: NodeJS.Timeout | undefined;
 
   constructor(options: EditorAskerOptions) {
     this.#options = options;
@@ -89,6 +90,7 @@ export class EditorAsker implements Asker {
 
   detach(): void {
     this.#companion = undefined;
+    clearTimeout(this.#looking);
   }
 
   /** Takes a decision. Companions tell all their clients, so one about an unknown diff is normal. */
@@ -162,8 +164,18 @@ export class EditorAsker implements Asker {
     if (!companion?.canDiff) return undefined;
     const isConfirmed = await this.#options.isConfirmed(companion.candidate);
     if (companion !== this.#companion) return undefined;
-    if (!isConfirmed) this.#options.onUnconfirmed();
+    if (!isConfirmed) this.#lookAgain();
     return isConfirmed ? companion : undefined;
+  }
+
+  /** The owner may confirm this companion, or another one, while the question is open. */
+  #lookAgain(): void {
+    this.#options.onUnconfirmed();
+    clearTimeout(this.#looking);
+    this.#looking = setTimeout(() => {
+      const shown = this.#companion?.candidate;
+      for (const showing of this.#showings) if (showing.shownBy !== shown) this.#open(showing);
+    }, this.#options.limits.confirmMs).unref();
   }
 
   /** Closes a diff of the file that an earlier connection may have left. False where that is not sure. */

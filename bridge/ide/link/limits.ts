@@ -51,6 +51,8 @@ export const LINK_LIMITS = {
   maxDiagnosisItems: 4_000,
   /** Different problems with what one companion sends that the log tells. */
   maxTold: 10,
+  /** Between two looks whether the owner has confirmed an editor, while a question waits for that. */
+  confirmMs: 3 * SECOND,
   /** UTF-16 units of an editor's own words in the log. */
   maxWhyChars: 300,
   /** Confirmed companions that are kept. Each start of an editor needs a new one, so old ones are useless. */

@@ -313,6 +313,23 @@ describe('an editor that fails during a question', () => {
     expect(await answer).toEqual({ decision: 'once', by: 'editor' });
   });
 
+  test('is shown it again once it is confirmed anew, at its new port', async () => {
+    const first = await start();
+    const linked = await connect(first, { confirmMs: 20 });
+    const answer = ask(linked, 'two\n');
+    await until(() => first.diffs.has(PATH));
+    await first.close();
+    const second = await start();
+    linked.candidates = [second.candidate];
+    await until(() => second.streams() === 1);
+    await second.askPing();
+    expect(second.calls).toEqual([]);
+    linked.confirmed.add(identityOf(second.candidate) ?? '');
+    await until(() => second.diffs.get(PATH) === 'two\n');
+    await second.accept(PATH);
+    expect(await answer).toEqual({ decision: 'once', by: 'editor' });
+  });
+
   test('keeps what the person had changed when only the stream was dropped', async () => {
     const companion = await start();
     const linked = await connect(companion);
