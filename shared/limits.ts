@@ -488,6 +488,8 @@ export const COMMAND_LIMITS = {
   maxCommandChars: 32 * KIB,
   defaultTimeoutMs: 2 * MINUTE,
   maxTimeoutMs: 10 * MINUTE,
+  /** Lines of a command's output in which names of closed files are looked for. */
+  maxComplaints: 200,
   /** From SIGTERM to SIGKILL. */
   killGraceMs: 2 * SECOND,
   /** From a process's exit until its pipes are given up: a daemon may keep them open for ever. */

@@ -7,6 +7,7 @@ import { closeSync, fstatSync, readFileSync } from 'node:fs';
 import type { BytePath } from './byte-path.ts';
 import { type Holder, type Mount, startHolder } from './holder.ts';
 import { openPlace } from './known-entries.ts';
+import type { Mask, MasksByPath } from './masks.ts';
 import { type ClosedEntry, identityOf } from './scan.ts';
 import { closeEntries, mountable, SEAL } from './view.ts';
 
@@ -16,25 +17,34 @@ export interface BaseParts {
   readonly file: string;
   readonly view: readonly BytePath[];
   readonly entries: readonly ClosedEntry[];
+  /** Those of the secrets that git tracks. */
+  readonly masks: MasksByPath;
 }
 
 /** Disposal closes the namespace's descriptors. Commands in copies of the base run on. */
 export class Base implements Disposable {
   readonly #holder: Holder;
+  readonly #masks: MasksByPath;
 
-  private constructor(holder: Holder) {
+  private constructor(holder: Holder, masks: MasksByPath) {
     this.#holder = holder;
+    this.#masks = masks;
   }
 
   /**
    * Makes a base and checks by descriptor, from outside, that each entry is closed. Undefined when a program outside
    * the sandboxes changed an entry meanwhile. Rejects with bubblewrap's error message.
    */
-  static async make({ prefix, file, view, entries }: BaseParts): Promise<Base | undefined> {
+  static async make(parts: BaseParts): Promise<Base | undefined> {
+    const { prefix, file, view, entries, masks } = parts;
     const closed = mountable(entries);
-    const args = ['--unshare-user', '--die-with-parent', ...view, ...closeEntries(closed), ...SEAL];
-    const holder = await startHolder(prefix, file, args);
-    if (isEachClosed(holder, closed)) return new Base(holder);
+    const mounts = [...view, ...closeEntries(closed, masks), ...SEAL];
+    const holder = await startHolder(prefix, file, [
+      '--unshare-user',
+      '--die-with-parent',
+      ...mounts,
+    ]);
+    if (isEachClosed(holder, closed, masks)) return new Base(holder, masks);
     holder[Symbol.dispose]();
     return undefined;
   }
@@ -44,10 +54,14 @@ export class Base implements Disposable {
   }
 
   /**
-   * Whether all of these entries are still closed in the base. A mount follows its folder through any move. It is lost
-   * when a program outside replaces the file, as editors do.
+   * Whether all of these entries are still closed in the base, and git sees the tracked ones there as unchanged. A mount
+   * follows its folder through any move. It is lost when a program outside replaces the file, as editors do.
    */
-  closes(entries: readonly ClosedEntry[]): boolean {
+  closes(entries: readonly ClosedEntry[], masks: MasksByPath): boolean {
+    const isSame = [...masks].every(
+      ([path, { source }]) => this.#masks.get(path)?.source === source,
+    );
+    if (!isSame || masks.size !== this.#masks.size) return false;
     const places = new Set([...this.#holder.mounts().values()].map(({ place }) => place));
     return mountable(entries).every(({ path }) => places.has(path));
   }
@@ -61,22 +75,29 @@ export class Base implements Disposable {
 export function isEachClosed(
   { pid, mounts }: Pick<Holder, 'pid' | 'mounts'>,
   entries: readonly ClosedEntry[],
+  masks: MasksByPath,
 ): boolean {
   const known = mounts();
-  return entries.every((entry) => isClosed(entry, `/proc/${pid}/root`, known));
+  return entries.every((entry) =>
+    isClosed(entry, `/proc/${pid}/root`, known, masks.get(entry.path)),
+  );
 }
 
-/** A protected entry must appear in the base as the same file, on a read-only mount of its own. */
-function isClosed(entry: ClosedEntry, root: string, mounts: ReadonlyMap<number, Mount>): boolean {
+/** A protected entry must appear in the base as the same file, on a read-only mount of its own. So must a mask. */
+function isClosed(
+  entry: ClosedEntry,
+  root: string,
+  mounts: ReadonlyMap<number, Mount>,
+  mask: Mask | undefined,
+): boolean {
   const descriptor = openPlace(`${root}${entry.path}`);
   if (descriptor === undefined) return false;
   try {
     const mount = mounts.get(mountIdOf(descriptor));
     if (mount?.place !== entry.path) return false;
     const seen = fstatSync(descriptor);
-    if (entry.closure === 'protected') {
-      return mount.isReadOnly && identityOf(seen) === entry.identity;
-    }
+    const expected = entry.closure === 'protected' ? entry : mask;
+    if (expected) return mount.isReadOnly && identityOf(seen) === expected.identity;
     return entry.kind === 'folder' ? mount.fileSystem === 'tmpfs' : seen.isCharacterDevice();
   } finally {
     closeSync(descriptor);

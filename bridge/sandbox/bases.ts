@@ -3,13 +3,15 @@
 import { type Account, otherRights } from './account.ts';
 import { Base } from './base.ts';
 import { type BytePath, fromText, isBelow, toText } from './byte-path.ts';
-import type { FolderLink } from './confinement.ts';
+import type { ClosedName, FolderLink } from './confinement.ts';
 import { descendants, type Freeze, freezeDescendants, type Process } from './freeze.ts';
+import type { Author } from './git-author.ts';
 import { failed, releaseHeld } from './held-command.ts';
 import { KnownEntries } from './known-entries.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
 import { linkedPlaces } from './linked-places.ts';
 import type { Links } from './links.ts';
+import { Masks, TrackedSecrets } from './masks.ts';
 import { type ClosedEntries, type ClosedEntry, WorkspaceScan } from './scan.ts';
 import { closeEntries, mountable } from './view.ts';
 
@@ -25,13 +27,18 @@ export interface BasesOptions {
   /** Added to the view of kind `git`. */
   readonly gitView: readonly BytePath[];
   readonly links: Links;
+  readonly readAuthor: () => Promise<Author>;
+}
+
+export interface ClosedAbout {
+  /** Sentences for people and the model about anything unusual; mostly none. */
+  readonly notes: readonly string[];
+  readonly closed: readonly ClosedName[];
 }
 
 /** A base that closes every known entry. */
-export interface CurrentBase {
+export interface CurrentBase extends ClosedAbout {
   readonly base: Base;
-  /** Sentences for people and the model about anything unusual; mostly none. */
-  readonly notes: readonly string[];
 }
 
 /** The caller makes one call at a time. Every command that was started before counts as hostile. */
@@ -40,6 +47,10 @@ export class Bases implements Disposable {
   readonly #workspace: BytePath;
   readonly #scan: WorkspaceScan;
   readonly #known: KnownEntries;
+  readonly #tracked = new TrackedSecrets();
+  readonly #masks = new Masks();
+  /** The mount of {@link Masks.naming}. */
+  #author: readonly BytePath[] = [];
   readonly #bases = new Map<BaseKind, Base>();
 
   private constructor(options: BasesOptions) {
@@ -62,6 +73,7 @@ export class Bases implements Disposable {
       ...found.entries,
       ...(await linkedPlaces(found.entries, options.workspace)),
     ]);
+    await bases.#nameAuthor();
     const { hasOverflowed } = bases.#known;
     if (!found.isCut && !hasOverflowed) return { ok: true, bases };
     bases[Symbol.dispose]();
@@ -75,12 +87,15 @@ export class Bases implements Disposable {
 
   /** Throws a ToolFailure when no base can be made. */
   async current(kind: BaseKind): Promise<CurrentBase> {
+    if (kind === 'git') await this.#nameAuthor();
     const found = await this.#scan.look(SANDBOX_LIMITS.scanMs);
     const places = this.#known.places();
     const base = this.#bases.get(kind);
+    const masks = this.#masks.of(this.#tracked.look(mountable(places)));
     const isCurrent =
-      this.#known.covers(found.entries, places) && base?.closes(entriesOf(kind, places)) === true;
-    if (isCurrent) return { base, notes: this.#notes(found, places) };
+      this.#known.covers(found.entries, places) &&
+      base?.closes(entriesOf(kind, places), masks) === true;
+    if (isCurrent) return { base, ...this.#about(kind, found, places) };
     return await this.#remake(kind);
   }
 
@@ -92,8 +107,9 @@ export class Bases implements Disposable {
    */
   async startHeld<Result>(
     kind: BaseKind,
-    start: (mounts: readonly BytePath[], notes: CurrentBase['notes']) => Result,
+    start: (mounts: readonly BytePath[], about: ClosedAbout) => Result,
   ): Promise<Result> {
+    if (kind === 'git') await this.#nameAuthor();
     const { thaw, awake } = await freeze();
     try {
       const found = await this.#scan.look(SANDBOX_LIMITS.scanMs);
@@ -103,13 +119,14 @@ export class Bases implements Disposable {
       const view = await this.#viewOf(kind).catch((cause: unknown) => {
         throw failed(cause);
       });
-      const mounts = [...view, ...closeEntries(entries)];
+      const masks = this.#masks.of(this.#tracked.look(entries, { settle: true }));
+      const mounts = [...view, ...closeEntries(entries, masks)];
       const earlier = new Set(descendants().map(({ pid }) => pid));
-      const result = start(mounts, this.#notes(found, places));
+      const result = start(mounts, this.#about(kind, found, places));
       const isOurs = ({ parent, pid }: Process) => parent === process.pid && !earlier.has(pid);
       const launched = descendants().find(isOurs)?.pid;
       if (launched === undefined) return result;
-      await releaseHeld(launched, entries, awake).catch((error: unknown) => {
+      await releaseHeld(launched, entries, masks, awake).catch((error: unknown) => {
         end(awake());
         throw error;
       });
@@ -123,6 +140,7 @@ export class Bases implements Disposable {
     for (const base of this.#bases.values()) base[Symbol.dispose]();
     this.#bases.clear();
     this.#known[Symbol.dispose]();
+    this.#masks[Symbol.dispose]();
   }
 
   async #remake(kind: BaseKind): Promise<CurrentBase> {
@@ -138,7 +156,7 @@ export class Bases implements Disposable {
         if (base !== undefined && woken.length === 0) {
           this.#bases.get(kind)?.[Symbol.dispose]();
           this.#bases.set(kind, base);
-          return { base, notes: this.#notes(found, places) };
+          return { base, ...this.#about(kind, found, places) };
         }
         base?.[Symbol.dispose]();
         if (woken.length > 0) failure = new Error(AWAKE);
@@ -153,17 +171,45 @@ export class Bases implements Disposable {
     throw failed(failure);
   }
 
+  /** The person may have changed it since. Bases show the file as it is. */
+  async #nameAuthor(): Promise<void> {
+    const settings = this.#ours('.gitconfig');
+    if (settings) this.#author = this.#masks.naming(await this.#options.readAuthor(), settings);
+  }
+
+  /** A place in the home folder that is ours to mount on: commands see nothing of the machine there. */
+  #ours(name: string): BytePath | undefined {
+    const { account, view } = this.#options;
+    const path = fromText(`${account.home}/${name}`);
+    const isShown = view.some((arg, index) => {
+      const place = BIND.test(arg) ? view[index + 2] : undefined;
+      return place !== undefined && (place === path || isBelow(place, path));
+    });
+    return isShown ? undefined : path;
+  }
+
   async #make(kind: BaseKind, places: readonly ClosedEntry[]): Promise<Base | undefined> {
     const { account, file } = this.#options;
     const { prefix } = account;
     const view = await this.#viewOf(kind);
-    return await Base.make({ prefix, file, view, entries: entriesOf(kind, places) });
+    const masks = this.#masks.of(this.#tracked.look(mountable(places), { settle: true }));
+    return await Base.make({ prefix, file, view, entries: entriesOf(kind, places), masks });
   }
 
   /** The caller has stopped all commands. */
   async #viewOf(kind: BaseKind): Promise<readonly BytePath[]> {
     const { view, gitView, links } = this.#options;
-    return [...view, ...(kind === 'git' ? gitView : []), ...(await links.mounts())];
+    const ignored = this.#ours('.config/git/ignore');
+    const places = this.#known.places();
+    const ours = [...this.#author, ...(ignored ? this.#masks.ignoring(places, ignored) : [])];
+    return [...view, ...ours, ...(kind === 'git' ? gitView : []), ...(await links.mounts())];
+  }
+
+  #about(kind: BaseKind, found: ClosedEntries, places: readonly ClosedEntry[]): ClosedAbout {
+    const closed = entriesOf(kind, places).map(({ path, closure }) => ({
+      ...{ name: this.#nameOf(path), closure },
+    }));
+    return { notes: this.#notes(found, places), closed };
   }
 
   #notes({ isCut }: ClosedEntries, places: readonly ClosedEntry[]): string[] {
@@ -199,6 +245,9 @@ function end(processes: readonly number[]): void {
     }
   }
 }
+
+/** Bubblewrap's options for a mount, which a source and a place follow. */
+const BIND = /^--(?:ro-|dev-)?bind(?:-try)?$/;
 
 const AWAKE = 'a process of an earlier command does not stay stopped';
 

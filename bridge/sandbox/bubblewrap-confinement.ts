@@ -6,7 +6,7 @@ import { ToolFailure } from '../failure.ts';
 import { Lanes } from '../lanes.ts';
 import { FIRST_INPUT, type Launch, shellArgv } from '../terminal/launch.ts';
 import type { Account } from './account.ts';
-import { type BaseKind, Bases } from './bases.ts';
+import { type BaseKind, Bases, type ClosedAbout } from './bases.ts';
 import type { Bubblewrap } from './bubblewrap.ts';
 import { fromText, isBelow, toBytes } from './byte-path.ts';
 import {
@@ -25,7 +25,8 @@ import type {
   PreparedCommand,
   Surroundings,
 } from './confinement.ts';
-import { fullEnvironment, limitedEnvironment } from './environment.ts';
+import { fullEnvironment, GIT_KNOWS_MASKS, limitedEnvironment } from './environment.ts';
+import { readAuthor } from './git-author.ts';
 import { linkedGitFolders } from './git-folders.ts';
 import { HOLD } from './held-command.ts';
 import { Links } from './links.ts';
@@ -65,6 +66,7 @@ export async function bubblewrapConfinement(
     view: [...view, ...bind('--ro-bind', linked)],
     links: shown,
     gitView: bind('--bind', linked),
+    readAuthor: () => readAuthor(workspace, account),
   });
   if (!opened.ok) return opened;
   const { bases } = opened;
@@ -198,7 +200,7 @@ async function startInBase<Result>(
   start: Start<Result>,
 ): Promise<Result> {
   const { bubblewrap, account, surroundings, bases } = machine;
-  const { base, notes } = await bases.current(kindOf(request));
+  const { base, ...about } = await bases.current(kindOf(request));
   const args = [
     ...[...namespaces(request.permissions, bubblewrap), ...reporting(1 + base.namespaces.length)],
     ...['--bind', '/', '/', ...devices(), ...ownFolders(surroundings.workspace, bases.shownLinks)],
@@ -206,8 +208,13 @@ async function startInBase<Result>(
   ];
   const nsenter = [bubblewrap.nsenter ?? 'nsenter', ...ENTER, '--', bubblewrap.file];
   const [file = '', ...rest] = [...account.prefix, ...nsenter, ...args];
-  const launch = { ...launchOf(machine, request), file, args: rest, descriptors: base.namespaces };
-  return start(prepared(launch, request, notes));
+  const launch = {
+    ...launchOf(machine, request),
+    file,
+    args: rest,
+    descriptors: base.namespaces,
+  };
+  return start(prepared(launch, request, about));
 }
 
 /** Starts the command with mounts of its own: see {@link Bases.startHeld}. */
@@ -217,7 +224,7 @@ async function startHeld<Result>(
   start: Start<Result>,
 ): Promise<Result> {
   const { bubblewrap, account, surroundings, bases } = machine;
-  return await bases.startHeld(kindOf(request), (mounts, notes) => {
+  return await bases.startHeld(kindOf(request), (mounts, about) => {
     const folders = ownFolders(surroundings.workspace, bases.shownLinks);
     const own = [...devices(), ...folders, ...SEAL].map(fromText);
     const bytes = [...mounts, ...own].map((arg) => toBytes(`${arg}\0`));
@@ -228,7 +235,7 @@ async function startHeld<Result>(
     const [file = '', ...rest] = [...account.prefix, bubblewrap.file, ...args];
     const inputs = [bubblewrap.seccompProgram, Buffer.concat(bytes)];
     const launch = { ...launchOf(machine, request), file, args: rest, inputs };
-    return start(prepared(launch, request, notes));
+    return start(prepared(launch, request, about));
   });
 }
 
@@ -245,7 +252,7 @@ function launchOf(
   { bubblewrap, account, surroundings }: Machine,
   { permissions }: CommandRequest,
 ): Omit<Launch, 'file' | 'args'> {
-  const limited = limitedEnvironment(surroundings.environment, permissions);
+  const limited = limitedEnvironment(surroundings.environment, permissions, GIT_KNOWS_MASKS);
   const own = { ...identityOf(account), TMPDIR: '/tmp' };
   const env = { ...limited, ...surroundings.variables, ...own };
   return { cwd: '/', env, inputs: [bubblewrap.seccompProgram], hasPidNamespace: true };
@@ -254,9 +261,9 @@ function launchOf(
 function prepared(
   launch: Launch,
   { permissions }: CommandRequest,
-  notes: readonly string[],
+  { notes, closed }: ClosedAbout,
 ): PreparedCommand {
-  return { launch, limits: describeLimits(permissions, notes) };
+  return { launch, limits: describeLimits(permissions, notes), closed };
 }
 
 const ENTER = [

@@ -2,6 +2,7 @@
 import type { Permission } from '../../shared/tools/run-terminal-cmd.ts';
 import { type Launch, shellArgv } from '../terminal/launch.ts';
 import { fullEnvironment, limitedEnvironment } from './environment.ts';
+import type { Closure } from './protected.ts';
 
 /** What commands can reach, and what is closed to them. All paths are absolute and real. */
 export interface Surroundings {
@@ -51,6 +52,14 @@ export interface PreparedCommand {
   readonly launch: Launch;
   /** The limits of the command, for people and the model. */
   readonly limits: string;
+  /** What is closed to the command in the workspace; absent where nothing is. */
+  readonly closed?: readonly ClosedName[];
+}
+
+/** A path relative to the workspace, for people. */
+export interface ClosedName {
+  readonly name: string;
+  readonly closure: Closure;
 }
 
 /** The one way to start a command. After its disposal it starts none; running commands go on. */

@@ -54,6 +54,12 @@ const GIT_RUNS_LESS: GitSettings = [
   ['core.fsmonitor', 'false'],
 ];
 
+/** In a sandbox: git knows a masked file as unchanged by its size and whole seconds. See masks.ts. */
+export const GIT_KNOWS_MASKS: GitSettings = [
+  ['core.checkStat', 'minimal'],
+  ['core.trustctime', 'false'],
+];
+
 /** Hooks are files that may lie in the workspace. `log.showSignature` would start a program to check signatures. */
 const GIT_RUNS_NOTHING: GitSettings = [
   ...GIT_RUNS_LESS,
@@ -68,9 +74,13 @@ const GIT_RUNS_NOTHING: GitSettings = [
 export function limitedEnvironment(
   own: NodeJS.ProcessEnv,
   permissions: readonly Permission[] = [],
+  further: GitSettings = [],
 ): Record<string, string> {
   const settings = permissions.includes('git_write') ? GIT_RUNS_LESS : GIT_RUNS_NOTHING;
-  return { ...pick(own, (name) => PASSED_ON.has(name)), ...gitSettings(settings) };
+  return {
+    ...pick(own, (name) => PASSED_ON.has(name)),
+    ...gitSettings([...settings, ...further]),
+  };
 }
 
 const NOT_FOR_COMMANDS = /^(?:DRAWBRIDGE_|GEMINI_CLI_IDE_|QWEN_CODE_IDE_)/;

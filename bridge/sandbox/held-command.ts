@@ -6,6 +6,7 @@ import { isEachClosed } from './base.ts';
 import { descendants } from './freeze.ts';
 import { readMounts } from './holder.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
+import type { MasksByPath } from './masks.ts';
 import type { ClosedEntry } from './scan.ts';
 
 /** The first line of the shell: it stops itself. A stopped shell means that all mounts are made. */
@@ -19,6 +20,7 @@ export const HOLD = 'kill -STOP $$';
 export async function releaseHeld(
   launched: number,
   entries: readonly ClosedEntry[],
+  masks: MasksByPath,
   awake: () => readonly number[],
 ): Promise<void> {
   const deadline = performance.now() + SANDBOX_LIMITS.baseMs;
@@ -28,7 +30,7 @@ export async function releaseHeld(
     if (last === undefined && !isAlive(launched)) return;
     if (last?.isStopped === true && family.length >= FAMILY_SIZE) {
       const { pid } = last;
-      const isClosed = isEachClosed({ pid, mounts: () => readMounts(pid) }, entries);
+      const isClosed = isEachClosed({ pid, mounts: () => readMounts(pid) }, entries, masks);
       if (!isClosed || awake().length > 0) break;
       process.kill(pid, 'SIGCONT');
       return;

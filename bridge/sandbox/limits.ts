@@ -41,6 +41,10 @@ export const SANDBOX_LIMITS = {
   sharedMemoryBytes: 256 * MIB,
   /** Bytes of a folder that hides another: it holds nothing. */
   hiddenBytes: 4 * KIB,
+  /** Bytes of git's index that are read for tracked secrets: that of half a million files. Git alone reads a larger one. */
+  maxIndexBytes: 64 * MIB,
+  /** Tracked files in a closed folder that git sees as they were. With more, git sees the folder as unreadable. */
+  maxMaskedFiles: 2_000,
   /** Length of the names in a note to the model, in UTF-16 units. */
   maxNoteChars: 400,
   /** Length of a program's error message, in UTF-16 units. */

@@ -9,6 +9,7 @@ import { type Account, reachableBy } from './account.ts';
 import { type BytePath, fromText, isBelow } from './byte-path.ts';
 import { TOOL_FOLDERS } from './home-tools.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
+import type { MasksByPath } from './masks.ts';
 import type { ClosedEntry } from './scan.ts';
 
 export interface ViewOptions {
@@ -63,12 +64,17 @@ export function hideFile(path: BytePath): string[] {
 }
 
 /**
- * The mounts that close entries of a workspace. Links get no mount: a link leads either to an entry that is closed
+ * The mounts that close entries of a workspace. Secrets that git tracks are closed by their masks. Links get no mount: a link leads either to an entry that is closed
  * itself, or to a place that other names reach as well.
  */
-export function closeEntries(entries: readonly ClosedEntry[]): string[] {
+export function closeEntries(
+  entries: readonly ClosedEntry[],
+  masks: MasksByPath = new Map(),
+): string[] {
   return entries.flatMap(({ path, closure, kind }) => {
     if (closure === 'protected') return ['--ro-bind', path, path];
+    const mask = masks.get(path);
+    if (mask !== undefined) return ['--ro-bind', mask.source, path];
     return kind === 'folder' ? hideFolder(path) : hideFile(path);
   });
 }

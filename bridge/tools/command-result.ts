@@ -1,7 +1,10 @@
 /** Reports a command: to the model as text, to people as the metadata of a terminal command. */
 import { type AttentionItem, attentionSentence } from '../../shared/attention.ts';
 import type { TerminalCommandMetadata } from '../../shared/documents.ts';
+import { COMMAND_LIMITS, TOOL_LIMITS } from '../../shared/limits.ts';
+import { nameInLine } from '../../shared/plain-sight.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
+import type { ClosedName } from '../sandbox/confinement.ts';
 import type { BackgroundOutcome } from '../terminal/background.ts';
 
 export interface CommandReport {
@@ -10,6 +13,7 @@ export interface CommandReport {
   readonly workingDirectory: string;
   readonly permissions: readonly string[];
   readonly limits: string;
+  readonly closed: readonly ClosedName[];
   /** New things in the workspace that a person should know of. */
   readonly attention: readonly AttentionItem[];
   readonly outcome: BackgroundOutcome;
@@ -23,6 +27,7 @@ export function toCommandResult(report: CommandReport): ToolResult {
     ending.text,
     `Sandbox: ${report.limits}.`,
     ...report.attention.map((item) => attentionSentence(item)),
+    ...closedSentences(report),
     report.outcome.output === '' ? 'It printed nothing.' : `Output:\n${report.outcome.output}`,
   ].join('\n');
   const metadata = toMetadata(report, ending);
@@ -34,6 +39,47 @@ export function toCommandResult(report: CommandReport): ToolResult {
         data,
         metadata: { ...metadata, result: { status: 'error', data: ending.text } },
       };
+}
+
+/** About the closed paths that the output complains of. */
+function closedSentences({ closed, outcome: { output } }: CommandReport): string[] {
+  const complaints = output.split('\n').filter((line) => REFUSED.test(line));
+  const lines = complaints.slice(0, COMMAND_LIMITS.maxComplaints);
+  const met = closed.filter(({ name }) => lines.some((line) => names(line, name)));
+  const of = (closure: ClosedName['closure']) =>
+    met.filter((one) => one.closure === closure).map(({ name }) => nameInLine(name));
+  const [secret, held] = [of('secret'), of('protected')];
+  return [
+    ...(secret.length > 0
+      ? [
+          `Closed to commands, since it may hold secrets: ${listed(secret)}. To git it is unchanged.`,
+        ]
+      : []),
+    ...(held.length > 0
+      ? [
+          `Read-only for commands, since it configures git, an editor, an agent or a shell: ${listed(held)}.`,
+        ]
+      : []),
+  ];
+}
+
+const REFUSED = /denied|not permitted|read-only|busy|EACCES|EPERM|EROFS|EBUSY|cannot hash/i;
+
+/** Whether a line has the path, or the end of it after a folder, and not as a part of another name. */
+function names(line: string, path: string): boolean {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  for (let at = line.indexOf(name); at >= 0; at = line.indexOf(name, at + 1)) {
+    const isWhole = !/[\w.-]/.test(`${line[at - 1] ?? ''}${line[at + name.length] ?? ''}`);
+    if (isWhole) return true;
+  }
+  return false;
+}
+
+function listed(names: readonly string[]): string {
+  const { maxNamedPaths } = TOOL_LIMITS;
+  const others = names.length - maxNamedPaths;
+  const shown = names.slice(0, maxNamedPaths).join(', ');
+  return others > 0 ? `${shown} and ${others} more` : shown;
 }
 
 interface Ending {

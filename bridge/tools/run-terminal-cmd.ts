@@ -79,10 +79,11 @@ async function carryOut(
   const [place] = context.places;
   const guarded = isHeld(args, machine) ? await machine.guard?.begins(command) : undefined;
   const request = { command, cwd: place.path, permissions };
-  const { limits, outcome } = await start(
+  const { limits, closed, outcome } = await start(
     () =>
       machine.confinement.start(request, async (prepared) => ({
         limits: prepared.limits,
+        closed: prepared.closed ?? [],
         outcome: await run(args, prepared, machine.background, context),
       })),
     guarded,
@@ -90,7 +91,8 @@ async function carryOut(
   const attention = await leftBehind(outcome, guarded);
   if (signal.aborted) machine.guard?.tellAgain(attention);
   const workingDirectory = place.name;
-  return toCommandResult({ command, workingDirectory, permissions, limits, attention, outcome });
+  const report = { command, workingDirectory, permissions, limits, closed };
+  return toCommandResult({ ...report, attention, outcome });
 }
 
 /** A command that was never started counts as ended. */

@@ -3,13 +3,15 @@ import { rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { ClosedWorktree } from '../../shared/tools/worktree.ts';
 import { ToolFailure } from '../failure.ts';
+import type { Account } from '../sandbox/account.ts';
 import type { Confinement } from '../sandbox/confinement.ts';
+import { readAuthor } from '../sandbox/git-author.ts';
 import { closureOf } from '../sandbox/protected.ts';
 import { tellDifference } from './difference.ts';
 import { worktreeFailed } from './git.ts';
 import type { Workshop } from './making.ts';
 import { type RecordCall, recordCall, Snapshot } from './record.ts';
-import { findRepository, landBranch, readAuthor } from './repository.ts';
+import { findRepository, landBranch } from './repository.ts';
 import type { WorktreeFacts, WorktreePaths } from './store.ts';
 
 export interface Closing {
@@ -100,7 +102,7 @@ async function commit(
   const before = landing === undefined ? facts : await landEarlier(facts, landing);
   const parent = before.head ?? before.base;
   const isNew = (await snapshot.treeOf(parent)) !== tree;
-  const author = isNew ? await readAuthor(git, repository, homeOf(account), signal) : {};
+  const author = isNew ? await authorOf(root, account) : {};
   const after = isNew
     ? await land(before, await snapshot.commit(tree, { parent, message, author }))
     : before;
@@ -111,6 +113,14 @@ async function commit(
 const ANOTHER_REPOSITORY =
   'The workspace is in another repository than when the work began: the person can put the first one back.';
 
-function homeOf(account: Workshop['account']): string {
-  return account?.home ?? process.env['HOME'] ?? '/nonexistent';
+/** As git's environment. */
+async function authorOf(
+  root: string,
+  { home = process.env['HOME'] ?? '/nonexistent', prefix = [] }: Partial<Account> = {},
+): Promise<Record<string, string>> {
+  const { name, email } = await readAuthor(root, { home, prefix });
+  return {
+    ...{ GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email },
+    ...{ GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email },
+  };
 }

@@ -202,28 +202,6 @@ const WRITER = {
   GIT_COMMITTER_EMAIL: 'drawbridge@localhost',
 };
 
-/** The person's own name and address for commits, as git's environment; Drawbridge's where git knows none. */
-export async function readAuthor(
-  git: Git,
-  { root }: Repository,
-  home: string,
-  signal: AbortSignal,
-): Promise<Record<string, string>> {
-  const env = { HOME: home };
-  const read = async (key: string, otherwise: string) => {
-    const { code, output } = await git.ask({
-      ...{ cwd: root, args: ['config', '--get', key], env, signal },
-    });
-    return code === 0 && output.trim() !== '' ? output.trim() : otherwise;
-  };
-  const name = await read('user.name', 'Drawbridge');
-  const email = await read('user.email', 'drawbridge@localhost');
-  return {
-    ...{ GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email },
-    ...{ GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email },
-  };
-}
-
 /** A file of the repository's folder that a worktree's own repository takes over; undefined where there is none. */
 export async function readShared(
   { common }: Repository,

@@ -325,6 +325,21 @@ describe.skipIf(NO_BUBBLEWRAP)(`a command in bubblewrap ${NO_BUBBLEWRAP ?? ''}`,
       expect(connections).toBe(before);
     });
 
+    test('for git commits as the person, whose settings it does not see', async () => {
+      const own =
+        '[credential]\n\thelper = secret\n[user]\n\tname = Ada\n\temail = ada@example.com\n';
+      await place.put('home/.gitconfig', own);
+      const commit = 'git commit -q --allow-empty -m x && git log -1 --format="%an <%ae> %cn"';
+      const { output } = await place.attempt(commit, 'git_write');
+      expect(output).toBe('Ada <ada@example.com> Ada\n');
+      expect((await place.attempt('cat ~/.gitconfig')).output).not.toContain('secret');
+      const other = await place.attempt(commit.replace('git ', 'git -c user.name=B '), 'git_write');
+      expect(other.output).toBe('B <ada@example.com> B\n');
+      await place.put('home/.gitconfig', '');
+      const without = await place.attempt(commit, 'git_write');
+      expect(without.output).toBe('Drawbridge <drawbridge@localhost> Drawbridge\n');
+    });
+
     test('for git opens the repository of a linked worktree', async () => {
       const linked = await freshWorkspace();
       await git(linked.path('workspace'), 'worktree', 'add', '--quiet', '../linked');

@@ -146,4 +146,27 @@ describe('run_terminal_cmd', () => {
       );
     },
   );
+
+  test.skipIf(NO_BUBBLEWRAP)(
+    `says which closed files a command met ${NO_BUBBLEWRAP ?? ''}`,
+    async () => {
+      const { run, place } = await guardedWorkspace();
+      const put = (name: string, text: string) => place.put(`workspace/${name}`, text);
+      await put('certs/a.key', 'secret\n');
+      await put('.env', 'KEY=1\n');
+      await put('.env.example', 'KEY=\n');
+      await put('.vscode/settings.json', '{}\n');
+      const { data } = await run(
+        'cat .env certs/a.key; echo x > .vscode/settings.json; touch .git/x',
+      );
+      expect(data).toContain(
+        '\nClosed to commands, since it may hold secrets: .env, certs/a.key. To git it is unchanged.\n',
+      );
+      expect(data).toMatch(
+        /\nRead-only for commands, since it configures git, .*: (?:\.git, \.vscode|\.vscode, \.git)\.\n/,
+      );
+      const quiet = await run('ls -a; echo Permission denied: my.env .envy; cat .env.example');
+      expect(quiet.data).not.toContain('Closed to commands');
+    },
+  );
 });

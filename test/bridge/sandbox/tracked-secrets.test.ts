@@ -1,0 +1,202 @@
+import { execFile } from 'node:child_process';
+import { chmod, chown, mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  confinedTo,
+  NO_BUBBLEWRAP,
+  OWNER,
+  type SandboxedWorkspace,
+  sandboxedWorkspace,
+} from './sandboxed-workspace.ts';
+
+const AS = '-c user.name=A -c user.email=a@b.c';
+
+describe.skipIf(NO_BUBBLEWRAP)(`a tracked secret ${NO_BUBBLEWRAP ?? ''}`, () => {
+  const FORMS: readonly [string, readonly string[], boolean][] = [
+    ['in the usual form', ['init', '-q'], false],
+    ['with prefixed names', ['-c', 'index.version=4', 'init', '-q'], false],
+    ['with long ids', ['init', '-q', '--object-format=sha256'], false],
+    ['for a command with mounts of its own', ['init', '-q'], true],
+  ];
+
+  it.each(FORMS)('is unchanged to git %s', async (name, init, isHeld) => {
+    const { git, put, attempt, text } = await repository(init, isHeld);
+    if (name.includes('prefixed')) await git('update-index', '--index-version', '4');
+    // The index and the files are of one second: git reads such files to be sure.
+    const looked = await attempt('cat .env; git status --short; git diff; git diff HEAD');
+    expect(looked.output).toBe('cat: .env: Permission denied\n');
+    await put('a.txt', 'two\n');
+    expect((await attempt('git status --short; git diff --stat HEAD')).output).toMatch(
+      /^ M a\.txt\n a\.txt \| 2 \+-\n.*\n$/,
+    );
+    const work = `git ${AS} stash && git stash pop -q && git add -A && git ${AS} commit -qm 2 && echo 3 > a.txt && git ${AS} commit -qam 3 && git status --short && git log --format=%s --name-only`;
+    const done = await attempt(work, 'git_write');
+    expect(done.output).toMatch(/^Saved working .*\n3\n\na\.txt\n2\n\na\.txt\n1\n/);
+    expect(await text('workspace/repo/.env')).toBe('KEY=1\n');
+    expect(await git('status', '--porcelain')).toBe('');
+  });
+
+  it.each([
+    ['another size', 'KEY=12\n'],
+    ['the same size', 'KEY=2\n'],
+  ])('that the person has changed to %s is unchanged in commands alone', async (_, changed) => {
+    const { git, put, attempt, text } = await repository();
+    await put('.env', changed);
+    await put('a.txt', 'two\n');
+    for (let round = 0; round < 3; round++) {
+      expect((await attempt('git diff --name-only; git status --short')).output).toBe(
+        `a.txt\n M a.txt\n`,
+      );
+      expect(await git('status', '--porcelain')).toBe(' M .env\n M a.txt\n');
+    }
+    const work = `git ${AS} stash -q && git stash pop -q && git ${AS} commit -qam 2 && git show --name-only --format=`;
+    expect((await attempt(work, 'git_write')).output).toBe('a.txt\n');
+    expect(await text('workspace/repo/.env')).toBe(changed);
+    expect(await git('status', '--porcelain')).toBe(' M .env\n');
+  });
+
+  it('leaves other files in doubt, so that git finds what was changed in the same second', async () => {
+    const { root, git, put, attempt } = await repository();
+    const second = Math.floor(Date.now() / 1_000) - 60;
+    const at = (name: string) => utimes(`${root}/${name}`, second, second);
+    await put('b.txt', 'two\n');
+    await at('b.txt');
+    await at('.env');
+    await git('add', 'b.txt', '.env');
+    await put('b.txt', 'TWO\n');
+    await at('b.txt');
+    await at('.git/index');
+    expect((await attempt('git diff --name-only')).output).toBe('b.txt\n');
+    const likeCommands = ['-c', 'core.checkStat=minimal', '-c', 'core.trustctime=false'];
+    expect(await git(...likeCommands, 'diff', '--name-only')).toBe('b.txt\n');
+  });
+
+  it('that is not tracked is ignored by git, which could not add it', async () => {
+    const { git, put, attempt, text } = await repository();
+    await put('sub/[a] b.key', 'secret\n');
+    await put('new.pem', 'secret\n');
+    await put('b.txt', 'b\n');
+    expect((await attempt('git status --short')).output).toBe('?? b.txt\n');
+    const added = await attempt('git add -A && git commit -qm b', 'git_write');
+    expect(added).toMatchObject({ end: { exitCode: 0 }, output: '' });
+    expect(await git('show', '--name-only', '--format=%an <%ae>')).toBe(
+      'Ada <ada@example.com>\n\nb.txt\n',
+    );
+    await attempt('git stash -uq; git clean -fdxq', 'git_write');
+    expect(await text('workspace/repo/new.pem')).toBe('secret\n');
+  });
+
+  it('is told to git in no place that belongs to the person', async () => {
+    const place = await sandboxedWorkspace({ readable: ['.gitconfig', '.config'] });
+    onTestFinished(place.remove);
+    await place.put('home/.gitconfig', '[user]\n\tname = Own\n');
+    const shown = await confinedTo(place, 'workspace');
+    expect(await shown('cat ~/.gitconfig; ls ~/.config', [])).toMatch(/name = Own\n/);
+    const atHome = await confinedTo(place, 'home/.config');
+    expect(await atHome('ls -a; git config user.email', [])).toContain('listed');
+    expect(await readdir(place.path('home/.config'))).toEqual(['listed', 'other']);
+  });
+
+  it('stays closed while git holds the index', async () => {
+    const { put, attempt } = await repository();
+    await put('.git/index.lock', '');
+    expect((await attempt('cat .env; git diff')).output).toMatch(
+      /^cat: .env: Permission denied\n.*\nfatal: cannot hash .env\n$/,
+    );
+  });
+
+  it('stays in its place when a command changes the branch, and is no change after it', async () => {
+    const { git, put, attempt, text } = await repository();
+    await git('checkout', '-q', '-b', 'other');
+    await put('.env', 'KEY=other and longer\n');
+    await put('c.txt', 'c\n');
+    await git('add', '-A');
+    await git('commit', '-qm', 'other');
+    await git('checkout', '-q', '-');
+    const changed = await attempt('git checkout other', 'git_write');
+    expect(changed.output).toContain("unable to unlink old '.env': Device or resource busy");
+    expect(await text('workspace/repo/.env')).toBe('KEY=1\n');
+    expect((await attempt('git status --short; git diff')).output).toBe('');
+    const all = await attempt(`echo d > d; git add -A && git ${AS} commit -qm d`, 'git_write');
+    expect(all.end).toMatchObject({ exitCode: 0 });
+    expect(await git('show', '--name-only', '--format=')).toBe('d\n');
+    expect(await git('show', 'HEAD:.env')).toBe('KEY=other and longer\n');
+    await attempt('rm -f .env; git rm -f .env; git clean -fdxq; git reset -q --hard', 'git_write');
+    expect(await text('workspace/repo/.env')).toBe('KEY=1\n');
+    expect(await git('show', 'HEAD:.env')).toBe('KEY=other and longer\n');
+  });
+
+  it('in a closed folder, executable or empty, is unchanged too', async () => {
+    const { root, git, put, attempt } = await repository();
+    await put('.aws/a/config', 'secret\n');
+    await put('.aws/credentials', 'secret\n');
+    await put('certs/server.key', 'secret\n');
+    await put('certs/empty.pem', '');
+    await chmod(`${root}/certs/server.key`, 0o755);
+    await git('add', '-A');
+    await git('commit', '-qm', 'keys');
+    await put('.aws/new', 'untracked\n');
+    await git('update-index', '--refresh');
+    const looked = await attempt(
+      'git diff; git diff HEAD; git status --short -uno; cat .aws/a/config; ls .aws; cat certs/*',
+    );
+    expect(looked.output.split('\n')).toEqual([
+      'cat: .aws/a/config: Permission denied',
+      "ls: cannot open directory '.aws': Permission denied",
+      'cat: certs/empty.pem: Permission denied',
+      'cat: certs/server.key: Permission denied',
+      '',
+    ]);
+    const work = `echo 2 > a.txt; git ${AS} stash -q && git stash pop -q && git ${AS} commit -qam 2; git show --name-only --format=`;
+    expect((await attempt(work, 'git_write')).output).toBe('a.txt\n');
+  });
+
+  it('in an index that leads elsewhere, or is none, is closed as any other', async () => {
+    const { root, git, attempt } = await repository();
+    for (const bytes of [Buffer.from('DIRC'), Buffer.alloc(4_000, 1), hostileIndex()]) {
+      await writeFile(`${root}/.git/index`, bytes);
+      const { output } = await attempt('cat .env; ls /tmp');
+      expect(output).toBe('cat: .env: Permission denied\n');
+    }
+    await git('read-tree', 'HEAD');
+    expect((await attempt('git diff --name-only')).output).toBe('');
+  });
+});
+
+async function repository(init: readonly string[] = ['init', '-q'], isHeld = false) {
+  const place = await sandboxedWorkspace({ isHeld });
+  onTestFinished(place.remove);
+  const root = place.path('workspace/repo');
+  await mkdir(root);
+  if (OWNER.uid !== undefined) await chown(root, OWNER.uid, OWNER.gid);
+  const git = (...args: string[]) => personsGit(place, root, args);
+  const put = (name: string, content: string) => place.put(`workspace/repo/${name}`, content);
+  await git(...init);
+  await git('config', 'user.name', 'Ada');
+  await git('config', 'user.email', 'ada@example.com');
+  await put('.env', 'KEY=1\n');
+  await put('a.txt', 'one\n');
+  await git('add', '-A');
+  await git('commit', '-qm', '1');
+  const attempt: SandboxedWorkspace['attempt'] = (command, ...permissions) =>
+    place.attempt(`cd repo && ${command}`, ...permissions);
+  return { root, git, put, attempt, text: place.text };
+}
+
+async function personsGit({ path }: SandboxedWorkspace, cwd: string, args: readonly string[]) {
+  const env = { PATH: process.env['PATH'], HOME: path('home'), GIT_CONFIG_NOSYSTEM: '1' };
+  const { stdout } = await promisify(execFile)('git', [...args], { cwd, env, ...OWNER });
+  return stdout;
+}
+
+/** An entry whose name would make a mask outside of the masks' folder. */
+function hostileIndex(): Buffer {
+  const name = Buffer.from('.aws/../../../../../../tmp/made');
+  const entry = Buffer.alloc((62 + name.length + 8) & ~7);
+  entry.writeUInt32BE(0o100644, 24);
+  entry.writeUInt16BE(name.length, 60);
+  name.copy(entry, 62);
+  const header = Buffer.from('DIRC\0\0\0\x02\0\0\0\x01', 'latin1');
+  return Buffer.concat([header, entry, Buffer.alloc(20)]);
+}
