@@ -50,6 +50,7 @@ export default defineConfig({
           exclude: PURE_ROOMS,
           // The sender of an approval waits up to 5 s for a refusal by the bridge.
           testTimeout: 60_000,
+          hookTimeout: 60_000,
           // One runtime for all files of a test worker: starting it took most of a file's time.
           isolate: false,
           setupFiles: ['test/worker/fresh-objects.ts', 'test/patience.ts'],
@@ -67,6 +68,7 @@ export default defineConfig({
             ...PURE_ROOMS,
           ],
           testTimeout: 60_000,
+          hookTimeout: 60_000,
           maxConcurrency: 2,
           isolate: false,
         },

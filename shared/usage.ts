@@ -4,7 +4,7 @@ import { Cost } from './budget.ts';
 import { REQUEST_LIMITS, USAGE_LIMITS } from './limits.ts';
 
 /** A day of UTC: `2026-11-22`. */
-const Day = z.iso.date();
+export const Day = z.iso.date();
 
 const Count = z.int().nonnegative();
 

@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { type Client, createClient } from '../../client/index.ts';
 import { MODEL_LIMITS } from '../../shared/limits.ts';
 import { printableLine } from '../../shared/plain-sight.ts';
-import { addEntries, type UsageEntry } from '../../shared/usage.ts';
+import { addEntries, Day, type UsageEntry } from '../../shared/usage.ts';
 import { addTargetOptions, findTarget, type TargetOptions } from '../target/target.ts';
 import { EXIT_HELP } from '../terminal/exit-codes.ts';
 import { jsonLine, openTerminal, type Terminal } from '../terminal/terminal.ts';
@@ -36,7 +36,7 @@ export function registerUsage(program: Command): void {
 }
 
 function parseDay(text: string): string {
-  if (/^\d{4}-\d\d-\d\d$/.test(text)) return text;
+  if (Day.safeParse(text).success) return text;
   throw new InvalidArgumentError('It must be a day such as 2026-11-01.');
 }
 

@@ -167,21 +167,23 @@ class LogReader {
     this.#inode = stats.ino;
     this.#at = stats.size;
     const from = Math.max(0, stats.size - CLI_LIMITS.maxLogTailBytes);
-    const text = await readPart(this.#path, from, stats.size);
-    return text.split('\n').filter(isShown).slice(-lines).join('\n');
+    const bytes = await readPart(this.#path, from, stats.size);
+    return bytes.toString().split('\n').filter(isShown).slice(-lines).join('\n');
   }
 
-  /** The whole lines that were written since. */
+  /** The whole lines that were written since. A line that is longer than what is read at once comes in parts. */
   async news(): Promise<string> {
     const stats = await statIfAny(this.#path);
     if (!stats) return '';
     if (stats.ino !== this.#inode || stats.size < this.#at) this.#at = 0;
     this.#inode = stats.ino;
     const end = Math.min(stats.size, this.#at + CLI_LIMITS.maxLogTailBytes);
-    const text = await readPart(this.#path, this.#at, end);
-    const whole = text.slice(0, text.lastIndexOf('\n') + 1);
-    this.#at += Buffer.byteLength(whole);
-    return whole;
+    const bytes = await readPart(this.#path, this.#at, end);
+    const whole = bytes.lastIndexOf('\n') + 1;
+    const isPart = whole === 0 && bytes.length === CLI_LIMITS.maxLogTailBytes;
+    const read = bytes.subarray(0, isPart ? bytes.length : whole);
+    this.#at += read.length;
+    return read.toString();
   }
 }
 
@@ -192,12 +194,12 @@ async function statIfAny(path: string): Promise<{ ino: number; size: number } | 
   });
 }
 
-async function readPart(path: string, from: number, to: number): Promise<string> {
-  if (to <= from) return '';
+async function readPart(path: string, from: number, to: number): Promise<Buffer> {
+  if (to <= from) return Buffer.alloc(0);
   const file = await open(path);
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(to - from), 0, to - from, from);
-    return buffer.toString('utf8', 0, bytesRead);
+    return buffer.subarray(0, bytesRead);
   } finally {
     await file.close();
   }

@@ -1,7 +1,8 @@
 /** Changes single settings in the text of config.json, and leaves all else as it is: order, indentation, `$schema`. */
 import { LocalError } from '../../machine/local-error.ts';
+import { formatPath } from '../../shared/errors.ts';
 import { findJsonMistake } from './json-error.ts';
-import { fieldsAt, SCHEMA_FILE } from './json-schema.ts';
+import { fieldsAt, isListAt, SCHEMA_FILE } from './json-schema.ts';
 import { describeProblem, describeUnknown } from './problems.ts';
 import { Config } from './schema.ts';
 
@@ -13,6 +14,11 @@ export function parseSettingPath(text: string): SettingPath {
   const path: (string | number)[] = [];
   for (const word of text.replaceAll(/\[(\d+)\]/g, '.$1').split('.')) {
     const known = fieldsAt(path);
+    if (isListAt(path) && !/^\d+$/.test(word)) {
+      const list = formatPath(path);
+      const text = `${list} is a list: name one of its entries by its number, such as ${list}.0.`;
+      throw new LocalError('refused', text);
+    }
     if (/^\d+$/.test(word) && known.length === 0) path.push(Number(word));
     else if (known.length > 0 && !known.includes(word)) {
       throw new LocalError('refused', describeUnknown(path, word));
@@ -41,9 +47,22 @@ export function withTypedSetting(
 /** The text with the setting. Links the schema where the text does not. */
 export function withSetting(text: string | undefined, path: SettingPath, value: unknown): string {
   const config = linked(toObject(text));
-  const last = path.at(-1) ?? '';
-  Reflect.set(holderOf(config, path.slice(0, -1)), last, value);
+  put(holderOf(config, path.slice(0, -1)), path, value);
   return toText(config, text);
+}
+
+/** Sets what the last word of the path names in its holder. @throws {LocalError} where nothing of it would be written. */
+function put(holder: object, path: SettingPath, value: unknown): void {
+  const last = path.at(-1) ?? '';
+  if (Array.isArray(holder) && !(Number(last) <= holder.length)) {
+    const list = formatPath(path.slice(0, -1));
+    const text = `${list} has ${holder.length} entries: the next one is ${list}.${holder.length}.`;
+    throw new LocalError('refused', text);
+  }
+  // Not by assignment: a key named `__proto__` would set the object's prototype.
+  Object.defineProperty(holder, last, {
+    ...{ value, writable: true, enumerable: true, configurable: true },
+  });
 }
 
 /** The text without the setting. @throws {LocalError} if the rest is not right without it. */
@@ -84,7 +103,7 @@ function holderOf(config: object, path: SettingPath): object {
   for (const [index, key] of path.entries()) {
     const inner: unknown = Reflect.get(holder, key);
     const next = typeof inner === 'object' && inner !== null ? inner : emptyAt(path, index + 1);
-    Reflect.set(holder, key, next);
+    put(holder, path.slice(0, index + 1), next);
     holder = next;
   }
   return holder;

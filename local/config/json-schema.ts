@@ -13,10 +13,18 @@ export function configSchemaText(): string {
 
 /** The names of the fields at a place of the configuration. None where the place has no fixed fields. */
 export function fieldsAt(path: readonly PropertyKey[]): string[] {
+  return Object.keys(shapeAt(path)?.properties ?? {});
+}
+
+export function isListAt(path: readonly PropertyKey[]): boolean {
+  return shapeAt(path)?.items !== undefined;
+}
+
+function shapeAt(path: readonly PropertyKey[]): Shape | undefined {
   let place: Shape | undefined = shape();
   for (const key of path)
     place = typeof key === 'number' ? place?.items : place?.properties?.[String(key)];
-  return Object.keys(place?.properties ?? {});
+  return place;
 }
 
 /** Every place of the configuration by its dotted name, without the fields of lists. */

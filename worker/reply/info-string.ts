@@ -29,7 +29,7 @@ export interface Surroundings {
   readonly lead?: string;
 }
 
-/** `12:14:src/main.py` is a reference, whose path runs to the end. Otherwise the first word is the language. */
+/** `12:14:src/main.py` is a reference, whose path runs to the end. Otherwise the first word begins with the language. */
 export function parseInfoString(
   info: string,
   { length = USUAL_LENGTH, lead = '' }: Surroundings = {},
@@ -47,7 +47,8 @@ export function parseInfoString(
       ...fenced,
     };
   }
-  const language = text.split(/\s/, 1)[0] || 'plaintext';
+  const [word = ''] = text.split(/\s/, 1);
+  const language = LANGUAGE.exec(word)?.[1] ?? (word || 'plaintext');
   return { type: 'code_block', language, purpose: purposeOf(language, text, lead), ...fenced };
 }
 
@@ -76,6 +77,9 @@ const SUGGESTION_LEAD =
   /\b(?:suggest\w*|propos(?:e|es|ed|al)|recommend\w*|could|instead|vorschlag\w*|könnte\w*)\b/i;
 
 const USUAL_LENGTH = 3;
+
+/** A language with more in the same word: `python:src/main.py`, `rust,ignore`, `ts{1,3}`. Not the drive of a path. */
+const LANGUAGE = /^([a-z][\w+#-]*)(?::(?!\\|\/\/)|[,{])/i;
 
 /** Nine digits count the lines of any file. */
 const REFERENCE = /^(\d{1,9}):(\d{1,9}):(.+)$/s;

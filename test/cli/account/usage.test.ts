@@ -40,10 +40,18 @@ it('is JSON where that is asked for', async () => {
   expect(JSON.parse(stdout)).toEqual(ENTRY);
 });
 
-it('refuses a day that is none', async () => {
-  await using api = await startScriptedApi([]);
-  expect(await run(api.url, '--to', 'yesterday')).toMatchObject({ code: 2, stdout: '' });
-});
+it.each(['yesterday', '2026-02-31', '2026-13-01', '2025-02-29', '2026-1-1'])(
+  'refuses %s, which is no day',
+  async (day) => {
+    await using api = await startScriptedApi([]);
+    for (const option of ['--from', '--to']) {
+      expect(await run(api.url, option, day)).toMatchObject({
+        ...{ code: 2, stdout: '' },
+        stderr: expect.stringContaining('It must be a day such as 2026-11-01.'),
+      });
+    }
+  },
+);
 
 function page(items: readonly UsageEntry[], nextCursor: string | null) {
   return { from: '2026-11-01', to: '2026-11-30', items, nextCursor };

@@ -68,6 +68,30 @@ test('config sets, gets and removes settings, and links the schema', async () =>
   });
 });
 
+test('config set and unset refuse what a list has no place for', async () => {
+  const models = [{ id: 'a' }, { id: 'b' }];
+  const { run, read } = newOwner({ models });
+  const before = read();
+  for (const key of ['models.foo', 'models.length', 'models.-1', 'models.1x']) {
+    expect(await run('set', key, '1')).toEqual(refused(/models is a list: .* such as models\.0/));
+    expect(await run('unset', key)).toEqual(refused(/models is a list/));
+    expect(await run('get', key)).toEqual(refused(/models is a list/));
+  }
+  for (const key of ['models.3.id', 'models[99999999].id', 'models.5']) {
+    expect(await run('set', key, 'c')).toEqual(refused(/models has 2 entries: .* models\.2/));
+  }
+  expect(read()).toBe(before);
+  expect(await run('set', 'models.2.id', 'c')).toEqual(done);
+  expect(JSON.parse(read()).models).toEqual([...models, { id: 'c' }]);
+});
+
+test('config set writes into a list that is not there yet', async () => {
+  const { run, read } = newOwner();
+  expect(await run('set', 'models.foo', '1')).toEqual(refused(/models is a list/));
+  expect(await run('set', 'models.0.id', 'a')).toEqual(done);
+  expect(JSON.parse(read())).toMatchObject({ models: [{ id: 'a' }] });
+});
+
 test('config set keeps order, indentation, a foreign schema and a link to the file', async () => {
   const { run, path, read } = newOwner(
     '{\n\t"mode": "plan",\n\t"$schema": "https://a.test/s.json",\n\t"model": "a"\n}',

@@ -1,5 +1,12 @@
 import { once } from 'node:events';
-import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -213,7 +220,7 @@ test('a folder joins the server that up runs in another terminal, and a second u
 });
 
 test('logs shows the logs of the server and of this folder, and follows them', async () => {
-  const { run, env } = newBackground();
+  const { run, env, serverDir } = newBackground();
   const folder = temporaryFolder();
   expect(await run(folder, ['logs'])).toMatchObject({ code: 1 });
   await run(folder, START);
@@ -228,6 +235,12 @@ test('logs shows the logs of the server and of this folder, and follows them', a
   });
   const following = startDrawbridge(['logs', '--follow', 'server'], { cwd: folder, env });
   await following.firstLine;
+  // More than is read at once, with a character across the border.
+  const long = `x${'ä'.repeat(5 * 1024 * 1024)}`;
+  appendFileSync(join(serverDir, 'logs', 'server.log'), `${long}\nafter a long line\n`);
+  await expect
+    .poll(() => following.stdout(), { timeout: 20_000 })
+    .toContain('\nafter a long line\n');
   await run(folder, ['stop']);
   await expect.poll(() => following.stdout(), { timeout: 20_000 }).toContain('server_ended');
   following.process.kill('SIGINT');
