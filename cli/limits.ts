@@ -29,6 +29,8 @@ export const CLI_LIMITS = {
   queuedMs: SECOND,
   /** Between two checks whether an offline bridge is back. */
   bridgeLookMs: 2 * SECOND,
+  /** For what a running bridge says of its MCP servers: lists go on without it. */
+  bridgeAnswerMs: 2 * SECOND,
   /** How long `companion on` waits for the bridge, which looks at the setting every two seconds; and how often it looks. */
   companionMs: 5 * SECOND,
   companionLookMs: 100,

@@ -217,7 +217,7 @@ export const ResponseStatus = z.enum([
 ]);
 export type ResponseStatus = z.infer<typeof ResponseStatus>;
 
-/** A tool that the request named and that the run does not have. */
+/** A tool that the run does not have: the request named it, or it is one offer too many. */
 export const UnavailableTool = z.object({
   /** The name in the request, or the canonical name. */
   name: z.string(),
@@ -242,7 +242,7 @@ export const ResponseMetadata = z.object({
   turnCount: z.int().nonnegative(),
   /** Storage rows written for the response, in all objects and alarms: its storage cost. Present once it has ended. */
   rows: z.int().nonnegative().optional(),
-  /** Present from the start; absent if every requested tool is available. */
+  /** Present from the start; absent if every requested tool is available, and none was one too many. */
   unavailableTools: z.array(UnavailableTool).optional(),
   /** In the order of the messages; absent if they mention nothing. */
   attachments: z.array(AttachedMention).optional(),

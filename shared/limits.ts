@@ -192,12 +192,17 @@ export const USAGE_LIMITS = {
 
 /** The tools that a bridge offers in addition to the built-in ones. */
 export const OFFER_LIMITS = {
-  /** Tools in a set: model servers take this many, and a model chooses badly among more. */
+  /** Tools of a request, built-in ones included: model servers refuse more, and a model chooses badly among them. */
+  maxTools: 128,
+  /** Offers among them, as a bridge cuts them. What is left is for built-in tools. */
+  maxOffered: 104,
+  /** Offers in a set: what older bridges send. */
   maxOffers: 128,
   /** UTF-16 units of all definitions: more would fill a model's context window. One row and one frame can carry it. */
   maxChars: 256 * KIB,
-  /** Tools that a set lists as unavailable. */
+  /** Tools that a set lists as unavailable, and those of them that a response lists unasked. */
   maxUnavailable: 128,
+  maxListed: 10,
   /** Servers whose instructions a set has, and UTF-16 units of each: the model reads them with each request. */
   maxServers: 32,
   maxInstructionsChars: 4 * KIB,

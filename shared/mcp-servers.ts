@@ -12,8 +12,10 @@ export const McpServerReport = z.object({
   reason: Text.optional(),
   /** The server's own name and version; only for one that is ready. */
   about: Text.optional(),
-  /** The number of tools that it lists; the bridge may offer fewer. */
+  /** The number of tools that it lists. */
   toolCount: z.int().nonnegative(),
+  /** How many of its tools are not offered, because models take only so many; absent if all are. */
+  cutCount: z.int().positive().optional(),
   /** What the agent can read, as far as the report has room. */
   resources: z.array(z.object({ uri: Text, name: Text })).max(maxEntries),
   resourceCount: z.int().nonnegative(),

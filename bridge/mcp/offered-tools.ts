@@ -81,9 +81,9 @@ function fewOf(problems: readonly string[], server: string): readonly string[] {
 
 /** The most tools of one server with which the shares of all fit. */
 function fairCount(counts: readonly number[]): number {
-  let share = OFFER_LIMITS.maxOffers;
+  let share: number = OFFER_LIMITS.maxOffered;
   const taken = () => counts.reduce((sum, count) => sum + Math.min(count, share), 0);
-  while (share > 1 && taken() > OFFER_LIMITS.maxOffers) share -= 1;
+  while (share > 1 && taken() > OFFER_LIMITS.maxOffered) share -= 1;
   return share;
 }
 

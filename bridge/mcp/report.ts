@@ -7,10 +7,14 @@ import type { ServerState } from './server.ts';
 /** The first servers and entries that fit. */
 export function reportServers(
   servers: readonly { readonly name: string; readonly state: ServerState }[],
+  cut: ReadonlyMap<string, number> = new Map(),
 ): McpServerReport[] {
   const { maxServers, maxChars } = MCP_REPORT_LIMITS;
   const shown = servers.slice(0, maxServers);
-  const reports = shown.map(({ name, state }) => reportOf(name, state));
+  const reports = shown.map(({ name, state }) => {
+    const cutCount = cut.get(name) ?? 0;
+    return { ...reportOf(name, state), ...(cutCount > 0 && { cutCount }) };
+  });
   // Entries may take what the servers themselves leave.
   let left = maxChars - JSON.stringify(reports.map(withoutEntries)).length;
   const fitting = <Entry>(entries: readonly Entry[]): Entry[] =>

@@ -7,6 +7,9 @@ const Common = z.object({
   disabled: z.boolean().default(false),
   /** Milliseconds that a call may take without progress. */
   timeout: z.number().int().positive().max(MCP_LIMITS.maxCallMs).optional(),
+  /** Its only tools, and those that it does not have, by the server's own names. */
+  includeTools: z.array(z.string()).optional(),
+  excludeTools: z.array(z.string()).optional(),
 });
 
 /** A program that speaks MCP on its standard input and output. */

@@ -82,6 +82,12 @@ export class McpServer {
     clearTimeout(this.#keeping);
   }
 
+  /** Whether its owner wants this tool of it. */
+  isWanted(tool: string): boolean {
+    const { includeTools, excludeTools = [] } = this.#config;
+    return (includeTools?.includes(tool) ?? true) && !excludeTools.includes(tool);
+  }
+
   /** What it offers: while it is ready, and for `MCP_LIMITS.keepMs` after, since most servers come back. */
   get offered(): ReadyServer | undefined {
     return this.#kept;

@@ -5,10 +5,11 @@ import type { Tool } from '@modelcontextprotocol/client';
 import type { LogEvent } from '../../machine/log-line.ts';
 import { readIfThere } from '../../machine/private-files.ts';
 import type { Metadata } from '../../shared/documents.ts';
+import { OFFER_LIMITS } from '../../shared/limits.ts';
 import type { McpServerReport } from '../../shared/mcp-servers.ts';
 import { logEvent } from '../log.ts';
 import type { ToolExecutor } from '../tools/executor.ts';
-import type { Offers } from '../tools/offers.ts';
+import type { OfferedTool, Offers } from '../tools/offers.ts';
 import type { ServerSandbox } from './confined.ts';
 import { MCP_LIMITS } from './limits.ts';
 import { loginFileOf } from './login-file.ts';
@@ -38,6 +39,7 @@ export class McpServers {
   readonly #running = new Map<string, { readonly key: string; readonly server: McpServer }>();
   #watching: Promise<void> | undefined;
   #told = new Set<string>();
+  #cut: ReadonlyMap<string, number> = new Map();
   #text: string | undefined;
 
   constructor(place: McpPlace) {
@@ -58,7 +60,8 @@ export class McpServers {
 
   /** For people. Bounded. */
   get reports(): McpServerReport[] {
-    return reportServers([...this.#running.values()].map(({ server }) => server));
+    const servers = [...this.#running.values()].map(({ server }) => server);
+    return reportServers(servers, this.#cut);
   }
 
   async #watch(): Promise<void> {
@@ -121,7 +124,9 @@ export class McpServers {
     const servers = ready.map(({ name, state: { tools }, server }) => ({
       server: name,
       tools: [
-        ...tools.map((tool) => ({ tool, isOurs: false, call: callOf(server, tool) })),
+        ...tools
+          .filter(({ name: tool }) => server.isWanted(tool))
+          .map((tool) => ({ tool, isOurs: false, call: callOf(server, tool) })),
         ...server.readingTools.map((reading) => ({ ...reading, isOurs: true })),
       ],
     }));
@@ -129,8 +134,13 @@ export class McpServers {
     const instructions = ready.flatMap(({ name, state: { instructions: text } }) =>
       text === undefined ? [] : [{ server: name, text }],
     );
-    this.#tell('offer_refused', problems);
     this.#place.offers.replace(tools, instructions);
+    this.#cut = cutIn(this.#place.offers, tools);
+    const cut = [...this.#cut].map(([name, count]) => {
+      const all = servers.find(({ server }) => server === name)?.tools.length;
+      return `The MCP server ${name} has ${all} tools, and ${count} of them are not offered: ${WHY_CUT}`;
+    });
+    this.#tell('offer_refused', [...problems, ...cut]);
   }
 
   /** Each sentence once. */
@@ -145,6 +155,19 @@ function tellDown(server: string, reason: string): void {
   const down = `The MCP server ${server} is down`;
   const message = `${down}: drawbridge mcp test ${server} says why.`;
   logEvent({ event: 'mcp_server_down', server, message }, `${down}: ${reason}`);
+}
+
+const WHY_CUT = `a model takes ${OFFER_LIMITS.maxTools} tools. List fewer servers, or leave out tools with "excludeTools".`;
+
+/** How many tools of each server the edge does not get, whoever believes the servers. */
+function cutIn(offers: Offers, tools: readonly OfferedTool[]): ReadonlyMap<string, number> {
+  const offered = new Set(offers.set(() => true)?.offers.map(({ name }) => name));
+  const cut = new Map<string, number>();
+  for (const { definition } of tools) {
+    const { server } = definition.origin;
+    if (!offered.has(definition.name)) cut.set(server, (cut.get(server) ?? 0) + 1);
+  }
+  return cut;
 }
 
 function callOf(server: McpServer, tool: Tool): ToolExecutor<Metadata> {

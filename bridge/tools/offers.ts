@@ -132,10 +132,12 @@ function whyNot(
   { inputSchema }: Offer,
   { count, chars }: { readonly count: number; readonly chars: number },
 ): string | null {
-  const { maxOffers, maxChars } = OFFER_LIMITS;
-  if (count >= maxOffers) return `The bridge offers ${maxOffers} tools already: list fewer.`;
+  const { maxTools, maxOffered, maxOffers, maxChars } = OFFER_LIMITS;
+  if (count >= maxOffered) {
+    return `A model takes ${maxTools} tools, and the bridge offers ${maxOffered} already: list fewer servers, or leave out tools with "excludeTools".`;
+  }
   if (chars > maxChars - maxOffers) {
-    return `The definitions of what the bridge offers take ${maxChars} characters already: list fewer tools.`;
+    return `The definitions of what the bridge offers take ${maxChars} characters already: list fewer servers, or leave out tools with "excludeTools".`;
   }
   try {
     parseJson(JSON.stringify(inputSchema), JSON_LIMITS.maxDepth - SET_DEPTH);

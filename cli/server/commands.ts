@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { ProjectReport, ServerReport } from '../../local/daemon/control.ts';
 import { askServer } from '../../local/daemon/control-client.ts';
-import { sharedServerDir } from '../../local/state/folder.ts';
+import { locateState, sharedServerDir } from '../../local/state/folder.ts';
 import { findInstanceIn, type Instance } from '../../local/state/running.ts';
 import { resolveWorkspace } from '../../local/state/workspace.ts';
 import { LocalError } from '../../machine/local-error.ts';
@@ -57,7 +57,27 @@ async function showStatus(options: StatusOptions): Promise<void> {
   const server = await reportOf(instance);
   const told = { running: true, stateDir: serverDir, ...(server ?? instance) };
   if (options.json) return writeOut(jsonLine(told));
-  writeOut(server ? statusText(server, serverDir) : ownText(instance, serverDir));
+  const troubleIn = (folder: Pick<ProjectReport, 'workspaceDir'>) => troublesOf(folder, options);
+  if (!server) {
+    const troubles = await troubleIn(await findLocation(options, 'running'));
+    return writeOut(ownText(instance, serverDir, troubles));
+  }
+  const troubles = await Promise.all(server.projects.map(troubleIn));
+  writeOut(statusText(server, serverDir, troubles));
+}
+
+/** What the owner does not see otherwise of the MCP servers of a connected folder. */
+async function troublesOf(
+  { workspaceDir }: Pick<ProjectReport, 'workspaceDir'>,
+  { state }: LocationOptions,
+): Promise<readonly string[]> {
+  const { runningServers, stateOf } = await import('../setup/mcp-running.ts');
+  const place = await locateState({ workspaceDir, stateDir: state }).catch(() => undefined);
+  if (place === undefined) return []; // It was deleted or moved.
+  const location = { workspace: workspaceDir, ...(state !== undefined && { state }) };
+  return (await runningServers(location, place.projectDir))
+    .filter(({ state, cutCount }) => state !== 'ready' || cutCount !== undefined)
+    .map((server) => `    MCP server ${server.name}: ${stateOf(server)}`);
 }
 
 async function reportOf({ control }: Instance): Promise<ServerReport | undefined> {
@@ -65,15 +85,25 @@ async function reportOf({ control }: Instance): Promise<ServerReport | undefined
   return (await askServer(control, { ask: 'status' }, 'status')).server;
 }
 
-function ownText({ url, pid }: Instance, serverDir: string): string {
-  return `Drawbridge runs in a terminal, at ${url} (process ${pid}).\nState   ${nameInLine(serverDir)}\n${metricsText(url)}\n`;
+function ownText({ url, pid }: Instance, serverDir: string, troubles: readonly string[]): string {
+  const lines = [
+    `Drawbridge runs in a terminal, at ${url} (process ${pid}).`,
+    `State   ${nameInLine(serverDir)}`,
+    metricsText(url),
+    ...troubles,
+  ];
+  return `${lines.join('\n')}\n`;
 }
 
 function metricsText(url: string): string {
   return `Metrics ${url}/metrics; \`${ownCommand('token', '--scope', 'metrics')}\` prints the token`;
 }
 
-function statusText(server: ServerReport, serverDir: string): string {
+function statusText(
+  server: ServerReport,
+  serverDir: string,
+  troubles: readonly (readonly string[])[],
+): string {
   const { version, url, pid, model, started, projects, notices } = server;
   const lines = [
     `Drawbridge ${version} runs at ${url} (process ${pid}, since ${started}).`,
@@ -82,7 +112,10 @@ function statusText(server: ServerReport, serverDir: string): string {
     metricsText(url),
     '',
     projects.length === 0 ? 'No folder is connected.' : 'Connected folders:',
-    ...projects.map((project) => `  ${nameInLine(project.workspaceDir)}: ${stateText(project)}`),
+    ...projects.flatMap((project, at) => [
+      `  ${nameInLine(project.workspaceDir)}: ${stateText(project)}`,
+      ...(troubles[at] ?? []),
+    ]),
     ...(notices.length === 0 ? [] : ['', 'Lately:']),
     ...notices.map(({ time, text }) => `  ${time} ${inOneLine(text)}`),
   ];

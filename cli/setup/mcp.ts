@@ -75,12 +75,16 @@ export function registerMcp(program: Command): void {
 async function listServers(options: LocationOptions): Promise<void> {
   const { readProposedServers } = await import('../../bridge/mcp/server-file.ts');
   const { servers, problems, ...place } = await openList(options);
-  const { workspace } = place;
+  const { workspace, projectDir } = place;
+  const { runningServers, stateOf } = await import('./mcp-running.ts');
+  const running = servers.size === 0 ? [] : await runningServers(options, projectDir);
   const terminal = openTerminal(process, process.env);
   for (const [name, config] of servers) {
     terminal.writeOut(`${lineOf(name, config)}\n`);
     const reason = await whyNotRunning(config, place);
+    const report = running.find((server) => server.name === name);
     if (reason !== null) terminal.writeOut(`  It does not run: ${reason}.\n`);
+    else if (report !== undefined) terminal.writeOut(`  ${stateOf(report)}\n`);
   }
   for (const problem of problems) terminal.write(`${inOneLine(problem)}\n`);
   if (servers.size + problems.length === 0) terminal.write('No MCP server is listed.\n');
@@ -218,8 +222,10 @@ function find(servers: ServerList['servers'], name: string): ServerConfig {
 async function openList(options: LocationOptions) {
   const { readServerFile, serverFileIn } = await import('../../bridge/mcp/server-file.ts');
   const location = await findLocation(options, 'kept');
-  const file = serverFileIn((await locateState(location)).projectDir);
-  return { ...(await readServerFile(file)), file, workspace: location.workspaceDir };
+  const { projectDir } = await locateState(location);
+  const file = serverFileIn(projectDir);
+  const workspace = location.workspaceDir;
+  return { ...(await readServerFile(file)), file, projectDir, workspace };
 }
 
 /** Arguments and environments can hold keys: of the first the names are shown, of the second nothing. */

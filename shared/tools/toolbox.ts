@@ -1,7 +1,7 @@
 /** The tools of one run: a value, made at the run's start and passed to all code that handles its calls. */
 import type { Metadata } from '../documents.ts';
 import { type SchemaCheck, schemaCheck, UnusableSchema } from '../json-schema.ts';
-import { TOOL_LIMITS } from '../limits.ts';
+import { OFFER_LIMITS, TOOL_LIMITS } from '../limits.ts';
 import type { Offer, OfferSet } from '../offer.ts';
 import { TOOLS } from './catalogue.ts';
 import {
@@ -123,7 +123,8 @@ const toolboxes = new WeakMap<OfferSet, Toolbox>();
 /** The toolbox of a run with this set of offers. The same set gives the same toolbox. */
 export function toolboxWith(set: OfferSet | undefined): Toolbox {
   if (!set) return BUILT_IN;
-  const made = toolboxes.get(set) ?? new Toolbox([...BUILT_IN.tools, ...set.offers.map(offered)]);
+  const offers = set.offers.slice(0, OFFER_LIMITS.maxTools - BUILT_IN.tools.length);
+  const made = toolboxes.get(set) ?? new Toolbox([...BUILT_IN.tools, ...offers.map(offered)]);
   toolboxes.set(set, made);
   return made;
 }

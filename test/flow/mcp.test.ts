@@ -2,6 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
+import { runDrawbridge } from '../cli/drawbridge.ts';
 import type { ScriptedCall } from '../far-ends/reply-script.ts';
 import { startScriptedModel } from '../far-ends/scripted-model.ts';
 import { sendAllowing } from './allowing.ts';
@@ -15,6 +16,9 @@ const CALLS: Readonly<Record<string, ScriptedCall>> = {
   note: { name: 'mcp_demo_resources_read', arguments: { uri: 'note://1' } },
   mixed: { name: 'mcp_demo_mixed', arguments: {} },
 };
+
+/** It ends at once. */
+const GONE = { command: process.execPath, args: ['-e', 'process.exit(3)'] };
 
 let model: Awaited<ReturnType<typeof startScriptedModel>>;
 let house: House;
@@ -31,7 +35,10 @@ beforeAll(async () => {
     args: [join(import.meta.dirname, '../far-ends/mcp-server.ts')],
   };
   // The bridge is at work already.
-  writeFileSync(join(house.state, 'mcp.json'), JSON.stringify({ mcpServers: { demo: server } }));
+  writeFileSync(
+    join(house.state, 'mcp.json'),
+    JSON.stringify({ mcpServers: { demo: server, gone: GONE } }),
+  );
   await until(async () => {
     await sendAllowing(house, 'Hello');
     return JSON.stringify(model.requests.at(-1)?.tools ?? []).includes('mcp_demo_echo');
@@ -73,7 +80,22 @@ it('lets the model read a resource of the server, and lists it for people', asyn
   });
   expect(await house.client.getBridge(house.ready.bridgeId ?? '')).toMatchObject({
     id: house.ready.bridgeId,
-    mcpServers: [{ name: 'demo', state: 'ready', resources: [{ uri: 'note://1' }] }],
+    mcpServers: [{ name: 'demo', state: 'ready', resources: [{ uri: 'note://1' }] }, {}],
+  });
+});
+
+it('shows the owner in `mcp` and in `status` which server is down, and why', async () => {
+  const location = ['--workspace', house.workspace, '--state', house.state];
+  // Between two starts it is starting.
+  await until(async () => {
+    const { stdout } = await runDrawbridge(['mcp', ...location]);
+    return /\n {2}it runs: 13 tools\ngone .*\n {2}it is down: it ended with exit code 3/.test(
+      stdout,
+    );
+  });
+  await until(async () => {
+    const { stdout } = await runDrawbridge(['status', ...location]);
+    return /MCP server gone: it is down: it ended with exit code 3/.test(stdout);
   });
 });
 

@@ -61,13 +61,13 @@ describe('a tool of a server', () => {
 
 describe('a set', () => {
   it('tells what does not fit as unavailable, with the reason', () => {
-    const many = Array.from({ length: OFFER_LIMITS.maxOffers + 2 }, (_, index) =>
+    const many = Array.from({ length: OFFER_LIMITS.maxOffered + 2 }, (_, index) =>
       fakeDefinition({ name: `mcp_tickets_${index}` }),
     );
     const { offers = [], unavailable = [] } = setOf(many) ?? {};
-    expect(offers).toHaveLength(OFFER_LIMITS.maxOffers);
-    expect(unavailable.map(({ name }) => name)).toEqual(['mcp_tickets_128', 'mcp_tickets_129']);
-    expect(unavailable[0]?.reason).toContain('128 tools already');
+    expect(offers).toHaveLength(OFFER_LIMITS.maxOffered);
+    expect(unavailable.map(({ name }) => name)).toEqual(['mcp_tickets_104', 'mcp_tickets_105']);
+    expect(unavailable[0]?.reason).toContain('offers 104 already');
 
     const long = { name: 'mcp_long', description: 'x'.repeat(OFFER_LIMITS.maxChars) };
     const large = setOf([fakeDefinition(long), fakeDefinition()]);

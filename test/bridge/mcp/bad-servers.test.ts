@@ -56,9 +56,13 @@ describe('a bad MCP server', () => {
     const offering = await beside('many');
     await offering.until('mcp_bad_t0_0');
     const { offers = [], unavailable = [] } = offering.offers.set(() => false) ?? {};
-    expect(offers).toHaveLength(128);
+    expect(offers).toHaveLength(104);
     expect(unavailable).toHaveLength(128);
     expect(unavailable[0]?.reason).toContain('list fewer');
+    expect(said()).toMatch(/bad has 500 tools, and \d+ of them are not offered: a model takes 128/);
+    const [bad, good] = offering.reports();
+    expect(bad).toMatchObject({ toolCount: 500, cutCount: expect.any(Number) });
+    expect(good?.cutCount).toBe(undefined);
   });
 
   it.each(['itself', 'pair', 'doubling'])(

@@ -75,6 +75,24 @@ it('has a changed set from the next run on, with one row for each set', async ()
   expect(await setsOf(conversationId)).toEqual([fakeSet().digest, other.digest]);
 });
 
+it('gives a model 128 tools at most, and says what was cut', async () => {
+  const many = Array.from({ length: OFFER_LIMITS.maxOffers }, (_, index) =>
+    fakeOffer({ name: `mcp_tickets_${index}`, inputSchema: { type: 'object' } }),
+  );
+  const cut = Array.from({ length: 20 }, (_, index) => ({
+    name: `mcp_cut_${index}`,
+    reason: 'Too many.',
+  }));
+  const bridge = await connectOffering(fakeSet(many, cut));
+  const requests = scriptModel(() => ({ text: 'Hello.' }));
+  const { metadata } = await chat('go', { bridgeId: bridge.bridgeId });
+  expect(requests[0]?.tools?.length).toBeGreaterThan(OFFER_LIMITS.maxOffered);
+  expect(requests[0]?.tools?.length).toBeLessThanOrEqual(OFFER_LIMITS.maxTools);
+  expect(metadata?.unavailableTools).toEqual(
+    cut.slice(0, OFFER_LIMITS.maxListed).map((tool) => ({ ...tool, code: 'NOT_ON_BRIDGE' })),
+  );
+});
+
 it('has nothing on offer once the bridge offers nothing any more', async () => {
   const bridge = await connectOffering(fakeSet());
   await tellSet(bridge, null);

@@ -1,5 +1,6 @@
 /** Decides which tools a run has, and why requested tools are unavailable. Pure. */
 import type { UnavailableTool } from '../../../shared/documents.ts';
+import { OFFER_LIMITS } from '../../../shared/limits.ts';
 import { isOfferName } from '../../../shared/offer.ts';
 import { askQuestion } from '../../../shared/tools/ask-question.ts';
 import { modeHasTool } from '../../../shared/tools/definition.ts';
@@ -56,11 +57,13 @@ export function isWanted(
 
 const ASKING: ReadonlySet<string> = new Set([askQuestion.name, switchMode.name]);
 
-/** The tools that the request names and the run does not have, in the request's order. */
+/** The tools that the request names and the run does not have, in its order; without names the first ones cut. */
 export function unavailableTools(
-  { tools = {}, ...mode }: RunMode & Asked,
+  { tools, ...mode }: RunMode & Asked,
   machine: Machine | null,
 ): UnavailableTool[] {
+  const cut = machine?.offers?.unavailable.slice(0, OFFER_LIMITS.maxListed) ?? [];
+  if (!tools) return cut.map((tool) => ({ ...tool, code: 'NOT_ON_BRIDGE' }));
   return Object.keys(tools).flatMap((name) => {
     const why = whyUnavailable(name, mode, machine);
     return why ? [{ name, ...why }] : [];
