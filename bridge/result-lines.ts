@@ -9,6 +9,15 @@ export function cutLine(line: string): string {
   return `${line.slice(0, end)}… (${line.length - end} more characters)`;
 }
 
+/** A line, or the part of it around the character at `at`, with notes on how much was left out. */
+export function cutAround(line: string, at: number): string {
+  const max = TOOL_LIMITS.maxLineChars;
+  if (line.length <= max || at < max / 2) return cutLine(line);
+  const about = Math.max(0, Math.min(at, line.length) - max / 4);
+  const start = isHighSurrogate(line.charCodeAt(about - 1)) ? about + 1 : about;
+  return `(${start} characters before) …${cutLine(line.slice(start))}`;
+}
+
 /** As many lines, from the first on, as one result may hold. */
 export function linesThatFit(lines: readonly string[], maxLines: number): readonly string[] {
   let chars = 0;

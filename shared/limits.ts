@@ -420,8 +420,9 @@ export const TOOL_LIMITS = {
   maxListedChars: 32 * MIB,
   /** The time of a search process. */
   searchTimeoutMs: 30 * SECOND,
-  /** Bytes of one record of a search process's output. A longer record is an unreadable line, and is dropped. */
+  /** Bytes of one record of a search process's output. Of a longer one only the beginning is kept, with a file's name. */
   maxSearchRecordBytes: 4 * MIB,
+  maxRecordHeadBytes: 32 * KIB,
   /** Bytes at the start of a file: a NUL among them makes it binary, as for git and grep. */
   binaryProbeBytes: 8 * KIB,
   /** Lines that an edit with markers may delete without naming them: no measured real commit needed more. */

@@ -145,7 +145,7 @@ async function countInto(
     rules,
     signal,
   })) {
-    if (record === null || record === '') continue;
+    if (typeof record !== 'string' || record === '') continue;
     const [path, match] = splitHeading(record);
     if (path !== null) name = path;
     const before = byName.get(name);

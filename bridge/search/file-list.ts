@@ -57,7 +57,7 @@ async function runList(
     rules,
     signal,
   })) {
-    if (record === null) continue;
+    if (typeof record !== 'string') continue;
     chars += record.length;
     names.push(record.replace(/^\.\//, ''));
     const isFull = chars >= TOOL_LIMITS.maxListedChars;

@@ -2,29 +2,40 @@
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { Turns } from '../compute/turns.ts';
 
+/** The beginning of a record that is longer than the limit. */
+export class LongRecord {
+  readonly head: string;
+
+  constructor(head: string) {
+    this.head = head;
+  }
+}
+
 /**
- * Yields each record without its separator, and also a last record without one. Null stands for a record longer than
- * the limit. Bytes that are not UTF-8 become U+FFFD. Gives the event loop a turn between records: a program writes
+ * Yields each record without its separator, and also a last record without one. Bytes that are not UTF-8 become U+FFFD. Gives the event loop a turn between records: a program writes
  * faster than the reader reads, so the loop would otherwise never get one.
  */
 export async function* splitRecords(
   chunks: AsyncIterable<Buffer>,
   separator: '\n' | '\0',
-): AsyncGenerator<string | null, void, undefined> {
+): AsyncGenerator<string | LongRecord, void, undefined> {
   const end = separator.charCodeAt(0);
   const turns = new Turns();
   let pieces: Buffer[] = [];
   let length = 0;
   const take = () => {
-    const record =
-      length > TOOL_LIMITS.maxSearchRecordBytes ? null : Buffer.concat(pieces).toString('utf8');
+    const text = Buffer.concat(pieces).toString('utf8');
+    const record = length > TOOL_LIMITS.maxSearchRecordBytes ? new LongRecord(text) : text;
     [pieces, length] = [[], 0];
     return record;
   };
   const keep = (piece: Buffer) => {
+    const wasLong = length > TOOL_LIMITS.maxSearchRecordBytes;
     length += piece.length;
-    if (length <= TOOL_LIMITS.maxSearchRecordBytes) pieces.push(piece);
-    else pieces = [];
+    if (wasLong) return;
+    pieces.push(piece);
+    if (length <= TOOL_LIMITS.maxSearchRecordBytes) return;
+    pieces = [Buffer.concat(pieces).subarray(0, TOOL_LIMITS.maxRecordHeadBytes)];
   };
   for await (const chunk of chunks) {
     let start = 0;

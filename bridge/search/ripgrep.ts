@@ -12,7 +12,7 @@ import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { ToolFailure, toFileFailure } from '../failure.ts';
 import { anchorFolder } from '../workspace/anchor.ts';
 import { IGNORE_FILES, type IgnoreRules, readRulesAbove, withRulesBelow } from './ignore-files.ts';
-import { splitRecords } from './records.ts';
+import { type LongRecord, splitRecords } from './records.ts';
 
 export interface Ripgrep {
   /** Absolute and resolved. ripgrep runs in this very folder and prints paths relative to it. */
@@ -30,11 +30,13 @@ export interface Ripgrep {
 }
 
 /**
- * Yields the output's records; null stands for a record that is too long. Kills the process when the reader stops, the
+ * Yields the output's records. Kills the process when the reader stops, the
  * signal aborts or the time is up. Failures: `SEARCH_REFUSED` with ripgrep's own message when it rejects the arguments,
  * and `SEARCH_TIMED_OUT`.
  */
-export async function* runRipgrep(search: Ripgrep): AsyncGenerator<string | null, void, undefined> {
+export async function* runRipgrep(
+  search: Ripgrep,
+): AsyncGenerator<string | LongRecord, void, undefined> {
   yield* runWith(search.rules ?? (await readIgnoreRules(search)), search);
 }
 
@@ -52,7 +54,7 @@ export async function readIgnoreRules(
   ];
   const names: string[] = [];
   for await (const name of runWith(rules, { ...search, flags, separator: '\0' })) {
-    if (name !== null) names.push(name.replace(/^\.\//, ''));
+    if (typeof name === 'string') names.push(name.replace(/^\.\//, ''));
     if (names.length === TOOL_LIMITS.maxIgnoreFiles) break;
   }
   return await withRulesBelow(rules, search.folder, names);
@@ -64,7 +66,7 @@ export async function readIgnoreRules(
 async function* runWith(
   rules: IgnoreRules,
   { folder, flags, target, separator, signal }: Ripgrep,
-): AsyncGenerator<string | null, void, undefined> {
+): AsyncGenerator<string | LongRecord, void, undefined> {
   const timeUp = AbortSignal.timeout(TOOL_LIMITS.searchTimeoutMs);
   await using anchor = await anchorFolder(folder);
   await using ruleFile = await openRules(rules.flat().join('\n'));

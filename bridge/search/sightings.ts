@@ -32,16 +32,21 @@ export class Sightings {
   }
 
   async confirm({ path, offset, bytes }: Sighting): Promise<boolean> {
+    const there = await this.read(path, offset, bytes.length);
+    return there !== null && bytes.equals(there);
+  }
+
+  /** Bytes of the workspace's file, fewer at its end; null where it may not be read. */
+  async read(path: string, offset: number, length: number): Promise<Uint8Array | null> {
     if (path !== this.#path) {
       this.#file = await this.#look(path);
       this.#path = path;
     }
     const file = this.#file;
-    if (file === null) return false;
-    const there = Buffer.isBuffer(file)
-      ? file.subarray(offset, offset + bytes.length)
-      : await readPart(file, { offset, length: bytes.length }).catch(nullForFailure);
-    return there !== null && bytes.equals(there);
+    if (file === null) return null;
+    return Buffer.isBuffer(file)
+      ? file.subarray(offset, offset + length)
+      : await readPart(file, { offset, length }).catch(nullForFailure);
   }
 
   async #look(path: string): Promise<SeenFile> {

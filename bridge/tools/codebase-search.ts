@@ -1,6 +1,5 @@
 /** Runs codebase_search: finds the passages of the code that answer a question best, and shows their lines. */
 
-import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
 import type { codebaseSearch } from '../../shared/tools/codebase-search.ts';
 import { numberLine } from '../edits/line-numbers.ts';
@@ -44,15 +43,17 @@ function joined(answers: readonly Answer[]): Answer {
   };
 }
 
-/** As many passages as one result may hold. The last one is cut where it does not fit whole. */
+/** As many passages as one result may hold. A passage is cut where it would leave too little room for the next ones. */
 function showAnswer(answer: Answer): string {
   const texts: string[] = [];
-  let chars = 0;
-  for (const passage of answer.passages) {
-    const text = showPassage(passage, TOOL_LIMITS.maxResultChars - chars);
+  let left: number = CODEBASE_LIMITS.maxAnswerChars;
+  for (const [index, passage] of answer.passages.entries()) {
+    const isLast = index === answer.passages.length - 1;
+    const share = Math.max(left * CODEBASE_LIMITS.passageShare, CODEBASE_LIMITS.minPassageChars);
+    const text = showPassage(passage, isLast ? left : Math.min(left, share));
     if (text === null) break;
     texts.push(text);
-    chars += text.length + SEPARATOR.length;
+    left -= text.length + SEPARATOR.length;
   }
   const shown = answer.passages.slice(0, texts.length);
   return [...texts, summarize(answer, shown)].join(SEPARATOR);

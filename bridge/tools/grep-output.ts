@@ -2,7 +2,8 @@
 import * as z from 'zod';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { lineTexts } from '../edits/lines.ts';
-import { cutLine } from '../result-lines.ts';
+import { cutAround, cutLine } from '../result-lines.ts';
+import { LongRecord } from '../search/records.ts';
 import { type Ripgrep, runRipgrep } from '../search/ripgrep.ts';
 import type { Sighting } from '../search/sightings.ts';
 
@@ -16,6 +17,8 @@ export interface View {
   readonly mayShow: (name: string) => boolean;
   /** Whether the file of this name really holds these bytes, see {@link Sightings}. */
   readonly confirm: (name: string, found: Pick<Sighting, 'offset' | 'bytes'>) => Promise<boolean>;
+  /** See {@link Sightings.read}. */
+  readonly read: (name: string, offset: number, length: number) => Promise<Uint8Array | null>;
 }
 
 /** Matching lines (`12:text`) and lines around them (`12-text`), below the name of their file. */
@@ -31,7 +34,8 @@ export async function showMatches(view: View): Promise<string> {
     else if (isGap) page.add('--');
     const sign = found.isMatch ? ':' : '-';
     found.lines.forEach((line, index) => {
-      page.add(`${found.number + index}${sign}${cutLine(line)}`);
+      const cut = index === 0 ? cutAround(line, found.at) : cutLine(line);
+      page.add(`${found.number + index}${sign}${cut}`);
     });
     [file, next] = [found.name, found.number + found.lines.length];
     if (page.isFull) break;
@@ -75,13 +79,86 @@ export async function showCounts(view: View): Promise<string> {
 }
 
 /** The matches that may be shown. */
-async function* foundBy({ search, mayShow, confirm }: View): AsyncGenerator<Found> {
+async function* foundBy(view: View): AsyncGenerator<Found> {
+  const { search, mayShow, confirm } = view;
+  let seen = { name: '', number: 0 };
+  let apart = '';
   for await (const record of runRipgrep(search)) {
+    if (record instanceof LongRecord) {
+      const name = longMatchIn(record);
+      if (name === undefined || name === apart || !mayShow(name)) continue;
+      apart = name;
+      yield* foundInLong(view, name, seen.name === name ? seen.number : 0);
+      continue;
+    }
     const found = parseRecord(record);
-    if (found === null || !mayShow(found.name)) continue;
-    if (await confirm(found.name, found)) yield found;
+    if (found === null || found.name === apart || !mayShow(found.name)) continue;
+    if (!(await confirm(found.name, found))) continue;
+    if (found.isMatch) seen = { ...found, number: found.number + found.lines.length - 1 };
+    yield found;
   }
 }
+
+/** The file of a match in a line too long for one record; undefined for a line of context. */
+function longMatchIn({ head }: LongRecord): string | undefined {
+  const [, path] = LONG_MATCH.exec(head) ?? [];
+  const parsed = Bytes.safeParse(path === undefined ? undefined : JSON.parse(path));
+  return parsed.success ? toName(parsed.data.toString()) : undefined;
+}
+
+const LONG_MATCH = /^{"type":"match","data":{"path":({"(?:text|bytes)":"(?:[^"\\]|\\.)*"})/;
+
+/** The matches of one file after a line, without their lines: the file is searched again, and we read around each. */
+async function* foundInLong(view: View, name: string, after: number): AsyncGenerator<Found> {
+  const { search, read } = view;
+  const flags = [...search.flags.filter(isAboutPattern), ...MATCHES_ALONE];
+  const spansLines = flags.includes('--multiline');
+  let last = after;
+  for await (const record of runRipgrep({ ...search, flags, target: `./${name}` })) {
+    const text = record instanceof LongRecord ? record.head : record;
+    const [head, line, offset] = /^(\d+):(\d+):/.exec(text) ?? [];
+    const number = Number(line);
+    if (head === undefined || number <= after || (number === last && !spansLines)) continue;
+    last = number;
+    const match = Buffer.from(text.slice(head.length));
+    const around = await lookAround(Number(offset), match, (...part) => read(name, ...part));
+    if (around === undefined) continue;
+    const known = { isMatch: true, name, number, matches: 1, at: 0, offset: Number(offset) };
+    yield { ...known, lines: [around], bytes: match };
+  }
+}
+
+const MATCHES_ALONE = ['--only-matching', '--line-number', '--byte-offset', '--no-filename'];
+
+function isAboutPattern(flag: string): boolean {
+  return /^--(?:ignore-case|multiline|multiline-dotall|max-count=|regexp=)/.test(flag);
+}
+
+/** The part of its line around a match; undefined where the file does not have the match there. */
+async function lookAround(
+  offset: number,
+  match: Buffer,
+  read: (offset: number, length: number) => Promise<Uint8Array | null>,
+): Promise<string | undefined> {
+  const { maxLineChars } = TOOL_LIMITS;
+  const start = Math.max(0, offset - maxLineChars / 4);
+  const bytes = await read(start, maxLineChars);
+  if (bytes === null) return undefined;
+  const there = bytes.subarray(offset - start);
+  const isText = !match.includes(REPLACEMENT);
+  if (isText && !match.subarray(0, there.length).equals(there.subarray(0, match.length))) {
+    return undefined;
+  }
+  const line = bytes.subarray(0, offset - start).lastIndexOf(NEWLINE) + 1;
+  const end = there.indexOf(NEWLINE);
+  const isCut = { before: line === 0 && start > 0, after: end < 0 };
+  const shown = bytes.subarray(line, end < 0 ? bytes.length : offset - start + end);
+  const whole = new TextDecoder().decode(shown, { stream: true }).replace(/^\ufffd{1,3}|\r$/g, '');
+  return `${isCut.before ? '…' : ''}${whole}${isCut.after ? '…' : ''}`;
+}
+
+const NEWLINE = 0x0a;
+const REPLACEMENT = '\ufffd';
 
 /** Lines up to a bound, and the sentence that says whether there are more. */
 class Page {
@@ -133,6 +210,8 @@ interface Found {
   readonly number: number;
   readonly lines: readonly string[];
   readonly matches: number;
+  /** Where the first match begins, in UTF-16 units of the first line. */
+  readonly at: number;
   readonly offset: number;
   readonly bytes: Buffer;
 }
@@ -150,13 +229,12 @@ const FoundRecord = z.object({
     lines: Bytes,
     line_number: z.int(),
     absolute_offset: z.int(),
-    submatches: z.array(z.unknown()),
+    submatches: z.array(z.object({ start: z.int() })),
   }),
 });
 
-/** Null for records without lines: begin, end, summary, and records that are too long. */
-function parseRecord(record: string | null): Found | null {
-  if (record === null) return null;
+/** Null for records without lines: begin, end and summary. */
+function parseRecord(record: string): Found | null {
   const parsed = FoundRecord.safeParse(JSON.parse(record));
   if (!parsed.success) return null;
   const { type, data } = parsed.data;
@@ -166,6 +244,7 @@ function parseRecord(record: string | null): Found | null {
     number: data.line_number,
     lines: lineTexts(data.lines.toString().replace(/\r?\n$/, '')),
     matches: data.submatches.length,
+    at: data.lines.subarray(0, data.submatches[0]?.start ?? 0).toString().length,
     offset: data.absolute_offset,
     bytes: data.lines,
   };

@@ -25,7 +25,9 @@ export const executeGrep: ToolExecutor<GrepArguments> = async (args, context) =>
   const sightings = new Sightings(context.workspace, context.signal);
   const confirm: View['confirm'] = (name, found) =>
     sightings.confirm({ ...found, path: join(target.folder, name) });
-  const view = { search, limit, nameOf, mayShow, confirm };
+  const read: View['read'] = (name, offset, length) =>
+    sightings.read(join(target.folder, name), offset, length);
+  const view = { search, limit, nameOf, mayShow, confirm, read };
   switch (args.output_mode) {
     case 'content':
       return { status: 'success', data: await showMatches(view) };

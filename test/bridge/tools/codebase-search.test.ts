@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { CODEBASE_LIMITS } from '../../../bridge/search/codebase/limits.ts';
-import { TOOL_LIMITS } from '../../../shared/limits.ts';
 import { findTool } from '../../../shared/tools/catalogue.ts';
 import { temporaryWorkspace } from './temporary-workspace.ts';
 
@@ -90,8 +89,8 @@ describe('codebase_search', () => {
     const files = Array.from({ length: 12 }, (_, index) => [`f${index}.ts`, wide]);
     const { call } = await temporaryWorkspace(Object.fromEntries(files));
     const { data } = await call('codebase_search', { query: 'needle' });
-    expect(data.length).toBeGreaterThan(TOOL_LIMITS.maxResultChars / 2);
-    expect(data.length).toBeLessThan(TOOL_LIMITS.maxResultChars + 500);
+    expect(data.length).toBeGreaterThan(CODEBASE_LIMITS.maxAnswerChars / 2);
+    expect(data.length).toBeLessThan(3 * 2_000);
     expect(data).toMatch(/more files? mention/);
   });
 

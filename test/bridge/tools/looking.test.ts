@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, symlink, utimes } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { splitRecords } from '../../../bridge/search/records.ts';
+import { LongRecord, splitRecords } from '../../../bridge/search/records.ts';
 import { runRipgrep } from '../../../bridge/search/ripgrep.ts';
 import { Workspace } from '../../../bridge/workspace/workspace.ts';
 import { TOOL_LIMITS } from '../../../shared/limits.ts';
@@ -357,6 +357,53 @@ describe('searching by a link inside the workspace', () => {
   });
 });
 
+describe('grep in a line of megabytes', () => {
+  /** A record of this line has more than the limit: each match is listed with its place. */
+  const MANY = 'var a=1;'.repeat(180_000);
+  const LONG = `${'ä"\\'.repeat(900_000)}NEEDLE${'y'.repeat(5_000)}`;
+
+  it.each([
+    ['content', { pattern: 'var' }, /^min\.js\n2:var a=1;.*…\n4:some var\n\(2 matches\.\)$/],
+    ['files', { pattern: 'var', output_mode: 'files_with_matches' }, /^min\.js\n\(1 file\.\)$/],
+    ['counts', { pattern: 'var', output_mode: 'count' }, /^min\.js:2\n\(1 file\.\)$/],
+    [
+      'what is around it',
+      { pattern: 'needle', '-i': true },
+      /^min\.js\n3:….*ä"\\NEEDLEyyy.*…\n\(1 match\.\)$/,
+    ],
+    [
+      'a match that is the line',
+      { pattern: '^.*NEEDLE.*$' },
+      /^min\.js\n3:ä"\\ä.*…\n\(1 match\.\)$/,
+    ],
+    ['earlier matches once', { pattern: 'first|NEEDLE' }, /^min\.js\n1:first\n3:…/],
+    [
+      'lines around',
+      { pattern: 'NEEDLE|some', '-C': 1 },
+      /^min\.js\n2-var [^\n]*\n3:…[^\n]*\n4:some var\n\(2 matches\.\)$/,
+    ],
+  ])('shows %s', async (_, args, data) => {
+    const { call } = await temporaryWorkspace({ 'min.js': `first\n${MANY}\n${LONG}\nsome var\n` });
+    const result = await call('grep', args);
+    expect(result.data).toMatch(data);
+    expect(result.data.length).toBeLessThan(3 * TOOL_LIMITS.maxLineChars);
+  });
+
+  it('cuts around the match in any long line', async () => {
+    const line = `${'x'.repeat(9_000)}needle${'y'.repeat(9_000)}`;
+    const { call } = await temporaryWorkspace({ 'a.txt': `${line}\n` });
+    const { data } = await call('grep', { pattern: 'needle' });
+    expect(data).toMatch(
+      /^a\.txt\n1:\(8500 characters before\) …x{500}needley+… \(7506 more characters\)\n/,
+    );
+  });
+
+  it('shows nothing of a secret file', async () => {
+    const { call } = await temporaryWorkspace({ '.env': MANY });
+    expect((await call('grep', { pattern: 'var' })).data).toContain('No matches');
+  });
+});
+
 describe('runRipgrep', () => {
   it('ends with the signal', async () => {
     const { root, put } = await temporaryWorkspace();
@@ -386,15 +433,16 @@ describe('splitRecords', () => {
     }
   });
 
-  it('drops a record that is too long and goes on', async () => {
+  it('keeps the beginning of a record that is too long and goes on', async () => {
     const long = Buffer.alloc(TOOL_LIMITS.maxSearchRecordBytes, 'x');
     const chunks = [Buffer.from('a\n'), long, Buffer.from('y\nb\n')];
-    expect(await recordsOf(chunks)).toEqual(['a', null, 'b']);
+    const head = new LongRecord('x'.repeat(TOOL_LIMITS.maxRecordHeadBytes));
+    expect(await recordsOf(chunks)).toEqual(['a', head, 'b']);
   });
 });
 
-async function recordsOf(chunks: readonly Buffer[]): Promise<(string | null)[]> {
-  const records: (string | null)[] = [];
+async function recordsOf(chunks: readonly Buffer[]): Promise<(string | LongRecord)[]> {
+  const records: (string | LongRecord)[] = [];
   for await (const record of splitRecords(streamOf(chunks), '\n')) records.push(record);
   return records;
 }
