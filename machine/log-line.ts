@@ -34,6 +34,7 @@ const EVENTS = {
   tool_failed: 'error',
   rules_unreadable: 'error',
   workspace_unread: 'warn',
+  rule_misread: 'warn',
   journal_rewritten: 'warn',
   journal_unwritable: 'error',
   journal_writable: 'info',

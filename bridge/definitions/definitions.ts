@@ -3,7 +3,7 @@ import type { AgentDefinition, DefinitionSet, ModeDefinition } from '../../share
 import { DEFINITION_LIMITS, REQUEST_LIMITS } from '../../shared/limits.ts';
 import { shorten } from '../../shared/plain-sight.ts';
 import { ToolFailure } from '../failure.ts';
-import { type RuleLook, withinLookTime } from '../rules/rules.ts';
+import { type RuleLook, tellNew, withinLookTime } from '../rules/rules.ts';
 import { Texts } from '../rules/texts.ts';
 import { readEntries } from '../workspace/files.ts';
 import type { Workspace } from '../workspace/workspace.ts';
@@ -17,6 +17,7 @@ const AGENT_FOLDERS = ['.drawbridge/agents', '.claude/agents'];
 export class Definitions {
   readonly #workspace: Workspace;
   readonly #texts = new Texts();
+  #told: ReadonlySet<string> = new Set();
 
   constructor(workspace: Workspace) {
     this.#workspace = workspace;
@@ -45,6 +46,8 @@ export class Definitions {
     const agents = await collecting.collect(agentPaths, parseAgent, maxAgents);
     signal.throwIfAborted();
     this.#texts.endLook();
+    const problems = collecting.leftOut.map(({ path, reason }) => `${path}: ${reason}`);
+    this.#told = tellNew(problems, this.#told);
     return { modes, agents, leftOut: collecting.leftOut };
   }
 }

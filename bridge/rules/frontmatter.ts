@@ -33,8 +33,13 @@ export interface SplitHead {
 
 /** Never throws: a head that cannot be read is a `problem`, and the body is there all the same. */
 export function splitHead(text: string): SplitHead {
-  const lines = text.split(/\r?\n/);
-  if (lines[0]?.trimEnd() !== FENCE) return { body: text.trim() };
+  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
+  if (lines[0]?.trimEnd() !== FENCE) {
+    const isMisplaced = /^\s*(?:-{3,}|\+{3})\s*$/.test(
+      lines.find((line) => line.trim() !== '') ?? '',
+    );
+    return { body: text.trim(), ...(isMisplaced && { problem: NOT_FIRST }) };
+  }
   const end = lines.findIndex((line, index) => index > 0 && line.trimEnd() === FENCE);
   if (end < 0) return { body: text.trim(), problem: 'its head, which begins with ---, has no end' };
   const body = lines
@@ -46,6 +51,7 @@ export function splitHead(text: string): SplitHead {
 }
 
 const FENCE = '---';
+const NOT_FIRST = 'its head does not begin with --- in the first line';
 
 /** The text of a key, without quotes; empty without the key. */
 export function textOf(fields: Fields | undefined, key: string): string {
@@ -85,6 +91,11 @@ function kindOf(fields: Fields): Omit<RuleHead, 'body'> {
   if (!['', 'true', 'false'].includes(always)) {
     return { kind: 'manual', problem: 'alwaysApply in its head is neither true nor false' };
   }
+  const misspelt = [...fields.keys()].find((key) => MISSPELT.test(key));
+  if (misspelt) return { kind: 'manual', problem: `its head has no field named ${misspelt}` };
+  if (/^\[[^\]]*$/.test(textOf(fields, 'globs'))) {
+    return { kind: 'manual', problem: 'the list of globs in its head has no end' };
+  }
   const description = textOf(fields, 'description').slice(0, RULE_FILE_LIMITS.maxDescriptionChars);
   const described = description === '' ? {} : { description };
   const globs = listOf(fields, 'globs');
@@ -92,6 +103,9 @@ function kindOf(fields: Fields): Omit<RuleHead, 'body'> {
   if (globs.length > 0) return { kind: 'glob', globs: bounded(globs), ...described };
   return { kind: description === '' ? 'manual' : 'description', ...described };
 }
+
+/** Keys that are meant to be `alwaysApply` or `globs`, in lower case. */
+const MISSPELT = /^(?:always|always[-_]apply|glob)$/;
 
 /** Splits at commas outside of braces: `*.{ts,tsx}, docs/**` are two. The value may be a list in brackets. */
 function splitList(value: string): string[] {

@@ -25,6 +25,8 @@ export class Gathering {
   readonly #texts: Texts;
   readonly #drafts: Draft[] = [];
   readonly #leftOut: LeftOutRule[] = [];
+  /** What a person should mend: files that cannot be used, and notes on others. */
+  readonly problems: string[] = [];
   /** By the names that rules include. */
   readonly #included = new Map<string, FoundText>();
 
@@ -56,8 +58,8 @@ export class Gathering {
         other.real === draft.real ||
         (other.text === draft.text && other.kind === draft.kind && other.folder === draft.folder),
     );
-    if (same) return this.leaveOut(path, `${same.path} is the same`);
-    if (draft.text === '') return this.leaveOut(path, 'it is empty');
+    if (same) return this.#leaveOut(path, `${same.path} is the same`);
+    if (draft.text === '') return this.#leaveOut(path, 'it is empty');
     if (this.#drafts.length === RULE_FILE_LIMITS.maxFiles || !isNameable(path)) {
       return this.leaveOut(path, `only ${RULE_FILE_LIMITS.maxFiles} rules are read`);
     }
@@ -65,6 +67,11 @@ export class Gathering {
   }
 
   leaveOut(path: string, reason: string): void {
+    this.problems.push(`${path}: ${reason}`);
+    this.#leaveOut(path, reason);
+  }
+
+  #leaveOut(path: string, reason: string): void {
     if (this.#leftOut.length === RULE_FILE_LIMITS.maxLeftOut || !isNameable(path)) return;
     this.#leftOut.push({ path, reason: noteOf(reason) });
   }
@@ -84,6 +91,9 @@ export class Gathering {
     const files = rules.flatMap((rule) => cut.get(rule) ?? []);
     for (const { path, text } of files) {
       if (text === '') this.leaveOut(path, 'all rules together are too long');
+    }
+    for (const { path, notes = [] } of files) {
+      this.problems.push(...notes.map((note) => `${path}: ${note}`));
     }
     return { files: files.filter(({ text }) => text !== ''), leftOut: this.#leftOut };
   }

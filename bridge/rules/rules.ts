@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CONTEXT_LIMITS, RULE_FILE_LIMITS } from '../../shared/limits.ts';
 import type { RuleSet } from '../../shared/rules.ts';
+import { logEvent } from '../log.ts';
 import type { IgnoreRules } from '../search/ignore-files.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { findCandidates } from './find.ts';
@@ -23,6 +24,7 @@ export class Rules {
   readonly #workspace: Workspace;
   readonly #stateDir: string;
   readonly #texts = new Texts();
+  #told: ReadonlySet<string> = new Set();
 
   constructor(workspace: Workspace, stateDir: string) {
     this.#workspace = workspace;
@@ -54,8 +56,20 @@ export class Rules {
     for (const [index, candidate] of read.entries()) gathering.add(candidate, texts[index]);
     const rules = await gathering.end();
     this.#texts.endLook();
+    this.#told = tellNew(gathering.problems, this.#told);
     return rules;
   }
+}
+
+/** Logs the problems that are not among those of the look before. Returns all of this look. */
+export function tellNew(
+  problems: readonly string[],
+  before: ReadonlySet<string>,
+): ReadonlySet<string> {
+  for (const problem of problems) {
+    if (!before.has(problem)) logEvent({ event: 'rule_misread', message: problem });
+  }
+  return new Set(problems);
 }
 
 /** Undefined where the disk does not answer within the time of a look. */

@@ -31,6 +31,12 @@ it.each([
   });
 });
 
+it('reads a head behind a byte order mark', () => {
+  expect(readHead('\uFEFF---\nalwaysApply: true\n---\nBody.')).toEqual({
+    ...{ kind: 'always', body: 'Body.' },
+  });
+});
+
 it('takes a file without a head as manual', () => {
   expect(readHead('Body.\n---\nmore')).toEqual({ kind: 'manual', body: 'Body.\n---\nmore' });
 });
@@ -39,6 +45,12 @@ it.each([
   ['has no end', '---\nalwaysApply: true\nBody.', '---\nalwaysApply: true\nBody.'],
   ['is no "key: value"', '---\n{alwaysApply}\n---\nBody.', 'Body.'],
   ['neither true nor false', '---\nalwaysApply: yes please\n---\nBody.', 'Body.'],
+  ['no field named always_apply', '---\nalways_apply: true\n---\nBody.', 'Body.'],
+  ['no field named glob', '---\nglob: *.ts\n---\nBody.', 'Body.'],
+  ['list of globs in its head has no end', '---\nglobs: [*.ts, *.js\n---\nBody.', 'Body.'],
+  ['in the first line', '\n---\nglobs: a\n---\nBody.', '---\nglobs: a\n---\nBody.'],
+  ['in the first line', ' ---\nglobs: a\n---\nBody.', '---\nglobs: a\n---\nBody.'],
+  ['in the first line', '+++\na=1\n+++\nBody.', '+++\na=1\n+++\nBody.'],
 ])('takes a broken head as manual, and tells why: %s', (why, text, body) => {
   expect(readHead(text)).toEqual({ kind: 'manual', body, problem: expect.stringContaining(why) });
 });

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
+import { logTo } from '../../../bridge/log.ts';
 import { type RuleLook, Rules } from '../../../bridge/rules/rules.ts';
 import * as files from '../../../bridge/workspace/files.ts';
 import { Workspace } from '../../../bridge/workspace/workspace.ts';
@@ -95,6 +96,33 @@ it('leaves out what is no sound text file of the workspace, and says why', async
     '.cursor/rules/link.mdc': 'it leads outside the workspace',
     '.cursor/rules/pipe.mdc': 'it is no regular file',
   });
+});
+
+it('logs what cannot be used as it is, once, and again after a change', async () => {
+  const { root, look } = await rulesOf({
+    'AGENTS.md': 'same',
+    'CLAUDE.md': 'same',
+    '.cursor/rules/broken.mdc': '---\nalwaysApply: true\nfine',
+    '.cursor/rules/large.mdc': 'x'.repeat(RULE_FILE_LIMITS.maxFileBytes + 1),
+    '.cursor/rules/hidden.mdc': '---\nhidden',
+  });
+  const lines: (string | null)[] = [];
+  const seen = () =>
+    logTo(
+      (_, line) => void lines.push(line),
+      () => look({ mayName: (path) => !path.includes('hidden') }),
+    );
+  await seen();
+  await seen();
+  expect(lines.sort()).toEqual([
+    '.cursor/rules/broken.mdc: its head, which begins with ---, has no end, so only @name applies it',
+    '.cursor/rules/large.mdc: it is larger than 256 KiB',
+  ]);
+  await writeFile(join(root, '.cursor/rules/broken.mdc'), '---\nalwaysApply: yes\n---\nfine');
+  await seen();
+  expect(lines.slice(2)).toEqual([
+    '.cursor/rules/broken.mdc: alwaysApply in its head is neither true nor false, so only @name applies it',
+  ]);
 });
 
 it('tells nothing of a path that the policy hides, and no text of one that it closes', async () => {
