@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { cloudflareTest } from '@cloudflare/vitest-plugin';
 import { defineConfig } from 'vitest/config';
 
@@ -33,6 +34,9 @@ export function insideWorkerd() {
 /** A condition may take long on a busy machine; one that never comes fails all the same. See test/patience.ts. */
 export const PATIENT = { poll: { timeout: 30_000 } };
 
+/** One copy of the program (bin/own-copy.mjs) for all tests, although many have a state folder of their own. */
+const PROGRAMS = { DRAWBRIDGE_PROGRAMS: join(import.meta.dirname, '.build', 'programs') };
+
 /** Tests of the Worker run inside workerd, the rest in Node. The tests of `flow` start both together. */
 export default defineConfig({
   test: {
@@ -60,6 +64,7 @@ export default defineConfig({
       {
         test: {
           name: 'node',
+          env: PROGRAMS,
           expect: PATIENT,
           setupFiles: 'test/patience.ts',
           include: [
@@ -76,6 +81,7 @@ export default defineConfig({
       {
         test: {
           name: 'flow',
+          env: PROGRAMS,
           expect: PATIENT,
           setupFiles: 'test/patience.ts',
           include: ['test/flow/**/*.test.ts'],

@@ -1,7 +1,6 @@
 #!/usr/bin/env node
-// Starts `drawbridge` on any Node that the machine has, so it is plain JavaScript. The installed package runs its bundle
-// in `dist/`. In a clone the program runs from a bundle of the sources (bin/bundle.mjs), on the Node 24 in the
-// dependencies: an older Node hands over to it.
+// Starts `drawbridge` on any Node that the machine has, so it is plain JavaScript. bin/own-copy.mjs finds the program. A
+// clone runs on the Node 24 in its dependencies: an older Node hands over to it.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -30,8 +29,7 @@ async function startPackage() {
     );
     process.exit(2);
   }
-  const { main } = await import('../dist/cli/main.js');
-  await main(process.argv.slice(2));
+  await runProgram();
 }
 
 async function startClone() {
@@ -40,7 +38,11 @@ async function startClone() {
   }
   if (major < CLONE_MAJOR) return handOver();
   if (process.env[HANDED_OVER]) endWithFirstProcess();
-  const { programUrl } = await import('./bundle.mjs');
+  await runProgram();
+}
+
+async function runProgram() {
+  const { programUrl } = await import('./own-copy.mjs');
   const { main } = await import(await programUrl(root));
   await main(process.argv.slice(2));
 }

@@ -22,6 +22,7 @@ import { type EditorLink, linkHere } from './ide/link/link.ts';
 import { callAtWork, logEvent } from './log.ts';
 import { serverFileIn } from './mcp/server-file.ts';
 import { McpServers } from './mcp/servers.ts';
+import { requireForeignFiles } from './own-files.ts';
 import { WorkspaceGuard } from './quarantine/guard.ts';
 import { protectedIn } from './quarantine/listing.ts';
 import { type RuleLook, Rules } from './rules/rules.ts';
@@ -62,6 +63,8 @@ export interface BridgeConfig {
   readonly preset?: Preset;
   /** Tools beside the built-in ones. The tools of the owner's MCP servers are added to them. */
   readonly offers?: Offers;
+  /** Programs beside the bridge's own that are started again from their files: the Node of a server. */
+  readonly programs?: readonly string[];
   onStatus(status: BridgeStatus): void;
 }
 
@@ -70,6 +73,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   const { stateDir, environment, onStatus, offers = new Offers() } = config;
   const workspace = await Workspace.open(config.workspaceDir, { closedPaths: [stateDir] });
   const { root } = workspace;
+  await requireForeignFiles(root, config.programs ?? []);
   const bootId = crypto.randomUUID();
   // The journal comes first: its lock keeps other bridges off this state. The guard comes before the sandbox: it finds
   // what a killed bridge's commands made, which would otherwise count as the person's.

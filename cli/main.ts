@@ -2,7 +2,14 @@
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import type { Programs } from '../local/instance.ts';
-import { IS_CLONE, IS_PUBLISHED, OWN_ROOT, OWN_VERSION } from '../local/own-root.ts';
+import {
+  IS_CLONE,
+  IS_COPY,
+  IS_PUBLISHED,
+  OWN_NODE,
+  OWN_ROOT,
+  OWN_VERSION,
+} from '../local/own-root.ts';
 import { settleHome } from '../machine/home-folder.ts';
 import { LocalError } from '../machine/local-error.ts';
 import { inOneLine } from '../shared/plain-sight.ts';
@@ -41,18 +48,19 @@ import { describeFailure } from './terminal/failure-text.ts';
 import { nameAdvice, UsageError } from './terminal/usage-error.ts';
 import { tellOfUpdate } from './update/update-hint.ts';
 
-const WORKER = IS_CLONE
-  ? { workerEntry: join('worker', 'index.ts'), wranglerConfig: 'wrangler.toml' }
-  : {
-      workerEntry: join('dist', 'worker', 'worker.js'),
-      wranglerConfig: join('dist', 'worker', 'wrangler.toml'),
-    };
+const WORKER =
+  IS_CLONE && !IS_COPY
+    ? { workerEntry: join('worker', 'index.ts'), wranglerConfig: 'wrangler.toml' }
+    : {
+        workerEntry: join('dist', 'worker', 'worker.js'),
+        wranglerConfig: join('dist', 'worker', 'wrangler.toml'),
+      };
 
-/** The programs that `up` starts: those of this clone or package. */
+/** The programs that `up` starts: those of this clone, package or copy. */
 export const OWN_PROGRAMS: Programs = {
   workerEntry: join(OWN_ROOT, WORKER.workerEntry),
   wranglerConfig: join(OWN_ROOT, WORKER.wranglerConfig),
-  drawbridge: [process.execPath, join(OWN_ROOT, 'bin', 'drawbridge.mjs')],
+  drawbridge: [OWN_NODE, join(OWN_ROOT, 'bin', 'drawbridge.mjs')],
 };
 
 /** Runs one command line. A failure prints one line to stderr and sets the exit code: 2 if refused, else 1. */

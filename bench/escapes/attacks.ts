@@ -44,6 +44,8 @@ export const PERSONAL_FILES = [
   'instances/own/auth-secret',
   'instances/own/device.json',
   'instances/other/token',
+  'instances/programs/program/key/dist/cli/main.js',
+  'instances/programs/packages/key/node_modules/@vscode/ripgrep-linux-x64/bin/rg',
   'outside/notes.txt',
 ] as const;
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
  * Folders where systems and package managers install them. PATH is not used: its folders may be in a workspace, where a
  * command can write. It may be another bridge's workspace: all bridges of a server have the PATH of one terminal.
  */
-const FOLDERS = [
+export const PROGRAM_FOLDERS = [
   '/usr/bin',
   '/bin',
   '/usr/sbin',
@@ -19,11 +19,11 @@ const FOLDERS = [
 ] as const;
 
 /** The same folders as a PATH, for a program that starts others. */
-export const SYSTEM_PATH: string = FOLDERS.join(':');
+export const SYSTEM_PATH: string = PROGRAM_FOLDERS.join(':');
 
 /** The program's absolute path, or undefined where it is not installed. */
 export async function findProgram(name: string): Promise<string | undefined> {
-  for (const folder of FOLDERS) {
+  for (const folder of PROGRAM_FOLDERS) {
     const file = join(folder, name);
     try {
       await access(file, constants.X_OK);

@@ -19,6 +19,8 @@ const FILES = `Files of your own. XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_CACHE_
       those of bridges too ("drawbridge logs" shows them)
   ~/.local/state/drawbridge/server/projects/NAME/
       the state of the bridge of one project
+  ~/.local/state/drawbridge/programs/
+      copies of the program, if it lies in a clone or in a project
   ~/.cache/drawbridge/update.json
       the newest version, as npm's registry told it
 
@@ -66,6 +68,7 @@ Variables of commands:
   DRAWBRIDGE_TOKEN    the token of "drawbridge connect"
   DRAWBRIDGE_PASS_ENV variables for commands that you let out of the sandbox
   DRAWBRIDGE_IDE_PORT the editor's companion, by its port
+  DRAWBRIDGE_PROGRAMS the folder of copies of the program
   DRAWBRIDGE_UPDATE_HINT
                       0: do not tell of a newer version; CI does the same
   npm_config_registry the registry that is asked for a newer version

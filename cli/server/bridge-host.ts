@@ -75,7 +75,8 @@ async function runHosted(
     await logTo(write, () =>
       beside(
         (ending) => watchState(bridge.stateDir, onNotice, ending),
-        (ending) => runBridge({ ...bridge, preset, onStatus }, ending),
+        (ending) =>
+          runBridge({ ...bridge, preset, onStatus, programs: [process.execPath] }, ending),
         signal,
       ),
     );

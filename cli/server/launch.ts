@@ -5,6 +5,7 @@ import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
+import { ownEnvironment } from '../../local/bridge/environment.ts';
 import type { Programs } from '../../local/instance.ts';
 import { LOCAL_LIMITS } from '../../local/limits.ts';
 import type { StatePlace } from '../../local/state/folder.ts';
@@ -76,7 +77,7 @@ async function start(options: LaunchOptions): Promise<LocalError | undefined> {
   const [program, ...first] = programs.daemon ?? programs.drawbridge;
   const args = ['daemon', '--state-dir', place.serverDir, '--kind', place.kind];
   const child = spawn(program, [...first, ...args], {
-    ...{ detached: true, cwd: place.serverDir, env: settings.environment },
+    ...{ detached: true, cwd: place.serverDir, env: ownEnvironment(settings.environment) },
     // What a crash writes comes into the log; the server's own lines do so anyway.
     stdio: ['ignore', 'ignore', log, 'ipc'],
   });

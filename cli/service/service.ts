@@ -1,9 +1,13 @@
 /** `drawbridge service`: has the system start the server at your login. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
+import { KEPT_MARK } from '../../bin/kept-build.mjs';
 import { readSettings } from '../../local/config/settings.ts';
 import type { Programs } from '../../local/instance.ts';
+import { IS_COPY, OWN_ROOT } from '../../local/own-root.ts';
 import { sharedServerDir } from '../../local/state/folder.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { inOneLine } from '../../shared/plain-sight.ts';
@@ -50,6 +54,7 @@ async function installService({ daemon, drawbridge }: Programs): Promise<void> {
     environment: jobEnvironment(),
   };
   await warnOfKeys(terminal, job);
+  keepCopy();
   writeJob(manager, job);
   // A server that a terminal has started would keep the service from starting.
   if (await stopServer(await sharedServerDir())) {
@@ -57,6 +62,19 @@ async function installService({ daemon, drawbridge }: Programs): Promise<void> {
   }
   await install(manager, job);
   terminal.write(`The server runs as a service of ${manager.name}. ${manager.hint}\n`);
+}
+
+/**
+ * Keeps the copy that the job runs, and lets older ones go. The job names the copy and not the place it was made from:
+ * an agent could have changed that place before the next login.
+ */
+function keepCopy(): void {
+  if (!IS_COPY) return;
+  writeFileSync(join(OWN_ROOT, KEPT_MARK), '');
+  const copies = readdirSync(dirname(OWN_ROOT)).map((name) => join(dirname(OWN_ROOT), name));
+  for (const copy of copies) {
+    if (copy !== OWN_ROOT) rmSync(join(copy, KEPT_MARK), { force: true });
+  }
 }
 
 /** What the commands of bridges need to be found, and where our own files are. */

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { IS_CLONE, OWN_ROOT } from '../../local/own-root.ts';
+import { INSTALLED_ROOT, IS_CLONE } from '../../local/own-root.ts';
 import { serverDirsOfUser, stateFoldersOfUser } from '../../local/state/folder.ts';
 import { configFolder } from '../../machine/config-folder.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
@@ -69,6 +69,6 @@ async function confirmPurge(
 }
 
 function removal(): string {
-  if (IS_CLONE) return `Delete the clone: ${nameInLine(OWN_ROOT)}`;
+  if (IS_CLONE) return `Delete the clone: ${nameInLine(INSTALLED_ROOT)}`;
   return '`npm uninstall -g drawbridge` removes it, if npm installed it globally.';
 }

@@ -1,6 +1,6 @@
 /** `--workspace` and `--state`: the options that name an instance, the same for every command. */
 import type { Command } from 'commander';
-import { OWN_ROOT } from '../../local/own-root.ts';
+import { INSTALLED_ROOT } from '../../local/own-root.ts';
 import { locateState, type StateLocation, sharedServerDir } from '../../local/state/folder.ts';
 import { listLocations } from '../../local/state/running.ts';
 
@@ -65,5 +65,5 @@ export async function findServerDir(options: LocationOptions): Promise<string> {
 /** npm runs a script in the package's folder; INIT_CWD names the user's folder. Elsewhere INIT_CWD may be stale. */
 function currentFolder(): string {
   const { npm_lifecycle_event: npmScript, INIT_CWD: folder } = process.env;
-  return npmScript && folder && process.cwd() === OWN_ROOT ? folder : process.cwd();
+  return npmScript && folder && process.cwd() === INSTALLED_ROOT ? folder : process.cwd();
 }

@@ -1,10 +1,10 @@
 /** Builds the command lines that messages suggest: each must work in the person's current folder. */
 import { realpathSync } from 'node:fs';
 import { delimiter, join, sep } from 'node:path';
-import { OWN_ROOT } from '../../local/own-root.ts';
+import { INSTALLED_ROOT } from '../../local/own-root.ts';
 import { inOneLine } from '../../shared/plain-sight.ts';
 
-const PROGRAM = join(OWN_ROOT, 'bin', 'drawbridge.mjs');
+const PROGRAM = join(INSTALLED_ROOT, 'bin', 'drawbridge.mjs');
 
 /** This program with these arguments: by its name if the shell or npx finds it, else by its file. */
 export function ownCommand(...words: readonly string[]): string {
@@ -19,7 +19,7 @@ function nameHere(): readonly string[] {
   if (!found.every(isNpmOnly)) return ['drawbridge'];
   // Elsewhere npx would ask the registry, which may have another program of this name.
   if (found.some(isFoundByNpx)) return ['npx', 'drawbridge'];
-  return process.cwd() === OWN_ROOT ? [join('bin', 'drawbridge.mjs')] : ['node', PROGRAM];
+  return process.cwd() === INSTALLED_ROOT ? [join('bin', 'drawbridge.mjs')] : ['node', PROGRAM];
 }
 
 /** Whether `npx` without `--package` finds this `node_modules/.bin` in the current folder or above. */

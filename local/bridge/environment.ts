@@ -58,7 +58,7 @@ const PASSED_ON: readonly string[] = [
   ...['TERM_PROGRAM', 'TERM_PROGRAM_VERSION', 'GEMINI_CLI_IDE_', 'QWEN_CODE_IDE_', 'QWEN_HOME'],
   ...['DRAWBRIDGE_IDE_PORT', 'SSH_CONNECTION', 'REMOTE_CONTAINERS'],
   'VSCODE_REMOTE_CONTAINERS_SESSION',
-  ...['DRAWBRIDGE_PRESET', PASS_ENV],
+  ...['DRAWBRIDGE_PRESET', 'DRAWBRIDGE_PROGRAMS', PASS_ENV],
 ];
 
 /**
@@ -84,6 +84,20 @@ export function bridgeEnvironment(
   );
   return Object.fromEntries(entries.map(([name, value]) => [name, value ?? '']));
 }
+
+/**
+ * The environment of a process of ours: without the variables by which it would load code that may lie in a workspace.
+ * The bridge's commands get theirs by another way.
+ */
+export function ownEnvironment(
+  environment: Readonly<Record<string, string>>,
+): Record<string, string> {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !LOADING.has(name)));
+}
+
+const LOADING: ReadonlySet<string> = new Set([
+  ...['NODE_OPTIONS', 'NODE_PATH', 'LD_LIBRARY_PATH', 'LD_PRELOAD', 'DYLD_LIBRARY_PATH'],
+]);
 
 /** Removes all other variables than {@link bridgeEnvironment} from this process: its children then cannot get them. */
 export function limitOwnEnvironment(moreKeys: readonly string[] = []): void {

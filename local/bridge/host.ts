@@ -4,6 +4,7 @@ import { type HostedBridge, HostNews, type HostOrder } from '../../machine/bridg
 import { newDeferred } from '../../machine/deferred.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 import { supervise } from '../processes/supervise.ts';
+import { ownEnvironment } from './environment.ts';
 
 export interface BridgeHostOptions {
   /** The program that runs `drawbridge`, and its first arguments. */
@@ -105,7 +106,7 @@ export class BridgeHost {
       stdio: sharesTerminal
         ? ['inherit', process.stderr, process.stderr, 'ipc']
         : ['ignore', 'pipe', 'pipe', 'ipc'],
-      env: this.#options.environment,
+      env: ownEnvironment(this.#options.environment),
       // The folder of the person's terminal may be deleted meanwhile.
       cwd: '/',
     });

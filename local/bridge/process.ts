@@ -6,6 +6,7 @@ import { LOCAL_LIMITS } from '../limits.ts';
 import { supervise } from '../processes/supervise.ts';
 import type { State } from '../state/state.ts';
 import { mintBridgeToken } from '../state/tokens.ts';
+import { ownEnvironment } from './environment.ts';
 
 export interface BridgeProcess {
   readonly url: string;
@@ -66,6 +67,6 @@ function startBridge(bridge: BridgeProcess, token: string): ChildProcess {
   return spawn(program, args, {
     // The bridge asks its questions at this process's terminal. Stdout is for the ready message alone.
     stdio: ['inherit', process.stderr, process.stderr, 'ipc'],
-    env: { ...environment, DRAWBRIDGE_TOKEN: token },
+    env: { ...ownEnvironment(environment), DRAWBRIDGE_TOKEN: token },
   });
 }

@@ -1,7 +1,8 @@
 /** Builds the Worker as one module from its sources. A clone keeps it until they change. */
+import { mkdirSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { openBuild } from '../../bin/kept-build.mjs';
+import { filesBelow, keyOf, openBuild } from '../../bin/kept-build.mjs';
 import { LocalError } from '../../machine/local-error.ts';
 
 /** Names of the files that went into a module, as esbuild reports them. */
@@ -28,14 +29,25 @@ export async function placeWorker(entry: string, outfile: string): Promise<void>
 
 const PRODUCT = 'worker.js';
 const SOURCE_FOLDERS = ['shared', 'worker'];
+const OTHER_SOURCES = [
+  ...['package.json', 'package-lock.json', 'node_modules/.package-lock.json'],
+  ...['tsconfig.base.json', 'local/runtime/bundle.ts'],
+];
 
 async function openKept(entry: string): ReturnType<typeof openBuild> {
   // The key has the sources of a clone only: two other entries in folders side by side would share a build.
   if (!entry.endsWith(join('worker', 'index.ts'))) throw new Error(`${entry} is no clone's Worker`);
-  return await openBuild(dirname(dirname(entry)), {
-    name: 'worker',
-    folders: SOURCE_FOLDERS,
-    files: ['local/runtime/bundle.ts'],
+  const root = dirname(dirname(entry));
+  const cache = join(root, '.build', 'worker');
+  mkdirSync(cache, { recursive: true });
+  const sources = filesBelow(
+    SOURCE_FOLDERS.map((name) => join(root, name)),
+    /\.(?:ts|json)$/,
+  );
+  const others = OTHER_SOURCES.map((name) => join(root, name));
+  return await openBuild({
+    cache,
+    key: keyOf([...sources, ...others]),
     product: PRODUCT,
     build: async (outdir) => void (await bundleWorker(entry, join(outdir, PRODUCT))),
   });

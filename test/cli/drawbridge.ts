@@ -9,6 +9,8 @@ import { temporaryFolder } from '../local/temporary-folder.ts';
 /** Node keeps what it has made of our TypeScript: half of a short command's time. */
 const COMPILED = {
   NODE_COMPILE_CACHE: join(import.meta.dirname, '..', '..', '.build', 'compiled'),
+  // One copy for all state folders (vitest.config.ts).
+  DRAWBRIDGE_PROGRAMS: process.env['DRAWBRIDGE_PROGRAMS'],
 };
 
 const FIXTURE = join(import.meta.dirname, 'fixtures', 'drawbridge.ts');

@@ -122,9 +122,8 @@ test.each(['18.20.8', '20.18.3'])(
 /** The real launcher with a built program, as the package has them. */
 function newPackage(): string {
   const root = temporaryFolder();
-  mkdirSync(join(root, 'bin'));
   mkdirSync(join(root, 'dist', 'cli'), { recursive: true });
-  cpSync(join(ROOT, 'bin', 'drawbridge.mjs'), join(root, 'bin', 'drawbridge.mjs'));
+  cpSync(join(ROOT, 'bin'), join(root, 'bin'), { recursive: true });
   writeFileSync(join(root, 'package.json'), '{"type": "module"}');
   writeFileSync(join(root, 'dist', 'cli', 'main.js'), PROGRAM);
   return join(root, 'bin', 'drawbridge.mjs');

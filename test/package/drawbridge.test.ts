@@ -20,7 +20,8 @@ describe('the package', () => {
 
   test('has only what is needed, and little of it', () => {
     const others = packed.files.filter((file) => !/^(dist\/|docs\/[\w.]+$)/.test(file));
-    expect(others).toEqual(['LICENSE', 'README.md', 'bin/drawbridge.mjs', 'package.json']);
+    const launcher = ['drawbridge', 'kept-build', 'own-copy'].map((name) => `bin/${name}.mjs`);
+    expect(others).toEqual(['LICENSE', 'README.md', ...launcher, 'package.json']);
     expect(packed.files.filter((file) => /\.ts$|test|bench/.test(file))).toEqual([
       'dist/worker/worker.d.ts',
     ]);
