@@ -15,6 +15,7 @@ export const BLOCK_NAMES = [
   'tool_calling',
   'parallel_calls',
   'context_strategy',
+  'commands',
   'code_changes',
   'task_management',
   'asking',

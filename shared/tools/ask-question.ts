@@ -11,8 +11,8 @@ export const askQuestion = defineTool({
   name: 'ask_question',
   aliases: ['AskQuestion'],
   description:
-    'Ask the user what only they can decide, with options to choose from, and wait for their answer. Ask everything at ' +
-    'once, and nothing that the workspace can tell you.',
+    'Ask the user what only they can decide, with options to choose from, and wait for the answer. Ask everything at ' +
+    'once, and nothing that you can find out in the workspace.',
   arguments: z.object({
     title: z.string().max(maxTodoChars).optional().describe('One sentence before the questions'),
     questions: z

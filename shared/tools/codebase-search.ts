@@ -7,9 +7,9 @@ export const codebaseSearch = defineTool({
   name: 'codebase_search',
   aliases: ['SemanticSearch'],
   description:
-    'Find the places in the code that answer a question, when you do not know the exact words to grep for. ' +
-    'Ask a whole question with the words the code probably uses, such as "Where is the Flask app initialized?". ' +
-    'The best places come first, with their lines numbered as read_file does it. Ignored files are left out.',
+    'Find the places in the code that answer a question, if you do not know the exact words to grep for. ' +
+    'Ask a complete question in words that the code probably uses, such as "Where is the Flask app initialized?". ' +
+    'The best places come first, with line numbers as in read_file. Ignored files are left out.',
   arguments: z.object({
     query: z.string().min(1).describe('A complete question about what you want to find'),
     target_directories: z

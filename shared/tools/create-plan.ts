@@ -9,8 +9,8 @@ export const createPlan = defineTool({
   name: 'create_plan',
   aliases: ['CreatePlan'],
   description:
-    'Lay a plan before the user, once you have read enough and nothing is left to ask: in plan mode, or where the user wants ' +
-    'one. It is shown as a document that they review; the call itself carries nothing out. A new call replaces the plan before it.',
+    'Present a plan to the user, once you have read enough and have nothing left to ask: in plan mode, or if the user wants ' +
+    'one. The user reviews it as a document; the call itself changes nothing. A new call replaces the earlier plan.',
   arguments: z.object({
     name: z.string().min(1).max(maxIdChars).describe('Name of the plan, three or four words'),
     overview: z.string().max(maxTodoChars).describe('One or two sentences on what it does'),

@@ -6,9 +6,9 @@ export const editFile = defineTool({
   name: 'edit_file',
   aliases: [],
   description:
-    'Edit a file by giving only what changes. Stand a comment line `// ... existing code ...` (in the comment style of ' +
-    'the language) for every part that stays as it is, and give three to five unchanged lines on both sides of each change. ' +
-    'An edit that fits in more than one place is refused. Without any such comment the text becomes the whole file.',
+    'Edit a file by giving only the parts that change. Put a comment line `// ... existing code ...` (in the comment style ' +
+    'of the language) in place of every part that stays, and include three to five unchanged lines on both sides of each ' +
+    'change. An edit that fits in more than one place is refused. Without any such comment the text becomes the whole file.',
   arguments: z.object({
     target_file: z.string().min(1).describe('Path of the file, relative to the workspace'),
     instructions: z.string().optional().describe('One sentence on what the edit does'),

@@ -6,8 +6,8 @@ export const globFileSearch = defineTool({
   name: 'glob_file_search',
   aliases: ['Glob'],
   description:
-    'Find files by a glob such as `*.ts` or `src/**/*.test.ts`; a pattern without `**/` is looked for at any depth. ' +
-    'Newest first; the result says when it is cut.',
+    'Find files by a glob such as `*.ts` or `src/**/*.test.ts`. A pattern without `**/` matches at any depth. ' +
+    'The newest files come first. The result says if it is cut.',
   arguments: z.object({
     glob_pattern: z.string().min(1).describe('The glob'),
     target_directory: z.string().default('.').describe('Where to look, relative to the workspace'),

@@ -6,7 +6,7 @@ export const listDir = defineTool({
   name: 'list_dir',
   aliases: ['LS'],
   description:
-    'List the files and folders of one directory of the workspace, without hidden and ignored ones.',
+    'List the files and folders of one directory of the workspace. Hidden and ignored ones are left out.',
   arguments: z.object({
     target_directory: z.string().default('.').describe('Directory, relative to the workspace'),
     ignore_globs: z.array(z.string()).optional().describe('Globs of entries to leave out'),

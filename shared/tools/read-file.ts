@@ -9,8 +9,8 @@ export const readFile = defineTool({
   name: 'read_file',
   aliases: ['Read'],
   description:
-    'Read a text file of the workspace. Lines come numbered from 1 as `N|text`; the prefix is not part of the file. ' +
-    'Without offset and limit the whole file is read, up to a bound that the result names.',
+    'Read a text file of the workspace. Each line starts with its number as `N|`, which is not part of the file. ' +
+    'Without offset and limit the result is the whole file, up to a bound that it names.',
   arguments: z.object({
     target_file: z.string().min(1).describe('Path of the file, relative to the workspace'),
     offset: z

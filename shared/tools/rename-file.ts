@@ -6,8 +6,8 @@ export const renameFile = defineTool({
   name: 'rename_file',
   aliases: ['Rename', 'Move', 'move_file'],
   description:
-    'Rename a file of the workspace, or move it into another folder, which is made where it is missing. Nothing is ' +
-    'overwritten: it fails where there is a file of the new name. Names in other files that lead to it stay as they are.',
+    'Rename a file of the workspace, or move it into another folder, which is created if it is missing. It fails if a ' +
+    'file already has the new name. References to the file in other files are not changed.',
   arguments: z.object({
     target_file: z.string().min(1).describe('Path of the file, relative to the workspace'),
     new_path: z.string().min(1).describe('Its whole path afterwards, relative to the workspace'),

@@ -11,9 +11,9 @@ export const runTerminalCmd = defineTool({
   name: 'run_terminal_cmd',
   aliases: ['Shell'],
   description:
-    'Run a shell command in the workspace and wait for it to end. It runs without a terminal and, where the machine can, ' +
-    'in a sandbox: the workspace is writable, there is no network, .git is read-only. Ask for `permissions` ' +
-    '(network, git_write, all) only when the command needs them; the person may have to agree.',
+    'Run a shell command in the workspace and wait for it to end. It has no terminal and no input. Where the machine can, it ' +
+    'runs in a sandbox: the workspace is writable, there is no network, .git is read-only. Request `permissions` ' +
+    '(network, git_write, all) only if the command needs them; the user may have to agree.',
   arguments: z.object({
     command: z.string().min(1).max(COMMAND_LIMITS.maxCommandChars).describe('The command line'),
     working_directory: z.string().optional().describe('Where to run it, relative to the workspace'),
@@ -22,12 +22,14 @@ export const runTerminalCmd = defineTool({
       .positive()
       .max(COMMAND_LIMITS.maxTimeoutMs)
       .optional()
-      .describe('Milliseconds after which it is ended'),
+      .describe(
+        `Milliseconds after which it is stopped; ${COMMAND_LIMITS.defaultTimeoutMs} by default`,
+      ),
     permissions: z.array(Permission).optional().describe('What it needs beyond the sandbox'),
     is_background: z
       .boolean()
       .optional()
-      .describe('For servers and watchers: return after its first output and let it run on'),
+      .describe('For servers and watchers: return after the first output and keep it running'),
     explanation: z.string().optional().describe('Why it is run'),
   }),
   renamed: {

@@ -6,11 +6,11 @@ export const strReplace = defineTool({
   name: 'str_replace',
   aliases: ['StrReplace', 'search_replace'],
   description:
-    'Replace text in a file. old_string must stand in the file exactly once (give a few lines around the change), ' +
-    'unless replace_all is set. Read the file first. Do not include the line numbers that read_file shows.',
+    'Replace text in a file. old_string must occur exactly once in the file (include a few lines around the change), ' +
+    'unless replace_all is set. Read the file first. Leave out the line numbers that read_file shows.',
   arguments: z.object({
     file_path: z.string().min(1).describe('Path of the file, relative to the workspace'),
-    old_string: z.string().min(1).describe('The text to replace, as it stands in the file'),
+    old_string: z.string().min(1).describe('The text to replace, exactly as in the file'),
     new_string: z.string().describe('The text to put in its place'),
     replace_all: z.boolean().optional().describe('Replace every occurrence'),
   }),

@@ -7,8 +7,8 @@ export const switchMode = defineTool({
   name: 'switch_mode',
   aliases: ['SwitchMode'],
   description:
-    'Ask the user to go on in another mode, where the present one keeps you from what they want: in agent mode when they ' +
-    'ask for a change in ask or plan mode, or in plan mode when a task needs a plan first. They decide.',
+    'Ask the user to continue in another mode, if the current one prevents what they want: agent mode if they ask for a ' +
+    'change in ask or plan mode, plan mode if a task needs a plan first. The user decides.',
   arguments: z.object({
     mode: z
       .string()

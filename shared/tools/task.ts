@@ -10,11 +10,11 @@ export const task = defineTool({
   aliases: ['Task'],
   description:
     'Give a task to a subagent, which works by itself and answers once; its last message is the result of the call. It knows ' +
-    'nothing of this conversation, so the prompt must say everything: what to find or do, where, and what to answer. ' +
-    'Tasks that do not need each other go out in one reply and run at once, up to four. Types: explore (searches and reads, ' +
-    'changes nothing, quick), generalPurpose (all that you may do), browser-use (a browser, where one is configured). ' +
-    'An answer may start 40 in all; each generalPurpose one takes up to four more of them for its own, so 18 if all are of that type. ' +
-    'Use it for wide searches and separate pieces of work. What a few calls of your own can do, do yourself.',
+    'nothing of this conversation, so the prompt must contain everything: what to find or do, where, and what to answer. ' +
+    'Send tasks that do not need each other in one reply; up to four run at once. Types: explore (searches and reads, ' +
+    'changes nothing, quick), generalPurpose (can do all that you may do), browser-use (a browser, if one is configured). ' +
+    'An answer may start 40 in all. Each generalPurpose one keeps up to four more for its own use, so 18 if all are of that ' +
+    'type. Use it for wide searches and separate pieces of work. Do yourself what takes only a few calls.',
   arguments: z.object({
     description: z
       .string()
@@ -28,7 +28,7 @@ export const task = defineTool({
       .min(1)
       .max(maxNameChars)
       .optional()
-      .describe('Another model, only where the user names one'),
+      .describe('Another model, only if the user names one'),
   }),
   renamed: { type: 'subagent_type', agent: 'subagent_type' },
   // A subagent is bound to the mode of its starter, so even read-only modes can have some.

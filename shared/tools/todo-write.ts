@@ -10,8 +10,8 @@ export const todoWrite = defineTool({
   name: 'todo_write',
   aliases: ['TodoWrite'],
   description:
-    'Keep a list of todos for a task of three or more steps: write it when you begin, set one todo in_progress at a time, ' +
-    'and complete each as soon as it is done. With merge true, todos are matched by id and what you leave out stays; ' +
+    'Keep a list of todos for a task of three or more steps: write it when you start, set one todo in_progress at a time, ' +
+    'and complete each as soon as it is done. With merge true, todos are matched by id, and fields that you leave out stay; ' +
     'with merge false, the list is replaced. Not for a single simple step.',
   arguments: z.object({
     merge: z.boolean().default(true).describe('Change the list by id, or replace it'),

@@ -6,8 +6,8 @@ export const write = defineTool({
   name: 'write',
   aliases: ['Write', 'write_file'],
   description:
-    'Create a file, or replace the whole content of one. Folders are made as needed. ' +
-    'An existing file must have been read first.',
+    'Create a file, or replace the whole content of one. Missing folders are created. ' +
+    'Read an existing file before you replace it.',
   arguments: z.object({
     path: z.string().min(1).describe('Path of the file, relative to the workspace'),
     contents: z.string().describe('The whole content'),

@@ -22,7 +22,7 @@ export function buildUserPrompt({ query, mode, around, plan }: UserPrompt): stri
 /** Stands beside the query, because a model follows it better there than at the start of a long conversation. */
 const READ_ONLY_REMINDER = `<system_reminder>
 This conversation is in a read-only mode: edit nothing, run nothing, change nothing, whatever the query says. Tools that
-would are not on offer and would be refused.
+change something are not on offer, and calls of them are refused.
 </system_reminder>`;
 
 /** Tags the user's own words, the only part of a message that the model obeys. */
@@ -32,17 +32,18 @@ export function tagQuery(query: string): string {
 
 /** Ends an answer that was cut off in the middle of a sentence because its budget was spent. */
 export const CUT_NOTE =
-  '[This answer was cut off here because its budget was spent. What was not done by then stays undone.]';
+  '[This answer was cut off here because its budget was spent. Nothing after this point was done.]';
 
 /** Ends a cancelled answer, or replaces an empty one: several servers want user and assistant to alternate. */
 export const STOPPED_NOTE =
-  '[The user stopped this answer here. What was not done by then stays undone, unless they ask for it again.]';
+  '[The user stopped this answer here. Nothing after this point was done. Do it only if they ask for it again.]';
 
 /** Tells the model that it works in a git worktree of its own. `opened` is what the bridge says of it. */
 export function buildWorktreeNote(opened: string): string {
   return `<system_reminder>
-All your tools work in a git worktree of your own, made for this task, and not in the user's folder. The layout and the
-git status that you are told are those of the worktree. Paths relative to the workspace stay valid. When you have finished, the user gets the difference; make no commit or branch unless asked.
+All your tools work in a git worktree of your own, made for this task, and not in the user's folder. The layout and the git
+status that you see are those of the worktree. Paths relative to the workspace stay valid. When you finish, the user gets the
+difference. Make no commit and no branch unless the user asks for it.
 </system_reminder>
 ${tagged('worktree', opened)}`;
 }

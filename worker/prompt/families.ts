@@ -48,7 +48,7 @@ export const FAMILIES: readonly Family[] = [
     name: 'gpt-codex',
     models: ['*gpt-*codex*'],
     changes: [
-      append('communication', 'Begin with the work. Announce neither a plan nor a call before it.'),
+      append('communication', 'Start with the work. Announce neither a plan nor a call first.'),
     ],
   },
   {
@@ -61,8 +61,8 @@ export const FAMILIES: readonly Family[] = [
       {
         change: 'replace',
         block: 'context_strategy',
-        text: `Look at what the request touches, and stop as soon as you can act: when you can name what has to change. Search by meaning
-when you do not know the words, by text when you do. Do not repeat a search that has answered its question.`,
+        text: `Read what the request touches, and stop as soon as you can act: when you can name what has to change. Search by meaning if you
+do not know the words, and by text if you do. Do not repeat a search that has answered its question.`,
       },
     ],
   },
@@ -75,9 +75,9 @@ when you do not know the words, by text when you do. Do not repeat a search that
     changes: [
       append(
         'tool_calling',
-        `Go on until the request is done in full, and only then end your turn.
-Where you are not sure of a file or of how the code is built, read it with the tools.
-Before each call think about what it has to show you, and after it about what it has shown.`,
+        `Keep going until the request is completely done, and only then end your turn.
+If you are not sure about a file or the structure of the code, read it with the tools.
+Think before each call about what it has to show you, and after it about what it has shown.`,
       ),
     ],
   },
@@ -90,12 +90,12 @@ Before each call think about what it has to show you, and after it about what it
     changes: [
       append(
         'code_changes',
-        'Write a short file anew as a whole. Replace a piece only in files of more than 200 lines.',
+        'Rewrite short files as a whole with write. Use str_replace only in files of more than 200 lines.',
       ),
     ],
     edits: [write.name, strReplace.name, editFile.name],
     toolNotes: {
-      [strReplace.name]: 'Copy old_string letter by letter from the file, with its spaces.',
+      [strReplace.name]: 'Copy old_string from the file character by character, with its spaces.',
     },
   },
 ];

@@ -5,7 +5,7 @@ import { tagged } from './escape.ts';
 /** A message of its own, in the place where the person edited the plan. */
 export function buildPlanNote(plan: PlanState): string {
   return [
-    'The user has edited the plan. This is the plan now, with the list of todos; it replaces what stood before.',
+    'The user has edited the plan. This is the new plan with its list of todos; it replaces the earlier ones.',
     tagged('plan', formatPlan(plan)),
   ].join('\n\n');
 }
@@ -26,14 +26,14 @@ export function formatPlan({ title, overview, content, todos }: PlanState): stri
 }
 
 const IN_ORDER = `<executing_a_plan>
-The user has approved the plan above and wants it carried out. Its todos are your list already, in the order of work: do
-not write the list again. Begin a todo only when all todos that it comes after are completed. Set it in_progress with
-todo_write before you begin, and completed as soon as it is done. What is completed or cancelled is finished: do not do
-it again. An earlier attempt may have stopped in the middle of a todo: look at the files before you begin one. If a todo
-cannot be done, leave it open, say why, and go on with those that do not depend on it.
+The user has approved the plan above and wants you to carry it out. Its todos are already your list, in the order of work: do
+not write the list again. Start a todo only when all todos that it depends on are completed. Set it in_progress with
+todo_write before you start, and completed as soon as it is done. Do not repeat todos that are completed or cancelled. An
+earlier attempt may have stopped in the middle of a todo: look at the files before you start one. If a todo cannot be done,
+leave it open, say why, and go on with those that do not depend on it.
 </executing_a_plan>`;
 
 const AS_A_WHOLE = `<executing_a_plan>
-The user has approved the plan above and wants it carried out. An earlier attempt may have done a part of it: look at the
-files before you begin.
+The user has approved the plan above and wants you to carry it out. An earlier attempt may have done a part of it: look at the
+files before you start.
 </executing_a_plan>`;

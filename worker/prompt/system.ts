@@ -10,7 +10,7 @@ import { role, trust } from './blocks/role.ts';
 import { subagent, subagentTypes } from './blocks/subagent.ts';
 import { asking, taskManagement } from './blocks/tasks.ts';
 import { mcpInstructions, userRules } from './blocks/told.ts';
-import { contextStrategy, parallelCalls, toolCalling } from './blocks/tool-calling.ts';
+import { commands, contextStrategy, parallelCalls, toolCalling } from './blocks/tool-calling.ts';
 import { isModelIn } from './families.ts';
 import type { ModeWords } from './mode.ts';
 
@@ -24,6 +24,7 @@ const BLOCKS: Readonly<Record<BlockName, BlockText>> = {
   tool_calling: toolCalling,
   parallel_calls: parallelCalls,
   context_strategy: contextStrategy,
+  commands,
   code_changes: codeChanges,
   task_management: taskManagement,
   asking,

@@ -206,7 +206,7 @@ async function answerCalls(bridge: ScriptedBridge, count: number): Promise<void>
 }
 
 function isSummary(messages: ScriptedRequest['messages']): boolean {
-  return String(messages[0]?.content).startsWith('You write the summary');
+  return String(messages[0]?.content).startsWith('You write a summary');
 }
 
 function query(words: string): string {

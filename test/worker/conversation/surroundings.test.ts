@@ -196,7 +196,7 @@ async function answerCall(bridge: ScriptedBridge): Promise<void> {
 }
 
 function isSummary(messages: ScriptedRequest['messages']): boolean {
-  return String(messages[0]?.content).startsWith('You write the summary');
+  return String(messages[0]?.content).startsWith('You write a summary');
 }
 
 function query(words: string): string {

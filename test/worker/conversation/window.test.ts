@@ -342,7 +342,7 @@ function answering(work: { summary: string | null; usage?: number | null }) {
 }
 
 function asksForSummary({ messages }: ScriptedRequest): boolean {
-  return String(messages[0]?.content).includes('You write the summary');
+  return String(messages[0]?.content).includes('You write a summary');
 }
 
 function sizeOf({ messages }: ScriptedRequest): number {

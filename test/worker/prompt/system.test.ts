@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Tiktoken } from 'js-tiktoken/lite';
+import o200k from 'js-tiktoken/ranks/o200k_base';
 import { describe, expect, it } from 'vitest';
 import { Mode } from '../../../shared/modes.ts';
 import { BLOCK_NAMES, type PromptChange } from '../../../shared/prompt-blocks.ts';
@@ -50,6 +52,22 @@ describe('the whole system prompt', () => {
     await expect(prompt).toMatchFileSnapshot('prompts/subagent.txt');
   });
 
+  it('takes at most 2,200 tokens in any mode, for any family and as any subagent', () => {
+    const encoding = new Tiktoken(o200k);
+    const types = [undefined, 'explore', 'browser-use'];
+    const sizes = Mode.options.flatMap((mode) =>
+      [null, ...FAMILIES].flatMap((family) =>
+        types.map((type) => {
+          const subagent = type === undefined ? undefined : { type };
+          const prompt = buildSystemPrompt({ ...factsOf(mode), subagent }, family?.changes);
+          return encoding.encode(prompt).length;
+        }),
+      ),
+    );
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(2_200);
+    expect(Math.min(...sizes)).toBeGreaterThan(1_000);
+  });
+
   it('has each block once, in the order of the names', () => {
     const more = {
       instructions: INSTRUCTIONS,
@@ -86,7 +104,7 @@ describe('a family', () => {
       ).find((one) => one.function.name === 'str_replace')?.function.description ?? '';
     const plain = described(null);
     expect(described(familyOf(['llama-3.1-8b-instant']))).toBe(
-      `${plain} Copy old_string letter by letter from the file, with its spaces.`,
+      `${plain} Copy old_string from the file character by character, with its spaces.`,
     );
     expect(described(null)).toBe(plain);
   });

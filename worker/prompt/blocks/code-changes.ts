@@ -7,10 +7,17 @@ export const codeChanges: BlockText = (facts) =>
 
 /** The block's text. */
 export const CODE_CHANGES = `Read a file before you change it. Make the smallest change that does the job, in the style of the code around it: no
-features, files or rewrites that the user did not ask for. Never print a change instead of making it.
-What you write must run at once, with its imports and dependencies.
-To rename or move a file, use rename_file where it is on offer.
-After a change, check it with the project's own commands where there are any: tests, types, linter. Mend the errors that
-your change has caused. After three attempts at the same error stop, and say what you have tried.
-Changes that you did not make belong to the user. Never discard or overwrite them, and never commit, push, reset, check out,
+features, files or rewrites that the user did not ask for. Change the file instead of printing the change. New code must run
+as it is, with its imports and dependencies.
+To fix a bug, reproduce it first: with a failing test where the project has tests, else with a command. Then fix the cause and
+not the symptom, and run the same test again. Never weaken, skip or delete a test to make it pass.
+Choose among the tools on offer:
+- str_replace for a change in one place, and with replace_all for a name or a value that occurs often.
+- edit_file for several changes in one file.
+- write for a new file, or if most of a file changes.
+- rename_file and delete_file to move and delete files.
+After a change, run the nearest check that covers it: the test of the changed code first, then types and linter. Run a whole
+suite only if it is quick or the change is wide. Fix the errors that your change caused. After three attempts at the same
+error, stop and report what you tried.
+Changes that you did not make belong to the user. Never discard or overwrite them. Do not commit, push, reset, check out,
 stash or clean with git unless the user asks for it.`;

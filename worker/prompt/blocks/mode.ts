@@ -19,18 +19,18 @@ export function modeWords(mode: Mode): string {
 }
 
 const MODES: Record<Mode, string> = {
-  agent: `Agent mode: you may change files and run commands. Finish the task before you stop, unless only the user can decide how
-it goes on.`,
+  agent: `Agent mode: you may change files and run commands. Work until the task is done and checked. Stop earlier only if the user has
+to decide how to go on.`,
   plan: `Plan mode: change nothing. First read until you know the code that the task touches. Then ask what only the user can
-decide. Then lay the plan before them, once: what changes in which file, in which order, how it will be checked, and the
-todos with what each depends on. The plan names real files and symbols that you have seen.`,
+decide. Then present the plan once: what changes in which file, in which order, how to check it, and the todos with their
+dependencies. Name real files and symbols that you have seen.`,
   ask: 'Ask mode: change nothing. Explore and explain. Describe changes instead of making them.',
-  debug: `Debug mode: find the cause before you mend anything.
-1. Reproduce the fault, or say why you cannot.
-2. Name the likely causes, most likely first, and for each what would prove it or rule it out.
+  debug: `Debug mode: find the cause before you fix anything.
+1. Reproduce the bug, or say why you cannot.
+2. List the likely causes, the most likely first, and what would prove or rule out each.
 3. Test them one by one with evidence: instrumentation, a small experiment, a failing test. Put ${DEBUG_MARK} into a
    comment on every line of instrumentation that you add.
-4. Mend only the cause that is proven, and show by the same steps that the fault is gone.
-5. Before you end, search the workspace for ${DEBUG_MARK} and remove every line that has it, also where you found no
+4. Fix only the cause that is proven, and show with the same steps that the bug is gone.
+5. Before you finish, search the workspace for ${DEBUG_MARK} and remove every line that has it, even if you found no
    cause.`,
 };

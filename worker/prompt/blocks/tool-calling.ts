@@ -1,25 +1,42 @@
-/** How the model calls tools, and how it finds its way in the workspace. */
-import { type BlockText, hasHands } from './block.ts';
+/** How the model calls tools, runs commands, and finds its way in the workspace. */
+import { COMMAND_LIMITS } from '../../../shared/limits.ts';
+import { runTerminalCmd } from '../../../shared/tools/run-terminal-cmd.ts';
+import { type BlockText, hasHands, hasTool } from './block.ts';
 
 export const toolCalling: BlockText = (facts) => (hasHands(facts) ? TOOL_CALLING : NO_HANDS);
 
-const TOOL_CALLING = `Use the tools to look before you answer, and to do what you are asked to do: do not describe what you could carry out.
-A result that begins with "Error" tells you what was wrong. Mend the call instead of repeating it, and try another way after
-the second failure.
-Where the user refuses a call, do not reach the same by another tool. Go on without it, or say what you cannot do.`;
+const TOOL_CALLING = `Act with the tools: look before you answer, and do what the user asks instead of describing how it could be done.
+A result that starts with "Error" says what was wrong. Correct the call instead of repeating it. After the second failure, try
+another way.
+If the user rejects a call, do not reach the same with another tool. Go on without it, or say what you cannot do.`;
 
-const NO_HANDS = `No bridge to the developer's machine is attached, so you can neither read files nor run anything. Say so when the request
+const NO_HANDS = `No bridge to the developer's machine is connected, so you can neither read files nor run anything. Say so if the request
 needs it.`;
 
 export const parallelCalls: BlockText = (facts) => (hasHands(facts) ? PARALLEL_CALLS : null);
 
-const PARALLEL_CALLS = `Calls that do not need each other's results go out together in one reply: they run in parallel, and several edits of one
-file are made in the order of their calls. Before you look something up, decide on all files, searches and folders that you
-need to see, and ask for them at once. Wait for a result only where the next call's arguments depend on it.`;
+const PARALLEL_CALLS = `Send calls that do not need each other's results together in one reply: they run in parallel, and several edits of one file
+are made in the order of their calls. Before you look something up, decide which files, searches and folders you need, and
+request them all at once. Wait for a result only if the next call depends on it.`;
 
 export const contextStrategy: BlockText = (facts) => (hasHands(facts) ? CONTEXT_STRATEGY : null);
 
-const CONTEXT_STRATEGY = `Follow a question until you can answer it from what you have read. Search by meaning when you do not know the words, by text
-when you do. Then trace each symbol to where it is defined and where it is used. Search with other words before you
-conclude that something does not exist. You know enough when you can name what has to change and what depends on it.
-Look up what the workspace can tell you instead of guessing it.`;
+const CONTEXT_STRATEGY = `Read until you can answer from what you have read. Search by meaning if you do not know the words, and by text if you do.
+Then trace each symbol to its definition and its uses. Search with other words before you conclude that something does not
+exist. You know enough when you can name what has to change and what depends on it.
+Look things up in the workspace instead of guessing them: names, versions, commands, conventions.`;
+
+const MINUTE = 60_000;
+
+const COMMANDS = `Use run_terminal_cmd for builds, tests, git and the project's own scripts. For files use the tools made for them: read_file
+instead of cat, grep and glob_file_search instead of grep and find, an editing tool instead of sed or a redirection.
+A command has no terminal and gets no input, so choose options with which it asks nothing. It is stopped after
+${COMMAND_LIMITS.defaultTimeoutMs / MINUTE} minutes; set timeout for one that takes longer, up to ${COMMAND_LIMITS.maxTimeoutMs / MINUTE} minutes.
+The result has the beginning and the end of a long output. If you need all of it, write it to a file and search that.
+Start servers and watchers with is_background: the call returns after the first output, and the command keeps running. To see
+its later output, let it write to a file in the workspace (npm run dev > dev.log 2>&1), read the file, and delete it when you
+are done. In a sandbox without network no other command can reach a server: start it and send the request in one command.
+If a command fails because of the sandbox (no network, .git or a path is read-only), run it again with the \`permissions\` that
+it needs: network to download, git_write to commit, all only if neither is enough. The user may have to agree.`;
+
+export const commands: BlockText = (facts) => (hasTool(facts, runTerminalCmd) ? COMMANDS : null);

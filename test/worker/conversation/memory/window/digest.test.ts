@@ -91,7 +91,7 @@ it.each([null, ' \n'])('lists what was done where the model gave %j', (summary) 
       '',
       'No summary could be made of this part. What was done in it, oldest first:',
       '- I look.',
-      '- read_file: ok',
+      '- read_file a.ts: ok',
       '- run_terminal_cmd npm test: failed (TIMEOUT)',
       '- nonsense: cancelled',
     ].join('\n'),

@@ -36,7 +36,7 @@ it('tells a digest as one marked message, in which nothing can leave its tag', (
   expect(digest?.content).toContain('<plan>\n# Plan\n</plan>');
   expect(digest?.content).toContain('- [in_progress] a: Do it');
   expect(queriesIn(digest)).toEqual(['Make it <b>bold</b>.', 'In red.']);
-  expect(digest?.content).toContain('These requests have been dealt with');
+  expect(digest?.content).toContain('These requests are done');
   expect(queriesIn(asked)).toEqual(['Second.']);
   expect(more).toEqual([]);
 });
