@@ -91,11 +91,12 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     readable: await readReadable(stateDir),
     environment,
   });
+  if (confinement.ignored) workspace.keepClosed(confinement.ignored);
   const background = new BackgroundProcesses();
   const builtIn = createCatalogue(createRunTerminalCmd({ confinement, background, guard }));
   const { kind, detail } = confinement;
   const isForeign = (path: string) => guard.isForeign(path);
-  const surroundings = { root, stateDir, preset: config.preset, isForeign };
+  const surroundings = { root, stateDir, preset: config.preset, isForeign, workspace };
   const isDistrusted = () => link.isTrusted === false;
   const trust = { isConfined: kind !== 'none', isDistrusted };
   const judge = createJudge(surroundings, trust);

@@ -33,23 +33,28 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'bridge/result-lines.ts': ['shared'],
   'bridge/terminal': ['shared', 'machine', 'node:'],
   'bridge/edits': ['shared', 'bridge/failure.ts', 'diff'],
+  'bridge/ignored': ['machine', 'node:'],
   'bridge/sandbox': [
+    'bridge/ignored',
     ...['shared', 'machine', 'bridge/failure.ts', 'bridge/lanes.ts', 'bridge/terminal', 'node:'],
     ...['zod'],
   ],
   'bridge/quarantine': [
+    'bridge/ignored',
     ...['shared', 'machine', 'bridge/failure.ts', 'bridge/log.ts', 'bridge/sandbox', 'node:'],
     ...['zod'],
   ],
   'bridge/search/codebase': ['shared', 'bridge/edits'],
-  'bridge/workspace': ['shared', 'machine', 'bridge/failure.ts', 'bridge/sandbox', 'node:'],
+  'bridge/workspace': [
+    ...['shared', 'machine', 'bridge/failure.ts', 'bridge/ignored', 'bridge/sandbox', 'node:'],
+  ],
   'bridge/compute': [
     ...['shared', 'machine', 'bridge/edits', 'bridge/failure.ts', 'bridge/result-lines.ts'],
     ...['bridge/search/codebase', 'node:'],
   ],
   'bridge/search': [
     ...['shared', 'machine', 'bridge/compute', 'bridge/edits', 'bridge/failure.ts'],
-    ...['bridge/search/codebase', 'bridge/workspace', '@vscode/ripgrep', 'node:'],
+    ...['bridge/ignored', 'bridge/search/codebase', 'bridge/workspace', '@vscode/ripgrep', 'node:'],
   ],
   'bridge/rules': [
     ...['shared', 'machine', 'bridge/failure.ts', 'bridge/search', 'bridge/workspace', 'node:'],

@@ -6,6 +6,7 @@ import { listDir } from '../../shared/tools/list-dir.ts';
 import { readFile } from '../../shared/tools/read-file.ts';
 import { callAtWork, logTrouble } from '../log.ts';
 import type { ToolFactsHere } from '../tools/executor.ts';
+import type { Workspace } from '../workspace/workspace.ts';
 import { isTrusted } from './offer-verdict.ts';
 import { type JudgedCall, judgeCall, type Policy, visibilityOf } from './policy.ts';
 import { readRules } from './rules.ts';
@@ -35,6 +36,8 @@ export interface Surroundings {
   readonly preset?: Preset | undefined;
   /** Whether a running command has made the path. */
   readonly isForeign: (path: string) => Promise<boolean>;
+  /** Its ignore files hold for what the prompt tells. */
+  readonly workspace?: Pick<Workspace, 'mayName' | 'mayShow' | 'isUnindexed'>;
 }
 
 /** What the judge knows beside the rules. */
@@ -68,21 +71,29 @@ export function createJudge(
 /** Names and addresses that the prompt may tell of without a question. */
 export interface Tellable {
   readonly mayName: (name: string) => boolean;
+  readonly mayVolunteer: (name: string) => boolean;
   readonly mayRead: (name: string) => boolean;
   readonly mayFetch: (url: string) => boolean;
 }
 
 /**
  * What the prompt may tell of a path, relative to the workspace: its name where `list_dir` would show it, its content
- * where `read_file` would; and which web pages may be read for it. Nothing when the rules cannot be read.
+ * where `read_file` would; and which web pages may be read for it. `mayVolunteer` is about names that nothing asked
+ * for. Nothing when the rules cannot be read.
  */
 export async function readTellable(surroundings: Surroundings): Promise<Tellable> {
   const rules = await readAllRules(surroundings);
   const shownBy = (tool: ToolFacts) =>
     rules === undefined ? () => false : visibilityInAll(tool, rules).mayShow;
+  const [isNameable, isReadable] = [shownBy(listDir), shownBy(readFile)];
+  const { root, workspace } = surroundings;
+  const mayName = (name: string) =>
+    isNameable(name) && workspace?.mayName(join(root, name), name.endsWith('/')) !== false;
   return {
-    mayName: shownBy(listDir),
-    mayRead: shownBy(readFile),
+    mayName,
+    mayVolunteer: (name) =>
+      mayName(name) && workspace?.isUnindexed(join(root, name), name.endsWith('/')) !== true,
+    mayRead: (name) => isReadable(name) && workspace?.mayShow(join(root, name)) !== false,
     mayFetch: (url) => rules !== undefined && mayFetch(url, rules),
   };
 }

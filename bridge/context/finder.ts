@@ -91,13 +91,14 @@ export class Finder {
   ): Promise<Findings> {
     const { workspace, worktreeOf, readPage, readTellable } = this.#finding;
     const tellable = await readTellable();
-    const { mayName, mayRead, mayFetch } = tellable;
+    const { mayName, mayVolunteer, mayRead, mayFetch } = tellable;
     const owner = worktree === true ? conversationId : worktree;
     const room = owner === undefined ? undefined : await worktreeOf(owner);
     const place = room?.workspace ?? workspace;
     const nameable = place.showing(mayName);
     const readable = place.showing((name) => mayName(name) && mayRead(name));
     const reading = { nameable, readable, signal };
+    const unasked = place.showing((name) => mayVolunteer(name) && mayRead(name));
     const attaching = {
       ...reading,
       readPage: (url: string) => readPage(url, { mayFetch, signal }),
@@ -108,11 +109,11 @@ export class Finder {
       attach(mentions, attaching),
       this.#history.changedSince(conversationId, reading),
       context,
-      room?.look(tellable, signal),
+      room?.look({ ...tellable, mayName: mayVolunteer }, signal),
       room ? undefined : this.#diagnose(conversationId, reading),
     ]);
     const [openFiles, touched] = await Promise.all([
-      readShown(shown ?? shownBy(room ? undefined : editor), reading),
+      readShown(shown ?? shownBy(room ? undefined : editor), { ...reading, readable: unasked }),
       this.#history.touchedSince(conversationId, room ? undefined : gitStatus, reading),
     ]);
     const unnamed = changed.rest + touched.rest;

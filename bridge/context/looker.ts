@@ -26,6 +26,8 @@ export interface Looked {
 /** What the policy lets be told of a path, relative to the workspace. */
 export interface Tellable {
   readonly mayName: (name: string) => boolean;
+  /** Whether a path may be named where nothing asked for it. */
+  readonly mayVolunteer: (name: string) => boolean;
   /** Whether the model could read the file without a question. */
   readonly mayRead: (name: string) => boolean;
 }
@@ -69,10 +71,11 @@ export class Looker {
     // Read once for all lists of files: that takes as long as a list.
     const ignored = readIgnoreRules({ folder: root, target: './', signal: this.#inTime() });
     ignored.catch(() => undefined); // Each list fails with it.
-    const how = { confine: confinement.confineLook, mayName: tellable.mayName, ignored };
+    const unasked = { ...tellable, mayName: tellable.mayVolunteer };
+    const how = { confine: confinement.confineLook, mayName: unasked.mayName, ignored };
     const [context, editor, rules, definitions] = await Promise.all([
       readMachineContext(root, this.#signal, how),
-      readEditor?.(tellable),
+      readEditor?.(unasked),
       readRules?.(tellable, ignored),
       readDefinitions?.(tellable),
     ]);

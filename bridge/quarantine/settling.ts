@@ -1,6 +1,7 @@
 /** Decides whether a new protected thing stays or is put away, and carries that out. */
 import { posix } from 'node:path';
 import { isSystemError } from '../../machine/system-error.ts';
+import { INDEX_IGNORE_FILES, TOOL_IGNORE_FILES } from '../ignored/chain.ts';
 import { identityOf } from '../sandbox/scan.ts';
 import { HeldFolder } from './held-folder.ts';
 import type { ProtectedThing } from './listing.ts';
@@ -12,6 +13,9 @@ import {
   putAwayWhole,
   reasonOf,
 } from './put-away.ts';
+
+/** A new one could close anything to the agent's tools. */
+const IGNORE_FILES = [...TOOL_IGNORE_FILES, ...INDEX_IGNORE_FILES];
 
 /** Everything needed to put away the things that one look has found. */
 export interface Putting extends PuttingAway {
@@ -49,7 +53,9 @@ export async function settle(
 
 async function settleSpot(spot: Spot, identity: string, putting: Putting): Promise<Outcome> {
   const { folder, name } = spot;
-  if (await isNamed(spot, '.drawbridge')) return withRest(await putAwayWhole(spot, putting), false);
+  for (const whole of ['.drawbridge', ...IGNORE_FILES]) {
+    if (await isNamed(spot, whole)) return withRest(await putAwayWhole(spot, putting), false);
+  }
   if (!(await isNamed(spot, '.git'))) return { state: 'configures' };
   const outcome = await (putting.mayClean ? cleanRepository : putAwayWhole)(spot, putting);
   const remains = (await folder.has(name)) && identityOf(await folder.stat(name)) === identity;

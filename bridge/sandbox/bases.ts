@@ -1,5 +1,7 @@
 /** Keeps the bases of one workspace up to date with the workspace's protected and secret paths. */
 
+import { ToolFailure } from '../failure.ts';
+import type { IgnoreFile } from '../ignored/chain.ts';
 import { type Account, otherRights } from './account.ts';
 import { Base } from './base.ts';
 import { type BytePath, fromText, isBelow, toText } from './byte-path.ts';
@@ -28,6 +30,8 @@ export interface BasesOptions {
   readonly gitView: readonly BytePath[];
   readonly links: Links;
   readonly readAuthor: () => Promise<Author>;
+  /** A folder for which the workspace stands, and whose ignore files hold here too. */
+  readonly alias?: string | undefined;
 }
 
 export interface ClosedAbout {
@@ -51,13 +55,15 @@ export class Bases implements Disposable {
   readonly #masks = new Masks();
   /** The mount of {@link Masks.naming}. */
   #author: readonly BytePath[] = [];
-  readonly #bases = new Map<BaseKind, Base>();
+  readonly #bases = new Map<BaseKind, Made>();
 
   private constructor(options: BasesOptions) {
     this.#options = options;
     this.#workspace = fromText(options.workspace);
     const rights = otherRights(options.account);
-    this.#scan = new WorkspaceScan(this.#workspace, rights);
+    const { workspace, alias = workspace } = options;
+    const ignoring = [...new Set([workspace, alias])].map(fromText);
+    this.#scan = new WorkspaceScan(this.#workspace, { rights, ignoring });
     this.#known = new KnownEntries(this.#workspace, rights);
   }
 
@@ -68,16 +74,24 @@ export class Bases implements Disposable {
     { readonly ok: true; readonly bases: Bases } | { readonly ok: false; reason: string }
   > {
     const bases = new Bases(options);
-    const found = await bases.#scan.look(SANDBOX_LIMITS.firstScanMs);
+    const found = await bases.#look(SANDBOX_LIMITS.firstScanMs);
     bases.#known.remember([
       ...found.entries,
       ...(await linkedPlaces(found.entries, options.workspace)),
     ]);
     await bases.#nameAuthor();
     const { hasOverflowed } = bases.#known;
-    if (!found.isCut && !hasOverflowed) return { ok: true, bases };
+    if (!found.isCut && !hasOverflowed && !found.odd) return { ok: true, bases };
     bases[Symbol.dispose]();
-    return { ok: false, reason: found.isCut ? TOO_LARGE : TOO_MANY };
+    const problem =
+      found.odd &&
+      `${oddProblem(found.odd)}, so a person must allow each command: make it a regular file.`;
+    return { ok: false, reason: problem ?? (found.isCut ? TOO_LARGE : TOO_MANY) };
+  }
+
+  /** See {@link KnownEntries.ignored}. */
+  get ignored(): readonly string[] {
+    return this.#known.ignored().map(toText);
   }
 
   /** The links that the newest mounts show. */
@@ -88,11 +102,13 @@ export class Bases implements Disposable {
   /** Throws a ToolFailure when no base can be made. */
   async current(kind: BaseKind): Promise<CurrentBase> {
     if (kind === 'git') await this.#nameAuthor();
-    const found = await this.#scan.look(SANDBOX_LIMITS.scanMs);
+    const found = await this.#look(SANDBOX_LIMITS.scanMs);
+    assertPlain(found);
     const places = this.#known.places();
-    const base = this.#bases.get(kind);
+    const { base, reopenings } = this.#bases.get(kind) ?? {};
     const masks = this.#masks.of(this.#tracked.look(mountable(places)));
     const isCurrent =
+      reopenings === this.#known.reopenings &&
       this.#known.covers(found.entries, places) &&
       base?.closes(entriesOf(kind, places), masks) === true;
     if (isCurrent) return { base, ...this.#about(kind, found, places) };
@@ -112,7 +128,8 @@ export class Bases implements Disposable {
     if (kind === 'git') await this.#nameAuthor();
     const { thaw, awake } = await freeze();
     try {
-      const found = await this.#scan.look(SANDBOX_LIMITS.scanMs);
+      const found = await this.#look(SANDBOX_LIMITS.scanMs);
+      assertPlain(found);
       this.#known.remember(found.entries);
       const places = this.#known.places();
       const entries = mountable(entriesOf(kind, places));
@@ -137,10 +154,16 @@ export class Bases implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const base of this.#bases.values()) base[Symbol.dispose]();
+    for (const { base } of this.#bases.values()) base[Symbol.dispose]();
     this.#bases.clear();
     this.#known[Symbol.dispose]();
     this.#masks[Symbol.dispose]();
+  }
+
+  async #look(limitMs: number): Promise<ClosedEntries> {
+    const found = await this.#scan.look(limitMs);
+    const isFitting = found.entries.length <= SANDBOX_LIMITS.maxFirstMounts;
+    return isFitting || !this.#scan.coarsen() ? found : await this.#scan.look(limitMs);
   }
 
   async #remake(kind: BaseKind): Promise<CurrentBase> {
@@ -148,14 +171,15 @@ export class Bases implements Disposable {
     for (let attempt = 0; attempt < SANDBOX_LIMITS.baseAttempts; attempt++) {
       const { thaw, awake } = await freeze();
       try {
-        const found = await this.#scan.look(SANDBOX_LIMITS.scanMs);
+        const found = await this.#look(SANDBOX_LIMITS.scanMs);
         this.#known.remember(found.entries);
         const places = this.#known.places();
+        const { reopenings } = this.#known;
         const base = await this.#make(kind, places);
         const woken = awake();
         if (base !== undefined && woken.length === 0) {
-          this.#bases.get(kind)?.[Symbol.dispose]();
-          this.#bases.set(kind, base);
+          this.#bases.get(kind)?.base[Symbol.dispose]();
+          this.#bases.set(kind, { base, reopenings });
           return { base, ...this.#about(kind, found, places) };
         }
         base?.[Symbol.dispose]();
@@ -213,13 +237,16 @@ export class Bases implements Disposable {
   }
 
   #notes({ isCut }: ClosedEntries, places: readonly ClosedEntry[]): string[] {
-    const unreadable = places.filter((entry) => entry.isUnreadable === true);
-    const names = unreadable.map(({ path }) => JSON.stringify(this.#nameOf(path)));
+    const namesOf = (of: (place: ClosedEntry) => boolean) =>
+      places.filter(of).map(({ path }) => JSON.stringify(this.#nameOf(path)));
+    const unreadable = namesOf((place) => place.isUnreadable === true);
+    const ignored = namesOf((place) => place.by !== undefined);
     return [
       ...(isCut || this.#known.hasOverflowed ? [UNCOVERED] : []),
-      ...(names.length > 0
-        ? [`closed, because it cannot be looked into: ${shortened(names)}`]
+      ...(unreadable.length > 0
+        ? [`closed, because it cannot be looked into: ${shortened(unreadable)}`]
         : []),
+      ...(ignored.length > 0 ? [`closed by .cursorignore: ${shortened(ignored)}`] : []),
     ];
   }
 
@@ -227,6 +254,26 @@ export class Bases implements Disposable {
   #nameOf(path: BytePath): string {
     return isBelow(this.#workspace, path) ? toText(path.slice(this.#workspace.length + 1)) : '.';
   }
+}
+
+interface Made {
+  readonly base: Base;
+  /** See {@link KnownEntries.reopenings}: later ones are still closed in this base. */
+  readonly reopenings: number;
+}
+
+/** Throws a ToolFailure where nothing tells what commands may read. */
+function assertPlain({ odd }: ClosedEntries): void {
+  if (odd === undefined) return;
+  throw new ToolFailure(
+    'SANDBOX_FAILED',
+    `${oddProblem(odd)}, so no command was run: the person can make it a regular file.`,
+  );
+}
+
+function oddProblem({ name, content }: IgnoreFile): string {
+  const kind = content.state === 'odd' ? content.kind : 'no regular file';
+  return `The workspace's ${name} is ${kind} and nothing tells what it closes`;
 }
 
 async function freeze(): Promise<Freeze> {

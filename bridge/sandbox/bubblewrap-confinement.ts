@@ -65,6 +65,7 @@ export async function bubblewrapConfinement(
     file: bubblewrap.file,
     view: [...view, ...bind('--ro-bind', linked)],
     links: shown,
+    alias: surroundings.alias,
     gitView: bind('--bind', linked),
     readAuthor: () => readAuthor(workspace, account),
   });
@@ -114,6 +115,7 @@ function confinementOf(machine: Machine): Confinement {
     },
     confineLook: async (launch, reach) => confineLook(launch, machine, reach),
     elsewhere: (folder) => confineElsewhere(folder, machine),
+    ignored: () => bases.ignored,
     [Symbol.dispose]: () => bases[Symbol.dispose](),
   };
 }
@@ -121,7 +123,7 @@ function confinementOf(machine: Machine): Confinement {
 /** Without a self-test: the workspace's has shown that these arguments work on this machine. */
 async function confineElsewhere(folder: OtherFolder, machine: Machine): Promise<Confinement> {
   const { bubblewrap, account, surroundings, memory } = machine;
-  const there = { ...surroundings, ...folder };
+  const there = { ...surroundings, ...folder, alias: surroundings.workspace };
   const made = await bubblewrapConfinement(bubblewrap, account, there, memory);
   if (made.ok) return made.confinement;
   throw new ToolFailure('SANDBOX_FAILED', made.reason);

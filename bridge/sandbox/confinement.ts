@@ -18,6 +18,8 @@ export interface Surroundings {
   readonly links?: readonly FolderLink[];
   /** Further variables of confined commands. */
   readonly variables?: Readonly<Record<string, string>>;
+  /** The folder that the workspace stands for: its ignore files hold here too. */
+  readonly alias?: string;
 }
 
 /** Shows a folder, without its secrets and read-only, at a place that commands know. Both paths are real. */
@@ -86,6 +88,8 @@ export interface Confinement extends Disposable {
    * ToolFailure where that folder cannot be confined.
    */
   readonly elsewhere: (folder: OtherFolder) => Promise<Confinement>;
+  /** The present real paths of what `.cursorignore` closes, wherever commands have moved it. */
+  readonly ignored?: () => readonly string[];
 }
 
 /** Commands run with all rights of the bridge's user, but in a scrubbed environment. `reason` is one sentence. */

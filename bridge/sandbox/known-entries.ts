@@ -1,8 +1,9 @@
 /**
  * Holds a workspace's closed entries by descriptor, so that no move and no flood of names makes a sandbox forget one.
  */
-import { closeSync, constants, fstatSync, openSync, readlinkSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync } from 'node:fs';
 import { isSystemError } from '../../machine/system-error.ts';
+import type { IgnoreFile } from '../ignored/chain.ts';
 import type { Rights } from './account.ts';
 import { type BytePath, isBelow, toBytes } from './byte-path.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
@@ -16,6 +17,7 @@ export class KnownEntries implements Disposable {
   readonly #workspace: BytePath;
   readonly #rights: Rights | undefined;
   readonly #held: Held[] = [];
+  #reopenings = 0;
   /** Whether a look found more entries than can be held. */
   #hasOverflowed = false;
   #isFirst = true;
@@ -28,6 +30,11 @@ export class KnownEntries implements Disposable {
 
   get hasOverflowed(): boolean {
     return this.#hasOverflowed;
+  }
+
+  /** How many entries a person has opened again, by a change of the ignore file that closed them. */
+  get reopenings(): number {
+    return this.#reopenings;
   }
 
   /**
@@ -55,18 +62,50 @@ export class KnownEntries implements Disposable {
     return isEach || isFull;
   }
 
-  /** All entries that still exist, at their present paths. Deleted entries are forgotten. */
-  places(): ClosedEntry[] {
-    const places: ClosedEntry[] = [];
+  /**
+   * All entries that still exist, at their present paths. Forgets deleted entries, and those whose ignore file was
+   * changed: the next look finds them again if they are still ignored.
+   */
+  places(): KnownPlace[] {
+    const places: KnownPlace[] = [];
+    for (const held of this.#held.filter(({ entry: { by } }) => by && !this.#isAsRead(by))) {
+      this.#release(held);
+      this.#reopenings++;
+    }
     for (const held of [...this.#held]) {
       const path = placeOf(held, this.#rights);
       if (path === DELETED) this.#release(held);
       else if (path !== TOO_DEEP && isBelow(this.#workspace, path)) {
         const isWhole = isLocked(held, path, this.#rights);
-        places.push({ ...held.entry, path, ...(isWhole && { closure: 'secret' }) });
+        places.push({
+          ...held.entry,
+          path,
+          foundAt: held.entry.path,
+          ...(isWhole && { closure: 'secret' }),
+        });
       }
     }
     return places;
+  }
+
+  /** The present real paths of ignored entries, wherever a command has moved them. */
+  ignored(): BytePath[] {
+    return this.places()
+      .filter(({ by, isCrowded, foundAt, path }) => by && !(isCrowded && foundAt === path))
+      .map(({ path }) => path);
+  }
+
+  /**
+   * Whether an ignore file is as it was. No command can change it, only move it with its folder: its descriptor tells,
+   * wherever it is now. No command reaches what lies in a folder that it closes as a whole, or outside the workspace.
+   */
+  #isAsRead({ identity, path, changedMs, content }: IgnoreFile): boolean {
+    const isOutOfReach = content.state === 'odd' || !isBelow(this.#workspace, path);
+    if (isOutOfReach) return changeTimeAt(path) === changedMs;
+    const file = this.#held.find(({ entry }) => entry.identity === identity);
+    if (file === undefined) return false;
+    const { nlink, ctimeMs } = fstatSync(file.descriptor);
+    return nlink > 0 && Math.floor(ctimeMs) === changedMs;
   }
 
   [Symbol.dispose](): void {
@@ -87,6 +126,11 @@ export class KnownEntries implements Disposable {
   }
 }
 
+/** An entry at its present path. */
+export interface KnownPlace extends ClosedEntry {
+  readonly foundAt: BytePath;
+}
+
 interface Held {
   readonly descriptor: number;
   /** The entry as it was found. Its path may have changed since. */
@@ -100,6 +144,14 @@ export function openPlace(path: BytePath): number | undefined {
   } catch {
     // Gone since it was listed, or out of our reach. Commands have no more rights, so they do not reach it either.
     return undefined;
+  }
+}
+
+function changeTimeAt(path: BytePath): number | undefined {
+  try {
+    return Math.floor(lstatSync(toBytes(path)).ctimeMs);
+  } catch {
+    return undefined; // It has gone.
   }
 }
 

@@ -22,6 +22,11 @@ export const SANDBOX_LIMITS = {
   maxPathBytes: 3_500,
   /** Closed paths that a workspace may have when the bridge begins: a base with 300 takes 0.2 s, entering it 40 ms. */
   maxFirstMounts: 300,
+  /**
+   * Entries of one folder that ignore files may close one by one; with more the folder is closed as a whole. The second
+   * number holds in a workspace that would have too many closed paths with the first.
+   */
+  maxIgnoredEntries: [30, 5],
   /** Closed paths in all. The difference is room for paths that appear later. */
   maxMounts: 400,
   /** Attempts to make a base while programs outside the sandbox change the workspace. */

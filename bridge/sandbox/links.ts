@@ -50,7 +50,10 @@ export class Links {
   /** The secrets of the folder, in the place where commands see them. */
   async #secretsAt({ from, to }: FolderLink): Promise<ClosedEntry[]> {
     const [source, target] = [fromText(from), fromText(to)];
-    const scan = this.#scans.get(from) ?? new WorkspaceScan(source, this.#rights);
+    // What lies in a repository's own folder is git's, and no ignore file is about it.
+    const ignoring = source.includes('/.git/') ? [] : [source];
+    const scan =
+      this.#scans.get(from) ?? new WorkspaceScan(source, { rights: this.#rights, ignoring });
     this.#scans.set(from, scan);
     const { entries, isCut } = await scan.look(SANDBOX_LIMITS.firstScanMs);
     if (isCut) throw tooMany(from);

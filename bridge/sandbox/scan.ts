@@ -2,6 +2,15 @@
 import { type Dirent, lstatSync, readdirSync, type Stats, statfsSync, statSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { isSystemError } from '../../machine/system-error.ts';
+import {
+  type Chain,
+  chainAbove,
+  closingIn,
+  type IgnoreFile,
+  readIgnoreFile,
+  SECRET_IGNORE_FILES,
+  withFiles,
+} from '../ignored/chain.ts';
 import type { Rights } from './account.ts';
 import { type BytePath, toBytes, toPathLike, toText } from './byte-path.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
@@ -16,6 +25,10 @@ export interface ClosedEntry {
   readonly identity: string;
   /** Set for a folder that is closed only because it is unreadable or too deep: see {@link canBeLookedInto}. */
   readonly isUnreadable?: true;
+  /** Set for an entry that this ignore file closes. */
+  readonly by?: IgnoreFile;
+  /** Set for a folder that commands cannot see, and of which an ignore file closes very many entries. */
+  readonly isCrowded?: true;
 }
 
 export interface ClosedEntries {
@@ -23,6 +36,15 @@ export interface ClosedEntries {
   readonly entries: readonly ClosedEntry[];
   /** Whether time ran out before the look was complete. */
   readonly isCut: boolean;
+  /** The workspace's own ignore file, where nothing tells what it would close. */
+  readonly odd?: IgnoreFile;
+}
+
+export interface ScanOptions {
+  /** See {@link canBeLookedInto}. */
+  readonly rights?: Rights | undefined;
+  /** The folders whose ignore files count for the workspace's entries: it, and the one that it stands for. */
+  readonly ignoring?: readonly BytePath[];
 }
 
 /**
@@ -34,15 +56,30 @@ export class WorkspaceScan {
   readonly #root: BytePath;
   readonly #rights: Rights | undefined;
   readonly #cachedDevice: number | undefined;
+  readonly #ignoring: readonly BytePath[];
+  /** The ignore files outside of the workspace, as the look before saw them. */
+  #outer: Chain = [];
+  #odd: IgnoreFile | undefined;
+  #maxIgnored: number = SANDBOX_LIMITS.maxIgnoredEntries[0];
   /** The listings of the look before, by path. */
   #known = new Map<BytePath, Listing>();
 
-  /** `rights`: see {@link canBeLookedInto}. */
-  constructor(root: BytePath, rights?: Rights) {
+  constructor(root: BytePath, { rights, ignoring = [] }: ScanOptions = {}) {
     this.#root = root;
     this.#rights = rights;
+    this.#ignoring = ignoring;
     const { dev } = statSync(toBytes(root));
     this.#cachedDevice = LOCAL_DISKS.has(statfsSync(toBytes(root)).type) ? dev : undefined;
+  }
+
+  /**
+   * Closes more folders as a whole from the next look on. False where it has done so before.
+   */
+  coarsen(): boolean {
+    const [, coarse] = SANDBOX_LIMITS.maxIgnoredEntries;
+    const isNew = this.#maxIgnored !== coarse;
+    this.#maxIgnored = coarse;
+    return isNew;
   }
 
   /** The caller must not start a second look before the first has ended. */
@@ -50,7 +87,7 @@ export class WorkspaceScan {
     const deadline = performance.now() + limitMs;
     const seen = new Map<BytePath, Listing>();
     const entries: ClosedEntry[] = [];
-    const folders: Folder[] = [{ path: this.#root, isProtected: false }];
+    const folders: Folder[] = [{ path: this.#root, isProtected: false, chain: this.#lookAbove() }];
     let sliceEnd = performance.now() + SANDBOX_LIMITS.scanSliceMs;
     for (const folder of folders) {
       this.#lookInto(folder, { folders, entries, seen });
@@ -60,11 +97,27 @@ export class WorkspaceScan {
       sliceEnd = performance.now() + SANDBOX_LIMITS.scanSliceMs;
     }
     this.#known = seen;
-    return { entries, isCut: false };
+    return { entries, isCut: false, ...(this.#odd && { odd: this.#odd }) };
+  }
+
+  /** The chain for the workspace's entries, before its own file. The same as before where nothing has changed. */
+  #lookAbove(): Chain {
+    const [own, ...others] = this.#ignoring;
+    const before = this.#outer;
+    const rings = [
+      ...(own === undefined ? [] : chainAbove(own, SECRET_IGNORE_FILES, before)),
+      ...others.flatMap((folder) => [
+        ...chainAbove(folder, SECRET_IGNORE_FILES, before),
+        ...ownRing(folder, before),
+      ]),
+    ];
+    const isSame = rings.length === before.length && rings.every((ring, at) => ring === before[at]);
+    if (!isSame) this.#outer = rings;
+    return this.#outer;
   }
 
   #lookInto(
-    { path: folder, isProtected, isClosed }: Folder,
+    { path: folder, isProtected, isClosed, chain }: Folder,
     found: { folders: Folder[]; entries: ClosedEntry[]; seen: Map<BytePath, Listing> },
   ): void {
     const stats = statIfAny(folder);
@@ -76,17 +129,56 @@ export class WorkspaceScan {
       return;
     }
     const known = this.#known.get(folder);
-    const isCached = known !== undefined && isStillTrue(known, stats);
-    const listing = isCached ? known : read(folder, stats);
+    const isCached = known !== undefined && isStillTrue(folder, known, stats, chain);
+    const listing = isCached ? known : this.#read(folder, stats, chain);
     if (stats.dev === this.#cachedDevice) found.seen.set(folder, listing);
+    if (folder === this.#root) this.#odd = isOdd(listing.own) ? listing.own : undefined;
+    const { own, ignoredBy } = listing;
+    const wholeBy = isOdd(own) ? own : ignoredBy[this.#maxIgnored];
+    if (wholeBy !== undefined && folder !== this.#root && !isClosed) {
+      const isCrowded = isOdd(wholeBy) ? {} : ({ isCrowded: true } as const);
+      const whole = { closure: 'secret', kind: 'folder', by: wholeBy, ...isCrowded } as const;
+      found.entries.push({ path: folder, identity: identityOf(stats), ...whole });
+      // Its own ignore file is held, too: a change of the file may open the folder again.
+      found.entries.push(...listing.closed.filter(({ path }) => path === listing.own?.path));
+      return;
+    }
     for (const entry of listing.closed) {
       const isSecret = entry.closure === 'secret';
       if (isSecret || !isProtected) found.entries.push(entry);
       const isSearched = !isSecret && entry.kind === 'folder' && !entry.path.endsWith(GIT);
       if (!isSearched) continue;
-      found.folders.push({ path: entry.path, isProtected: true, isClosed: !isProtected });
+      const inner = { isProtected: true, isClosed: !isProtected, chain: listing.chain };
+      found.folders.push({ path: entry.path, ...inner });
     }
-    for (const path of listing.below) found.folders.push({ path, isProtected });
+    for (const path of listing.below) {
+      found.folders.push({ path, isProtected, chain: listing.chain });
+    }
+  }
+
+  #read(folder: BytePath, stats: Stats, above: Chain): Listing {
+    const known = this.#known.get(folder);
+    const readMs = Date.now();
+    const entries = readEntries(folder);
+    const names = toText(folder.slice(this.#root.length)).split('/').slice(1);
+    const own = this.#ignoring.length === 0 ? undefined : ownFile(folder, entries, known?.own);
+    const isSameChain = known !== undefined && known.above === above && known.own === own;
+    const chain = isSameChain ? known.chain : withFiles(above, own ? [own] : [], names.length);
+    const closed = entries.flatMap((entry): ClosedEntry[] => {
+      const closure = closureIn(chain, names, entry);
+      return closure === undefined ? [] : toClosed(join(folder, entry.name), closure);
+    });
+    const closedPaths = new Set(closed.map(({ path }) => path));
+    const paths = entries
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => join(folder, name));
+    const { dev, ino, birthtimeMs, ctimeMs, mtimeMs } = stats;
+    return {
+      ...{ dev, ino, birthtimeMs, closed, above, own, chain, readMs },
+      below: paths.filter((path) => !closedPaths.has(path)),
+      changedMs: Math.max(ctimeMs, mtimeMs),
+      ignoredBy: closed.flatMap(({ by }) => by ?? []),
+    };
   }
 }
 
@@ -96,6 +188,8 @@ interface Folder {
   readonly isProtected: boolean;
   /** Whether the folder is itself a closed entry. */
   readonly isClosed?: boolean;
+  /** The ignore files above the folder. */
+  readonly chain: Chain;
 }
 
 /** Git puts no secrets into its folder, but a branch may have the name of one. */
@@ -129,11 +223,21 @@ interface Listing {
   readonly below: readonly BytePath[];
   readonly changedMs: number;
   readonly readMs: number;
+  /** The ignore files above the folder, and its own. */
+  readonly above: Chain;
+  readonly own: IgnoreFile | undefined;
+  /** Both together. */
+  readonly chain: Chain;
+  /** For each ignored entry the file that closes it. */
+  readonly ignoredBy: readonly IgnoreFile[];
 }
 
 /** Whether the listing still holds. No program can set `ctime` without changing the system's clock. */
-function isStillTrue(listing: Listing, stats: Stats): boolean {
+function isStillTrue(folder: BytePath, listing: Listing, stats: Stats, above: Chain): boolean {
   const { changedMs, readMs } = listing;
+  if (listing.above !== above) return false;
+  const { own } = listing;
+  if (own !== undefined && readIgnoreFile(folder, own.name, own) !== own) return false;
   const isSettled = readMs - changedMs > SANDBOX_LIMITS.settledMs;
   const isUnchanged = changedMs === Math.max(stats.ctimeMs, stats.mtimeMs);
   return isSettled && isUnchanged && isSameFolder(listing, stats);
@@ -141,25 +245,6 @@ function isStillTrue(listing: Listing, stats: Stats): boolean {
 
 function isSameFolder(listing: Listing, { dev, ino, birthtimeMs }: Stats): boolean {
   return listing.dev === dev && listing.ino === ino && listing.birthtimeMs === birthtimeMs;
-}
-
-function read(folder: BytePath, stats: Stats): Listing {
-  const readMs = Date.now();
-  const entries = readEntries(folder);
-  const closed = entries.flatMap((entry) => toClosed(folder, entry));
-  const closedPaths = new Set(closed.map(({ path }) => path));
-  const folders = entries.filter((entry) => entry.isDirectory());
-  const paths = folders.map(({ name }) => join(folder, name));
-  const { dev, ino, birthtimeMs, ctimeMs, mtimeMs } = stats;
-  return {
-    dev,
-    ino,
-    birthtimeMs,
-    closed,
-    below: paths.filter((path) => !closedPaths.has(path)),
-    changedMs: Math.max(ctimeMs, mtimeMs),
-    readMs,
-  };
 }
 
 function readEntries(folder: BytePath): Dirent[] {
@@ -172,14 +257,48 @@ function readEntries(folder: BytePath): Dirent[] {
   }
 }
 
-function toClosed(folder: BytePath, { name }: Dirent): ClosedEntry[] {
-  const closure = closureOf(toText(name));
-  if (closure === null) return [];
-  const path = join(folder, name);
+/** How an entry is closed; undefined for an open one. `folderNames` lead from the root to its folder. */
+function closureIn(
+  chain: Chain,
+  folderNames: readonly string[],
+  entry: Dirent,
+): Pick<ClosedEntry, 'closure' | 'by'> | undefined {
+  const name = toText(entry.name);
+  const closure = closureOf(name);
+  if (closure === 'secret') return { closure };
+  const by =
+    chain.length === 0 ? undefined : closingIn(chain, [...folderNames, name], entry.isDirectory());
+  if (by !== undefined) return { closure: 'secret', by };
+  return closure === null ? undefined : { closure };
+}
+
+/** The chain of an ignore file outside of the workspace, with its ring of before where that is still true. */
+function ownRing(folder: BytePath, before: Chain): Chain {
+  return SECRET_IGNORE_FILES.flatMap((name) => {
+    const ring = before.find(({ file }) => file.path === join(folder, name));
+    const file = readIgnoreFile(folder, name, ring?.file);
+    return ring !== undefined && ring.file === file ? [ring] : withFiles([], file ? [file] : [], 0);
+  });
+}
+
+function ownFile(
+  folder: BytePath,
+  entries: readonly Dirent[],
+  previous: IgnoreFile | undefined,
+): IgnoreFile | undefined {
+  const [name] = SECRET_IGNORE_FILES.filter((each) => entries.some((entry) => entry.name === each));
+  return name === undefined ? undefined : readIgnoreFile(folder, name, previous);
+}
+
+function toClosed(path: BytePath, closure: Pick<ClosedEntry, 'closure' | 'by'>): ClosedEntry[] {
   const stats = statIfAny(path);
   if (stats === undefined) return [];
   const kind = stats.isSymbolicLink() ? 'link' : stats.isDirectory() ? 'folder' : 'file';
-  return [{ path, closure, kind, identity: identityOf(stats) }];
+  return [{ path, ...closure, kind, identity: identityOf(stats) }];
+}
+
+function isOdd(file: IgnoreFile | undefined): boolean {
+  return file?.content.state === 'odd';
 }
 
 const READ_AND_ENTER = { owner: 0o500, group: 0o050, others: 0o005 } as const;

@@ -103,7 +103,8 @@ async function listShown({ folder, workspace, rules, signal }: RuledSearch): Pro
   const turns = new Turns();
   for (const name of await listFiles({ folder, hidden: true, rules, signal })) {
     const path = join(folder, name);
-    if (workspace.mayShow(path)) shown.push({ name, path, shown: workspace.nameOf(path) });
+    const isFound = workspace.mayShow(path) && !workspace.isUnindexed(path);
+    if (isFound) shown.push({ name, path, shown: workspace.nameOf(path) });
     if (turns.isDue) await turns.take();
   }
   return shown;

@@ -46,6 +46,7 @@ type Found = Omit<Answer, 'isWhole'>;
 async function searchFor(search: CodebaseSearch): Promise<Found> {
   const matcher = new Matcher(conceptsOf(search.question));
   if (matcher.concepts.length === 0) return NOTHING;
+  if (search.workspace.isUnindexed(search.place.path)) return NOTHING;
   const isFolder = (await lookAt(search.place)).isDirectory();
   return isFolder ? await searchFolder(search, matcher) : await searchFile(search);
 }

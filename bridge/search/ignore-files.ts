@@ -8,16 +8,29 @@ import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { isSystemError } from '../../machine/system-error.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
-import { rulesFromAbove, rulesFromBelow } from './ignore-rules.ts';
+import { TOOL_IGNORE_FILES } from '../ignored/chain.ts';
+import { rulesFromAbove, rulesFromBelow } from '../ignored/rules.ts';
 
-/** From the weakest on: as in ripgrep, a rule of a later kind overrides all rules of earlier kinds. */
-export const IGNORE_FILES = ['.gitignore', '.ignore', '.rgignore'] as const;
+/**
+ * From the weakest on: as in ripgrep, a rule of a later kind overrides all rules of earlier kinds. Those that close
+ * paths only save ripgrep work: `Workspace.mayName` decides on what it finds.
+ */
+export const IGNORE_FILES = [...TOOL_IGNORE_FILES, '.gitignore', '.ignore', '.rgignore'] as const;
 
 /** Rules by kind, each list from the weakest on. The first kind holds the person's and the repository's own rules. */
 export type IgnoreRules = readonly [
   general: readonly string[],
   ...kinds: readonly (readonly string[])[],
 ];
+
+/**
+ * The rules for ripgrep. Those of files that close paths come first, even before the person's own: what they open may
+ * still be ignored by git.
+ */
+export function toRuleText([general, ...kinds]: IgnoreRules): string {
+  const closing = kinds.slice(0, TOOL_IGNORE_FILES.length);
+  return [...closing, general, ...kinds.slice(closing.length)].flat().join('\n');
+}
 
 /** An entry that stands in the place of an ignore file. `kind` completes the sentence "It is ...". */
 export interface OddFile {

@@ -11,7 +11,13 @@ import { rgPath } from '@vscode/ripgrep';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { ToolFailure, toFileFailure } from '../failure.ts';
 import { anchorFolder } from '../workspace/anchor.ts';
-import { IGNORE_FILES, type IgnoreRules, readRulesAbove, withRulesBelow } from './ignore-files.ts';
+import {
+  IGNORE_FILES,
+  type IgnoreRules,
+  readRulesAbove,
+  toRuleText,
+  withRulesBelow,
+} from './ignore-files.ts';
 import { type LongRecord, splitRecords } from './records.ts';
 
 export interface Ripgrep {
@@ -69,7 +75,7 @@ async function* runWith(
 ): AsyncGenerator<string | LongRecord, void, undefined> {
   const timeUp = AbortSignal.timeout(TOOL_LIMITS.searchTimeoutMs);
   await using anchor = await anchorFolder(folder);
-  await using ruleFile = await openRules(rules.flat().join('\n'));
+  await using ruleFile = await openRules(toRuleText(rules));
   signal.throwIfAborted();
   const child = spawn(
     existsSync(rgPath) ? rgPath : 'rg',

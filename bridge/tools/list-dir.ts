@@ -12,11 +12,13 @@ export const executeListDir: ToolExecutor<ArgumentsOf<typeof listDir>> = async (
   args,
   { workspace, places: [place], signal },
 ) => {
-  const mayName = (name: string) => workspace.mayName(join(place.path, name));
-  const present = (await readEntries(place)).filter(({ name }) => mayName(name));
+  const mayName = (name: string, isFolder = false) =>
+    workspace.mayName(join(place.path, name), isFolder);
+  const entries = await readEntries(place);
+  const present = entries.filter(({ name, kind }) => mayName(name, kind === 'folder'));
   const globs = (args.ignore_globs ?? []).map((glob) => `!${glob.replace(/^!/, '')}`);
   const files = await listFiles({ folder: place.path, globs, signal });
-  const counts = countBelow(files.filter(mayName));
+  const counts = countBelow(files.filter((name) => mayName(name)));
   const lines = present
     .filter((entry) => !entry.name.startsWith('.'))
     .map((entry) => describe(entry, counts.get(entry.name)))

@@ -7,6 +7,9 @@ import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { isWithin } from '../../shared/paths.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
 import { ToolFailure, toFileFailure } from '../failure.ts';
+import { type IgnoreFile, INDEX_IGNORE_FILES, TOOL_IGNORE_FILES } from '../ignored/chain.ts';
+import { IgnoredPaths } from '../ignored/ignored-paths.ts';
+import { IGNORED_LIMITS } from '../ignored/limits.ts';
 import { type Closure, closureOf } from '../sandbox/protected.ts';
 
 /** Why a folder cannot be a workspace. */
@@ -41,6 +44,15 @@ export interface WorkspaceOptions {
   readonly alias?: string;
 }
 
+/** What ignore files close in a folder. All views of one workspace share it. */
+interface Ignored {
+  /** Those of the folder, and those of the folder that it stands for. */
+  readonly closed: readonly IgnoredPaths[];
+  readonly unindexed: readonly IgnoredPaths[];
+  /** Real paths of ignored entries, also of those that a command has moved to where no rule closes them. */
+  held: (maxAgeMs?: number) => readonly string[];
+}
+
 /** One folder on disk. It gives access to everything inside, and to nothing else. */
 export class Workspace {
   /** Absolute, with every symbolic link resolved. */
@@ -48,6 +60,7 @@ export class Workspace {
   /** Absolute paths in calls may begin with `root`, or with this one: the path as it was opened, or another folder's. */
   readonly #given: string;
   readonly #closedPaths: readonly string[];
+  readonly #ignored: Ignored;
   /** As {@link isWithin} takes them. */
   readonly #allowedPaths: readonly string[];
   readonly #isShown: (name: string) => boolean;
@@ -58,6 +71,7 @@ export class Workspace {
     root: string,
     given: string,
     closedPaths: readonly string[],
+    ignored: Ignored,
     allowedPaths: readonly string[] = ['.'],
     isShown: (name: string) => boolean = () => true,
     opened: RegExp | null = null,
@@ -65,6 +79,7 @@ export class Workspace {
     this.root = root;
     this.#given = given;
     this.#closedPaths = closedPaths;
+    this.#ignored = ignored;
     this.#allowedPaths = allowedPaths;
     this.#isShown = isShown;
     this.#opened = opened;
@@ -73,7 +88,7 @@ export class Workspace {
   /**
    * Opens a folder. Throws a {@link WorkspaceError} for `/`, the home folder, a folder that contains it, and anything
    * that is no folder. `closedPaths` are absolute paths that may neither be read nor changed (our own state). A path in
-   * a call may begin with `alias` instead of the folder.
+   * a call may begin with `alias` instead of the folder, whose ignore files then count too.
    */
   static async open(
     folder: string,
@@ -87,11 +102,14 @@ export class Workspace {
         `${nameInLine(root)} is or contains the home folder: choose the folder of one project.`,
       );
     }
-    return new Workspace(
-      root,
-      alias ?? given,
-      await Promise.all(closedPaths.map((path) => resolveExisting(resolve(path)))),
-    );
+    const roots = alias === undefined ? [root] : [root, alias];
+    const ignored = {
+      closed: roots.map((each) => new IgnoredPaths(each, TOOL_IGNORE_FILES)),
+      unindexed: roots.map((each) => new IgnoredPaths(each, INDEX_IGNORE_FILES)),
+      held: () => [],
+    };
+    const closed = await Promise.all(closedPaths.map((path) => resolveExisting(resolve(path))));
+    return new Workspace(root, alias ?? given, closed, ignored);
   }
 
   /**
@@ -124,8 +142,18 @@ export class Workspace {
     isShown: (name: string) => boolean,
     opened: RegExp | null,
   ): Workspace {
-    const { root } = this;
-    return new Workspace(root, this.#given, this.#closedPaths, allowedPaths, isShown, opened);
+    const folder = [this.root, this.#given, this.#closedPaths, this.#ignored] as const;
+    return new Workspace(...folder, allowedPaths, isShown, opened);
+  }
+
+  /** Keeps closed what an ignore file closes and a command moves: `held` gives the present real paths. */
+  keepClosed(held: () => readonly string[]): void {
+    let known = { paths: held(), readMs: performance.now() };
+    this.#ignored.held = (maxAgeMs = 0) => {
+      const isOld = known.readMs <= performance.now() - maxAgeMs;
+      if (isOld) known = { paths: held(), readMs: performance.now() };
+      return known.paths;
+    };
   }
 
   /**
@@ -145,6 +173,7 @@ export class Workspace {
       const real = await resolveExisting(called);
       if (!isInside(this.root, real)) throw outside(path);
       this.#assertOpen(name, real, access);
+      await this.#assertNotIgnored(name, real);
       this.#assertAllowed(name, real);
       return { access, name, path: real, isLink: await isSymbolicLink(called) };
     } catch (error) {
@@ -162,11 +191,23 @@ export class Workspace {
     return this.mayName(path) && closureOf(relative(this.root, path)) !== 'secret';
   }
 
-  /** Whether a search may name a file. The name of a file with secrets may be shown. */
-  mayName(path: string): boolean {
+  /** Whether a search may name a file. The name of a file with secrets may be shown, that of an ignored one not. */
+  mayName(path: string, isFolder = false): boolean {
     if (this.#closedPaths.some((closed) => isInside(closed, path))) return false;
     const name = this.nameOf(path);
-    return isWithin(name, this.#allowedPaths) && this.#isShown(name);
+    if (!isWithin(name, this.#allowedPaths) || !this.#isShown(name)) return false;
+    const look = { isFolder, maxAgeMs: IGNORED_LIMITS.maxAgeMs };
+    return (
+      this.#ignored.closed.every((ignored) => ignored.closing(name, look) === undefined) &&
+      !this.#ignored.held(look.maxAgeMs).some((held) => isInside(held, path))
+    );
+  }
+
+  /** Whether the model gets a file, by its resolved path, only where something asks for the file itself. */
+  isUnindexed(path: string, isFolder = false): boolean {
+    const look = { isFolder, maxAgeMs: IGNORED_LIMITS.maxAgeMs };
+    const name = this.nameOf(path);
+    return this.#ignored.unindexed.some((ignored) => ignored.closing(name, look) !== undefined);
   }
 
   /** The call's path below the root, without `..`. It does not read the disk. */
@@ -186,6 +227,17 @@ export class Workspace {
         throw closedTo(name, closure);
       }
     }
+  }
+
+  async #assertNotIgnored(name: string, real: string): Promise<void> {
+    const isFolder = await isDirectory(real);
+    for (const seen of [name, this.nameOf(real)]) {
+      for (const ignored of this.#ignored.closed) {
+        const file = ignored.closing(seen, { isFolder });
+        if (file !== undefined) throw ignoredBy(file, name);
+      }
+    }
+    if (this.#ignored.held().some((held) => isInside(held, real))) throw closedTo(name, 'secret');
   }
 
   #assertAllowed(name: string, real: string): void {
@@ -243,6 +295,16 @@ async function isSymbolicLink(path: string): Promise<boolean> {
   }
 }
 
+/** False for what does not exist yet: tools make files. */
+async function isDirectory(path: string): Promise<boolean> {
+  try {
+    return (await lstat(path)).isDirectory();
+  } catch (error) {
+    if (isSystemError(error, 'ENOENT')) return false;
+    throw error;
+  }
+}
+
 /** Compares path segments: `/a/bc` is not inside `/a/b`. A path is inside itself. */
 function isInside(folder: string, path: string): boolean {
   const way = relative(folder, path);
@@ -278,6 +340,16 @@ function closedTo(name: string, closure: Closure): ToolFailure {
         'PROTECTED_PATH',
         `${nameInLine(name)} configures git, an editor, an agent or a shell, so tools do not change it: ask the person to do it.`,
       );
+}
+
+function ignoredBy({ name: file, content }: IgnoreFile, name: string): ToolFailure {
+  const shown = nameInLine(name);
+  return new ToolFailure(
+    'SECRET_PATH',
+    content.state === 'rules'
+      ? `${shown} is closed by ${file}, so tools neither read nor change it: ask the person for what is needed of it.`
+      : `${shown} is closed, because a ${file} above or beside it is ${content.kind}, and nothing tells what it closes: ask the person to make it a regular file.`,
+  );
 }
 
 function listed(paths: readonly string[]): string {

@@ -320,6 +320,7 @@ it('answers a look without a message with the context alone', async () => {
 
 interface Options {
   readonly mayName?: (name: string) => boolean;
+  readonly mayVolunteer?: (name: string) => boolean;
   readonly mayRead?: (name: string) => boolean;
   readonly readPage?: Finding['readPage'];
   readonly readDiagnostics?: NonNullable<Finding['readDiagnostics']>;
@@ -328,13 +329,19 @@ interface Options {
 /** A finder over a repository with these files, all of them committed. */
 async function finderOf(
   files: Parameters<typeof temporaryWorkspace>[0],
-  { mayName = () => true, mayRead = () => true, readPage = noPage, ...more }: Options = {},
+  {
+    mayName = () => true,
+    mayVolunteer = mayName,
+    mayRead = () => true,
+    readPage = noPage,
+    ...more
+  }: Options = {},
 ) {
   const place = await temporaryWorkspace(files);
   commitAll(place);
   const { workspace, ledger } = place.context;
   let editor: MachineContext['editor'];
-  const readTellable = async () => ({ mayName, mayRead, mayFetch: () => true });
+  const readTellable = async () => ({ mayName, mayVolunteer, mayRead, mayFetch: () => true });
   const confinement = { confineLook: async (launch: unknown) => launch };
   const looked = { root: place.root, confinement, readTellable, readEditor: async () => editor };
   const looker = new Looker(looked as unknown as ConstructorParameters<typeof Looker>[0], live);

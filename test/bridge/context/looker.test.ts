@@ -3,7 +3,7 @@ import { type Looked, Looker } from '../../../bridge/context/looker.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-workspace.ts';
 
 const live = new AbortController().signal;
-const TELLS_ALL = { mayName: () => true, mayRead: () => true };
+const TELLS_ALL = { mayName: () => true, mayVolunteer: () => true, mayRead: () => true };
 
 test('a look begins after its question, and those who ask meanwhile share it', async () => {
   const place = await temporaryWorkspace();

@@ -59,6 +59,18 @@ describe.skipIf(NO_BUBBLEWRAP)(`what a command leaves behind ${NO_BUBBLEWRAP ?? 
     expect(later.attention).toEqual([]);
   });
 
+  test.each(['.cursorignore', '.geminiignore', '.qwenignore', '.cursorindexingignore'])(
+    'is quarantined where it would close paths to tools: %s',
+    async (name) => {
+      const { run, quarantined } = await guardedWorkspace();
+      const { attention } = await run(`mkdir a; echo "*" > a/${name}`);
+      expect(attention).toEqual([
+        { name: `a/${name}`, quarantined: true, what: [`a/${name}, all of it`] },
+      ]);
+      expect(quarantined()).toEqual([`a/${name}`]);
+    },
+  );
+
   test('is quarantined where it would be our own rules, which never count meanwhile', async () => {
     const { run, guard, quarantined, background } = await guardedWorkspace();
     const broken = 'mkdir .drawbridge; echo broken > .drawbridge/policy.json';

@@ -1,6 +1,4 @@
-/**
- * Rewrites ignore rules of one folder for another: ripgrep gets all rules in one file, relative to the searched folder.
- */
+/** Reads ignore rules by gitignore(5), and rewrites rules of one folder for another. */
 
 /**
  * Rewrites rules of the folder `below`, which is relative to the searched folder, with `/`; empty for the latter
@@ -23,7 +21,7 @@ export function rulesFromAbove(text: string, names: readonly string[]): string[]
   });
 }
 
-interface Rule {
+export interface Rule {
   /** `!` for a rule that re-includes files. */
   readonly sign: '' | '!';
   readonly segments: readonly string[];
@@ -34,7 +32,7 @@ interface Rule {
 }
 
 /** By gitignore(5), as ripgrep reads it. Empty lines and comments are no rules. */
-function parseRules(text: string): Rule[] {
+export function parseRules(text: string): Rule[] {
   return linesOf(text).flatMap((line) => {
     const trimmed = /\\\s+$/.test(line) ? line : line.trimEnd();
     if (trimmed === '' || trimmed.startsWith('#')) return [];
@@ -77,56 +75,105 @@ function restsOf(segments: readonly string[], names: readonly string[]): (readon
   return [...open].filter((start) => start < pattern.length).map((start) => pattern.slice(start));
 }
 
-/** One character, or any number of characters. */
-type Token = '*' | ((char: string) => boolean);
-
-/** Whether a name matches one segment of a pattern. Takes at most pattern × name steps, because both may be hostile. */
 function matchesSegment(pattern: string, name: string): boolean {
-  let open = new Set([0]);
+  return segmentMatcher(pattern)(name);
+}
+
+/**
+ * Whether a name matches one segment of a pattern. A match takes at most pattern × name steps, because both may be
+ * hostile.
+ */
+export function segmentMatcher(pattern: string): (name: string) => boolean {
+  if (!/[*?[\\]/.test(pattern)) return (name) => name === pattern;
   const tokens = tokensOf(pattern);
-  const close = (states: Set<number>) => {
-    for (const state of states) if (tokens[state] === '*') states.add(state + 1);
-    return states;
-  };
-  close(open);
-  for (const char of name) {
-    const next = new Set<number>();
-    for (const state of open) {
-      const token = tokens[state];
-      if (token === '*') next.add(state);
-      else if (token?.(char)) next.add(state + 1);
-    }
-    open = close(next);
+  const last = tokens.at(-1);
+  const end = typeof last === 'string' ? last : '';
+  return (name) => name.endsWith(end) && matchesTokens(tokens, [...name]);
+}
+
+/** One character that stands for itself, one of a kind, or any number of characters. */
+type Token = string | ((char: string) => boolean) | typeof ANY;
+const ANY = Symbol('any number of characters');
+
+/** Of several stars only the last one met may have to take more: what the earlier ones took is enough for them. */
+function matchesTokens(tokens: readonly Token[], chars: readonly string[]): boolean {
+  let [token, char] = [0, 0];
+  let star: { readonly token: number; char: number } | undefined;
+  while (char < chars.length || token < tokens.length) {
+    const wanted = tokens[token];
+    const there = chars[char];
+    if (wanted === ANY) {
+      star = { token, char };
+      token++;
+    } else if (there !== undefined && wanted !== undefined && isOne(wanted, there)) {
+      token++;
+      char++;
+    } else if (star !== undefined && star.char < chars.length) {
+      star.char++;
+      [token, char] = [star.token + 1, star.char];
+    } else return false;
   }
-  return open.has(tokens.length);
+  return true;
+}
+
+function isOne(wanted: Exclude<Token, typeof ANY>, char: string): boolean {
+  return typeof wanted === 'string' ? wanted === char : wanted(char);
 }
 
 function tokensOf(pattern: string): Token[] {
   // Behind its last bracket a pattern has no sets. To look for the end of one at each `[` takes the square of its length.
-  const end = pattern.lastIndexOf(']') + 1;
+  const end = endOfLastSet(pattern);
   const found = [
     ...pattern.slice(0, end).matchAll(TOKEN),
     ...pattern.slice(end).matchAll(TOKEN_BUT_SET),
   ];
   return found.map(({ 0: token, groups }): Token => {
-    if (token === '*') return '*';
+    if (token === '*') return ANY;
     if (token === '?') return () => true;
     const set = groups?.['set'];
     if (set !== undefined) return isInSet(set);
-    return (char) => char === token.replace(/^\\(?=.)/su, '');
+    return literal(token);
   });
 }
 
-const TOKEN = /\\.|\*|\?|\[(?<set>[!^]?\]?[^\]]*)\]|./gsu;
+function endOfLastSet(pattern: string): number {
+  let end = 0;
+  for (let at = 0; at < pattern.length; at++) {
+    if (pattern[at] === '\\') at++;
+    else if (pattern[at] === ']') end = at + 1;
+  }
+  return end;
+}
+
+const TOKEN = /\\.|\*|\?|\[(?<set>[!^]?\]?(?:\[:[a-z]+:\]|\\.|[^\]\\])*)\]|./gsu;
 const TOKEN_BUT_SET = /\\.|\*|\?|./gsu;
 
 function isInSet(set: string): (char: string) => boolean {
   const isNegated = /^[!^]/.test(set);
-  const ranges = [...(isNegated ? set.slice(1) : set).matchAll(/(.)-(.)|(.)/gsu)];
-  return (char) => {
-    const isIn = ranges.some(([, from, to, one]) =>
-      one === undefined ? (from ?? '') <= char && char <= (to ?? '') : one === char,
-    );
-    return isIn !== isNegated;
-  };
+  const ranges = [...(isNegated ? set.slice(1) : set).matchAll(RANGE)].map(({ groups = {} }) => {
+    const { kind, from, to } = groups;
+    if (kind !== undefined) return (char: string) => KINDS[kind]?.test(char) ?? false;
+    const first = literal(from ?? '');
+    const last = to === undefined ? first : literal(to);
+    return (char: string) => first <= char && char <= last;
+  });
+  return (char) => ranges.some((isIn) => isIn(char)) !== isNegated;
 }
+
+const RANGE = /\[:(?<kind>[a-z]+):\]|(?<from>\\.|.)(?:-(?<to>\\.|.))?/gsu;
+
+function literal(text: string): string {
+  return text.replace(/^\\(?=.)/su, '');
+}
+
+const KINDS: Readonly<Record<string, RegExp>> = {
+  alnum: /[a-z0-9]/i,
+  alpha: /[a-z]/i,
+  blank: /[ \t]/,
+  digit: /[0-9]/,
+  lower: /[a-z]/,
+  punct: /[!-/:-@[-`{-~]/,
+  space: /\s/,
+  upper: /[A-Z]/,
+  xdigit: /[0-9a-f]/i,
+};

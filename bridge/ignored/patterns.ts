@@ -1,0 +1,105 @@
+/** Decides by the rules of one ignore file. */
+import { IGNORED_LIMITS } from './limits.ts';
+import { parseRules, type Rule, segmentMatcher } from './rules.ts';
+
+/** The rules of one file, the strongest first. */
+export type Patterns = readonly Pattern[];
+
+interface Pattern {
+  readonly isNegated: boolean;
+  readonly isOfFolders: boolean;
+  readonly matches: (path: Spelt) => boolean;
+}
+
+/** The names that lead to a path, also as they compare. */
+interface Spelt {
+  readonly names: readonly string[];
+  readonly folded: readonly string[];
+}
+
+/** Undefined for more rules than can be compared with every name. */
+export function toPatterns(text: string): Patterns | undefined {
+  const rules = parseRules(text);
+  const stars = rules
+    .flatMap(({ segments }) => segments)
+    .join('/')
+    .split('*').length;
+  const { maxRules, maxStars } = IGNORED_LIMITS;
+  if (rules.length > maxRules || stars > maxStars) return undefined;
+  return rules.map(toPattern).reverse();
+}
+
+/**
+ * Whether the rules ignore a path. `names` lead to it from the file's folder. Says nothing of the folders on the way:
+ * the caller asks for each of them first, because what lies in an ignored folder is ignored.
+ */
+export function isIgnored(
+  patterns: Patterns,
+  names: readonly string[],
+  isFolder: boolean,
+): boolean {
+  const path = { names, folded: names.map(fold) };
+  const decisive = patterns.find(
+    ({ isOfFolders, matches }) => (isFolder || !isOfFolders) && matches(path),
+  );
+  return decisive !== undefined && !decisive.isNegated;
+}
+
+function toPattern({ sign, segments, isAnchored, end }: Rule): Pattern {
+  const isNegated = sign === '!';
+  const matches = matcherOf(segments, isAnchored);
+  const lowered = segments.map(fold);
+  const isLow = lowered.every((segment, at) => segment === segments[at]);
+  const matchesFolded = isLow ? matches : matcherOf(lowered, isAnchored);
+  return {
+    isNegated,
+    isOfFolders: end === '/',
+    // A file system may take another spelling for the same file. A rule that opens a path opens no other spelling.
+    matches: ({ names, folded }) => {
+      if (matches(names)) return true;
+      const isSame = isLow && folded.every((name, at) => name === names[at]);
+      return !isNegated && !isSame && matchesFolded(folded);
+    },
+  };
+}
+
+function fold(text: string): string {
+  return text.normalize('NFC').toLowerCase();
+}
+
+function matcherOf(
+  segments: readonly string[],
+  isAnchored: boolean,
+): (names: readonly string[]) => boolean {
+  if (!isAnchored) {
+    const matchesName = segmentMatcher(segments[0] ?? '');
+    return (names) => matchesName(names.at(-1) ?? '');
+  }
+  // `a/**` is about everything below `a`, and not about `a`.
+  const parts = segments.at(-1) === '**' ? [...segments, '*'] : segments;
+  const steps = parts
+    .filter((one, at) => one !== '**' || parts[at - 1] !== '**')
+    .map((segment) => (segment === '**' ? ANY_DEPTH : segmentMatcher(segment)));
+  return (names) => matchesSteps(steps, names);
+}
+
+type Step = ((name: string) => boolean) | typeof ANY_DEPTH;
+const ANY_DEPTH = Symbol('any depth');
+
+/** Follows all ways through the steps at once: with many `**` there are more ways than there is time for. */
+function matchesSteps(steps: readonly Step[], names: readonly string[]): boolean {
+  let open = new Set([0]);
+  for (const name of names) {
+    const next = new Set<number>();
+    for (const at of open) {
+      const isAnyDepth = steps[at] === ANY_DEPTH;
+      if (isAnyDepth) next.add(at);
+      const index = isAnyDepth ? at + 1 : at;
+      const step = steps[index];
+      if (typeof step === 'function' && step(name)) next.add(index + 1);
+    }
+    if (next.size === 0) return false;
+    open = next;
+  }
+  return open.has(steps.length);
+}

@@ -1,0 +1,171 @@
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdir, rm, symlink } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { IgnoredPaths } from '../../../bridge/ignored/ignored-paths.ts';
+import { temporaryWorkspace } from '../tools/temporary-workspace.ts';
+
+const PATTERNS = [
+  ...['a', 'b/', '/a', '/a/b', 'a/b', 'a/*', '**/b', 'a/**', '**/b/*.txt', '*.log', '!x.txt'],
+  ...['!a/b', '!/a/b/', 'c d', 'c\\ d', '\\[z\\]', '[!a]', '?', '*', '!*.txt', '#a', '\\#a'],
+  ...['/*/b', '*/x.txt', 'b/**/y.log', '.h', '!.h', '/c d/*', '/[ab]/b', '', '  ', 'x.txt  '],
+  ...[
+    'a/**/b',
+    '/**/x.txt',
+    '**',
+    '!**',
+    '!a/**',
+    '[[:alpha:]]',
+    '[a-b]',
+    '!a/',
+    '\\!a',
+    '*/',
+    'a/',
+  ],
+  ...['[\\]a]', '[^x].txt', 'x.*', '*.t?t', '**/', 'c*d', '*a*b*'],
+];
+const FOLDERS = ['a', 'b', 'c d', '[z]', '.h', 'a/b', 'a/a', 'a/a/b', 'b/a', 'b/c d', '#a', '!a'];
+const NAMES = ['x.txt', 'y.log', '.hidden', 'a', 'ab'];
+const FILES = ['', ...FOLDERS.map((folder) => `${folder}/`)].flatMap((folder) =>
+  NAMES.map((name) => `${folder}${name}`).filter((path) => !FOLDERS.includes(path)),
+);
+
+/** The files that git ignores by a `.gitignore` at the top. */
+function ignoredByGit(cwd: string): string[] {
+  const output = execFileSync('git', ['ls-files', '-zoi', '--exclude-standard'], {
+    cwd,
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'], HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1' },
+  });
+  return output.split('\0').filter((path) => path !== '');
+}
+
+it('rules ignore what git ignores by them', async () => {
+  const project = await temporaryWorkspace(Object.fromEntries(FILES.map((path) => [path, ''])));
+  execFileSync('git', ['init', '-q'], { cwd: project.root });
+  let state = 1;
+  const random = (below: number) => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+    return (state >> 8) % below;
+  };
+  let compared = 0;
+  for (let round = 0; round < 150; round++) {
+    const rules = Array.from({ length: 1 + random(5) }, () => PATTERNS[random(PATTERNS.length)]);
+    await project.put('.gitignore', rules.join(random(2) ? '\n' : '\r\n'));
+    const paths = new IgnoredPaths(project.root, ['.gitignore']);
+    const found = FILES.filter((path) => paths.closing(path, { isFolder: false, maxAgeMs: 1e6 }));
+    const expected = ignoredByGit(project.root).filter((path) => path !== '.gitignore');
+    expect([rules, found.sort()]).toEqual([rules, expected.sort()]);
+    compared += expected.length;
+  }
+  expect(compared).toBeGreaterThan(1_000);
+});
+
+const isClosed = (paths: IgnoredPaths, path: string, isFolder = false) =>
+  paths.closing(path, { isFolder }) !== undefined;
+
+describe('the files of several folders', () => {
+  it('close together, and none opens what another closes', async () => {
+    const { root } = await temporaryWorkspace({
+      '.cursorignore': 'secret.txt\n/a/deep\n!open.txt\n',
+      'a/.cursorignore': '!secret.txt\n!deep\nopen.txt\n/x\n',
+    });
+    const paths = new IgnoredPaths(root, ['.cursorignore']);
+    const closed = ['secret.txt', 'a/secret.txt', 'a/deep/b', 'a/open.txt', 'a/x/y', 'b/x'];
+    expect(closed.map((path) => isClosed(paths, path))).toEqual([
+      ...[true, true, true, true, true, false],
+    ]);
+  });
+
+  it('count above the root, up to the top of the repository', async () => {
+    const { root, put } = await temporaryWorkspace({
+      '.cursorignore': 'too-far.txt\n',
+      'repository/.git/HEAD': '',
+      'repository/.cursorignore': '/packages/web/data\n*.csv\npackages\n',
+    });
+    await put('repository/packages/web/data/a', '');
+    const paths = new IgnoredPaths(`${root}/repository/packages/web`, ['.cursorignore']);
+    const names = ['data/a', 'x/b.csv', 'too-far.txt', 'src/a.ts'];
+    expect(names.map((path) => isClosed(paths, path))).toEqual([true, true, false, false]);
+  });
+
+  it('count as they are at that moment', async () => {
+    const { root, put, path } = await temporaryWorkspace({ 'a/b.txt': '' });
+    const paths = new IgnoredPaths(root, ['.cursorignore']);
+    const seen: boolean[] = [isClosed(paths, 'a/b.txt')];
+    for (const rules of ['b.txt', 'c.txt', '/a/', '!a']) {
+      await put('.cursorignore', rules);
+      seen.push(isClosed(paths, 'a/b.txt'));
+    }
+    await put('a/.cursorignore', '*');
+    seen.push(isClosed(paths, 'a/b.txt'));
+    await rm(path('a/.cursorignore'));
+    seen.push(isClosed(paths, 'a/b.txt'));
+    expect(seen).toEqual([false, true, false, true, false, true, false]);
+  });
+});
+
+it('another spelling of a closed name is closed, another spelling of an opened name is not open', async () => {
+  const { root } = await temporaryWorkspace({
+    '.cursorignore': 'Gr\u00f6\u00dfe\n*.KEYS\n!ok.keys\n',
+  });
+  const paths = new IgnoredPaths(root, ['.cursorignore']);
+  const names = ['gro\u0308\u00dfe', 'a.keys', 'ok.keys', 'OK.keys'];
+  expect(names.map((path) => isClosed(paths, path))).toEqual([true, true, false, true]);
+});
+
+describe('what stands in the place of an ignore file closes its folder', () => {
+  const ODD: readonly [string, (path: string) => Promise<unknown> | unknown, string][] = [
+    ['a folder', (path) => mkdir(path), 'a folder'],
+    ['a link', (path) => symlink('ignore', path), 'a symbolic link'],
+    ['a pipe', (path) => execFileSync('mkfifo', [path]), 'a pipe or a device'],
+    [
+      'a file that is too large',
+      (path) => execFileSync('truncate', ['-s', '65537', path]),
+      'far too large',
+    ],
+    [
+      'too many rules',
+      (path) => execFileSync('sh', ['-c', `yes a | head -2001 > ${path}`]),
+      'far too large',
+    ],
+  ];
+  it.each(ODD)('%s', async (_, make, kind) => {
+    const { root, path } = await temporaryWorkspace({ 'a/ignore': 'b\n', 'a/c/d': '', 'e/f': '' });
+    await make(path('a/.cursorignore'));
+    const paths = new IgnoredPaths(root, ['.cursorignore']);
+    const closed = paths.closing('a/c/d', { isFolder: false });
+    expect(closed?.content).toEqual({ state: 'odd', kind });
+    expect([isClosed(paths, 'a', true), isClosed(paths, 'a/x'), isClosed(paths, 'e/f')]).toEqual([
+      ...[true, true, false],
+    ]);
+    expect(isClosed(paths, '.', true)).toBe(false);
+  });
+
+  it.skipIf(process.getuid?.() === 0)('a file that may not be read', async () => {
+    const { root, path } = await temporaryWorkspace({ '.cursorignore': 'a\n' });
+    await chmod(path('.cursorignore'), 0);
+    const paths = new IgnoredPaths(root, ['.cursorignore']);
+    expect(isClosed(paths, '.', true)).toBe(true);
+  });
+});
+
+it('no rule is about a repository’s own folder', async () => {
+  const { root } = await temporaryWorkspace({ '.cursorignore': '*\nconfig\n' });
+  const paths = new IgnoredPaths(root, ['.cursorignore']);
+  expect(['.git', 'a/.git/config'].map((path) => isClosed(paths, path))).toEqual([false, true]);
+  expect(isClosed(paths, '.git/config')).toBe(false);
+});
+
+it('rules that are made to take time do not', async () => {
+  const hostile = [
+    `${'*a'.repeat(900)}b`,
+    `${'**/'.repeat(500)}b`,
+    '['.repeat(5_000),
+    '[\\]'.repeat(5_000),
+  ];
+  const { root } = await temporaryWorkspace({ '.cursorignore': hostile.join('\n') });
+  const paths = new IgnoredPaths(root, ['.cursorignore']);
+  const before = performance.now();
+  for (let at = 0; at < 100; at++) isClosed(paths, `${'a/'.repeat(20)}${'a'.repeat(240)}${at}`);
+  expect(performance.now() - before).toBeLessThan(5_000);
+});

@@ -1,0 +1,125 @@
+/** What the tools make of ignore files. */
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-workspace.ts';
+
+const TEXT = 'export const hiddenHarbour = 1;\n';
+const FILES = {
+  'open/a.ts': 'export const openHarbour = 1;\n',
+  'data/secret.ts': TEXT,
+  'data/deep/other.ts': TEXT,
+  'open/b.veiled.ts': TEXT,
+};
+const RULES = '/data/\r\n*.veiled.ts\r\n';
+
+const CALLS: readonly [string, Record<string, unknown>][] = [
+  ['read_file', { target_file: 'data/secret.ts' }],
+  ['read_file', { target_file: 'open/b.veiled.ts' }],
+  ['list_dir', { target_directory: 'data' }],
+  ['list_dir', { target_directory: 'data/deep' }],
+  ['grep', { pattern: 'Harbour', path: 'data/secret.ts' }],
+  ['codebase_search', { query: 'hidden harbour', target_directories: ['data'] }],
+  ['write', { path: 'data/new.ts', contents: 'x' }],
+  ['write', { path: 'open/new.veiled.ts', contents: 'x' }],
+  ['delete_file', { target_file: 'data/secret.ts' }],
+  ['rename_file', { target_file: 'data/secret.ts', new_path: 'open/c.ts' }],
+  ['rename_file', { target_file: 'open/a.ts', new_path: 'data/a.ts' }],
+  ['str_replace', { file_path: 'data/secret.ts', old_string: '1', new_string: '2' }],
+];
+
+const SEARCHES: readonly [string, Record<string, unknown>][] = [
+  ['list_dir', { target_directory: '.' }],
+  ['list_dir', { target_directory: 'open' }],
+  ['glob_file_search', { glob_pattern: '**/*.ts' }],
+  ['glob_file_search', { glob_pattern: 'data/**' }],
+  ['grep', { pattern: 'Harbour', output_mode: 'content' }],
+  ['grep', { pattern: 'Harbour', output_mode: 'files_with_matches', glob: '**/*.ts' }],
+  ['grep', { pattern: 'Harbour', output_mode: 'count' }],
+  ['codebase_search', { query: 'where is the harbour', target_directories: [] }],
+];
+
+let place: TemporaryWorkspace;
+beforeEach(async () => {
+  place = await temporaryWorkspace(FILES);
+});
+
+describe.each(['.cursorignore', '.geminiignore', '.qwenignore'])('a path of %s', (file) => {
+  it.each(CALLS)('is closed to %s %j', async (tool, args) => {
+    expect(await place.call(tool, args)).not.toMatchObject({ code: 'SECRET_PATH' });
+    place = await temporaryWorkspace(FILES);
+    await place.put(file, RULES);
+    expect(await place.call(tool, args)).toMatchObject({
+      status: 'error',
+      code: 'SECRET_PATH',
+      data: expect.stringContaining(`is closed by ${file}`),
+    });
+  });
+
+  it.each(SEARCHES)('is left out by %s %j', async (tool, args) => {
+    const before = await place.call(tool, args);
+    expect(JSON.stringify(before)).toMatch(/secret|veiled|data/);
+    await place.put(file, RULES);
+    const after = await place.call(tool, args);
+    expect(after.status).toBe('success');
+    expect(JSON.stringify(after)).not.toMatch(/secret\.ts|veiled|data\/|hiddenHarbour/);
+  });
+
+  it('is open again once the rule is gone', async () => {
+    await place.put(file, RULES);
+    await place.put(file, '/other/\n');
+    const read = { target_file: 'data/secret.ts' };
+    expect(await place.call('read_file', read)).toMatchObject({ status: 'success' });
+  });
+
+  it('is not shown where git’s rules open it', async () => {
+    await place.put(file, RULES);
+    await place.put('.gitignore', '!/data/\n!*.veiled.ts\n');
+    const found = await place.call('grep', { pattern: 'Harbour', output_mode: 'content' });
+    expect(JSON.stringify(found)).not.toContain('hidden');
+  });
+
+  it('cannot be opened by an edit of the file', async () => {
+    await place.put(file, RULES);
+    const args = { path: file, contents: '' };
+    expect(await place.call('write', args)).toMatchObject({ code: 'PROTECTED_PATH' });
+    const read = { target_file: file };
+    expect(await place.call('read_file', read)).toMatchObject({ status: 'success' });
+  });
+
+  it('is closed as a whole where the file is no regular file', async () => {
+    await place.put(`open/${file}/x`, '');
+    expect(await place.call('read_file', { target_file: 'open/a.ts' })).toMatchObject({
+      code: 'SECRET_PATH',
+      data: expect.stringContaining('is a folder'),
+    });
+  });
+});
+
+it('a rule that opens a path opens nothing that git ignores', async () => {
+  await place.put('.gitignore', 'data/\n');
+  await place.put('.cursorignore', '!data/\n');
+  const found = await place.call('grep', { pattern: 'hidden', output_mode: 'content' });
+  expect(JSON.stringify(found)).not.toContain('data/');
+});
+
+describe('.cursorindexingignore', () => {
+  beforeEach(async () => await place.put('.cursorindexingignore', RULES));
+
+  it('holds for codebase_search', async () => {
+    for (const target_directories of [[], ['data'], ['data/secret.ts']]) {
+      const args = { query: 'where is the harbour', target_directories };
+      const { status, ...rest } = await place.call('codebase_search', args);
+      expect([status, JSON.stringify(rest)]).not.toEqual([
+        status,
+        expect.stringContaining('hidden'),
+      ]);
+    }
+  });
+
+  it('holds for no other tool', async () => {
+    expect(await place.call('read_file', { target_file: 'data/secret.ts' })).toMatchObject({
+      status: 'success',
+    });
+    const found = await place.call('grep', { pattern: 'Harbour', output_mode: 'content' });
+    expect(JSON.stringify(found)).toContain('hiddenHarbour');
+  });
+});
