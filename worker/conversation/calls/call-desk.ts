@@ -91,10 +91,11 @@ export class CallDesk {
 
   #repeated(call: Call): ToolResult | null {
     const { log } = this.#deps;
-    const { turns, toolbox, steeringMessages } = log;
+    const { turns, toolbox, steers } = log;
+    const spoken = steers.filter(({ isNote }) => !isNote);
     return repeatedResult(call, {
       ...{ turns, toolbox },
-      spokenAfter: new Set(steeringMessages.map(({ turns: before }) => before ?? -1)),
+      spokenAfter: new Set(spoken.map(({ turns: before }) => before ?? -1)),
       resultOf: (turn, index) => log.resultOf(turn, index),
       leftOutThrough: () => log.leftOutThrough(),
     });

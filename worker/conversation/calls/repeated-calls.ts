@@ -10,7 +10,7 @@ export interface DoneSoFar {
   /** The turns of the run up to that of the call, in order. */
   readonly turns: readonly Pick<Turn, 'number' | 'calls' | 'own'>[];
   readonly toolbox: Toolbox;
-  /** The numbers of turns before the messages with which a person steered the run. */
+  /** The numbers of turns before what a person said or changed during the run. */
   readonly spokenAfter: ReadonlySet<number>;
   /** The result of the call at this index of a turn; null without one. */
   resultOf(turn: number, index: number): ToolResult | null;
@@ -25,7 +25,7 @@ export interface DoneSoFar {
  */
 export function repeatedResult(call: Call, done: DoneSoFar): ToolResult | null {
   const tool = call.arguments ? done.toolbox.find(call.name) : undefined;
-  if (!tool) return null;
+  if (!tool || done.turns.at(-1)?.own) return null; // Drawbridge reads the results of its own calls itself.
   const isEqual = equalTo(call, tool, done.toolbox);
   let same: ToolResult | null = null;
   let count = 0;

@@ -132,6 +132,21 @@ describe('a call repeats others', () => {
     expect(repeats(turns, { spokenAfter: [0, 3] })).toEqual(SAME);
   });
 
+  it('not in a turn of Drawbridge itself, which also does not count for others', () => {
+    const rows = [read, read, read, read].map((made, index) => ({
+      ...{ number: index + 1, calls: [callOf(made, 0)] },
+      ...((index === 1 || index === 3) && { own: 'check' as const }),
+    }));
+    const judge = (turns: typeof rows) =>
+      repeatedResult(callOf(read, 0), {
+        ...{ turns, toolbox: BUILT_IN, spokenAfter: new Set<number>() },
+        ...{ resultOf: () => SAME, leftOutThrough: () => 0 },
+      });
+    expect(judge(rows)).toBeNull();
+    expect(judge(rows.slice(0, 3))).toBeNull();
+    expect(judge([...rows.slice(0, 3), { number: 4, calls: [callOf(read, 0)] }])).toEqual(SAME);
+  });
+
   it('not where the window has left a result out', () => {
     const turns = [[read], [read], [read], [read]];
     expect(repeats(turns, { leftOutThrough: 2 })).toBeNull();
