@@ -2,12 +2,14 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { BridgeStatus } from '../machine/bridge-status.ts';
+import { allowAlways } from '../machine/owner-rules.ts';
 import type { Preset } from '../machine/preset.ts';
 import type { MessageLook } from '../shared/findings.ts';
 import { DeviceAsker, terminalAsker } from './admission/askers.ts';
 import { type Asker, Asking } from './admission/asking.ts';
 import { noteDeviceUse, readDevices } from './admission/devices.ts';
 import { createJudge, readFindable, readTellable, readTrust } from './admission/judge.ts';
+import { idleRules, readRules } from './admission/rules.ts';
 import { createTerminalPrompt } from './admission/terminal.ts';
 import type { Reading } from './context/file-text.ts';
 import { Finder } from './context/finder.ts';
@@ -92,6 +94,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     environment,
   });
   if (confinement.ignored) workspace.keepClosed(confinement.ignored);
+  await tellIdleRules(stateDir);
   const background = new BackgroundProcesses();
   const builtIn = createCatalogue(createRunTerminalCmd({ confinement, background, guard }));
   const { kind, detail } = confinement;
@@ -168,6 +171,13 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   }
 }
 
+/** A broken file is reported with the first call that it stops. */
+async function tellIdleRules(stateDir: string): Promise<void> {
+  const rules = await readRules(join(stateDir, 'policy.json')).catch(() => undefined);
+  for (const message of rules ? idleRules(rules) : [])
+    logEvent({ event: 'rule_without_effect', message });
+}
+
 function editorReader(link: EditorLink, workspace: Workspace): NonNullable<Looked['readEditor']> {
   return async (tellable) =>
     link.view && (await editorContext(link.view, { workspace, ...tellable }));
@@ -206,7 +216,11 @@ function createSession(
   const asking = new Asking({
     bridgeId,
     book: machine.journal,
-    askers: [devices, editor, ...(terminal ? [terminalAsker(terminal)] : [])],
+    askers: [
+      devices,
+      editor,
+      ...(terminal ? [terminalAsker(terminal, (offer) => allowAlways(stateDir, offer))] : []),
+    ],
     onRequested: (open) => session.tellQuestion(open),
     onResolved: (question, resolution) => session.tellResolution(question, resolution),
   });

@@ -33,6 +33,7 @@ const EVENTS = {
   call_ended: 'info',
   tool_failed: 'error',
   rules_unreadable: 'error',
+  rule_without_effect: 'warn',
   workspace_unread: 'warn',
   rule_misread: 'warn',
   journal_rewritten: 'warn',

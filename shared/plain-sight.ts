@@ -2,7 +2,7 @@
  * Makes text from outside harmless for printing: a model, a file or a command must not control what a person sees, and
  * a file's name must not look like two lines of a listing.
  */
-import type { Proposal } from './approvals.ts';
+import { offerOf, type Proposal } from './approvals.ts';
 
 /**
  * For text that streams to a terminal: removes colour sequences and shows every other control character as a symbol. A
@@ -74,6 +74,14 @@ export function describeProposal(proposal: Proposal): string[] {
     default:
       return proposal satisfies never;
   }
+}
+
+/** What the answer "a" does, to stand behind that of "y"; empty where there is no such answer. */
+export function alwaysWords(proposal: Proposal): string {
+  const offer = offerOf(proposal);
+  if (offer === undefined) return '';
+  const name = `${inPlainSight(offer.server)}/${inPlainSight(offer.tool)}`;
+  return `; a lets ${name} run without a question from now on, until its definition changes`;
 }
 
 /** Shown before the arguments, because the model chooses their names. */

@@ -1,16 +1,19 @@
 /** The ways to reach people: the terminal of this machine, and enrolled devices over the tunnel. */
 import { newDeferred } from '../../machine/deferred.ts';
+import type { AskedOffer } from '../../machine/owner-rules.ts';
 import { takesContent } from '../../shared/approval-text.ts';
-import type { ApprovalQuestion, DeviceKey } from '../../shared/approvals.ts';
+import { type ApprovalQuestion, type DeviceKey, offerOf } from '../../shared/approvals.ts';
 import { readForm } from '../../shared/elicitation.ts';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import type { ApprovalAnswer } from '../../shared/tunnel.ts';
+import { logTrouble } from '../log.ts';
 import type { Asker, OpenQuestion } from './asking.ts';
 import type { Answered } from './book.ts';
 import { verifyApproval } from './devices.ts';
 
 export interface TerminalAnswer {
-  readonly decision: 'once' | 'reject';
+  /** `always` is a `once` with a rule that lets the same tool of a server run without a question. */
+  readonly decision: 'once' | 'always' | 'reject';
   readonly message?: string;
   readonly content?: string;
 }
@@ -25,12 +28,22 @@ export interface TerminalPrompt {
   ): Promise<TerminalAnswer | undefined>;
 }
 
-/** Asks at the terminal. */
-export function terminalAsker(prompt: TerminalPrompt): Asker {
+/** Asks at the terminal. `allowAlways` writes the rule of an `always`; without the rule the yes counts once. */
+export function terminalAsker(
+  prompt: TerminalPrompt,
+  allowAlways: (offer: AskedOffer) => Promise<void>,
+): Asker {
   return {
     ask: async ({ question, reason }, signal) => {
       const answer = await prompt.ask(question, reason, signal);
-      return answer && toAnswered(answer, 'terminal');
+      if (answer?.decision !== 'always')
+        return answer && toAnswered({ ...answer, decision: answer.decision }, 'terminal');
+      const offer = offerOf(question.proposal);
+      if (offer)
+        await allowAlways(offer).catch((error: unknown) =>
+          logTrouble({ event: 'rules_unreadable' }, 'The rule was not written', error),
+        );
+      return toAnswered({ ...answer, decision: 'once' }, 'terminal');
     },
   };
 }

@@ -5,6 +5,7 @@ import { Preset } from '../../machine/preset.ts';
 import { readPlainFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { DrawbridgeError, invalidRequest } from '../../shared/errors.ts';
+import { nameInLine } from '../../shared/plain-sight.ts';
 import { problemOfName } from './rule-names.ts';
 
 /** From the mildest to the strictest. */
@@ -84,6 +85,22 @@ export function parseRules(json: string, origin: string, usual: Preset = 'worksp
     'NOT_CONFIGURED',
     `${origin} is not a file of rules: ${message}. ${FORM}`,
   );
+}
+
+/** A sentence for each rule of the owner that can match no call. */
+export function idleRules({ rules }: RuleSet): string[] {
+  return rules.flatMap(({ tool, pattern, decision, definition }) => {
+    const isAboutServers = /^mcp[:_]/.test(tool);
+    const rule = `The rule "${decision} ${nameInLine(tool)} ${nameInLine(pattern)}" of policy.json has no effect`;
+    if (isAboutServers && decision === 'allow' && definition === undefined)
+      return [`${rule}: it needs "definition". Answer "a" to a question about the tool to add it.`];
+    // No subject of an offer is without a slash.
+    if (isAboutServers && !/[/*?]/.test(pattern))
+      return [`${rule}: its pattern is "server/tool", such as "tickets/find".`];
+    return !isAboutServers && definition !== undefined && !/[*?]/.test(tool)
+      ? [`${rule}: only tools of MCP servers have a "definition".`]
+      : [];
+  });
 }
 
 /** The strictest of some decisions. */

@@ -2,8 +2,8 @@
 
 import { askForm } from '../../machine/ask-form.ts';
 import { Keyboard, type KeyInput, type KeyOutput, signalAll } from '../../machine/keyboard.ts';
-import type { ApprovalQuestion } from '../../shared/approvals.ts';
-import { describeProposal, inPlainSight } from '../../shared/plain-sight.ts';
+import { type ApprovalQuestion, offerOf } from '../../shared/approvals.ts';
+import { alwaysWords, describeProposal, inPlainSight } from '../../shared/plain-sight.ts';
 import { consequenceOf } from '../../shared/tools/catalogue.ts';
 import type { TerminalAnswer, TerminalPrompt } from './askers.ts';
 
@@ -48,7 +48,8 @@ async function askOne(prompt: Prompt): Promise<TerminalAnswer | undefined> {
   if (signal.aborted) return undefined;
   const above = describeQuestion(question, reason);
   const words = question.proposal.kind === 'elicitation' ? 'Answer it?' : 'Run it?';
-  const decided = await readAnswer(keyboard, { above, words }, signal);
+  const canBeAlways = offerOf(question.proposal) !== undefined;
+  const decided = await readAnswer(keyboard, { above, words, canBeAlways }, signal);
   const answer = decided && (await withValues(decided, prompt));
   // The question was withdrawn or the terminal was closed. Another device may still answer.
   if (answer === undefined) output.write('(The question was withdrawn.)\n');
@@ -67,15 +68,26 @@ async function withValues(
   return content === undefined ? undefined : { ...answer, content };
 }
 
+interface Words {
+  readonly above: string;
+  readonly words: string;
+  readonly canBeAlways: boolean;
+}
+
 async function readAnswer(
   keyboard: Keyboard,
-  { above: question, words }: { readonly above: string; readonly words: string },
+  { above: question, words, canBeAlways }: Words,
   signal: AbortSignal,
 ): Promise<TerminalAnswer | undefined> {
   for (let above = question; ; above = '') {
-    const answer = (await keyboard.ask(`${words} [y/n] `, signal, above))?.trim().toLowerCase();
+    const answer = (
+      await keyboard.ask(`${words} [${canBeAlways ? 'y/a/n' : 'y/n'}] `, signal, above)
+    )
+      ?.trim()
+      .toLowerCase();
     if (answer === undefined) return undefined;
     if (answer === 'y' || answer === 'yes') return { decision: 'once' };
+    if (canBeAlways && (answer === 'a' || answer === 'always')) return { decision: 'always' };
     if (answer === 'n' || answer === 'no') {
       const message = await keyboard.ask('Why not (may stay empty)? ', signal);
       return message === undefined ? undefined : { decision: 'reject', message: message.trim() };
@@ -90,7 +102,7 @@ export function describeQuestion({ proposal }: ApprovalQuestion, reason: string)
     `Drawbridge asks: ${inPlainSight(proposal.tool)}`,
     ...describeProposal(proposal),
     `  (${inPlainSight(reason).replaceAll('\n', ' ')})`,
-    `y ${consequenceOf(proposal)}, this once; n rejects it.`,
+    `y ${consequenceOf(proposal)}, this once${alwaysWords(proposal)}; n rejects it.`,
     '',
   ].join('\n');
 }

@@ -22,9 +22,9 @@ export function registerApprovals(program: Command): void {
     .option('--json', 'print each as a line of JSON; ask nothing', false)
     .addHelpText('after', EXIT_HELP);
   addTargetOptions(command).action(async (options: ApprovalsOptions) => {
-    const { url, token, device } = await findTarget(options);
+    const { url, token, device, own } = await findTarget(options);
     const terminal = openTerminal(process, process.env, { machine: options.json });
-    await answerApprovals({ client: createClient({ url, token }), device, terminal }, options);
+    await answerApprovals({ client: createClient({ url, token }), device, own, terminal }, options);
   });
 }
 

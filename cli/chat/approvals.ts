@@ -1,7 +1,10 @@
 /** Asks the person for the approvals that the bridge needs, and signs a yes with this machine's key. */
 import { type Device, isNewText } from '../../client/index.ts';
 import { askForm } from '../../machine/ask-form.ts';
+import { allowAlways } from '../../machine/owner-rules.ts';
+import { offerOf } from '../../shared/approvals.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
+import { alwaysWords } from '../../shared/plain-sight.ts';
 import type { ApprovalRequest } from '../../shared/requests.ts';
 import { consequenceOf } from '../../shared/tools/catalogue.ts';
 import type { ApprovalEvent } from '../render/catch-up.ts';
@@ -23,6 +26,9 @@ export async function askApproval(
   const answer = device && (await askUntilClear(chat, question, signal));
   if (answer) {
     const isTaken = await sayUnlessCounted(chat, () => send(chat, question, answer, device));
+    const offer = offerOf(question.proposal);
+    if (isTaken && answer.isAlways && offer && chat.own)
+      await allowAlways(chat.own.stateDir, offer);
     return isTaken ? 'sent' : 'refused';
   }
   if (!device) say(NO_KEY);
@@ -31,17 +37,18 @@ export async function askApproval(
 }
 
 /** Where the person is asked, and what signs. */
-export type Asking = Pick<Chat, 'client' | 'device' | 'terminal' | 'conversationId'>;
+export type Asking = Pick<Chat, 'client' | 'device' | 'terminal' | 'conversationId' | 'own'>;
 
 type Question = Pick<ApprovalEvent, 'callId' | 'bridgeId' | 'nonce' | 'proposal' | 'newText'>;
 
 async function askUntilClear(
-  { terminal }: Asking,
-  { proposal, newText }: Question,
+  { terminal, own }: Asking,
+  { proposal, newText, bridgeId }: Question,
   signal: AbortSignal,
 ): Promise<Answer | undefined> {
+  const always = own?.bridgeId === bridgeId ? alwaysWords(proposal) : '';
   const file = await changeable(proposal, newText);
-  const yes = `y ${consequenceOf(proposal)}, this once`;
+  const yes = `y ${consequenceOf(proposal)}, this once${always}`;
   const change = file ? '; e lets you change it first' : '';
   while (true) {
     const text = await terminal.ask(
@@ -49,6 +56,8 @@ async function askUntilClear(
       signal,
     );
     if (text === undefined) return undefined;
+    if (always !== '' && /^\s*a(?:lways)?\s*$/i.test(text))
+      return { decision: 'once', isAlways: true };
     const answer = parseAnswer(text);
     if (answer?.decision === 'once' && proposal.kind === 'elicitation') {
       const ask = (words: string) => terminal.ask(words, signal);
@@ -90,7 +99,10 @@ const NO_KEY =
   "This machine has no key that the bridge knows. Answer the question in the bridge's terminal or on a device " +
   'that the bridge knows; `drawbridge devices show` makes this machine one. Ctrl-C cancels the answer.';
 
-type Answer = Pick<ApprovalRequest, 'decision' | 'message' | 'content'>;
+interface Answer extends Pick<ApprovalRequest, 'decision' | 'message' | 'content'> {
+  /** The owner's rules are to allow the tool from now on. */
+  readonly isAlways?: true;
+}
 
 /** Takes `y`, `yes`, `n` and `no`; text after a no is its reason. Null for anything else: no typing error is a yes. */
 export function parseAnswer(text: string): Answer | null {

@@ -5,6 +5,7 @@ import type { StreamEvent } from '../../shared/events.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { printableLine } from '../../shared/plain-sight.ts';
 import type { ImagePart } from '../../shared/requests.ts';
+import type { OwnBridge } from '../target/target.ts';
 import { describeError } from '../terminal/failure-text.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -14,6 +15,8 @@ export interface Chat {
   readonly client: Client;
   /** Null if this machine has no key that the bridge knows. */
   readonly device: Device | null;
+  /** The bridge of this folder on this machine, whose rules the person may change. */
+  readonly own?: OwnBridge | undefined;
   readonly terminal: Terminal;
   readonly format: 'text' | 'json';
   /** Of the next message. It follows the mode that the person lets the agent switch to. */

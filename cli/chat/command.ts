@@ -122,12 +122,13 @@ export async function openChat(options: ChatOptions, terminal: Terminal): Promis
   const named = conversation === undefined ? undefined : parseConversationId(conversation);
   const images = await Promise.all(files.map(readImage));
   const target = await findTarget(options);
-  const { url, token, device } = target;
+  const { url, token, device, own } = target;
   const client = createClient({ url, token });
   const conversationId = options.continue ? await lastConversation(client, target) : named;
   return {
     client,
     device,
+    own,
     terminal,
     format: options.json ? 'json' : 'text',
     mode,

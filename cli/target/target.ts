@@ -27,6 +27,14 @@ export interface Target {
    * Undefined for other servers: they choose the bridge.
    */
   readonly bridgeId?: string | null;
+  /** The bridge of this folder, where it runs on this machine. */
+  readonly own?: OwnBridge | undefined;
+}
+
+/** The bridge of a folder, and where it keeps its state. */
+export interface OwnBridge {
+  readonly bridgeId: string;
+  readonly stateDir: string;
 }
 
 export interface TargetOptions extends LocationOptions {
@@ -86,11 +94,13 @@ async function findLocalTarget(options: LocationOptions): Promise<Target> {
   }
   const server = await openServerState(place.serverDir);
   const { deviceId, privateKey } = server.device;
+  const own = await ownBridge(place);
   return {
     url: instance.url,
     token: await readUserToken(server, new Date()),
     device: { deviceId, privateJwk: privateKey },
-    ...(place.kind === 'shared' && { bridgeId: await ownBridge(place) }),
+    ...(place.kind === 'shared' && { bridgeId: own?.bridgeId ?? null }),
+    own,
   };
 }
 
@@ -101,6 +111,7 @@ async function outsideProjects(): Promise<ServerPlace> {
 
 type ServerPlace = Pick<StatePlace, 'kind' | 'serverDir'> & Partial<StatePlace>;
 
-async function ownBridge({ projectDir }: ServerPlace): Promise<string | null> {
-  return projectDir === undefined ? null : ((await readBridgeId(projectDir)) ?? null);
+async function ownBridge({ projectDir }: ServerPlace): Promise<OwnBridge | undefined> {
+  const bridgeId = projectDir === undefined ? undefined : await readBridgeId(projectDir);
+  return projectDir && bridgeId ? { bridgeId, stateDir: projectDir } : undefined;
 }

@@ -75,7 +75,7 @@ describe('a question', () => {
     asking = new Asking({
       bridgeId: BRIDGE_ID,
       book,
-      askers: [devices, terminalAsker(terminal)],
+      askers: [devices, terminalAsker(terminal, async (offer) => void events.push(offer))],
       onRequested: ({ question: { callId }, reason }) => void events.push({ callId, reason }),
       onResolved: ({ callId }, resolution) => void events.push({ callId, ...resolution }),
     });

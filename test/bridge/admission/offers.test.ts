@@ -33,6 +33,16 @@ describe('a tool of a server', () => {
     expect(judge(rules).decision).toBe(decision);
   });
 
+  it.for([
+    { rules: [exact], said: 'Your rule "allow mcp:tickets" names no definition' },
+    { rules: [{ ...exact, definition: OTHER }], said: 'is for another definition' },
+    { rules: [{ ...exact, pattern: 'tickets/close' }], said: undefined },
+  ])('asked about says that $rules does not hold', ({ rules, said }) => {
+    const { reason } = judge(rules);
+    if (said === undefined) expect(reason).not.toContain('Your rule');
+    else expect(reason).toContain(said);
+  });
+
   it('is allowed by no rule of the workspace', () => {
     const rules = [{ ...exact, definition: DIGEST }];
     expect(judge([], 'agent', rules).decision).toBe('ask');

@@ -43,6 +43,19 @@ describe('the terminal', () => {
     expect(await answer).toEqual({ decision: 'once' });
   });
 
+  test('takes always for a tool of a server, and for nothing else', async () => {
+    const offer = { server: 'tickets', tool: 'find', definition: '0'.repeat(64) };
+    const proposal = { kind: 'call', tool: 'mcp_tickets_find', arguments: {}, offer } as const;
+    const answer = prompt.ask({ ...newQuestion(), proposal }, 'why', live);
+    await vi.waitFor(() => expect(shown).toContain('; a lets tickets/find run without a question'));
+    await type('a', 'Run it? [y/a/n]');
+    expect(await answer).toEqual({ decision: 'always' });
+    const other = prompt.ask(newQuestion(), 'why', live);
+    await type('a', 'Run it? [y/n]');
+    await type('y', 'Run it? [y/n]');
+    expect(await other).toEqual({ decision: 'once' });
+  });
+
   test('takes no with a reason', async () => {
     const answer = prompt.ask(newQuestion(), 'why', live);
     await type('n', 'Run it?');

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAnswer } from '../../../cli/chat/approvals.ts';
 import type { Chat } from '../../../cli/chat/chat.ts';
@@ -24,6 +25,7 @@ import {
   startScriptedApi,
   streamText,
 } from '../../client/scripted-api.ts';
+import { temporaryFolder } from '../../local/temporary-folder.ts';
 import { type ScriptedTerminal, scriptTerminal } from '../scripted-terminal.ts';
 import { DEVICE_ID, newChat, newDevice, newKeys, requested } from './scripted-chat.ts';
 
@@ -233,6 +235,29 @@ describe('an approval', () => {
     expect(await runChat(newChat(api, terminal, await newDevice()), ['Hi'])).toBe(0);
     expect(terminal.questions[0]).not.toContain('change it first');
     expect(terminal.screen()).not.toContain('save this file');
+  });
+
+  it('of a tool of a server can be given for good, at the machine of its bridge only', async () => {
+    const offer = { server: 'tickets', tool: 'find', definition: 'a'.repeat(64) };
+    const proposal = { kind: 'call', tool: 'mcp_tickets_find', arguments: {}, offer } as const;
+    const tape = SAMPLE_TAPE.toSpliced(8, 0, { ...ASKED, proposal }, RESOLVED);
+    await using api = await startScriptedApi(tape);
+    await answeredBy(api, APPROVE, tape);
+    const terminal = scriptTerminal({ answers: ['a'] });
+    const stateDir = temporaryFolder();
+    const own = { bridgeId: ASKED.bridgeId, stateDir };
+    const chat = { ...newChat(api, terminal, await newDevice()), own };
+    expect(await runChat(chat, ['Hi'])).toBe(0);
+    expect(terminal.questions[0]).toContain('a lets tickets/find run without a question');
+    expect(JSON.parse(readFileSync(join(stateDir, 'policy.json'), 'utf8')).rules).toMatchObject([
+      { tool: 'mcp:tickets', pattern: 'tickets/find', definition: offer.definition },
+    ]);
+    expect(api.requests.map(({ line }) => line)).toContain(APPROVE);
+    await using other = await startScriptedApi(tape);
+    await answeredBy(other, APPROVE, tape);
+    const elsewhere = scriptTerminal({ answers: ['a', 'y'] });
+    expect(await runChat(newChat(other, elsewhere, await newDevice()), ['Hi'])).toBe(0);
+    expect(elsewhere.questions[0]).not.toContain('without a question');
   });
 
   it('is withdrawn when somebody else answers it', async () => {
