@@ -14,6 +14,7 @@ import { inOneLine } from '../../shared/plain-sight.ts';
 import type { Confinement } from '../../shared/tunnel.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import { daemonOptions } from './daemon.ts';
+import { unusedNotices } from './join.ts';
 import { findStarting } from './launch.ts';
 import { type ModelNames, nameModel, readyLine, readyText } from './ready.ts';
 import { readStartSettings } from './start-settings.ts';
@@ -97,6 +98,8 @@ async function joinRunning(
   }
   await openFormat(place.serverDir); // Refuses a server on an older state before it has this folder.
   const { server } = await askServer(control, { ask: 'status' }, 'status');
+  const here = await readSettings(process.env, { port });
+  for (const notice of unusedNotices(here, server)) tellNotice(notice);
   const told = { url, model: server.model, json, withBridges };
   if (!withBridges) {
     isReady();
@@ -104,7 +107,7 @@ async function joinRunning(
     return await whenAborted(signal);
   }
   const { workspaceDir } = place;
-  const environment = bridgeEnvironment(process.env, (await readSettings()).keyNames);
+  const environment = bridgeEnvironment(process.env, here.keyNames);
   const request = { ask: 'connect', workspaceDir, environment, isHeld: true } as const;
   const held = await holdServer(control, request, 'connected');
   const { bridge } = held.answer.project;

@@ -7,6 +7,7 @@ import type { ServerReport } from '../../local/daemon/control.ts';
 import { askServer } from '../../local/daemon/control-client.ts';
 import type { Programs } from '../../local/instance.ts';
 import { OWN_VERSION } from '../../local/own-root.ts';
+import { digestsOf, readWorkerSettings } from '../../local/settings.ts';
 import { locateState, type StateLocation, type StatePlace } from '../../local/state/folder.ts';
 import { FORMAT_STEPS, readKnownFormat } from '../../local/state/format.ts';
 import type { Instance } from '../../local/state/running.ts';
@@ -64,9 +65,8 @@ export async function joinServer({
     }
   }
   const { workspaceDir } = place;
-  const here = await readSettings();
-  const unused = unusedVariable(here, server.model);
-  if (unused !== undefined) notices.push(keepsModel(unused));
+  const here = await readSettings(process.env, { port });
+  notices.push(...unusedNotices(here, server));
   const environment = bridgeEnvironment(process.env, here.keyNames);
   const request = { ask: 'connect', workspaceDir, environment, isHeld: false } as const;
   const { project } = await askServer(instance.control ?? '', request, 'connected');
@@ -77,6 +77,22 @@ export async function joinServer({
 
 async function statusOf(control: string): Promise<ServerReport> {
   return (await askServer(control, { ask: 'status' }, 'status')).server;
+}
+
+/** Says which settings of this terminal the server does not use, because it was started with others. */
+export function unusedNotices(here: Settings, { model, settings, url }: ServerReport): string[] {
+  const notices: string[] = [];
+  const variable = unusedVariable(here, model);
+  if (variable !== undefined) notices.push(keepsModel(variable));
+  const wanted = digestsOf(readWorkerSettings(process.env));
+  const others = Object.keys(wanted).filter((name) => settings?.[name] !== wanted[name]);
+  const { value: port, origin } = here.shown.get('server.port') ?? {};
+  const isOtherPort = port !== 0 && `${port}` !== new URL(url).port;
+  if (isOtherPort && (origin?.from === 'environment' || origin?.from === 'option')) {
+    others.push(origin.name);
+  }
+  if (settings && others.length > 0) notices.push(keepsSettings(others));
+  return notices;
 }
 
 /** A variable of this terminal that names another model than the one that the server was started with. */
@@ -96,6 +112,12 @@ function unusedVariable(
 function keepsModel(variable: string): string {
   const [stop, start] = [ownCommand('stop'), ownCommand()];
   return `The server that runs keeps its model, so ${variable} does not count: \`${stop}\`, then \`${start}\`, uses it.`;
+}
+
+function keepsSettings(names: readonly string[]): string {
+  const [stop, start] = [ownCommand('stop'), ownCommand('start')];
+  const verb = names.length === 1 ? 'has' : 'have';
+  return `The server that runs keeps its settings, so ${names.join(' and ')} ${verb} no effect: \`${stop}\`, then \`${start}\`, gives it the new ones.`;
 }
 
 const NOT_CONNECTED = 'The bridge has lost its connection again: run the command again.';

@@ -35,6 +35,8 @@ export const ServerReport = z.object({
   url: z.string(),
   /** The model that answers a request that names none: null without one; and words for a person. */
   model: z.object({ name: z.string().nullable(), text: z.string() }),
+  /** SHA-256 of the value of each setting that it was started with, by variable. Older servers do not send it. */
+  settings: z.record(z.string(), z.string()).optional(),
   started: z.iso.datetime(),
   projects: z.array(ProjectReport),
   /** What people should know, the newest last. */

@@ -7,6 +7,7 @@ import { runServer, type ServerOptions } from '../instance.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 import { whenAborted } from '../processes/beside.ts';
 import { byLines, openServerLog } from '../processes/log-file.ts';
+import { digestsOf } from '../settings.ts';
 import type { StatePlace } from '../state/folder.ts';
 import type { ControlAnswer, ControlRequest, ProjectReport, ServerReport } from './control.ts';
 import { openControl } from './control-server.ts';
@@ -61,6 +62,7 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
     const report = (): ServerReport => ({
       ...{ version: options.version, pid: process.pid, url, model: options.modelNames },
       ...{ started, projects: projects.reports, notices },
+      settings: digestsOf(options.workerSettings),
     });
     const { withBridges } = options;
     using control = await openControl(options.state.dir, async (request, closed) =>

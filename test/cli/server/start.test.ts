@@ -262,6 +262,29 @@ test('a change of config.json says that the server that runs keeps its settings'
   expect((await run(folder, ['config', 'get'])).stderr).toBe('');
 });
 
+test('variables of a server have no effect on the one that runs, which is told', async () => {
+  const { run } = newBackground();
+  const folder = temporaryFolder();
+  const first = { ALLOWED_ORIGINS: 'https://a.test', METRICS_TOKEN: 'x'.repeat(40) };
+  await run(folder, START, first);
+  expect((await run(folder, START, first)).stderr).not.toContain('keeps its settings');
+  expect((await run(folder, START)).stderr).not.toContain('keeps its settings');
+  const others = { ...first, ALLOWED_ORIGINS: 'https://b.test', MAX_TURNS: '7' };
+  const told =
+    /keeps its settings, so ALLOWED_ORIGINS and MAX_TURNS have no effect: `[^`]+ stop`, then/;
+  expect(await run(folder, START, others)).toMatchObject({
+    ...{ code: 0, stderr: expect.stringMatching(told) },
+  });
+  expect((await run(folder, ['start'], { DRAWBRIDGE_PORT: '1' })).stderr).toContain(
+    'so DRAWBRIDGE_PORT has no effect',
+  );
+  expect((await run(folder, ['start', '--port', '1'])).stderr).toContain('so --port has no effect');
+  const token = { METRICS_TOKEN: 'y'.repeat(40) };
+  const { stderr } = await run(folder, START, token);
+  expect(stderr).toContain('so METRICS_TOKEN has no effect');
+  expect(stderr).not.toContain(token.METRICS_TOKEN);
+});
+
 test('a model that this terminal names, and the server that runs does not use, is told', async () => {
   const { run } = newBackground();
   const folder = temporaryFolder();
