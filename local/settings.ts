@@ -1,5 +1,4 @@
 /** Reads the settings of an instance from the environment: its models, and other settings of the Worker. */
-import { createHash } from 'node:crypto';
 import { LocalError } from '../machine/local-error.ts';
 import { DrawbridgeError } from '../shared/errors.ts';
 import { BUDGET_LIMITS, METRICS_LIMITS } from '../shared/limits.ts';
@@ -151,12 +150,6 @@ const WORKER_SETTINGS = [
   'RATE_LIMIT_RUNS_PER_MINUTE',
   'METRICS_TOKEN',
 ] as const;
-
-/** By which two programs compare settings: one may be a secret. */
-export function digestsOf(settings: Readonly<Record<string, string>>): Record<string, string> {
-  const digest = (value: string) => createHash('sha256').update(value).digest('hex');
-  return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, digest(value)]));
-}
 
 /**
  * The settings that are set, except those of the model.

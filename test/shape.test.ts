@@ -57,7 +57,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['bridge/ignored', 'bridge/search/codebase', 'bridge/workspace', '@vscode/ripgrep', 'node:'],
   ],
   'bridge/rules': [
-    ...['shared', 'machine', 'bridge/failure.ts', 'bridge/search', 'bridge/workspace', 'node:'],
+    ...['shared', 'machine', 'bridge/failure.ts', 'bridge/log.ts', 'bridge/search'],
+    ...['bridge/workspace', 'node:'],
   ],
   'bridge/definitions': [
     ...['shared', 'bridge/failure.ts', 'bridge/rules', 'bridge/workspace', 'node:', 'zod'],

@@ -1,4 +1,5 @@
 /** The control socket's wire: one line of JSON asks, lines of JSON answer. */
+import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { Confinement } from '../../shared/tunnel.ts';
 
@@ -56,3 +57,9 @@ export const ControlAnswer = z.discriminatedUnion('answer', [
   }),
 ]);
 export type ControlAnswer = z.infer<typeof ControlAnswer>;
+
+/** `settings` of a {@link ServerReport}: digests, because one setting is a secret. */
+export function digestsOf(settings: Readonly<Record<string, string>>): Record<string, string> {
+  const digest = (value: string) => createHash('sha256').update(value).digest('hex');
+  return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, digest(value)]));
+}

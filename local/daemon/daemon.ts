@@ -7,9 +7,14 @@ import { runServer, type ServerOptions } from '../instance.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 import { whenAborted } from '../processes/beside.ts';
 import { byLines, openServerLog } from '../processes/log-file.ts';
-import { digestsOf } from '../settings.ts';
 import type { StatePlace } from '../state/folder.ts';
-import type { ControlAnswer, ControlRequest, ProjectReport, ServerReport } from './control.ts';
+import {
+  type ControlAnswer,
+  type ControlRequest,
+  digestsOf,
+  type ProjectReport,
+  type ServerReport,
+} from './control.ts';
 import { openControl } from './control-server.ts';
 import { type ConnectRequest, Projects } from './projects.ts';
 
