@@ -80,14 +80,47 @@ function cutOff(promised: number, came: number): Refusal {
 
 /** Bounded like a body: a small message can be unpacked to a huge one. */
 async function gunzip(bytes: Uint8Array): Promise<Uint8Array> {
-  const unpacked = new Response(bytes).body?.pipeThrough(new DecompressionStream('gzip')) ?? null;
   try {
-    return await readBytes({ body: unpacked });
+    return await readBytes({ body: unpacked(bytes) });
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     throw new Refusal('invalid_argument', 'The message is not valid gzip');
   }
 }
+
+/**
+ * The runtime unpacks at once all that it is given, before a reader can stop it. So it gets a small step, and the next
+ * one when the reader has taken all of that.
+ */
+function unpacked(bytes: Uint8Array): ReadableStream<Uint8Array> {
+  const { readable, writable } = new DecompressionStream('gzip');
+  const [reader, writer] = [readable.getReader(), writable.getWriter()];
+  let next = reader.read();
+  let at = 0;
+  const giveStep = () => {
+    const step = bytes.subarray(at, at + STEP_BYTES);
+    at += STEP_BYTES;
+    // A failure is the reader's failure, too.
+    (step.length > 0 ? writer.write(step) : writer.close()).catch(() => {});
+  };
+  return new ReadableStream({
+    async pull(controller) {
+      for (;;) {
+        const piece = await Promise.race([next, scheduler.wait(0)]);
+        if (piece?.done) return controller.close();
+        if (piece) {
+          next = reader.read();
+          return controller.enqueue(piece.value);
+        }
+        if (at < bytes.length + STEP_BYTES) giveStep();
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}
+
+/** At most some 1 MiB when unpacked: gzip makes nothing a thousand times smaller. */
+const STEP_BYTES = 1024;
 
 /** A message of a stream in its envelope. */
 export function envelope(message: Uint8Array, flags = 0): Uint8Array<ArrayBuffer> {

@@ -265,6 +265,29 @@ describe('a hostile call', () => {
     expect(await streamError(response)).toMatchObject({ code: 'resource_exhausted' });
   });
 
+  it('of a thousand times its size is not unpacked beyond the bound and one step', async () => {
+    const packed = await gzipped(new Uint8Array(32 * 1024 * 1024));
+    const given = vi.spyOn(WritableStreamDefaultWriter.prototype, 'write');
+    const headers = { 'connect-content-encoding': 'gzip' };
+    const response = await callMethod('StreamChat', enveloped(packed, 1), { headers });
+    expect(await streamError(response)).toMatchObject({ code: 'resource_exhausted' });
+    const bytes = given.mock.calls.map(([step]) => (step as Uint8Array).length);
+    expect(bytes.every((length) => length <= 1024)).toBe(true);
+    expect(bytes.length).toBeLessThan(5);
+  });
+
+  it.each([1, 1023, 1024, 1025, 300_000])('of %i random letters is unpacked', async (length) => {
+    const requests = scriptModel(() => ({ text: 'Hi.' }));
+    const letters = Array.from(crypto.getRandomValues(new Uint8Array(Math.min(length, 65_536))));
+    const text = letters.map((byte) => String.fromCharCode(97 + (byte % 26))).join('');
+    const whole = text.repeat(Math.ceil(length / text.length)).slice(0, length);
+    const packed = await gzipped(Uint8Array.from(JSON.stringify(saying(whole)), byteOf));
+    const headers = { 'connect-content-encoding': 'gzip' };
+    const response = await callMethod('StreamChat', enveloped(packed, 1), { headers });
+    expect(await streamError(response)).toBeUndefined();
+    expect(JSON.stringify(requests)).toContain(whole);
+  });
+
   it('names the field that is wrong as the caller knows it', async () => {
     const body = enveloped({
       conversation: [
