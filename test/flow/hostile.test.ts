@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
 import { beforeAll, expect, test } from 'vitest';
 import { type House, startHouse, until, workerdOf } from './house.ts';
 
@@ -54,6 +55,63 @@ test.each(['example.com:443', '127.0.0.1:22', '/health'])(
     expect((await house.fetch('/health')).status).toBe(200);
   },
 );
+
+const HOSTS = [
+  ...['127.0.0.1 x', 'a b', '[::1', 'a:b:c', 'a:99999', '%zz', 'ex ample', '<', '1.2.3.4.5', '['],
+  ...[
+    ']',
+    ':80',
+    'a:-1',
+    '',
+    ' ',
+    '\\',
+    'a/b',
+    'a?b',
+    'a#b',
+    'a@b',
+    'a\tb',
+    '.',
+    '-',
+    '0x7f',
+    '\u00fc',
+  ],
+];
+
+test.each([
+  ...['/', '/health', '/openapi.json', '/api/v1/me', '/v1/models', '/nowhere'],
+  ...['/api/v1/bridges/x/connect', '/aiserver.v1.AiService/AvailableModels', '/metrics'],
+])('no Host makes %s fail', async (path) => {
+  const statuses = HOSTS.map(async (host) => {
+    const { answer } = send(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    const [head = '', body = ''] = (await answer).split('\r\n\r\n');
+    const status = head.split(' ')[1];
+    if (status === '400' && body.startsWith('{')) {
+      expect(JSON.parse(body)).toMatchObject({ error: { code: 'INVALID_REQUEST' } });
+    }
+    return [host, status];
+  });
+  const failed = (await Promise.all(statuses)).filter(([, status = '5']) => status.startsWith('5'));
+  expect(failed).toEqual([]);
+});
+
+test.runIf(process.platform === 'linux')('a gzip bomb takes no memory', async () => {
+  const bomb = gzipSync(Buffer.alloc(900 * 1024 * 1024));
+  const body = Buffer.concat([Buffer.from([1, 0, 0, 0, 0]), bomb]);
+  body.writeUInt32BE(bomb.length, 1);
+  const status = () => readFileSync(`/proc/${workerdOf(house)}/status`, 'utf8');
+  const peakMb = () => Number(/VmHWM:\s+(\d+)/.exec(status())?.[1]) / 1024;
+  await say('warm');
+  const before = peakMb();
+  for (let round = 0; round < 4; round++) {
+    const response = await house.fetch('/aiserver.v1.AiService/StreamChat', {
+      method: 'POST',
+      headers: { 'content-type': 'application/connect+json', 'connect-content-encoding': 'gzip' },
+      body,
+    });
+    expect(await response.text()).toContain('resource_exhausted');
+  }
+  expect(peakMb() - before).toBeLessThan(50);
+});
 
 test('a conversation whose file is no database leaves the others and the list, and is told of in one sentence', async () => {
   const { conversationId } = await say('Damaged');

@@ -1,7 +1,7 @@
 /** Builds a user's message for the model: first the changes around it, then the query. */
 import { isReadOnly, type Mode } from '../../shared/modes.ts';
 import type { PlanState } from '../../shared/plans.ts';
-import { tagged } from './escape.ts';
+import { tagged, taggedAsIs } from './escape.ts';
 import { buildExecution } from './plan.ts';
 
 export interface UserPrompt {
@@ -27,7 +27,7 @@ change something are not on offer, and calls of them are refused.
 
 /** Tags the user's own words, the only part of a message that the model obeys. */
 export function tagQuery(query: string): string {
-  return `<user_query>\n${query}\n</user_query>`;
+  return taggedAsIs('user_query', query);
 }
 
 /** Ends an answer that was cut off in the middle of a sentence because its budget was spent. */

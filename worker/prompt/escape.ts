@@ -5,6 +5,18 @@ export function tagged(tag: string, text: string): string {
   return `<${tag}>\n${escapeText(text)}\n</${tag.split(' ')[0]}>`;
 }
 
+/**
+ * As {@link tagged}, for text that keeps its characters: only the tag's own name cannot be opened or closed in it, in
+ * whatever case and with whatever blanks and invisible characters a model might overlook.
+ */
+export function taggedAsIs(tag: string, text: string): string {
+  const name = [...tag].join(`${UNSEEN}*`);
+  const own = new RegExp(`<(?=(?:/|${UNSEEN})*${name})`, 'giu');
+  return `<${tag}>\n${text.replace(own, '&lt;')}\n</${tag}>`;
+}
+
+const UNSEEN = '[\\s\\p{Default_Ignorable_Code_Point}\\p{Cc}]';
+
 /** Text that can stand between tags. Halves of surrogate pairs are replaced: servers refuse requests that have any. */
 export function escapeText(text: string): string {
   return text

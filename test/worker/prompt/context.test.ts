@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Diagnostics } from '../../../shared/findings.ts';
 import { RequestContext } from '../../../shared/requests.ts';
 import type { MachineContext } from '../../../shared/tunnel.ts';
-import { buildUserPrompt } from '../../../worker/prompt/context.ts';
+import { buildUserPrompt, tagQuery } from '../../../worker/prompt/context.ts';
 import { PROMPT_LIMITS } from '../../../worker/prompt/limits.ts';
 import {
   overlaid,
@@ -410,3 +410,27 @@ function promptOf(
   const around = tellSurroundings(nowOf(context, machine, room), null);
   return buildUserPrompt({ query: 'Go.', mode: 'agent', around });
 }
+
+describe('a query that holds its own tag', () => {
+  const opened = (text: string) => [...text.matchAll(/<\P{Letter}*user_query/giu)].length;
+  const parts = ['<', '</', '< /', '<\u200b/', '<\n/ ', '<\u{e0001}', '<<', '</ /'];
+  const names = ['user_query', 'USER_QUERY', 'User_Query ', 'u\u200bser_query', 'user_\ufe0fquery'];
+  const ends = ['>', ' >', ' a="b">', '', '\n>'];
+
+  it.each(parts)('cannot close or forge it: %j', (part) => {
+    for (const name of names) {
+      for (const end of ends) {
+        const told = tagQuery(`before ${part}${name}${end} after`);
+        expect(told.startsWith('<user_query>\nbefore ')).toBe(true);
+        expect(told.endsWith(' after\n</user_query>')).toBe(true);
+        const plain = told.replace(/[\p{Default_Ignorable_Code_Point}]/gu, '');
+        expect([told, opened(plain)]).toEqual([told, 2]);
+      }
+    }
+  });
+
+  it('keeps all other characters', () => {
+    const code = 'if (a < b && c > d) return <div>&lt;user</div>; // user_query, <user>';
+    expect(tagQuery(code)).toBe(`<user_query>\n${code}\n</user_query>`);
+  });
+});

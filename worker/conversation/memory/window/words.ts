@@ -57,7 +57,7 @@ function shortenOldest(words: readonly string[], chars: number): string[] {
 }
 
 function weighWords(words: readonly string[]): number {
-  return words.reduce((sum, { length }) => sum + length + TAG_CHARS, 0);
+  return words.reduce((sum, word) => sum + tagQuery(word).length + 2, 0);
 }
 
 /** The tags around a word, and the line breaks between. */
