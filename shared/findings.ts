@@ -20,6 +20,8 @@ export const MessageLook = z.object({
     .array(z.object({ path: Path, line: z.int().positive().optional() }))
     .max(FINDING_LIMITS.maxShownFiles)
     .optional(),
+  /** The folder that the request's client has open. */
+  workspacePath: Path.optional(),
   /** The message steers a run at work: only what it mentions counts. */
   isSteer: z.literal(true).optional(),
 });
@@ -71,6 +73,8 @@ export const Findings = z.object({
   unnamed: z.int().positive().optional(),
   /** Absent without an editor that tells any, and for a run in a worktree. */
   diagnostics: Diagnostics.optional(),
+  /** Whether the client's folder is the workspace, by whatever path, or lies in it. Absent for any other folder. */
+  client: z.enum(['same', 'inside']).optional(),
   /** What the run's worktree looks like. Absent for another run, and while the worktree is not made. */
   worktree: z
     .object({
@@ -81,6 +85,8 @@ export const Findings = z.object({
 });
 export type Findings = z.infer<typeof Findings>;
 
+export const NOTHING_FOUND: Findings = { attachments: [], openFiles: [], changed: [], touched: [] };
+
 /** Stands for findings that did not come: the words of the message look as if something were attached. */
 export function missedFindings({ mentions }: MessageLook): Findings | undefined {
   const attachments = mentions.flatMap((mention): Attachment[] => {
@@ -88,7 +94,7 @@ export function missedFindings({ mentions }: MessageLook): Findings | undefined 
     return mention.isCertain ? [{ type: 'none', name: mention.path, text: MISSED }] : [];
   });
   if (attachments.length === 0) return undefined;
-  return { attachments, openFiles: [], changed: [], touched: [] };
+  return { ...NOTHING_FOUND, attachments };
 }
 
 const MISSED = 'It could not be attached in time, or for its size. Read it with a tool.';

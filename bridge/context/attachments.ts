@@ -21,7 +21,7 @@ export interface Attaching extends Reading {
 
 /**
  * What the mentions lead to, in their order, within FIND_LIMITS.maxAllAttachedChars. Words that name nothing are left
- * out, unless they can only mean a file.
+ * out, unless they can only mean a file. Of a file that is there and cannot be shown, the attachment has the reason.
  */
 export async function attach(
   mentions: readonly Mention[],
@@ -40,11 +40,20 @@ async function attachOne(mention: Mention, attaching: Attaching): Promise<Attach
   } catch (error) {
     attaching.signal.throwIfAborted();
     if (!(error instanceof ToolFailure)) throw error;
-    return mention.type === 'url' || mention.isCertain
-      ? attachment('none', name, error.message)
-      : null;
+    const isMeant = mention.type === 'url' || mention.isCertain || !MAY_BE_WORDS.has(error.code);
+    return isMeant ? attachment('none', name, error.message) : null;
   }
 }
+
+/** The failures of words that need not name a file. Any other failure is that of a file which is there. */
+const MAY_BE_WORDS: ReadonlySet<string> = new Set([
+  'FILE_NOT_FOUND',
+  'NOT_A_FOLDER',
+  'INVALID_PATH',
+  'OUTSIDE_WORKSPACE',
+  'DENIED',
+  'PATH_NOT_ALLOWED',
+]);
 
 async function attachPath(
   { path, lines }: Extract<Mention, { type: 'path' }>,

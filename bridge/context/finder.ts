@@ -1,6 +1,8 @@
 /** Finds what a look tells for one message: what it mentions, what the person looks at, and what others changed. */
+import { realpath } from 'node:fs/promises';
+import { isAbsolute } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Findings, MessageLook } from '../../shared/findings.ts';
+import { type Findings, type MessageLook, NOTHING_FOUND } from '../../shared/findings.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import type { MachineContext } from '../../shared/tunnel.ts';
 import type { ReadLedger } from '../tools/ledger.ts';
@@ -85,7 +87,7 @@ export class Finder {
   }
 
   async #find(
-    { conversationId, mentions, shown, worktree, isSteer }: MessageLook,
+    { conversationId, mentions, shown, worktree, isSteer, workspacePath }: MessageLook,
     context: Promise<MachineContext>,
     signal: AbortSignal,
   ): Promise<Findings> {
@@ -103,17 +105,23 @@ export class Finder {
       ...reading,
       readPage: (url: string) => readPage(url, { mayFetch, signal }),
     };
-    if (isSteer) return { ...NOTHING, attachments: await attach(mentions, attaching) };
+    if (isSteer) return { ...NOTHING_FOUND, attachments: await attach(mentions, attaching) };
     // The editor of this machine and git's status are about the person's own files.
-    const [attachments, changed, { editor, gitStatus }, seen, diagnostics] = await Promise.all([
-      attach(mentions, attaching),
-      this.#history.changedSince(conversationId, reading),
-      context,
-      room?.look({ ...tellable, mayName: mayVolunteer }, signal),
-      room ? undefined : this.#diagnose(conversationId, reading),
-    ]);
+    const [attachments, changed, { editor, gitStatus }, seen, diagnostics, client] =
+      await Promise.all([
+        attach(mentions, attaching),
+        this.#history.changedSince(conversationId, reading),
+        context,
+        room?.look({ ...tellable, mayName: mayVolunteer }, signal),
+        room ? undefined : this.#diagnose(conversationId, reading),
+        findClient(workspacePath, workspace.root),
+      ]);
+    const inClient = shown?.map((file) => ({
+      ...file,
+      path: client?.toReal(file.path) ?? file.path,
+    }));
     const [openFiles, touched] = await Promise.all([
-      readShown(shown ?? shownBy(room ? undefined : editor), { ...reading, readable: unasked }),
+      readShown(inClient ?? shownBy(room ? undefined : editor), { ...reading, readable: unasked }),
       this.#history.touchedSince(conversationId, room ? undefined : gitStatus, reading),
     ]);
     const unnamed = changed.rest + touched.rest;
@@ -124,6 +132,7 @@ export class Finder {
       touched: touched.some.filter(isTellable),
       ...(unnamed > 0 && { unnamed }),
       ...(diagnostics && { diagnostics }),
+      ...(client && { client: client.place }),
       ...(seen && { worktree: seen }),
     };
   }
@@ -141,7 +150,16 @@ export class Finder {
   }
 }
 
-const NOTHING: Findings = { attachments: [], openFiles: [], changed: [], touched: [] };
+/** Undefined for a folder that is not there, or lies elsewhere. */
+async function findClient(workspacePath: string | undefined, root: string) {
+  if (workspacePath === undefined || !isAbsolute(workspacePath)) return undefined;
+  const real = await realpath(workspacePath).catch(() => undefined);
+  const place = real === root ? 'same' : real?.startsWith(`${root}/`) ? 'inside' : undefined;
+  const given = workspacePath.replace(/\/*$/, '/');
+  const toReal = (path: string) =>
+    path.startsWith(given) ? `${real}/${path.slice(given.length)}` : path;
+  return place && ({ place, toReal } as const);
+}
 
 function isTellable(name: string): boolean {
   return name.length <= REQUEST_LIMITS.maxPathChars;

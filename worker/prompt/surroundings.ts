@@ -66,11 +66,11 @@ export function surroundingsOf(
   const sections: [Section, string | undefined][] = [
     [
       'project_layout',
-      cut(layoutOf(context, machine), PROMPT_LIMITS.maxLayoutChars, 'use list_dir'),
+      cut(layoutOf(context, machine, findings), PROMPT_LIMITS.maxLayoutChars, 'use list_dir'),
     ],
     [
       'git_status',
-      cut(statusOf(context, machine), PROMPT_LIMITS.maxGitStatusChars, 'run git status'),
+      cut(statusOf(context, machine, findings), PROMPT_LIMITS.maxGitStatusChars, 'run git status'),
     ],
     ['editor', cut(editor && editorLines(editor), PROMPT_LIMITS.maxFileNamesChars)],
     [
@@ -79,7 +79,7 @@ export function surroundingsOf(
     ],
   ];
   return {
-    info: new Map(infoOf(createdMs, context, machine)),
+    info: new Map(infoOf(createdMs, context, machine, findings)),
     sections: new Map(sections.flatMap(([tag, text]) => (text === undefined ? [] : [[tag, text]]))),
     fileNames: fileNamesOf(context, within(PROMPT_LIMITS.maxFileNamesChars)),
     linterErrors: linterErrorsOf(context, findings?.diagnostics, {
@@ -161,8 +161,10 @@ function infoOf(
   createdMs: number,
   context: RequestContext | undefined,
   machine: MachineContext | null,
+  findings: Sources['findings'],
 ): [about: string, line: string][] {
   const asked = context?.workspacePath;
+  const isOther = placeOf(asked, machine, findings) === 'other';
   const date = `Date: ${new Date(createdMs).toISOString().slice(0, 10)}`;
   const lines: Record<string, string | undefined> = machine
     ? {
@@ -170,7 +172,7 @@ function infoOf(
         os: `Operating system: ${machine.os}`,
         shell: `Shell: ${machine.shell}`,
         workspace: `Workspace: ${nameInLine(machine.workspacePath)}`,
-        other: asked !== undefined && isElsewhere(asked, machine) ? otherFolder(asked) : undefined,
+        other: asked !== undefined && isOther ? otherFolder(asked) : undefined,
       }
     : { date, workspace: asked === undefined ? undefined : `Workspace: ${nameInLine(asked)}` };
   return Object.entries(lines).flatMap(([about, line]) => (line ? [[about, line]] : []));
@@ -180,12 +182,14 @@ function otherFolder(path: string): string {
   return `The user's client names another folder, where no tool works: ${nameInLine(path)}`;
 }
 
-/** The request's tree, unless it belongs to another folder; else the bridge's tree. */
+/** The request's tree, unless it belongs to another folder or a part of this one; else the bridge's tree. */
 function layoutOf(
   context: RequestContext | undefined,
   machine: MachineContext | null,
+  findings: Sources['findings'],
 ): string | undefined {
-  const asked = isElsewhere(context?.workspacePath, machine) ? undefined : context?.projectLayout;
+  const isSame = placeOf(context?.workspacePath, machine, findings) === 'same';
+  const asked = isSame ? context?.projectLayout : undefined;
   // An empty tree means that the bridge could not list the folder in time.
   return asked ?? (machine?.projectLayout || undefined);
 }
@@ -194,14 +198,33 @@ function layoutOf(
 function statusOf(
   context: RequestContext | undefined,
   machine: MachineContext | null,
+  findings: Sources['findings'],
 ): string | undefined {
-  const isOther = isElsewhere(context?.workspacePath, machine);
+  const isOther = placeOf(context?.workspacePath, machine, findings) === 'other';
   return machine?.gitStatus ?? (isOther ? undefined : context?.gitStatus);
 }
 
-function isElsewhere(asked: string | undefined, machine: MachineContext | null): boolean {
-  if (asked === undefined || machine === null) return false;
-  return withoutEnd(asked) !== withoutEnd(machine.workspacePath);
+/** Where the client's folder is, seen from the bridge's. Without the bridge's word for it, the paths tell. */
+function placeOf(
+  asked: string | undefined,
+  machine: MachineContext | null,
+  findings: Sources['findings'],
+): 'same' | 'inside' | 'other' {
+  if (asked === undefined || machine === null) return 'same';
+  if (findings?.client) return findings.client;
+  const [path, root] = [asked, machine.workspacePath].map(partsOf);
+  const isWithin = root?.every((part, index) => part === path?.[index]);
+  if (!isWithin) return 'other';
+  return path?.length === root?.length ? 'same' : 'inside';
+}
+
+function partsOf(path: string): string[] {
+  const parts: string[] = [];
+  for (const part of path.split(/[\\/]+/)) {
+    if (part === '..') parts.pop();
+    else if (part !== '' && part !== '.') parts.push(part);
+  }
+  return parts;
 }
 
 function withoutEnd(path: string): string {

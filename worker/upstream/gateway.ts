@@ -47,7 +47,7 @@ export async function askModel(
 ): Promise<Answer> {
   const guard = new StallGuard(signal);
   try {
-    const { reply, retry } = await attempt(target, request, onParts, guard);
+    const { reply, retry } = await attempt(withKnown(target), request, onParts, guard);
     const fallback = fallbackFor(reply, retry);
     const told = withPublicError(withCost(reply, target), target);
     return counted({ reply: told, retry, fallback }, request);
@@ -91,7 +91,25 @@ async function attempt(
   if (target.kind === 'demo' || hasBegun(judged.reply)) return judged;
   const switches = switchesWantedBy(judged.reply.error, target);
   if (!switches) return judged;
-  return await attempt({ ...target, switches }, request, onParts, guard);
+  const again = await attempt({ ...target, switches }, request, onParts, guard);
+  const isFromNowOn = REFUSED_INCLUDE.test(judged.reply.error?.message ?? '');
+  if (isFromNowOn && !again.reply.error && target.dialect === 'responses') {
+    if (withoutInclude.size >= UPSTREAM_LIMITS.maxKnownModels) withoutInclude.clear();
+    withoutInclude.add(keyOf(target));
+  }
+  return again;
+}
+
+/** The models that encrypt no thoughts, as their servers have said. Each instance of the Worker learns it once. */
+const withoutInclude = new Set<string>();
+
+function withKnown(target: ModelTarget): ModelTarget {
+  if (target.kind === 'demo' || !withoutInclude.has(keyOf(target))) return target;
+  return { ...target, switches: { ...target.switches, returnReasoning: false } };
+}
+
+function keyOf({ baseUrl, upstreamId }: ServerTarget): string {
+  return `${baseUrl} ${upstreamId}`;
 }
 
 /** Whether anything was shown. A second attempt would then show it twice. */
@@ -120,6 +138,10 @@ function switchesWantedBy(
 /** OpenAI answers 404 for an item that the request only names. */
 const REFUSED: ReadonlySet<number> = new Set([400, 404, 422]);
 
+/** The server gives the model's thoughts back for no request. */
+const REFUSED_INCLUDE =
+  /encrypted content is not supported|["'`]include\b|\binclude\[\d|: include\b/i;
+
 /**
  * Thoughts that were made with another key or changed on the way, that stand in the wrong place, are kept nowhere or
  * have a field that the server does not take back, and models that encrypt none.
@@ -128,6 +150,7 @@ const REFUSED_THOUGHTS: readonly RegExp[] = [
   /signature.*thinking|thinking.*(signature|modified|but found)/i, // Anthropic
   /encrypted[ _]content|\breasoning\b.*\bitem\b|items are not persisted/i, // OpenAI
   /unknown parameter: 'input\[|'input\[\d+\]\.content': array too long/i,
+  REFUSED_INCLUDE,
 ];
 
 function readerOptionsFor(target: ModelTarget): ReaderOptions {

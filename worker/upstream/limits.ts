@@ -44,6 +44,8 @@ export const UPSTREAM_LIMITS = {
   answerTokens: 8_192,
   /** The same where the model thinks as much as it wants, which counts too: all such models allow twice as much. */
   adaptiveTokens: 32_000,
+  /** Models of which is remembered what their servers refused. */
+  maxKnownModels: 1_000,
   /** UTF-16 units of an upstream's error message that are passed on. */
   maxErrorChars: 500,
   /** Levels of an error's JSON that are searched for its message: the deepest seen is three. */

@@ -43,6 +43,10 @@ describe('what a message names', () => {
     ['is closed by a rule', '@closed/a.ts', 'closed/a.ts', 'the rules of this machine'],
     ['is no text', '@image.ts', 'image.ts', 'binary'],
     ['is too large', '@large.ts', 'large.ts', 'read a part of it'],
+    ['is too large, whatever its name', '@huge.txt', 'huge.txt', 'read a part of it'],
+    ['is no text, whatever its name', '@bin.dat', 'bin.dat', 'binary'],
+    ['has a secret name', 'see @id_rsa.', 'id_rsa', 'may hold secrets'],
+    ['is a pipe of any name', '@pipe', 'pipe', 'pipe'],
     ['has no such line', '@ok.ts:99', 'ok.ts', 'there is no line 99'],
     ['is a pipe', '@pipe.ts', 'pipe.ts', 'pipe'],
     ['is a page that may not be read', '@https://x.test/', 'https://x.test/', 'no such page'],
@@ -54,11 +58,13 @@ describe('what a message names', () => {
         'closed/a.ts': 'closed',
         'image.ts': 'a\0b',
         'large.ts': 'x'.repeat(FIND_LIMITS.maxFileBytes + 1),
+        'huge.txt': 'x'.repeat(FIND_LIMITS.maxFileBytes + 1),
+        'bin.dat': 'a\0b',
       },
       { mayRead: (path) => !path.startsWith('closed/') },
     );
     symlinkSync('/etc/hostname', place.path('link.ts'));
-    execFileSync('mkfifo', [place.path('pipe.ts')]);
+    execFileSync('mkfifo', [place.path('pipe.ts'), place.path('pipe')]);
     const { attachments } = await find(message);
     expect(attachments).toEqual([{ type: 'none', name, text: expect.stringContaining(reason) }]);
     expect(attachments[0]?.text).not.toContain('\n');
@@ -327,6 +333,25 @@ interface Options {
 }
 
 /** A finder over a repository with these files, all of them committed. */
+it('tells whether the client has the workspace open, by whatever path', async () => {
+  const { find, place } = await finderOf({ 'sub/a.ts': 'one', 'b.ts': 'two' });
+  const { root } = place;
+  const link = `${root}-link`;
+  symlinkSync(root, link);
+  onTestFinished(() => unlink(link));
+  const clientOf = async (workspacePath: string) => (await find('', { workspacePath })).client;
+  expect(await clientOf(root)).toBe('same');
+  expect(await clientOf(`${link}/`)).toBe('same');
+  expect(await clientOf(`${root}/sub/..`)).toBe('same');
+  expect(await clientOf(`${link}/sub`)).toBe('inside');
+  for (const other of ['/', `${root}2`, `${root}/gone`, 'sub', `${root}/..`]) {
+    expect(await clientOf(other)).toBeUndefined();
+  }
+  const shown = [{ path: `${link}/sub/a.ts` }];
+  const { openFiles } = await find('', { workspacePath: `${link}/sub`, shown });
+  expect(openFiles).toMatchObject([{ path: 'sub/a.ts' }]);
+});
+
 async function finderOf(
   files: Parameters<typeof temporaryWorkspace>[0],
   {

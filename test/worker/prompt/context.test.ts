@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Diagnostics } from '../../../shared/findings.ts';
+import { type Diagnostics, NOTHING_FOUND } from '../../../shared/findings.ts';
 import { RequestContext } from '../../../shared/requests.ts';
 import type { MachineContext } from '../../../shared/tunnel.ts';
 import { buildUserPrompt, tagQuery } from '../../../worker/prompt/context.ts';
@@ -105,6 +105,28 @@ describe('what the request says of the project', () => {
     const prompt = promptOf({ workspacePath: '/work/', projectLayout: 'asked.ts' });
     expect(prompt).toContain('<project_layout>\nasked.ts\n</project_layout>');
     expect(prompt).not.toContain('another folder');
+  });
+
+  it.each(['/work/../work', '//work/./', '/x/../work/a/..', '/link'])(
+    'knows the same folder by the path %s',
+    (workspacePath) => {
+      const findings =
+        workspacePath === '/link' ? { ...NOTHING_FOUND, client: 'same' as const } : undefined;
+      const context = { workspacePath, projectLayout: 'asked.ts' };
+      const now = surroundingsOf({ createdMs: 0, context, machine: MACHINE, findings }, ROOM);
+      const around = tellSurroundings(now, null);
+      const prompt = buildUserPrompt({ query: 'Go.', mode: 'agent', around });
+      expect(prompt).toContain('asked.ts');
+      expect(prompt).not.toContain('another folder');
+    },
+  );
+
+  it('shows the bridge’s tree where the client has a part of it open', () => {
+    const prompt = promptOf({ workspacePath: '/work/sub', projectLayout: 'asked.ts' });
+    expect(prompt).toContain('README.md');
+    expect(prompt).not.toMatch(/asked\.ts|another folder/);
+    expect(promptOf({ workspacePath: '/workshop' })).toContain('another folder');
+    expect(promptOf({ workspacePath: '/work/..' })).toContain('another folder');
   });
 
   it('has git’s status where the bridge tells none of the same folder', () => {

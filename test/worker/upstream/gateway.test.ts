@@ -95,6 +95,31 @@ describe('each dialect', () => {
   );
 
   it.each([
+    'Encrypted content is not supported with this model.',
+    "Unknown parameter: 'include'.",
+    "Invalid value: 'reasoning.encrypted_content'. Supported values of include[0] are: 'x'.",
+    'Extra inputs are not permitted: include',
+  ])('responses remembers per model a server that says: %s', async (message) => {
+    const asked: boolean[] = [];
+    const done = { type: 'response.completed', response: { status: 'completed', output: [] } };
+    vi.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => {
+      const hasInclude = 'include' in JSON.parse(String(init?.body));
+      asked.push(hasInclude);
+      if (hasInclude) return Response.json({ error: { message } }, { status: 400 });
+      const headers = { 'content-type': 'text/event-stream' };
+      return new Response(`data: ${JSON.stringify(done)}\n\n`, { headers });
+    });
+    const ask = (upstreamId: string) => {
+      const target = targetOf({ dialect: 'responses', upstreamId });
+      return askModel(target, REQUEST, () => {}, new AbortController().signal);
+    };
+    for (const model of [`a ${message}`, `a ${message}`, `b ${message}`]) {
+      expect((await ask(model)).reply.error).toBeNull();
+    }
+    expect(asked).toEqual([true, false, false, true, false]);
+  });
+
+  it.each([
     ['anthropic', 'authentication_error', 'invalid x-api-key'],
     ['responses', 'invalid_request_error', 'Incorrect API key provided: sk-test'],
   ] as const)('%s tells of a refused key without the key', async (dialect, type, message) => {

@@ -1,5 +1,10 @@
 /** The conversation's calls to its bridge. Every call uses a fresh stub, because a kept stub throws after a reset. */
-import { type Attachment, type Findings, missedFindings } from '../../../shared/findings.ts';
+import {
+  type Attachment,
+  type Findings,
+  missedFindings,
+  NOTHING_FOUND,
+} from '../../../shared/findings.ts';
 import { responseIdOf } from '../../../shared/ids.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { OfferSet } from '../../../shared/offer.ts';
@@ -120,15 +125,13 @@ function machineOf(
   findings: Findings | undefined,
   request: RunRequest | null,
 ): Omit<Machine, 'offers'> {
-  const { worktree, ...found } = findings ?? NOTHING;
+  const { worktree, ...found } = findings ?? NOTHING_FOUND;
   const machine = { ...known, ...(findings && { findings: found }) };
   if (!request?.worktree) return machine;
   const { projectLayout: _, gitStatus: __, ...context } = known.context;
   const isInWorktree = worktree !== undefined;
   return { ...machine, isInWorktree, context: { ...context, projectLayout: '', ...worktree } };
 }
-
-const NOTHING: Findings = { attachments: [], openFiles: [], changed: [], touched: [] };
 
 /** Whether the row has space for them beside what was asked. */
 function fitsRow(findings: Findings, asked: RunRequest | MessageContent): boolean {

@@ -25,8 +25,14 @@ export function messageLookOf(
 ): MessageLook | undefined {
   if (request.guest) return undefined;
   const shown = request.context && shownIn(request.context);
-  const place = request.worktree && { worktree: request.worktree };
-  return { conversationId, mentions: mentionsOf(request), ...place, ...(shown && { shown }) };
+  const { workspacePath = '' } = request.context ?? {};
+  const isBounded = workspacePath !== '' && workspacePath.length <= REQUEST_LIMITS.maxPathChars;
+  return {
+    ...{ conversationId, mentions: mentionsOf(request) },
+    ...(request.worktree && { worktree: request.worktree }),
+    ...(shown && { shown }),
+    ...(isBounded && { workspacePath }),
+  };
 }
 
 /** What is asked about a message that steers a run in this place. Undefined for one that mentions nothing. */

@@ -1,5 +1,6 @@
 /** The message that tells the model the digest. Pure. */
 
+import { NOTHING_FOUND } from '../../../../shared/findings.ts';
 import type { UserPrompt } from '../../../prompt/context.ts';
 import { buildDigestPrompt } from '../../../prompt/summary.ts';
 import { surroundingsOf, tellSurroundings } from '../../../prompt/surroundings.ts';
@@ -45,6 +46,9 @@ function sentWith(run: ToldRun, room: number): Omit<UserPrompt, 'query'> {
   const workspacePath = context?.workspacePath;
   const untold = { projectLayout: '', gitStatus: '', editor: undefined };
   const machine = run.machine && { ...run.machine.context, ...untold };
-  const sources = { createdMs, machine, context: workspacePath ? { workspacePath } : undefined };
+  const { client } = run.machine?.findings ?? {};
+  const findings = client && { ...NOTHING_FOUND, client };
+  const asked = workspacePath ? { workspacePath } : undefined;
+  const sources = { createdMs, machine, context: asked, findings };
   return { mode, around: tellSurroundings(surroundingsOf(sources, room), null) };
 }
