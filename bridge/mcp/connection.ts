@@ -30,6 +30,7 @@ import {
   type StdioOptions,
   stdioTransport,
 } from './transports.ts';
+import { withVariables } from './variables.ts';
 
 export interface ConnectOptions extends StdioOptions, Omit<HttpOptions, 'onTooLong'> {
   /** The list of tools, of resources or of prompts has changed. */
@@ -86,9 +87,10 @@ export interface Connection {
  * the first question leaves open which one it is, a second connection decides.
  */
 export async function connectServer(
-  config: ServerConfig,
+  listed: ServerConfig,
   options: ConnectOptions,
 ): Promise<Connection> {
+  const config = withVariables(listed, options);
   try {
     return await connectOnce(config, options, options.isOld ? 'legacy' : 'auto');
   } catch (error) {

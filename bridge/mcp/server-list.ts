@@ -26,7 +26,7 @@ export type StdioConfig = z.infer<typeof StdioServer>;
 
 /** A server behind streamable HTTP. */
 const HttpServer = Common.extend({
-  url: z.url({ protocol: /^https?$/, error: 'its url is no http or https address' }),
+  url: z.string().regex(/^(?:https?:\/\/|\$\{)/, { error: 'its url is no http or https address' }),
   headers: z.record(z.string(), z.string()).default({}),
   /** For a login at a server that lets no program register itself: what its operator gave the owner. */
   oauth: z.object({ clientId: z.string(), clientSecret: z.string().optional() }).optional(),

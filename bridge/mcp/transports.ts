@@ -16,6 +16,7 @@ import { readLogin, storedLogin } from './login-file.ts';
 import { BROKEN_STREAM } from './sdk-errors.ts';
 import type { HttpConfig, StdioConfig } from './server-list.ts';
 import { StdioTransport } from './stdio-transport.ts';
+import { withVariables } from './variables.ts';
 
 /** A transport that may know why it ended. */
 export type SomeTransport = Transport & Partial<Pick<StdioTransport, 'endReason'>>;
@@ -99,9 +100,17 @@ async function environmentOutside({
   return { ...environment, PATH: await searchPathOutside(environment['PATH'] ?? '', workspace) };
 }
 
-/** Why a program runs only in the sandbox, in words for its owner; null where it may run outside. */
-export async function whyOnlyConfined(config: StdioConfig, place: Outside): Promise<string | null> {
-  return await whyNotOutside(config, { ...place, environment: await environmentOutside(place) });
+/** Why a program does not run outside the sandbox, in words for its owner; null where it does. */
+export async function whyNotOutsideSandbox(
+  config: StdioConfig,
+  place: Outside,
+): Promise<string | null> {
+  try {
+    const filled = withVariables(config, place);
+    return await whyNotOutside(filled, { ...place, environment: await environmentOutside(place) });
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }
 
 async function whyNotOutside(config: StdioConfig, place: Outside): Promise<string | null> {

@@ -23,6 +23,7 @@ interface AddOptions extends LocationOptions {
   readonly url?: string;
   readonly header: Record<string, string>;
   readonly env: Record<string, string>;
+  readonly input: Record<string, string>;
   readonly from?: string;
   readonly sandbox?: true;
 }
@@ -55,7 +56,12 @@ export function registerMcp(program: Command): void {
         .default({}, 'none'),
     )
     .option('--sandbox', "run the program in the sandbox of the agent's commands")
-    .option('--from <file>', 'take the server of this name from a list of the workspace');
+    .addOption(
+      new Option('--input <id=value>', 'for a value that the list of --from asks for; repeatable')
+        .argParser(addPair('='))
+        .default({}, 'none'),
+    )
+    .option('--from <file>', 'take the server of this name from a list of another program');
   addLocationOptions(add).action(addServer);
   const remove = group.command('remove <name>').description('Remove a server from the list');
   addLocationOptions(remove).action(removeServer);
@@ -120,6 +126,10 @@ async function addServer(name: string, command: string[], options: AddOptions): 
   await changeServerFile(file, name, stored);
   const terminal = openTerminal(process, process.env);
   terminal.write(`${servers.has(name) ? 'Replaced' : 'Added'} ${lineOf(name, config.data)}\n`);
+  const { variablesIn } = await import('../../bridge/mcp/variables.ts');
+  const names = variablesIn(config.data);
+  if (names.length > 0)
+    terminal.write(`It gets ${names.map(inLine).join(', ')} of the environment of the bridge.\n`);
   const reason = await whyNotRunning(config.data, { file, workspace });
   if (reason !== null) {
     terminal.write(`It does not run: ${reason}.\n  ${againConfined(name, command, options)}\n`);
@@ -136,16 +146,17 @@ async function whyNotRunning(
   { file, workspace }: { readonly file: string; readonly workspace: string },
 ): Promise<string | null> {
   if ('url' in config || config.sandbox) return null;
-  const { whyOnlyConfined } = await import('../../bridge/mcp/transports.ts');
+  const { whyNotOutsideSandbox } = await import('../../bridge/mcp/transports.ts');
   const folder = dirname(file);
-  return await whyOnlyConfined(config, { folder, workspace, environment: process.env });
+  return await whyNotOutsideSandbox(config, { folder, workspace, environment: process.env });
 }
 
 /** The command that adds the same server for the sandbox. */
 function againConfined(name: string, command: readonly string[], options: AddOptions): string {
-  const { env, from } = options;
+  const { env, from, input } = options;
   const variables = Object.entries(env).flatMap(([key, value]) => ['--env', `${key}=${value}`]);
-  const source = from === undefined ? [...variables] : ['--from', from];
+  const values = Object.entries(input).flatMap(([id, value]) => ['--input', `${id}=${value}`]);
+  const source = from === undefined ? variables : ['--from', from, ...values];
   const words = ['mcp', 'add', name, '--sandbox', ...source, ...locationWordsOf(options)];
   return ownCommand(...words, ...(from === undefined ? ['--', ...command] : []));
 }
@@ -158,7 +169,7 @@ async function wantedServer(
   workspace: string,
   name: string,
   [command, ...args]: string[],
-  { url, header: headers, env, from, sandbox }: AddOptions,
+  { url, header: headers, env, from, sandbox, input: inputs }: AddOptions,
 ): Promise<object> {
   const kinds = [command, url, from].filter((kind) => kind !== undefined);
   if (kinds.length !== 1)
@@ -166,13 +177,32 @@ async function wantedServer(
   if (sandbox && url !== undefined) throw new UsageError(NO_PROGRAM);
   if (url !== undefined) return { url, headers };
   if (command !== undefined) return { command, args, env, sandbox };
-  const { readProposedServers } = await import('../../bridge/mcp/server-file.ts');
-  const found = (await readProposedServers(workspace)).find(
-    (proposed) => proposed.name === name && proposed.file === from,
-  );
+  const { readOtherList } = await import('../../bridge/mcp/server-file.ts');
+  const proposed = await readOtherList(workspace, from ?? '').catch(() => []);
+  const found = proposed.find((server) => server.name === name);
   if (found && sandbox && 'url' in found.config) throw new UsageError(NO_PROGRAM);
-  if (found) return sandbox ? { ...found.config, sandbox } : found.config;
+  if (found) {
+    const config = await withInputs(found.config, inputs);
+    return sandbox ? { ...config, sandbox } : config;
+  }
   throw new LocalError('refused', `${from} lists no server ${name} that could be used.`);
+}
+
+/** VS Code asks for these when it starts the server; here the owner gives them once. */
+async function withInputs(
+  config: ServerConfig,
+  inputs: Readonly<Record<string, string>>,
+): Promise<ServerConfig> {
+  const { mapTexts } = await import('../../bridge/mcp/variables.ts');
+  return mapTexts(config, (text) =>
+    text.replaceAll(/\$\{input:([^}]*)\}/g, (_, id: string) => {
+      const given = inputs[id];
+      if (given !== undefined) return given;
+      throw new UsageError(
+        `The list asks for the value ${inLine(id)}: add --input ${inLine(id)}=VALUE.`,
+      );
+    }),
+  );
 }
 
 const NO_PROGRAM = '--sandbox goes with a program only: a URL has none.';

@@ -84,6 +84,25 @@ test('mcp shows what leads into the workspace, and the command that confines it'
   );
 });
 
+test('mcp takes a server of VS Code with the values that its list asks for', async () => {
+  const { run, workspaceDir, file } = newOwner();
+  const env = { KEY: '${input:key}', HOST: '${env:HOST}', WHERE: '${workspaceFolder}' };
+  mkdirSync(join(workspaceDir, '.vscode'));
+  const list = JSON.stringify({ servers: { web: { command: 'web-server', env } } });
+  writeFileSync(join(workspaceDir, '.vscode/mcp.json'), list);
+  expect((await run()).stderr).toContain('mcp add web --from .vscode/mcp.json');
+  const from = ['add', 'web', '--from', '.vscode/mcp.json'];
+  expect(await run(from)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('add --input key=VALUE'),
+  });
+  const added = await run([...from, '--input', 'key=abc'], { HOST: 'here' });
+  expect(added.stderr).toContain('It gets HOST of the environment of the bridge.');
+  expect(added.stderr).toContain('the variable WHERE leads into the workspace');
+  expect(JSON.parse(readFileSync(file, 'utf8')).mcpServers.web.env).toEqual({ ...env, KEY: 'abc' });
+  expect((await run()).stdout).toContain('It does not run: the variable HOST is not set');
+});
+
 test('mcp logs in at a server that demands it, through the browser', async () => {
   const oauth = await startOAuthServer();
   const far = await startHttpMcpServer(0, oauth);
