@@ -17,9 +17,14 @@ export interface Manager {
   /** The file that says what to run; null where the system keeps it. */
   readonly path: string | null;
   text(job: Job): string;
-  /** Command lines, carried out in order. The file is there for all of them. */
-  install(job: Job): string[][];
-  /** As `install`; the file is removed afterwards. */
+  /**
+   * Command lines, carried out in order. The file is there for all of them. They start nothing, and fail where the
+   * system does not answer.
+   */
+  prepare(job: Job): string[][];
+  /** The command line that starts the job. */
+  start(): string[];
+  /** As `prepare`; the file is removed afterwards. */
   remove(): string[][];
   /** Its exit code is not 0 where the job does not run. */
   status(): string[];
@@ -53,11 +58,11 @@ function systemd(): Manager {
     name: 'systemd',
     path: join(config, 'systemd', 'user', unit),
     text: systemdUnit,
-    install: () => [
+    prepare: () => [
       [...own, 'daemon-reload'],
       [...own, 'enable', unit],
-      [...own, 'restart', unit],
     ],
+    start: () => [...own, 'restart', unit],
     remove: () => [[...own, 'disable', '--now', unit]],
     status: () => [...own, '--no-pager', 'status', unit],
     hint: 'It starts at your login; `loginctl enable-linger` makes it start with the machine.',
@@ -71,7 +76,8 @@ function launchd(): Manager {
     name: 'launchd',
     path,
     text: launchdPlist,
-    install: () => [['launchctl', 'bootstrap', domain, path]],
+    prepare: () => [['launchctl', 'print', domain]],
+    start: () => ['launchctl', 'bootstrap', domain, path],
     remove: () => [['launchctl', 'bootout', `${domain}/${LAUNCHD_LABEL}`]],
     status: () => ['launchctl', 'print', `${domain}/${LAUNCHD_LABEL}`],
     hint: 'It starts at your login.',
@@ -84,10 +90,10 @@ const TASK_SCHEDULER: Manager = {
   name: 'the task scheduler',
   path: null,
   text: windowsAction,
-  install: (job) => [
+  prepare: (job) => [
     ['schtasks', '/Create', '/F', ...TASK, '/SC', 'ONLOGON', '/TR', windowsAction(job)],
-    ['schtasks', '/Run', ...TASK],
   ],
+  start: () => ['schtasks', '/Run', ...TASK],
   remove: () => [['schtasks', '/Delete', '/F', ...TASK]],
   status: () => ['schtasks', '/Query', ...TASK],
   hint: 'It starts at your login.',
@@ -111,11 +117,17 @@ export function writeJob({ path, text }: Manager, job: Job): void {
 }
 
 /**
- * Has the system run the job whose file is there.
+ * Has the system run the job whose file is there. `makeWay` is called once the system has answered, before the start.
  * @throws {LocalError} if a command fails; the file stays, so that the person can run the rest.
  */
-export async function install(manager: Manager, job: Job): Promise<void> {
-  for (const command of manager.install(job)) await carryOut(manager, command);
+export async function install(
+  manager: Manager,
+  job: Job,
+  makeWay: () => Promise<void>,
+): Promise<void> {
+  for (const command of manager.prepare(job)) await carryOut(manager, command);
+  await makeWay();
+  await carryOut(manager, manager.start());
 }
 
 /**

@@ -56,11 +56,12 @@ async function installService({ daemon, drawbridge }: Programs): Promise<void> {
   await warnOfKeys(terminal, job);
   keepCopy();
   writeJob(manager, job);
-  // A server that a terminal has started would keep the service from starting.
-  if (await stopServer(await sharedServerDir())) {
-    terminal.write('The server in the background has ended: it is to run as the service.\n');
-  }
-  await install(manager, job);
+  await install(manager, job, async () => {
+    // A server that a terminal has started would keep the service from starting.
+    if (await stopServer(await sharedServerDir())) {
+      terminal.write('Stopped the background server; the service runs it from now on.\n');
+    }
+  });
   terminal.write(`The server runs as a service of ${manager.name}. ${manager.hint}\n`);
 }
 

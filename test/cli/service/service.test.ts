@@ -102,6 +102,29 @@ describe.runIf(process.platform === 'linux')('the service of systemd', () => {
     expect(existsSync(unitPath)).toBe(false);
   });
 
+  it('is not installed where systemd does not answer, and the server goes on', async () => {
+    const { env } = newMachine('echo "Failed to connect to bus" >&2; exit 1');
+    const cwd = temporaryFolder();
+    await runDrawbridge(['start', '--port', '0'], { env, cwd });
+    const pid = async () =>
+      JSON.parse((await runDrawbridge(['status', '--json'], { env })).stdout).pid;
+    try {
+      const before = await pid();
+      const { code, stderr } = await runDrawbridge(['service', 'install'], { env });
+      expect([code, stderr]).toEqual([1, expect.stringContaining('Failed to connect to bus')]);
+      expect(stderr).not.toContain('Stopped');
+      expect(await pid()).toBe(before);
+      const healthy = newMachine('exit 0');
+      const path = `${healthy.env['PATH']}:${env['PATH']}`;
+      const installed = await runDrawbridge(['service', 'install'], {
+        env: { ...env, PATH: path },
+      });
+      expect(installed.stderr).toContain('Stopped the background server');
+    } finally {
+      await runDrawbridge(['stop'], { env });
+    }
+  });
+
   it('is refused where config.json names a key of this terminal', async () => {
     const { env, unitPath } = newMachine('exit 0');
     const config = { baseUrl: 'http://127.0.0.1:9/v1', model: 'm', key: { env: 'MY_KEY' } };
