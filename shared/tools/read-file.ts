@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { defineTool } from './definition.ts';
+import { toMeant } from './meant.ts';
 
 /** Of an older form of the tool, which names the first and the last line and has no `limit`. */
 const LAST_LINE = 'end_line_one_indexed_inclusive';
@@ -32,9 +33,10 @@ export const readFile = defineTool({
     const { offset = 1, limit, ...others } = args;
     if (String(isWhole) === 'true') return others;
     if (last === undefined) return args;
-    const isRange = limit === undefined && Number(offset) > 0;
-    return isRange
-      ? { ...args, limit: Number(last) - Number(offset) + 1 }
+    const [from, to] = [offset, last].map((line) => toMeant(line, { type: 'integer' }));
+    const isRange = typeof from === 'number' && typeof to === 'number' && from > 0;
+    return isRange && limit === undefined
+      ? { ...args, limit: to - from + 1 }
       : { ...args, [LAST_LINE]: last };
   },
   effect: 'read',

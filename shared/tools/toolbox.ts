@@ -91,7 +91,8 @@ function readBuiltIn(definition: ToolDefinition, args: unknown): ReadArguments {
   const [issue] = error.issues;
   const where = issue?.path.join('.') || 'arguments';
   const unknown = Object.keys(Object(meant)).filter((field) => !Object.hasOwn(schema.shape, field));
-  const hint = unknown.length === 0 ? '' : `. It does not know ${named(unknown)}`;
+  const hint =
+    unknown.length === 0 ? '' : `. Ignored, as unknown or given twice: ${named(unknown)}`;
   return {
     isValid: false,
     problem: `Invalid arguments for ${name}: ${where}: ${issue?.message}${hint}`,

@@ -123,6 +123,8 @@ it.for<[tool: string, args: Args, ignored: string[]]>([
   ['read_file', { target_file: 'a', path: 'b' }, ['path']],
   ['read_file', { target_file: 'a', limit: 5, end_line: 9 }, ['end_line_one_indexed_inclusive']],
   ['read_file', { target_file: 'a', offset: -5, end_line: 9 }, ['end_line_one_indexed_inclusive']],
+  ['read_file', { target_file: 'a', end_line: [3] }, ['end_line_one_indexed_inclusive']],
+  ['read_file', { target_file: 'a', end_line: true }, ['end_line_one_indexed_inclusive']],
   ['grep', { pattern: 'x', '-n': true, case_sensitive: false }, ['-n', 'case_sensitive']],
   [
     'todo_write',
@@ -142,7 +144,7 @@ it.for<[tool: string, args: Args, ignored: string[]]>([
 it('a refusal names the arguments that the tool does not know', () => {
   expect(BUILT_IN.find('delete_file')?.read({ fileName: 'a' })).toEqual({
     isValid: false,
-    problem: expect.stringMatching(/target_file: .*It does not know fileName$/),
+    problem: expect.stringMatching(/target_file: .*Ignored, as unknown or given twice: fileName$/),
   });
 });
 

@@ -88,7 +88,7 @@ describe('todo_write', () => {
     expect(response.documents[0]).toMatchObject({ type: 'todo_update', metadata: { todos } });
     const [said, told] = requests[1]?.messages.slice(-2) ?? [];
     expect(told?.content).toBe(
-      '- [pending] 1: Read\n[unknown arguments, ignored: todos.priority, to]',
+      '- [pending] 1: Read\n[arguments ignored, as unknown or given twice: todos.priority, to]',
     );
     // APIs refuse a name with a dot in the transcript.
     expect(said).toMatchObject({ tool_calls: [{ function: { name: 'todo_write' } }] });

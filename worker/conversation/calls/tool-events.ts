@@ -123,7 +123,10 @@ const TOOL_DOCUMENTS: ReadonlySet<DocumentType> = new Set([
 export function boundResult(result: ToolResult, ignored?: string): ToolResult {
   if (ignored !== undefined) {
     const { data, ...rest } = boundResult(result);
-    return { ...rest, data: `${data}\n[unknown arguments, ignored: ${ignored}]` } as ToolResult;
+    return {
+      ...rest,
+      data: `${data}\n[arguments ignored, as unknown or given twice: ${ignored}]`,
+    } as ToolResult;
   }
   const { maxResultChars } = RUN_LIMITS;
   const bounded = result.metadata
