@@ -77,6 +77,24 @@ it('a follow-up and a plain message work in the same worktree, and close it agai
   expect(Object(await (await asking).json()).status).toBe('completed');
 });
 
+it('each commit is named after the message that it answers', async () => {
+  const { account, bridge, model } = await begin();
+  const named = { bridgeId: bridge.bridgeId, title: 'Add a login', commit: true };
+  const { id } = await create(account, named);
+  const messages: unknown[] = [];
+  for (const prompt of ['\n Now with tests\nand docs', 'Add a login']) {
+    await open(bridge);
+    (await model.next()).answer({ text: 'Done.' });
+    messages.push(Object((await close(bridge)).arguments).message);
+    await untilStatus(account, id, 'completed');
+    await post(account, `/${id}/followup`, { prompt });
+  }
+  await open(bridge);
+  (await model.next()).answer({ text: 'Done.' });
+  messages.push(Object((await close(bridge)).arguments).message);
+  expect(messages).toEqual(['Add a login', 'Now with tests\n\nAdd a login', 'Add a login']);
+});
+
 it('a message that steers while the worktree closes is answered, and it closes again', async () => {
   const { account, bridge, model } = await begin();
   const { id } = await create(account, { bridgeId: bridge.bridgeId });

@@ -3,7 +3,7 @@ import type { ModelEnv } from '../../upstream/models.ts';
 import type { CallDeps } from '../calls/call-desk.ts';
 import type { Call, WorktreeSettings } from '../store/rows.ts';
 
-/** A worktree's settings, and the message of its commits. */
+/** A worktree's settings, and the title of its conversation as the message of its commits. */
 export interface WorktreePlan extends WorktreeSettings {
   readonly message: string;
 }

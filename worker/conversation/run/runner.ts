@@ -369,7 +369,7 @@ export class Runner {
     const last = after.report ? errorDocument(recorder.nextSequence, after.report, trace) : [];
     if (worksInOwnTree(run)) {
       recorder.record(last);
-      this.#takeOwnTurn(run, [closeCall(this.#deps)], 'worktree');
+      this.#takeOwnTurn(run, [closeCall(run, this.#deps)], 'worktree');
       this.advance();
     } else this.#ending.end(run, 'completed', last);
     return true;

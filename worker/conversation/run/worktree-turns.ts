@@ -10,6 +10,7 @@ import {
   WORKTREES_NOT_SUPPORTED,
 } from '../../../shared/tools/worktree.ts';
 import type { Run } from '../store/rows.ts';
+import { titleOf } from '../store/title.ts';
 import type { ErrorReport } from '../tape/error-document.ts';
 import type { EndStatus } from '../tape/run-events.ts';
 import type { OwnCall } from './own-turn.ts';
@@ -31,7 +32,8 @@ export function worksInOwnTree({ request }: Pick<Run, 'request'>): boolean {
 }
 
 /** The next step of a run whose calls so far all have their results. */
-export function worktreeStep({ machine }: Run, deps: StepDeps): WorktreeStep {
+export function worktreeStep(run: Run, deps: StepDeps): WorktreeStep {
+  const { machine } = run;
   const { log, recorder } = deps;
   const last = log.turns.at(-1);
   if (!last) {
@@ -41,7 +43,7 @@ export function worktreeStep({ machine }: Run, deps: StepDeps): WorktreeStep {
   const [call] = last.calls;
   if (last.own !== 'worktree' || !call) {
     const isDone = !call && !log.hasWaitingSteer;
-    return isDone ? { type: 'call', call: closeCall(deps) } : ASK;
+    return isDone ? { type: 'call', call: closeCall(run, deps) } : ASK;
   }
   const document = recorder.response?.documents.find(({ id }) => id === call.documentId);
   const { status } = Object(document?.metadata['result']);
@@ -59,9 +61,17 @@ const UNSUPPORTED: ErrorReport = {
   message: WORKTREES_NOT_SUPPORTED,
 };
 
-/** The call that ends a run's work in the worktree. */
-export function closeCall({ worktree, newUuid }: Pick<StepDeps, 'worktree' | 'newUuid'>): OwnCall {
-  const { commit, message } = worktree();
+/**
+ * The call that ends a run's work in the worktree. The first commit of a conversation has its title, a later one also
+ * the first line of the message that it answers.
+ */
+export function closeCall(
+  { ordinal, request }: Run,
+  { worktree, newUuid }: Pick<StepDeps, 'worktree' | 'newUuid'>,
+): OwnCall {
+  const { commit, message: title } = worktree();
+  const asked = titleOf(request.messages.at(-1)?.content ?? '');
+  const message = ordinal === 1 || asked === title ? title : `${asked}\n\n${title}`.trimEnd();
   const args = message === '' ? { commit } : { commit, message };
   return { callId: newCallId(newUuid()), name: closeWorktree.name, args };
 }
