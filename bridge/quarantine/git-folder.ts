@@ -5,7 +5,7 @@ import { inOneLine, shorten } from '../../shared/plain-sight.ts';
 import { type BytePath, shownName } from '../sandbox/byte-path.ts';
 import { findProgram } from '../sandbox/programs.ts';
 import { configOf, judgeConfig, PLAIN_SETTINGS, type Setting } from './git-config.ts';
-import { type HeldEntry, type HeldFolder, QuarantineError } from './held-folder.ts';
+import { type HeldEntry, type HeldFolder, kindOf, QuarantineError } from './held-folder.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
 
 /** One entry that must not stay. */
@@ -47,6 +47,17 @@ export async function examineRepository(
   return examination.findings;
 }
 
+/** The same for one of the settings of a folder that only looks like a repository. */
+export async function examineSetting(
+  folder: HeldFolder,
+  name: BytePath,
+  tools: GitTools,
+): Promise<readonly Finding[]> {
+  const examination = new Examination(tools);
+  await examination.setting(folder, name);
+  return examination.findings;
+}
+
 type Way = readonly BytePath[];
 
 /** Files that git writes for itself. They hold only data. A worktree has them too. */
@@ -78,6 +89,14 @@ class Examination {
       } else if (kind === 'folder') await this.#repositoryFolder(folder, way, name);
       else this.#refuse(way, name);
     }
+  }
+
+  async setting(folder: HeldFolder, name: BytePath): Promise<void> {
+    const kind = kindOf(await folder.stat(name));
+    if (name === 'config' && kind === 'file') await this.#config(folder, []);
+    else if (name === 'hooks' && kind === 'folder') await this.#repositoryFolder(folder, [], name);
+    // Git reads no settings from a folder: this one is the project's.
+    else if (name === 'hooks' || kind !== 'folder') this.#refuse([], name);
   }
 
   async #repositoryFolder(folder: HeldFolder, way: Way, name: BytePath): Promise<void> {

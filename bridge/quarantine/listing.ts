@@ -1,9 +1,10 @@
 /** Lists the protected things of a workspace, with the same scan that the sandbox makes its mounts from. */
+import { lstatSync } from 'node:fs';
 import { posix } from 'node:path';
 import { isSystemError } from '../../machine/system-error.ts';
-import { type BytePath, fromText } from '../sandbox/byte-path.ts';
+import { type BytePath, fromText, toBytes } from '../sandbox/byte-path.ts';
 import { SANDBOX_LIMITS } from '../sandbox/limits.ts';
-import { identityOf, WorkspaceScan } from '../sandbox/scan.ts';
+import { type ClosedEntry, identityOf, WorkspaceScan } from '../sandbox/scan.ts';
 import { HeldFolder, QuarantineError } from './held-folder.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
 
@@ -12,6 +13,8 @@ export interface ProtectedThing {
   readonly path: BytePath;
   /** Stays the same for the same file or folder, wherever it is moved. */
   readonly identity: string;
+  /** Set for a folder that its mode closes. It may hold anything, and it is another thing after each change. */
+  readonly isUnreadable?: true;
 }
 
 export type ListProtected = () => Promise<readonly ProtectedThing[]>;
@@ -28,9 +31,20 @@ export function protectedIn(workspace: string): ListProtected {
     );
     const nested = await Promise.all(folders.map(({ path }) => repositoriesIn(path)));
     const things = entries.filter(({ closure }) => closure === 'protected');
-    return [...things.map(({ path, identity }) => ({ path, identity })), ...nested.flat()];
+    const unreadable = entries.filter((entry) => entry.isUnreadable).flatMap(toUnreadable);
+    const plain = things.map(({ path, identity }) => ({ path, identity }));
+    return [...plain, ...nested.flat(), ...unreadable];
   };
 }
+
+/** None for a folder that is closed for another reason than its mode. */
+function toUnreadable({ path, identity }: ClosedEntry): ProtectedThing[] {
+  const { mode, ctimeMs } = lstatSync(toBytes(path), { throwIfNoEntry: false }) ?? {};
+  if (mode === undefined || (mode & READ_AND_ENTER) === READ_AND_ENTER) return [];
+  return [{ path, identity: `${identity} ${mode} ${ctimeMs}`, isUnreadable: true }];
+}
+
+const READ_AND_ENTER = 0o500;
 
 /** Every `.git` below a folder. None when it cannot be searched, because then no program can use one either. */
 async function repositoriesIn(path: BytePath): Promise<readonly ProtectedThing[]> {

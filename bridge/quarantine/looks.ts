@@ -5,10 +5,12 @@ import { ToolFailure } from '../failure.ts';
 import { callAtWork, logTrouble } from '../log.ts';
 import { type BytePath, fromText, shownName } from '../sandbox/byte-path.ts';
 import { findGitTools, type GitTools } from './git-folder.ts';
+import { HeldFolder } from './held-folder.ts';
 import { InstallScripts } from './install-scripts.ts';
 import { type KnownFile, writeKnown } from './known.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
 import type { ListProtected, ProtectedThing } from './listing.ts';
+import { reasonOf } from './put-away.ts';
 import { type Putting, settle } from './settling.ts';
 import { QuarantineRecord, quarantineFolder } from './store.ts';
 
@@ -111,18 +113,45 @@ export class Looks {
 
   /** Puts away or tells everything that is new since the last look. */
   async #look({ command, sinceMs, isBusy }: Look): Promise<AttentionItem[]> {
-    const things = await this.#config.listProtected();
+    const items: AttentionItem[] = [];
+    const things = await this.#listOpened(items);
     this.#forgetGone(things);
     const fresh = things.filter(({ identity }) => !this.#known.has(identity));
     const putting = this.#puttingOf(things, { command, isBusy, fresh: fresh.length });
-    const items: AttentionItem[] = [];
-    for (const thing of fresh) items.push(...(await this.#handle(thing, putting)));
+    for (const thing of fresh.filter(({ isUnreadable }) => !isUnreadable))
+      items.push(...(await this.#handle(thing, putting)));
     if (sinceMs === undefined) return items;
     const scripts = await this.#scripts.news(sinceMs);
     return [
       ...items,
       ...scripts.map((news) => ({ ...news, what: [...news.what], quarantined: false })),
     ];
+  }
+
+  /** Opens the folders that a command has closed by their mode, as nothing tells what they hold. */
+  async #listOpened(items: AttentionItem[]): Promise<readonly ProtectedThing[]> {
+    for (let depth = 0; ; depth++) {
+      const things = await this.#config.listProtected();
+      const closed = things.filter(
+        ({ identity, isUnreadable }) => isUnreadable && !this.#known.has(identity),
+      );
+      const fresh = closed.filter(({ identity }) => !this.#failed.has(identity));
+      if (fresh.length === 0 || depth === QUARANTINE_LIMITS.maxDepth) return things;
+      for (const thing of fresh) items.push(await this.#open(thing));
+    }
+  }
+
+  async #open(thing: ProtectedThing): Promise<AttentionItem> {
+    const { path, identity } = thing;
+    const told = { name: this.#nameOf(thing), quarantined: false };
+    try {
+      await using folder = await HeldFolder.open(posix.dirname(path));
+      await folder.makeOurs(posix.basename(path));
+      return { ...told, what: OPENED };
+    } catch (error) {
+      this.#failed.add(identity);
+      return { ...told, what: [], failure: reasonOf(error) };
+    }
   }
 
   #puttingOf(
@@ -176,4 +205,5 @@ export class Looks {
 }
 
 const NOT_SEARCHED = 'The workspace could not be searched for new repositories';
+const OPENED = ['a command had closed it, and the bridge opened it to look into it'];
 const CONFIGURES = ['git, an editor, an agent or a shell may start programs by it'];

@@ -2,8 +2,8 @@
 import { posix } from 'node:path';
 import { isSystemError } from '../../machine/system-error.ts';
 import { type BytePath, shownName } from '../sandbox/byte-path.ts';
-import { examineRepository, type Finding, type GitTools } from './git-folder.ts';
-import { HeldFolder, kindOf, QuarantineError } from './held-folder.ts';
+import { examineRepository, examineSetting, type Finding, type GitTools } from './git-folder.ts';
+import { type HeldEntry, HeldFolder, kindOf, QuarantineError } from './held-folder.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
 import { moveAway, putFile, type Spot } from './moving.ts';
 import type { QuarantineRecord } from './store.ts';
@@ -48,6 +48,39 @@ export async function cleanRepository(spot: Spot, putting: PuttingAway): Promise
   }
   return await putAwayWhole(spot, putting);
 }
+
+/** A setting of a folder that looks like a repository stays where it starts nothing, and nothing could change it now. */
+export async function judgeSetting(
+  spot: Spot,
+  putting: PuttingAway & { readonly mayClean: boolean },
+): Promise<PutAway> {
+  const isHarmless = async () =>
+    (await examineSetting(spot.folder, spot.name, putting.tools)).length === 0;
+  // One that cannot be read may start anything.
+  if (putting.mayClean && (await isHarmless().catch(() => false))) return GONE;
+  return await putAwayWhole(spot, putting);
+}
+
+/** An agent's folder stays where it holds nothing but plain text for models: rules and plans. */
+export async function judgeAgentFolder(spot: Spot, putting: PuttingAway): Promise<PutAway> {
+  const isPlain = async () =>
+    kindOf(await spot.folder.stat(spot.name)) !== 'folder' || (await holdsOnlyTexts(spot));
+  if (await isPlain().catch(() => false)) return GONE;
+  return await putAwayWhole(spot, putting);
+}
+
+async function holdsOnlyTexts({ folder, name }: Spot): Promise<boolean> {
+  await using held = await folder.openAnyway(name);
+  for (const { name: inner, kind } of await held.list()) {
+    if (kind !== 'folder' || !TEXT_FOLDERS.has(inner)) return false;
+    await using texts = await held.openAnyway(inner);
+    const isText = (entry: HeldEntry) => entry.kind === 'file' && /\.mdc?$/.test(entry.name);
+    if (!(await texts.list()).every(isText)) return false;
+  }
+  return true;
+}
+
+const TEXT_FOLDERS: ReadonlySet<BytePath> = new Set(['rules', 'plans']);
 
 /** Moves a thing away with everything in it. */
 export async function putAwayWhole(spot: Spot, putting: PuttingAway): Promise<PutAway> {

@@ -4,7 +4,7 @@ import { join, posix } from 'node:path';
 import { takeLock } from '../../machine/lock.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import type { BytePath } from '../sandbox/byte-path.ts';
-import { closureOf } from '../sandbox/protected.ts';
+import { closureOf, REPOSITORY_SETTINGS } from '../sandbox/protected.ts';
 import { identityOf } from '../sandbox/scan.ts';
 import { findGitTools } from './git-folder.ts';
 import { HeldFolder } from './held-folder.ts';
@@ -98,7 +98,8 @@ async function makeKnown(stateDir: string, { items }: StoredRecord): Promise<voi
     if (known?.open !== true) return;
     const entries = { ...known.entries };
     for (const { from, name } of items) {
-      const identity = closureOf(posix.basename(from)) && (await identityAt(from));
+      const isListed = REPOSITORY_SETTINGS.has(posix.basename(from)) || closureOf(from) !== null;
+      const identity = isListed && (await identityAt(from));
       if (identity) entries[identity] = name;
     }
     writeKnown(stateDir, { ...known, entries });

@@ -2,12 +2,16 @@
 import { posix } from 'node:path';
 import { isSystemError } from '../../machine/system-error.ts';
 import { INDEX_IGNORE_FILES, TOOL_IGNORE_FILES } from '../ignored/chain.ts';
+import { REPOSITORY_SETTINGS } from '../sandbox/protected.ts';
+import { AGENT_FOLDERS, PROTECTED_IN_GITHUB } from '../sandbox/protected-kinds.ts';
 import { identityOf } from '../sandbox/scan.ts';
 import { HeldFolder } from './held-folder.ts';
 import type { ProtectedThing } from './listing.ts';
 import type { Spot } from './moving.ts';
 import {
   cleanRepository,
+  judgeAgentFolder,
+  judgeSetting,
   type PutAway,
   type PuttingAway,
   putAwayWhole,
@@ -56,11 +60,29 @@ async function settleSpot(spot: Spot, identity: string, putting: Putting): Promi
   for (const whole of ['.drawbridge', ...IGNORE_FILES]) {
     if (await isNamed(spot, whole)) return withRest(await putAwayWhole(spot, putting), false);
   }
+  if (REPOSITORY_SETTINGS.has(name)) {
+    const outcome = await judgeSetting(spot, putting);
+    return withRest(outcome, outcome.state !== 'quarantined');
+  }
+  if (isAgents(spot)) {
+    const outcome = await judgeAgentFolder(spot, putting);
+    return outcome.state === 'harmless' ? { state: 'configures' } : withRest(outcome, false);
+  }
   if (!(await isNamed(spot, '.git'))) return { state: 'configures' };
   const outcome = await (putting.mayClean ? cleanRepository : putAwayWhole)(spot, putting);
   const remains = (await folder.has(name)) && identityOf(await folder.stat(name)) === identity;
   return withRest(outcome, remains);
 }
+
+/** Names count in any case: some file systems ignore it. */
+function isAgents({ folder, name }: Spot): boolean {
+  const lower = name.toLowerCase();
+  const isInGithub = posix.basename(folder.path).toLowerCase() === '.github';
+  return AGENTS.has(lower) || (isInGithub && IN_GITHUB.has(lower));
+}
+
+const AGENTS: ReadonlySet<string> = new Set(AGENT_FOLDERS);
+const IN_GITHUB: ReadonlySet<string> = new Set(PROTECTED_IN_GITHUB);
 
 function withRest(outcome: PutAway, remains: boolean): Outcome {
   return outcome.state === 'quarantined' ? { ...outcome, remains } : outcome;

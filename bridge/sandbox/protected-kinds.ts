@@ -145,6 +145,12 @@ export const PROTECTED_KINDS: readonly ProtectedKind[] = [
     names: [
       '.drawbridge',
       '.mcp.json',
+      'lsp.json',
+      '.lsp.json',
+      '.plugin',
+      '.claude-plugin',
+      '.cursor-plugin',
+      '.codex-plugin',
       '.agents',
       '.agent',
       '.cursor',
@@ -348,3 +354,34 @@ export const PROTECTED_KINDS: readonly ProtectedKind[] = [
     ],
   },
 ];
+
+/** What agents obey in a folder `.github`, beside the names of the table: hooks, servers and plugins. */
+export const PROTECTED_IN_GITHUB = [
+  'hooks',
+  'mcp.json',
+  'copilot',
+  'plugin',
+  'extensions',
+  'agents',
+  'skills',
+] as const;
+
+/** Folders in which a program that starts an agent finds commands of its own: hooks, servers, plugins. */
+export const AGENT_FOLDERS = [
+  '.agents',
+  '.agent',
+  '.claude',
+  '.codex',
+  '.cursor',
+  '.gemini',
+  '.qwen',
+  '.copilot',
+  '.opencode',
+  '.kiro',
+  '.windsurf',
+  '.factory',
+  '.plugin',
+  '.claude-plugin',
+  '.cursor-plugin',
+  '.codex-plugin',
+] as const;

@@ -1,5 +1,5 @@
 /** The paths that may not be changed, or not even read. File tools and sandbox both obey them. */
-import { PROTECTED_KINDS } from './protected-kinds.ts';
+import { PROTECTED_IN_GITHUB, PROTECTED_KINDS } from './protected-kinds.ts';
 
 /** Folders that no file tool reads, at any depth: keys and credentials. */
 export const SECRET_FOLDERS = ['.ssh', '.gnupg', '.aws', '.azure', '.kube'] as const;
@@ -45,8 +45,37 @@ export function closureOf(path: string): Closure | null {
   const names = path.split(/[/\\]/).map(foldName);
   if (names.some((name) => SECRET_FOLDER_NAMES.has(name))) return 'secret';
   if (isSecretFile(names.at(-1) ?? '')) return 'secret';
-  return names.some(isProtected) ? 'protected' : null;
+  const isInGithub = names.some((name, at) => names[at - 1] === '.github' && IN_GITHUB.has(name));
+  return isInGithub || names.some(isProtected) ? 'protected' : null;
 }
+
+/** The same for an entry of a folder of this name. What closes the folder itself does not count. */
+export function closureOfEntry(folder: string, name: string): Closure | null {
+  return foldName(folder) === '.github' ? closureOf(`.github/${name}`) : closureOf(name);
+}
+
+/** What makes git take a folder for a repository without a `.git` of its own, by their names. */
+export function looksLikeRepository(names: ReadonlySet<string>): boolean {
+  return (
+    names.has('HEAD') && (names.has('commondir') || (names.has('objects') && names.has('refs')))
+  );
+}
+
+/** What git obeys in such a folder. */
+export const REPOSITORY_SETTINGS: ReadonlySet<string> = new Set([
+  'config',
+  'config.worktree',
+  'commondir',
+  'hooks',
+]);
+
+/** All of these names together. */
+export const REPOSITORY_MARKS: ReadonlySet<string> = new Set([
+  ...REPOSITORY_SETTINGS,
+  'HEAD',
+  'objects',
+  'refs',
+]);
 
 /** Whether any file system takes the name exactly as it is written. */
 export function isPlainName(name: string): boolean {
@@ -74,6 +103,7 @@ function isSecretFile(name: string): boolean {
 }
 
 const SECRET_FOLDER_NAMES: ReadonlySet<string> = new Set(SECRET_FOLDERS);
+const IN_GITHUB: ReadonlySet<string> = new Set(PROTECTED_IN_GITHUB);
 const ALL_PROTECTED = PROTECTED_KINDS.flatMap(({ names }) => names);
 const PROTECTED_NAMES: ReadonlySet<string> = new Set(
   ALL_PROTECTED.filter((name) => !name.includes('*')),

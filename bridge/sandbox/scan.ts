@@ -14,7 +14,12 @@ import {
 import type { Rights } from './account.ts';
 import { type BytePath, toBytes, toPathLike, toText } from './byte-path.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
-import { type Closure, closureOf } from './protected.ts';
+import {
+  type Closure,
+  closureOfEntry,
+  looksLikeRepository,
+  REPOSITORY_SETTINGS,
+} from './protected.ts';
 
 /** A path that commands may not change, or not even read. */
 export interface ClosedEntry {
@@ -164,8 +169,12 @@ export class WorkspaceScan {
     const own = this.#ignoring.length === 0 ? undefined : ownFile(folder, entries, known?.own);
     const isSameChain = known !== undefined && known.above === above && known.own === own;
     const chain = isSameChain ? known.chain : withFiles(above, own ? [own] : [], names.length);
+    const isRepository = looksLikeRepository(new Set(entries.map(({ name }) => name)));
     const closed = entries.flatMap((entry): ClosedEntry[] => {
-      const closure = closureIn(chain, names, entry);
+      const isSetting = isRepository && REPOSITORY_SETTINGS.has(entry.name);
+      const closure =
+        closureIn(chain, names, entry) ??
+        (isSetting ? ({ closure: 'protected' } as const) : undefined);
       return closure === undefined ? [] : toClosed(join(folder, entry.name), closure);
     });
     const closedPaths = new Set(closed.map(({ path }) => path));
@@ -264,7 +273,7 @@ function closureIn(
   entry: Dirent,
 ): Pick<ClosedEntry, 'closure' | 'by'> | undefined {
   const name = toText(entry.name);
-  const closure = closureOf(name);
+  const closure = closureOfEntry(folderNames.at(-1) ?? '', name);
   if (closure === 'secret') return { closure };
   const by =
     chain.length === 0 ? undefined : closingIn(chain, [...folderNames, name], entry.isDirectory());

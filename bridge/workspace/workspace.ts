@@ -10,7 +10,12 @@ import { ToolFailure, toFileFailure } from '../failure.ts';
 import { type IgnoreFile, INDEX_IGNORE_FILES, TOOL_IGNORE_FILES } from '../ignored/chain.ts';
 import { IgnoredPaths } from '../ignored/ignored-paths.ts';
 import { IGNORED_LIMITS } from '../ignored/limits.ts';
-import { type Closure, closureOf } from '../sandbox/protected.ts';
+import {
+  type Closure,
+  closureOf,
+  looksLikeRepository,
+  REPOSITORY_MARKS,
+} from '../sandbox/protected.ts';
 
 /** Why a folder cannot be a workspace. */
 export class WorkspaceError extends Error {
@@ -174,6 +179,7 @@ export class Workspace {
       if (!isInside(this.root, real)) throw outside(path);
       this.#assertOpen(name, real, access);
       await this.#assertNotIgnored(name, real);
+      if (access === 'write') await this.#assertNoRepository(name, real);
       this.#assertAllowed(name, real);
       return { access, name, path: real, isLink: await isSymbolicLink(called) };
     } catch (error) {
@@ -240,6 +246,20 @@ export class Workspace {
     if (this.#ignored.held().some((held) => isInside(held, real))) throw closedTo(name, 'secret');
   }
 
+  /** Refuses the last of the files that make git take a folder for a repository, and any change of one. */
+  async #assertNoRepository(name: string, real: string): Promise<void> {
+    const names = this.nameOf(real).split('/');
+    for (const [depth, mark] of names.entries()) {
+      if (!REPOSITORY_MARKS.has(mark)) continue;
+      const folder = join(this.root, ...names.slice(0, depth));
+      const others = await Promise.all(
+        [...REPOSITORY_MARKS].map((other) => exists(join(folder, other))),
+      );
+      const there = [...REPOSITORY_MARKS].filter((_, at) => others[at]);
+      if (looksLikeRepository(new Set([...there, mark]))) throw closedTo(name, 'protected');
+    }
+  }
+
   #assertAllowed(name: string, real: string): void {
     const realName = this.nameOf(real);
     if (!this.#isShown(realName)) throw denied(name);
@@ -293,6 +313,13 @@ async function isSymbolicLink(path: string): Promise<boolean> {
     if (isSystemError(error, 'ENOENT')) return false;
     throw error;
   }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await lstat(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** False for what does not exist yet: tools make files. */

@@ -52,7 +52,7 @@ const ATTACKS: readonly (readonly [title: string, command: string, away: readonl
   [
     'another folder that git shares with it',
     `${INIT}; cp -r new/.git evil; git config -f evil/config core.fsmonitor ${OWNED}; echo ../../evil > new/.git/commondir`,
-    ['new/.git/commondir'],
+    ['evil/config', 'new/.git/commondir'],
   ],
   [
     'a rebase in the middle',
@@ -72,7 +72,7 @@ const ATTACKS: readonly (readonly [title: string, command: string, away: readonl
   [
     'an address in the workspace, whose hooks a push would run',
     `git init -q --bare bare; cp owned.sh bare/hooks/pre-receive; ${INIT}; git -C new remote add origin "$PWD/bare"`,
-    ['new/.git/config'],
+    ['bare/hooks', 'new/.git/config'],
   ],
   [
     'a working tree elsewhere',
@@ -87,17 +87,17 @@ const ATTACKS: readonly (readonly [title: string, command: string, away: readonl
   [
     'a worktree with a configuration of its own',
     `${INIT}; ${COMMIT}; git -C new worktree add -q ../tree; cp -r new/.git evil; git config -f evil/config core.fsmonitor ${OWNED}; echo "$PWD/evil" > new/.git/worktrees/tree/commondir`,
-    ['new/.git/worktrees/tree/commondir'],
+    ['evil/config', 'evil/worktrees/tree/commondir', 'new/.git/worktrees/tree/commondir'],
   ],
   [
     'a file that leads to a folder of the command',
     `${INIT}; mv new/.git prepared; git config -f prepared/config core.fsmonitor ${OWNED}; echo 'gitdir: ../prepared' > new/.git`,
-    ['new/.git'],
+    ['new/.git', 'prepared/config'],
   ],
   [
     'a link to a folder of the command',
     `${INIT}; mv new/.git prepared; git config -f prepared/config core.fsmonitor ${OWNED}; ln -s ../prepared new/.git`,
-    ['new/.git'],
+    ['new/.git', 'prepared/config'],
   ],
   ['a pipe', 'mkdir new; mkfifo new/.git', ['new/.git']],
   [
@@ -127,7 +127,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`a repository that a command makes ${NO_BUBBLEWRA
     expect(quarantined()).toEqual([...away].sort());
     const [item] = attention.filter(({ quarantined: isAway }) => isAway);
     expect(item).toMatchObject({
-      name: expect.stringMatching(/^(new|node_modules)/),
+      name: expect.stringMatching(/^(new|node_modules|evil|bare|prepared)/),
       quarantined: true,
     });
     expect(told.join('\n')).toContain(`${item?.name} is new`);
