@@ -442,9 +442,13 @@ export const TOOL_LIMITS = {
   maxEditedLines: 500_000,
   /** Places of one searched text: a large file contains millions of spaces. */
   maxPlaces: 1_000_000,
-  /** Equal lines seen for all blocks of an edit, and spans of them: 0.1 s each. Real edits need some hundreds. */
+  /** Equal lines seen for one searched text: 0.1 s. Real edits need some hundreds. */
   maxEqualLines: 1_000_000,
-  maxSpans: 200_000,
+  /** Pairs of a line of an edit and a line of the file that are compared: about 1 s. Real edits need some thousands. */
+  maxComparedLines: 50_000_000,
+  /** The best places of one block of an edit, and choices of places for all blocks. Real edits have a handful. */
+  maxMergePlaces: 1_000,
+  maxMergeReadings: 100,
   /** Pieces of one shown change: more are harder to read than one whole, and each piece is an object on the wire. */
   maxHunks: 1_000,
   /** UTF-16 units of a called name: no API takes a longer function name, so the next request would be refused. */

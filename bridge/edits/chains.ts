@@ -1,96 +1,99 @@
-/** Chooses one span for each block, in order, with the greatest total weight. Finds the best choice and its rival. */
+/** Chooses one place for each block, in the order of the file. */
 
 /** A place for one block: lines `from` up to but not including `to`. */
-export interface Candidate {
+export interface Span {
   readonly from: number;
   readonly to: number;
-  readonly weight: number;
+  readonly score: number;
 }
 
-/** One span for every block, in order. */
-export interface Chain {
-  readonly weight: number;
-  readonly spans: readonly Pick<Candidate, 'from' | 'to'>[];
+/** One span for every block. */
+export interface Chain<Each extends Span> {
+  readonly score: number;
+  readonly spans: () => readonly Each[];
 }
 
 /**
- * The heaviest chain and the second heaviest. Exact: for every line where a chain ends it keeps the two best chains
- * that end by there, and a third chain can never overtake these two. The cost grows with the candidates, not with the
- * file.
+ * For every span the best chain that holds it, from the best chain on. So another choice for any block is among them.
+ * The cost grows with the spans, not with the file.
  */
-export function bestChains(blocks: readonly (readonly Candidate[])[]): {
-  best: Chain | null;
-  rival: Chain | null;
-} {
-  let steps: readonly Step[] = [{ to: 0, pair: { best: EMPTY, rival: null } }];
-  for (const candidates of blocks) steps = extend(steps, candidates);
-  const { best, rival } = steps.at(-1)?.pair ?? NOTHING;
-  return { best: best && unroll(best), rival: rival && unroll(rival) };
-}
-
-interface Link {
-  readonly weight: number;
-  readonly span: Candidate | null;
-  readonly previous: Link | null;
-}
-
-interface Pair {
-  readonly best: Link | null;
-  readonly rival: Link | null;
-}
-
-/** The best chains that end at or before a line. */
-interface Step {
-  readonly to: number;
-  readonly pair: Pair;
-}
-
-const EMPTY: Link = { weight: 0, span: null, previous: null };
-const NOTHING: Pair = { best: null, rival: null };
-
-/** Steps are sorted by line. */
-function extend(before: readonly Step[], candidates: readonly Candidate[]): Step[] {
-  const links: { to: number; link: Link }[] = [];
-  for (const span of candidates) {
-    const { best, rival } = pairBy(before, span.from);
-    for (const previous of [best, rival]) {
-      if (previous === null) continue;
-      const link = { weight: previous.weight + span.weight, span, previous };
-      links.push({ to: span.to, link });
+export function chainsOf<Each extends Span>(blocks: readonly (readonly Each[])[]): Chain<Each>[] {
+  const before: Link<Each>[][] = [];
+  for (const spans of blocks) before.push(extend(before.at(-1), spans, 'to'));
+  const after: Link<Each>[][] = [];
+  for (const spans of blocks.toReversed()) after.unshift(extend(after[0], spans, 'from'));
+  const chains: Chain<Each>[] = [];
+  blocks.forEach((spans, index) => {
+    for (const span of spans) {
+      const left = index === 0 ? NONE : bestBefore(before[index - 1] ?? [], span.from);
+      const right = index === blocks.length - 1 ? NONE : bestAfter(after[index + 1] ?? [], span.to);
+      if (left === undefined || right === undefined) continue;
+      chains.push({
+        score: left.score + span.score + right.score,
+        spans: () => [...unroll<Each>(left).reverse(), span, ...unroll<Each>(right)],
+      });
     }
-  }
-  const steps: Step[] = [];
-  let pair = NOTHING;
-  for (const { to, link } of links.sort((a, b) => a.to - b.to)) {
-    pair = withLink(pair, link);
-    if (steps.at(-1)?.to === to) steps.pop();
-    steps.push({ to, pair });
-  }
-  return steps;
+  });
+  return chains.sort((a, b) => b.score - a.score);
 }
 
-/** The pair of the last step at or before this line. */
-function pairBy(steps: readonly Step[], line: number): Pair {
-  let low = 0;
-  let high = steps.length;
+/** The best chain on one side that ends with `span`, or before it. `at` is its edge. */
+interface Link<Each> {
+  readonly at: number;
+  readonly score: number;
+  readonly span: Each | null;
+  readonly next: Link<Each> | null;
+}
+
+const NONE: Link<never> = { at: 0, score: 0, span: null, next: null };
+
+/** The links sorted by edge, each at least as good as those before it. */
+function extend<Each extends Span>(
+  beyond: readonly Link<Each>[] | undefined,
+  spans: readonly Each[],
+  edge: 'from' | 'to',
+): Link<Each>[] {
+  const links: Link<Each>[] = [];
+  for (const span of spans) {
+    const next: Link<Each> | undefined =
+      beyond === undefined
+        ? NONE
+        : edge === 'to'
+          ? bestBefore(beyond, span.from)
+          : bestAfter(beyond, span.to);
+    if (next === undefined) continue;
+    links.push({ at: span[edge], score: span.score + next.score, span, next });
+  }
+  links.sort((a, b) => (edge === 'to' ? a.at - b.at : b.at - a.at));
+  let best: Link<Each> | undefined;
+  return links.map((link) => {
+    if (best === undefined || link.score > best.score) best = link;
+    return { ...best, at: link.at };
+  });
+}
+
+function bestBefore<Each>(links: readonly Link<Each>[], line: number): Link<Each> | undefined {
+  return lastOf(links, ({ at }) => at <= line);
+}
+
+function bestAfter<Each>(links: readonly Link<Each>[], line: number): Link<Each> | undefined {
+  return lastOf(links, ({ at }) => at >= line);
+}
+
+/** The last link of those that fit; they are at the beginning. */
+function lastOf<Item>(links: readonly Item[], isFit: (link: Item) => boolean): Item | undefined {
+  let [low, high] = [0, links.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((steps[middle]?.to ?? 0) <= line) low = middle + 1;
+    if (isFit(links[middle] as Item)) low = middle + 1;
     else high = middle;
   }
-  return steps[low - 1]?.pair ?? NOTHING;
+  return links[low - 1];
 }
 
-function withLink(pair: Pair, link: Link): Pair {
-  if (pair.best === null || link.weight > pair.best.weight) return { best: link, rival: pair.best };
-  if (pair.rival === null || link.weight > pair.rival.weight)
-    return { best: pair.best, rival: link };
-  return pair;
-}
-
-function unroll(last: Link): Chain {
-  const spans: Candidate[] = [];
-  for (let link: Link | null = last; link?.span != null; link = link.previous)
+function unroll<Each>(last: Link<Each>): Each[] {
+  const spans: Each[] = [];
+  for (let link: Link<Each> | null = last; link?.span != null; link = link.next)
     spans.push(link.span);
-  return { weight: last.weight, spans: spans.reverse() };
+  return spans;
 }

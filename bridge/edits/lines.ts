@@ -95,8 +95,8 @@ export function withEol(text: string, eol: Eol): string {
 }
 
 /**
- * How much a line tells about its place: blank lines nearly nothing, brackets and bare keywords little. The anchor
- * merge was tested with these ratios: two weak lines never outweigh one informative line.
+ * How much a line tells about its place: blank lines nearly nothing, brackets and bare keywords little. Two weak lines
+ * never outweigh one informative line.
  */
 export function weighLine(text: string): number {
   const trimmed = text.trim();
@@ -109,4 +109,4 @@ export const INFORMATIVE_WEIGHT = 8;
 const WEAK_WEIGHT = 3;
 const BLANK_WEIGHT = 1;
 const WEAK =
-  /^(?:[\])}{(;,>]+|\}\s*else\s*\{|else:?|end|return;?|break;?|pass|\*\/|\/\*\*?|\*|\/\/|#)$/;
+  /^(?:[\])}{(;,>]+|\}\s*else\s*\{|else:?|end|return;?|break;?|pass|\*\/|\/\*\*?|\*|\/\/|#|<\/[\w.:-]+>)$/;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { bestChains, type Candidate } from '../../../bridge/edits/chains.ts';
+import { chainsOf, type Span } from '../../../bridge/edits/chains.ts';
 
-it('finds the same best and second best as trying everything', () => {
+it('finds the best chain through every span, as trying everything does', () => {
   let state = 11;
   const random = (below: number) => {
     state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
@@ -11,19 +11,28 @@ it('finds the same best and second best as trying everything', () => {
     const blocks = Array.from({ length: 1 + random(3) }, () =>
       Array.from({ length: 1 + random(5) }, () => {
         const from = random(8);
-        return { from, to: from + 1 + random(3), weight: random(20) };
+        return { from, to: from + 1 + random(3), score: random(20) };
       }),
     );
-    const [best, rival] = everyChain(blocks).sort((a, b) => b - a);
-    const found = bestChains(blocks);
-    expect([found.best?.weight, found.rival?.weight]).toEqual([best, rival]);
+    const all = everyChain(blocks);
+    const found = chainsOf(blocks);
+    const spans = blocks.flat();
+    const best = spans
+      .map((span) => Math.max(...all.filter((chain) => chain.includes(span)).map(scoreOf)))
+      .filter(Number.isFinite);
+    expect(found.map(({ score }) => score)).toEqual(best.sort((a, b) => b - a));
+    expect(found.map((chain) => scoreOf(chain.spans()))).toEqual(found.map(({ score }) => score));
   }
 });
 
-function everyChain(blocks: readonly (readonly Candidate[])[], from = 0): number[] {
+function scoreOf(chain: readonly Span[]): number {
+  return chain.reduce((sum, { score }) => sum + score, 0);
+}
+
+function everyChain(blocks: readonly (readonly Span[])[], from = 0): Span[][] {
   const [first, ...rest] = blocks;
-  if (first === undefined) return [0];
+  if (first === undefined) return [[]];
   return first
     .filter((span) => span.from >= from)
-    .flatMap((span) => everyChain(rest, span.to).map((weight) => weight + span.weight));
+    .flatMap((span) => everyChain(rest, span.to).map((chain) => [span, ...chain]));
 }
