@@ -427,8 +427,6 @@ export const TOOL_LIMITS = {
   binaryProbeBytes: 8 * KIB,
   /** Lines that an edit with markers may delete without naming them: no measured real commit needed more. */
   maxDeletedLines: 200,
-  /** The same for an edge of the file without a marker: the model more often forgets the marker there. */
-  maxEdgeDeletedLines: 20,
   /** The time for the fine diff of one edit. After it the change is shown as one piece. */
   diffTimeoutMs: 200,
   /** UTF-16 units of a shown diff, old and new text together: far below a tunnel frame. */
@@ -444,8 +442,8 @@ export const TOOL_LIMITS = {
   maxPlaces: 1_000_000,
   /** Equal lines seen for one searched text: 0.1 s. Real edits need some hundreds. */
   maxEqualLines: 1_000_000,
-  /** Pairs of a line of an edit and a line of the file that are compared: about 1 s. Real edits need some thousands. */
-  maxComparedLines: 50_000_000,
+  /** Equal lines seen for all blocks of an edit, about 1 s. Real edits need some thousands. */
+  maxComparedLines: 1_000_000,
   /** The best places of one block of an edit, and choices of places for all blocks. Real edits have a handful. */
   maxMergePlaces: 1_000,
   maxMergeReadings: 100,

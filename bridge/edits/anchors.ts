@@ -2,7 +2,6 @@
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { isUnitStart, likenessOf } from './likeness.ts';
 import { INFORMATIVE_WEIGHT, weighLine } from './lines.ts';
-import { windowsOf } from './occurrences.ts';
 
 /** A place of a block, from its first to its last unchanged line: lines `from` up to but not including `to`. */
 export interface Place {
@@ -30,27 +29,36 @@ export interface Gap {
 /** The file's lines as they are compared. */
 export interface Ground {
   readonly lines: readonly string[];
-  /** How often each line stands in the file. */
-  readonly counts: ReadonlyMap<string, number>;
-  /** The lines that begin a function, a class or another unit. */
+  /** Where each line of the edit stands in the file. */
+  readonly places: ReadonlyMap<string, readonly number[]>;
+  /** The lines that begin a function, a class or another unit, and where they stand. */
   readonly units: ReadonlySet<string>;
+  readonly unitPlaces: readonly number[];
   /** The cost of deleting all lines before an index. */
   readonly costs: Float64Array;
   /** Comparisons that are left for all blocks together. */
   left: number;
 }
 
-export function toGround(lines: readonly string[]): Ground {
-  const counts = new Map<string, number>();
+export function toGround(lines: readonly string[], edit: readonly string[]): Ground {
+  const places = new Map<string, number[]>(edit.map((line) => [line, []]));
   const costs = new Float64Array(lines.length + 1);
   const units = new Set<string>();
+  const unitPlaces: number[] = [];
   lines.forEach((line, at) => {
     const cost = costOf(line, lines[at + 1]);
-    counts.set(line, (counts.get(line) ?? 0) + 1);
+    places.get(line)?.push(at);
     costs[at + 1] = (costs[at] as number) + cost;
-    if (cost === UNIT_COST) units.add(line);
+    if (cost < UNIT_COST) return;
+    units.add(line);
+    unitPlaces.push(at);
   });
-  return { lines, counts, units, costs, left: TOOL_LIMITS.maxComparedLines };
+  return { lines, places, units, unitPlaces, costs, left: TOOL_LIMITS.maxComparedLines };
+}
+
+/** How often a line of the edit stands in the file. */
+export function countOf({ places }: Ground, line: string): number {
+  return places.get(line)?.length ?? 0;
 }
 
 /** The lines of a block, and which edges of the file it reaches to. */
@@ -64,95 +72,75 @@ export interface Sought {
  * For every end the best beginning, and for every beginning the best end, each with at least one informative line.
  * Null where finding them would take too long.
  */
-export function findPlaces(
-  ground: Ground,
-  { lines, startsFile, endsFile }: Sought,
-): Place[] | null {
+export function findPlaces(ground: Ground, sought: Sought): Place[] | null {
+  const { lines, startsFile, endsFile } = sought;
   const { length } = ground.lines;
   const gains = gainsOf(ground, lines);
   const versions = versionsOf(ground, lines, gains);
-  const isKnown = gains.some((gain) => gain > KNOWN_GAIN);
-  const costs = isKnown ? ground.costs.map((cost) => cost * KNOWN_COST) : ground.costs;
-  const gap = isKnown ? KNOWN_GAP_COST : GAP_COST;
-  for (const line of lines) {
-    const count = ground.counts.get(line) ?? 0;
-    if (count > 0) ground.left -= length + count * EQUAL_PAIR;
-  }
+  const forwards = align(ground, { lines, gains, versions, startsFile, endsFile }, false);
+  const backwards = align(
+    ground,
+    {
+      lines: lines.toReversed(),
+      gains: gains.toReversed(),
+      versions: versions.toReversed(),
+      startsFile: endsFile,
+      endsFile: startsFile,
+    },
+    true,
+  );
   if (ground.left < 0) return null;
-  const total = costs[length] as number;
-  const isEdge = startsFile || endsFile;
-  const forwards = align({
-    file: ground.lines,
-    costs,
-    gap,
-    lines,
-    gains,
-    versions,
-    startsFile,
-    isEdge,
-  });
-  const backwards = align({
-    file: ground.lines.toReversed(),
-    costs: costs.map((cost) => total - cost).reverse(),
-    gap,
-    lines: lines.toReversed(),
-    gains: gains.toReversed(),
-    versions: versions
-      .map((each) => each && { ...each, at: each.at.map((index) => length - 1 - index) })
-      .reverse(),
-    startsFile: endsFile,
-    isEdge,
-  }).map(({ from, to, first, last, score, gaps, isLoose }) => ({
+  const places = new Map<string, Place>();
+  const add = (place: Place) => {
+    const key = `${place.from} ${place.to}`;
+    if (place.score > (places.get(key)?.score ?? 0)) places.set(key, place);
+  };
+  for (const place of forwards) add(place);
+  for (const place of backwards) add(mirrored(place, length, lines.length));
+  const found = [...places.values()].sort((a, b) => b.score - a.score);
+  if (startsFile || endsFile) return found;
+  return [...found, ...repeatsOf(ground, lines, found)];
+}
+
+function mirrored(place: Place, length: number, rows: number): Place {
+  const mirror = ({ from, to, first, last }: Gap) => ({
     from: length - to,
     to: length - from,
-    first: lines.length - last,
-    last: lines.length - first,
-    score,
-    gaps: gaps.map((gap) => ({
-      first: lines.length - gap.last,
-      last: lines.length - gap.first,
-      from: length - gap.to,
-      to: length - gap.from,
-    })),
-    isLoose,
-  }));
-  const places = new Map<string, Place>();
-  const add = (place: Place, cost: number) => {
-    const key = `${place.from} ${place.to}`;
-    const score = place.score - cost;
-    if (score > (places.get(key)?.score ?? 0)) places.set(key, { ...place, score });
-  };
-  for (const place of forwards)
-    add(place, endsFile ? edgeCost(costs, gap, place.to, length, lines.length - place.last) : 0);
-  for (const place of backwards)
-    add(place, startsFile ? edgeCost(costs, gap, 0, place.from, place.first) : 0);
-  const found = [...places.values()].sort((a, b) => b.score - a.score);
-  // A better but impossible place can hide one that is as good as another: equal runs are all looked at.
-  if (!startsFile && !endsFile)
-    for (const place of found.slice(0, REPEATED_PLACES)) {
-      if (place.gaps.length > 0 || place.to - place.from !== place.last - place.first) continue;
-      const run = lines.slice(place.first, place.last);
-      for (const from of windowsOf(ground.lines, run, TOOL_LIMITS.maxMergePlaces)) {
-        const to = from + run.length;
-        const known = places.get(`${from} ${to}`);
-        if (known?.first !== place.first) found.push({ ...place, from, to });
-      }
-    }
-  return found;
+    first: rows - last,
+    last: rows - first,
+  });
+  return { ...place, ...mirror(place), gaps: place.gaps.map(mirror) };
+}
+
+/** A better but impossible place can hide one that is as good as another: equal runs of lines are all places. */
+function repeatsOf(ground: Ground, lines: readonly string[], found: readonly Place[]): Place[] {
+  const known = new Set(found.map(({ from, to, first }) => `${from} ${to} ${first}`));
+  return found.slice(0, REPEATED_PLACES).flatMap((place) => {
+    if (place.gaps.length > 0 || place.to - place.from !== place.last - place.first) return [];
+    const run = lines.slice(place.first, place.last);
+    const rarest = run.reduce(
+      (rare, line, at) =>
+        countOf(ground, line) < countOf(ground, run[rare] as string) ? at : rare,
+      0,
+    );
+    const starts = (ground.places.get(run[rarest] as string) ?? []).map((at) => at - rarest);
+    return starts
+      .slice(0, TOOL_LIMITS.maxMergePlaces)
+      .filter((from) => !known.has(`${from} ${from + run.length} ${place.first}`))
+      .filter((from) => run.every((line, at) => ground.lines[from + at] === line))
+      .map((from) => ({ ...place, from, to: from + run.length }));
+  });
 }
 
 const REPEATED_PLACES = 5;
 
-/** An equal pair takes as long as so many others. */
-const EQUAL_PAIR = 60;
-
 /** The weight of each line of a block that also stands in the file; 0 for a new line. */
-function gainsOf({ counts }: Ground, lines: readonly string[]): number[] {
+function gainsOf(ground: Ground, lines: readonly string[]): number[] {
   const isStrong = (line: string) => weighLine(line) === INFORMATIVE_WEIGHT;
   // A block without a new line can only delete, so each of its lines must have its place.
-  const isKnown = lines.every((line) => !isStrong(line) || counts.has(line));
+  const isKnown = lines.every((line) => !isStrong(line) || countOf(ground, line) > 0);
   return lines.map((line) => {
-    const count = counts.get(line) ?? 0;
+    const count = countOf(ground, line);
     if (count === 0) return 0;
     if (!isStrong(line)) return line === '' ? BLANK_GAIN : WEAK_GAIN;
     return (count === 1 ? UNIQUE_GAIN : REPEATED_GAIN) + (isKnown ? KNOWN_GAIN : 0);
@@ -164,16 +152,15 @@ function gainsOf({ counts }: Ground, lines: readonly string[]): number[] {
  * between equal lines.
  */
 function versionsOf(
-  { lines: file, units }: Ground,
+  { lines: file, unitPlaces }: Ground,
   lines: readonly string[],
   gains: readonly number[],
 ): (Versions | undefined)[] {
-  const places = [...file.keys()].filter((at) => units.has(file[at] as string));
   return lines.map((line, row) => {
-    if (gains[row] !== 0 || places.length * lines.length > MOST_PAIRS) return undefined;
-    const likely = places.filter((at) => likenessOf(line, file[at] as string) === 'same');
+    if (gains[row] !== 0 || unitPlaces.length * lines.length > MOST_PAIRS) return undefined;
+    const likely = unitPlaces.filter((at) => likenessOf(line, file[at] as string) === 'same');
     if (likely.length === 1) return { at: likely, isCertain: true };
-    const at = places.filter((place) => likenessOf(line, file[place] as string) !== 'other');
+    const at = unitPlaces.filter((place) => likenessOf(line, file[place] as string) !== 'other');
     return at.length > 0 ? { at, isCertain: false } : undefined;
   });
 }
@@ -200,128 +187,111 @@ function costOf(line: string, next: string | undefined): number {
   return isUnitStart(line, next) ? UNIT_COST : LINE_COST;
 }
 
-function gapCost(costs: Float64Array, gap: number, from: number, to: number): number {
-  const cost = (costs[to] as number) - (costs[from] as number);
-  return cost > (gap === GAP_COST ? 0.5 : 0.05) ? cost + gap : cost;
-}
-
-const GAP_COST = 2;
 const LINE_COST = 1.25;
 const UNIT_COST = 16;
 
-/** The cost of the lines up to an edge of the file, for which a block has `rows` lines. */
-function edgeCost(
-  costs: Float64Array,
-  gap: number,
-  from: number,
-  to: number,
-  rows: number,
-): number {
-  const cost = gapCost(costs, gap, from, to);
-  return rows === 0 ? cost : Math.max(0, cost - gap - rows * LINE_COST);
+/** A block as it is aligned: read downwards, or for the mirrored alignment upwards. */
+interface Rows extends Sought {
+  readonly gains: readonly number[];
+  readonly versions: readonly (Versions | undefined)[];
 }
-
-/** Where lines are only deleted, their number weighs little, and each further gap much. */
-const KNOWN_COST = 0.125;
-const KNOWN_GAP_COST = 100;
 
 interface Path extends Place {
   readonly isStrong: boolean;
-  /** Whether its last line is another version of the file's. */
+  /** Whether its last line only resembles the file's. */
   readonly isLike: boolean;
 }
 
-/** For every line of the file where an alignment can end, the best one. */
-function align({
-  file,
-  costs,
-  gap,
-  lines,
-  gains,
-  versions,
-  startsFile,
-  isEdge,
-}: {
-  readonly file: readonly string[];
-  readonly costs: Float64Array;
-  readonly gap: number;
-  readonly lines: readonly string[];
-  readonly gains: readonly number[];
-  /** Where another version of a new line stands. */
-  readonly versions: readonly (Versions | undefined)[];
-  readonly startsFile: boolean;
-  readonly isEdge: boolean;
-}): Path[] {
-  const paths: (Path | undefined)[] = new Array(file.length + 1);
-  lines.forEach((line, row) => {
+/** For every line of the file where an alignment can end, the best one. With `isMirrored` the file is read upwards. */
+function align(ground: Ground, rows: Rows, isMirrored: boolean): Path[] {
+  const { lines, gains, versions, startsFile, endsFile } = rows;
+  const { length } = ground.lines;
+  const gapCost = costBetween(
+    ground,
+    isMirrored,
+    gains.some((gain) => gain > KNOWN_GAIN),
+  );
+  const edgeCost = (from: number, to: number, shown: number) =>
+    shown === 0 ? gapCost(from, to) : Math.max(0, gapCost(from, to) - GAP_COST - shown * LINE_COST);
+  const placesOf = (places: readonly number[]) =>
+    isMirrored ? places.map((at) => length - 1 - at).reverse() : places;
+  const paths = new Map<number, Path>();
+  let ends: number[] = [];
+  for (const [row, line] of lines.entries()) {
     const likes = versions[row];
     const gain =
       likes === undefined ? (gains[row] as number) : likes.isCertain ? REPEATED_GAIN : VERSION_GAIN;
-    if (gain === 0) return;
+    if (gain === 0) continue;
+    const isLike = likes?.isCertain === false;
     const isStrong = gain >= REPEATED_GAIN;
+    const places = placesOf(likes?.at ?? ground.places.get(line) ?? []);
+    ground.left -= places.length + ends.length;
+    if (ground.left < 0) return [];
     const fresh: Path[] = [];
     let before: Path | undefined;
-    for (let at = 0; at < file.length; at++) {
-      // The costs up to two paths' ends tell which of them is better from here on.
-      const ending = paths[at];
-      if (
-        ending !== undefined &&
-        (before === undefined ||
-          ending.score + (costs[at] as number) >= before.score + (costs[before.to] as number))
-      )
-        before = ending;
-      if (likes === undefined ? file[at] !== line : !likes.at.includes(at)) continue;
+    let next = 0;
+    for (const at of places) {
+      for (; (ends[next] ?? length + 1) <= at; next++) {
+        const path = paths.get(ends[next] as number) as Path;
+        // Both go on to the same line: the one that is ahead now stays ahead.
+        if (before === undefined || path.score >= before.score - gapCost(before.to, path.to))
+          before = path;
+      }
+      const adjacent = paths.get(at);
       // Blank lines only count beside other equal ones.
-      if (line === '' && ending === undefined) continue;
-      const begun = startsFile ? -edgeCost(costs, gap, 0, at, row) : 0;
-      const adjacent = ending === undefined ? Number.NEGATIVE_INFINITY : ending.score;
-      const jumped =
-        before === undefined
-          ? Number.NEGATIVE_INFINITY
-          : before.score - gapCost(costs, gap, before.to, at);
-      const previous = adjacent >= jumped ? ending : before;
-      const gained = Math.max(adjacent, jumped);
-      const last = row + 1;
-      const to = at + 1;
-      const isLike = likes?.isCertain === false;
+      if (line === '' && adjacent === undefined) continue;
+      const begun = startsFile ? -edgeCost(0, at, row) : 0;
+      const jumped = before === undefined ? -Infinity : before.score - gapCost(before.to, at);
+      const gained = Math.max(adjacent?.score ?? -Infinity, jumped);
+      const previous = gained === adjacent?.score ? adjacent : before;
+      const reached = { to: at + 1, last: row + 1, isLike };
       if (previous !== undefined && gained > begun) {
+        const gap = { first: previous.last, last: row, from: previous.to, to: at };
         fresh.push({
+          ...reached,
           from: previous.from,
-          to,
           first: previous.first,
-          last,
           score: gained + gain,
-          gaps:
-            previous.last === row
-              ? previous.gaps
-              : [...previous.gaps, { first: previous.last, last: row, from: previous.to, to: at }],
+          gaps: previous.last === row ? previous.gaps : [...previous.gaps, gap],
           isStrong: isStrong || previous.isStrong,
-          isLike,
           isLoose: previous.isLoose || isLike,
         });
       } else if (line !== '' && !isLike) {
         const score = begun + gain;
-        fresh.push({
-          from: at,
-          to,
-          first: row,
-          last,
-          score,
-          gaps: [],
-          isStrong,
-          isLike,
-          isLoose: false,
-        });
+        fresh.push({ ...reached, from: at, first: row, score, gaps: [], isStrong, isLoose: false });
       }
     }
     for (const path of fresh)
-      if (path.score > (paths[path.to]?.score ?? Number.NEGATIVE_INFINITY)) paths[path.to] = path;
-  });
-  return paths
-    .filter(
-      (path): path is Path =>
-        path !== undefined && !path.isLike && (path.isStrong || isEdge) && file[path.to - 1] !== '',
+      if (path.score > (paths.get(path.to)?.score ?? -Infinity)) paths.set(path.to, path);
+    ends = [...paths.keys()].sort((a, b) => a - b);
+  }
+  const isEdge = startsFile || endsFile;
+  const isPlace = ({ isStrong, isLike, last }: Path) =>
+    !isLike && (isStrong || isEdge) && lines[last - 1] !== '';
+  return [...paths.values()]
+    .filter(isPlace)
+    .map((path) =>
+      endsFile
+        ? { ...path, score: path.score - edgeCost(path.to, length, lines.length - path.last) }
+        : path,
     )
     .sort((a, b) => b.score - a.score)
     .slice(0, TOOL_LIMITS.maxMergePlaces);
 }
+
+/** What it costs to delete the lines from one index to another. */
+function costBetween(
+  { lines: { length }, costs }: Ground,
+  isMirrored: boolean,
+  isKnown: boolean,
+): (from: number, to: number) => number {
+  // Where lines are only deleted, their number weighs little, and each further gap much.
+  const [share, gap] = isKnown ? [0.125, 100] : [1, GAP_COST];
+  return (from, to) => {
+    const [first, last] = isMirrored ? [length - to, length - from] : [from, to];
+    const cost = (costs[last] as number) - (costs[first] as number);
+    return cost * share + (cost > 0.5 ? gap : 0);
+  };
+}
+
+const GAP_COST = 2;

@@ -10,6 +10,9 @@ export interface Span {
 /** One span for every block. */
 export interface Chain<Each extends Span> {
   readonly score: number;
+  /** The span that the chain was made for, and the number of its block. */
+  readonly index: number;
+  readonly span: Each;
   readonly spans: () => readonly Each[];
 }
 
@@ -30,6 +33,8 @@ export function chainsOf<Each extends Span>(blocks: readonly (readonly Each[])[]
       if (left === undefined || right === undefined) continue;
       chains.push({
         score: left.score + span.score + right.score,
+        index,
+        span,
         spans: () => [...unroll<Each>(left).reverse(), span, ...unroll<Each>(right)],
       });
     }

@@ -1,6 +1,6 @@
 /** Merges an edit that leaves out unchanged parts. */
 import { TOOL_LIMITS } from '../../shared/limits.ts';
-import { findPlaces, type Gap, type Ground, type Place, toGround } from './anchors.ts';
+import { countOf, findPlaces, type Gap, type Ground, type Place, toGround } from './anchors.ts';
 import { type Block, parseBlocks } from './blocks.ts';
 import { type Chain, chainsOf } from './chains.ts';
 import { decideEdge } from './edges.ts';
@@ -38,7 +38,8 @@ export function mergeEdit(text: string, edit: string): Merged {
       trimmed.findIndex((line) => line !== ''),
     ),
   );
-  const ground = toGround(trimmed.slice(start, end));
+  const asked = blocks.flatMap((block) => block.lines.map((line) => line.trimEnd()));
+  const ground = toGround(trimmed.slice(start, end), asked);
   const placed = placeBlocks(ground, blocks);
   if (!Array.isArray(placed)) return placed as EditRefusal;
   const refusal = findDeletion(ground.lines, placed);
@@ -82,7 +83,9 @@ function placeBlocks(ground: Ground, blocks: readonly Block[]): PlacedBlock[] | 
   const seen = new Set<string>();
   let chains = chainsOf(candidates);
   for (let next = 0; next < chains.length; next++) {
-    const { score, spans } = chains[next] as Chain<Place>;
+    const { score, index, span, spans } = chains[next] as Chain<Place>;
+    // The best chain itself, found through one of its places.
+    if (best?.places[index] === span) continue;
     if (best !== undefined && score < best.score - Math.max(...MARGINS)) break;
     const places = spans();
     const margin = best === undefined ? 0 : marginOf(ground, best.placed, best.places, places);
@@ -90,7 +93,8 @@ function placeBlocks(ground: Ground, blocks: readonly Block[]): PlacedBlock[] | 
     const key = places.map(({ from, to, first }) => `${from}-${to}-${first}`).join();
     if (seen.has(key)) continue;
     seen.add(key);
-    if (seen.size > TOOL_LIMITS.maxMergeReadings) return fitsEverywhere(blocks[0] as Block);
+    if (seen.size > TOOL_LIMITS.maxMergeReadings)
+      return best === undefined && impossible ? impossible : fitsEverywhere(blocks[0] as Block);
     const settled = settle(ground, blocks, places, isBalanced);
     if (settled.state === 'impossible') {
       impossible ??= settled.refusal;
@@ -115,7 +119,7 @@ const MARGIN = 4;
 const LOOSE_MARGIN = 14;
 /** The number of lines that are deleted weighs nothing. */
 const DELETION_MARGIN = 50;
-/** A block that changes nothing at its best place was most likely meant for another one. */
+/** A block that changes nothing at its best place was most likely meant for another one like it. */
 const IDLE_MARGIN = 200;
 const MARGINS = [MARGIN, LOOSE_MARGIN, DELETION_MARGIN, IDLE_MARGIN];
 
@@ -136,18 +140,20 @@ function marginOf(
   return Math.max(...margins);
 }
 
-function isIdle({ lines }: Ground, { block, from, to }: PlacedBlock): boolean {
+/** Whether the block changes nothing, and has no line that stands in the file once. */
+function isIdle(ground: Ground, { block, from, to }: PlacedBlock): boolean {
   return (
     to - from === block.lines.length &&
-    block.lines.every((line, at) => line.trimEnd() === lines[from + at])
+    block.lines.every((line, at) => line.trimEnd() === ground.lines[from + at]) &&
+    !ground.lines.slice(from, to).some((line) => isInformative(line) && countOf(ground, line) === 1)
   );
 }
 
-function onlyDeletes({ lines, counts }: Ground, { block, from, to }: PlacedBlock): boolean {
+function onlyDeletes(ground: Ground, { block, from, to }: PlacedBlock): boolean {
   const fresh = block.lines.map((line) => line.trimEnd()).filter(isInformative);
   return (
-    fresh.every((line) => counts.has(line)) &&
-    lines.slice(from, to).filter(isInformative).length > fresh.length
+    fresh.every((line) => countOf(ground, line) > 0) &&
+    ground.lines.slice(from, to).filter(isInformative).length > fresh.length
   );
 }
 
@@ -289,16 +295,17 @@ function closesGap(there: readonly string[], lines: readonly string[]): boolean 
  * times.
  */
 function isDoubtfulDeletion(
-  { counts, units }: Ground,
+  ground: Ground,
   there: readonly string[],
   lines: readonly string[],
   isHeldAbove: boolean,
   isHeldBelow: boolean,
 ): boolean {
-  const isOnce = (line: string) => counts.get(line) === 1;
+  const { units } = ground;
+  const isOnce = (line: string) => countOf(ground, line) === 1;
   const fresh = lines.filter(isInformative);
   const old = there.filter(isInformative);
-  if (fresh.some((line) => !counts.has(line)) || old.length <= fresh.length) return false;
+  if (fresh.some((line) => countOf(ground, line) === 0) || old.length <= fresh.length) return false;
   const startsAlike = fresh.findIndex((line, at) => line !== old[at]);
   const endsAlike = fresh.toReversed().findIndex((line, at) => line !== old.at(-1 - at));
   const losesUnit =
@@ -345,9 +352,9 @@ function keepsOwner(
 }
 
 /** Whether new text for the edge of the file begins with a line of the file: then a marker was forgotten. */
-function startsWithContext({ counts }: Ground, lines: readonly string[], block: Block): boolean {
+function startsWithContext(ground: Ground, lines: readonly string[], block: Block): boolean {
   const line = block.endsFile ? lines.find(isInformative) : lines.findLast(isInformative);
-  return line !== undefined && counts.get(line) === 1;
+  return line !== undefined && countOf(ground, line) === 1;
 }
 
 /** Without a marker the lines up to the file's edge are replaced. Then the block must show something in their place. */
@@ -419,8 +426,10 @@ function noChange(): EditRefusal {
 
 const quote = (line: string) => `\`${line.trim().slice(0, TOOL_LIMITS.maxHintLineChars)}\``;
 
-function noAnchor({ counts }: Ground, block: Block): EditRefusal {
-  const near = block.lines.find((line) => isInformative(line) && !counts.has(line.trimEnd()));
+function noAnchor(ground: Ground, block: Block): EditRefusal {
+  const near = block.lines.find(
+    (line) => isInformative(line) && countOf(ground, line.trimEnd()) === 0,
+  );
   return refuse(
     'NO_ANCHOR',
     `The block at line ${block.number} of the edit has no unchanged line of the file` +

@@ -139,18 +139,19 @@ function mergePieces({ name, standing }: Source, before: SourceText, edit: strin
   return { after: merged.text, note: '' };
 }
 
-/** An edit without markers that is far shorter than its file has probably forgotten them. */
+/** An edit without markers that is far shorter than its file has probably forgotten them, however short the file is. */
 function assertNotShrunk(name: string, before: SourceText | null, edit: string): void {
   const lines = countLines(before?.text ?? '');
   const deleted = lines - countLines(edit);
-  const isMost = deleted > TOOL_LIMITS.maxEdgeDeletedLines && deleted > lines / 2;
-  if (deleted <= TOOL_LIMITS.maxDeletedLines && !isMost) return;
+  if (deleted <= TOOL_LIMITS.maxDeletedLines && deleted <= lines * LARGEST_LOSS) return;
   throw new ToolFailure(
     'TOO_MUCH_DELETED',
     `${name}: without a marker (\`// ... existing code ...\`) the edit is the whole file, and ${deleted} of ${lines} lines ` +
       'would be gone: add markers where code stays, or replace the whole file with write.',
   );
 }
+
+const LARGEST_LOSS = 1 / 3;
 
 /**
  * An existing file must have been read, unless it already has this content: then the same call may run again. The file

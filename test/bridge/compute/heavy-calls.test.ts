@@ -26,16 +26,16 @@ describe('a call with an extreme input', () => {
   });
 
   it.each([
-    ['lines that all are equal', 'x'],
-    ['blank lines', ''],
-    ['brackets', '}'],
-  ])('answers an edit with 2,000 markers in a file of %s', async (_, line) => {
+    ['lines that all are equal', 'x', 'AMBIGUOUS'],
+    ['blank lines', '', 'NO_ANCHOR'],
+    ['brackets', '}', 'AMBIGUOUS'],
+  ])('answers an edit with 2,000 markers in a file of %s', async (_, line, code) => {
     const edit = `${MARK}\n${line}\nnew\n${line}\n`.repeat(2_000) + MARK;
     const { call } = await temporaryWorkspace({ 'a.ts': `${line}\n`.repeat(LINES) });
     const { result, standstillMs } = await shortestStandstill(
       async () => async () => await call('edit_file', { target_file: 'a.ts', code_edit: edit }),
     );
-    expect(result).toMatchObject({ status: 'error', code: 'AMBIGUOUS' });
+    expect(result).toMatchObject({ status: 'error', code });
     expect(standstillMs).toBeLessThan(50);
   });
 
