@@ -71,8 +71,8 @@ describe('a family of models', () => {
       tools.map((tool) => tool.function.name).filter((name) => edits.includes(name)),
     );
     expect(orders).toEqual([edits, ['str_replace', 'edit_file', 'write']]);
-    expect(systemOf(requests[0])).toContain('Write a short file anew as a whole.');
-    expect(systemOf(requests[1])).not.toContain('Write a short file anew as a whole.');
+    expect(systemOf(requests[0])).toContain('Rewrite short files as a whole with write.');
+    expect(systemOf(requests[1])).not.toContain('Rewrite short files as a whole with write.');
   });
 });
 
