@@ -45,8 +45,9 @@ export async function awaitWrite(awaited: AwaitedWrite, signal: AbortSignal): Pr
       await sleep(limits.lookMs, undefined, { signal }).catch(() => {});
     }
   } catch (error) {
-    if (!(error instanceof ToolFailure)) throw error;
-    const data = `${program} was answered itself. Whether it has written the file is unknown: ${error.message}`;
+    // The outcome may be asked for later or never: it must not reject.
+    const why = error instanceof ToolFailure ? error.message : 'it cannot be read.';
+    const data = `${program} was answered itself. Whether it has written the file is unknown: ${why}`;
     return { status: 'error', code: 'UNKNOWN_OUTCOME', data };
   }
 }

@@ -147,7 +147,7 @@ export class Guests implements GuestCalls {
     const found = async () => {
       if (seen) return seen;
       const place = await workspace.resolve(filePath, 'read');
-      const before = await readImageIfAny(place, this.#ending.signal);
+      const before = await readImageIfAny(place, new AbortController().signal);
       return { place, beforeHash: before?.hash ?? null, metadata: {} };
     };
     const { program } = frame;

@@ -50,7 +50,10 @@ export interface ToolFacts {
   readonly changesContent: boolean;
   /** Names of the tools whose rules that forbid or ask also hold this one, and not the other way round. */
   readonly heldWith: readonly string[];
-  /** Names of tools that do together what this one does: the first to its first subject, and so on. It is judged as they are, too. */
+  /**
+   * Names of tools that do together what this one does: the first to its first subject, and so on. It is judged as they
+   * are, too.
+   */
   readonly parts?: readonly string[];
   /** The modes of the tool. Absent: all modes that allow its effect. */
   readonly modes?: readonly Mode[];
@@ -109,7 +112,10 @@ export function meantArguments(
   return toMeant(tool.ofOldForm?.(renamed) ?? renamed, parameters) as Metadata;
 }
 
-/** Under their canonical names, without nulls: no built-in tool takes one. Two names with different values for one argument stay as they are. */
+/**
+ * Under their canonical names, without nulls: no built-in tool takes one. Two names with different values for one argument
+ * stay as they are.
+ */
 function renameArguments(
   { renamed }: Pick<ToolDefinition, 'renamed'>,
   args: Readonly<Record<string, unknown>>,
@@ -117,11 +123,19 @@ function renameArguments(
   const canonical = (name: string) =>
     (Object.hasOwn(renamed, name) ? renamed[name] : undefined) ?? name;
   const entries = Object.entries(args).filter(([, value]) => value !== null);
-  const isClear = (name: string, value: unknown) =>
-    entries.every(([other, its]) => canonical(other) !== canonical(name) || its === value);
+  const first = new Map<string, unknown>();
+  const unclear = new Set<string>();
+  for (const [name, value] of entries) {
+    const meant = canonical(name);
+    if (!first.has(meant)) first.set(meant, value);
+    else if (first.get(meant) !== value) unclear.add(meant);
+  }
   // Not by assignment: an argument named `__proto__` would set the object's prototype.
   return Object.fromEntries(
-    entries.map(([name, value]) => [isClear(name, value) ? canonical(name) : name, value]),
+    entries.map(([name, value]) => {
+      const meant = canonical(name);
+      return [unclear.has(meant) ? name : meant, value];
+    }),
   );
 }
 

@@ -104,6 +104,23 @@ describe('a guest that was answered itself', () => {
     expect(await nextResult(bench, call)).toMatchObject({ status: 'success' });
   });
 
+  it('has an unknown outcome where the bridge may not read the file', async () => {
+    const bench = await Bench.start({ decide: (): Decision => 'ask' }, {});
+    bench.session.detach();
+    bench.connect({ features: [GUESTS_FEATURE] });
+    const closing = new AbortController();
+    const filePath = '/elsewhere/a.ts';
+    void bench.guests.ask({ guest, filePath, newContent: 'x' }, closing.signal);
+    const { callId, conversationId, path } = bench.sent.at(-1) as GuestCall;
+    closing.abort();
+    const args = { proposal: callId, path };
+    const call: ToolCall = {
+      ...{ callId, conversationId, tool: guestEdit.name, arguments: args, mode: 'agent' },
+    };
+    bench.send(call);
+    expect(await nextResult(bench, call)).toMatchObject({ code: 'UNKNOWN_OUTCOME' });
+  });
+
   it('does not keep a bridge from ending', async () => {
     const { bench, call, closing } = await proposed({ writeMs: 60_000 });
     await nextQuestion(bench, call);

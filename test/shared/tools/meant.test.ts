@@ -141,6 +141,12 @@ it.for<[tool: string, args: Args, ignored: string[]]>([
   expect(BUILT_IN.find(tool)?.read(args)).toMatchObject({ isValid: true, ignored });
 });
 
+it('a call with very many arguments costs little time', () => {
+  const names = Array.from({ length: 100_000 }, (_, index) => [`a${index}`, index] as const);
+  const read = BUILT_IN.find('list_dir')?.read(Object.fromEntries([...names, ['path', 'b']]));
+  expect(read).toMatchObject({ isValid: true, args: { target_directory: 'b' } });
+});
+
 it('a refusal names the arguments that the tool does not know', () => {
   expect(BUILT_IN.find('delete_file')?.read({ fileName: 'a' })).toEqual({
     isValid: false,
