@@ -203,6 +203,7 @@ export interface Unpacking {
 
 /**
  * Reads an archive. When it returns, the archive was whole and unchanged.
+ * Each entry lies directly in the folder itself or in a folder of the archive, never below a link.
  * @throws {LocalError} if the archive is cut short, changed, or none of ours. What was taken must then be thrown away.
  */
 export async function readArchive(file: string, unpacking: Unpacking): Promise<ArchiveHead> {
@@ -228,6 +229,8 @@ async function readEntries(entries: Extract, unpacking: Unpacking): Promise<Arch
   const digest = createHash('sha256');
   let head: ArchiveHead | undefined;
   let isWhole = false;
+  const folders = new Set(['']);
+  const paths = new Set<string>();
   for await (const source of entries) {
     const entry = entryOf(source.header);
     const content = source as AsyncIterable<Buffer>;
@@ -246,7 +249,11 @@ async function readEntries(entries: Extract, unpacking: Unpacking): Promise<Arch
     }
     const path = entry.path.slice(STATE_PATH.length);
     const isOurs = entry.path.startsWith(STATE_PATH) && isInside(path);
-    if (!isOurs) throw damaged('a path in it leads elsewhere');
+    // A folder comes before what it holds. So nothing is made below a link, or in the place of another entry.
+    const isBelowFolder = folders.has(path.slice(0, Math.max(0, path.lastIndexOf('/'))));
+    if (!isOurs || !isBelowFolder || paths.has(path)) throw damaged('a path in it leads elsewhere');
+    paths.add(path);
+    if (entry.type === 'folder') folders.add(path);
     addEntry(digest, { ...entry, path });
     await unpacking.take({ ...entry, path }, digested(content, digest));
     source.resume(); // What is no file has no content, and must still be passed over.

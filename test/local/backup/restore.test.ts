@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import {
   appendFileSync,
   chmodSync,
@@ -13,9 +14,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { pack } from 'tar-stream';
 import { describe, expect, test } from 'vitest';
-import { writeArchive } from '../../../local/archive/archive.ts';
+import { type ArchiveEntry, writeArchive } from '../../../local/archive/archive.ts';
 import { backUp } from '../../../local/backup/backup.ts';
 import { restoreBackup } from '../../../local/backup/restore.ts';
 import { PRESENT_FORMAT } from '../../../local/state/format.ts';
@@ -84,6 +87,87 @@ test('an archive whose paths lead elsewhere is refused', async () => {
   writeFileSync(file, text.replaceAll('state/bridge.json', 'state/../ridge.js'), 'latin1');
   await expectRefusal(file);
 });
+
+const MAKERS = {
+  'a file': (path: string): ArchiveEntry => ({ path, type: 'file', mode: 0o600, bytes: 4 }),
+  'a folder': (path: string): ArchiveEntry => ({ path, type: 'folder', mode: 0o700, bytes: 0 }),
+  'a link': (path: string): ArchiveEntry => ({
+    path,
+    type: 'link',
+    mode: 0o777,
+    bytes: 0,
+    target: '..',
+  }),
+} as const;
+const LATER = [
+  'in',
+  'in/deeper',
+  'in/../made',
+  'in//made',
+  './in/made',
+  'in/',
+  '/made',
+  '..',
+  'x/made',
+];
+
+describe.each(['..', 'LINKED', '.', 'folder', '/'])('an archive with a link to %s', (target) => {
+  test.each(Object.entries(MAKERS))(
+    'is refused, whatever way %s comes below it',
+    async (_, make) => {
+      const outside = temporaryFolder();
+      const link = { ...MAKERS['a link']('in'), target: target.replace('LINKED', outside) };
+      const folder = MAKERS['a folder']('folder');
+      for (const path of LATER) {
+        for (const entries of [
+          [folder, link, make(path)],
+          [folder, make(path), link],
+        ]) {
+          await expectRefusal(await craft(entries));
+        }
+      }
+      await expectRefusal(
+        await craft([folder, link, { ...link, path: 'folder/in' }, make('folder/in/made')]),
+      );
+      expect(readdirSync(outside)).toEqual([]);
+    },
+  );
+});
+
+test('a crafted archive whose entries lie in its folders is restored', async () => {
+  const entries = [
+    MAKERS['a folder']('in'),
+    MAKERS['a link']('in/link'),
+    MAKERS['a file']('in/file'),
+  ];
+  const dir = join(temporaryFolder(), 'state');
+  await restoreBackup(await craft(entries), dir, NOW);
+  expect([readlinkSync(join(dir, 'in/link')), statSync(join(dir, 'in/file')).size]).toEqual([
+    '..',
+    4,
+  ]);
+});
+
+/** An archive with these entries and the digest that belongs to them. */
+async function craft(entries: readonly ArchiveEntry[]): Promise<string> {
+  const archive = pack();
+  const digest = createHash('sha256');
+  const head = JSON.stringify({ archive: 1, ...PRESENT_FORMAT, createdMs: 0 });
+  digest.update(head);
+  archive.entry({ name: 'backup.json' }, head);
+  for (const { path, type, mode, bytes, target } of entries) {
+    const kind = ({ file: 'file', folder: 'directory', link: 'symlink' } as const)[type];
+    const link = target !== undefined && { linkname: target };
+    archive.entry({ name: `state/${path}`, type: kind, mode, ...link }, 'x'.repeat(bytes));
+    digest.update(JSON.stringify([path, type, mode, bytes, target ?? '']));
+    digest.update('x'.repeat(bytes));
+  }
+  archive.entry({ name: 'backup.sha256' }, digest.digest('hex'));
+  archive.finalize();
+  const file = join(temporaryFolder(), 'crafted.tar');
+  writeFileSync(file, await buffer(archive));
+  return file;
+}
 
 test('nothing is written where links of an archive lead', async () => {
   const { dir } = await backedUp('backup.tar');
