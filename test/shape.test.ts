@@ -82,7 +82,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'bridge/admission': [
     ...['shared', 'machine', 'bridge/admission/shell', 'bridge/failure.ts', 'bridge/lanes.ts'],
-    ...['bridge/log.ts', 'bridge/tools', 'bridge/workspace', 'node:', 'zod'],
+    ...['bridge/log.ts', 'bridge/tools', 'bridge/web', 'bridge/workspace', 'node:', 'zod'],
   ],
   'bridge/ide/companion': [
     ...['shared', 'machine', 'bridge/ide/discovery', 'bridge/log.ts'],
@@ -334,7 +334,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'worker/health',
   ],
   'worker/index.ts': [
-    ...['worker/app.ts', 'worker/env.ts'],
+    ...['shared', 'worker/app.ts', 'worker/desk', 'worker/env.ts'],
     ...['worker/conversation/object.ts', 'worker/people', 'worker/tunnel'],
   ],
   'worker/endpoint.ts': ['shared', 'worker/people', 'hono', 'zod'],

@@ -1,18 +1,23 @@
 /** Decides which web pages the bridge may read unasked. */
+import { canonicalPattern, canonicalUrl, readingsOf } from '../web/canonical.ts';
 import type { Rulebook } from './rulebook.ts';
 import type { Rule } from './rules.ts';
 import { matchesWildcard } from './wildcard.ts';
 
 /**
  * Only a page that a rule of the owner for the category `web` allows by its pattern, such as `https://docs.example.com/*`,
- * and that no stricter rule of the workspace matches. `url` must be normalised.
+ * and that no stricter rule of the workspace matches.
  */
-export function mayFetch(url: string, { userRules, workspaceRules }: Rulebook): boolean {
+export function mayFetch(address: string, { userRules, workspaceRules }: Rulebook): boolean {
+  const url = canonicalUrl(address).href;
+  const readings = readingsOf(url);
   // The same site by another name, which rules that forbid it do not match.
   if (new URL(url).hostname.endsWith('.')) return false;
   const holds = ({ tool, pattern, decision }: Rule) => {
-    const matches = decision === 'allow' ? matchesSite : matchesWildcard;
-    return matchesWildcard(tool, 'web') && matches(pattern, url);
+    if (!matchesWildcard(tool, 'web')) return false;
+    const canonical = canonicalPattern(pattern);
+    if (decision === 'allow') return matchesSite(canonical, url);
+    return readings.some((reading) => matchesWildcard(canonical, reading));
   };
   const isHeld = workspaceRules.some((rule) => rule.decision !== 'allow' && holds(rule));
   return !isHeld && userRules.findLast(holds)?.decision === 'allow';

@@ -7,6 +7,7 @@ import { nameInLine } from '../../shared/plain-sight.ts';
 import { compute } from '../compute/compute.ts';
 import { ToolFailure } from '../failure.ts';
 import { isPublicAddress } from './addresses.ts';
+import { canonicalUrl } from './canonical.ts';
 import { WEB_LIMITS } from './limits.ts';
 
 export interface Net {
@@ -63,7 +64,7 @@ async function follow(address: string, visit: Visit): Promise<string> {
 
 /** A name is checked when it is looked up, for the connection itself. */
 function checked(address: string, { mayFetch, net = PUBLIC_NET }: Visit): URL {
-  const url = new URL(address);
+  const url = canonicalUrl(address);
   const shown = nameInLine(url.href);
   if (!mayFetch(url.href)) throw new ToolFailure('NOT_ALLOWED', notAllowed(shown));
   const host = url.hostname.replace(/^\[|\]$/g, '');

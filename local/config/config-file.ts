@@ -1,7 +1,7 @@
 /** Reads and writes config.json. A broken file is refused, never ignored. */
 import { lstatSync, realpathSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { configFolder } from '../../machine/config-folder.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { makePrivateFolders, readPlainFile, replaceFile } from '../../machine/private-files.ts';
@@ -57,12 +57,26 @@ function reasonOf(error: unknown): string {
   return `cannot be read (${codeOf(error)}).`;
 }
 
-/** The file can name programs to run (`command`): another user who may change it could run programs as this one. */
+/**
+ * The file can name programs to run (`command`): another user who may change it could run programs as this one. So could
+ * one who may put another file, or another folder on the way to it, in its place.
+ */
 async function requireOwnersFile(path: string): Promise<void> {
-  const [GROUP_WRITES, OTHERS_WRITE] = [0o020, 0o002];
-  const { mode, uid, gid } = await stat(path);
   const own = process.getuid?.();
   if (own === undefined) return;
+  const real = [await realpath(path), join(await realpath(dirname(path)), basename(path))];
+  for (const place of new Set(real.flatMap(withFolders))) await requireOwners(place, own);
+}
+
+/** The path, and every folder on the way to it. */
+function withFolders(path: string): string[] {
+  return dirname(path) === path ? [path] : [path, ...withFolders(dirname(path))];
+}
+
+async function requireOwners(path: string, own: number): Promise<void> {
+  const [GROUP_WRITES, OTHERS_WRITE, STICKY] = [0o020, 0o002, 0o1000];
+  const stats = await stat(path);
+  const { mode, uid, gid } = stats;
   // Root in a container reads the file of the person who has mounted it.
   if (uid !== own && uid !== 0 && own !== 0) {
     throw new LocalError(
@@ -70,12 +84,14 @@ async function requireOwnersFile(path: string): Promise<void> {
       `${nameInLine(path)} belongs to another user: make it your own.`,
     );
   }
+  // In a sticky folder, such as /tmp, a user can move only what is theirs.
+  if (stats.isDirectory() && (mode & STICKY) !== 0) return;
   // On most systems, the primary group of a person has no other members.
   const isShared = (mode & GROUP_WRITES) !== 0 && gid !== process.getgid?.();
   const isOpen = (mode & OTHERS_WRITE) !== 0;
   if (!isShared && !isOpen) return;
   const who = isOpen ? 'Every user' : 'A group of users';
-  const todo = `chmod 600 ${nameInLine(path)}`;
+  const todo = `chmod ${stats.isDirectory() ? 'go-w' : '600'} ${nameInLine(path)}`;
   throw new LocalError('refused', `${who} may change ${nameInLine(path)}: run \`${todo}\`.`);
 }
 

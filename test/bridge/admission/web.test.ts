@@ -51,3 +51,54 @@ it('a rule that forbids a site also holds for its name with a dot at the end', (
   const dotted = 'https://docs.example.com./a';
   expect(mayFetch(dotted, { userRules, workspaceRules: [] })).toBe(false);
 });
+
+const SECRET = 'https://docs.example.com/secret/plans?all=1';
+const SPELLINGS = [
+  SECRET,
+  SECRET.replace('secret', '%73ecret'),
+  SECRET.replace('secret', '%73%65%63%72%65%74'),
+  SECRET.replace('secret', '%2573ecret'),
+  SECRET.replace('secret', '%252573ecret'),
+  SECRET.replace('secret', 's%2565cret'),
+  SECRET.replace('/secret/', '//secret/'),
+  SECRET.replace('/secret/', '/x/../secret/'),
+  SECRET.replace('/secret/', '/x/%2e%2E/secret/'),
+  SECRET.replace('/secret/', '/%2Fsecret/'),
+  SECRET.replace('/secret/', '/secret%2f'),
+  SECRET.replace('/secret/', '\\\\secret/'),
+  SECRET.replace('/secret/', '/%5csecret/'),
+  SECRET.replace('docs.example', 'DOCS.ex%61mple'),
+  SECRET.replace('.com', '.com:443'),
+  SECRET.replace('.com', '\u3002com'),
+  SECRET.replace('docs', '\uff44ocs'),
+  SECRET.replace('.com', '.com.'),
+  SECRET.replace('https', 'HTTPS'),
+  `${SECRET}#part`,
+];
+const DENIED = [
+  'https://docs.example.com/secret/*',
+  'https://DOCS.example.com:443/%73ecret/*',
+  '*/secret/*',
+  '*docs.example.com/secret*',
+];
+
+it.each(DENIED)('a rule that denies %s holds however the address is written', (pattern) => {
+  const owners = [rule('web', 'allow'), rule('web', 'deny', pattern)];
+  const rulebooks = [
+    { userRules: owners, workspaceRules: [] },
+    { userRules: [rule('web', 'allow')], workspaceRules: [rule('web', 'deny', pattern)] },
+  ];
+  const read = rulebooks.flatMap((rules) => SPELLINGS.filter((url) => mayFetch(url, rules)));
+  expect(read).toEqual([]);
+  for (const rules of rulebooks) {
+    expect(mayFetch('https://docs.example.com/open/plans', rules)).toBe(true);
+  }
+});
+
+it('a rule names a host in any script, and an empty query is none', () => {
+  const rules = [rule('web', 'allow', 'https://M\u00fcnchen.example/a')];
+  const may = (url: string) => mayFetch(url, { userRules: rules, workspaceRules: [] });
+  expect(
+    ['a', 'a?', '%61#b', 'a?b', 'A'].map((path) => may(`https://m\u00fcnchen.example/${path}`)),
+  ).toEqual([true, true, true, false, false]);
+});

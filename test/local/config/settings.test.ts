@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
@@ -7,6 +7,7 @@ import {
   type SettingName,
 } from '../../../local/config/settings.ts';
 import { modelVariables } from '../../../local/settings.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { newConfig } from './config-folder.ts';
 
 const OPENAI = 'https://api.openai.com/v1';
@@ -250,6 +251,25 @@ describe('a file that is not right is refused', () => {
     const { env, path } = newConfig({});
     chmodSync(path, 0o666);
     await expect(readSettings(env)).rejects.toThrow(`Every user may change ${path}: run`);
+  });
+
+  test.each([
+    ['the folder of the file', ['config', 'drawbridge'], 0o777, true],
+    ['a folder above', ['config'], 0o777, true],
+    ['the folder that the file is a link into', ['target'], 0o777, true],
+    ['a folder above, which is sticky', ['config'], 0o1777, false],
+    ['no folder', ['config'], 0o755, false],
+  ])('where every user may change %s', async (_, names, mode, isRefused) => {
+    const base = temporaryFolder();
+    const [folder, target] = [join(base, 'config', 'drawbridge'), join(base, 'target')];
+    for (const each of [folder, target]) mkdirSync(each, { recursive: true });
+    writeFileSync(join(target, 'config.json'), '{}', { mode: 0o600 });
+    symlinkSync(join(target, 'config.json'), join(folder, 'config.json'));
+    chmodSync(join(base, ...names), mode);
+    const read = readSettings({ XDG_CONFIG_HOME: join(base, 'config') });
+    const told = `Every user may change ${join(base, ...names)}: run \`chmod go-w`;
+    if (isRefused) await expect(read).rejects.toThrow(told);
+    else await read;
   });
 
   test.runIf(process.getuid?.() === 0)('a file that another group may change', async () => {
