@@ -75,6 +75,31 @@ it('has a changed set from the next run on, with one row for each set', async ()
   expect(await setsOf(conversationId)).toEqual([fakeSet().digest, other.digest]);
 });
 
+it('shows the images of a result behind it, to models that take images', async () => {
+  const bridge = await connectOffering(fakeSet());
+  const requests = scriptModel(({ messages }) => {
+    const said = JSON.stringify(messages.at(-1));
+    return said.includes('find') ? { calls: [FIND] } : { text: 'Seen.' };
+  });
+  const answering = chat('find', { bridgeId: bridge.bridgeId });
+  const { callId } = await bridge.nextCall();
+  const images = [{ mimeType: 'image/png', data: 'MTIz' }];
+  bridge.succeed(callId, '[image: image/png, 3 bytes]', { duration_ms: 3, images });
+  const { conversationId } = await answering;
+  const shown = {
+    role: 'user',
+    content: [
+      { type: 'text', text: '[The images of the results above, in their order.]' },
+      { type: 'image_url', image_url: { url: 'data:image/png;base64,MTIz' } },
+    ],
+  };
+  expect(requests.at(-1)?.messages.slice(-2)).toMatchObject([{ role: 'tool' }, shown]);
+  await chat('and now', { conversationId });
+  expect(requests.at(-1)?.messages).toContainEqual(shown);
+  await chat('and now', { conversationId, model: 'blind' });
+  expect(JSON.stringify(requests.at(-1)?.messages)).not.toContain('image_url');
+});
+
 it('gives a model 128 tools at most, and says what was cut', async () => {
   const many = Array.from({ length: OFFER_LIMITS.maxOffers }, (_, index) =>
     fakeOffer({ name: `mcp_tickets_${index}`, inputSchema: { type: 'object' } }),

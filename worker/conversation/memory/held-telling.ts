@@ -66,7 +66,10 @@ export class HeldTelling {
       held.takesImages === takesImages &&
       held.toolbox === toolbox &&
       JSON.stringify(held.modeWords) === JSON.stringify(modeWords);
-    if (held && isNewest && isSame && held.next.run <= ordinal) return held;
+    // After a failed run its images are left out.
+    const hasFailed =
+      held && held.next.run < ordinal && this.#store.readRun(held.next.run)?.status === 'error';
+    if (held && isNewest && isSame && !hasFailed && held.next.run <= ordinal) return held;
     const nothing = { first: undefined, pieces: [], known: NOTHING_KNOWN, chars: 0 };
     return { window, room, takesImages, modeWords, toolbox, next: startOf(window), ...nothing };
   }

@@ -111,8 +111,8 @@ export class TurnStore {
   }
 
   /**
-   * The results of the turns from `fromTurn` on. Leaves out metadata, which was for people, except lists of todos.
-   * Reads only the head and tail of long results of turns up to `prunedThrough`: together they can exceed memory.
+   * The results of the turns from `fromTurn` on. Leaves out metadata, which was for people, except lists of todos, and
+   * images of turns after `prunedThrough`. Reads only the head and tail of long results of turns up to `prunedThrough`: together they can exceed memory.
    */
   readResults(fromTurn: number, prunedThrough: number): StoredResult[] {
     return this.#sql
@@ -152,6 +152,7 @@ const READ_RESULTS = `
   select turn, call, case
     when not json_valid(body) then body
     when body -> '$.metadata.list' is not null then body
+    when turn > ?2 and body -> '$.metadata.images' is not null then body
     when turn <= ?2 and length(body) > ?3 and length(body ->> '$.data') > ?3 then json_set(
       json_remove(body, '$.metadata'),
       '$.data', substr(body ->> '$.data', 1, ?3 / 2) || char(10) || substr(body ->> '$.data', -(?3 / 2)),

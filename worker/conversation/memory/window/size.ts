@@ -90,9 +90,16 @@ function weighMessage(message: UpstreamMessage): number {
   return calls.reduce((sum, call) => sum + JSON.stringify(call).length, own + thought);
 }
 
+/** A large file counts for more: the window bounds the memory of a request, too. */
+function imageChars(part: object): number {
+  const { imageChars: least, imageShare } = WINDOW_LIMITS;
+  const url = 'image_url' in part ? Object(part.image_url).url : '';
+  return Math.max(least, Math.floor(String(url).length / imageShare));
+}
+
 function weighContent(content: UpstreamMessage['content']): number {
   if (typeof content === 'string') return content.length;
   return (content ?? []).reduce((sum, part) => {
-    return sum + ('text' in part ? part.text.length : WINDOW_LIMITS.imageChars);
+    return sum + ('text' in part ? part.text.length : imageChars(part));
   }, 0);
 }

@@ -9,6 +9,7 @@ import { fullLength, lengthOf, prunedTexts, resultTexts } from './results.ts';
 import { isWhole, type ModelSize, roomOf, scaleOf, tokensPerChar, weigh } from './size.ts';
 import {
   type History,
+  imagesOfResults,
   messageOf,
   messagesOfTurn,
   type Piece,
@@ -154,7 +155,8 @@ export function weighPieces(
       messageOf(utterance, piece.run.request, { withImages, around: aroundOne(utterance) }),
     );
     if (midway !== null) said.unshift({ role: 'user', content: midway });
-    return { ...weighPiece(piece, said, { prunedThrough, room, toolbox }), known: one.known };
+    const weighing = { prunedThrough, room, toolbox, takesImages };
+    return { ...weighPiece(piece, said, weighing), known: one.known };
   });
 }
 
@@ -162,12 +164,13 @@ interface Weighing extends Pick<History, 'toolbox'> {
   readonly prunedThrough: number;
   /** Bounds the length of the results of one turn. */
   readonly room: number;
+  readonly takesImages: boolean;
 }
 
 function weighPiece(
   piece: Piece,
   said: UpstreamMessage[],
-  { prunedThrough, room, toolbox }: Weighing,
+  { prunedThrough, room, toolbox, takesImages }: Weighing,
 ): Omit<WeighedPiece, 'known'> {
   const saidChars = weigh(said);
   const { answered } = piece;
@@ -186,15 +189,18 @@ function weighPiece(
     const whole = { saidChars, chars, fullChars: chars, prunedChars: chars };
     return { piece, said, messages: [...said, ...messages], turn, ...whole };
   }
-  const besides = saidChars + weigh(messages) - lengthOf(texts);
+  const isShown = takesImages && number > prunedThrough;
+  const images = isShown ? imagesOfResults(piece.run, answered) : [];
+  const pruning = saidChars + weigh(messages) - lengthOf(texts);
+  const besides = pruning + weigh(images);
   return {
     piece,
     said,
-    messages: [...said, ...messages],
+    messages: [...said, ...messages, ...images],
     saidChars,
     chars: besides + lengthOf(texts),
     fullChars: besides + fullLength(answered, maxChars),
-    prunedChars: besides + lengthOf(pruned),
+    prunedChars: pruning + lengthOf(pruned),
     turn: { number, promptTokens: usage?.promptTokens ?? 0 },
   };
 }

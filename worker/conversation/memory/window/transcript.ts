@@ -1,4 +1,5 @@
 /** Splits what was said into the pieces at which a window can begin, and into messages for the model. Pure. */
+import { ToolCallMetadata } from '../../../../shared/documents.ts';
 import type { Attachment } from '../../../../shared/findings.ts';
 import type { PlanState } from '../../../../shared/plans.ts';
 import {
@@ -221,6 +222,27 @@ export function messagesOfTurn(turn: Turn, results: readonly string[]): Upstream
     })),
   ];
 }
+
+/**
+ * A message with the images of a turn's results: few servers take them in a result itself. Not of a run that failed: a
+ * server that refused the images would refuse every later request as well.
+ */
+export function imagesOfResults(
+  run: Pick<ToldRun, 'status'>,
+  { results }: Pick<AnsweredTurn, 'results'>,
+): UpstreamMessage[] {
+  if (run.status === 'error') return [];
+  const images = results.flatMap((result) => Images.safeParse(result?.metadata).data?.images ?? []);
+  if (images.length === 0) return [];
+  const parts = images.map(({ mimeType, data }) => ({
+    type: 'image_url' as const,
+    image_url: { url: `data:${mimeType};base64,${data}` },
+  }));
+  return [{ role: 'user', content: [{ type: 'text', text: RESULT_IMAGES }, ...parts] }];
+}
+
+const Images = ToolCallMetadata.pick({ images: true });
+const RESULT_IMAGES = '[The images of the results above, in their order.]';
 
 /** The model is told where it works, and does not see calls that it never made. */
 function toldOfOwn(tool: string | undefined, result: string): UpstreamMessage[] {

@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest';
+import { imagesOfResults } from '../../../../../worker/conversation/memory/window/transcript.ts';
+
+const image = { mimeType: 'image/png' as const, data: 'AAAA' };
+const result = (metadata: object) => ({
+  status: 'success' as const,
+  data: 'x',
+  metadata: { ...metadata },
+});
+const told = (status: 'completed' | 'error', ...metadata: object[]) =>
+  imagesOfResults({ status }, { results: [undefined, ...metadata.map(result)] });
+
+it('the images of a turn stand in one message, in the order of its results', () => {
+  const other = { mimeType: 'image/webp' as const, data: 'BBBB' };
+  const [message, ...others] = told(
+    'completed',
+    { images: [image] },
+    {},
+    { images: [other, image] },
+  );
+  expect(others).toEqual([]);
+  expect(message?.content).toMatchObject([
+    { type: 'text' },
+    { image_url: { url: 'data:image/png;base64,AAAA' } },
+    { image_url: { url: 'data:image/webp;base64,BBBB' } },
+    { image_url: { url: 'data:image/png;base64,AAAA' } },
+  ]);
+});
+
+it('a run that failed shows none: its server may have refused them', () => {
+  expect(told('error', { images: [image] })).toEqual([]);
+});
+
+it('what is no list of images shows none', () => {
+  expect(
+    told('completed', { images: [{ mimeType: 'image/svg+xml', data: 'A' }] }, { list: [] }),
+  ).toEqual([]);
+});
