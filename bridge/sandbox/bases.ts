@@ -301,9 +301,14 @@ const AWAKE = 'a process of an earlier command does not stay stopped';
 /** Names that stay writable for a command with `git_write`. */
 const GIT_NAMES: ReadonlySet<string> = new Set(['.git', '.gitmodules']);
 
+/** The repository of a submodule or a linked worktree. Its `.git` file leads there. */
+const OF_SUBMODULE = /\/\.git\/(?:modules|worktrees)\//;
+
 function entriesOf(kind: BaseKind, places: readonly ClosedEntry[]): readonly ClosedEntry[] {
   if (kind === 'plain') return places;
-  return places.filter(({ path }) => !GIT_NAMES.has(path.slice(path.lastIndexOf('/') + 1)));
+  const isOfGit = (path: BytePath) =>
+    GIT_NAMES.has(path.slice(path.lastIndexOf('/') + 1)) || OF_SUBMODULE.test(path);
+  return places.filter(({ path, closure }) => closure === 'secret' || !isOfGit(path));
 }
 
 function shortened(names: readonly string[]): string {

@@ -99,7 +99,10 @@ describe.skipIf(NO_BUBBLEWRAP)(`a tracked secret ${NO_BUBBLEWRAP ?? ''}`, () => 
   });
 
   it('stays closed while git holds the index', async () => {
-    const { put, attempt } = await repository();
+    const { root, git, put, attempt } = await repository();
+    const later = Math.floor(Date.now() / 1_000) + 1_000; // Not before the index: in doubt.
+    await utimes(`${root}/.env`, later, later);
+    await git('add', '.env');
     await put('.git/index.lock', '');
     expect((await attempt('cat .env; git diff')).output).toMatch(
       /^cat: .env: Permission denied\n.*\nfatal: cannot hash .env\n$/,
@@ -152,6 +155,24 @@ describe.skipIf(NO_BUBBLEWRAP)(`a tracked secret ${NO_BUBBLEWRAP ?? ''}`, () => 
     expect((await attempt(work, 'git_write')).output).toBe('a.txt\n');
   });
 
+  it.each(['a linked worktree', 'a submodule'])('of %s is unchanged too', async (where) => {
+    const { git, put, place } = await repository();
+    const allowed = ['-c', 'protocol.file.allow=always'];
+    if (where === 'a submodule') {
+      await put('../outer/a.txt', 'a\n');
+      const outer = (...args: string[]) => git('-C', '../outer', ...allowed, ...args);
+      await outer('init', '-q');
+      await outer('submodule', 'add', '-q', '../repo', 'sub');
+    } else await git('worktree', 'add', '-q', '../linked');
+    const isLinked = where !== 'a submodule';
+    const run = await confinedTo(place, `workspace/${isLinked ? 'linked' : 'outer'}`);
+    const enter = isLinked ? '' : 'cd sub; ';
+    const looked = await run(`${enter}git status --short; git diff; cat .env`, []);
+    expect(looked).toBe('cat: .env: Permission denied\n');
+    const work = `echo n > n.txt; git add -A && git ${AS} commit -qm n; git show --name-only --format=%s`;
+    expect(await run(`${enter}${work}`, ['git_write'])).toBe('n\n\nn.txt\n');
+  });
+
   it('in an index that leads elsewhere, or is none, is closed as any other', async () => {
     const { root, git, attempt } = await repository();
     for (const bytes of [Buffer.from('DIRC'), Buffer.alloc(4_000, 1), hostileIndex()]) {
@@ -181,7 +202,7 @@ async function repository(init: readonly string[] = ['init', '-q'], isHeld = fal
   await git('commit', '-qm', '1');
   const attempt: SandboxedWorkspace['attempt'] = (command, ...permissions) =>
     place.attempt(`cd repo && ${command}`, ...permissions);
-  return { root, git, put, attempt, text: place.text };
+  return { place, root, git, put, attempt, text: place.text };
 }
 
 async function personsGit({ path }: SandboxedWorkspace, cwd: string, args: readonly string[]) {
