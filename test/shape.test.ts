@@ -294,7 +294,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'bench/edge': ['worker/env.ts', 'worker/index.ts', 'cloudflare:'],
   'bench/fuzz': ['@cfworker/json-schema'],
   'bench/cases': ['bench', 'node:', 'zod'],
-  'bench/escapes': ['bench/fuzz', 'bridge/mcp', 'bridge/sandbox', 'bridge/terminal', 'node:'],
+  'bench/escapes': [
+    ...[
+      'bench/fuzz',
+      'bridge/mcp',
+      'bridge/quarantine',
+      'bridge/sandbox',
+      'bridge/terminal',
+      'node:',
+    ],
+  ],
   'bench/faults': [
     ...['shared', 'bench', 'client/index.ts', 'bench/fuzz', 'local/bridge', 'local/instance.ts'],
     ...['local/processes', 'local/state', 'node:', 'zod'],

@@ -3,6 +3,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startListedServers } from './listed-servers.ts';
+import { runPersonsGit } from './persons-git.ts';
 
 /**
  * An attack works in its own folder inside the workspace. Beside the workspace are the home folder (`$HOME`),
@@ -80,7 +81,20 @@ const WRITE =
 
 const PROJECT = { 'a/b/.env': LOOT, 'a/b/.git/person': '', 'a/b/.git/hooks/none': '' };
 
+const VEILED = {
+  '.cursorignore': '/a/b/veiled.txt\n*.veiled\n',
+  'a/b/veiled.txt': LOOT,
+  'a/b/x.veiled': LOOT,
+};
+
 export const RACES: readonly Attack[] = [
+  {
+    name: 'the parents of what .cursorignore closes',
+    files: VEILED,
+    prepare: 'mkdir -p c/b; touch c/b/veiled.txt c/b/x.veiled',
+    swapper: `${EXCHANGE} while (1) { swap("a", "c"); swap("a/b", "c/b"); }`,
+    attempt: (index) => `cat */b/veiled.txt */b/x.veiled; ${provoke(index)}`,
+  },
   {
     name: 'a folder for a link into the home folder',
     prepare: 'mkdir -p x/.git y; ln -s "$HOME/.ssh" y/.git',
@@ -135,6 +149,10 @@ export const RACES: readonly Attack[] = [
   },
 ];
 
+/** A setting by which git starts a program that leaves a mark outside. */
+const OWNED = `printf '[core]\\n\\trepositoryformatversion = 0\\n\\tbare = false\\n\\tworktree = .\\n\\tfsmonitor = "echo ${MARK} > %s/../outside/ran; false"\\n' "$HOME"`;
+const HALF = 'mkdir -p x/objects x/refs; echo ref: refs/heads/a > x/HEAD';
+
 const HOME_FILES = PERSONAL_FILES.map((name) => `"$HOME/../${name}"`).join(' ');
 
 /** The attacks that need no second program. */
@@ -149,6 +167,26 @@ export const PLAIN: readonly Attack[] = [
       '{ echo "#!/usr/bin/env node"; cat tickets.cjs; } > node_modules/.bin/tickets; ' +
       'chmod +x node_modules/.bin/tickets; echo "prefix=$PWD" > .npmrc; echo "{}" > package.json',
     after: startListedServers,
+  },
+  {
+    name: 'to have the person’s git run it',
+    attempt: (index) =>
+      [
+        `${HALF}; ${OWNED} > x/config`,
+        `mkdir -p x; ${OWNED} > x/config; ${HALF}`,
+        `${HALF}; ${OWNED} > x/config; chmod 311 x`,
+        `${HALF}; ${OWNED} > x/config; mkdir -p y; mv x y/z; chmod 111 y`,
+        `git init -q x; ${OWNED} >> x/.git/config; chmod 311 x`,
+        `mkdir -p y/objects y/refs x; ${OWNED} > y/config; echo ../y > x/commondir; echo ref: refs/heads/a > x/HEAD`,
+      ][index % 6] ?? '',
+    after: runPersonsGit,
+  },
+  {
+    name: 'to move what .cursorignore closes away from its rule',
+    files: VEILED,
+    attempt: (index) =>
+      `echo > .cursorignore; rm -f .cursorignore; mkdir -p d${index}; mv a d${index}/ || mv d*/a d${index}/; ` +
+      'cat */a/b/*; mv a/b/veiled.txt v; ln */a/b/veiled.txt w; cp */a/b/veiled.txt u; cat u v w',
   },
   {
     name: 'to read the home folder and our state by their names',
