@@ -102,7 +102,7 @@ export class Transcript {
         this.#standIn(id, `${kind}_`),
       )
       .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '2026-01-05T09:00:00.000Z')
-      .replaceAll(/ in \/\S+\/tree\./g, ' in …/tree.')
+      .replaceAll(/(?<= in |": ")\/\S+\/tree\b/g, '…/tree')
       .replaceAll(/\b[0-9a-f]{40}\b/g, (id) => this.#standIn(id, 'commit_'))
       .replaceAll(/\b[0-9a-f]{32}\b/g, (id) => this.#standIn(id, 'trace_'))
       .replaceAll(/drawbridge\/[0-9a-f]+/g, (id) => this.#standIn(id, 'drawbridge/'))

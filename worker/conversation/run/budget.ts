@@ -89,10 +89,15 @@ export function overBudget(run: Run, deps: BudgetDeps): ErrorReport | null {
   return {
     code: 'BUDGET_EXCEEDED',
     source: 'drawbridge',
-    message: `Stopped: the budget of this answer is spent (${amountOf(limits, limit)}). Nothing is lost: send “continue” with a larger budget, and the agent goes on from here.`,
+    message: `Stopped: the budget of this answer is spent (${amountOf(limits, limit)}). ${run.request.subagent ? SUBAGENT_ADVICE : ADVICE}`,
     details: `Spent: ${described(spent)}.`,
   };
 }
+
+const ADVICE =
+  'Nothing is lost: send “continue” with a larger budget, and the agent goes on from here.';
+/** The parent's model reads it, and cannot send a message to a subagent. */
+const SUBAGENT_ADVICE = 'Do the rest yourself, or give it to another subagent.';
 
 /**
  * Tells the model and the readers, once for each limit, that the run nears its budget. The note stays where it stands in
