@@ -78,11 +78,17 @@ class Target {
     return new Target(root, (await identityOf(root)) ?? '');
   }
 
-  /** Whether the text has its path, whatever stands around. */
+  /** Whether the text has its path, as in a script. The path `/app` is no part of `/opt/app` or `/app-2`. */
   isNamedIn(text: string, known: Known): boolean {
     return readingsOf(text, known).some((reading) => {
-      for (let at = reading.indexOf(this.#root); at >= 0; at = reading.indexOf(this.#root, at + 1))
-        if (!/^[\w.-]/.test(reading.slice(at + this.#root.length))) return true;
+      for (
+        let at = reading.indexOf(this.#root);
+        at >= 0;
+        at = reading.indexOf(this.#root, at + 1)
+      ) {
+        const [before, after] = [reading.slice(0, at), reading.slice(at + this.#root.length)];
+        if (!/[\w.~/-]$/.test(before) && !/^[\w.-]/.test(after)) return true;
+      }
       return false;
     });
   }
@@ -136,8 +142,12 @@ function readingsOf(text: string, known: Known): string[] {
     /\$(?:(\w+)|\{(\w+)\})/g,
     (given, bare, braced) => known[bare ?? braced] ?? given,
   );
-  return [...new Set([text, filled, decoded(filled)])];
+  const readings = [text, filled, decoded(filled)].map((one) => one.replaceAll(WEB_HOST, 'web'));
+  return [...new Set(readings)];
 }
+
+/** Its path is none of this machine. */
+const WEB_HOST = /\b(?:https?|wss?):\/\/[^/\s?#"']*/gi;
 
 function decoded(text: string): string {
   return text.replaceAll(/%[0-9a-f]{2}/gi, (code) =>

@@ -78,6 +78,17 @@ describe('a value leads into the workspace', () => {
   });
 });
 
+it.each(['/srv/opt', 'https://example.com/opt', 'https://opt/x', '/opt-2', 'a/opt', '-opt', 'opt'])(
+  'a short path of a workspace is not found in %s',
+  async (argument) => {
+    const config = { command: 'plain', args: [argument], env: {} };
+    const short = { ...place, workspace: '/opt', environment: { PATH: path('home/bin') } };
+    expect(await valuesInto(config, short)).toEqual([]);
+    const inside = { ...config, args: ['-I/opt/x', 'cd /opt;', 'a=/opt'] };
+    expect(await valuesInto(inside, short)).toEqual(['argument 1', 'argument 2', 'argument 3']);
+  },
+);
+
 it.each<[name: string, config: object]>([
   ['a name', { args: ['-y', '@modelcontextprotocol/server-memory'] }],
   ['another folder of the same beginning', { args: [path('home/work-2')] }],
