@@ -58,7 +58,10 @@ export const FileEditMetadata = z.object({
   /** The new path of a renamed file; `filePath` is its old path. */
   newPath: z.string().optional(),
   language: z.string(),
+  /** Null also where the changes are far apart: then `hunks` has them. */
   diff: Diff.nullable().optional(),
+  /** Each change of several, in order. */
+  hunks: z.array(Diff).optional(),
   /** Present only if the edit was not applied. */
   result: ToolOutcome.optional(),
 });

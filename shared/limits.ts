@@ -431,6 +431,10 @@ export const TOOL_LIMITS = {
   diffTimeoutMs: 200,
   /** UTF-16 units of a shown diff, old and new text together: far below a tunnel frame. */
   maxDiffChars: 400_000,
+  /** UTF-16 units of a diff that spans several changes: a longer one is mostly unchanged lines, and is left out. */
+  maxSpanningDiffChars: 8_000,
+  /** UTF-16 units of the diff that an edit's result shows the model: some 700 tokens. A longer one is cut. */
+  maxToldDiffChars: 2_000,
   /** UTF-16 units of a diff in a proposal: the proposal fits its row even if each unit takes six bytes. */
   maxProposedChars: 140_000,
   /** Lines quoted if an edit finds no place, and UTF-16 units of each line. */

@@ -1,9 +1,9 @@
 /** An edit that a person changed before allowing it. */
-import { structuredPatch } from 'diff';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { ToolFailure } from '../failure.ts';
+import { diffTexts } from './diff.ts';
 import { encode } from './encoding.ts';
-import { describeEdit, type EditProposal, proposalOf } from './propose.ts';
+import { describeDiff, describeEdit, type EditProposal, proposalOf } from './propose.ts';
 import { toSourceText } from './source.ts';
 
 /** Plain data, because another thread may work it out. */
@@ -44,17 +44,8 @@ function toWritable(name: string, content: string): string {
 }
 
 function difference(wanted: string, after: string): string {
-  const patch = structuredPatch('', '', wanted, after, '', '', {
-    context: CONTEXT_LINES,
-    timeout: TOOL_LIMITS.diffTimeoutMs,
-  });
-  if (patch === undefined) return UNTOLD;
-  const text = patch.hunks
-    .flatMap(({ newStart, lines }) => [`@ line ${newStart}`, ...lines])
-    .join('\n');
-  return text.length <= TOOL_LIMITS.maxDiffChars ? text : UNTOLD;
+  const changes = diffTexts(wanted, after);
+  return changes === null ? describeDiff({ diff: null }) : describeDiff(changes);
 }
 
 const HALF = "the person's content holds half of a character, which no file can hold.";
-const CONTEXT_LINES = 1;
-const UNTOLD = '(too much to show: read the file)';

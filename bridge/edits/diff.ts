@@ -30,6 +30,45 @@ export function diffTexts(before: string, after: string): TextDiff | null {
   return isTelling && isInOrder(hunks) ? { diff, hunks } : { diff };
 }
 
+/** A change as lines for the model: `@@ line N @@`, N counting in the old text, then lines with `-` and `+`. */
+export function formatChange({ diff, hunks }: TextDiff): {
+  readonly text: string;
+  readonly added: number;
+  readonly removed: number;
+} {
+  const places = (hunks ?? [diff]).map(withoutNeighbours);
+  return {
+    text: places.map(formatPlace).join('\n'),
+    added: places.reduce((sum, place) => sum + place.added.length, 0),
+    removed: places.reduce((sum, place) => sum + place.removed.length, 0),
+  };
+}
+
+interface ChangedLines {
+  readonly line: number;
+  readonly removed: readonly string[];
+  readonly added: readonly string[];
+}
+
+/** Without the equal lines that a diff has at its ends where lines are only added or only removed. */
+function withoutNeighbours({ oldString, newString, startLine }: Diff): ChangedLines {
+  const [old, fresh] = [oldString.split('\n'), newString.split('\n')];
+  const { oldFrom, oldTo, newFrom, newTo } = findChange(old, fresh);
+  return {
+    line: startLine + oldFrom,
+    removed: old.slice(oldFrom, oldTo),
+    added: fresh.slice(newFrom, newTo),
+  };
+}
+
+function formatPlace({ line, removed, added }: ChangedLines): string {
+  return [
+    `@@ line ${line} @@`,
+    ...removed.map((text) => `-${text}`),
+    ...added.map((text) => `+${text}`),
+  ].join('\n');
+}
+
 /** A change as the person who decides about it sees it. */
 export interface ShownChange {
   readonly diff: Diff[];

@@ -2,10 +2,11 @@
  * Works out an edit without changing anything: takes a file's bytes and a request, returns the new bytes and their
  * diff.
  */
+import { cutLines } from '../../shared/cut-lines.ts';
 import type { Diff } from '../../shared/documents.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { ToolFailure } from '../failure.ts';
-import { diffTexts, type ShownChange, showChange } from './diff.ts';
+import { diffTexts, formatChange, type ShownChange, showChange } from './diff.ts';
 import { encode } from './encoding.ts';
 import { replaceText } from './ladder.ts';
 import { isCopiedWithNumbers } from './line-numbers.ts';
@@ -56,11 +57,17 @@ export interface EditProposal {
 export function proposeEdit({ name, bytes, standing, edit }: EditRequest): EditProposal {
   const before = bytes === null ? null : toSourceText(name, bytes);
   const { after, note } = rewrite({ name, before, standing, edit });
-  return proposalOf(
-    before,
-    after,
-    `${describeEdit(name, before, after)}${note === '' ? '' : ` ${note}`}`,
-  );
+  const told = `${describeEdit(name, before, after)}${note === '' ? '' : ` ${note}`}`;
+  const proposal = proposalOf(before, after, told);
+  if (before === null || proposal.bytes === null) return proposal;
+  return { ...proposal, data: `${told}\n${describeDiff(proposal)}` };
+}
+
+/** What changed, for the model; as much of it as is worth its tokens. */
+export function describeDiff({ diff, hunks }: Pick<EditProposal, 'diff' | 'hunks'>): string {
+  if (diff === null) return '(too much has changed to be shown: use read_file)';
+  const { text } = formatChange({ diff, ...(hunks && { hunks }) });
+  return cutLines(text, TOOL_LIMITS.maxToldDiffChars, 'use read_file');
 }
 
 /** The change from `before` (null where the file does not exist yet) to the new text, told to the model as `data`. */

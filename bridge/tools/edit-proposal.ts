@@ -1,6 +1,8 @@
 /** An edit that was worked out, as a proposal that a person may change further. */
-import type { FileEditMetadata } from '../../shared/documents.ts';
+import { cutLines } from '../../shared/cut-lines.ts';
+import type { Diff, FileEditMetadata } from '../../shared/documents.ts';
 import { languageOf } from '../../shared/languages.ts';
+import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
 import { compute } from '../compute/compute.ts';
@@ -22,15 +24,22 @@ export interface EditCall {
   readonly carryOut: (bytes: Uint8Array | null, context: ToolContext) => Promise<void>;
 }
 
-/** The proposal of `edited`, the edit that the call leads to. */
-export function toProposed(call: EditCall, edited: EditProposal): Proposed {
+/** The proposal of `edited`, the edit that the call leads to. `written` is the text that a person put in its place. */
+export function toProposed(call: EditCall, edited: EditProposal, written?: string): Proposed {
   const { tool, place, before, context } = call;
   const { bytes, data, diff, hunks, shown } = edited;
   const operation = before === null ? 'create' : 'edit';
   const language = languageOf(place.name);
-  const metadata: FileEditMetadata = { filePath: place.name, operation, language, diff };
-  const withHunks = { ...metadata, ...(hunks && { hunks }) };
-  const result: ToolResult = { status: 'success', data, metadata: withHunks };
+  const isSpanning = hunks !== undefined && isLong(diff);
+  const metadata: FileEditMetadata = {
+    filePath: place.name,
+    operation,
+    language,
+    diff: isSpanning ? null : diff,
+    ...(hunks && { hunks: [...hunks] }),
+  };
+  const told = { ...metadata, ...(written !== undefined && { written }) };
+  const result: ToolResult = { status: 'success', data, metadata: told };
   const beforeHash = before?.hash ?? null;
   const change = { beforeHash, afterHash: bytes === null ? beforeHash : hashOf(bytes), result };
   const path = context.workspace.nameOf(place.path);
@@ -44,6 +53,24 @@ export function toProposed(call: EditCall, edited: EditProposal): Proposed {
       return result;
     },
   };
+}
+
+function isLong(diff: Diff | null): boolean {
+  if (diff === null) return false;
+  return diff.oldString.length + diff.newString.length > TOOL_LIMITS.maxSpanningDiffChars;
+}
+
+/** What the person's version writes: the whole of a new file, else the new lines of each change. */
+function writtenBy(
+  { bytes, diff, hunks }: EditProposal,
+  content: string,
+  before: FileImage | null,
+): string {
+  if (bytes === null) return '';
+  const changes = hunks ?? (diff === null ? [] : [diff]);
+  const isWhole = before === null || changes.length === 0;
+  const text = isWhole ? content : changes.map(({ newString }) => newString).join('\n');
+  return cutLines(text, TOOL_LIMITS.maxProposedChars, 'see the file');
 }
 
 /** Undefined where the new file is no text: then nobody can change it further. */
@@ -62,7 +89,8 @@ function toEditedFile(
       const request = { name, bytes: before?.bytes ?? null, proposed, content };
       const edited = await compute('amendEdit', request, context.signal);
       if (edited.bytes !== null) await assertReplaceable(place);
-      return toProposed(call, edited);
+      const isChanged = content !== decoded.text;
+      return toProposed(call, edited, isChanged ? writtenBy(edited, content, before) : undefined);
     },
   };
 }

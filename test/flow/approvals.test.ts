@@ -126,12 +126,31 @@ it('writes what a device has changed, and tells the model the difference', async
   const events = await asked.rest();
   expect(readFileSync(join(house.workspace, 'a.txt'), 'utf8')).toBe('zwei\n');
   expect(events.find(({ type }) => type === 'document_end')).toMatchObject({
+    finalContent: 'zwei',
     metadata: { diff: { oldString: 'two', newString: 'zwei' } },
   });
   const [, second] = asked.model.requests;
   const told = JSON.stringify(second);
   expect(told).toContain('The person changed your edit before allowing it');
   expect(told).toContain('-deux\\n+zwei');
+});
+
+it('says of a new file what a device made of it', async () => {
+  const args = { path: 'new.txt', contents: 'one\n' };
+  await using asked = await startTask('ask', { name: 'write', arguments: args });
+  const { house, conversationId } = asked;
+  const event = asked.events.at(-1);
+  if (event?.type !== 'approval_request') throw new Error('nothing was asked');
+  const { callId, nonce } = event;
+  const content = 'eins\nzwei\n';
+  const signature = await signApproval(deviceOf(house), { ...event, conversationId }, content);
+  const body = { nonce, decision: 'once', content, signature };
+  expect((await answer(house, conversationId, callId, body)).status).toBe(200);
+  const end = (await asked.rest()).find(({ type }) => type === 'document_end');
+  expect(end).toMatchObject({ finalContent: content, metadata: { operation: 'create' } });
+  const { responses } = await house.client.getConversation(conversationId);
+  expect(responses.at(-1)?.documents[0]).toMatchObject({ type: 'file_edit', content });
+  expect(readFileSync(join(house.workspace, 'new.txt'), 'utf8')).toBe(content);
 });
 
 it('never asks about what the owner denies', async () => {
@@ -164,6 +183,7 @@ async function startTask(
   const rules = [
     { tool: 'run_terminal_cmd', pattern: 'touch *', decision },
     { tool: 'str_replace', pattern: '*', decision },
+    { tool: 'write', pattern: '*', decision },
   ] as const;
   const house = await startHouse({
     modelUrl: model.baseUrl,

@@ -26,7 +26,9 @@ const light: EditRequest = {
 };
 
 const missing = { code: 'NOT_FOUND_IN_FILE', message: expect.stringContaining('large.txt: ') };
-const done = { data: 'Edited large.txt (1 line before, 1 now). Replaced at line 1.' };
+const done = {
+  data: 'Edited large.txt (1 line before, 1 now). Replaced at line 1.\n@@ line 1 @@\n-a\n+b',
+};
 
 describe('ComputeThread', () => {
   it('gives back what a task makes, and throws the failures that it throws', async () => {

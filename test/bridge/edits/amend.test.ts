@@ -29,7 +29,7 @@ it('says nothing of a change where there is none', () => {
 
 it('does not show a difference that is too long', () => {
   const long = 'x'.repeat(TOOL_LIMITS.maxDiffChars);
-  expect(amend('one\n', 'two\n', long).data).toContain('too much to show');
+  expect(amend('one\n', 'two\n', long).data).toContain('too much has changed to be shown');
 });
 
 it('refuses what is no text, and what is too large', () => {

@@ -28,7 +28,9 @@ describe('str_replace', () => {
     });
     expect(result).toEqual({
       status: 'success',
-      data: 'Edited src/a.ts (3 lines before, 3 now). Replaced at line 2.',
+      data: expect.stringMatching(
+        /^Edited src\/a\.ts \(3 lines before, 3 now\)\. Replaced at line 2\.\n@@ line 2 @@\n-.*\n\+.*$/,
+      ),
       metadata: {
         filePath: 'src/a.ts',
         operation: 'edit',

@@ -37,12 +37,22 @@ export function resultEvents(
   const metadata = endMetadata(call, document?.metadata, result, toolbox);
   return [
     { type: 'tool_result', documentId, result: outcome },
-    { type: 'document_end', documentId, metadata },
+    { type: 'document_end', documentId, ...writtenContent(document, result), metadata },
     ...attentionEvents(documentId, metadata),
     ...(result.status === 'error'
       ? errorDocument(sequence, reportOfCall(toolbox.nameOf(call.name), result), trace)
       : []),
   ];
+}
+
+/** What a person wrote in place of the content that the model streamed. */
+function writtenContent(
+  document: Document | undefined,
+  { status, metadata }: ToolResult,
+): { finalContent?: string } {
+  const written = metadata?.['written'];
+  const isWritten = status === 'success' && document?.type === 'file_edit';
+  return isWritten && typeof written === 'string' ? { finalContent: written } : {};
 }
 
 /** What the events of a result need of their run. */
