@@ -50,7 +50,7 @@ const MISSING: ReadonlySet<string> = new Set(['FILE_NOT_FOUND', 'NOT_A_FOLDER'])
 const REASONS: Readonly<Record<string, string>> = {
   OUTSIDE_WORKSPACE: 'it leads outside the workspace',
   NOT_A_FILE: 'it is no regular file',
-  SECRET_PATH: 'it may hold secrets',
+  SECRET_PATH: 'it may hold secrets, or an ignore file closes it',
   DENIED: "the machine's policy does not let it be read",
   NOT_PERMITTED: "the bridge's user may not open it",
   INVALID_PATH: 'its path is no path of a file',

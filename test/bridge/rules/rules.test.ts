@@ -176,7 +176,7 @@ it('includes the files that a rule names, each once, and says what it could not 
   expect(rule?.text).not.toMatch(/KEY=1|^outside$|^code$/m);
   expect(rule?.notes).toEqual([
     '@docs/missing.md does not exist',
-    '@docs/.env is not included: it may hold secrets',
+    '@docs/.env is not included: it may hold secrets, or an ignore file closes it',
     '@four.md is not included: too many files include each other',
   ]);
 });
