@@ -54,9 +54,15 @@ export interface BridgeConfig {
   /** See {@link ConnectionConfig}. */
   readonly readToken?: ConnectionConfig['readToken'];
   readonly bridgeId: string;
+  /** The id of this machine's device: the server keeps a bridge to its machine and its folder. */
+  readonly machineId?: string;
+  /** Lets the bridge's conversations go on in this folder, where they were elsewhere before. */
+  readonly moves?: boolean;
   readonly workspaceDir: string;
   /** Outside every workspace. Holds journal, rules and enrolled devices. */
   readonly stateDir: string;
+  /** Holds the list of the devices that count at every bridge of the machine, if that is another folder. */
+  readonly machineDir?: string;
   /** What programs of this bridge get of it: commands by bridge/sandbox/environment.ts, MCP servers by bridge/mcp/. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Whether it may ask questions at this process's terminal. One bridge of a process may. */
@@ -153,7 +159,11 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   };
   const elsewhere = worktrees?.rooms ?? NO_ROOMS;
   const session: Session = createSession({ ...gate, elsewhere }, { ...config, editor: link.asker });
-  const introduction = { bootId, tools: [...known.keys()], confinement: { kind, detail } };
+  const introduction = {
+    ...{ bootId, tools: [...known.keys()], confinement: { kind, detail } },
+    ...(config.machineId !== undefined && { machineId: config.machineId }),
+    ...(config.moves && { moved: true as const }),
+  };
   try {
     const served = {
       ...{ session, journal, introduction, looker, offers: teller },
@@ -198,17 +208,22 @@ function reading<Found>(
   };
 }
 
-interface Asked extends Pick<BridgeConfig, 'bridgeId' | 'stateDir' | 'asksAtTerminal'> {
+interface Asked
+  extends Pick<BridgeConfig, 'bridgeId' | 'stateDir' | 'machineDir' | 'asksAtTerminal'> {
   readonly editor: Asker;
 }
 
 function createSession(
   machine: Omit<Machine, 'asking' | 'devices'>,
-  { bridgeId, stateDir, asksAtTerminal, editor }: Asked,
+  { bridgeId, stateDir, machineDir = stateDir, asksAtTerminal, editor }: Asked,
 ): Session {
   const terminal = asksAtTerminal && createTerminalPrompt(process.stdin, process.stderr);
   const devices = new DeviceAsker({
-    keys: () => readDevices(join(stateDir, 'devices.json')),
+    keys: async () => {
+      const lists = [...new Set([machineDir, stateDir])];
+      const read = lists.map((dir) => readDevices(join(dir, 'devices.json')));
+      return (await Promise.all(read)).flat();
+    },
     onRefused: (answer, why) => session.tellRefusal(answer, why),
     onUsed: (deviceId) =>
       void noteDeviceUse(join(stateDir, 'device-uses.json'), deviceId, new Date()),

@@ -46,7 +46,7 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
       const open = openEvents(send, `conversations/${conversationId}/events`);
       return follow({ open, cursor, isLast: () => false }, clock, options);
     },
-    watchConversation: (conversationId, options) => watch(client, conversationId, options),
+    watchConversation: (conversationId, options) => watch(client, conversationId, clock, options),
     getMe: (signal) => get('me', isAnswer.me, { signal }),
     listModels: (signal) => get('models', isAnswer.models, { signal }),
     listTools: (signal) => get('tools', isAnswer.tools, { signal }),

@@ -69,6 +69,24 @@ export async function* follow(
   }
 }
 
+/** Makes a request that changes nothing, and repeats it as {@link follow} opens a stream again. */
+export async function persist<T>(
+  request: () => Promise<T>,
+  clock: Clock,
+  { signal = new AbortController().signal, onReconnect }: FollowOptions,
+): Promise<T> {
+  for (let failures = 0; ; failures++) {
+    try {
+      return await request();
+    } catch (error) {
+      signal.throwIfAborted();
+      if (isRefusal(error)) throw error;
+      onReconnect?.(error);
+    }
+    await clock.sleep(backoffMs(failures, CLIENT_LIMITS.backoffMinMs, clock.random()), signal, 0);
+  }
+}
+
 const NOTHING_MORE = 204;
 
 /** Opens a connection. Gives it up if no answer comes in time, as with a connection that falls silent later. */

@@ -2,19 +2,19 @@
 import type { ConversationView } from '../shared/documents.ts';
 import { foldConversation } from '../shared/fold.ts';
 import type { Client, Watched } from './api.ts';
-import type { FollowOptions } from './follow.ts';
+import type { Clock } from './clock.ts';
+import { type FollowOptions, persist } from './follow.ts';
 
 /** {@link Client.watchConversation} documents it. */
 export async function* watch(
   client: Pick<Client, 'getConversation' | 'followConversation'>,
   conversationId: string,
+  clock: Clock,
   { limit, ...options }: FollowOptions & { readonly limit?: number } = {},
 ): AsyncGenerator<Watched, void, undefined> {
-  const view = await client.getConversation(
-    conversationId,
-    { ...(limit && { limit }) },
-    options.signal,
-  );
+  const query = limit === undefined ? {} : { limit };
+  const read = () => client.getConversation(conversationId, query, options.signal);
+  const view = await persist(read, clock, options);
   yield { view, event: null };
   const events = client.followConversation(conversationId, { ...options, cursor: view.position });
   for await (const { event } of events) {

@@ -36,6 +36,8 @@ export interface Programs {
 export interface InstanceBridge {
   readonly project: ProjectState;
   readonly workspaceDir: string;
+  /** Whether the conversations of another folder go on in this one. */
+  readonly moves?: boolean;
   /** See local/bridge/environment.ts. */
   readonly environment: Readonly<Record<string, string>>;
 }

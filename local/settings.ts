@@ -27,6 +27,8 @@ export type ModelSettings =
 
 const OPENAI = 'https://api.openai.com/v1';
 
+const MODEL_VARIABLES = ['MODELS', 'OPENAI_BASE_URL', 'OPENAI_API_KEY', 'OPENAI_MODEL'] as const;
+
 /** @throws {LocalError} if OPENAI_BASE_URL is not an http(s) URL, MODELS is no table, or one of its keys is unset. */
 export function readModelSettings(env: NodeJS.ProcessEnv): ModelSettings {
   return env['MODELS'] ? readTableSettings(env, env['MODELS']) : readUpstreamSettings(env);
@@ -51,7 +53,7 @@ function readTableSettings(env: NodeJS.ProcessEnv, text: string): ModelSettings 
       'refused',
       `MODELS names the key ${missing}, which is not set: set it in the environment.`,
     );
-  const names = ['MODELS', 'OPENAI_BASE_URL', 'OPENAI_API_KEY', 'OPENAI_MODEL', ...keys];
+  const names = [...MODEL_VARIABLES, ...keys];
   const models = table.filter(chats).map(({ id }) => id);
   if (models.length === 0 && !env['OPENAI_BASE_URL'])
     throw new LocalError(
@@ -150,6 +152,9 @@ const WORKER_SETTINGS = [
   'RATE_LIMIT_RUNS_PER_MINUTE',
   'METRICS_TOKEN',
 ] as const;
+
+/** The names of all variables that a server reads, except the keys that MODELS names. compose.yaml lists the same. */
+export const SERVER_VARIABLES = [...MODEL_VARIABLES, ...WORKER_SETTINGS] as const;
 
 /**
  * The settings that are set, except those of the model.

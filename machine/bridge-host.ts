@@ -7,6 +7,8 @@ export const HostedBridge = z.object({
   url: z.string(),
   token: z.string(),
   bridgeId: z.string(),
+  machineId: z.string(),
+  machineDir: z.string(),
   workspaceDir: z.string(),
   stateDir: z.string(),
   environment: z.record(z.string(), z.string()),

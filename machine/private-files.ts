@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import {
   closeSync,
   constants,
+  fchownSync,
   fsyncSync,
   linkSync,
   mkdirSync,
@@ -127,13 +128,25 @@ export function restoreMarkOf(journalPath: string): string {
 /** Writes a new file in the same folder and returns its path. Removes the part that a full disk took. */
 function writeBeside(path: string, text: string): string {
   const temporary = `${path}.${randomUUID()}.tmp`;
+  const file = openSync(temporary, 'wx', PRIVATE_FILE);
   try {
-    writeFileSync(temporary, text, { flag: 'wx', mode: PRIVATE_FILE, flush: true });
+    writeFileSync(file, text);
+    giveToOwner(file, dirname(path));
+    fsyncSync(file);
   } catch (error) {
     rmSync(temporary, { force: true });
     throw error;
+  } finally {
+    closeSync(file);
   }
   return temporary;
+}
+
+/** What root makes in the state of a service belongs to the service, which could not read or back it up otherwise. */
+function giveToOwner(file: number, folder: string): void {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = statSync(folder);
+  if (uid !== 0) fchownSync(file, uid, gid);
 }
 
 /** A rename is on disk once its folder is. */

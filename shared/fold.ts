@@ -16,9 +16,16 @@ export function newResponse(start: ResponseStart['response']): ChatResponse {
   };
 }
 
-/** Applies an event to its response, in place. Ignores unknown events and those of documents that the response lacks. */
+/**
+ * Applies an event to its response, in place. Takes out a document that a crash has taken back. Ignores unknown events
+ * and those of documents that the response lacks.
+ */
 export function foldEvent(response: ChatResponse, event: ReadEvent): void {
   switch (event.type) {
+    case 'response_start':
+      // A snapshot may have shown the response before.
+      if (event.response.id === response.id) Object.assign(response, newResponse(event.response));
+      return;
     case 'document_start':
       response.documents.push(newDocument(event.document));
       return;
@@ -52,7 +59,6 @@ export function foldEvent(response: ChatResponse, event: ReadEvent): void {
     case 'message':
     case 'message_update':
     case 'steered':
-    case 'response_start':
     case 'context_summary':
     case 'conversation_update':
     case 'heartbeat':
@@ -63,6 +69,8 @@ export function foldEvent(response: ChatResponse, event: ReadEvent): void {
       if (!document) return;
       const waited = isWaiting(document);
       foldDocument(document, event);
+      if (isInterrupted(document))
+        response.documents.splice(response.documents.indexOf(document), 1);
       if (isWaiting(document) !== waited) response.status = statusAtWork(response);
       followTodos([response], document, event);
     }
@@ -81,9 +89,12 @@ export function foldConversation(view: ConversationView, event: ReadEvent): void
     case 'steered':
       placeSteers(view, event.responseId);
       return;
-    case 'response_start':
-      view.responses.push(newResponse(event.response));
+    case 'response_start': {
+      const shown = view.responses.find(({ id }) => id === event.response.id);
+      if (shown) foldEvent(shown, event);
+      else view.responses.push(newResponse(event.response));
       return;
+    }
     case 'done': {
       const response = view.responses.find(({ id }) => id === event.responseId);
       if (response) foldEvent(response, event);
@@ -153,7 +164,7 @@ function todosOf({ metadata }: Document): readonly { readonly id: string }[] {
 
 /** Whether the document is a complete plan. */
 export function isPlan({ type, metadata }: Document): boolean {
-  return type === 'plan' && metadata['todos'] !== undefined && metadata['interrupted'] !== true;
+  return type === 'plan' && metadata['todos'] !== undefined;
 }
 
 function updateMessage(
@@ -183,10 +194,12 @@ function placeSteers(view: ConversationView, responseId: string): void {
 
 /** The response as the JSON answer gives it: without documents that a crash cut off. */
 export function answerOf(response: ChatResponse): ChatResponse {
-  return {
-    ...response,
-    documents: response.documents.filter((document) => document.metadata['interrupted'] !== true),
-  };
+  return { ...response, documents: response.documents.filter((each) => !isInterrupted(each)) };
+}
+
+/** Whether a crash cut the document off. The turn was asked again, and other documents stand in its place. */
+function isInterrupted({ metadata }: Document): boolean {
+  return metadata['interrupted'] === true;
 }
 
 /** A document at the moment it starts. */

@@ -73,7 +73,7 @@ export const BridgeDetails = BridgeInfo.extend({
 });
 export type BridgeDetails = z.infer<typeof BridgeDetails>;
 
-/** `GET bridges`: the most recently connected bridge comes first. New conversations get that one. */
+/** `GET bridges`: the most recently connected bridge comes first. */
 export const BridgeList = z.object({ items: z.array(BridgeInfo) });
 export type BridgeList = z.infer<typeof BridgeList>;
 

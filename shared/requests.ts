@@ -174,7 +174,7 @@ export const ChatFields = z.strictObject({
   messages: Messages,
   /** The conversation that gets the messages. Absent: a new one. */
   conversationId: ConversationId.optional(),
-  /** The bridge of a new conversation. Absent: the account's most recently connected bridge. */
+  /** The bridge of a new conversation. Absent: the bridge that the token names, or the account's only one. */
   bridgeId: BridgeId.optional(),
   context: RequestContext.optional(),
   /** The run has only these tools. Absent: all tools that the mode allows. */

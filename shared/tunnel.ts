@@ -204,6 +204,10 @@ const Hello = z.object({
   offers: z.string().optional(),
   /** Calls in the bridge's journal. The tunnel acks those that it no longer knows, so that the journal drops them. */
   calls: z.array(CallId).max(TUNNEL_LIMITS.maxListedCalls),
+  /** The machine's own id, that of its device. Absent from older bridges. An older tunnel drops it. */
+  machineId: DeviceId.optional(),
+  /** The person has moved the bridge: its conversations go on in this folder of this machine. */
+  moved: z.literal(true).optional(),
   /**
    * The journal was restored from a backup: it may lack calls that were begun. The tunnel cancels every call that it has
    * sent before.

@@ -154,6 +154,8 @@ export interface SaveAs {
 export interface Submission extends Posted {
   /** The bridge that the message names; a conversation that exists accepts only its own. */
   readonly bridgeId?: string | undefined;
+  /** The bridge of the folder that the sender stands in. A conversation of another bridge refuses the message. */
+  readonly standsAt?: string | undefined;
   /** Set for a message that executes a plan: the conversation writes its text and adds the plan. */
   readonly plan?: PlanVersion | undefined;
   /** Set for a message that saves `plan` instead. */
@@ -309,9 +311,6 @@ export type BridgeStatus = Omit<BridgeInfo, 'lastConnected'>;
 export interface AccountPort extends Rpc.DurableObjectBranded {
   /** Remembers a bridge, and that it connected now. */
   bridgeConnected(bridgeId: string): void;
-
-  /** The bridge that connected last; null if the account has none. */
-  defaultBridge(): string | null;
 
   /** All bridges. The bridge that connected last comes first. */
   bridges(): KnownBridge[];

@@ -23,7 +23,7 @@ export interface Served {
   readonly session: Session;
   readonly journal: Journal;
   readonly offers: OfferTeller;
-  readonly introduction: Pick<Hello, 'bootId' | 'tools' | 'confinement'>;
+  readonly introduction: Pick<Hello, 'bootId' | 'tools' | 'confinement' | 'machineId' | 'moved'>;
   onStatus(status: BridgeStatus): void;
 }
 

@@ -5,7 +5,7 @@ import { readSettings } from '../../local/config/settings.ts';
 import { ModeName } from '../../shared/definitions.ts';
 import { BUDGET_LIMITS, RUN_LIMITS } from '../../shared/limits.ts';
 import { Mode } from '../../shared/modes.ts';
-import { bridgeForNew, lastConversation } from '../target/own-bridge.ts';
+import { bridgeForNew, lastConversation, requireHere } from '../target/own-bridge.ts';
 import {
   addTargetOptions,
   findTarget,
@@ -125,6 +125,7 @@ export async function openChat(options: ChatOptions, terminal: Terminal): Promis
   const { url, token, device, own } = target;
   const client = createClient({ url, token });
   const conversationId = options.continue ? await lastConversation(client, target) : named;
+  if (named !== undefined) await requireHere(client, target, named);
   return {
     client,
     device,

@@ -8,6 +8,7 @@ import { openState, readUserToken } from '../../local/state/state.ts';
 import { inOneLine } from '../../shared/plain-sight.ts';
 import type { Confinement } from '../../shared/tunnel.ts';
 import { Interrupted } from '../config/choose-model.ts';
+import { MOVE_HELP } from '../setup/connect.ts';
 import {
   addLocationOptions,
   type LocationOptions,
@@ -22,6 +23,7 @@ interface UpOptions extends LocationOptions {
   readonly port?: number;
   readonly json: boolean;
   readonly bridge: boolean;
+  readonly move?: boolean;
 }
 
 const MAX_PORT = 65_535;
@@ -37,6 +39,7 @@ export function registerUp(program: Command, programs: Programs): void {
     .option('--port <number>', PORT_HELP, parsePort);
   addLocationOptions(command, 'here')
     .option('--json', 'print one line of JSON to stdout when ready, all else to stderr', false)
+    .option('--move', `${MOVE_HELP} (with --state)`)
     .option('--no-bridge', 'run only the API: the agent cannot read files or run commands')
     .action((options: UpOptions) => up(options, programs, abortOnInterrupt()));
 }
@@ -72,7 +75,8 @@ async function prepare(
     const ready = { ...running, token, bridgeId, model, workspaceDir, stateDir, programs };
     process.stdout.write(options.json ? readyLine(ready) : readyText(ready));
   };
-  const bridge = options.bridge ? { project: state, workspaceDir, environment } : null;
+  const { move: moves = false } = options;
+  const bridge = options.bridge ? { project: state, workspaceDir, environment, moves } : null;
   return { ...{ programs, state, bridge, port }, ...served, ...{ onReady, onNotice } };
 }
 

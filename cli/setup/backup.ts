@@ -34,7 +34,7 @@ export function registerBackup(program: Command): void {
 async function backUpTo(path: string, options: LocationOptions): Promise<void> {
   const { backUp } = await import('../../local/backup/backup.ts');
   const file = resolve(path);
-  const serverDir = await serverDirOf(options);
+  const serverDir = await findServerDir(options);
   if (!existsSync(resolve(serverDir, STATE_MARK))) {
     throw new LocalError('refused', `There is no state in ${serverDir}: name one with --state.`);
   }
@@ -73,12 +73,6 @@ async function requireOutside(file: string, workspaces: readonly string[]): Prom
     'refused',
     `${nameInLine(file)} would be in the workspace ${nameInLine(workspace)}, where the agent can read the keys in it: name a file elsewhere.`,
   );
-}
-
-/** A named folder needs no workspace: the state of `drawbridge serve` has none. */
-async function serverDirOf(options: LocationOptions): Promise<string> {
-  if (options.state !== undefined) return resolve(options.state);
-  return await findServerDir(options);
 }
 
 async function restoreFrom(path: string, { state }: LocationOptions): Promise<void> {

@@ -32,7 +32,11 @@ export type RunBridge = (config: BridgeConfig, signal: AbortSignal) => Promise<v
 interface ConnectOptions extends LocationOptions {
   readonly tokenFile?: string;
   readonly bridgeId?: string;
+  readonly move?: boolean;
 }
+
+/** The help of `--move`. */
+export const MOVE_HELP = 'let the conversations of the folder before go on in this one';
 
 /** `runBridge` is a parameter because tests pass their own bridge. */
 export function registerConnect(program: Command, runBridge: RunBridge = runOwnBridge): void {
@@ -41,7 +45,8 @@ export function registerConnect(program: Command, runBridge: RunBridge = runOwnB
     .description('Connect a folder of this machine to the Drawbridge at a URL, until Ctrl-C')
     .argument('<url>', 'the URL of the Drawbridge')
     .option('--token-file <file>', 'file with the token (default: the variable DRAWBRIDGE_TOKEN)')
-    .option('--bridge-id <id>', 'the id of this bridge (default: the id in the token)');
+    .option('--bridge-id <id>', 'the id of this bridge (default: the id in the token)')
+    .option('--move', MOVE_HELP);
   addLocationOptions(command, 'here').action(async (url: string, options: ConnectOptions) => {
     const { preset, keyNames } = await readSettings();
     const config = { ...(await configOf(url, options)), preset };
@@ -129,7 +134,16 @@ async function configOf(url: string, options: ConnectOptions): Promise<ConnectCo
   const place = { workspaceDir, stateDir: state.projectDir };
   const logFile = bridgeLogOf(state.logsDir, workspaceDir);
   const again = tokenFile && { readToken: () => readAgain(tokenFile, token) };
-  return { url, token, bridgeId, ...place, logFile, asksAtTerminal: true, tokenFile, ...again };
+  const machine = { machineId: state.device.deviceId, machineDir: state.dir };
+  const bridge = {
+    url,
+    token,
+    ...again,
+    bridgeId,
+    ...machine,
+    ...(options.move && { moves: true }),
+  };
+  return { ...bridge, ...place, logFile, asksAtTerminal: true, tokenFile };
 }
 
 function readToken({ tokenFile }: ConnectOptions): string {

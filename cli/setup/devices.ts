@@ -1,21 +1,17 @@
 /** `drawbridge devices`: the devices whose approvals count at the bridge of a folder. Only this machine enrols them. */
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { fingerprintOf, formatDeviceKey, readDeviceKey } from '../../client/index.ts';
-import { changeDevices, publicHalf, readDevice } from '../../local/state/device.ts';
-import { locateState, sharedServerDir } from '../../local/state/folder.ts';
-import { openServerState, openState } from '../../local/state/state.ts';
+import { changeDevices, listEnrolled, publicHalf, readDevice } from '../../local/state/device.ts';
+import { namedServerDir, sharedServerDir } from '../../local/state/folder.ts';
+import { openServerState } from '../../local/state/state.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { readPlainFile } from '../../machine/private-files.ts';
 import { DEVICE_ALGORITHM } from '../../shared/approval-text.ts';
 import { DeviceKey } from '../../shared/approvals.ts';
 import { nameInLine, printableLine } from '../../shared/plain-sight.ts';
 import { RENDER_LIMITS } from '../limits.ts';
-import {
-  addLocationOptions,
-  findLocation,
-  type LocationOptions,
-} from '../target/location-options.ts';
+import { addLocationOptions, findKept, type LocationOptions } from '../target/location-options.ts';
 import { askFirst } from '../terminal/confirm.ts';
 import { EXIT_HELP } from '../terminal/exit-codes.ts';
 import { ownCommand } from '../terminal/own-command.ts';
@@ -44,12 +40,18 @@ export function registerDevices(program: Command): void {
   addLocationOptions(revoke).action(revokeOne);
 }
 
+/** The folders of the lists: of all folders of the server, and of the one that the command is used in. */
+async function findLists(options: LocationOptions): Promise<[machine: string, ...string[]]> {
+  const { serverDir, projectDir = serverDir } = await findKept(options, 'kept');
+  return projectDir === serverDir ? [serverDir] : [serverDir, projectDir];
+}
+
 async function listAll(options: LocationOptions): Promise<void> {
-  const { readDevices, readDeviceUses } = await import('../../bridge/admission/devices.ts');
-  const { projectDir, serverDir } = await locateState(await findLocation(options, 'kept'));
-  const devices = await readDevices(join(projectDir, 'devices.json'));
-  const uses = await readDeviceUses(join(projectDir, 'device-uses.json'));
-  const own = await readDevice(serverDir);
+  const { readDeviceUses } = await import('../../bridge/admission/devices.ts');
+  const lists = await findLists(options);
+  const devices = await listEnrolled(lists);
+  const uses = await readDeviceUses(join(lists.at(-1) ?? '', 'device-uses.json'));
+  const own = await readDevice(lists[0]);
   const terminal = openTerminal(process, process.env);
   for (const device of devices) {
     const { deviceId, label, enrolledAt } = device;
@@ -64,8 +66,11 @@ async function listAll(options: LocationOptions): Promise<void> {
 }
 
 async function showOwn({ state }: LocationOptions): Promise<void> {
-  const dir = state === undefined ? await sharedServerDir() : resolve(state);
-  const { device } = await openServerState(dir);
+  const device =
+    state === undefined
+      ? (await openServerState(await sharedServerDir())).device
+      : await readDevice(await namedServerDir(state));
+  if (!device) throw new LocalError('refused', 'This state has no device yet: start its server.');
   const own = publicHalf(device);
   const terminal = openTerminal(process, process.env);
   terminal.write(`Device       ${labelInLine(own.label)} (${own.deviceId})\n`);
@@ -78,31 +83,40 @@ async function showOwn({ state }: LocationOptions): Promise<void> {
 
 async function enrolOne(written: string, options: LocationOptions): Promise<void> {
   const device = await readKey(written);
-  const location = await findLocation(options, 'kept');
-  const { projectDir } = await openState(location);
+  const [machine, ...others] = await findLists(options);
+  if (options.state === undefined) await openServerState(machine);
   const terminal = openTerminal(process, process.env);
   const name = labelInLine(device.label);
   terminal.write(`Device       ${name} (${device.deviceId})\n`);
   terminal.write(`Fingerprint  ${await fingerprintOf(device)}\n`);
   terminal.write(
-    `It could then approve any command and any edit in ${nameInLine(location.workspaceDir)}.\n`,
+    `It could then approve any command and any edit in every folder that is connected to the server in ${nameInLine(machine)}.\n`,
   );
   await askFirst(terminal, 'Does the device itself show this fingerprint?', {
     unasked: 'a person must compare the fingerprint, so enrol devices in a terminal.',
     otherwise: 'Nothing was enrolled.',
   });
-  await changeDevices(projectDir, (devices) => {
-    const known = devices.find(({ deviceId }) => deviceId === device.deviceId);
-    if (known) throw alreadyThere(known, device);
+  const elsewhere = await listEnrolled(others);
+  await changeDevices(machine, (devices) => {
+    const isNamed = ({ deviceId }: DeviceKey) => deviceId === device.deviceId;
+    const known = devices.find(isNamed) ?? elsewhere.find(isNamed);
+    // One that was enrolled for this folder alone may count everywhere from now on.
+    if (known && (devices.includes(known) || !isSameKey(known, device))) {
+      throw alreadyThere(known, device);
+    }
     return [...devices, { ...device, enrolledAt: new Date().toISOString() }];
   });
   terminal.write(`${name} may approve from now on.\n`);
 }
 
+function isSameKey(known: DeviceKey, device: DeviceKey): boolean {
+  return known.publicKey.x === device.publicKey.x && known.publicKey.y === device.publicKey.y;
+}
+
 function alreadyThere(known: DeviceKey, device: DeviceKey): LocalError {
-  const isSame =
-    known.publicKey.x === device.publicKey.x && known.publicKey.y === device.publicKey.y;
-  const what = isSame ? 'is enrolled already' : 'is enrolled with another key: revoke it first';
+  const what = isSameKey(known, device)
+    ? 'is enrolled already'
+    : 'is enrolled with another key: revoke it first';
   return new LocalError('refused', `${device.deviceId} ${what}.`);
 }
 
@@ -133,16 +147,15 @@ async function readKeyFile(path: string): Promise<string> {
 const HOW = `\`${ownCommand('devices', 'show')}\` prints one on the device.`;
 
 async function revokeOne(named: string, options: LocationOptions): Promise<void> {
-  const { projectDir, serverDir } = await locateState(await findLocation(options, 'kept'));
-  const own = await readDevice(serverDir);
-  let revoked: DeviceKey | undefined;
-  await changeDevices(projectDir, (devices) => {
-    revoked = findNamed(devices, named);
-    return devices.filter((device) => device !== revoked);
-  });
+  const lists = await findLists(options);
+  const own = await readDevice(lists[0]);
+  const { deviceId, label } = findNamed(await listEnrolled(lists), named);
+  for (const list of lists) {
+    await changeDevices(list, (devices) => devices.filter((each) => each.deviceId !== deviceId));
+  }
   const terminal = openTerminal(process, process.env);
-  terminal.write(`${labelInLine(revoked?.label ?? named)} can approve nothing here any more.\n`);
-  if (revoked?.deviceId === own?.deviceId) {
+  terminal.write(`${labelInLine(label)} can approve nothing here any more.\n`);
+  if (deviceId === own?.deviceId) {
     terminal.write(
       'That is this machine: your chats here can no longer approve for this folder.\n',
     );
@@ -152,7 +165,7 @@ async function revokeOne(named: string, options: LocationOptions): Promise<void>
 function findNamed<Key extends DeviceKey>(devices: readonly Key[], named: string): Key {
   const found = devices.filter(({ deviceId, label }) => named === deviceId || named === label);
   const [device] = found;
-  if (device && found.length === 1) return device;
+  if (device && found.every(({ deviceId }) => deviceId === device.deviceId)) return device;
   const why = device ? 'names several devices' : 'is not enrolled here';
   throw new LocalError('refused', `${inLine(named)} ${why}: "devices list" shows the ids.`);
 }

@@ -1,14 +1,23 @@
 /** `drawbridge token`: prints a bearer token, for the local instance or for a Drawbridge that is hosted elsewhere. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { openState, readMetricsToken, readUserToken } from '../../local/state/state.ts';
+import {
+  openServerState,
+  openState,
+  readAuthSecret,
+  readBridgeId,
+  readMetricsToken,
+  readUserToken,
+} from '../../local/state/state.ts';
 import { type Grant, mintToken } from '../../local/state/tokens.ts';
+import { LocalError } from '../../machine/local-error.ts';
 import { readPlainFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { BridgeId, newBridgeId } from '../../shared/ids.ts';
 import { decodeSecrets, MAX_TOKEN_DAYS } from '../../shared/tokens.ts';
 import {
   addLocationOptions,
-  findLocation,
+  findKept,
+  type KeptPlace,
   type LocationOptions,
 } from '../target/location-options.ts';
 import { UsageError } from '../terminal/usage-error.ts';
@@ -37,7 +46,11 @@ export function registerToken(program: Command): void {
     )
     .option('--for <account>', 'for this account of a hosted Drawbridge', parseAccount)
     .option('--secret-file <file>', 'the file with its AUTH_SECRET; goes with --for')
-    .option('--bridge-id <id>', 'the bridge of a token for one (default: a new one)', parseBridgeId)
+    .option(
+      '--bridge-id <id>',
+      'the bridge that the token is for, or that its messages go to',
+      parseBridgeId,
+    )
     .option('--days <number>', 'how long the token is valid (default: 30 days)', parseDays);
   addLocationOptions(command).action(async (options: TokenOptions) => {
     process.stdout.write(`${await tokenOf(options)}\n`);
@@ -61,13 +74,31 @@ async function tokenOf(options: TokenOptions): Promise<string> {
   return await mintToken(secret, grant, new Date(), { account, lifeMs });
 }
 
+/** With `--state` creates nothing but the kept token. In a folder of a server for several the token names its bridge. */
 async function localTokenOf(options: TokenOptions): Promise<string> {
-  const state = await openState(await findLocation(options, 'running'));
-  const { authSecret, bridgeId } = state;
-  const now = new Date();
-  if (options.scope === 'metrics') return await readMetricsToken(state);
-  if (options.scope === 'user') return await readUserToken(state, now);
-  return await mintToken(authSecret, { scope: 'bridge', bridgeId }, now);
+  const { scope, state } = options;
+  const place = await findKept(options, 'running');
+  const { serverDir: dir, projectDir } = place;
+  const server =
+    state === undefined
+      ? await openServerState(dir)
+      : { dir, authSecret: await readAuthSecret(dir) };
+  if (scope === 'metrics') return await readMetricsToken(server);
+  const bridgeId = projectDir && (await readBridgeId(projectDir));
+  if (scope === 'user') {
+    const project = place.kind === 'shared' && projectDir && bridgeId && { projectDir, bridgeId };
+    return await readUserToken(server, new Date(), project || undefined);
+  }
+  const found = bridgeId ?? (await madeBridge(options, place));
+  return await mintToken(server.authSecret, { scope, bridgeId: found }, new Date());
+}
+
+/** The bridge of a folder that was never connected. @throws {LocalError} where there is no such folder. */
+async function madeBridge(options: TokenOptions, { workspaceDir }: KeptPlace): Promise<string> {
+  if (workspaceDir === undefined) {
+    throw new LocalError('refused', 'No folder has been connected here, so there is no bridge.');
+  }
+  return (await openState({ ...options, workspaceDir })).bridgeId;
 }
 
 function grantOf({ scope, bridgeId }: TokenOptions): Grant {
@@ -82,8 +113,7 @@ function grantOf({ scope, bridgeId }: TokenOptions): Grant {
       process.stderr.write(`The token is for a new bridge. Renew it with --bridge-id ${id}.\n`);
     return { scope, bridgeId: id };
   }
-  if (bridgeId === undefined) return { scope };
-  throw new UsageError('--bridge-id goes with --scope bridge.');
+  return { scope, bridgeId };
 }
 
 async function readSecret(path: string): Promise<string> {

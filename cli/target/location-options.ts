@@ -1,7 +1,13 @@
 /** `--workspace` and `--state`: the options that name an instance, the same for every command. */
 import type { Command } from 'commander';
 import { INSTALLED_ROOT } from '../../local/own-root.ts';
-import { locateState, type StateLocation, sharedServerDir } from '../../local/state/folder.ts';
+import {
+  locateState,
+  namedServerDir,
+  type StateLocation,
+  type StatePlace,
+  sharedServerDir,
+} from '../../local/state/folder.ts';
 import { listLocations } from '../../local/state/running.ts';
 
 /** The options as commander parses them. */
@@ -52,14 +58,33 @@ export async function findLocation(
   return running?.location ?? above[0]?.location ?? here;
 }
 
+/** The state folders of a server and, where it has one, of a project. */
+export type KeptPlace = Pick<StatePlace, 'serverDir'> & Partial<StatePlace>;
+
+/**
+ * The state that a command only uses: that of `--state`, wherever the command is run, or of this folder. Creates nothing.
+ * The shared server where the folder cannot be a workspace, such as the home folder.
+ * @throws {LocalError} if there is no state in `--state`.
+ */
+export async function findKept(
+  options: LocationOptions,
+  wanted: 'running' | 'kept',
+): Promise<KeptPlace> {
+  if (options.state !== undefined) {
+    const dir = await namedServerDir(options.state);
+    return { kind: 'own', serverDir: dir, projectDir: dir };
+  }
+  try {
+    return await locateState(await findLocation(options, wanted));
+  } catch (error) {
+    if (options.workspace !== undefined) throw error;
+    return { kind: 'shared', serverDir: await sharedServerDir() };
+  }
+}
+
 /** The server of this folder; the shared one where the folder cannot be a workspace, such as the home folder. */
 export async function findServerDir(options: LocationOptions): Promise<string> {
-  try {
-    return (await locateState(await findLocation(options, 'running'))).serverDir;
-  } catch (error) {
-    if (options.workspace !== undefined || options.state !== undefined) throw error;
-    return await sharedServerDir();
-  }
+  return (await findKept(options, 'running')).serverDir;
 }
 
 /** npm runs a script in the package's folder; INIT_CWD names the user's folder. Elsewhere INIT_CWD may be stale. */

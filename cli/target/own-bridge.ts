@@ -23,6 +23,23 @@ export async function bridgeForNew(
   );
 }
 
+/**
+ * Makes sure that a conversation works in the folder that the command is used in, where the server has several.
+ * @throws {LocalError} that names the folder of a conversation that works elsewhere.
+ */
+export async function requireHere(
+  client: Pick<Client, 'getConversation' | 'getBridge'>,
+  { bridgeId: own }: Pick<Target, 'bridgeId'>,
+  conversationId: string,
+): Promise<void> {
+  if (own === undefined) return;
+  const bridgeId = await bridgeOf(client, conversationId);
+  if (bridgeId === null || bridgeId === own) return;
+  const { workspacePath } = await client.getBridge(bridgeId);
+  const text = `This conversation works in ${workspacePath}: run the command there.`;
+  throw new LocalError('refused', text);
+}
+
 /** The conversation of this folder that was answered last. @throws {LocalError} if there is none. */
 export async function lastConversation(
   client: Pick<Client, 'getConversation' | 'listConversations'>,

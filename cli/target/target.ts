@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Device } from '../../client/index.ts';
 import { readDevice } from '../../local/state/device.ts';
-import { locateState, type StatePlace, sharedServerDir } from '../../local/state/folder.ts';
+import { sharedServerDir } from '../../local/state/folder.ts';
 import { findInstanceIn } from '../../local/state/running.ts';
 import { openServerState, readBridgeId, readUserToken } from '../../local/state/state.ts';
 import { nearEndOf } from '../../local/state/tokens.ts';
@@ -12,7 +12,8 @@ import { ownCommand } from '../terminal/own-command.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import {
   addLocationOptions,
-  findLocation,
+  findKept,
+  type KeptPlace,
   type LocationOptions,
   locationWordsOf,
 } from './location-options.ts';
@@ -79,16 +80,13 @@ export function targetWordsOf({ url, token, ...location }: TargetOptions): strin
 }
 
 async function findLocalTarget(options: LocationOptions): Promise<Target> {
-  const location = await findLocation(options, 'running');
-  const place: ServerPlace = await locateState(location).catch(async (error: unknown) => {
-    if (options.workspace !== undefined || options.state !== undefined) throw error;
-    return await outsideProjects();
-  });
+  const place = await findKept(options, 'running');
   const instance = await findInstanceIn(place.serverDir);
   if (!instance) {
+    const where = place.workspaceDir ?? place.serverDir;
     throw new LocalError(
       'failed',
-      `No Drawbridge runs for ${location.workspaceDir} or a folder above it: start one with ` +
+      `No Drawbridge runs for ${where} or a folder above it: start one with ` +
         `\`${ownCommand('start')}\`, or give --workspace, --state or --url.`,
     );
   }
@@ -104,14 +102,7 @@ async function findLocalTarget(options: LocationOptions): Promise<Target> {
   };
 }
 
-/** In a folder that cannot be a workspace, such as the home folder, the shared server is meant. */
-async function outsideProjects(): Promise<ServerPlace> {
-  return { kind: 'shared', serverDir: await sharedServerDir() };
-}
-
-type ServerPlace = Pick<StatePlace, 'kind' | 'serverDir'> & Partial<StatePlace>;
-
-async function ownBridge({ projectDir }: ServerPlace): Promise<OwnBridge | undefined> {
+async function ownBridge({ projectDir }: KeptPlace): Promise<OwnBridge | undefined> {
   const bridgeId = projectDir === undefined ? undefined : await readBridgeId(projectDir);
   return projectDir && bridgeId ? { bridgeId, stateDir: projectDir } : undefined;
 }

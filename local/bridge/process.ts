@@ -12,6 +12,8 @@ export interface BridgeProcess {
   readonly url: string;
   readonly state: State;
   readonly workspaceDir: string;
+  /** See {@link InstanceBridge}. */
+  readonly moves?: boolean;
   /** The program that runs `drawbridge`, and its first arguments. */
   readonly command: readonly [string, ...string[]];
   /** See local/bridge/environment.ts. No command can read a variable that the bridge lacks. */
@@ -63,7 +65,8 @@ function startBridge(bridge: BridgeProcess, token: string): ChildProcess {
   const [program, ...first] = bridge.command;
   // The bridge finds the state of a project of the shared server by the workspace.
   const place = state.projectDir === state.dir ? ['--state', state.dir] : [];
-  const args = [...first, 'connect', url, '--workspace', workspaceDir, ...place];
+  const move = bridge.moves ? ['--move'] : [];
+  const args = [...first, 'connect', url, '--workspace', workspaceDir, ...place, ...move];
   return spawn(program, args, {
     // The bridge asks its questions at this process's terminal. Stdout is for the ready message alone.
     stdio: ['inherit', process.stderr, process.stderr, 'ipc'],

@@ -101,6 +101,8 @@ export class Project {
     const { token, expiresMs } = await mintBridgeToken(state.authSecret, bridgeId);
     const bridge = {
       ...{ url, token, bridgeId, environment, asksAtTerminal },
+      machineId: state.device.deviceId,
+      machineDir: state.dir,
       ...{ workspaceDir: place.workspaceDir, stateDir: place.projectDir },
       logFile: bridgeLogOf(state.logsDir, place.workspaceDir),
     };

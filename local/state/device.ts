@@ -33,6 +33,22 @@ export async function enrolDevice(device: Device, projectDir: string): Promise<v
   }));
 }
 
+/**
+ * The devices whose approvals count at a project's bridge: those of the machine, which count at every bridge of the
+ * server, and those that were enrolled for the project alone.
+ * @throws {LocalError} for a damaged list.
+ */
+export async function listEnrolled(dirs: readonly string[]): Promise<EnrolledDevice[]> {
+  const lists = await Promise.all([...new Set(dirs)].map(readEnrolled));
+  return lists.flat();
+}
+
+async function readEnrolled(dir: string): Promise<readonly EnrolledDevice[]> {
+  const path = join(dir, DEVICES_FILE);
+  if ((await readIfThere(path)) === undefined) return [];
+  return (await openStateFile(path, EnrolledDevices, () => ({ devices: [] }))).devices;
+}
+
 /** The device in this state folder; undefined where none was made. @throws {LocalError} for a damaged file. */
 export async function readDevice(stateDir: string): Promise<Device | undefined> {
   const isThere = (await readIfThere(join(stateDir, DEVICE_FILE))) !== undefined;
@@ -40,22 +56,22 @@ export async function readDevice(stateDir: string): Promise<Device | undefined> 
 }
 
 /**
- * Changes the list of devices of a project's bridge, one command at a time. The bridge reads the list at each answer,
+ * Changes the list of devices of a machine or of a project's bridge, one command at a time. The bridge reads the list at each answer,
  * so a change counts at once.
  * @throws {LocalError} if another command changes it, or the list is damaged. `change` may throw as well.
  */
 export async function changeDevices(
-  projectDir: string,
+  dir: string,
   change: (devices: readonly EnrolledDevice[]) => EnrolledDevice[],
 ): Promise<void> {
-  const lock = takeLock(join(projectDir, 'devices.lock'));
+  const lock = takeLock(join(dir, 'devices.lock'));
   if (!lock.isTaken) {
     const text =
       'Another command is changing the list of devices: wait for its end, and try again.';
     throw new LocalError('refused', text);
   }
   using _ = lock;
-  const path = join(projectDir, DEVICES_FILE);
+  const path = join(dir, DEVICES_FILE);
   const { devices } = await openStateFile(path, EnrolledDevices, () => ({ devices: [] }));
   replaceFile(path, JSON.stringify({ devices: change(devices) }));
 }

@@ -70,6 +70,17 @@ function ownPlace(workspaceDir: string, dir: string): StatePlace {
   return { kind: 'own', workspaceDir, serverDir: dir, projectDir: dir };
 }
 
+/**
+ * The real path of the state folder that `--state` names, for a command that only uses it. Without a workspace: the
+ * folder that the person stands in does not count.
+ * @throws {LocalError} if there is no state in it.
+ */
+export async function namedServerDir(stateDir: string): Promise<string> {
+  const dir = await realPathOf(stateDir);
+  if (existsSync(join(dir, STATE_MARK))) return dir;
+  throw new LocalError('refused', `There is no state in ${dir}: name one with --state.`);
+}
+
 /** The real path of the shared server's state folder, which need not exist yet. */
 export async function sharedServerDir(): Promise<string> {
   return await realPathOf(join(stateHome(), 'server'));

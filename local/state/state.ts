@@ -97,18 +97,33 @@ export async function readBridgeId(projectDir: string): Promise<string | undefin
 
 const BRIDGE_FILE = 'bridge.json';
 
-/** The user's token from the state folder; a new one if there is none, or if it expires soon. */
-export async function readUserToken(state: ServerState, now: Date): Promise<string> {
-  const path = join(state.dir, 'token');
+/**
+ * The user's token from the state folder; a new one if there is none, or if it expires soon. With a project the token
+ * names the project's bridge, and is kept with the project.
+ */
+export async function readUserToken(
+  { dir, authSecret }: Pick<ServerState, 'dir' | 'authSecret'>,
+  now: Date,
+  project?: ProjectState,
+): Promise<string> {
+  const path = join(project?.projectDir ?? dir, 'token');
   const kept = await readIfThere(path);
-  if (kept !== undefined && (await isTokenFresh(state.authSecret, kept, now))) return kept;
-  const token = await mintToken(state.authSecret, { scope: 'user' }, now);
+  if (kept !== undefined && (await isTokenFresh(authSecret, kept, now))) return kept;
+  const token = await mintToken(authSecret, { scope: 'user', bridgeId: project?.bridgeId }, now);
   try {
     replaceFile(path, token);
   } catch {
     // For example a full disk. The token is valid even if it cannot be kept.
   }
   return token;
+}
+
+/** The secret of a state that is there. Creates nothing. @throws {LocalError} if there is none, or it is damaged. */
+export async function readAuthSecret(dir: string): Promise<string> {
+  const path = join(dir, STATE_MARK);
+  const text = await readIfThere(path);
+  if (text === undefined) throw new LocalError('refused', `There is no state in ${dir}.`);
+  return checkedSecret(path, text);
 }
 
 /**
@@ -130,7 +145,11 @@ export async function readMetricsToken({ dir }: Pick<ServerState, 'dir'>): Promi
 
 async function openSecret(path: string): Promise<string> {
   const make = () => randomBytes(MIN_SECRET_BYTES).toString('base64url');
-  const secret = (await readOrCreate(path, make)).trim();
+  return checkedSecret(path, await readOrCreate(path, make));
+}
+
+function checkedSecret(path: string, text: string): string {
+  const secret = text.trim();
   const decoded = decodeSecrets(secret);
   if (decoded.ok) return secret;
   throw new LocalError(

@@ -6,7 +6,8 @@ import { LOCAL_LIMITS } from '../limits.ts';
 
 /** What a token allows: everything that its account may do, or only running one bridge. */
 export type Grant =
-  | { readonly scope: 'user' }
+  /** With `bridgeId` for one folder: a message that names no bridge goes to that one. */
+  | { readonly scope: 'user'; readonly bridgeId?: string | undefined }
   | { readonly scope: 'bridge'; readonly bridgeId: string };
 
 /** The one account of a local instance. */
@@ -29,7 +30,7 @@ export async function mintToken(
 ): Promise<string> {
   const claims = {
     scope: grant.scope,
-    ...(grant.scope === 'bridge' && { bridge: grant.bridgeId }),
+    ...(grant.bridgeId !== undefined && { bridge: grant.bridgeId }),
   };
   return await new SignJWT(claims)
     .setProtectedHeader({ alg: ALGORITHM })

@@ -30,7 +30,8 @@ describe('what stands in the place of a file of the state is told in one line, a
   test.each(cases)('%s: %s', async (name, damage) => {
     const place = await newState();
     replace(place, name, damage);
-    const { code, stderr } = await runDrawbridge(argumentsOf('token', place));
+    const command = name.startsWith('device') ? 'devices' : 'token';
+    const { code, stderr } = await runDrawbridge(argumentsOf(command, place));
     // A token that is no good is replaced by a new one.
     const isReplaced = name === 'token' && ['garbage', 'random bytes'].includes(damage);
     if (isReplaced) expect([code, stderr]).toEqual([0, '']);

@@ -300,6 +300,35 @@ describe('a conversation', () => {
     expect(seen.at(-1)).toBe('done');
   });
 
+  it('is watched although the server restarts as it is read', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    api.answers.set(`GET conversations/${CONVERSATION_ID}`, { ...VIEW, position: 0 });
+    let tries = 0;
+    const restarting: typeof fetch = async (input, init) => {
+      tries += 1;
+      if (tries === 1) throw new TypeError('connection refused');
+      if (tries === 2) return new Response('Bad gateway', { status: 502 });
+      return await fetch(input, init);
+    };
+    const clock = createTestClock();
+    const client = createClient({ url: api.url, token: 'token', fetch: restarting }, clock);
+    const errors: unknown[] = [];
+    const onReconnect = (error: unknown) => errors.push(error);
+    for await (const { event } of client.watchConversation(CONVERSATION_ID, { onReconnect })) {
+      if (event?.type === 'done') break;
+    }
+    expect(errors).toMatchObject([{ code: 'UNREACHABLE' }, { code: 'BAD_ANSWER', status: 502 }]);
+    expect(clock.waitsMs).toEqual([100, 200]);
+  });
+
+  it('that is not there is not watched', async () => {
+    const body = { error: { code: 'NOT_FOUND', message: 'There is no such conversation' } };
+    const answer = async () => Response.json(body, { status: 404 });
+    const client = createClient({ url: 'http://x', token: 'token', fetch: answer });
+    const watched = client.watchConversation(CONVERSATION_ID);
+    await expect(watched.next()).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
   it('grows by its earlier part', () => {
     const view = { ...VIEW, earlier: RESPONSE_ID, responses: [{ ...RESPONSE, id: 'chat_2' }] };
     const earlier = { ...VIEW, responses: [{ ...RESPONSE, id: 'chat_1' }] };

@@ -83,7 +83,7 @@ async function conversationsAt(client: Client) {
 
 it("works in the command's own folder, and goes on with that folder's last conversation", async () => {
   const { first, second } = folders;
-  // The second folder was connected last, so it is the one that the server would choose.
+  // The second folder was connected last, which must not matter.
   expect(await run(first, 'chat', '--json', 'who are you?')).toContain('I am the first folder.');
   expect(await run(second, 'chat', '--json', 'who are you?')).toContain('I am the second folder.');
   await run(first, 'chat', '--continue', 'and again?');
@@ -94,14 +94,21 @@ it("works in the command's own folder, and goes on with that folder's last conve
   expect(view.responses).toHaveLength(2);
   const { items: bridges } = await client.listBridges();
   expect(bridges.find(({ id }) => id === view.bridgeId)).toMatchObject({ workspacePath: first });
+  const elsewhere = run(second, 'chat', '--conversation', view.id, 'and here?');
+  await expect(elsewhere).rejects.toMatchObject({
+    stderr: `drawbridge: This conversation works in ${first}: run the command there.\n`,
+  });
 });
 
 it('completes an answer when the server is killed in the middle of it and started again', async () => {
   const before = instance();
   let responseId = '';
   try {
-    for await (const { event } of clientHere().streamChat({
+    const client = clientHere();
+    const { items } = await client.listBridges();
+    for await (const { event } of client.streamChat({
       messages: [{ role: 'user', content: 'Tell me a long story' }],
+      bridgeId: items[0]?.id,
     })) {
       if (event.type === 'response_start') responseId = event.response.id;
       if (event.type === 'content_delta') break;

@@ -29,8 +29,12 @@ export interface TokenOptions {
   readonly secret?: string;
 }
 
+/** The bridge of the folder that each account's person stands in: the one that a test has connected last. */
+export const standsAt = new Map<string, string>();
+
 export async function tokenFor(options: TokenOptions = {}): Promise<string> {
-  const { account = 'ada', claims = { scope: 'user' }, expires = '1h', issued, secret } = options;
+  const { account = 'ada', expires = '1h', issued, secret } = options;
+  const { claims = { scope: 'user', bridge: standsAt.get(account) } } = options;
   const decoded = decodeSecrets(secret ?? env.AUTH_SECRET ?? '');
   const key = decoded.ok ? decoded.secrets[0] : new Uint8Array(MIN_SECRET_BYTES);
   const jwt = new SignJWT(claims);

@@ -16,8 +16,8 @@ import { type Outcome, unwrap } from '../outcome.ts';
 import type { Caller } from '../ports.ts';
 import { reach } from '../reach.ts';
 
-/** How a message came. */
-type Sent = Pick<Sending, 'idempotencyKey' | 'trace'>;
+/** How a message came, and from whom. */
+type Sent = Omit<Sending, 'request'>;
 
 /**
  * Begins an agent, with the id `newId` if there is one. Throws AGENT_ID_CONFLICT, WEBHOOK_NOT_ALLOWED,
@@ -25,7 +25,6 @@ type Sent = Pick<Sending, 'idempotencyKey' | 'trace'>;
  */
 export async function createAgent(
   env: Env,
-  account: string,
   { prompt, title, webhook, workspace, branch, base, commit, ...settings }: AgentRequest,
   sent: Sent,
   newId?: string,
@@ -35,7 +34,7 @@ export async function createAgent(
   // Without a key, a repeat after a restart would take somebody else's agent for its own.
   const idempotencyKey = sent.idempotencyKey ?? (newId && crypto.randomUUID());
   const { caller } = await submitMessage(env, {
-    ...{ account, request, ...sent, idempotencyKey, newId },
+    ...{ request, ...sent, idempotencyKey, newId },
     agent: { title, webhook, workspace, branch, base, commit },
   }).catch((error) => {
     throw newId && isTaken(error) ? idTaken() : error;
@@ -67,7 +66,7 @@ export async function followUp(
   if (status === 'archived') {
     throw new DrawbridgeError('AGENT_ARCHIVED', 'The agent is archived: unarchive it first');
   }
-  const { account, conversationId } = caller;
+  const { conversationId } = caller;
   // A message that steers keeps the settings of the response at work.
   const before =
     settings.delivery === 'steer'
@@ -79,7 +78,7 @@ export async function followUp(
         };
   const asked = { ...saying(prompt), ...settings, conversationId };
   const request = { ...asked, ...before };
-  return await submitMessage(env, { account, request, asked, ...sent });
+  return await submitMessage(env, { request, asked, ...sent });
 }
 
 function saying(content: AgentRequest['prompt']) {

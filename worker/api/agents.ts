@@ -68,7 +68,7 @@ export const AGENT_ENDPOINTS: readonly Endpoint[] = [
     errors: [...SUBMIT_ERRORS, 'WEBHOOK_NOT_ALLOWED', 'WORKTREES_NOT_SUPPORTED'],
     handle: async (c) => {
       const request = await parseBody(c, AgentRequest);
-      return c.json(await createAgent(c.env, c.var.caller.sub, request, sentWith(c)), 201);
+      return c.json(await createAgent(c.env, request, sentWith(c)), 201);
     },
   },
   {

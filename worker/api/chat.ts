@@ -47,6 +47,7 @@ export const ANSWERED: Answer = {
 /** The errors of a request that begins a response. */
 export const SUBMIT_ERRORS = [
   'NOT_FOUND',
+  'BRIDGE_NOT_NAMED',
   'UNKNOWN_MODEL',
   'UNKNOWN_MODE',
   'IMAGES_NOT_SUPPORTED',
@@ -192,7 +193,6 @@ export async function answer(
   planned: Pick<Sending, 'plan' | 'saveAs' | 'planFile'> = {},
 ): Promise<Response> {
   const submitted = await submitMessage(c.env, {
-    ...personOf(c),
     request,
     ...planned,
     ...sentWith(c),

@@ -15,7 +15,7 @@ import { logEvent } from '../health/log.ts';
 import { LOST } from '../openai/errors.ts';
 import { CompletionRequest, toChatRequest } from '../openai/request.ts';
 import { Telling } from '../openai/telling.ts';
-import { type AppContext, personOf } from '../people/caller.ts';
+import { type AppContext, senderOf } from '../people/caller.ts';
 import { type ConnectError, errorOfEnding, Refusal, TIMED_OUT } from './errors.ts';
 import { type Codec, type GetChatRequest, readChatRequest, writeChatResponse } from './messages.ts';
 import { endEnvelope, envelope, readMessageBytes, timeoutOf } from './wire.ts';
@@ -25,7 +25,7 @@ export async function streamChat(c: Context<AppContext>, codec: Codec): Promise<
   const timeoutMs = timeoutOf(c.req.raw);
   const request = toRequest(decoded(await readMessageBytes(c.req.raw, 'stream'), codec));
   const submitted = await submitMessage(c.env, {
-    ...personOf(c),
+    ...senderOf(c),
     request,
     ephemeral: request.conversationId === undefined,
     unasking: true,

@@ -87,7 +87,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       const parts = this.#parts?.row.owner === caller.account ? this.#parts : null;
       if (!parts && (this.#parts || !submission.create)) throw notFound('conversation');
       if (parts && !submission.create) refuseSubagent(parts);
-      if (parts && !submission.create) requireOwnBridge(parts, submission.bridgeId);
+      if (parts && !submission.create) requireOwnBridge(parts, submission);
       const hands = parts?.hands ?? this.#handsOf(caller, submission.create?.bridgeId ?? null);
       const held = (digest: string) => parts?.log.heldOffers(digest);
       // A message that waits does not need the machine yet: its run looks when it starts. One that mentions something
@@ -498,7 +498,16 @@ function refuseSubagent({ row: { parent } }: Pick<Parts, 'row'>): void {
 }
 
 /** A message may name the conversation's bridge, and cannot move the conversation to another one. */
-function requireOwnBridge({ row: { bridge } }: Parts, asked: string | undefined): void {
+function requireOwnBridge(
+  { row: { bridge } }: Parts,
+  { bridgeId: asked, standsAt }: Pick<Submission, 'bridgeId' | 'standsAt'>,
+): void {
+  if (asked === undefined && bridge !== null && standsAt !== undefined && standsAt !== bridge) {
+    throw new DrawbridgeError(
+      'INVALID_REQUEST',
+      `bridgeId: this conversation works at ${bridge}, and the token is for another folder: use one of that folder, or name the bridge`,
+    );
+  }
   if (asked === undefined || asked === bridge) return;
   const kept =
     bridge === null ? 'began without a bridge' : `keeps the bridge it began with, ${bridge}`;

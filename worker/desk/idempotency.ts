@@ -2,7 +2,7 @@
 import type { Context } from 'hono';
 import { IdempotencyKey } from '../../shared/requests.ts';
 import type { Header } from '../endpoint.ts';
-import type { AppContext } from '../people/caller.ts';
+import { type AppContext, senderOf } from '../people/caller.ts';
 import { parse } from './parse.ts';
 import type { Sending } from './submit.ts';
 
@@ -14,11 +14,11 @@ export const IDEMPOTENCY_KEY: Header = {
   zod: IdempotencyKey,
 };
 
-/** The key and the trace id of a request that begins a response. Throws INVALID_REQUEST for a malformed key. */
-export function sentWith(c: Context<AppContext>): Pick<Sending, 'idempotencyKey' | 'trace'> {
+/** The key and the sender of a request that begins a response. Throws INVALID_REQUEST for a malformed key. */
+export function sentWith(c: Context<AppContext>): Omit<Sending, 'request'> {
   const key = c.req.header('idempotency-key');
   return {
     idempotencyKey: key === undefined ? undefined : parse(IdempotencyKey, key),
-    trace: c.var.trace,
+    ...senderOf(c),
   };
 }

@@ -26,6 +26,8 @@ export interface Sending {
   readonly trace: string;
   /** Until when the stream of the response may last. */
   readonly expiresMs?: number;
+  /** Where the sender stands: the bridge of a message that names none. */
+  readonly bridgeId?: string | undefined;
   /** Executes this plan instead of answering the request's messages. The conversation must exist. */
   readonly plan?: PlanVersion | undefined;
   /** Saves `plan` instead of executing it. */
@@ -72,6 +74,7 @@ export async function submitMessage(env: Env, sending: Sending): Promise<Submitt
       delivery: request.delivery,
       ownFields: ownFieldsOf(request),
       bridgeId: request.bridgeId,
+      standsAt: sending.bridgeId,
       plan: sending.plan,
       saveAs: sending.saveAs,
       create,
@@ -117,16 +120,25 @@ async function prepareConversation(
 /** The title and the bridge of a new conversation. Throws NOT_FOUND if the requested bridge does not exist. */
 async function openConversation(
   env: Env,
-  { account, request, agent, ephemeral = false }: Sending,
+  { account, request, bridgeId: own, agent, ephemeral = false }: Sending,
 ): Promise<NonNullable<Submission['create']>> {
-  const { bridgeId: asked, messages } = request;
+  const { bridgeId: asked = own, messages } = request;
   const title = agent?.title ?? titleOf(messages.at(-1)?.content ?? '');
   if (asked !== undefined) await requireBridge(env, account, asked);
-  const latest = async () => await accountOf(env, account).defaultBridge();
   const isTitled = agent?.title !== undefined;
-  const bridgeId = asked ?? (await reach(latest));
+  const bridgeId = asked ?? (await onlyBridge(env, account));
   const workspace = agent?.workspace ?? (bridgeId === null ? 'in_place' : 'worktree');
   return { bridgeId, title, ephemeral, agent: agent && { ...agent, workspace }, isTitled };
+}
+
+/** Null for an account without bridges. Of several none is chosen: the message could reach files that it is not about. */
+async function onlyBridge(env: Env, account: string): Promise<string | null> {
+  const [first, ...others] = await reach(() => accountOf(env, account).bridges());
+  if (others.length === 0) return first?.id ?? null;
+  throw new DrawbridgeError(
+    'BRIDGE_NOT_NAMED',
+    'bridgeId: this account has several bridges: name one, or use a token that names one, such as `drawbridge token` prints in the folder of a bridge',
+  );
 }
 
 async function requireBridge(env: Env, account: string, bridgeId: string): Promise<void> {

@@ -6,7 +6,7 @@ import { cancelRun } from '../follow/cancel-run.ts';
 import { foldAnswer } from '../follow/fold-answer.ts';
 import { SSE_HEADERS } from '../follow/sse-writer.ts';
 import { logEvent } from '../health/log.ts';
-import { type AppContext, personOf } from '../people/caller.ts';
+import { type AppContext, senderOf } from '../people/caller.ts';
 import { resolveModel } from '../upstream/models.ts';
 import { type CompletionHead, newCompletion } from './completion.ts';
 import { endingOf, type Failure, failureOfRequest, LOST } from './errors.ts';
@@ -22,7 +22,7 @@ export async function complete(
 ): Promise<Response> {
   const isKept = request.store === true;
   const submitted = await submitMessage(c.env, {
-    ...personOf(c),
+    ...senderOf(c),
     request: toChatRequest(request),
     ephemeral: !isKept,
     unasking: true,

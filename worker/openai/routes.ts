@@ -64,6 +64,7 @@ export const OPENAI: readonly Endpoint[] = [
       },
     ],
     errors: [
+      'BRIDGE_NOT_NAMED',
       'UNKNOWN_MODEL',
       'UNKNOWN_MODE',
       'IMAGES_NOT_SUPPORTED',

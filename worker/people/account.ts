@@ -35,10 +35,6 @@ export class Account extends DurableObject<Env> implements AccountPort {
     this.#store.saveBridge(bridgeId, Date.now());
   }
 
-  defaultBridge(): string | null {
-    return this.bridges()[0]?.id ?? null;
-  }
-
   bridges(): KnownBridge[] {
     return this.#store.readBridges();
   }

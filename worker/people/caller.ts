@@ -13,7 +13,7 @@ import { verifyTicket } from './tickets.ts';
 import { VerifiedTokens } from './verified-tokens.ts';
 
 const Claims = z.discriminatedUnion('scope', [
-  z.object({ sub: z.string().min(1), scope: z.literal('user') }),
+  z.object({ sub: z.string().min(1), scope: z.literal('user'), bridge: BridgeId.optional() }),
   z.object({ sub: z.string().min(1), scope: z.literal('bridge'), bridge: BridgeId }),
 ]);
 /** `expiresMs`: until when the token is valid, or for a ticket the token that it was made for. */
@@ -33,6 +33,11 @@ export interface AppContext {
 /** The person that a request comes from, and until when the person's streams may last. */
 export function personOf({ var: { caller, trace } }: Context<AppContext>) {
   return { account: caller.sub, trace, expiresMs: caller.expiresMs };
+}
+
+/** The sender of a message. `bridgeId`: the bridge of the folder that the token was made in, if it names one. */
+export function senderOf(c: Context<AppContext>) {
+  return { ...personOf(c), bridgeId: c.var.caller.bridge };
 }
 
 /** Refuses requests without a token of this scope. For the scope `user`, a ticket can replace the token. */

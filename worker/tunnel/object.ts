@@ -238,6 +238,11 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     const { account, bridgeId } = attachmentOf(socket);
     const refusal = this.#refusalOf(hello, account, bridgeId);
     if (refusal) return refuse(socket, ...refusal);
+    try {
+      if (this.#leftHome(hello)) await this.#giveUpMoved(hello);
+    } catch {
+      return socket.close(TRY_AGAIN_LATER, 'try again'); // A conversation's object was reset under the call.
+    }
     this.#introduce(hello, account);
     if (hello.restored) this.#cancelDelivered();
     this.#socket.greet(socket, hello);
@@ -256,9 +261,11 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   }
 
   /** Stores the hello. If its set of tools is not stored yet, the previous set stays in use until the set arrives. */
-  #introduce({ bridgeId: id, tools, confinement, context, offers }: Hello, owner: string): void {
-    const before = this.#store.readBridge()?.offers;
-    const introduced = { id, owner, tools, confinement, context };
+  #introduce(hello: Hello, owner: string): void {
+    const { bridgeId: id, tools, confinement, context, offers } = hello;
+    const { offers: before, machineId: known } = this.#store.readBridge() ?? {};
+    const machineId = hello.machineId ?? known;
+    const introduced = { id, owner, tools, confinement, context, machineId };
     const isKnown = offers === undefined || this.#store.readOffers(offers) !== null;
     this.#store.saveBridge({ ...introduced, offers: isKnown ? offers : before });
   }
@@ -280,8 +287,27 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     }
     // Checked again, because two accounts may connect before either says hello. The first hello decides the owner.
     const owner = this.#store.readBridge()?.owner ?? account;
-    if (owner === account) return null;
-    return [CLOSE.badFrame, 'FORBIDDEN', 'This bridge belongs to another account.'];
+    if (owner !== account) {
+      return [CLOSE.badFrame, 'FORBIDDEN', 'This bridge belongs to another account.'];
+    }
+    const home = hello.moved ? null : this.#leftHome(hello);
+    return home === null ? null : [CLOSE.badFrame, 'BRIDGE_MOVED', notAtHome(home, hello)];
+  }
+
+  /** The folder that the bridge had, where it says hello from another one or from another machine; else null. */
+  #leftHome({ context, machineId }: Hello): string | null {
+    const known = this.#store.readBridge();
+    if (!known) return null;
+    const { workspacePath } = known.context;
+    const isSame = (known.machineId ?? machineId) === (machineId ?? known.machineId);
+    return isSame && workspacePath === context.workspacePath ? null : workspacePath;
+  }
+
+  /** A call that was meant for the folder of before must not run in another one. */
+  async #giveUpMoved({ context: { workspacePath } }: Hello): Promise<void> {
+    const data = `The person has moved the bridge, which now works in ${workspacePath}. This call was for the folder before, and may or may not have run there.`;
+    const result = { status: 'error', code: 'BRIDGE_MOVED', data } as const;
+    for (const open of this.#store.readCalls()) await this.#settle(open, result);
   }
 
   /** Makes this the socket in use, and sends it all open calls and answers. `journal` is the bridge's list of calls. */
@@ -489,6 +515,11 @@ const OFFLINE: ToolResult = {
   code: 'BRIDGE_OFFLINE',
   data: 'The bridge to the developer’s machine is offline, so the call was not run.',
 };
+
+function notAtHome(home: string, { context: { workspacePath } }: Hello): string {
+  const here = home === workspacePath ? 'this is another machine' : `this is ${workspacePath}`;
+  return `This bridge belongs to ${home}, and ${here}. Give this folder a bridge of its own (a token made without --bridge-id; for a server of its own, another --state), or let the conversations go on here with --move.`;
+}
 
 const PROPOSAL_TOO_LARGE: ToolResult = {
   status: 'error',

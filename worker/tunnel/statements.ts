@@ -32,6 +32,8 @@ export interface Bridge {
   readonly tools: readonly string[];
   readonly confinement: Confinement;
   readonly context: MachineContext;
+  /** Its machine; missing where the bridge has not sent it. */
+  readonly machineId?: string | undefined;
   /** The digest of its set of tools, which is stored in `offers`. Missing if the bridge offers none. */
   readonly offers?: string | undefined;
 }

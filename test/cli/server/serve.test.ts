@@ -175,11 +175,6 @@ describe('token --for', () => {
     ['no file', () => [], 'go together'],
     ['no days', () => ['--secret-file', secretFile(), '--days', '0'], 'from 1 to'],
     ['a workspace', () => ['--secret-file', secretFile(), '--workspace', '.'], 'no --workspace'],
-    [
-      'a bridge for a user',
-      () => ['--secret-file', secretFile(), '--bridge-id', `bridge_${crypto.randomUUID()}`],
-      '--scope bridge',
-    ],
     ['a bad bridge', () => ['--secret-file', secretFile(), '--bridge-id', 'mine'], 'bridge_'],
   ])('refuses in one line: %s', async (_, args, says) => {
     const refused = await mint('--for', 'ana', ...args());

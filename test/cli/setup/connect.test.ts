@@ -39,6 +39,8 @@ describe('connect at a terminal', () => {
       token,
       bridgeId,
       ...folders(place),
+      machineDir: place.stateDir,
+      machineId: expect.stringMatching(/^device_/),
       asksAtTerminal: true,
       preset: 'workspace',
       environment: [],

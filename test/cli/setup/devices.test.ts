@@ -1,8 +1,9 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { fingerprintOf, formatDeviceKey } from '../../../client/index.ts';
-import { openState } from '../../../local/state/state.ts';
+import { changeDevices } from '../../../local/state/device.ts';
+import { openServerState, openState } from '../../../local/state/state.ts';
 import { DEVICE_ALGORITHM } from '../../../shared/approval-text.ts';
 import { DeviceKey } from '../../../shared/approvals.ts';
 import { newDeviceId } from '../../../shared/ids.ts';
@@ -67,6 +68,7 @@ test.runIf(HAS_TERMINALS)(
   'a no, or what was typed before the question, enrols nothing',
   async () => {
     const place = newPlace();
+    await openState(place);
     const key = formatDeviceKey(await newKey());
     const terminal = openEnrol(place, key);
     terminal.type('y\r');
@@ -80,6 +82,7 @@ test.runIf(HAS_TERMINALS)(
 
 test.runIf(HAS_TERMINALS)('a key is taken from a file, and is in the list only once', async () => {
   const place = newPlace();
+  await openState(place);
   const key = await newKey('My ‮ phone');
   const path = join(temporaryFolder(), 'key.json');
   writeFileSync(path, JSON.stringify(key));
@@ -99,6 +102,7 @@ test.runIf(HAS_TERMINALS)('a key is taken from a file, and is in the list only o
 
 test('without a terminal nothing is enrolled', async () => {
   const place = newPlace();
+  await openState(place);
   const refused = await devices(place, 'enrol', JSON.stringify(await newKey()));
   expect(refused.code).toBe(2);
   expect(refused.stderr).toContain('There is no terminal to ask at');
@@ -146,4 +150,77 @@ test('a damaged list is told, and stays as it is', async () => {
     expect(await devices(place, ...args)).toMatchObject({ stderr: oneLine('devices.json') });
   }
   expect(readFileSync(path, 'utf8')).toBe('broken');
+});
+
+test('a device that is enrolled once counts in every folder of the machine, until it is revoked', async () => {
+  const env = { XDG_STATE_HOME: temporaryFolder() };
+  const folders = [temporaryFolder(), temporaryFolder()];
+  const places = [];
+  for (const workspaceDir of folders) {
+    vi.stubEnv('XDG_STATE_HOME', env.XDG_STATE_HOME);
+    places.push(await openState({ workspaceDir }));
+    vi.unstubAllEnvs();
+  }
+  const [one, two] = places;
+  const phone = { ...(await newKey()), enrolledAt: '2026-11-01T00:00:00Z' };
+  const tablet = { ...(await newKey('tablet')), enrolledAt: '2026-11-01T00:00:00Z' };
+  await changeDevices(one?.dir ?? '', (known) => [...known, phone]);
+  await changeDevices(two?.projectDir ?? '', (known) => [...known, tablet]);
+  const seen = async (cwd: string) => {
+    const { stdout } = await runDrawbridge(['devices'], { cwd, env });
+    return [phone, tablet].filter(({ deviceId }) => stdout.includes(deviceId));
+  };
+  expect(await Promise.all(folders.map(seen))).toEqual([[phone], [phone, tablet]]);
+  for (const name of ['phone', 'tablet']) {
+    const revoked = await runDrawbridge(['devices', 'revoke', name], {
+      cwd: folders[1] ?? '',
+      env,
+    });
+    expect(revoked.code).toBe(0);
+  }
+  expect(await Promise.all(folders.map(seen))).toEqual([[], []]);
+});
+
+test('with --state nothing is made where there is no state', async () => {
+  const home = temporaryFolder();
+  const state = join(home, 'state');
+  const run = (...args: string[]) =>
+    runDrawbridge([...args, '--state', state], { cwd: home, env: { HOME: home } });
+  for (const args of [
+    ['token'],
+    ['token', '--scope', 'metrics'],
+    ['token', '--scope', 'bridge'],
+    ['status'],
+    ['stop'],
+    ['devices'],
+    ['devices', 'show'],
+    ['devices', 'enrol', formatDeviceKey(await newKey())],
+    ['devices', 'revoke', 'phone'],
+    ['conversations', 'list'],
+    ['backup', join(home, 'backup.tar')],
+  ]) {
+    const said = await run(...args);
+    expect([args, said]).toEqual([
+      args,
+      { code: 2, stdout: '', stderr: oneLine(`There is no state in ${state}`) },
+    ]);
+  }
+  expect(readdirSync(home)).toEqual([]);
+});
+
+test('with --state the current folder does not count, and only the token is kept', async () => {
+  const home = temporaryFolder();
+  const state = join(home, 'state');
+  await openServerState(state);
+  const before = readdirSync(state);
+  const run = (...args: string[]) =>
+    runDrawbridge([...args, '--state', state], { cwd: home, env: { HOME: home } });
+  const metrics = await run('token', '--scope', 'metrics');
+  expect([metrics.code, metrics.stderr]).toEqual([0, '']);
+  expect(metrics.stdout).toMatch(/^[\w-]{43}\n$/);
+  expect((await run('token')).stdout).toMatch(/^ey/);
+  expect((await run('status')).stderr).toContain('No server runs');
+  expect((await run('devices')).stderr).toContain('No device is enrolled');
+  expect((await run('token', '--scope', 'bridge')).stderr).toContain('there is no bridge');
+  expect(readdirSync(state).sort()).toEqual([...before, 'metrics-token', 'token'].sort());
 });

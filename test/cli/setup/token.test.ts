@@ -1,13 +1,16 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeJwt, jwtVerify } from 'jose';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { openState } from '../../../local/state/state.ts';
 import { mintToken } from '../../../local/state/tokens.ts';
+import { newBridgeId } from '../../../shared/ids.ts';
+import { temporaryFolder } from '../../local/temporary-folder.ts';
 import { newPlace, runDrawbridge } from '../drawbridge.ts';
 
 test('token prints the kept token of the user', async () => {
   const place = newPlace();
+  await openState(place);
   const args = ['token', '--workspace', place.workspaceDir, '--state', place.stateDir];
   const first = await runDrawbridge(args);
   expect(first).toEqual({ code: 0, stdout: expect.stringMatching(/^ey\S+\n$/), stderr: '' });
@@ -16,9 +19,9 @@ test('token prints the kept token of the user', async () => {
 
 test('token prints a token for the bridge of that state', async () => {
   const place = newPlace();
+  const { bridgeId } = await openState(place);
   const args = ['token', '--state', place.stateDir, '--scope', 'bridge'];
   const { stdout } = await runDrawbridge(args, { cwd: place.workspaceDir });
-  const { bridgeId } = await openState(place);
   expect(decodeJwt(stdout)).toMatchObject({ scope: 'bridge', bridge: bridgeId });
 });
 
@@ -47,4 +50,28 @@ test('of two secrets the first signs, and a token of the second is made again', 
   writeFileSync(join(place.stateDir, 'auth-secret'), `${newer},c2hvcnQ`);
   const { code, stderr } = await runDrawbridge(args);
   expect([code, stderr]).toEqual([2, expect.stringMatching(/second secret that .*fewer than 32/)]);
+});
+
+test('in a folder of the shared server a token names the bridge of the folder', async () => {
+  const env = { XDG_STATE_HOME: temporaryFolder() };
+  const folders = [temporaryFolder(), temporaryFolder()];
+  const bridges = [];
+  for (const workspaceDir of folders) {
+    vi.stubEnv('XDG_STATE_HOME', env.XDG_STATE_HOME);
+    bridges.push((await openState({ workspaceDir })).bridgeId);
+    vi.unstubAllEnvs();
+  }
+  const printed = async (cwd: string) => (await runDrawbridge(['token'], { cwd, env })).stdout;
+  const tokens = await Promise.all(folders.map(printed));
+  expect(tokens.map((token) => decodeJwt(token)['bridge'])).toEqual(bridges);
+  expect(await Promise.all(folders.map(printed))).toEqual(tokens);
+  expect(decodeJwt(await printed(temporaryFolder()))).not.toHaveProperty('bridge');
+});
+
+test('a token for an account elsewhere may name the bridge of its messages', async () => {
+  const secret = join(temporaryFolder(), 'secret');
+  writeFileSync(secret, Buffer.alloc(32, 3).toString('base64url'));
+  const bridge = newBridgeId(crypto.randomUUID());
+  const args = ['token', '--for', 'ana', '--secret-file', secret, '--bridge-id', bridge];
+  expect(decodeJwt((await runDrawbridge(args)).stdout)).toMatchObject({ scope: 'user', bridge });
 });

@@ -38,6 +38,13 @@ test('a bridge that is ended before the next process starts does not run in it',
 });
 
 const BRIDGE = {
-  ...{ url: 'http://127.0.0.1:1', token: '', bridgeId: 'bridge', environment: {} },
+  ...{
+    url: 'http://127.0.0.1:1',
+    token: '',
+    machineId: 'device_a',
+    machineDir: '/nowhere',
+    bridgeId: 'bridge',
+    environment: {},
+  },
   ...{ asksAtTerminal: false, workspaceDir: '/', stateDir: '/', logFile: '/' },
 };

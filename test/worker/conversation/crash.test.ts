@@ -33,9 +33,10 @@ describe('a crash in the middle of a text', () => {
 
     const folded = newResponse(startOf(events));
     for (const { event } of events) foldEvent(folded, event);
-    expect(folded.documents[0]?.metadata['interrupted']).toBe(true);
+    const cut = events.filter(({ event }) => JSON.stringify(event).includes('"interrupted":true'));
+    expect(cut.length).toBeGreaterThan(0);
     const json = await read(responseId);
-    expect(answerOf(folded)).toEqual(json);
+    expect(folded).toEqual(json);
     expect(json).toMatchObject({ status: 'completed', documents: [{ id: 'doc_002' }] });
     expect(json.documents.map(({ content }) => content)).toEqual(['The whole answer.']);
     expect(model.count).toBe(2);

@@ -193,7 +193,7 @@ it('goes on with what an earlier version has stored', async () => {
   });
   await evictDurableObject(stub(account));
   expect(await list(account)).toEqual({ items: [], nextCursor: null });
-  expect(await stub(account).defaultBridge()).toBe('bridge_old');
+  expect(await stub(account).bridges()).toEqual([{ id: 'bridge_old', connectedAtMs: 5 }]);
   await begin(account, ['new']);
   expect(await titlesOf(account)).toEqual(['new']);
 });

@@ -17,7 +17,7 @@ import {
   TunnelFrame,
 } from '../../../shared/tunnel.ts';
 import type { Tunnel } from '../../../worker/tunnel/object.ts';
-import { tokenFor } from '../api.ts';
+import { standsAt, tokenFor } from '../api.ts';
 
 export interface BridgeOptions {
   readonly account?: string;
@@ -161,6 +161,7 @@ export async function connectBridge(options: BridgeOptions = {}): Promise<Script
   const bridge = await openBridge(options);
   bridge.hello();
   await bridge.next('welcome');
+  standsAt.set(options.account ?? 'ada', bridge.bridgeId);
   return bridge;
 }
 
@@ -173,6 +174,7 @@ export async function connectLookingBridge(
   bridge.sees = contextOf(projectLayout);
   bridge.hello({ features, context: bridge.sees });
   await bridge.next('welcome');
+  standsAt.set('ada', bridge.bridgeId);
   return bridge;
 }
 
@@ -200,6 +202,7 @@ export async function connectOffering(set: OfferSet, bridgeId?: string): Promise
   const bridge = await openBridge(bridgeId === undefined ? {} : { bridgeId });
   bridge.hello({ offers: set.digest });
   await bridge.next('welcome');
+  standsAt.set('ada', bridge.bridgeId);
   expect(await bridge.next('offers_wanted')).toEqual({ type: 'offers_wanted', digest: set.digest });
   await tellSet(bridge, set);
   return bridge;

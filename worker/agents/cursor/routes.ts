@@ -11,6 +11,7 @@ import { describeQuery, type Endpoint, jsonAnswer } from '../../endpoint.ts';
 import { accountOf, conversationOf } from '../../objects.ts';
 import { originOf } from '../../origin.ts';
 import { unwrap } from '../../outcome.ts';
+import { personOf } from '../../people/caller.ts';
 import { parseCursor } from '../../people/cursor.ts';
 import { reach } from '../../reach.ts';
 import { archiveAgent, createAgent, followUp, readAgent } from '../desk.ts';
@@ -43,7 +44,7 @@ import { CURSOR_STREAM } from './stream.ts';
 
 const AGENTS = '/v1/agents';
 const SUBMIT_ERRORS = [
-  ...(['UNKNOWN_MODEL', 'IMAGES_NOT_SUPPORTED', 'CONVERSATION_FULL'] as const),
+  ...(['BRIDGE_NOT_NAMED', 'UNKNOWN_MODEL', 'IMAGES_NOT_SUPPORTED', 'CONVERSATION_FULL'] as const),
   'IDEMPOTENCY_CONFLICT',
 ] as const;
 
@@ -81,7 +82,7 @@ export const CURSOR: readonly Endpoint[] = [
     path: AGENTS,
     summary: 'Start an agent',
     description:
-      'The agent works in a worktree of its own at the bridge that connected last, and commits. Fields for repositories elsewhere are refused.',
+      'The agent works in a worktree of its own at the bridge that the token names, or at the account’s only one, and commits. Fields for repositories elsewhere are refused.',
     rate: 'run',
     headers: [IDEMPOTENCY_KEY],
     body: { schema: CursorAgentRequest, example: { prompt: { text: 'Mend the failing tests.' } } },
@@ -92,12 +93,11 @@ export const CURSOR: readonly Endpoint[] = [
       refuseElsewhere(body);
       const { prompt, model, name, mode, agentId } = body;
       const wanted = { prompt: contentOf(prompt), model: model?.id, title: name, mode, include };
-      const { sub: account } = c.var.caller;
       const request = parse(AgentRequest, wanted);
       const newId = agentId && conversationIdOf(agentId);
-      const agent = await createAgent(c.env, account, request, sentWith(c), newId);
+      const agent = await createAgent(c.env, request, sentWith(c), newId);
       const { id: conversationId, responseId } = agent;
-      const caller = { account, conversationId, trace: c.var.trace };
+      const caller = { ...personOf(c), conversationId };
       const run = toRun(await readResponse(c, caller, responseId), agentId);
       return c.json({ agent: toAgent(agent, originOf(c), { agentId, responseId }), run }, 201);
     },

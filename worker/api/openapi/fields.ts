@@ -22,7 +22,7 @@ const CHAT_REQUEST: Fields<z.input<typeof ChatRequest>> = {
   conversationId:
     'The messages are appended to this conversation. Without it they begin a new one.',
   bridgeId:
-    'The bridge of a new conversation. By default the account’s bridge that connected last.',
+    'The bridge of a new conversation. By default the one that the token names, or the account’s only one.',
   context: 'What the client knows of the project and the editor.',
   tools: 'The agent may use only these tools. By default all tools that the mode allows.',
   availableTools: 'The same as settings by name. Not allowed together with `tools`.',

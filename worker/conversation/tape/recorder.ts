@@ -73,7 +73,7 @@ export class Recorder {
 
   /** The sequence of the next document of the response at work. */
   get nextSequence(): number {
-    return (this.#fold.response?.documents.at(-1)?.sequence ?? 0) + 1;
+    return this.#fold.lastSequence + 1;
   }
 
   /**

@@ -9,12 +9,17 @@ export class ResponseFold {
   response: ChatResponse | null = null;
   /** The ids of documents that have started and not ended. */
   readonly openDocuments = new Set<string>();
+  /** The sequence of the last document that has started, also of one that was taken back; 0 before the first. */
+  lastSequence = 0;
 
   /** Applies the event and returns the event to send. */
   see(event: TapeEvent): TapeEvent {
     if (event.type === 'response_start') this.#begin(event);
     else if (this.response) foldEvent(this.response, event);
-    if (event.type === 'document_start') this.openDocuments.add(event.document.id);
+    if (event.type === 'document_start') {
+      this.openDocuments.add(event.document.id);
+      this.lastSequence = event.document.sequence;
+    }
     if (event.type !== 'document_end') return event;
     this.openDocuments.delete(event.documentId);
     return this.#withContent(event);
@@ -23,6 +28,7 @@ export class ResponseFold {
   #begin(event: Extract<TapeEvent, { type: 'response_start' }>): void {
     this.response = newResponse(event.response);
     this.openDocuments.clear();
+    this.lastSequence = 0;
   }
 
   #withContent(event: Extract<TapeEvent, { type: 'document_end' }>): TapeEvent {

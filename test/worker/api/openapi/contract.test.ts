@@ -6,7 +6,7 @@ import {
   newDeviceId,
   responseIdOf,
 } from '../../../../shared/ids.ts';
-import { call, scriptModel, tokenFor } from '../../api.ts';
+import { call, scriptModel, standsAt, tokenFor } from '../../api.ts';
 import { holdModel } from '../../conversation/held-model.ts';
 import { connectBridge, NONCE, type ScriptedBridge } from '../../tunnel/scripted-bridge.ts';
 import { type DocumentedApi, openDocumentedApi } from './documented-api.ts';
@@ -119,12 +119,14 @@ it('a plan', async () => {
   await api.call('savePlan', { params, body: { version: 1 } });
   const bridge = await connectBridge({ account: ACCOUNT });
   const { bridgeId } = bridge;
+  standsAt.delete(ACCOUNT); // The conversation has the bridge before this one.
   for (const stream of [false, true]) {
     // This bridge cannot save plans, and the file that it has holds none.
     await api.call('savePlan', { params, body: { name: 'q', stream } });
     const body = { path: 'a.ts', bridgeId, stream };
     await Promise.all([api.call('executePlanFile', { body }), serve(bridge, 1)]);
   }
+  standsAt.set(ACCOUNT, bridgeId);
   const { events } = await api.call('followConversation', {
     params: { id: conversationId },
     query: { after: '0' },

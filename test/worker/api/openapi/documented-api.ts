@@ -37,12 +37,12 @@ export class DocumentedApi {
   /** `operationId status type` of every answer so far. */
   readonly seen = new Set<string>();
   readonly #checker: Checker;
-  readonly #token: string;
+  readonly #account: string;
 
-  constructor(description: Description, token: string) {
+  constructor(description: Description, account: string) {
     this.operations = operationsOf(description);
     this.#checker = new Checker(description, { closed: true });
-    this.#token = token;
+    this.#account = account;
   }
 
   /** Fails the test for an answer that the document does not know, or that is not of its schema. */
@@ -51,7 +51,7 @@ export class DocumentedApi {
     if (!operation) throw new Error(`The document has no operation ${operationId}.`);
     const response = await SELF.fetch(addressOf(operation, call), {
       method: operation.method,
-      headers: { ...authorization(call.token, this.#token), ...call.headers },
+      headers: { ...(await authorization(call.token, this.#account)), ...call.headers },
       ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
     });
     return await this.#check(operation, response);
@@ -93,8 +93,12 @@ export class DocumentedApi {
   }
 }
 
-function authorization(token: string | null | undefined, ours: string): Record<string, string> {
-  return token === null ? {} : { authorization: `Bearer ${token ?? ours}` };
+async function authorization(
+  token: string | null | undefined,
+  account: string,
+): Promise<Record<string, string>> {
+  if (token === null) return {};
+  return { authorization: `Bearer ${token ?? (await tokenFor({ account }))}` };
 }
 
 function addressOf({ path, method }: DescribedOperation, { params = {}, query }: Call): string {
@@ -158,5 +162,5 @@ function parseUnnamed(data: string): unknown {
 /** The document as it is served, and the API of an account. */
 export async function openDocumentedApi(account: string): Promise<DocumentedApi> {
   const response = await SELF.fetch('https://drawbridge.test/openapi.json');
-  return new DocumentedApi(await response.json<Description>(), await tokenFor({ account }));
+  return new DocumentedApi(await response.json<Description>(), account);
 }

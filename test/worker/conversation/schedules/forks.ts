@@ -97,7 +97,9 @@ export class Forks {
   /** The copy takes a message as any conversation does. */
   async #goOn(conversationId: string, message: number): Promise<void> {
     const { device, plan, scripted, bridgeId } = this.#stage;
-    const body = { ...messageBody(plan.seed, message), conversationId };
+    const needsBridge = plan.messages.flat().some(({ calls }) => calls.length > 0);
+    const named = needsBridge && { bridgeId };
+    const body = { ...messageBody(plan.seed, message), conversationId, ...named };
     const idempotencyKey = `key-${message}-${bridgeId}`;
     const stream = await device.insist('chat/completions', { body, idempotencyKey });
     const responseId = stream.headers.get('drawbridge-response-id') ?? '';

@@ -1,11 +1,13 @@
 /** Many schedules at once, each with its conversation, its model and its readers. */
 import { vi } from 'vitest';
+import { connectBridge } from '../../tunnel/scripted-bridge.ts';
 import { type DoomedCopy, watchCopies } from './copies.ts';
 import { sleep } from './device.ts';
 import { newScripted, playModel, type Scripted } from './model.ts';
 import { planSchedule } from './plan.ts';
 import type { CrashPoint, Ingredient } from './points.ts';
 import { ScheduleRun } from './run.ts';
+import { ACCOUNTS } from './stage.ts';
 
 /** At once: most of a schedule's time is waiting for readers that attach again. */
 const WORKERS = 60;
@@ -28,6 +30,8 @@ export async function runSchedules(seeds: readonly number[]): Promise<Results> {
   const bySeed = new Map<number, Scripted>();
   const doomed = new Map<string, DoomedCopy>();
   const running = new Set<ScheduleRun>();
+  // Conversations that call no tool name no bridge: they go where their account's token stands.
+  for (const account of ACCOUNTS) await connectBridge({ account });
   playModel(bySeed);
   watchCopies(doomed);
   // Failing upstreams are told of on purpose; a run that fails by a bug is none of them.

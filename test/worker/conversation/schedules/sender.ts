@@ -38,7 +38,7 @@ export class Sender {
       // The run that it may steer keeps its own.
       ...(delivery === 'steer' && { include: undefined }),
       ...(conversationId !== '' && { conversationId }),
-      ...(conversationId === '' && this.needsBridge && { bridgeId }),
+      ...(this.needsBridge && { bridgeId }),
     });
     if (delivery === 'interrupt') this.interrupting.add(message);
     return await this.#post(message, delivery === 'reject');

@@ -8,7 +8,8 @@ import { Moments } from './moments.ts';
 import type { Plan } from './plan.ts';
 import type { Ingredient } from './points.ts';
 
-const ACCOUNTS = 20;
+/** Several schedules share each. */
+export const ACCOUNTS = Array.from({ length: 20 }, (_, number) => `account-${number}`);
 
 export class Stage {
   readonly scripted: Scripted;
@@ -26,7 +27,7 @@ export class Stage {
   constructor(scripted: Scripted) {
     const { seed } = scripted.plan;
     this.scripted = scripted;
-    this.device = new Device(`account-${seed % ACCOUNTS}`);
+    this.device = new Device(ACCOUNTS[seed % ACCOUNTS.length] ?? '');
     this.random = new Random(seed ^ 0x5eed);
     this.crashes = new Crashes(this);
   }
