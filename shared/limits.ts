@@ -446,8 +446,8 @@ export const TOOL_LIMITS = {
   maxPlaces: 1_000_000,
   /** Equal lines seen for one searched text: 0.1 s. Real edits need some hundreds. */
   maxEqualLines: 1_000_000,
-  /** Equal lines seen for all blocks of an edit, about 1 s. Real edits need some thousands. */
-  maxComparedLines: 1_000_000,
+  /** Equal lines seen for all blocks of an edit, about 0.4 s. Real edits need some thousands. */
+  maxComparedLines: 400_000,
   /** The best places of one block of an edit, and choices of places for all blocks. Real edits have a handful. */
   maxMergePlaces: 1_000,
   maxMergeReadings: 100,
