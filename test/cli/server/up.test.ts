@@ -66,6 +66,8 @@ describe('up', () => {
       bridgeId: ready.bridgeId,
       workspaceDir: place.workspaceDir,
       stateDir: place.stateDir,
+      machineDir: place.stateDir,
+      machineId: expect.stringMatching(/^device_/),
       asksAtTerminal: true,
       preset: 'workspace',
       environment: [],
