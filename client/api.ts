@@ -234,7 +234,7 @@ export interface Client {
   ): Promise<Cancelled>;
   /** Cancels a run. The result has its status at this moment; the run's `done` says how it ended. */
   cancel(responseId: string, signal?: AbortSignal): Promise<Cancelled>;
-  /** The calls that wait for approval, in all conversations. */
+  /** The calls that wait for approval, and the questions that wait for answers, in all conversations. */
   listApprovals(signal?: AbortSignal): Promise<ApprovalList>;
   /**
    * Allows a call once, signed by an enrolled device. Pass the question that the person was shown. `content` replaces

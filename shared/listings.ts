@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { Asked } from './approvals.ts';
 import { DefinitionList } from './definitions.ts';
+import { Question } from './documents.ts';
 import { BridgeId, ConversationId, DocumentId, ResponseId } from './ids.ts';
 import { McpServerReports } from './mcp-servers.ts';
 import { ModelPrices, ModelRole } from './models.ts';
@@ -90,6 +91,22 @@ export const OpenApproval = Asked.extend({
 });
 export type OpenApproval = z.infer<typeof OpenApproval>;
 
-/** `GET approvals`: in the order of the calls, within a bridge. */
-export const ApprovalList = z.object({ items: z.array(OpenApproval) });
+/** The questions of a `clarification` that waits for a person. A subagent's are answered at its own conversation. */
+export const OpenQuestions = z.object({
+  conversationId: ConversationId,
+  /** The conversation's title. */
+  title: z.string(),
+  responseId: ResponseId,
+  documentId: DocumentId,
+  questions: z.array(Question),
+});
+export type OpenQuestions = z.infer<typeof OpenQuestions>;
+
+/** `GET approvals`. */
+export const ApprovalList = z.object({
+  /** In the order of the calls, within a bridge. */
+  items: z.array(OpenApproval),
+  /** The conversation that has waited longest comes first. */
+  questions: z.array(OpenQuestions),
+});
 export type ApprovalList = z.infer<typeof ApprovalList>;

@@ -1,8 +1,8 @@
 /** Subagents as the conversation shows them that started them: what each does, and what it asks a person. */
 import * as z from 'zod';
-import { Question, ResponseStatus } from './documents.ts';
-import { ConversationId, DocumentId, ResponseId } from './ids.ts';
-import { OpenApproval } from './listings.ts';
+import { ResponseStatus } from './documents.ts';
+import { ConversationId } from './ids.ts';
+import { OpenApproval, OpenQuestions } from './listings.ts';
 
 /** `metadata.subagent` of the `tool_call` that started a subagent. */
 export const SubagentState = z.object({
@@ -25,14 +25,7 @@ export type SubagentState = z.infer<typeof SubagentState>;
  */
 export const SubagentAsk = z.discriminatedUnion('kind', [
   OpenApproval.extend({ kind: z.literal('approval') }),
-  z.object({
-    kind: z.literal('clarification'),
-    conversationId: ConversationId,
-    title: z.string(),
-    responseId: ResponseId,
-    documentId: DocumentId,
-    questions: z.array(Question),
-  }),
+  OpenQuestions.extend({ kind: z.literal('clarification') }),
 ]);
 export type SubagentAsk = z.infer<typeof SubagentAsk>;
 

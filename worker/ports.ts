@@ -338,8 +338,17 @@ export interface AccountPort extends Rpc.DurableObjectBranded {
 
   usage(range: UsageRange): { items: UsageList['items']; hasMore: boolean };
 
-  /** Removes a deleted conversation from the list. */
+  /** Removes a deleted conversation from the list, and its mark. */
   forget(conversationId: string): void;
+
+  /** Marks a conversation, listed or not, while its questions wait for a person. Changes nothing if that is known. */
+  waits(conversationId: string, isWaiting: boolean): void;
+
+  /**
+   * The conversations whose questions wait for a person, the one that has waited longest first. A conversation that was
+   * answered a moment ago may still be among them.
+   */
+  waiting(): string[];
 
   list(query: ListQuery): ConversationList;
 

@@ -2,29 +2,40 @@
 import type { Answer, Question } from '../../shared/documents.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import type { ClarificationEvent } from '../render/catch-up.ts';
-import { type Chat, sayUnlessCounted, sayWhereToAnswer } from './chat.ts';
+import { type Chat, sayUnlessCounted } from './chat.ts';
 
-/** Asks one question after the other and sends the answers together. */
+/**
+ * Asks one question after the other and sends the answers together. With `responseId` the answers count for that
+ * response only. `refused` means that the server did not take the answers, and `open` that the person gave none.
+ */
 export async function askClarification(
-  chat: Chat,
-  { documentId, questions }: ClarificationEvent,
+  chat: Pick<Chat, 'client' | 'terminal' | 'conversationId'>,
+  {
+    documentId,
+    questions,
+    responseId,
+  }: Pick<ClarificationEvent, 'documentId' | 'questions'> & { readonly responseId?: string },
   signal: AbortSignal,
-): Promise<void> {
+): Promise<'sent' | 'refused' | 'open'> {
   const answers: Answer[] = [];
   for (const [index, question] of questions.entries()) {
     const place = questions.length > 1 ? ` ${index + 1} of ${questions.length}` : '';
     const choice = await askUntilClear(chat, question, place, signal);
-    if (!choice) return signal.aborted ? undefined : sayWhereToAnswer(chat);
+    if (!choice) return 'open';
     if (choice.type === 'answer') answers.push({ questionId: question.id, ...choice.answer });
   }
   const { client, conversationId = '' } = chat;
-  await sayUnlessCounted(chat, () =>
-    client.answerClarification(conversationId, documentId, { answers }),
+  const isTaken = await sayUnlessCounted(chat, () =>
+    client.answerClarification(conversationId, documentId, {
+      answers,
+      ...(responseId !== undefined && { responseId }),
+    }),
   );
+  return isTaken ? 'sent' : 'refused';
 }
 
 async function askUntilClear(
-  { terminal }: Chat,
+  { terminal }: Pick<Chat, 'terminal'>,
   question: Question,
   place: string,
   signal: AbortSignal,

@@ -9,7 +9,7 @@ import {
   clarificationEvent,
 } from '../render/catch-up.ts';
 import { askApproval } from './approvals.ts';
-import type { Chat } from './chat.ts';
+import { type Chat, sayWhereToAnswer } from './chat.ts';
 import { askClarification } from './clarifications.ts';
 
 /** A question, with the document that shows it. A subagent's question is answered at the subagent's conversation. */
@@ -86,8 +86,12 @@ async function ask(
 ): Promise<void> {
   if (signal.aborted) return;
   const there = { ...chat, conversationId };
-  if (event.type === 'approval_request') await askApproval(there, event, signal);
-  else await askClarification(there, event, signal);
+  if (event.type === 'approval_request') {
+    await askApproval(there, event, signal);
+    return;
+  }
+  const answered = await askClarification(there, event, signal);
+  if (answered === 'open' && !signal.aborted) sayWhereToAnswer(there);
 }
 
 /** The question that an event asks, or the open questions of a snapshot's documents. */

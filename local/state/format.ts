@@ -26,6 +26,7 @@ export const FORMAT_STEPS: readonly FormatStep[] = [
   { tables: { conversation: 11, tunnel: 6, account: 5 } },
   // The first position after a restore stands in `state.json`.
   { tables: { conversation: 11, tunnel: 6, account: 5 } },
+  { tables: { conversation: 11, tunnel: 6, account: 6 } },
 ];
 
 /** The text of `state.json`. */

@@ -3,9 +3,9 @@ import { ApprovalTaken, ClarificationTaken } from '../../shared/answers.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { CallId, DocumentId } from '../../shared/ids.ts';
 import { RUN_LIMITS } from '../../shared/limits.ts';
-import { ApprovalList, type OpenApproval } from '../../shared/listings.ts';
+import { ApprovalList } from '../../shared/listings.ts';
 import { ApprovalRequest, ClarificationAnswer } from '../../shared/requests.ts';
-import { readApprovals } from '../conversation/reading/requests.ts';
+import { readWaiting } from '../conversation/reading/requests.ts';
 import { parseBody, parseId } from '../desk/parse.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';
 import type { Env } from '../env.ts';
@@ -22,8 +22,9 @@ export const ANSWERS: readonly Endpoint[] = [
     method: 'get',
     path: '/api/v1/approvals',
     tag: 'Answers',
-    summary: 'List the calls that wait for approval',
-    description: 'In all conversations with a bridge of the account.',
+    summary: 'List what waits for a person',
+    description:
+      'The calls that wait for approval, and the open questions, in all conversations of the account.',
     access: 'user',
     answers: [jsonAnswer(200, 'The whole list.', ApprovalList)],
     handle: async (c) => c.json(await listApprovals(c.env, c.var.caller.sub)),
@@ -99,19 +100,32 @@ export const ANSWERS: readonly Endpoint[] = [
   },
 ];
 
-/** The tunnels know which conversations have open calls, and these know what was asked. */
+interface Found {
+  readonly approvals: ApprovalList['items'];
+  readonly questions: ApprovalList['questions'];
+}
+
+/** The tunnels and the account know which conversations to ask, and these know what was asked. */
 async function listApprovals(env: Env, account: string): Promise<ApprovalList> {
   const bridges = await reach(() => accountOf(env, account).bridges());
-  const waiting = await Promise.all(
+  const busy = await Promise.all(
     bridges.map(({ id }) => reach(() => tunnelOf(env, id).waitingConversations(account))),
   );
-  const items = await Promise.all(
-    waiting.flat().map(async (conversationId) => {
-      const answer = await readApprovals(env, { account, conversationId });
-      return answer.ok ? await answer.json<OpenApproval[]>() : [];
-    }),
-  );
-  return { items: items.flat() };
+  const waiting = await reach(() => accountOf(env, account).waiting());
+  const readAll = async <Of extends 'approvals' | 'questions'>(
+    ids: readonly string[],
+    type: Of,
+  ) => {
+    const found = ids.map(async (conversationId) => {
+      const answer = await readWaiting(env, { account, conversationId }, type);
+      return answer.ok ? await answer.json<Found[Of]>() : [];
+    });
+    return (await Promise.all(found)).flat();
+  };
+  return {
+    items: await readAll(busy.flat(), 'approvals'),
+    questions: await readAll(waiting, 'questions'),
+  };
 }
 
 /**

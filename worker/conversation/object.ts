@@ -7,7 +7,7 @@ import type { ChatResponse, ConversationView } from '../../shared/documents.ts';
 import { DrawbridgeError, toWireError } from '../../shared/errors.ts';
 import { responseIdOf } from '../../shared/ids.ts';
 import { ACCOUNT_LIMITS } from '../../shared/limits.ts';
-import type { OpenApproval } from '../../shared/listings.ts';
+import type { OpenApproval, OpenQuestions } from '../../shared/listings.ts';
 import type { Plan, PlanEdit } from '../../shared/plans.ts';
 import {
   type ApprovalRequest,
@@ -38,7 +38,7 @@ import type {
 } from '../ports.ts';
 import { hasSchema } from '../storage/migrations.ts';
 import { RowMeter } from '../storage/row-meter.ts';
-import { answerClarification } from './calls/clarifications.ts';
+import { answerClarification, waitingQuestions } from './calls/clarifications.ts';
 import { TunnelHands } from './calls/hands.ts';
 import { mentionsOf } from './calls/message-look.ts';
 import { extentOf, pagesOf, takePages } from './fork/fork.ts';
@@ -395,6 +395,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     listing,
     agent,
     titles,
+    waits,
     watch,
   }: Parts): Promise<void> {
     this.#parts = null;
@@ -412,7 +413,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     noteConversation(row.id, null);
     await agent?.worktree?.remove();
     await this.ctx.storage.deleteAll();
-    await listing.settled();
+    await Promise.all([listing.settled(), waits.report()]);
   }
 
   /** Deletes what an instance stored that died while it copied. */
@@ -521,8 +522,14 @@ function requireOwnBridge(
 function documentOf(
   parts: Parts,
   wanted: ReadRequest['wanted'],
-): ChatResponse | ConversationView | Chapter | readonly OpenApproval[] | RuleReports {
-  const { reader, approvals, listing, memory } = parts;
+):
+  | ChatResponse
+  | ConversationView
+  | Chapter
+  | readonly OpenApproval[]
+  | readonly OpenQuestions[]
+  | RuleReports {
+  const { reader, approvals, listing, memory, recorder } = parts;
   switch (wanted.type) {
     case 'response':
       return reader.response(runOf(parts, wanted.ordinal));
@@ -533,6 +540,8 @@ function documentOf(
       return reader.views.chapter(wanted.from);
     case 'approvals':
       return approvals.open(listing.row);
+    case 'questions':
+      return waitingQuestions(listing.row, recorder.response);
     case 'rules':
       return memory.reportRules();
   }

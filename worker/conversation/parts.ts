@@ -28,14 +28,16 @@ import { Recorder } from './tape/recorder.ts';
 import { Tape } from './tape/tape.ts';
 import { Titles } from './titles.ts';
 import { UsageReport } from './usage-report.ts';
+import { WaitsReport } from './waits-report.ts';
 
 export interface Parts {
   /** The fields that never change; the listing owns the others. */
   readonly row: Pick<ConversationRow, 'id' | 'owner' | 'bridge' | 'ephemeral' | 'parent'>;
   readonly listing: Listing;
   readonly titles: Titles;
+  readonly waits: WaitsReport;
   readonly deadlines: Deadlines<
-    RunDeadline | 'subagents' | 'parent' | 'expiry' | 'agent' | 'title' | 'usage'
+    RunDeadline | 'subagents' | 'parent' | 'expiry' | 'agent' | 'title' | 'usage' | 'waits'
   >;
   /** Null for a conversation that is no agent. */
   readonly agent: Agent | null;
@@ -83,7 +85,10 @@ export function assembleParts(
   const atWork = log.current;
   const at = atWork?.started ?? null;
   const resumed = atWork && at !== null ? { at, run: atWork, conversationId } : null;
-  const recorder = new Recorder(tape, followers, resumed, () => agent?.look());
+  const recorder = new Recorder(tape, followers, resumed, () => {
+    agent?.look();
+    waits.look();
+  });
   const hands = new TunnelHands(env, meter, { account, conversationId, bridgeId });
   const memory = new Memory({ conversationId, log, runs: store.runs, recorder, settings: env });
   const watch = new RunWatch({ account, conversation: conversationId });
@@ -123,6 +128,7 @@ export function assembleParts(
   );
   const inbox = new Inbox(deps, calls, runner);
   const usage = new UsageReport({ row, env, log, runs: store.runs }, isStored);
+  const waits = new WaitsReport({ row, env, recorder, meter, arm: deps.arm }, isStored);
   const listing = new Listing(row, store, env, () => agent?.status, usage);
   const reader = new TapeReader(listing, tape, log, store.runs);
   const titles = new Titles({
@@ -146,7 +152,7 @@ export function assembleParts(
         ...(subagentsMs === null ? [] : [{ name: 'subagents' as const, atMs: subagentsMs }]),
         ...(parentMs === null ? [] : [{ name: 'parent' as const, atMs: parentMs }]),
       ];
-      const due = [...known, ...usage.deadlines(nowMs)];
+      const due = [...known, ...usage.deadlines(nowMs), ...waits.deadlines(nowMs)];
       if (!row.ephemeral || known.length > 0) return due;
       const expiryMs = reader.answeredMs() + CONVERSATION_LIMITS.ephemeralMs;
       return [...due, { name: 'expiry', atMs: expiryMs }];
@@ -160,6 +166,7 @@ export function assembleParts(
       budget: () => runner.endOverBudget(),
       questions: advance,
       usage: () => listing.reportUsage(),
+      waits: () => waits.report(),
       subagents: () => children.advance(),
       parent: () => parentLink?.tell(),
       expiry: onExpiry,
@@ -184,5 +191,18 @@ export function assembleParts(
   const plans = new Plans({ conversationId, log, runs: store.runs, tape, recorder });
   const desks = { runner, inbox, calls, approvals, plans, hands, memory };
   const kin = { children, parentLink: parentLink ?? null };
-  return { row, listing, titles, deadlines, agent, watch, log, recorder, reader, ...desks, ...kin };
+  return {
+    row,
+    listing,
+    titles,
+    waits,
+    deadlines,
+    agent,
+    watch,
+    log,
+    recorder,
+    reader,
+    ...desks,
+    ...kin,
+  };
 }

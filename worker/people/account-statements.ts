@@ -29,6 +29,8 @@ export const MIGRATIONS = [
   USAGE_TABLES,
   // Empty where it has none. Null where it was listed last by a version that did not tell.
   'alter table conversations add column bridge text;',
+  // The conversations whose questions wait for a person, in the order of their waiting. They are few: no index.
+  'create table waiting (id text not null);',
 ] as const;
 
 /** Updates the columns of a listed conversation that its own object decides. */
@@ -129,6 +131,25 @@ export class AccountStore {
 
   deleteConversation(id: string): void {
     if (this.#isStored) this.#sql.exec('delete from conversations where id = ?', id);
+    this.saveWaits(id, false);
+  }
+
+  saveWaits(id: string, isWaiting: boolean): void {
+    if (!isWaiting) {
+      if (this.#isStored) this.#sql.exec('delete from waiting where id = ?', id);
+      return;
+    }
+    this.#prepare();
+    this.#sql.exec(
+      'insert into waiting select ?1 where not exists (select 1 from waiting where id = ?1)',
+      id,
+    );
+  }
+
+  readWaiting(): string[] {
+    if (!this.#isStored) return [];
+    const rows = this.#sql.exec<{ id: string }>('select id from waiting order by rowid');
+    return rows.toArray().map(({ id }) => id);
   }
 
   readConversation(id: string): ConversationInfo | null {

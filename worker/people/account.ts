@@ -59,6 +59,14 @@ export class Account extends DurableObject<Env> implements AccountPort {
     this.#store.deleteConversation(conversationId);
   }
 
+  waits(conversationId: string, isWaiting: boolean): void {
+    this.#store.saveWaits(conversationId, isWaiting);
+  }
+
+  waiting(): string[] {
+    return this.#store.readWaiting();
+  }
+
   list(query: ListQuery): ConversationList {
     return pageOf(this.#store.readConversations({ ...query, limit: query.limit + 1 }), query);
   }

@@ -78,8 +78,9 @@ it('answers the questions of a subagent at its conversation', async () => {
   api.fates.push({ type: 'text', text: untilAsked, rest: requested(api, CLARIFY) });
   const terminal = scriptTerminal({ answers: ['1'] });
   expect(await runChat(newChat(api, terminal), ['Hi'])).toBe(0);
+  const answers = [{ questionId: 'way', optionIds: ['left'] }];
   expect(api.requests.filter(({ line }) => line === CLARIFY)).toEqual([
-    { line: CLARIFY, body: { answers: [{ questionId: 'way', optionIds: ['left'] }] } },
+    { line: CLARIFY, body: { answers, responseId: NAMED.responseId } },
   ]);
   expect(terminal.screen()).toContain('? Which way?');
 });

@@ -107,6 +107,24 @@ describe('rows of a response', () => {
     expect(rows.told).toBe(rows.written);
   });
 
+  it('are few where the agent asks, with those that mark the conversation in its account', async () => {
+    const model = holdModel();
+    const { conversationId } = await converse(model, {});
+    const rows = await countRows(async () => {
+      const { reader, responseId } = await askStreamed({ conversationId });
+      const options = ['One', 'Two'].map((label, index) => ({ id: `${index}`, label }));
+      const args = { questions: [{ id: 'way', prompt: 'Which?', options }] };
+      (await model.next()).answer({ calls: [{ name: 'ask_question', arguments: args }] });
+      await reader.untilType('clarification_request');
+      const path = `conversations/${conversationId}/clarifications/doc_001`;
+      await call(path, { body: { answers: [] } });
+      (await model.next()).answer({ text: 'Then both.' });
+      return await told(reader, responseId);
+    });
+    expect(rows.written).toBeLessThanOrEqual(budgetOf({ documents: 2, turns: 2, calls: 1 }));
+    expect(rows.told).toBe(rows.written);
+  });
+
   it('are counted from what is stored after a crash', async () => {
     const model = holdModel();
     const bridge = await connectBridge();

@@ -2,9 +2,10 @@
 import * as z from 'zod';
 import { type Answer, type ChatResponse, Question } from '../../../shared/documents.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
-import { isUnanswered } from '../../../shared/fold.ts';
+import { asksOf, isUnanswered } from '../../../shared/fold.ts';
+import { OpenQuestions } from '../../../shared/listings.ts';
 import type { ClarificationAnswer } from '../../../shared/requests.ts';
-import type { Call } from '../store/rows.ts';
+import type { Call, ConversationRow } from '../store/rows.ts';
 import type { RunLog } from '../store/run-log.ts';
 
 /** The questions of a document; null when it does not wait for an answer. */
@@ -15,6 +16,20 @@ export function openQuestions(
   const document = response?.documents.find(({ id }) => id === documentId);
   if (!document || !isUnanswered(document.metadata)) return null;
   return z.array(Question).safeParse(document.metadata['questions']).data ?? null;
+}
+
+/** Everything that waits for a person's answers, with what waits in the subagents below. */
+export function waitingQuestions(
+  { id: conversationId, title }: Pick<ConversationRow, 'id' | 'title'>,
+  response: ChatResponse | null,
+): OpenQuestions[] {
+  if (response?.status !== 'waiting') return [];
+  const named = { conversationId, title, responseId: response.id };
+  return response.documents.flatMap(({ id: documentId, metadata }) => {
+    const { questions } = metadata;
+    const own = isUnanswered(metadata) ? [{ ...named, documentId, questions }] : [];
+    return [...own, ...asksOf(metadata)].flatMap((one) => OpenQuestions.safeParse(one).data ?? []);
+  });
 }
 
 /** Where the answer goes and which response it belongs to. */

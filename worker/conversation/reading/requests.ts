@@ -17,7 +17,7 @@ export interface ReadRequest {
     | { readonly type: 'response'; readonly ordinal: number }
     | { readonly type: 'newest'; readonly newest: Newest }
     | { readonly type: 'chapter'; readonly from: From }
-    | { readonly type: 'approvals' }
+    | { readonly type: 'approvals' | 'questions' }
     | { readonly type: 'rules' };
 }
 
@@ -41,9 +41,16 @@ export async function readChapter(env: Env, caller: Caller, from: From): Promise
   return await read(env, { caller, wanted: { type: 'chapter', from } });
 }
 
-/** The JSON of the conversation's open approvals, an array of OpenApproval, or the API's error response. */
-export async function readApprovals(env: Env, caller: Caller): Promise<Response> {
-  return await read(env, { caller, wanted: { type: 'approvals' } });
+/**
+ * The JSON of what waits for a person, or the API's error response. `approvals` is an array of OpenApproval, without
+ * those of subagents; `questions` is an array of OpenQuestions, with those of subagents.
+ */
+export async function readWaiting(
+  env: Env,
+  caller: Caller,
+  type: 'approvals' | 'questions',
+): Promise<Response> {
+  return await read(env, { caller, wanted: { type } });
 }
 
 /** The JSON of RuleReports, or the API's error response. The caller can pass either on. */

@@ -232,6 +232,10 @@ it('what a person decides', async () => {
     expect(asked.metadata.awaiting).toBe(true);
     return asked.id;
   });
+  await vi.waitFor(async () => {
+    const { questions } = Object((await api.call('listApprovals')).json);
+    expect(questions).toMatchObject([{ conversationId, documentId }]);
+  });
   const answers = [{ questionId: 'q1', optionIds: ['jwt'] }];
   await api.call('answerClarification', { params: { ...params, documentId }, body: { answers } });
   await api.call('cancelResponse', { params: { id: responseIdOf(conversationId, 1) } });

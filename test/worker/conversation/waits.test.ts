@@ -1,0 +1,203 @@
+import { abortAllDurableObjects, env, runDurableObjectAlarm } from 'cloudflare:test';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ApprovalList } from '../../../shared/listings.ts';
+import { Account } from '../../../worker/people/account.ts';
+import type { ScriptedCall } from '../../far-ends/reply-script.ts';
+import { ask, call } from '../api.ts';
+import { connectBridge } from '../tunnel/scripted-bridge.ts';
+import { askStreamed, cancel, conversationObject } from './conversing.ts';
+import { holdModel, runCommand } from './held-model.ts';
+import { taskCall } from './subagents/tree.ts';
+
+/** Another one for each test, so that nothing of the tests before waits. */
+let account: string;
+/** They are deleted after the test: after a crash, a run that is left would ask the model of a later test. */
+let started: string[];
+
+beforeEach(() => {
+  account = `ada-${crypto.randomUUID()}`;
+  started = [];
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  for (const conversationId of started) await remove(conversationId);
+  vi.restoreAllMocks();
+});
+
+const OPTIONS = ['One', 'Two'].map((label, index) => ({ id: `${index + 1}`, label }));
+const ASK: ScriptedCall = {
+  name: 'ask_question',
+  arguments: { questions: [{ id: 'way', prompt: 'Which?', options: OPTIONS }] },
+};
+const ASKED = [{ id: 'way', text: 'Which?', options: OPTIONS }];
+
+describe('a question of the agent', () => {
+  it('is listed while it waits for a person, beside the calls that wait for approval', async () => {
+    const { conversationId, responseId, model, reader } = await startAsking();
+    const named = { conversationId, title: 'go', responseId, documentId: 'doc_001' };
+    await waitFor([{ ...named, questions: ASKED }]);
+    expect((await list()).items).toEqual([]);
+    expect((await list('eve')).questions).toEqual([]);
+    await answer(conversationId);
+    expect((await list()).questions).toEqual([]);
+    (await model.next()).answer({ text: 'Two.' });
+    await reader.toEnd();
+    await expectNoneMarked();
+  });
+
+  it('is listed when it is a change of the mode, and when it is asked anew', async () => {
+    const { conversationId, model, reader } = await startAsking({
+      asks: { name: 'switch_mode', arguments: { mode: 'plan', reason: 'It is large.' } },
+    });
+    await waitFor([{ conversationId, questions: [{ options: [{}, {}] }] }]);
+    await answer(conversationId, { questionId: 'switch', optionIds: ['reject'] });
+    (await model.next()).answer({ calls: [ASK] });
+    await waitFor([{ conversationId, documentId: 'doc_002', questions: ASKED }]);
+    await answer(conversationId, undefined, 'doc_002');
+    (await model.next()).answer({ text: 'Two.' });
+    await reader.toEnd();
+    await expectNoneMarked();
+  });
+
+  it('is listed where a subagent asks it', async () => {
+    const { bridgeId } = await connectBridge({ account });
+    const model = holdModel();
+    const { reader, conversationId } = await askStreamed({ account, bridgeId });
+    (await model.next()).answer({ calls: [taskCall('choose', { type: 'generalPurpose' })] });
+    (await model.next()).answer({ calls: [ASK] });
+    await waitFor([{ documentId: 'doc_001', questions: ASKED }]);
+    const [asked] = (await list()).questions;
+    expect(asked?.conversationId).not.toBe(conversationId);
+    await answer(asked?.conversationId ?? '');
+    (await model.next()).answer({ text: 'Two.' });
+    (await model.next()).answer({ text: 'Done.' });
+    await reader.toEnd();
+    await waitFor([]);
+    await expectNoneMarked();
+  });
+
+  it.each<[string, (asking: Asking) => Promise<unknown>]>([
+    ['its run is cancelled', ({ responseId }) => cancel(responseId, account)],
+    ['the conversation is deleted', ({ conversationId }) => remove(conversationId)],
+    [
+      'a message is written instead',
+      ({ conversationId }) => ask('go', { account, conversationId }),
+    ],
+    ['its time is over', ({ conversationId }) => passTime(conversationId, 61_000)],
+  ])('is not listed any more when %s', async (_, end) => {
+    const asking = await startAsking();
+    await waitFor([{}]);
+    void end(asking);
+    await waitFor([]);
+    await expectNoneMarked();
+  });
+});
+
+it('lists no question for a call that waits for approval', async () => {
+  const bridge = await connectBridge({ account });
+  const model = holdModel();
+  started.push((await askStreamed({ account, bridgeId: bridge.bridgeId })).conversationId);
+  (await model.next()).answer({ calls: [runCommand('make')] });
+  bridge.ask((await bridge.nextCall()).callId);
+  await vi.waitFor(async () => expect(await list()).toMatchObject({ items: [{}], questions: [] }));
+  expect(await marked()).toEqual([]);
+});
+
+describe('a crash', () => {
+  it('loses no question: the alarm reports it', async () => {
+    const lost = loseReports();
+    const { conversationId } = await startAsking();
+    await vi.waitFor(() => expect(lost).toHaveBeenCalled());
+    await abortAllDurableObjects();
+    lost.mockRestore();
+    expect((await list()).questions).toEqual([]);
+    expect(await runDurableObjectAlarm(conversationObject(conversationId))).toBe(true);
+    await waitFor([{ conversationId, questions: ASKED }]);
+  });
+
+  it('leaves a question listed, and one that is answered after it is not', async () => {
+    const { conversationId, model, reader } = await startAsking();
+    await waitFor([{}]);
+    await abortAllDurableObjects();
+    await waitFor([{ conversationId, questions: ASKED }]);
+    await answer(conversationId);
+    expect((await list()).questions).toEqual([]);
+    (await model.next()).answer({ text: 'Two.' });
+    await reader.toEnd();
+    await expectNoneMarked();
+  });
+
+  it('leaves the account no conversation that does not wait', async () => {
+    const { conversationId, model, reader } = await startAsking();
+    await waitFor([{}]);
+    const lost = loseReports();
+    await answer(conversationId);
+    (await model.next()).answer({ text: 'Two.' });
+    await reader.toEnd();
+    await vi.waitFor(() => expect(lost).toHaveBeenCalled());
+    await abortAllDurableObjects();
+    lost.mockRestore();
+    expect(await marked()).toEqual([conversationId]);
+    expect((await list()).questions).toEqual([]);
+    expect(await runDurableObjectAlarm(conversationObject(conversationId))).toBe(true);
+    await expectNoneMarked();
+  });
+});
+
+type Asking = Awaited<ReturnType<typeof startAsking>>;
+
+async function startAsking({ asks = ASK }: { asks?: ScriptedCall } = {}) {
+  const model = holdModel();
+  const questions = { afterSeconds: 60, otherwise: 'default' };
+  const asked = await askStreamed({ account, questions });
+  started.push(asked.conversationId);
+  (await model.next()).answer({ calls: [asks] });
+  await asked.reader.untilType('clarification_request');
+  return { ...asked, model };
+}
+
+async function list(of = account): Promise<ApprovalList> {
+  return ApprovalList.parse(await (await call('approvals', { account: of })).json());
+}
+
+/** The conversation reports to its account after the stream has shown the question. */
+async function waitFor(questions: readonly object[]): Promise<void> {
+  await vi.waitFor(async () => {
+    const found = await list();
+    expect(found.questions).toMatchObject(questions);
+    expect(found.questions).toHaveLength(questions.length);
+  });
+}
+
+/** The conversations that the account takes to wait for a person. */
+async function marked(): Promise<readonly string[]> {
+  return await env.ACCOUNTS.get(env.ACCOUNTS.idFromName(account)).waiting();
+}
+
+async function expectNoneMarked(): Promise<void> {
+  await vi.waitFor(async () => expect(await marked()).toEqual([]));
+}
+
+function loseReports() {
+  return vi.spyOn(Account.prototype, 'waits').mockImplementation(() => {
+    throw new Error('reset');
+  });
+}
+
+async function answer(
+  conversationId: string,
+  one: object = { questionId: 'way', optionIds: ['2'] },
+  documentId = 'doc_001',
+): Promise<void> {
+  const path = `conversations/${conversationId}/clarifications/${documentId}`;
+  expect((await call(path, { body: { answers: [one] }, account })).status).toBe(200);
+}
+
+function remove(conversationId: string): Promise<Response> {
+  return call(`conversations/${conversationId}`, { method: 'DELETE', account });
+}
+
+async function passTime(conversationId: string, ms: number): Promise<void> {
+  vi.setSystemTime(Date.now() + ms);
+  await runDurableObjectAlarm(conversationObject(conversationId));
+}
