@@ -1,5 +1,6 @@
 /** Adds rules to the file of a machine's owner. Its form is checked where it is read: bridge/admission/rules.ts. */
 import { join } from 'node:path';
+import { parseJson } from '../shared/json.ts';
 import { LocalError } from './local-error.ts';
 import { readIfThere, replaceFile } from './private-files.ts';
 
@@ -33,7 +34,7 @@ export async function allowAlways(
 
 function parseFile(text: string, path: string): { readonly rules?: readonly unknown[] } {
   try {
-    const file: unknown = JSON.parse(text);
+    const file: unknown = parseJson(text);
     const isFile = typeof file === 'object' && file !== null && !Array.isArray(file);
     if (isFile && (!('rules' in file) || Array.isArray(file.rules))) return file;
   } catch {} // As any other text that is no file of rules.

@@ -92,7 +92,7 @@ function ownFormOf(text: string): string {
     const own = { ...others, ...(url !== undefined && { url }) };
     return [
       name,
-      JSON.parse(
+      parseJson(
         JSON.stringify(own).replaceAll(BARE_VARIABLE, (_, variable) => `${'$'}{${variable}}`),
       ),
     ];

@@ -56,6 +56,8 @@ export interface HouseOptions {
   readonly args?: readonly string[];
   /** That of a house that was killed: this one goes on with its state. */
   readonly folder?: string;
+  /** Made by the caller. Default: one in the folder. */
+  readonly workspace?: string;
   readonly variables?: Readonly<Record<string, string>>;
   /** Puts files into the workspace before anything starts. */
   readonly prepare?: (workspace: string) => void;
@@ -77,7 +79,7 @@ const COMMANDS_ALLOWED: readonly Rule[] = [
 
 export async function startHouse(options: HouseOptions = {}): Promise<House> {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'drawbridge-flow-'));
-  const workspace = join(folder, 'workspace');
+  const workspace = options.workspace ?? join(folder, 'workspace');
   const state = join(folder, 'state');
   if (options.folder === undefined) furnish(workspace, state, options);
   if (options.isOfBridge !== true) giveAway(folder, workspace);

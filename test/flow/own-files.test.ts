@@ -73,7 +73,6 @@ describe.skipIf(NO_BUBBLEWRAP).each(PLACES)('the program is %s', (_, make, modul
       status: 0,
       stderr: expect.stringContaining('run in a sandbox'),
     });
-    expect(run('token')).toMatchObject({ status: 0 });
     await ask([{ name: 'grep', arguments: { pattern: 'needle' } }]);
     const results = await ask(calls(join(base, 'project')));
     expect(results.length).toBe(calls('').length);
@@ -169,7 +168,7 @@ async function expectUnharmed(): Promise<void> {
 
 /** The results of calls that the model makes. */
 async function ask(calls: readonly Call[]): Promise<unknown[]> {
-  const token = readFileSync(join(base, 'state', 'drawbridge', 'server', 'token'), 'utf8').trim();
+  const token = run('token').stdout.trim();
   const client = createClient({ url: instance().url, token });
   const results: unknown[] = [];
   const messages = [{ role: 'user', content: JSON.stringify(calls) }] as const;

