@@ -60,7 +60,7 @@ it('a backup under load is one moment of all conversations, and a restored one g
   const folder = mkdtempSync(join(tmpdir(), 'drawbridge-restored-'));
   cpSync(house.workspace, join(folder, 'workspace'), { recursive: true });
   await drawbridge('restore', file, '--state', join(folder, 'state'));
-  await using restored = await startHouse({ modelUrl: model.baseUrl, folder });
+  await using restored = await startHouse({ modelUrl: model.baseUrl, folder, args: ['--move'] });
   for (const [id, events] of seen) {
     const { messages, responses } = await restored.client.getConversation(id);
     expect(messages).toEqual(later.get(id)?.messages);
