@@ -24,11 +24,14 @@ export function confinedStart(
     }
     const { confinement, guard } = sandbox;
     const line = ['exec', ...[command, ...args].map(quote)].join(' ');
-    const request = { command: line, cwd: resolve(workspace, cwd), permissions: [] };
+    const request = {
+      ...{ command: line, cwd: resolve(workspace, cwd), permissions: [], isServer: true },
+      variables: env,
+    };
     const guarded = await guard.begins(line);
     try {
-      const ended = await confinement.start({ ...request, isServer: true }, async ({ launch }) => ({
-        ended: spawn({ ...launch, env: { ...launch.env, ...env } }),
+      const ended = await confinement.start(request, async ({ launch }) => ({
+        ended: spawn(launch),
       }));
       void guarded.leaves(ended.ended).then((found) => guard.tellAgain(found));
     } catch (error) {

@@ -12,6 +12,7 @@ import { fromText, isBelow, toBytes } from './byte-path.ts';
 import {
   describeLimits,
   devices,
+  exportsOf,
   limitedShell,
   namespaces,
   ownFolders,
@@ -179,16 +180,20 @@ function prepareOpen(
   { command, cwd }: CommandRequest,
   { bubblewrap: { file }, surroundings: { closedFolders, environment, workspace } }: Machine,
 ): PreparedCommand {
+  // Variables of the person's shell may name code in the workspace: bubblewrap itself starts without them.
+  const variables = Object.entries(fullEnvironment(environment)).flatMap(([name, value]) => [
+    ...['--setenv', name, value],
+  ]);
   const args = [
-    ...['--unshare-pid', '--new-session', '--die-with-parent', ...reporting(0)],
-    ...['--dev-bind', '/', '/', '--proc', '/proc'],
+    ...['--unshare-pid', '--new-session', '--die-with-parent', ...reporting(1)],
+    ...['--args', String(FIRST_INPUT), '--dev-bind', '/', '/', '--proc', '/proc'],
     ...closedFolders.flatMap((path) => hideFolder(path, { around: workspace })),
     ...['--bind', workspace, workspace],
     ...['--chdir', cwd, '--', ...shellArgv(command)],
   ];
-  const env = fullEnvironment(environment);
+  const inputs = [Buffer.from(variables.map((arg) => `${arg}\0`).join(''))];
   return {
-    launch: { file, args, cwd: '/', env, inputs: [], hasPidNamespace: true },
+    launch: { file, args, cwd: '/', env: {}, inputs, hasPidNamespace: true },
     limits: 'bubblewrap with all permissions: only its processes are kept together',
   };
 }
@@ -203,19 +208,18 @@ async function startInBase<Result>(
 ): Promise<Result> {
   const { bubblewrap, account, surroundings, bases } = machine;
   const { base, ...about } = await bases.current(kindOf(request));
+  const made = launchOf(machine, request);
+  const { length } = made.inputs;
   const args = [
-    ...[...namespaces(request.permissions, bubblewrap), ...reporting(1 + base.namespaces.length)],
+    ...namespaces(request.permissions, bubblewrap),
+    ...reporting(length + base.namespaces.length),
     ...['--bind', '/', '/', ...devices(), ...ownFolders(surroundings.workspace, bases.shownLinks)],
     ...commandArguments(request, ''),
   ];
-  const nsenter = [bubblewrap.nsenter ?? 'nsenter', ...ENTER, '--', bubblewrap.file];
+  const enter = enterNamespaces(FIRST_INPUT + length);
+  const nsenter = [bubblewrap.nsenter ?? 'nsenter', ...enter, '--', bubblewrap.file];
   const [file = '', ...rest] = [...account.prefix, ...nsenter, ...args];
-  const launch = {
-    ...launchOf(machine, request),
-    file,
-    args: rest,
-    descriptors: base.namespaces,
-  };
+  const launch = { ...made, file, args: rest, descriptors: base.namespaces };
   return start(prepared(launch, request, about));
 }
 
@@ -230,13 +234,15 @@ async function startHeld<Result>(
     const folders = ownFolders(surroundings.workspace, bases.shownLinks);
     const own = [...devices(), ...folders, ...SEAL].map(fromText);
     const bytes = [...mounts, ...own].map((arg) => toBytes(`${arg}\0`));
+    const made = launchOf(machine, request);
+    const { length } = made.inputs;
     const args = [
-      ...[...namespaces(request.permissions, bubblewrap), ...reporting(2)],
-      ...['--args', String(FIRST_INPUT + 1), ...commandArguments(request, HOLD)],
+      ...[...namespaces(request.permissions, bubblewrap), ...reporting(length + 1)],
+      ...['--args', String(FIRST_INPUT + length), ...commandArguments(request, HOLD)],
     ];
     const [file = '', ...rest] = [...account.prefix, bubblewrap.file, ...args];
-    const inputs = [bubblewrap.seccompProgram, Buffer.concat(bytes)];
-    const launch = { ...launchOf(machine, request), file, args: rest, inputs };
+    const inputs = [...made.inputs, Buffer.concat(bytes)];
+    const launch = { ...made, file, args: rest, inputs };
     return start(prepared(launch, request, about));
   });
 }
@@ -245,19 +251,24 @@ function kindOf({ permissions }: CommandRequest): BaseKind {
   return permissions.includes('git_write') ? 'git' : 'plain';
 }
 
-function commandArguments({ cwd, command, isServer }: CommandRequest, first: string): string[] {
-  const shell = limitedShell(command, first, isServer);
+function commandArguments(request: CommandRequest, first: string): string[] {
+  const { cwd, command } = request;
+  const shell = limitedShell(command, first, request);
   return ['--seccomp', String(FIRST_INPUT), '--chdir', cwd, '--', ...shell];
 }
 
 function launchOf(
   { bubblewrap, account, surroundings }: Machine,
-  { permissions }: CommandRequest,
+  { permissions, variables }: CommandRequest,
 ): Omit<Launch, 'file' | 'args'> {
   const limited = limitedEnvironment(surroundings.environment, permissions, GIT_KNOWS_MASKS);
   const own = { ...identityOf(account), TMPDIR: '/tmp' };
   const env = { ...limited, ...surroundings.variables, ...own };
-  return { cwd: '/', env, inputs: [bubblewrap.seccompProgram], hasPidNamespace: true };
+  const inputs = [
+    bubblewrap.seccompProgram,
+    ...(variables === undefined ? [] : [exportsOf(variables)]),
+  ];
+  return { cwd: '/', env, inputs, hasPidNamespace: true };
 }
 
 function prepared(
@@ -268,11 +279,10 @@ function prepared(
   return { launch, limits: describeLimits(permissions, notes), closed };
 }
 
-const ENTER = [
-  `--user=/proc/self/fd/${FIRST_INPUT + 1}`,
-  `--mount=/proc/self/fd/${FIRST_INPUT + 2}`,
-  '--preserve-credentials',
-] as const;
+function enterNamespaces(descriptor: number): string[] {
+  const [user, mounts] = [descriptor, descriptor + 1].map((one) => `/proc/self/fd/${one}`);
+  return [`--user=${user}`, `--mount=${mounts}`, '--preserve-credentials'];
+}
 
 /** Where the command runs as another user than the bridge, it gets that user's home folder and name. */
 function identityOf({ name, home, prefix }: Account): Record<string, string> {

@@ -1,9 +1,11 @@
 /** The arguments for bubblewrap and the shell that each sandboxed command gets of its own. */
+
+import { inOneLine } from '../../shared/plain-sight.ts';
 import type { Permission } from '../../shared/tools/run-terminal-cmd.ts';
-import { reportDescriptor, SHELL } from '../terminal/launch.ts';
+import { FIRST_INPUT, reportDescriptor, SHELL } from '../terminal/launch.ts';
 import type { Bubblewrap } from './bubblewrap.ts';
 import { isBelow } from './byte-path.ts';
-import type { FolderLink } from './confinement.ts';
+import type { CommandRequest, FolderLink } from './confinement.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
 
 export function namespaces(
@@ -56,16 +58,37 @@ function ownMemory(path: string, bytes: number): string[] {
 /**
  * The shell with its limits. The limits are set inside, where the kernel counts only the sandbox's processes; outside
  * it would count all processes of the user. The script closes the descriptors that the program does not need. The shell
- * runs the line `first` before everything else.
+ * runs the line `first` before everything else, and takes the program's variables last: they act on the program alone.
  */
-export function limitedShell(command: string, first: string, isServer = false): string[] {
+export function limitedShell(
+  command: string,
+  first: string,
+  { isServer = false, variables }: Pick<CommandRequest, 'isServer' | 'variables'>,
+): string[] {
   const { maxProcesses, maxDataKib } = SANDBOX_LIMITS;
   const processes = SHELL.endsWith('/bash') ? '-u' : '-p';
   // Where memory runs out, the kernel ends a command, never the bridge.
   const firstToEnd = 'echo 1000 >/proc/self/oom_score_adj';
   const limits = `ulimit ${processes} ${maxProcesses}; ulimit -d ${maxDataKib}; ${firstToEnd}`;
-  const script = `${first}\nexec 4<&- 5<&-; { ${limits}; } 2>/dev/null; exec "$0" -c "$1"${isServer ? '' : ' 2>&1'}`;
+  const [taken, given] = variables === undefined ? ['', ''] : [TAKE_VARIABLES, 'eval "$v"; '];
+  const closed = 'exec 4<&- 5<&- 6<&-';
+  const start = `exec "$0" -c "$1"${isServer ? '' : ' 2>&1'}`;
+  const script = `${first}\n{ ${limits}; } 2>/dev/null\n${taken}\n${closed}; ${given}${start}`;
   return [SHELL, '-c', script, SHELL, command];
+}
+
+/** Of {@link exportsOf}, behind the system call filter. The descriptor is no file that the shell could open again. */
+const TAKE_VARIABLES = `v=; while IFS= read -r l <&${FIRST_INPUT + 1}; do v="$v$l
+"; done`;
+
+/** Variables as lines of a shell. Throws for a name that a shell has no variable for. */
+export function exportsOf(variables: Readonly<Record<string, string>>): Uint8Array {
+  const lines = Object.entries(variables).map(([name, value]) => {
+    if (!/^[A-Za-z_]\w*$/.test(name) || value.includes('\0'))
+      throw new Error(`A program in the sandbox cannot have the variable ${inOneLine(name)}.`);
+    return `export ${name}='${value.replaceAll("'", `'\\''`)}'\n`;
+  });
+  return Buffer.from(lines.join(''));
 }
 
 /** A description for people and the model. */

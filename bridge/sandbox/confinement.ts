@@ -47,6 +47,11 @@ export interface CommandRequest {
   readonly permissions: readonly Permission[];
   /** For a program that speaks on its standard output: its errors stay apart. Else both share one pipe. */
   readonly isServer?: boolean;
+  /**
+   * Variables of the program alone. The programs that make the sandbox never get them: a variable can name code to load
+   * (`LD_PRELOAD`), which would run outside. Their values stand in no argument.
+   */
+  readonly variables?: Readonly<Record<string, string>>;
 }
 
 /** A command that is ready to start. */
@@ -97,14 +102,21 @@ export function unconfined(surroundings: Surroundings, reason: string): Confinem
   return {
     kind: 'none',
     detail: reason,
-    start: async ({ command, cwd, permissions }, start) => {
+    start: async ({ command, cwd, permissions, variables }, start) => {
       const [file, ...args] = shellArgv(command);
       const { environment } = surroundings;
       const env = permissions.includes('all')
         ? fullEnvironment(environment)
         : limitedEnvironment(environment, permissions);
       return await start({
-        launch: { file, args, cwd, env, inputs: [], hasPidNamespace: false },
+        launch: {
+          file,
+          args,
+          cwd,
+          env: { ...env, ...variables },
+          inputs: [],
+          hasPidNamespace: false,
+        },
         limits: 'none',
       });
     },
