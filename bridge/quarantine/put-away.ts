@@ -61,10 +61,15 @@ export async function judgeSetting(
   return await putAwayWhole(spot, putting);
 }
 
-/** An agent's folder stays where it holds nothing but plain text for models: rules and plans. */
+/**
+ * An agent's folder stays where it holds nothing but plain text for models: rules and plans. The caller uses it only
+ * while no command runs that could add more to the folder. A link goes, because commands may write to its target.
+ */
 export async function judgeAgentFolder(spot: Spot, putting: PuttingAway): Promise<PutAway> {
-  const isPlain = async () =>
-    kindOf(await spot.folder.stat(spot.name)) !== 'folder' || (await holdsOnlyTexts(spot));
+  const isPlain = async () => {
+    const kind = kindOf(await spot.folder.stat(spot.name));
+    return kind === 'file' || (kind === 'folder' && (await holdsOnlyTexts(spot)));
+  };
   if (await isPlain().catch(() => false)) return GONE;
   return await putAwayWhole(spot, putting);
 }

@@ -65,7 +65,7 @@ async function settleSpot(spot: Spot, identity: string, putting: Putting): Promi
     return withRest(outcome, outcome.state !== 'quarantined');
   }
   if (isAgents(spot)) {
-    const outcome = await judgeAgentFolder(spot, putting);
+    const outcome = await (putting.mayClean ? judgeAgentFolder : putAwayWhole)(spot, putting);
     return outcome.state === 'harmless' ? { state: 'configures' } : withRest(outcome, false);
   }
   if (!(await isNamed(spot, '.git'))) return { state: 'configures' };

@@ -162,6 +162,11 @@ describe.skipIf(NO_BUBBLEWRAP)('what an agent of the person would obey', () => {
     ['.gemini', 'mkdir .gemini; ln -s ../x .gemini/settings.json'],
     ['.github/hooks', 'mkdir -p .github/hooks; echo "{}" > .github/hooks/a.json'],
     ['.claude-plugin', 'mkdir .claude-plugin; echo "{}" > .claude-plugin/plugin.json'],
+    ...['.claude', '.cursor', '.codex', 'a/.gemini', '.github/hooks'].map((name) => [
+      name,
+      `mkdir -p evil a .github; echo H > evil/settings.json; ln -s "$PWD/evil" ${name}`,
+    ]),
+    ['.kiro', 'mkfifo .kiro'],
   ])('is put away where a command makes it: %s', async (name, command) => {
     const { run, quarantined } = await guardedWorkspace();
     const { attention } = await run(command);
@@ -184,6 +189,23 @@ describe.skipIf(NO_BUBBLEWRAP)('what an agent of the person would obey', () => {
       expect(quarantined()).toEqual([]);
     },
   );
+
+  test.each([
+    ['.claude', 'rules/a.md', 'settings.json'],
+    ['.cursor', 'plans/a.plan.md', 'hooks.json'],
+    ['a/.codex', 'rules/a.md', 'config.toml'],
+  ])('never becomes known while a command can add to it: %s', async (folder, text, settings) => {
+    const { run, place, background, quarantined } = await guardedWorkspace();
+    const made = `mkdir -p ${folder}/rules ${folder}/plans; echo a > ${folder}/${text}; touch made`;
+    const changed = `until [ -e go ]; do sleep 0.02; done; mkdir -p ${folder}; echo H > ${folder}/${settings}`;
+    await run(`${made}; ${changed}; touch done; sleep 60`, { is_background: true });
+    await run('until [ -e made ]; do sleep 0.02; done');
+    await run('touch go; until [ -e done ]; do sleep 0.02; done');
+    await background.endAll();
+    await run('true');
+    expect(await place.text(`workspace/${folder}/${settings}`)).toBeUndefined();
+    expect(quarantined()).toEqual([folder]);
+  });
 
   test.each([
     '.github/hooks/a.json',
