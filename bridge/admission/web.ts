@@ -23,19 +23,21 @@ export function mayFetch(address: string, { userRules, workspaceRules }: Ruleboo
   return !isHeld && userRules.findLast(holds)?.decision === 'allow';
 }
 
-/** A star in the name of a site does not reach into the path: anyone can have a path that ends like the site. */
+/**
+ * A star in the name of a site reaches neither into the path nor over a colon: anyone can have a path, a user name or a
+ * port that ends like the site. Without a slash the pattern names a site, and a star at its end stands for all pages.
+ */
 function matchesSite(pattern: string, url: string): boolean {
-  const end = endOfSite(pattern);
-  if (end < 0) return matchesWildcard(pattern, url);
-  const start = endOfSite(url);
+  if (/^\*+$/.test(pattern)) return true;
+  const { protocol, username, password, host, pathname, search } = new URL(url);
+  const [, scheme = '*', site = '', path = site.endsWith('*') ? '*' : '/'] =
+    /^(?:([^/]*):\/\/|(?=\*))([^/]*)(\/.*)?$/s.exec(pattern) ?? ['', ''];
+  if (username !== '' || password !== '') return false;
+  const [names, ownNames] = [site.split(':'), host.split(':')];
   return (
-    matchesWildcard(pattern.slice(0, end), url.slice(0, start)) &&
-    matchesWildcard(pattern.slice(end), url.slice(start))
+    matchesWildcard(scheme, protocol.slice(0, -1)) &&
+    names.length === ownNames.length &&
+    names.every((name, at) => matchesWildcard(name, ownNames[at] ?? '')) &&
+    matchesWildcard(path, pathname + search)
   );
-}
-
-/** The place of the first slash behind the name; below 0 without one. */
-function endOfSite(text: string): number {
-  const scheme = text.indexOf('://');
-  return text.indexOf('/', scheme < 0 ? 0 : scheme + '://'.length);
 }

@@ -37,13 +37,42 @@ it.each([
   ['*.example.com/*', DOCS, true],
   ['https://docs.example.com/a', DOCS, true],
   ['https://docs.*', DOCS, true],
-  ['*a', DOCS, true],
+  ['*example*', DOCS, true],
+  ['*/a', DOCS, true],
+  ['http*://docs.example.com/*', DOCS, true],
+  ['https://docs.example.com', 'https://docs.example.com', true],
+  ['https://docs.example.com', DOCS, false],
+  ['http://localhost:*/a', 'http://localhost:3000/a', true],
+  ['http://[::1]:3000/*', 'http://[::1]:3000/a', true],
+  ['https://*', DOCS, true],
+  ['http://*', DOCS, false],
+  ['*a', DOCS, false],
   ['https://*.example.com/*', 'https://evil.example/x.example.com/y', false],
   ['*.example.com/*', 'https://evil.example/x.example.com/y', false],
   ['https://*.example.com/*', 'https://evil.example/?x.example.com/y', false],
 ])('the owner’s %s allows %s: %s', (pattern, url, isRead) => {
   const userRules = [rule('web', 'allow', pattern)];
   expect(mayFetch(url, { userRules, workspaceRules: [] })).toBe(isRead);
+});
+
+/** Addresses of another site, or of another port, which hold the name of the site anywhere. */
+const ELSEWHERE = ['docs.example.com', '.example.com', 'x.example.com/'].flatMap((name) => [
+  ...['/', '//', '/?', '/#', '?', '#', '\\', '/%2f', '/x@', '/:'].map(
+    (before) => `https://evil.example${before}${name}`,
+  ),
+  ...['@', ':pw@', '%2f@'].map((before) => `https://${name.split('/')[0]}${before}evil.example/`),
+]);
+
+it.each([
+  ...['https://*.example.com*', 'https://*.example.com', 'https://*.example.com/*'],
+  ...['https://docs.example.com*', 'https://docs.example.com/*', '*://*.example.com*'],
+  ...['*.example.com*', '*.example.com', '*.example.com/*', '*docs.example.com*'],
+  ...['https://docs.example.com:*/*', 'https://docs?example.com/*', 'https://*.example.com*/*'],
+])('the owner’s %s allows no other site, and no port that it does not name', (pattern) => {
+  const userRules = [rule('web', 'allow', pattern)];
+  const others = [...ELSEWHERE, 'https://evil.example:8443/docs.example.com'];
+  if (!pattern.includes(':*/')) others.push('https://docs.example.com:8443/');
+  expect(others.filter((url) => mayFetch(url, { userRules, workspaceRules: [] }))).toEqual([]);
 });
 
 it('a rule that forbids a site also holds for its name with a dot at the end', () => {
