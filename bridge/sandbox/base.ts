@@ -7,18 +7,23 @@ import { closeSync, fstatSync, readFileSync } from 'node:fs';
 import type { BytePath } from './byte-path.ts';
 import { type Holder, type Mount, startHolder } from './holder.ts';
 import { openPlace } from './known-entries.ts';
-import type { Mask, MasksByPath } from './masks.ts';
+import type { Mask, MasksByPath, OwnFile } from './masks.ts';
 import { type ClosedEntry, identityOf } from './scan.ts';
 import { closeEntries, mountable, SEAL } from './view.ts';
 
-export interface BaseParts {
+/** What must be checked in mounts after they were made: their sources were found by name. */
+export interface Checked {
+  readonly entries: readonly ClosedEntry[];
+  /** Those of the secrets that git tracks. */
+  readonly masks: MasksByPath;
+  readonly shown: readonly OwnFile[];
+}
+
+export interface BaseParts extends Checked {
   /** Stands before bubblewrap: see Account. */
   readonly prefix: readonly string[];
   readonly file: string;
   readonly view: readonly BytePath[];
-  readonly entries: readonly ClosedEntry[];
-  /** Those of the secrets that git tracks. */
-  readonly masks: MasksByPath;
 }
 
 /** Disposal closes the namespace's descriptors. Commands in copies of the base run on. */
@@ -32,11 +37,11 @@ export class Base implements Disposable {
   }
 
   /**
-   * Makes a base and checks by descriptor, from outside, that each entry is closed. Undefined when a program outside
+   * Makes a base and checks by descriptor, from outside, that it is as it must be. Undefined when a program outside
    * the sandboxes changed an entry meanwhile. Rejects with bubblewrap's error message.
    */
   static async make(parts: BaseParts): Promise<Base | undefined> {
-    const { prefix, file, view, entries, masks } = parts;
+    const { prefix, file, view, entries, masks, shown } = parts;
     const closed = mountable(entries);
     const mounts = [...view, ...closeEntries(closed, masks), ...SEAL];
     const holder = await startHolder(prefix, file, [
@@ -44,7 +49,7 @@ export class Base implements Disposable {
       '--die-with-parent',
       ...mounts,
     ]);
-    if (isEachClosed(holder, closed, masks)) return new Base(holder, masks);
+    if (isAsChecked(holder, { entries: closed, masks, shown })) return new Base(holder, masks);
     holder[Symbol.dispose]();
     return undefined;
   }
@@ -71,16 +76,27 @@ export class Base implements Disposable {
   }
 }
 
-/** Checks every entry in the mounts of a process. */
-export function isEachClosed(
+/** Checks in the mounts of a process that every entry is closed, and that our own files are ours. */
+export function isAsChecked(
   { pid, mounts }: Pick<Holder, 'pid' | 'mounts'>,
-  entries: readonly ClosedEntry[],
-  masks: MasksByPath,
+  { entries, masks, shown }: Checked,
 ): boolean {
   const known = mounts();
-  return entries.every((entry) =>
-    isClosed(entry, `/proc/${pid}/root`, known, masks.get(entry.path)),
+  const root = `/proc/${pid}/root`;
+  return (
+    entries.every((entry) => isClosed(entry, root, known, masks.get(entry.path))) &&
+    shown.every((file) => isShown(file, root))
   );
+}
+
+function isShown({ place, identity }: OwnFile, root: string): boolean {
+  const descriptor = openPlace(`${root}${place}`);
+  if (descriptor === undefined) return false;
+  try {
+    return identityOf(fstatSync(descriptor)) === identity;
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** A protected entry must appear in the base as the same file, on a read-only mount of its own. So must a mask. */

@@ -13,7 +13,7 @@ import { KnownEntries } from './known-entries.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
 import { linkedPlaces } from './linked-places.ts';
 import type { Links } from './links.ts';
-import { Masks, TrackedSecrets } from './masks.ts';
+import { Masks, type OwnFile, TrackedSecrets, temporaryFolder } from './masks.ts';
 import { type ClosedEntries, type ClosedEntry, WorkspaceScan } from './scan.ts';
 import { closeEntries, mountable } from './view.ts';
 
@@ -51,18 +51,19 @@ export class Bases implements Disposable {
   readonly #workspace: BytePath;
   readonly #scan: WorkspaceScan;
   readonly #known: KnownEntries;
-  readonly #tracked = new TrackedSecrets();
-  readonly #masks = new Masks();
-  /** The mount of {@link Masks.naming}. */
-  #author: readonly BytePath[] = [];
+  readonly #tracked: TrackedSecrets;
+  readonly #masks: Masks;
+  #author: Author | undefined;
   readonly #bases = new Map<BaseKind, Made>();
 
-  private constructor(options: BasesOptions) {
+  private constructor(options: BasesOptions, ignoring: readonly BytePath[], temporary: BytePath) {
     this.#options = options;
     this.#workspace = fromText(options.workspace);
     const rights = otherRights(options.account);
-    const { workspace, alias = workspace } = options;
-    const ignoring = [...new Set([workspace, alias])].map(fromText);
+    this.#masks = new Masks(temporary);
+    this.#tracked = new TrackedSecrets(
+      (path) => isBelow(this.#workspace, path) || options.gitView.includes(path),
+    );
     this.#scan = new WorkspaceScan(this.#workspace, { rights, ignoring });
     this.#known = new KnownEntries(this.#workspace, rights);
   }
@@ -73,7 +74,11 @@ export class Bases implements Disposable {
   ): Promise<
     { readonly ok: true; readonly bases: Bases } | { readonly ok: false; reason: string }
   > {
-    const bases = new Bases(options);
+    const { workspace, alias = workspace } = options;
+    const ignoring = [...new Set([workspace, alias])].map(fromText);
+    const temporary = temporaryFolder(ignoring);
+    if (temporary === undefined) return { ok: false, reason: NO_TEMPORARY_FOLDER };
+    const bases = new Bases(options, ignoring, temporary);
     const found = await bases.#look(SANDBOX_LIMITS.firstScanMs);
     bases.#known.remember([
       ...found.entries,
@@ -133,7 +138,7 @@ export class Bases implements Disposable {
       this.#known.remember(found.entries);
       const places = this.#known.places();
       const entries = mountable(entriesOf(kind, places));
-      const view = await this.#viewOf(kind).catch((cause: unknown) => {
+      const { view, shown } = await this.#viewOf(kind).catch((cause: unknown) => {
         throw failed(cause);
       });
       const masks = this.#masks.of(this.#tracked.look(entries, { settle: true }));
@@ -143,7 +148,7 @@ export class Bases implements Disposable {
       const isOurs = ({ parent, pid }: Process) => parent === process.pid && !earlier.has(pid);
       const launched = descendants().find(isOurs)?.pid;
       if (launched === undefined) return result;
-      await releaseHeld(launched, entries, masks, awake).catch((error: unknown) => {
+      await releaseHeld(launched, { entries, masks, shown }, awake).catch((error: unknown) => {
         end(awake());
         throw error;
       });
@@ -197,8 +202,13 @@ export class Bases implements Disposable {
 
   /** The person may have changed it since. Bases show the file as it is. */
   async #nameAuthor(): Promise<void> {
+    this.#author = await this.#options.readAuthor();
+    this.#showAuthor();
+  }
+
+  #showAuthor(): OwnFile[] {
     const settings = this.#ours('.gitconfig');
-    if (settings) this.#author = this.#masks.naming(await this.#options.readAuthor(), settings);
+    return settings && this.#author ? [this.#masks.naming(this.#author, settings)] : [];
   }
 
   /** A place in the home folder that is ours to mount on: commands see nothing of the machine there. */
@@ -215,18 +225,23 @@ export class Bases implements Disposable {
   async #make(kind: BaseKind, places: readonly ClosedEntry[]): Promise<Base | undefined> {
     const { account, file } = this.#options;
     const { prefix } = account;
-    const view = await this.#viewOf(kind);
+    const { view, shown } = await this.#viewOf(kind);
     const masks = this.#masks.of(this.#tracked.look(mountable(places), { settle: true }));
-    return await Base.make({ prefix, file, view, entries: entriesOf(kind, places), masks });
+    return await Base.make({ prefix, file, view, shown, entries: entriesOf(kind, places), masks });
   }
 
-  /** The caller has stopped all commands. */
-  async #viewOf(kind: BaseKind): Promise<readonly BytePath[]> {
+  /** The caller has stopped all commands. `shown` are files of ours in the view. */
+  async #viewOf(
+    kind: BaseKind,
+  ): Promise<{ readonly view: readonly BytePath[]; readonly shown: readonly OwnFile[] }> {
     const { view, gitView, links } = this.#options;
     const ignored = this.#ours('.config/git/ignore');
     const places = this.#known.places();
-    const ours = [...this.#author, ...(ignored ? this.#masks.ignoring(places, ignored) : [])];
-    return [...view, ...ours, ...(kind === 'git' ? gitView : []), ...(await links.mounts())];
+    const ignoring = ignored ? this.#masks.ignoring(places, ignored) : [];
+    const shown = [...this.#showAuthor(), ...ignoring];
+    const ours = shown.flatMap(({ source, place }) => ['--ro-bind', source, place]);
+    const linked = await links.mounts();
+    return { view: [...view, ...ours, ...(kind === 'git' ? gitView : []), ...linked], shown };
   }
 
   #about(kind: BaseKind, found: ClosedEntries, places: readonly ClosedEntry[]): ClosedAbout {
@@ -325,3 +340,7 @@ const TOO_LARGE =
 const TOO_MANY =
   `The workspace has more than ${SANDBOX_LIMITS.maxFirstMounts} paths that commands may not touch. A sandbox cannot close ` +
   'so many, so a person must allow each command: open a smaller folder.';
+
+const NO_TEMPORARY_FOLDER =
+  'There is no folder for temporary files outside of the workspace, so a person must allow each command: open a smaller ' +
+  'folder.';

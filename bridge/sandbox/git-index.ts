@@ -8,7 +8,7 @@ import {
   fstatSync,
   futimesSync,
   openSync,
-  readFileSync,
+  readSync,
   renameSync,
   rmSync,
   type Stats,
@@ -112,7 +112,10 @@ function openIndex(path: BytePath): Index | undefined {
   return undefined;
 }
 
-/** A regular file that is no link, and not larger. Never waits, as for a pipe that a command put there. */
+/**
+ * A regular file that is no link, is not larger, and does not grow meanwhile. Never waits, as for a pipe that a command
+ * put there.
+ */
 export function readBytes(
   path: BytePath,
   maxBytes: number,
@@ -126,7 +129,12 @@ export function readBytes(
   try {
     const stats = fstatSync(descriptor);
     if (!stats.isFile() || stats.size > maxBytes) return undefined;
-    return { bytes: readFileSync(descriptor), stats };
+    const bytes = Buffer.allocUnsafe(stats.size + 1);
+    let length = 0;
+    for (let count = -1; count !== 0 && length < bytes.length; length += count) {
+      count = readSync(descriptor, bytes, length, bytes.length - length, null);
+    }
+    return length > stats.size ? undefined : { bytes: bytes.subarray(0, length), stats };
   } catch {
     return undefined;
   } finally {
@@ -153,6 +161,7 @@ function parse(bytes: Buffer, idBytes: number, writtenS: number): Placed[] | und
   const end = bytes.length - idBytes;
   const entries: Placed[] = [];
   let name = '';
+  let nameBytes = 0;
   let at = HEADER;
   for (let left = bytes.readUInt32BE(8); left > 0; left--) {
     const flagsAt = at + ID + idBytes;
@@ -171,6 +180,10 @@ function parse(bytes: Buffer, idBytes: number, writtenS: number): Placed[] | und
     }
     const nul = bytes.indexOf(0, nameAt);
     if (nul < 0 || nul >= end) return undefined;
+    const nameLength = kept.length + nul - nameAt;
+    nameBytes += nameLength;
+    if (nameLength > SANDBOX_LIMITS.maxIndexNameLength) return undefined;
+    if (nameBytes > SANDBOX_LIMITS.maxIndexNameBytes) return undefined;
     name = kept + bytes.toString('latin1', nameAt, nul);
     if (name.length < LONG_NAME && (flags & LONG_NAME) !== name.length) return undefined;
     const mode = bytes.readUInt32BE(at + MODE);

@@ -2,25 +2,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inOneLine } from '../../shared/plain-sight.ts';
 import { ToolFailure } from '../failure.ts';
-import { isEachClosed } from './base.ts';
+import { type Checked, isAsChecked } from './base.ts';
 import { descendants } from './freeze.ts';
 import { readMounts } from './holder.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
-import type { MasksByPath } from './masks.ts';
-import type { ClosedEntry } from './scan.ts';
 
 /** The first line of the shell: it stops itself. A stopped shell means that all mounts are made. */
 export const HOLD = 'kill -STOP $$';
 
 /**
- * Lets a command continue when each entry is closed for it and all other commands stayed stopped. Else kills it and
+ * Lets a command continue when its mounts are as they must be and all other commands stayed stopped. Else kills it and
  * throws a ToolFailure. `launched` is the process that was started for the command. A process that has ended by itself
  * is left alone: its own output says why.
  */
 export async function releaseHeld(
   launched: number,
-  entries: readonly ClosedEntry[],
-  masks: MasksByPath,
+  checked: Checked,
   awake: () => readonly number[],
 ): Promise<void> {
   const deadline = performance.now() + SANDBOX_LIMITS.baseMs;
@@ -30,8 +27,8 @@ export async function releaseHeld(
     if (last === undefined && !isAlive(launched)) return;
     if (last?.isStopped === true && family.length >= FAMILY_SIZE) {
       const { pid } = last;
-      const isClosed = isEachClosed({ pid, mounts: () => readMounts(pid) }, entries, masks);
-      if (!isClosed || awake().length > 0) break;
+      const isRight = isAsChecked({ pid, mounts: () => readMounts(pid) }, checked);
+      if (!isRight || awake().length > 0) break;
       process.kill(pid, 'SIGCONT');
       return;
     }

@@ -48,7 +48,14 @@ export const SANDBOX_LIMITS = {
   hiddenBytes: 4 * KIB,
   /** Bytes of git's index that are read for tracked secrets: that of half a million files. Git alone reads a larger one. */
   maxIndexBytes: 64 * MIB,
-  /** Tracked files in a closed folder that git sees as they were. With more, git sees the folder as unreadable. */
+  /** Bytes of all names in an index, which may be kept short in the file: 500,000 names have 40 MB. */
+  maxIndexNameBytes: 64 * MIB,
+  /** Bytes of one name: `PATH_MAX` of Linux, beyond which git has no files. */
+  maxIndexNameLength: 4_096,
+  /**
+   * Tracked files in all closed folders together that git sees as they were: 2,000 take 0.4 s. Git sees a folder for
+   * which there is no more room as unreadable.
+   */
   maxMaskedFiles: 2_000,
   /** Length of the names in a note to the model, in UTF-16 units. */
   maxNoteChars: 400,

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import {
   chmodSync,
   closeSync,
+  constants,
   fchmodSync,
   ftruncateSync,
   futimesSync,
@@ -14,11 +15,11 @@ import {
   mkdtempSync,
   openSync,
   readdirSync,
+  realpathSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { type BytePath, fromText, isBelow, toBytes } from './byte-path.ts';
 import type { Author } from './git-author.ts';
 import { type IndexEntry, readBytes, readIndex, settleIndex } from './git-index.ts';
@@ -31,6 +32,12 @@ export type Tracked = ReadonlyMap<BytePath, ReadonlyMap<BytePath, IndexEntry>>;
 /** Finds what git tracks among closed entries. It reads an index again only when it has changed. */
 export class TrackedSecrets {
   readonly #known = new Map<BytePath, { readonly stamp: string; readonly files: Files }>();
+  readonly #isOwnFolder: (path: BytePath) => boolean;
+
+  /** `isOwnFolder` says which folders of linked worktrees and submodules may be written to. */
+  constructor(isOwnFolder: (path: BytePath) => boolean) {
+    this.#isOwnFolder = isOwnFolder;
+  }
 
   /** With `settle`, entries in doubt are settled before: see {@link settleIndex}. */
   look(entries: readonly ClosedEntry[], { settle = false } = {}): Tracked {
@@ -42,19 +49,23 @@ export class TrackedSecrets {
       repositories.set(repository, [...(repositories.get(repository) ?? []), entry]);
     }
     const tracked = new Map<BytePath, Files>();
+    let room: number = SANDBOX_LIMITS.maxMaskedFiles;
     for (const [repository, within] of repositories) {
       const files = this.#filesOf(repository, within, settle);
-      for (const { path } of within) {
+      for (const { path, kind } of within) {
         const own = [...files].filter(([file]) => file === path || isBelow(path, file));
-        const isBounded = own.length <= SANDBOX_LIMITS.maxMaskedFiles;
-        if (own.length > 0 && isBounded) tracked.set(path, new Map(own));
+        // A folder cannot be mounted on a file, nor a file on a folder.
+        const isFitting = own.every(([file]) => (file === path) === (kind === 'file'));
+        if (own.length === 0 || own.length > room || !isFitting) continue;
+        tracked.set(path, new Map(own));
+        room -= own.length;
       }
     }
     return tracked;
   }
 
   #filesOf(repository: BytePath, secrets: readonly ClosedEntry[], settle: boolean): Files {
-    const place = indexOf(repository);
+    const place = indexOf(repository, this.#isOwnFolder);
     if (place === undefined) return new Map();
     const { path: index, isOwn } = place;
     const paths = secrets.map(({ path }) => path.slice(repository.length + 1));
@@ -87,11 +98,22 @@ export interface Mask {
 /** The masks of entries, by the entries' paths. */
 export type MasksByPath = ReadonlyMap<BytePath, Mask>;
 
+/** A file of ours that commands see. */
+export interface OwnFile extends Mask {
+  readonly place: BytePath;
+}
+
 /** Masks on the disk, and two files for git beside them. A command needs the files in the mask of a folder until it ends, so all stay until disposal. */
 export class Masks implements Disposable {
   readonly #made = new Map<string, Mask>();
+  readonly #texts = new Map<string, BytePath>();
+  readonly #parent: BytePath;
   #folder: string | undefined;
-  #author = '';
+
+  /** `parent` is a folder in which no command can rename what the bridge's user made: see {@link temporaryFolder}. */
+  constructor(parent: BytePath) {
+    this.#parent = parent;
+  }
 
   /** Makes masks where there are none that look as these must, or where a cleaner of temporary files removed some. */
   of(tracked: Tracked): MasksByPath {
@@ -115,30 +137,25 @@ export class Masks implements Disposable {
     return masks;
   }
 
-  /** The mount by which git ignores the secrets that it does not track: it could not add them. */
-  ignoring(entries: readonly ClosedEntry[], place: BytePath): BytePath[] {
+  /** By this file git ignores the secrets that it does not track: it could not add them. */
+  ignoring(entries: readonly ClosedEntry[], place: BytePath): OwnFile[] {
     const names = secretsAmong(entries).flatMap(({ path }) => {
       const repository = repositoryAround(path);
       return repository === undefined || path.includes('\n') ? [] : [path.slice(repository.length)];
     });
     if (names.length === 0) return [];
-    const source = `${this.#inFolder()}/${randomUUID()}`;
     const patterns = names.map((name) => `${name.replaceAll(/[\\*?[ ]/g, '\\$&')}\n`);
-    writeFileSync(toBytes(source), toBytes(patterns.join('')));
-    return ['--ro-bind', source, place];
+    return [this.#show('ignore', patterns.join(''), place)];
   }
 
   /**
-   * The mount of git's own settings in the sandbox, with nothing but the author of commits: a repository's settings count
-   * before them. Another author later changes the file that is mounted.
+   * Git's own settings in the sandbox, with nothing but the author of commits: a repository's settings count before
+   * them. Another author later changes the file that is mounted.
    */
-  naming({ name, email }: Author, place: BytePath): BytePath[] {
+  naming({ name, email }: Author, place: BytePath): OwnFile {
     const quoted = (text: string) => `"${text.replaceAll(/["\\]/g, '\\$&').replaceAll('\n', ' ')}"`;
     const text = `[user]\n\tname = ${quoted(name)}\n\temail = ${quoted(email)}\n`;
-    const source = `${this.#inFolder()}/gitconfig`;
-    if (text !== this.#author) writeFileSync(toBytes(source), text);
-    this.#author = text;
-    return ['--ro-bind', source, place];
+    return this.#show('gitconfig', fromText(text), place);
   }
 
   [Symbol.dispose](): void {
@@ -147,22 +164,55 @@ export class Masks implements Disposable {
     this.#folder = undefined;
   }
 
+  #show(name: string, text: BytePath, place: BytePath): OwnFile {
+    const source = `${this.#inFolder()}/${name}`;
+    if (this.#texts.get(name) !== text || lstatIfAny(source) === undefined) {
+      const descriptor = openSync(toBytes(source), REWRITTEN, 0o644);
+      try {
+        writeFileSync(descriptor, toBytes(text));
+      } finally {
+        closeSync(descriptor);
+      }
+      this.#texts.set(name, text);
+    }
+    return { source, place, identity: identityOf(lstatSync(toBytes(source))) };
+  }
+
   #make(parts: readonly IndexEntry[]): Mask {
     const source = `${this.#inFolder()}/${randomUUID()}`;
     const folders = new Set(parts.flatMap(({ name }) => foldersAbove(name)));
     const outermost = [...folders].sort((a, b) => a.length - b.length);
-    for (const folder of outermost) mkdirSync(toBytes(`${source}${folder}`), { mode: ENTERED });
-    for (const part of parts) makeMask(`${source}${part.name}`, part);
+    try {
+      for (const folder of outermost) mkdirSync(toBytes(`${source}${folder}`), { mode: ENTERED });
+      for (const part of parts) makeMask(`${source}${part.name}`, part);
+    } catch (error) {
+      rmSync(toBytes(source), { recursive: true, force: true });
+      throw error;
+    }
     for (const folder of outermost.toReversed()) chmodSync(toBytes(`${source}${folder}`), SEARCHED);
     return { source, identity: identityOf(lstatSync(toBytes(source))) };
   }
 
   #inFolder(): BytePath {
-    this.#folder ??= mkdtempSync(join(tmpdir(), 'drawbridge-masks-'));
-    chmodSync(this.#folder, ENTERED); // Commands may be another user's.
-    return fromText(this.#folder);
+    if (this.#folder === undefined || lstatIfAny(this.#folder) === undefined) {
+      this.#folder = mkdtempSync(`${this.#parent}/drawbridge-masks-`);
+      chmodSync(this.#folder, ENTERED); // Commands may be another user's.
+    }
+    return this.#folder;
   }
 }
+
+/**
+ * A folder for temporary files outside of the workspaces; undefined where all lie inside. Never `TMPDIR`, which can be
+ * in one. Other users cannot rename our files there.
+ */
+export function temporaryFolder(workspaces: readonly BytePath[]): BytePath | undefined {
+  return TEMPORARY_FOLDERS.flatMap(realIfAny).find((folder) =>
+    workspaces.every((path) => path !== folder && !isBelow(path, folder)),
+  );
+}
+
+const TEMPORARY_FOLDERS = ['/tmp', '/var/tmp', '/dev/shm'] as const;
 
 function isWhole({ source }: Mask, parts: readonly IndexEntry[]): boolean {
   return parts.every(({ name }) => lstatIfAny(`${source}${name}`) !== undefined);
@@ -201,6 +251,8 @@ function removeAll(folder: string): void {
   }
 }
 
+const REWRITTEN = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
+
 const ENTERED = 0o711;
 /** Names in it can be looked up, and not listed. */
 const SEARCHED = 0o111;
@@ -218,19 +270,32 @@ function repositoryAround(path: BytePath): BytePath | undefined {
 }
 
 /**
- * In a linked worktree or a submodule `.git` is a file that names the folder. A command can write such a file too:
- * `isOwn` says that the folder names the worktree in return, or is a submodule's.
+ * In a linked worktree or a submodule `.git` is a file that names the folder. A command can write such a file too, and
+ * links to places outside of the workspace: `isOwn` says that the folder is no link, that it names the worktree in
+ * return or is a submodule's, and that it may be written to.
  */
-function indexOf(repository: BytePath): { path: BytePath; isOwn: boolean } | undefined {
+function indexOf(
+  repository: BytePath,
+  isOwnFolder: (path: BytePath) => boolean,
+): { path: BytePath; isOwn: boolean } | undefined {
   const dotGit = `${repository}/.git`;
   if (lstatIfAny(dotGit)?.isDirectory()) return { path: `${dotGit}/index`, isOwn: true };
   const named = /^gitdir: (.+)$/m.exec(readLine(dotGit))?.[1];
   if (named === undefined) return undefined;
   const folder = resolve(repository, named);
-  const isOwn =
+  const isGits =
     readLine(`${folder}/gitdir`).trim() === dotGit ||
     folder.startsWith(`${repositoryAround(repository)}/.git/modules/`);
+  const isOwn = isGits && isOwnFolder(folder) && realIfAny(folder)[0] === folder;
   return { path: `${folder}/index`, isOwn };
+}
+
+function realIfAny(path: BytePath): [BytePath] | [] {
+  try {
+    return [realpathSync(toBytes(path), { encoding: 'latin1' })];
+  } catch {
+    return []; // There is none, or it lies behind a folder that we may not enter.
+  }
 }
 
 function readLine(path: BytePath): string {

@@ -1,7 +1,19 @@
 import { execFile } from 'node:child_process';
-import { chmod, chown, mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  rm,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Masks, TrackedSecrets } from '../../../bridge/sandbox/masks.ts';
 import {
   confinedTo,
   NO_BUBBLEWRAP,
@@ -173,6 +185,117 @@ describe.skipIf(NO_BUBBLEWRAP)(`a tracked secret ${NO_BUBBLEWRAP ?? ''}`, () => 
     expect(await run(`${enter}${work}`, ['git_write'])).toBe('n\n\nn.txt\n');
   });
 
+  it.each([
+    ['in a base', false],
+    ['with mounts of their own', true],
+  ])('gives commands %s no way to another file, even by TMPDIR', async (_, isHeld) => {
+    const { place, root, attempt } = await repository(['init', '-q'], isHeld);
+    const key = place.path('home/.ssh/id_ed25519');
+    vi.stubEnv('TMPDIR', `${root}/tmp`);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    await place.put('workspace/repo/tmp/x', '');
+    await attempt('true');
+    const later = await confinedTo(place, 'workspace/repo');
+    await later('touch .env.new', []);
+    await later(
+      `mv tmp tmp2; for d in $(ls tmp2); do mkdir -p tmp/$d; ln -s ${key} tmp/$d/gitconfig; ln -s ${key} tmp/$d/ignore; done; touch new.pem`,
+      [],
+    );
+    expect(await readdir(`${root}/tmp2`)).toEqual(['x']);
+    expect(await later('cat ~/.gitconfig ~/.config/git/ignore', [])).toMatch(
+      /^\[user\]\n[\s\S]*\/new.pem\n$/,
+    );
+  });
+
+  it('gives commands none where something else takes the place of our files', async () => {
+    const { place, attempt } = await repository();
+    const run = await confinedTo(place, 'workspace/repo');
+    const mounts = await run('cat /proc/self/mountinfo', []);
+    const own = /drawbridge-masks-\w+/.exec(mounts)?.[0] ?? '';
+    await rm(`/tmp/${own}/gitconfig`);
+    await symlink(place.path('home/.ssh/id_ed25519'), `/tmp/${own}/gitconfig`);
+    expect(await run('touch new.pem; cat ~/.gitconfig', [])).not.toContain('secret');
+    await expect(run('cat ~/.gitconfig', [])).rejects.toMatchObject({ code: 'SANDBOX_FAILED' });
+    expect((await attempt('cat ~/.gitconfig')).output).toContain('[user]');
+  });
+
+  it.each([
+    ['a folder', ['.env'], 'rm .env; mkdir .env; touch .env/a'],
+    ['a file', ['.env/a'], 'true'],
+    ['a file, and both are tracked', ['.env', '.env/a'], 'true'],
+    ['a folder, and its files have one name', ['.aws/a', '.aws/a'], 'mkdir .aws; touch .aws/a'],
+    ['a folder, and a file in it is one', ['.aws/a', '.aws/a/b'], 'mkdir .aws; touch .aws/a'],
+  ])('that is now %s stops no command', async (_, names, change) => {
+    const { root, attempt } = await repository();
+    await promisify(execFile)('sh', ['-c', change], { cwd: root, ...OWNER });
+    await writeFile(`${root}/.git/index`, indexOf(names));
+    for (let round = 0; round < 2; round++) {
+      expect((await attempt('cat .env .aws; touch new.pem; echo alive')).output).toContain('alive');
+    }
+  });
+
+  it('in an index that is a bomb costs little', async () => {
+    const { root, attempt } = await repository();
+    for (const [count, first] of [
+      [60_000, 5_000],
+      [1_000_000, 4_000],
+    ] as const) {
+      await writeFile(`${root}/.git/index`, growingIndex(count, first));
+      const before = process.memoryUsage().rss;
+      expect((await attempt('cat .env')).output).toBe('cat: .env: Permission denied\n');
+      expect(process.memoryUsage().rss - before).toBeLessThan(600 * 2 ** 20);
+    }
+  });
+
+  it('has no more masks in all folders than in one, and leaves no part of a bad one', async () => {
+    const { root } = await repository();
+    const names = [1, 2, 3, 4].flatMap((at) =>
+      Array.from({ length: 900 }, (_, file) => `d${at}/.aws/${file}`),
+    );
+    await writeFile(`${root}/.git/index`, indexOf([...names, '.aws/a', '.aws/a/b']));
+    const secret = { closure: 'secret', kind: 'folder', identity: '' } as const;
+    const entries = ['d1/', 'd2/', 'd3/', 'd4/', ''].map((at) => ({
+      ...secret,
+      path: `${root}/${at}.aws`,
+    }));
+    const tracked = new TrackedSecrets(() => true).look(entries);
+    expect([...tracked].map(([path, files]) => [path, files.size])).toEqual([
+      [`${root}/d1/.aws`, 900],
+      [`${root}/d2/.aws`, 900],
+      [`${root}/.aws`, 2],
+    ]);
+    const parent = await mkdtemp(`${root}/masks`);
+    using masks = new Masks(parent);
+    for (let round = 0; round < 2; round++) expect(masks.of(tracked).size).toBe(2);
+    const [folder = ''] = await readdir(parent);
+    expect(await readdir(`${parent}/${folder}`)).toHaveLength(2);
+  });
+
+  it.each([
+    ['link', 'ln -s OUT/.git a/.git/modules/m'],
+    ['gitdir', 'true'],
+  ])('outside of the workspace changes no index, by a %s', async (way, make) => {
+    const { place, root, put, attempt } = await repository();
+    const outside = place.path('outside/repo');
+    await mkdir(outside);
+    if (OWNER.uid !== undefined) await chown(outside, OWNER.uid, OWNER.gid);
+    await place.put('outside/repo/.env', 'K=1\n');
+    const git = (...args: string[]) => personsGit(place, outside, args);
+    await git('init', '-q');
+    await git('add', '-f', '.env');
+    await put('a/sub/.env', '');
+    await put('a/.git/modules/x', '');
+    await promisify(execFile)('sh', ['-c', make.replace('OUT', outside)], { cwd: root, ...OWNER });
+    const folder = way === 'link' ? `${root}/a/.git/modules/m` : `${outside}/.git`;
+    await put('a/sub/.git', `gitdir: ${folder}\n`);
+    if (way === 'gitdir') await writeFile(`${outside}/.git/gitdir`, `${root}/a/sub/.git\n`);
+    const before = await lstat(`${outside}/.git/index`);
+    await attempt('touch new.pem');
+    await attempt('cat a/sub/.env');
+    const after = await lstat(`${outside}/.git/index`);
+    expect([after.ino, after.ctimeMs]).toEqual([before.ino, before.ctimeMs]);
+  });
+
   it('in an index that leads elsewhere, or is none, is closed as any other', async () => {
     const { root, git, attempt } = await repository();
     for (const bytes of [Buffer.from('DIRC'), Buffer.alloc(4_000, 1), hostileIndex()]) {
@@ -213,11 +336,41 @@ async function personsGit({ path }: SandboxedWorkspace, cwd: string, args: reado
 
 /** An entry whose name would make a mask outside of the masks' folder. */
 function hostileIndex(): Buffer {
-  const name = Buffer.from('.aws/../../../../../../tmp/made');
-  const entry = Buffer.alloc((62 + name.length + 8) & ~7);
-  entry.writeUInt32BE(0o100644, 24);
-  entry.writeUInt16BE(name.length, 60);
-  name.copy(entry, 62);
-  const header = Buffer.from('DIRC\0\0\0\x02\0\0\0\x01', 'latin1');
-  return Buffer.concat([header, entry, Buffer.alloc(20)]);
+  return indexOf(['.aws/../../../../../../tmp/made']);
+}
+
+/** An index of regular files of 5 bytes. */
+function indexOf(names: readonly string[]): Buffer {
+  const entries = names.map((name) => {
+    const entry = Buffer.alloc((62 + name.length + 8) & ~7);
+    entry.writeUInt32BE(0o100644, 24);
+    entry.writeUInt32BE(5, 36);
+    entry.writeUInt16BE(name.length, 60);
+    entry.write(name, 62, 'latin1');
+    return entry;
+  });
+  return Buffer.concat([headerOf(2, names.length), ...entries, Buffer.alloc(20)]);
+}
+
+/** Names that share all of the one before: a few bytes for each, in the form with prefixes. */
+function growingIndex(count: number, first: number): Buffer {
+  const entryOf = (length: number, own: number) => {
+    const entry = Buffer.alloc(64 + own);
+    entry.writeUInt32BE(0o100644, 24);
+    entry.writeUInt16BE(Math.min(length, 0xfff), 60);
+    entry.fill('a', 63, 63 + own);
+    return entry;
+  };
+  const isGrowing = first > 4_096;
+  const entries = Array.from({ length: count }, (_, at) =>
+    at === 0 ? entryOf(first, first) : entryOf(isGrowing ? first + at : first, isGrowing ? 1 : 0),
+  );
+  return Buffer.concat([headerOf(4, count), ...entries, Buffer.alloc(20)]);
+}
+
+function headerOf(version: number, count: number): Buffer {
+  const header = Buffer.from('DIRC\0\0\0\0\0\0\0\0', 'latin1');
+  header.writeUInt32BE(version, 4);
+  header.writeUInt32BE(count, 8);
+  return header;
 }
