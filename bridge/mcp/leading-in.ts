@@ -2,7 +2,7 @@
  * Finds what of a listed program leads into the workspace. The agent may write there, so a program that loads something
  * from it would run the agent's code outside the sandbox.
  */
-import { lstat, open, readlink, stat } from 'node:fs/promises';
+import { lstat, open, readFile, readlink, stat } from 'node:fs/promises';
 import { delimiter, dirname, isAbsolute, join, parse, resolve } from 'node:path';
 import type { StdioConfig } from './server-list.ts';
 
@@ -24,14 +24,15 @@ export async function valuesInto(
   { folder, workspace, environment }: ProgramPlace,
 ): Promise<readonly string[]> {
   const from = resolve(folder, cwd);
-  const known = { ...environment, ...env };
+  const variables = { ...environment, ...env };
+  const known = { variables, homes: await homesOfUsers() };
   const target = await Target.of(workspace);
   const leads = async (text: string, isSearched: boolean) => {
     for (const path of pathsIn(text, known))
       if (await target.isReachedBy(resolveRaw(from, path), isSearched)) return true;
     return target.isNamedIn(text, known);
   };
-  const program = await programOf(command, { from, searchPath: known['PATH'] });
+  const program = await programOf(command, { from, searchPath: variables['PATH'] });
   const isFolderOption = (at: number) => FOLDER_OPTION.test(args[at - 1] ?? '');
   const values: readonly (readonly [name: string, text: string, isSearched: boolean])[] = [
     ['its cwd', resolveRaw(folder, cwd), true],
@@ -48,6 +49,9 @@ export async function valuesInto(
   const found: string[] = [];
   for (const [name, text, isSearched] of values)
     if (!found.includes(name) && (await leads(text, isSearched))) found.push(name);
+  for (const [at, text] of args.entries())
+    if (!found.includes(`argument ${at + 1}`) && beginsUnread(text, known))
+      found.push(`argument ${at + 1} (whose path only a shell can work out)`);
   return found;
 }
 
@@ -134,20 +138,64 @@ async function identityOf(path: string): Promise<string | undefined> {
   return stats?.isDirectory() === true ? `${stats.dev}:${stats.ino}` : undefined;
 }
 
-type Known = Readonly<Record<string, string | undefined>>;
-
-/** What a value may stand for: as it is, with its variables, and as an address. */
-function readingsOf(text: string, known: Known): string[] {
-  const filled = text.replaceAll(
-    /\$(?:(\w+)|\{(\w+)\})/g,
-    (given, bare, braced) => known[bare ?? braced] ?? given,
-  );
-  const readings = [text, filled, decoded(filled)].map((one) => one.replaceAll(WEB_HOST, 'web'));
-  return [...new Set(readings)];
+interface Known {
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  /** Home folders by the names of users. */
+  readonly homes: ReadonlyMap<string, string>;
 }
+
+/** Reads passwd(5). Other users, such as those of a network, are not known. */
+async function homesOfUsers(): Promise<ReadonlyMap<string, string>> {
+  const lines = (await readFile('/etc/passwd', 'utf8').catch(() => '')).split('\n');
+  return new Map(
+    lines.map((line) => line.split(':')).map(([name = '', , , , , home = '']) => [name, home]),
+  );
+}
+
+/** What a value may stand for: as it is, with its variables, without quotes, and as an address. */
+function readingsOf(text: string, known: Known): string[] {
+  const filled = filledIn(text, known);
+  const readings = [
+    text,
+    ...filled.flatMap((one) => [one, one.replaceAll(/["']/g, ''), decoded(one)]),
+  ];
+  const local = readings.map((one) => one.replaceAll(WEB_HOST, 'web').replaceAll(FILE_HOST, ''));
+  return [...new Set(local)];
+}
+
+/** With the values of its variables, and with their standards. */
+function filledIn(text: string, { variables }: Known): string[] {
+  const fill = (choose: (value?: string, standard?: string) => string | undefined) =>
+    text.replaceAll(
+      VARIABLE,
+      (given, bare, braced, standard) => choose(variables[bare ?? braced], standard) ?? given,
+    );
+  return [
+    fill((value, standard) => value ?? standard),
+    fill((value, standard) => standard ?? value),
+  ];
+}
+
+/** `$NAME`, `${NAME}`, and `${NAME:-standard}` in all its forms. */
+const VARIABLE = /\$(?:(\w+)|\{(\w+)(?::?[-=?+]([^{}]*))?\})/g;
+
+/** Whether a path in it begins with something that only a shell works out: it may lead anywhere. */
+function beginsUnread(text: string, known: Known): boolean {
+  return filledIn(text, known).some(
+    (reading) =>
+      UNREAD.test(reading) ||
+      [...reading.matchAll(HOME_OF)].some(([, user = '']) => !known.homes.has(user)),
+  );
+}
+
+const UNREAD = /(?:\$[A-Za-z_]\w*|\$\{[^}]*\}|\$\([^)]*\)|`[^`]+`)["']?\//;
+const HOME_OF = /(?:^|[\s"'`=:;,|&<>()])~([A-Za-z_+-][\w.-]*)\//g;
 
 /** Its path is none of this machine. */
 const WEB_HOST = /\b(?:https?|wss?):\/\/[^/\s?#"']*/gi;
+
+/** Its path is one of this machine, whatever name the address gives to the machine. */
+const FILE_HOST = /\b(?:\w+\+)?file:\/\/[^/\s"']*(?=\/)/gi;
 
 function decoded(text: string): string {
   return text.replaceAll(/%[0-9a-f]{2}/gi, (code) =>
@@ -163,9 +211,13 @@ function* pathsIn(text: string, known: Known): Generator<string> {
       ...reading.split(/=(.*)/s),
       ...reading.split(SEPARATORS),
     ])) {
-      const word = part.replace(/^-[A-Za-z](?=[./~])/, '').replace(/^(?:\w+\+)?file:\/\//, '');
+      // Short options may stand together, and have numbers: `-0wI/lib`.
+      const word = part.replace(/^-\w+(?=[./~])/, '');
       if (word === '' || word.startsWith('-')) continue;
-      yield /^~(?=\/|$)/.test(word) ? `${known['HOME'] ?? '~'}${word.slice(1)}` : word;
+      yield word.replace(
+        /^~([^/]*)(?=\/|$)/,
+        (given, user) => (user === '' ? known.variables['HOME'] : known.homes.get(user)) ?? given,
+      );
     }
   }
 }

@@ -1,5 +1,5 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { valuesInto } from '../../../bridge/mcp/leading-in.ts';
@@ -36,6 +36,13 @@ describe('a value leads into the workspace', () => {
     ['in an option', `--root=${work}`],
     ['in a short option', `-I${work}/lib`],
     ['as an address', `file://${work}/x.js`],
+    ['as an address of this machine', `file://localhost${work}/x.js`],
+    ['as such an address in an option', `--import=FILE://LocalHost${work}/x.js`],
+    ['in a list of addresses', `file:///usr/x.js,file://127.0.0.1${work}/x.js`],
+    ['in short options that stand together', `-wI${work}/lib`],
+    ['in short options with a number', `-0777I${work}/lib`],
+    ['relative, in short options', '-wr../../home/work/x.rb'],
+    ['in the home folder, in short options', '-wI~/work/lib'],
     ['as an encoded address', `file://${work.replace('work', '%77ork')}/x.js`],
     ['in a list', `/usr/lib:${work}/lib`],
     ['in a script', `cd ${work} && node server.js`],
@@ -45,6 +52,11 @@ describe('a value leads into the workspace', () => {
     ['in the home folder', '~/work/x.js'],
     ['by a variable', '$HOME/work/x.js'],
     ['by a variable in braces', `--root=\${HOME}/work`],
+    ['by a variable with a standard', `\${HOME:-x}/work`],
+    ['by a standard', `\${NONE:-${path('home')}}/work`],
+    ['by an alternative', `\${HOME:+${path('home')}}/work`],
+    ['by a quoted variable', 'cd "$HOME"/work'],
+    ['in the home folder of a user', `~${userInfo().username}/../..${work}`],
     ['with more slashes', work.replaceAll('/', '//')],
     ['by a detour', `${path('home/bin')}/../work`],
     ['through a link', path('home/alias/x.js')],
@@ -55,6 +67,18 @@ describe('a value leads into the workspace', () => {
     ['as the folder of an option', `--directory=${path('home')}`],
   ])('%s', async (_, argument) => {
     expect(await found({ args: ['-y', argument] })).toEqual(['argument 2']);
+  });
+
+  it.each<[name: string, argument: string]>([
+    ['by a variable without its end', `\${HOME%/}/work`],
+    ['by a variable that is not known', '$NONE/work'],
+    ['by what a program prints', 'exec "$(dirname ~/x)"/work/x.sh'],
+    ['by what a program prints, in the older form', 'exec `echo ~`/work/x.sh'],
+    ['in the home folder of a user who is not known', '~no-such-user/work'],
+    ['in the folder of the shell', '~+/../../home/work'],
+  ])('%s, for all that can be read', async (_, argument) => {
+    const unread = 'argument 2 (whose path only a shell can work out)';
+    expect(await found({ args: ['-y', argument] })).toEqual([unread]);
   });
 
   it.each([
@@ -99,6 +123,14 @@ it.each<[name: string, config: object]>([
     'a home folder of its own',
     { env: { HOME: path('home'), NODE_OPTIONS: '--max-old-space-size=64' } },
   ],
+  ['short options and numbers', { args: ['-wI/usr/lib', '-la', '--no-x', '-5', '~5', '~5/min'] }],
+  ['what a program prints as a value', { args: ['-c', 'TOKEN=$(gh auth token) exec plain "$@"'] }],
+  [
+    'a path by a variable',
+    { args: ['$HOME/bin', '"${HOME:-/}"/bin', '${NONE:-/usr}/lib', '~/bin/x'] },
+  ],
+  ['a variable of data', { env: { TOKEN: 'a$b/c~d/`e`/', HOST: 'file://server/share' } }],
+  ['a service', { args: ['git@example.com:a/b.git', 'https://example.com/~work/x', '^/a$/'] }],
   ['an empty text', { args: ['', '=', ':', '--', '/'], env: { EMPTY: '' } }],
 ])('%s does not', async (_, config) => {
   expect(await found(config)).toEqual([]);
