@@ -4,7 +4,9 @@ import { posix } from 'node:path';
 import { isSystemError } from '../../machine/system-error.ts';
 import { type BytePath, fromText, toBytes } from '../sandbox/byte-path.ts';
 import { SANDBOX_LIMITS } from '../sandbox/limits.ts';
+import { looksLikeRepository, REPOSITORY_SETTINGS } from '../sandbox/protected.ts';
 import { type ClosedEntry, identityOf, WorkspaceScan } from '../sandbox/scan.ts';
+import { goesAway } from './away.ts';
 import { HeldFolder, QuarantineError } from './held-folder.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
 
@@ -15,11 +17,13 @@ export interface ProtectedThing {
   readonly identity: string;
   /** Set for a folder that its mode closes. It may hold anything, and it is another thing after each change. */
   readonly isUnreadable?: true;
+  /** Set for a closed folder that is too deep or too full to be searched: see {@link unsearched}. */
+  readonly isUnsearched?: true;
 }
 
 export type ListProtected = () => Promise<readonly ProtectedThing[]>;
 
-/** The only file of this folder that uses the scan. The scan skips closed folders, so this searches them for `.git`. */
+/** The only file of this folder that uses the scan. The scan skips closed folders, so this searches them for {@link goesAway}. */
 export function protectedIn(workspace: string): ListProtected {
   const scan = new WorkspaceScan(fromText(workspace));
   return async () => {
@@ -29,44 +33,80 @@ export function protectedIn(workspace: string): ListProtected {
     const folders = entries.filter(
       ({ path, kind }) => kind === 'folder' && posix.basename(path) !== '.git',
     );
-    const nested = await Promise.all(folders.map(({ path }) => repositoriesIn(path)));
+    const nested = await Promise.all(folders.map(hiddenIn));
     const things = entries.filter(({ closure }) => closure === 'protected');
-    const unreadable = entries.filter((entry) => entry.isUnreadable).flatMap(toUnreadable);
+    const unreadable = entries.filter((entry) => entry.isUnreadable);
     const plain = things.map(({ path, identity }) => ({ path, identity }));
-    return [...plain, ...nested.flat(), ...unreadable];
+    return [...plain, ...nested.flat(), ...unreadable.flatMap(({ path }) => toUnreadable(path))];
   };
 }
 
 /** None for a folder that is closed for another reason than its mode. */
-function toUnreadable({ path, identity }: ClosedEntry): ProtectedThing[] {
-  const { mode, ctimeMs } = lstatSync(toBytes(path), { throwIfNoEntry: false }) ?? {};
-  if (mode === undefined || (mode & READ_AND_ENTER) === READ_AND_ENTER) return [];
-  return [{ path, identity: `${identity} ${mode} ${ctimeMs}`, isUnreadable: true }];
+function toUnreadable(path: BytePath): ProtectedThing[] {
+  try {
+    const stats = lstatSync(toBytes(path));
+    const { mode, ctimeMs } = stats;
+    if ((mode & READ_AND_ENTER) === READ_AND_ENTER) return [];
+    return [{ path, identity: `${identityOf(stats)} ${mode} ${ctimeMs}`, isUnreadable: true }];
+  } catch (error) {
+    if (isSystemError(error, ...PASSING)) return []; // A folder above it is closed, and comes first.
+    throw error;
+  }
 }
 
 const READ_AND_ENTER = 0o500;
 
-/** Every `.git` below a folder. None when it cannot be searched, because then no program can use one either. */
-async function repositoriesIn(path: BytePath): Promise<readonly ProtectedThing[]> {
+/** What goes away below a folder, and the folder itself where it is too deep or too full to be searched. */
+async function hiddenIn({ path, identity }: ClosedEntry): Promise<readonly ProtectedThing[]> {
   const found: ProtectedThing[] = [];
   try {
     await using folder = await HeldFolder.open(path);
-    await search(folder, found, 0);
+    if (await search(folder, found, 0)) return found;
+    return [{ path, identity: unsearched(identity), isUnsearched: true }, ...found];
   } catch (error) {
-    const isGone = isSystemError(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM');
-    if (!isGone && !(error instanceof QuarantineError)) throw error;
+    // A folder that a running command has replaced is searched by the look at the command's end.
+    if (error instanceof QuarantineError) return found;
+    if (isSystemError(error, ...PASSING)) return toUnreadable(path);
+    throw error;
   }
-  return found;
 }
 
-async function search(folder: HeldFolder, found: ProtectedThing[], depth: number): Promise<void> {
-  for (const { name, kind } of await folder.list()) {
+const PASSING = ['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM'] as const;
+
+/** Differs from the folder's own: it may be known already when it becomes too deep or too full. */
+export function unsearched(identity: string): string {
+  return `${identity} unsearched`;
+}
+
+/** False where the limits do not allow a complete search. */
+async function search(
+  folder: HeldFolder,
+  found: ProtectedThing[],
+  depth: number,
+): Promise<boolean> {
+  const entries = await folder.list().catch((error: unknown) => {
+    if (error instanceof QuarantineError) return undefined;
+    throw error;
+  });
+  if (entries === undefined || depth > QUARANTINE_LIMITS.maxDepth) return false;
+  const isRepository = looksLikeRepository(new Set(entries.map(({ name }) => name)));
+  let isComplete = true;
+  for (const { name, kind } of entries) {
     const path = posix.join(folder.path, name);
-    if (name === '.git') {
-      found.push({ path, identity: identityOf(await folder.stat(name)) });
-    } else if (kind === 'folder' && depth < QUARANTINE_LIMITS.maxDepth) {
+    const isSetting = isRepository && REPOSITORY_SETTINGS.has(name);
+    const isAway = isSetting || goesAway(posix.basename(folder.path), name, kind === 'link');
+    const isReachable = path.length <= SANDBOX_LIMITS.maxPathBytes;
+    try {
+      if (isAway && !isReachable) isComplete = false;
+      else if (isAway) found.push({ path, identity: identityOf(await folder.stat(name)) });
+      if (kind !== 'folder' || name === '.git') continue;
       await using inner = await folder.openFolder(name);
-      await search(inner, found, depth + 1);
+      isComplete = (await search(inner, found, depth + 1)) && isComplete;
+    } catch (error) {
+      if (!isSystemError(error, ...PASSING)) throw error;
+      if (isReachable) found.push(...[folder.path, path].flatMap(toUnreadable));
+      else isComplete = false;
     }
   }
+  return isComplete;
 }

@@ -114,7 +114,7 @@ export class Looks {
   /** Puts away or tells everything that is new since the last look. */
   async #look({ command, sinceMs, isBusy }: Look): Promise<AttentionItem[]> {
     const items: AttentionItem[] = [];
-    const things = await this.#listOpened(items);
+    const things = await this.#listSearchable(items, { command, isBusy });
     this.#forgetGone(things);
     const fresh = things.filter(({ identity }) => !this.#known.has(identity));
     const putting = this.#puttingOf(things, { command, isBusy, fresh: fresh.length });
@@ -128,29 +128,41 @@ export class Looks {
     ];
   }
 
-  /** Opens the folders that a command has closed by their mode, as nothing tells what they hold. */
-  async #listOpened(items: AttentionItem[]): Promise<readonly ProtectedThing[]> {
+  /**
+   * Opens the folders that a command has closed by their mode, and puts away those that are too deep or too full to be
+   * searched: nothing shows what they hold.
+   */
+  async #listSearchable(
+    items: AttentionItem[],
+    look: Pick<Look, 'command' | 'isBusy'>,
+  ): Promise<readonly ProtectedThing[]> {
     for (let depth = 0; ; depth++) {
       const things = await this.#config.listProtected();
-      const closed = things.filter(
-        ({ identity, isUnreadable }) => isUnreadable && !this.#known.has(identity),
+      const hiding = things.filter(
+        ({ identity, isUnreadable, isUnsearched }) =>
+          (isUnreadable || isUnsearched) && !this.#known.has(identity),
       );
-      const fresh = closed.filter(({ identity }) => !this.#failed.has(identity));
+      const fresh = hiding.filter(({ identity }) => !this.#failed.has(identity));
       if (fresh.length === 0 || depth === QUARANTINE_LIMITS.maxDepth) return things;
-      for (const thing of fresh) items.push(await this.#open(thing));
+      const putting = this.#puttingOf(things, { ...look, fresh: fresh.length });
+      // Nested closed folders list the same folder twice.
+      for (const thing of new Map(fresh.map((each) => [each.identity, each])).values()) {
+        if (thing.isUnsearched) items.push(...(await this.#handle(thing, putting)));
+        else items.push(...(await this.#open(thing)));
+      }
     }
   }
 
-  async #open(thing: ProtectedThing): Promise<AttentionItem> {
+  async #open(thing: ProtectedThing): Promise<AttentionItem[]> {
     const { path, identity } = thing;
     const told = { name: this.#nameOf(thing), quarantined: false };
     try {
       await using folder = await HeldFolder.open(posix.dirname(path));
       await folder.makeOurs(posix.basename(path));
-      return { ...told, what: OPENED };
+      return [{ ...told, what: OPENED }];
     } catch (error) {
       this.#failed.add(identity);
-      return { ...told, what: [], failure: reasonOf(error) };
+      return [{ ...told, what: [], failure: reasonOf(error) }];
     }
   }
 

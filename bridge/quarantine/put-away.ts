@@ -107,7 +107,7 @@ export async function putAwayWhole(spot: Spot, putting: PuttingAway): Promise<Pu
   }
 }
 
-const GONE: PutAway = { state: 'harmless' };
+export const GONE: PutAway = { state: 'harmless' };
 
 /** What a repository would start; empty where it cannot be searched. */
 export async function whatStarts(spot: Spot, tools: GitTools): Promise<readonly string[]> {

@@ -1,15 +1,15 @@
 /** Decides whether a new protected thing stays or is put away, and carries that out. */
 import { posix } from 'node:path';
 import { isSystemError } from '../../machine/system-error.ts';
-import { INDEX_IGNORE_FILES, TOOL_IGNORE_FILES } from '../ignored/chain.ts';
 import { REPOSITORY_SETTINGS } from '../sandbox/protected.ts';
-import { AGENT_FOLDERS, PROTECTED_IN_GITHUB } from '../sandbox/protected-kinds.ts';
 import { identityOf } from '../sandbox/scan.ts';
-import { HeldFolder } from './held-folder.ts';
-import type { ProtectedThing } from './listing.ts';
+import { IGNORE_FILES, isAgents } from './away.ts';
+import { HeldFolder, kindOf } from './held-folder.ts';
+import { type ProtectedThing, unsearched } from './listing.ts';
 import type { Spot } from './moving.ts';
 import {
   cleanRepository,
+  GONE,
   judgeAgentFolder,
   judgeSetting,
   type PutAway,
@@ -17,9 +17,6 @@ import {
   putAwayWhole,
   reasonOf,
 } from './put-away.ts';
-
-/** A new one could close anything to the agent's tools. */
-const IGNORE_FILES = [...TOOL_IGNORE_FILES, ...INDEX_IGNORE_FILES];
 
 /** Everything needed to put away the things that one look has found. */
 export interface Putting extends PuttingAway {
@@ -38,7 +35,7 @@ export type Outcome =
 
 /** Handles the thing that is at the path now: a running command may have replaced it since the listing. */
 export async function settle(
-  { path, identity: listed }: ProtectedThing,
+  { path, identity: listed, isUnsearched }: ProtectedThing,
   putting: Putting,
   known: ReadonlyMap<string, string>,
 ): Promise<{ identity: string; outcome: Outcome }> {
@@ -47,6 +44,11 @@ export async function settle(
     await using folder = await HeldFolder.open(posix.dirname(path));
     const spot = { folder, name: posix.basename(path) };
     identity = identityOf(await folder.stat(spot.name));
+    if (isUnsearched) {
+      const isSame = unsearched(identity) === listed;
+      const outcome = isSame ? await putAwayWhole(spot, putting) : GONE;
+      return { identity: listed, outcome: withRest(outcome, false) };
+    }
     if (known.has(identity)) return { identity, outcome: { state: 'gone' } };
     return { identity, outcome: await settleSpot(spot, identity, putting) };
   } catch (error) {
@@ -64,7 +66,8 @@ async function settleSpot(spot: Spot, identity: string, putting: Putting): Promi
     const outcome = await judgeSetting(spot, putting);
     return withRest(outcome, outcome.state !== 'quarantined');
   }
-  if (isAgents(spot)) {
+  const isLink = kindOf(await folder.stat(name)) === 'link';
+  if (isAgents(posix.basename(folder.path), name, isLink)) {
     const outcome = await (putting.mayClean ? judgeAgentFolder : putAwayWhole)(spot, putting);
     return outcome.state === 'harmless' ? { state: 'configures' } : withRest(outcome, false);
   }
@@ -73,16 +76,6 @@ async function settleSpot(spot: Spot, identity: string, putting: Putting): Promi
   const remains = (await folder.has(name)) && identityOf(await folder.stat(name)) === identity;
   return withRest(outcome, remains);
 }
-
-/** Names count in any case: some file systems ignore it. */
-function isAgents({ folder, name }: Spot): boolean {
-  const lower = name.toLowerCase();
-  const isInGithub = posix.basename(folder.path).toLowerCase() === '.github';
-  return AGENTS.has(lower) || (isInGithub && IN_GITHUB.has(lower));
-}
-
-const AGENTS: ReadonlySet<string> = new Set(AGENT_FOLDERS);
-const IN_GITHUB: ReadonlySet<string> = new Set(PROTECTED_IN_GITHUB);
 
 function withRest(outcome: PutAway, remains: boolean): Outcome {
   return outcome.state === 'quarantined' ? { ...outcome, remains } : outcome;

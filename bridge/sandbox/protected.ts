@@ -49,8 +49,12 @@ export function closureOf(path: string): Closure | null {
   return isInGithub || names.some(isProtected) ? 'protected' : null;
 }
 
-/** The same for an entry of a folder of this name. What closes the folder itself does not count. */
-export function closureOfEntry(folder: string, name: string): Closure | null {
+/**
+ * The same for an entry of a folder of this name. What closes the folder itself does not count. A link `.github` is
+ * protected, because the names in its target do not show that they lie in a `.github`.
+ */
+export function closureOfEntry(folder: string, name: string, isLink: boolean): Closure | null {
+  if (isLink && foldName(name) === '.github') return 'protected';
   return foldName(folder) === '.github' ? closureOf(`.github/${name}`) : closureOf(name);
 }
 

@@ -273,7 +273,7 @@ function closureIn(
   entry: Dirent,
 ): Pick<ClosedEntry, 'closure' | 'by'> | undefined {
   const name = toText(entry.name);
-  const closure = closureOfEntry(folderNames.at(-1) ?? '', name);
+  const closure = closureOfEntry(folderNames.at(-1) ?? '', name, entry.isSymbolicLink());
   if (closure === 'secret') return { closure };
   const by =
     chain.length === 0 ? undefined : closingIn(chain, [...folderNames, name], entry.isDirectory());

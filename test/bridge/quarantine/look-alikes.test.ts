@@ -167,6 +167,8 @@ describe.skipIf(NO_BUBBLEWRAP)('what an agent of the person would obey', () => {
       `mkdir -p evil a .github; echo H > evil/settings.json; ln -s "$PWD/evil" ${name}`,
     ]),
     ['.kiro', 'mkfifo .kiro'],
+    ['.github', 'mkdir -p gh/hooks; echo H > gh/hooks/h.json; ln -s gh .github'],
+    ['a/.GitHub', 'mkdir -p a gh/hooks; echo H > gh/hooks/h.json; ln -s ../gh a/.GitHub'],
   ])('is put away where a command makes it: %s', async (name, command) => {
     const { run, quarantined } = await guardedWorkspace();
     const { attention } = await run(command);
