@@ -16,6 +16,13 @@ export interface Block {
   readonly blanks: { readonly above: number; readonly below: number };
 }
 
+/** A block and the lines of the file that it replaces, from index `from` up to but not including `to`. */
+export interface PlacedBlock {
+  readonly block: Block;
+  readonly from: number;
+  readonly to: number;
+}
+
 /** Blank lines at the ends of a piece are layout. Pieces of only blank lines are dropped. */
 export function parseBlocks(edit: string): Block[] {
   const lines = lineTexts(edit);

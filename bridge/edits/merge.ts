@@ -1,8 +1,9 @@
 /** Merges an edit that leaves out unchanged parts. */
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { countOf, findPlaces, type Gap, type Ground, type Place, toGround } from './anchors.ts';
-import { type Block, parseBlocks } from './blocks.ts';
+import { type Block, type PlacedBlock, parseBlocks } from './blocks.ts';
 import { type Chain, chainsOf } from './chains.ts';
+import { findTorn, isTight, losesUnit } from './doubts.ts';
 import { decideEdge } from './edges.ts';
 import { balanceOf, indentOf, isCloser, isInformative, isLeaving, owns } from './likeness.ts';
 import { eachLineText, splitLines, withEol } from './lines.ts';
@@ -21,7 +22,7 @@ export function hasMarkers(edit: string): boolean {
 /**
  * Merges an edit with markers into a text without BOM. Each block stands where its unchanged lines stand, and replaces
  * what lies between the first and the last of them. New lines beyond them are added there, unless they are a new
- * version of the lines beside them. Where a marker is missing at the start (end) of the edit, the block reaches to that
+ * version of the lines beside them. Lines outside the blocks stay in the units that they belong to. Where a marker is missing at the start (end) of the edit, the block reaches to that
  * edge of the file. Refuses what can be read in two ways. Text outside the changed lines keeps its bytes.
  */
 export function mergeEdit(text: string, edit: string): Merged {
@@ -44,6 +45,10 @@ export function mergeEdit(text: string, edit: string): Merged {
   if (!Array.isArray(placed)) return placed as EditRefusal;
   const refusal = findDeletion(ground.lines, placed);
   if (refusal !== null) return refusal;
+  const torn = findTorn(ground.lines, placed);
+  if (torn !== null) return tearsUnit(torn);
+  const loose = placed.find((place) => !isTight(ground, place) || losesUnit(ground, place));
+  if (loose !== undefined) return unclearEdge(loose.block, ground.lines, loose.from, loose.to);
   const splices = placed.map(({ block, from, to }) => {
     // An insertion takes the line beside it along, whose line end the new lines get.
     const [above, below] = from < to ? [0, 0] : from > 0 ? [1, 0] : [0, 1];
@@ -59,13 +64,6 @@ export function mergeEdit(text: string, edit: string): Merged {
   const merged = applySplices(text, splices);
   if (merged !== text) return { ok: true, text: merged };
   return noChange();
-}
-
-/** A block and the lines of the file that it replaces, from index `from` up to but not including `to`. */
-interface PlacedBlock {
-  readonly block: Block;
-  readonly from: number;
-  readonly to: number;
 }
 
 /** Where the blocks stand. Refuses when another choice fits nearly as well and leads to another text. */
@@ -351,10 +349,17 @@ function keepsOwner(
   return hasOwner(lines.slice(first, last)) === hasOwner(file.slice(from, to));
 }
 
-/** Whether new text for the edge of the file begins with a line of the file: then a marker was forgotten. */
+/** Whether new text for the edge of the file has lines of the file that are as shallow as any: then a marker was forgotten. */
 function startsWithContext(ground: Ground, lines: readonly string[], block: Block): boolean {
-  const line = block.endsFile ? lines.find(isInformative) : lines.findLast(isInformative);
-  return line !== undefined && countOf(ground, line) === 1;
+  const strong = lines.filter((line) => line !== '');
+  const depth = strong.reduce((least, line) => Math.min(least, indentOf(line)), Infinity);
+  const edge = block.endsFile ? ground.lines.at(-1) : ground.lines[0];
+  return (
+    depth > indentOf(edge ?? '') ||
+    strong.some(
+      (line) => isInformative(line) && indentOf(line) === depth && countOf(ground, line) > 0,
+    )
+  );
 }
 
 /** Without a marker the lines up to the file's edge are replaced. Then the block must show something in their place. */
@@ -364,7 +369,8 @@ function decideFileEdge(
 ): number | 'cut' | 'impossible' {
   const shown = fresh.filter(isInformative).length;
   const gone = beyond.filter(isInformative).length;
-  if (gone === 0 || (shown > 0 && gone <= shown + 2)) return beyond.length;
+  const lost = beyond.filter((line) => line !== '').length;
+  if (lost === 0 || (gone <= shown && lost <= fresh.length)) return beyond.length;
   return fresh.length > 0 && shown === 0 ? 'impossible' : 'cut';
 }
 
@@ -415,6 +421,14 @@ function findDeletion(file: readonly string[], placed: readonly PlacedBlock[]): 
     );
   }
   return null;
+}
+
+function tearsUnit(block: Block): EditRefusal {
+  return refuse(
+    'AMBIGUOUS',
+    `The block at line ${block.number} of the edit would put lines that stay into another function or section: give the ` +
+      'unchanged lines around the change, with the head and the end of what they stand in, or use str_replace.',
+  );
 }
 
 function noChange(): EditRefusal {

@@ -188,7 +188,65 @@ const REFUSED: readonly {
   { title: 'an empty file', text: '', edit: `${MARK}\nx\n${MARK}`, code: 'NO_ANCHOR' },
 ];
 
+const itemOf = (name: string) => `  {\n    ${name},\n    on: true,\n  },\n`;
+
+/** Each has a wrong reading that keeps more equal lines than the meant one. */
+const MISREAD: readonly { title: string; text: string; edit: string }[] = [
+  {
+    title: 'a new item between two that share lines with a third one',
+    text: `const list = [\n${['x', 'y', 'z'].map(itemOf).join('')}];\n`,
+    edit: `${MARK}\n${['y', 'n', 'z'].map(itemOf).join('')}${MARK}\n`,
+  },
+  {
+    title: 'a line that is new in one section and stands in another',
+    text: '[a]\nid = 1\n\n[b]\nid = 2\non = true\n\n[c]\nid = 3\n',
+    edit: `${MARK}\n[a]\non = true\n${MARK}\n`,
+  },
+  {
+    title: 'new lines at the end of a function that stand in the next one',
+    text: 'function a() {\n  one();\n}\n\nfunction b() {\n  three();\n  if (!x) {\n    return;\n  }\n  four();\n}\n',
+    edit: `${MARK}\nfunction a() {\n  ${MARK}\n  if (!x) {\n    return;\n  }\n}\n${MARK}\n`,
+  },
+  {
+    title: 'a new function with lines of the one above it',
+    text: 'create table one (\n  id int,\n  title text,\n  size int\n);\n\ncreate table two (\n  id int,\n  kind text\n);\n',
+    edit: `${MARK}\ncreate table fresh (\n  id int,\n  mail text\n);\n\ncreate table two (\n${MARK}\n`,
+  },
+  {
+    title: 'a whole function with another body, where an inner end could be its own',
+    text: 'def save(x)\n  one(x)\n  two(x)\n  if x.nil?\n    return nil\n  end\n  three(x)\nend\n\ndef load(x)\n  four(x)\nend\n',
+    edit: `${MARK}\ndef save(x)\n  five(x)\n  if x.bad?\n    return 0\n  end\n  six(x)\nend\n${MARK}\n`,
+  },
+  {
+    title: 'a changed head in a file whose brackets do not balance',
+    text: 'source ./a.sh\n\nsync_user() {\n  echo "p"\n}\n\ncase "$1" in\n  a)\n    b\n    ;;\nesac\n',
+    edit: `source ./a.sh\n\nfunction sync_user() {\n${MARK}\n`,
+  },
+  {
+    title: 'a forgotten marker at the start, with context from the middle',
+    text: 'variable one\nvariable two\n\nresource x {\n  kind = one\n  size = 3\n  name = two\n}\n',
+    edit: `  kind = one\n  size = 14\n${MARK}\n`,
+  },
+  {
+    title: 'a forgotten marker at the start, with a new method above',
+    text: 'import a\nimport b\n\nclass C:\n    def load(x):\n        one(x)\n        two(x)\n',
+    edit: `    def fresh(x):\n        six(x)\n\n    def load(x):\n        one(x)\n${MARK}\n`,
+  },
+  {
+    title: 'a forgotten marker at the end, with the last line of the file',
+    text: 'module A\n  def save(x)\n    one(x)\n  end\nend\n',
+    edit: `module A\n  def save(x, y)\n  ${MARK}\n  end\n`,
+  },
+];
+
 describe('mergeEdit', () => {
+  it.each(MISREAD)('refuses $title', ({ text, edit }) => {
+    expect(mergeEdit(text, edit)).toMatchObject({
+      ok: false,
+      code: expect.stringMatching(/^(?:AMBIGUOUS|TOO_MUCH_DELETED)$/),
+    });
+  });
+
   it.each(MERGED)('merges $title', ({ text = FILE, edit, becomes }) => {
     expect(mergeEdit(text, edit)).toEqual({ ok: true, text: becomes });
   });

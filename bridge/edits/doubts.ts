@@ -1,0 +1,120 @@
+/** Finds in a merge what the edit can hardly mean. */
+import { countOf, type Ground } from './anchors.ts';
+import type { Block, PlacedBlock } from './blocks.ts';
+import { indentOf, isCloser, isInformative, likenessOf } from './likeness.ts';
+
+/** The block that makes an unchanged line of the file belong to another unit than before, if any. */
+export function findTorn(file: readonly string[], placed: readonly PlacedBlock[]): Block | null {
+  // New lines have the index -2: it is no owner's.
+  const merged: { line: string; at: number; placed: PlacedBlock | undefined }[] = [];
+  let at = 0;
+  const copyTo = (end: number) => {
+    for (; at < end; at++) merged.push({ line: file[at] as string, at, placed: undefined });
+  };
+  for (const place of placed) {
+    copyTo(place.from);
+    for (const line of place.block.lines)
+      merged.push({ line: line.trimEnd(), at: -2, placed: place });
+    at = place.to;
+  }
+  copyTo(file.length);
+  const texts = new Map(
+    placed.map((place) => [place, new Set(place.block.lines.map((line) => line.trimEnd()))]),
+  );
+  const before = ownersOf(file);
+  const after = ownersOf(merged.map(({ line }) => line));
+  for (const [index, row] of merged.entries()) {
+    if (row.placed !== undefined) {
+      const next = merged.slice(index + 1, index + 1 + LAYOUT).find(({ line }) => line !== '');
+      const isBare =
+        next !== undefined && next.placed === undefined && isBareHead(row.line, next.line);
+      if (isBare && !file.includes(row.line)) return row.placed.block;
+    }
+    if (row.placed !== undefined || row.line === '') continue;
+    const old = before[row.at] as number;
+    const owner = merged[after[index] as number];
+    if (owner?.at === old || (owner === undefined && old < 0)) continue;
+    const taker = placed.find(({ from, to }) => from <= old && old < to);
+    const isReplaced = taker !== undefined && !texts.get(taker)?.has(file[old] as string);
+    const isSame = owner !== undefined && owner.placed === taker && owner.line === file[old];
+    if (taker !== undefined && owner?.placed === taker && (isSame || isReplaced)) continue;
+    const last = placed.findLast(({ from }) => from <= row.at);
+    return (taker ?? owner?.placed ?? last ?? placed[0])?.block ?? null;
+  }
+  return null;
+}
+
+/** Blank lines that may stand below a head. */
+const LAYOUT = 4;
+
+/** Whether a line opens a unit, and the next one is not in it: then it doubles the head that is there. */
+function isBareHead(line: string, next: string): boolean {
+  return OPENER.test(line) && !CLOSER.test(next) && indentOf(next) <= indentOf(line);
+}
+
+/** Whether a block begins and ends where the file has its lines up to the first, and from the last, that stand there once. */
+export function isTight(ground: Ground, { block, from, to }: PlacedBlock): boolean {
+  const lines = block.lines.map((line) => line.trimEnd());
+  const isOnce = (line: string) =>
+    isInformative(line) &&
+    countOf(ground, line) === 1 &&
+    lines.indexOf(line) === lines.lastIndexOf(line);
+  const placeOf = (line: string) => ground.places.get(line)?.[0] ?? -1;
+  const first = lines.findIndex(isOnce);
+  if (first < 0) return true;
+  const last = lines.findLastIndex(isOnce);
+  const start = placeOf(lines[first] as string) - first;
+  const end = placeOf(lines[last] as string) + lines.length - last;
+  const isAt = (at: number, run: readonly string[]) =>
+    run.every((line, index) => ground.lines[at + index] === line);
+  return (
+    (start === from || !isAt(start, lines.slice(0, first))) &&
+    (end === to || !isAt(end - lines.length + last, lines.slice(last)))
+  );
+}
+
+/** Whether a unit of the file goes for lines of another one, or lines go up to a closing line whose head is not shown. */
+export function losesUnit(
+  { lines: file, units }: Ground,
+  { block, from, to }: PlacedBlock,
+): boolean {
+  const lines = block.lines.map((line) => line.trimEnd()).filter((line) => line !== '');
+  const there = file.slice(from, to).filter((line) => line !== '');
+  const [kept, known] = [new Set(lines), new Set(there)];
+  const gone = there.filter((line) => isInformative(line) && !kept.has(line));
+  const fresh = lines.filter((line) => isInformative(line) && !known.has(line));
+  if (gone.length < 2 || fresh.length === 0) return false;
+  const isHeadless = isCloser(lines.at(-1) as string) && ownersOf(lines).at(-1) === -1;
+  return (
+    (isHeadless &&
+      !block.endsFile &&
+      gone.length > fresh.length &&
+      lines.at(-2) !== there.at(-2)) ||
+    gone.some(
+      (line) => units.has(line) && !fresh.some((other) => likenessOf(other, line) !== 'other'),
+    )
+  );
+}
+
+/**
+ * For each line the index of its head: the nearest line above with less indentation, for a line that closes or continues
+ * a unit the line that opened it. -1 where there is none.
+ */
+function ownersOf(lines: readonly string[]): number[] {
+  const open: { at: number; depth: number }[] = [];
+  return lines.map((line, at) => {
+    if (line === '') return -1;
+    const depth = HEADER.test(line) ? -1 : indentOf(line);
+    while (open.length > 0 && (open.at(-1)?.depth ?? 0) > depth) open.pop();
+    const beside = open.at(-1)?.depth === depth ? open.pop() : undefined;
+    const owner = CLOSER.test(line) ? beside : open.at(-1);
+    open.push({ at, depth });
+    return owner?.at ?? -1;
+  });
+}
+
+/** A header of TOML, INI or Markdown and a stage of a Dockerfile own lines that stand no deeper. */
+const HEADER = /^(?:\[[^\],]+\]{1,2}$|#{2,6} \S|FROM \S)/;
+const OPENER = /(?:[{([:]|\b(?:do|then))$/;
+const CLOSER =
+  /^\s*(?:[\])}]|<\/|(?:end|fi|done|esac|else|elif|elsif|elseif|except|finally|catch|rescue|ensure)\b)/;
