@@ -65,7 +65,7 @@ export class Bases implements Disposable {
       (path) => isBelow(this.#workspace, path) || options.gitView.includes(path),
     );
     this.#scan = new WorkspaceScan(this.#workspace, { rights, ignoring });
-    this.#known = new KnownEntries(this.#workspace, rights);
+    this.#known = new KnownEntries(this.#workspace, { rights, ignoring });
   }
 
   /** The caller opens this before the first command. `reason` is a sentence on why no command can be confined here. */

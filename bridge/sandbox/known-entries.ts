@@ -2,12 +2,14 @@
  * Holds a workspace's closed entries by descriptor, so that no move and no flood of names makes a sandbox forget one.
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { isSystemError } from '../../machine/system-error.ts';
-import type { IgnoreFile } from '../ignored/chain.ts';
+import { type IgnoreFile, SECRET_IGNORE_FILES } from '../ignored/chain.ts';
+import { IgnoredPaths } from '../ignored/ignored-paths.ts';
 import type { Rights } from './account.ts';
-import { type BytePath, isBelow, toBytes } from './byte-path.ts';
+import { type BytePath, isBelow, toBytes, toText } from './byte-path.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
-import { type ClosedEntry, canBeLookedInto, identityOf } from './scan.ts';
+import { type ClosedEntry, canBeLookedInto, identityOf, type ScanOptions } from './scan.ts';
 
 /** `O_PATH` of `<fcntl.h>`, which Node lacks: the descriptor only stands for a place in the tree and opens nothing. */
 export const O_PATH = 0o10000000;
@@ -16,16 +18,18 @@ export const O_PATH = 0o10000000;
 export class KnownEntries implements Disposable {
   readonly #workspace: BytePath;
   readonly #rights: Rights | undefined;
+  readonly #rules: readonly IgnoredPaths[];
   readonly #held: Held[] = [];
   #reopenings = 0;
   /** Whether a look found more entries than can be held. */
   #hasOverflowed = false;
   #isFirst = true;
 
-  /** `rights`: see {@link canBeLookedInto}. */
-  constructor(workspace: BytePath, rights?: Rights) {
+  /** `rights` and `ignoring`: see ScanOptions. */
+  constructor(workspace: BytePath, { rights, ignoring = [] }: ScanOptions = {}) {
     this.#workspace = workspace;
     this.#rights = rights;
+    this.#rules = ignoring.map((folder) => new IgnoredPaths(toText(folder), SECRET_IGNORE_FILES));
   }
 
   get hasOverflowed(): boolean {
@@ -63,12 +67,12 @@ export class KnownEntries implements Disposable {
   }
 
   /**
-   * All entries that still exist, at their present paths. Forgets deleted entries, and those whose ignore file was
-   * changed: the next look finds them again if they are still ignored.
+   * All entries that still exist, at their present paths. Forgets deleted entries, and those that a change of their
+   * ignore file may have opened: the next look finds them again if they are still ignored.
    */
   places(): KnownPlace[] {
     const places: KnownPlace[] = [];
-    for (const held of this.#held.filter(({ entry: { by } }) => by && !this.#isAsRead(by))) {
+    for (const held of this.#held.filter((each) => this.#isOpened(each))) {
       this.#release(held);
       this.#reopenings++;
     }
@@ -93,6 +97,31 @@ export class KnownEntries implements Disposable {
     return this.places()
       .filter(({ by, isCrowded, foundAt, path }) => by && !(isCrowded && foundAt === path))
       .map(({ path }) => path);
+  }
+
+  /**
+   * Whether a person may have opened an entry. The next look asks the rules about its present path, so an entry that was
+   * moved away from them stays, unless the rules now open its old path. It stays as well where the rules were moved.
+   */
+  #isOpened({ descriptor, entry: { by, path, kind, isCrowded } }: Held): boolean {
+    if (by === undefined || this.#isAsRead(by)) return false;
+    if (by.content.state === 'odd') return true;
+    // No command moves what lies in the workspace's own folder, or above.
+    const isFixed = !isBelow(this.#workspace, dirname(by.path));
+    if (!isFixed && this.#lastPlaceOf(by) !== by.path) return false;
+    if (readPlace(descriptor) === path) return true;
+    const name = toText(path.slice(this.#workspace.length + 1));
+    const isClosed = this.#rules.some((rules) =>
+      rules.closing(name, { isFolder: kind === 'folder' }),
+    );
+    return isFixed && !isCrowded && !isClosed;
+  }
+
+  /** Where an ignore file lies or lay when it was deleted: an editor that saves it puts another one there. */
+  #lastPlaceOf({ identity }: IgnoreFile): BytePath | undefined {
+    const file = this.#held.find(({ entry }) => entry.identity === identity);
+    const place = file && readPlace(file.descriptor);
+    return typeof place === 'string' ? place.replace(/ \(deleted\)$/, '') : undefined;
   }
 
   /**

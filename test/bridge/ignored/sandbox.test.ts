@@ -136,6 +136,40 @@ describe.skipIf(NO_BUBBLEWRAP)('what a command moves out of the reach of a rule'
   });
 });
 
+describe.skipIf(NO_BUBBLEWRAP)('an edit of the ignore file', () => {
+  const many = Object.fromEntries(
+    Array.from({ length: 60 }, (_, at) => [`conf/${at}.csv`, 'VEILED']),
+  );
+  const RULE = '/conf/prod.json\n';
+  const EDITS: readonly [string, string, string, boolean, Record<string, string>?][] = [
+    ['another rule', '.cursorignore', `${RULE}/other.txt\n`, true],
+    ['the rule taken out', '.cursorignore', '/other.txt\n', false],
+    ['the rule of a folder', '.cursorignore', '/other\n/conf/*.csv\n', true, many],
+    [
+      'the rule in a moved folder',
+      'moved/.cursorignore',
+      '#\n',
+      true,
+      { 'conf/.cursorignore': '*.json\n' },
+    ],
+  ];
+  test.each(EDITS)('to %s opens a moved file only by its old path', async (...edit) => {
+    const [, name, text, isClosed, files = {}] = edit;
+    const rules = files['conf/.cursorignore'] ? '' : '/conf/prod.json\n/conf/*.csv\n';
+    const { run, put } = await projectWith({
+      '.cursorignore': rules,
+      'conf/prod.json': 'VEILED',
+      ...files,
+    });
+    const moved = await run('mv conf moved; cat moved/prod.json');
+    expect(moved.output).not.toContain('VEILED');
+    for (const saved of [text, text]) {
+      await put(name, saved);
+      expect((await run('cat */prod.json */*.csv')).output.includes('VEILED')).toBe(!isClosed);
+    }
+  });
+});
+
 test.skipIf(NO_BUBBLEWRAP)('git sees tracked files that it names as unchanged', async () => {
   const { run, place, put } = await projectWith({ 'a.txt': 'VEILED', 'data/b.txt': 'VEILED' });
   await put('.cursorignore', 'a.txt\ndata/\n');
