@@ -74,12 +74,21 @@ export function withFiles(chain: Chain, files: readonly IgnoreFile[], depth: num
 /**
  * The files of the folders above the root, up to the top of its repository, or of the disk. They close the root's
  * entries, never the root itself: a person has opened it. What is no regular file there is passed over. Returns
- * `previous` where nothing has changed since.
+ * `previous` where nothing has changed since. A `.git` in `writable` or below is no top, because a command can make one.
  */
-export function chainAbove(root: string, names: readonly string[], previous: Chain = []): Chain {
+export function chainAbove(
+  root: string,
+  names: readonly string[],
+  previous: Chain = [],
+  writable = root,
+): Chain {
   const lead: string[] = [];
   const rings: Ring[] = [];
-  for (let folder = root; folder !== '' && statIfAny(`${folder}/.git`) === undefined; ) {
+  const isTop = (folder: string) =>
+    folder !== writable &&
+    !folder.startsWith(`${writable}/`) &&
+    statIfAny(`${folder}/.git`) !== undefined;
+  for (let folder = root; folder !== '' && !isTop(folder); ) {
     const at = folder.lastIndexOf('/');
     lead.unshift(textOf(folder.slice(at + 1)));
     folder = folder.slice(0, at);

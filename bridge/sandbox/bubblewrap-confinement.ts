@@ -57,7 +57,7 @@ export async function bubblewrapConfinement(
     closedFolders,
   });
   const linked = await linkedGit(workspace);
-  const shown = new Links(links, account);
+  const shown = new Links(links, account, surroundings.alias ?? workspace);
   const problem = await problemOf(shown);
   if (problem !== undefined) return { ok: false, reason: problem };
   const opened = await Bases.open({

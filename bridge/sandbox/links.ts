@@ -1,7 +1,7 @@
 /** Shows folders of the person's to commands in another folder: read-only, and without their secrets. */
 import { realpath, stat } from 'node:fs/promises';
 import { type Account, otherRights, type Rights } from './account.ts';
-import { type BytePath, fromText } from './byte-path.ts';
+import { type BytePath, fromText, isBelow } from './byte-path.ts';
 import type { FolderLink } from './confinement.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
 import { type ClosedEntry, WorkspaceScan } from './scan.ts';
@@ -14,11 +14,14 @@ import { closeEntries, mountable } from './view.ts';
 export class Links {
   readonly #links: readonly FolderLink[];
   readonly #rights: Rights | undefined;
+  readonly #around: BytePath;
   readonly #scans = new Map<string, WorkspaceScan>();
   #shown: readonly FolderLink[] = [];
 
-  constructor(links: readonly FolderLink[], account: Account) {
+  /** `around` is the folder that the linked ones lie in. Its commands may write there. */
+  constructor(links: readonly FolderLink[], account: Account, around: string) {
     this.#links = links;
+    this.#around = fromText(around);
     this.#rights = otherRights(account);
   }
 
@@ -53,7 +56,12 @@ export class Links {
     // What lies in a repository's own folder is git's, and no ignore file is about it.
     const ignoring = source.includes('/.git/') ? [] : [source];
     const scan =
-      this.#scans.get(from) ?? new WorkspaceScan(source, { rights: this.#rights, ignoring });
+      this.#scans.get(from) ??
+      new WorkspaceScan(source, {
+        rights: this.#rights,
+        ignoring,
+        ...(isBelow(this.#around, source) && { writable: this.#around }),
+      });
     this.#scans.set(from, scan);
     const { entries, isCut } = await scan.look(SANDBOX_LIMITS.firstScanMs);
     if (isCut) throw tooMany(from);

@@ -50,6 +50,8 @@ export interface ScanOptions {
   readonly rights?: Rights | undefined;
   /** The folders whose ignore files count for the workspace's entries: it, and the one that it stands for. */
   readonly ignoring?: readonly BytePath[];
+  /** The folder around that commands may write to; without it, each of `ignoring`. */
+  readonly writable?: BytePath;
 }
 
 /**
@@ -62,6 +64,7 @@ export class WorkspaceScan {
   readonly #rights: Rights | undefined;
   readonly #cachedDevice: number | undefined;
   readonly #ignoring: readonly BytePath[];
+  readonly #writable: BytePath | undefined;
   /** The ignore files outside of the workspace, as the look before saw them. */
   #outer: Chain = [];
   #odd: IgnoreFile | undefined;
@@ -69,10 +72,11 @@ export class WorkspaceScan {
   /** The listings of the look before, by path. */
   #known = new Map<BytePath, Listing>();
 
-  constructor(root: BytePath, { rights, ignoring = [] }: ScanOptions = {}) {
+  constructor(root: BytePath, { rights, ignoring = [], writable }: ScanOptions = {}) {
     this.#root = root;
     this.#rights = rights;
     this.#ignoring = ignoring;
+    this.#writable = writable;
     const { dev } = statSync(toBytes(root));
     this.#cachedDevice = LOCAL_DISKS.has(statfsSync(toBytes(root)).type) ? dev : undefined;
   }
@@ -109,12 +113,11 @@ export class WorkspaceScan {
   #lookAbove(): Chain {
     const [own, ...others] = this.#ignoring;
     const before = this.#outer;
+    const above = (folder: BytePath) =>
+      chainAbove(folder, SECRET_IGNORE_FILES, before, this.#writable);
     const rings = [
-      ...(own === undefined ? [] : chainAbove(own, SECRET_IGNORE_FILES, before)),
-      ...others.flatMap((folder) => [
-        ...chainAbove(folder, SECRET_IGNORE_FILES, before),
-        ...ownRing(folder, before),
-      ]),
+      ...(own === undefined ? [] : above(own)),
+      ...others.flatMap((folder) => [...above(folder), ...ownRing(folder, before)]),
     ];
     const isSame = rings.length === before.length && rings.every((ring, at) => ring === before[at]);
     if (!isSame) this.#outer = rings;

@@ -88,6 +88,22 @@ describe('the files of several folders', () => {
     expect(names.map((path) => isClosed(paths, path))).toEqual([true, true, false, false]);
   });
 
+  it('count above the root also where the root is a repository', async () => {
+    const { root, put } = await temporaryWorkspace({
+      '.cursorignore': 'too-far.txt\n',
+      'outer/.git/HEAD': '',
+      'outer/.cursorignore': '/web/data\n*.csv\n',
+      'outer/web/a': '',
+    });
+    for (const made of [undefined, '.git/HEAD', '.git']) {
+      if (made) await rm(`${root}/outer/web/.git`, { recursive: true, force: true });
+      if (made) await put(`outer/web/${made}`, 'gitdir: x\n');
+      const paths = new IgnoredPaths(`${root}/outer/web`, ['.cursorignore']);
+      const names = ['data/a', 'x/b.csv', 'too-far.txt'];
+      expect(names.map((path) => isClosed(paths, path))).toEqual([true, true, false]);
+    }
+  });
+
   it('count as they are at that moment', async () => {
     const { root, put, path } = await temporaryWorkspace({ 'a/b.txt': '' });
     const paths = new IgnoredPaths(root, ['.cursorignore']);

@@ -242,12 +242,15 @@ describe.skipIf(NO_BUBBLEWRAP)(`a worktree ${NO_BUBBLEWRAP ?? ''}`, () => {
     const place = await repositoryWith({ '.gitignore': 'node_modules\n', 'a.txt': 'one\n' });
     await place.put('node_modules/tool/index.js', 'module.exports = 1;\n');
     await place.put('node_modules/tool/.env', 'KEY=secret\n');
+    await place.put('node_modules/.git/HEAD', '');
+    await place.put('node_modules/tool/data.csv', 'KEY=secret\n');
+    await place.put('.cursorignore', '*.csv\n');
     const { bridge } = await startBridge(place);
     const id = newConversation();
     await bridge.open(id);
     const said = await bridge.run(
       id,
-      'cat node_modules/tool/index.js; echo bad > node_modules/tool/index.js; rm -rf node_modules; cat node_modules/tool/.env',
+      'cat node_modules/tool/index.js; echo bad > node_modules/tool/index.js; rm -rf node_modules; cat node_modules/tool/.env node_modules/tool/data.csv',
     );
     expect(said).toContain('module.exports = 1;');
     expect(said).toContain('Read-only file system');
