@@ -8,8 +8,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { WebSocketServer } from 'ws';
 import { McpServers } from '../bridge/mcp/servers.ts';
 import type { ToolContext } from '../bridge/tools/executor.ts';
@@ -37,7 +37,7 @@ await measureStarts();
 async function measureCalls(): Promise<void> {
   const folder = newFolder({ demo: SERVER });
   const offers = new Offers();
-  const file = join(folder, 'mcp.json');
+  const file = join(folder, 'state', 'mcp.json');
   const servers = new McpServers({
     ...{ workspace: join(folder, 'workspace'), file, offers, environment: process.env },
     onChange: () => {},
@@ -77,7 +77,7 @@ async function startBridge(mcpServers: object): Promise<number> {
   const { port } = server.address() as AddressInfo;
   const config = {
     ...{ url: `http://127.0.0.1:${port}`, token: 'bench' },
-    ...{ bridgeId: newBridgeId(crypto.randomUUID()), stateDir: folder },
+    ...{ bridgeId: newBridgeId(crypto.randomUUID()), stateDir: join(folder, 'state') },
     workspaceDir: join(folder, 'workspace'),
   };
   const program = `import { runBridge } from '${join(ROOT, 'bridge/run.ts')}';
@@ -131,8 +131,8 @@ function report(name: string, ms: number[], other: string, otherMs: number[]): v
 
 function newFolder(mcpServers: object): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'drawbridge-mcp-bench-')));
-  mkdirSync(join(folder, 'workspace'));
-  writeFileSync(join(folder, 'mcp.json'), JSON.stringify({ mcpServers }));
+  for (const name of ['workspace', 'state']) mkdirSync(join(folder, name));
+  writeFileSync(join(folder, 'state', 'mcp.json'), JSON.stringify({ mcpServers }));
   return folder;
 }
 

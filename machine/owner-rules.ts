@@ -1,6 +1,6 @@
 /** Adds rules to the file of a machine's owner. Its form is checked where it is read: bridge/admission/rules.ts. */
 import { join } from 'node:path';
-import { parseJson } from '../shared/json.ts';
+import { isObject, parseJson } from '../shared/json.ts';
 import { LocalError } from './local-error.ts';
 import { readIfThere, replaceFile } from './private-files.ts';
 
@@ -33,10 +33,13 @@ export async function allowAlways(
 }
 
 function parseFile(text: string, path: string): { readonly rules?: readonly unknown[] } {
+  const refusal = `${path} is no file of rules: repair it by hand.`;
+  let file: unknown;
   try {
-    const file: unknown = parseJson(text);
-    const isFile = typeof file === 'object' && file !== null && !Array.isArray(file);
-    if (isFile && (!('rules' in file) || Array.isArray(file.rules))) return file;
-  } catch {} // As any other text that is no file of rules.
-  throw new LocalError('refused', `${path} is no file of rules: repair it by hand.`);
+    file = parseJson(text);
+  } catch (cause) {
+    throw new LocalError('refused', refusal, { cause });
+  }
+  if (isObject(file) && (!('rules' in file) || Array.isArray(file['rules']))) return file;
+  throw new LocalError('refused', refusal);
 }

@@ -144,3 +144,8 @@ function* levelsOf(value: unknown, maxDepth: number): Generator<Level> {
 function isHolder(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
+
+/** Whether the value is an object: false for null and arrays. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -316,7 +316,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/terminal',
       'bridge/tools',
       'bridge/tunnel',
-      '@modelcontextprotocol/sdk',
+      '@modelcontextprotocol/client',
       'ws',
       'local/bridge',
       'local/runtime',

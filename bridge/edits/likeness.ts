@@ -53,7 +53,7 @@ const LONGEST_HEADER = 500;
 const FUNCTION = /^((?:[\w<>[\],.*&:?]+\s+)*[\w~$#]+)\s*\([^;{}]*\)[\w\s:<>[\],.&|-]*\{$/;
 
 /** Whether the line heads a section of text, whose lines are not indented. */
-export function isHeading(line: string): boolean {
+function isHeading(line: string): boolean {
   return HEADING.test(line);
 }
 

@@ -1,6 +1,6 @@
 /** Reads a model's arguments as they are meant, where nothing is lost by it. All else stays, for the schema to refuse. */
 import type { Metadata } from '../documents.ts';
-import { parseJson } from '../json.ts';
+import { isObject, parseJson } from '../json.ts';
 import { JSON_LIMITS } from '../limits.ts';
 
 /**
@@ -75,8 +75,4 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-export function isObject(value: unknown): value is Metadata {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

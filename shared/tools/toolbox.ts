@@ -1,5 +1,6 @@
 /** The tools of one run: a value, made at the run's start and passed to all code that handles its calls. */
 import type { Metadata } from '../documents.ts';
+import { isObject } from '../json.ts';
 import { type SchemaCheck, schemaCheck, UnusableSchema } from '../json-schema.ts';
 import { OFFER_LIMITS, TOOL_LIMITS } from '../limits.ts';
 import type { Offer, OfferSet } from '../offer.ts';
@@ -14,7 +15,7 @@ import {
   toFunctionDefinition,
 } from './definition.ts';
 import { guestEdit } from './guest-edit.ts';
-import { isObject, leftOut, toMeant } from './meant.ts';
+import { leftOut, toMeant } from './meant.ts';
 import { savePlan } from './save-plan.ts';
 
 /** A tool of a run, built-in or offered. */

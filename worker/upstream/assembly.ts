@@ -1,5 +1,6 @@
 /** Puts tool calls together from deltas. Ids, indexes and names may repeat, come late or be missing. */
-import { isObject, type JsonObject, parseObject } from './loose-json.ts';
+import { isObject } from '../../shared/json.ts';
+import { type JsonObject, parseObject } from './loose-json.ts';
 import { WellFormedText } from './well-formed.ts';
 
 /** One delta of a call. A field that is empty on the wire is absent here. */

@@ -1,8 +1,8 @@
 /** Finishes the calls of an answer that has ended: unique ids, parsed arguments, and a reason if a call may not run. */
-import { nestsDeeper, tooDeep } from '../../shared/json.ts';
+import { isObject, nestsDeeper, tooDeep } from '../../shared/json.ts';
 import { JSON_LIMITS } from '../../shared/limits.ts';
 import type { GatheredCall } from './assembly.ts';
-import { isObject, type JsonObject, parseJson, parseObject } from './loose-json.ts';
+import { type JsonObject, parseJson, parseObject } from './loose-json.ts';
 import type { ReplyOutcome } from './outcome.ts';
 
 /** A call as it is logged, shown and sent back. */

@@ -1,8 +1,9 @@
 /** Reduces upstream errors of every shape seen to one line. public-error.ts decides what a client sees of it. */
 
+import { isObject } from '../../shared/json.ts';
 import { CONTEXT_LENGTH_EXCEEDED, isContextOverflow } from './context-overflow.ts';
 import { UPSTREAM_LIMITS } from './limits.ts';
-import { countIn, isObject, type JsonObject, objectIn, parseJson, textIn } from './loose-json.ts';
+import { countIn, type JsonObject, objectIn, parseJson, textIn } from './loose-json.ts';
 
 /** An upstream's error, in its own words. */
 export interface UpstreamError {

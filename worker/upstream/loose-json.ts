@@ -1,5 +1,5 @@
 /** Reads untrusted JSON: a field of an unexpected type counts as missing. */
-import { parseJson as parseBounded, parsePruned } from '../../shared/json.ts';
+import { isObject, parseJson as parseBounded, parsePruned } from '../../shared/json.ts';
 import { JSON_LIMITS } from '../../shared/limits.ts';
 import { UPSTREAM_LIMITS } from './limits.ts';
 
@@ -33,11 +33,6 @@ export function parseEnvelope(text: string): JsonObject | undefined {
   } catch {
     return undefined; // Expected, as above.
   }
-}
-
-/** False for null and arrays. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The object under `name`, else an empty one. */

@@ -1,5 +1,6 @@
 /** Collects the reasoning of an answer, and keeps its details to be sent back. */
-import { isObject, type JsonObject, textIn } from './loose-json.ts';
+import { isObject } from '../../shared/json.ts';
+import { type JsonObject, textIn } from './loose-json.ts';
 import { WellFormedText } from './well-formed.ts';
 
 /** Reads reasoning from any of its fields. Some servers send the same words in two fields. */

@@ -1,5 +1,6 @@
 /** The reasoning that a model wants back unchanged: thinking blocks of Anthropic, reasoning items of OpenAI. */
-import { isObject, type JsonObject } from '../loose-json.ts';
+import { isObject } from '../../../shared/json.ts';
+import type { JsonObject } from '../loose-json.ts';
 import type { ServerTarget } from '../models.ts';
 import type { UpstreamMessage } from '../request.ts';
 

@@ -1,16 +1,10 @@
 /** Reads answers of Anthropic's Messages API, event by event (docs.claude.com, "Streaming messages"). */
+
 import type { Usage } from '../../../../shared/documents.ts';
+import { isObject } from '../../../../shared/json.ts';
 import { errorFromText, errorInChunk } from '../../errors.ts';
 import { UPSTREAM_LIMITS } from '../../limits.ts';
-import {
-  countIn,
-  isObject,
-  type JsonObject,
-  listIn,
-  objectIn,
-  textIn,
-  tokensIn,
-} from '../../loose-json.ts';
+import { countIn, type JsonObject, listIn, objectIn, textIn, tokensIn } from '../../loose-json.ts';
 import { type AnswerReader, type Chunk, NOTHING, tooLarge } from '../dialect.ts';
 import { Course, type Thought } from '../thoughts.ts';
 

@@ -1,7 +1,9 @@
 /** Writes requests of Anthropic's Messages API. */
+
 import type { ChatCompletionContentPart } from 'openai/resources/chat/completions';
+import { isObject } from '../../../../shared/json.ts';
 import { UPSTREAM_LIMITS } from '../../limits.ts';
-import { isObject, type JsonObject, objectIn, parseObject } from '../../loose-json.ts';
+import { type JsonObject, objectIn, parseObject } from '../../loose-json.ts';
 import type { ServerTarget } from '../../models.ts';
 import { maxTokensOf, type UpstreamMessage, type UpstreamRequest } from '../../request.ts';
 import { withThoughts } from '../thoughts.ts';

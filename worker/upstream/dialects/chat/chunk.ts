@@ -1,16 +1,10 @@
 /** Reads answers of Chat Completions: what each chunk says about choice 0. */
+
 import type { Usage } from '../../../../shared/documents.ts';
+import { isObject } from '../../../../shared/json.ts';
 import type { CallDelta } from '../../assembly.ts';
 import { errorInChunk } from '../../errors.ts';
-import {
-  countIn,
-  isObject,
-  type JsonObject,
-  listIn,
-  objectIn,
-  textIn,
-  tokensIn,
-} from '../../loose-json.ts';
+import { countIn, type JsonObject, listIn, objectIn, textIn, tokensIn } from '../../loose-json.ts';
 import type { AnswerReader, Chunk } from '../dialect.ts';
 import { isThought } from '../thoughts.ts';
 
