@@ -338,15 +338,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'worker/outcome.ts': ['shared'],
   'worker/reach.ts': ['shared', 'worker/storage'],
   'worker/app.ts': [
-    ...['shared', 'hono', 'worker/reach.ts', 'worker/people', 'worker/endpoint.ts'],
+    ...['shared', 'hono', 'worker/reach.ts', 'worker/account', 'worker/endpoint.ts'],
     ...['worker/api', 'worker/api/openapi', 'worker/connect', 'worker/desk', 'worker/openai'],
     'worker/health',
   ],
   'worker/index.ts': [
     ...['shared', 'worker/app.ts', 'worker/desk', 'worker/env.ts'],
-    ...['worker/conversation/object.ts', 'worker/people', 'worker/tunnel'],
+    ...['worker/conversation/object.ts', 'worker/account', 'worker/tunnel'],
   ],
-  'worker/endpoint.ts': ['shared', 'worker/people', 'hono', 'zod'],
+  'worker/endpoint.ts': ['shared', 'worker/account', 'hono', 'zod'],
   'worker/load.ts': [],
   'worker/health': ['shared', 'cloudflare:', 'node:'],
   'worker/storage': [],
@@ -425,7 +425,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['worker/conversation/reading', 'worker/conversation/fork', 'worker/agents'],
     'worker/conversation/run',
   ],
-  'worker/people': ['shared', ...EDGE, 'worker/storage', 'cloudflare:', 'hono', 'jose', 'zod'],
+  'worker/account': ['shared', ...EDGE, 'worker/storage', 'cloudflare:', 'hono', 'jose', 'zod'],
   'worker/tunnel': [
     ...['shared', ...EDGE, 'worker/storage', 'cloudflare:', 'zod'],
     'worker/conversation/store',
@@ -437,7 +437,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'worker/desk': [
     ...['shared', ...EDGE, 'worker/prompt', 'worker/upstream', 'hono', 'zod'],
     ...['worker/conversation/store', 'worker/conversation/fork', 'worker/endpoint.ts'],
-    'worker/people',
+    'worker/account',
   ],
   'worker/deliveries': ['shared', 'worker/storage'],
   'worker/agents': [
@@ -446,29 +446,29 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['worker/conversation/store', 'worker/conversation/tape', 'worker/conversation/reading'],
   ],
   'worker/agents/cursor': [
-    ...['shared', ...EDGE, 'worker/agents', 'worker/desk', 'worker/endpoint.ts', 'worker/people'],
+    ...['shared', ...EDGE, 'worker/agents', 'worker/desk', 'worker/endpoint.ts', 'worker/account'],
     ...['worker/conversation/reading', 'worker/follow', 'worker/openai', 'worker/origin.ts'],
     ...['hono', 'zod'],
   ],
   'worker/openai': [
     ...['shared', ...EDGE, 'worker/prompt', 'worker/prompt/escape.ts', 'worker/upstream'],
     ...['hono', 'openai', 'zod'],
-    ...['worker/conversation/tape', 'worker/people', 'worker/follow', 'worker/desk'],
+    ...['worker/conversation/tape', 'worker/account', 'worker/follow', 'worker/desk'],
     'worker/endpoint.ts',
   ],
   'worker/connect': [
-    ...['shared', 'worker/health', 'worker/people', 'worker/upstream', 'worker/follow'],
+    ...['shared', 'worker/health', 'worker/account', 'worker/upstream', 'worker/follow'],
     'worker/desk',
     ...['worker/openai', '@bufbuild/protobuf', 'hono', 'zod'],
   ],
   'worker/api': [
     ...['shared', ...EDGE, 'worker/upstream', 'worker/export', 'worker/agents', 'hono', 'zod'],
     ...['worker/conversation/reading', 'worker/conversation/fork', 'worker/origin.ts'],
-    ...['worker/people', 'worker/tunnel', 'worker/follow', 'worker/desk', 'worker/endpoint.ts'],
+    ...['worker/account', 'worker/tunnel', 'worker/follow', 'worker/desk', 'worker/endpoint.ts'],
   ],
   'worker/api/openapi': [
     'worker/agents/cursor',
-    ...['shared', 'worker/endpoint.ts', 'worker/api', 'worker/openai', 'worker/people'],
+    ...['shared', 'worker/endpoint.ts', 'worker/api', 'worker/openai', 'worker/account'],
     ...['hono', 'zod'],
   ],
 };

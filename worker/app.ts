@@ -4,6 +4,8 @@ import { HTTPException } from 'hono/http-exception';
 import { RegExpRouter } from 'hono/router/reg-exp-router';
 import { Hono } from 'hono/tiny';
 import { DrawbridgeError, toWireError } from '../shared/errors.ts';
+import { type AppContext, authenticate } from './account/caller.ts';
+import { countRun, limitRate } from './account/rate-limit.ts';
 import { frontPage } from './api/front-page.ts';
 import { observe } from './api/observe.ts';
 import { ENDPOINTS } from './api/openapi/endpoints.ts';
@@ -13,10 +15,7 @@ import { dropBody } from './desk/read-text.ts';
 import type { Access, Endpoint } from './endpoint.ts';
 import { logEvent } from './health/log.ts';
 import { metrics } from './health/metrics.ts';
-
 import { isOpenAiPath, toOpenAiResponse } from './openai/errors.ts';
-import { type AppContext, authenticate } from './people/caller.ts';
-import { countRun, limitRate } from './people/rate-limit.ts';
 import { unlessReset } from './reach.ts';
 
 export const app = new Hono<AppContext>();

@@ -2,7 +2,7 @@
 import type { Context } from 'hono';
 import type * as z from 'zod';
 import type { ErrorCode } from '../shared/errors.ts';
-import type { AppContext } from './people/caller.ts';
+import type { AppContext } from './account/caller.ts';
 
 /** JSON Schema 2020-12, which OpenAPI 3.1 uses. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;

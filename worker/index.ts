@@ -4,8 +4,8 @@ import { app } from './app.ts';
 import { dropBody } from './desk/read-text.ts';
 import type { Env } from './env.ts';
 
+export { Account } from './account/object.ts';
 export { Conversation } from './conversation/object.ts';
-export { Account } from './people/account.ts';
 export { Tunnel } from './tunnel/object.ts';
 
 export default {

@@ -411,7 +411,7 @@ export interface ListQuery {
   readonly limit: number;
   /** The end of the previous page; null for the first page. */
   readonly after: ListPosition | null;
-  /** Words that must all occur in the title or the text, in the form of `folded` (people/search.ts). */
+  /** Words that must all occur in the title or the text, in the form of `folded` (account/search.ts). */
   readonly words: readonly string[];
   readonly archived: boolean;
   /** Leaves out what is known to belong to another bridge, or to none. */

@@ -18,7 +18,7 @@ const TRUSTED: Readonly<Record<string, string>> = {
   'worker/agents/cursor/runs.ts': 'what the conversation answers to the Worker',
   'worker/agents/cursor/stream.ts': 'what the conversation sends to the Worker',
   'worker/deliveries/deliveries.ts': 'our own rows of events',
-  'worker/people/usage-statements.ts': 'our own rows of usage',
+  'worker/account/usage-statements.ts': 'our own rows of usage',
   'worker/connect/chat.ts': 'what the conversation sends to the Worker',
   'worker/follow/fold-answer.ts': 'what the conversation sends to the Worker',
   'worker/openai/stream.ts': 'what the conversation sends to the Worker',

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { DrawbridgeError } from '../../shared/errors.ts';
+import { Account } from '../../worker/account/object.ts';
 import { Conversation } from '../../worker/conversation/object.ts';
 import { FOLLOW_LIMITS } from '../../worker/follow/limits.ts';
-import { Account } from '../../worker/people/account.ts';
 import { REACH_LIMITS, reach, unlessReset } from '../../worker/reach.ts';
 import { ask, call, chat, errorOf, scriptModel } from './api.ts';
 import { quicken } from './follow/watching.ts';

@@ -9,6 +9,7 @@ import {
   WebhookDeliveries,
 } from '../../shared/agents.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
+import { parseCursor } from '../account/cursor.ts';
 import {
   archiveAgent,
   createAgent,
@@ -22,7 +23,6 @@ import { IDEMPOTENCY_KEY, sentWith } from '../desk/idempotency.ts';
 import { parse, parseBody } from '../desk/parse.ts';
 import { describeQuery, type Endpoint, jsonAnswer } from '../endpoint.ts';
 import { accountOf } from '../objects.ts';
-import { parseCursor } from '../people/cursor.ts';
 import { reach } from '../reach.ts';
 import { SUBMIT_ERRORS } from './chat.ts';
 import { CONVERSATION_PARAMS, callerOf } from './path.ts';

@@ -5,6 +5,7 @@ import { ChatResponse } from '../../shared/documents.ts';
 import { parseResponseId, ResponseId } from '../../shared/ids.ts';
 import { AnyResponse, toPlain } from '../../shared/plain-documents.ts';
 import { ChatRequest, MessagePatch, PlanRequest } from '../../shared/requests.ts';
+import { type AppContext, personOf } from '../account/caller.ts';
 import { readWhole } from '../conversation/reading/requests.ts';
 import { IDEMPOTENCY_KEY, sentWith } from '../desk/idempotency.ts';
 import { parseBody, parseId } from '../desk/parse.ts';
@@ -15,7 +16,6 @@ import { follow } from '../follow/follow.ts';
 import { followAsSse } from '../follow/sse-adapter.ts';
 import { conversationOf } from '../objects.ts';
 import { unwrap } from '../outcome.ts';
-import { type AppContext, personOf } from '../people/caller.ts';
 import type { Caller } from '../ports.ts';
 import { reach } from '../reach.ts';
 import {

@@ -13,6 +13,8 @@ import { DrawbridgeError } from '../../shared/errors.ts';
 import { newConversationId, parseResponseId } from '../../shared/ids.ts';
 import { CONVERSATION_LIMITS, REQUEST_LIMITS } from '../../shared/limits.ts';
 import { RuleReports } from '../../shared/rules.ts';
+import { parseCursor } from '../account/cursor.ts';
+import { wordsOf } from '../account/search.ts';
 import { forkConversation } from '../conversation/fork/fork.ts';
 import { readNewest, readRules } from '../conversation/reading/requests.ts';
 import { deleteConversation } from '../desk/delete.ts';
@@ -21,8 +23,6 @@ import { describeQuery, type Endpoint, jsonAnswer } from '../endpoint.ts';
 import { follow } from '../follow/follow.ts';
 import { accountOf, conversationOf } from '../objects.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
-import { parseCursor } from '../people/cursor.ts';
-import { wordsOf } from '../people/search.ts';
 import type { Caller } from '../ports.ts';
 import { reach } from '../reach.ts';
 import {

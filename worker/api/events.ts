@@ -3,9 +3,9 @@ import type { Context } from 'hono';
 import type * as z from 'zod';
 import { StreamEvent } from '../../shared/events.ts';
 import { Cursor, EventsQuery } from '../../shared/requests.ts';
+import type { AppContext } from '../account/caller.ts';
 import { parse } from '../desk/parse.ts';
 import { type Answer, describeQuery, type Header } from '../endpoint.ts';
-import type { AppContext } from '../people/caller.ts';
 import { STREAMS } from './examples.ts';
 
 const CURSOR = {

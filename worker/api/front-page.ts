@@ -1,8 +1,8 @@
 /** The page that a browser gets at `/`. It is the same for everyone, and has no script. */
 import type { MiddlewareHandler } from 'hono';
 import { html } from 'hono/html';
+import type { AppContext } from '../account/caller.ts';
 import { originOf } from '../origin.ts';
-import type { AppContext } from '../people/caller.ts';
 
 /** Answers a browser; any other client goes on to the API's own answer for an unknown path. */
 export const frontPage: MiddlewareHandler<AppContext> = async (c, next) => {

@@ -1,8 +1,8 @@
 /** Gives every request a trace id, counts it, and measures it. */
 import type { MiddlewareHandler } from 'hono';
 import { newTraceId, TRACE_HEADER, traceIdIn } from '../../shared/trace.ts';
+import type { AppContext } from '../account/caller.ts';
 import { metrics } from '../health/metrics.ts';
-import type { AppContext } from '../people/caller.ts';
 
 /** The first middleware: it sees every answer, also an error's. An upgrade to a WebSocket takes no more headers. */
 export const observe: MiddlewareHandler<AppContext> = async (c, next) => {

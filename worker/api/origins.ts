@@ -1,8 +1,8 @@
 /** Lets web pages of the configured origins call the API from a browser. By default there are none. */
 import type { MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
+import type { AppContext } from '../account/caller.ts';
 import type { Env } from '../env.ts';
-import type { AppContext } from '../people/caller.ts';
 
 /** How long a browser may cache a preflight's answer. */
 export const CORS_LIMITS = {

@@ -1,8 +1,8 @@
 /** The path of a conversation, and the conversation that a path names. */
 import type { Context } from 'hono';
 import { ConversationId } from '../../shared/ids.ts';
+import { type AppContext, personOf } from '../account/caller.ts';
 import { parseId } from '../desk/parse.ts';
-import { type AppContext, personOf } from '../people/caller.ts';
 import type { Caller } from '../ports.ts';
 
 /** The path of the list of conversations. */

@@ -3,12 +3,12 @@ import type { Context } from 'hono';
 import { Health, StreamTest } from '../../shared/answers.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { METRICS_LIMITS } from '../../shared/limits.ts';
+import type { AppContext } from '../account/caller.ts';
+import { secretKeys, unauthenticated } from '../account/secret.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';
 import type { Env } from '../env.ts';
 import { SSE_HEADERS, SseWriter } from '../follow/sse-writer.ts';
 import { formatMetrics, METRICS_TYPE } from '../health/metrics.ts';
-import type { AppContext } from '../people/caller.ts';
-import { secretKeys, unauthenticated } from '../people/secret.ts';
 
 /** What {@link SERVICE}'s `testStream` sends; `drawbridge doctor` looks at when it arrives. */
 const STREAM_TEST = { parts: 3, gapMs: 500 } as const;

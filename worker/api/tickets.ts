@@ -1,12 +1,12 @@
 /** `tickets`: opens streams for readers that cannot send a token, such as a browser's EventSource. */
 import { Ticket, TicketRequest } from '../../shared/conversations.ts';
 import { parseResponseId } from '../../shared/ids.ts';
+import { personOf } from '../account/caller.ts';
+import { mintTicket } from '../account/tickets.ts';
 import { parseBody } from '../desk/parse.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';
 import { conversationOf } from '../objects.ts';
 import { unwrap } from '../outcome.ts';
-import { personOf } from '../people/caller.ts';
-import { mintTicket } from '../people/tickets.ts';
 import { reach } from '../reach.ts';
 import { CONVERSATION_ID } from './examples.ts';
 import { CONVERSATIONS } from './path.ts';

@@ -1,8 +1,8 @@
 /** `aiserver.v1.AiService` over the Connect protocol, as Cursor's clients call it: the calls of aiserver.proto. */
 import type { Context } from 'hono';
 import { chats } from '../../shared/models.ts';
-import type { AppContext } from '../people/caller.ts';
-import { countRun } from '../people/rate-limit.ts';
+import type { AppContext } from '../account/caller.ts';
+import { countRun } from '../account/rate-limit.ts';
 import { listModels } from '../upstream/models.ts';
 import { streamChat } from './chat.ts';
 import { errorOf, errorResponse, Refusal } from './errors.ts';

@@ -1,8 +1,8 @@
 /** The header that makes a request safe to repeat. */
 import type { Context } from 'hono';
 import { IdempotencyKey } from '../../shared/requests.ts';
+import { type AppContext, senderOf } from '../account/caller.ts';
 import type { Header } from '../endpoint.ts';
-import { type AppContext, senderOf } from '../people/caller.ts';
 import { parse } from './parse.ts';
 import type { Sending } from './submit.ts';
 

@@ -1,12 +1,12 @@
 /** Turns a request in OpenAI's shape into a run, and the run into a completion. */
 import type { Context } from 'hono';
 import type { ChatResponse } from '../../shared/documents.ts';
+import { type AppContext, senderOf } from '../account/caller.ts';
 import { type Submitted, submitMessage } from '../desk/submit.ts';
 import { cancelRun } from '../follow/cancel-run.ts';
 import { foldAnswer } from '../follow/fold-answer.ts';
 import { SSE_HEADERS } from '../follow/sse-writer.ts';
 import { logEvent } from '../health/log.ts';
-import { type AppContext, senderOf } from '../people/caller.ts';
 import { resolveModel } from '../upstream/models.ts';
 import { type CompletionHead, newCompletion } from './completion.ts';
 import { endingOf, type Failure, failureOfRequest, LOST } from './errors.ts';

@@ -126,7 +126,7 @@ test('each migration of the tables is part of a format', async () => {
   expect(FORMAT_STEPS.at(-1)?.tables).toEqual({
     conversation: await migrationsIn('conversation/store/schema.ts'),
     tunnel: await migrationsIn('tunnel/statements.ts'),
-    account: await migrationsIn('people/account-statements.ts'),
+    account: await migrationsIn('account/statements.ts'),
   });
 });
 

@@ -1,7 +1,7 @@
 import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Account } from '../../../worker/account/object.ts';
 import { STATUS_LIMITS } from '../../../worker/agents/limits.ts';
-import { Account } from '../../../worker/people/account.ts';
 import { call, chat, errorOf, scriptModel } from '../api.ts';
 import { conversationObject } from '../conversation/conversing.ts';
 import { holdModel, runCommand } from '../conversation/held-model.ts';

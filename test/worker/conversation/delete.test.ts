@@ -1,8 +1,8 @@
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ConversationList } from '../../../shared/conversations.ts';
+import { Account } from '../../../worker/account/object.ts';
 import { TAPE_LIMITS } from '../../../worker/conversation/tape/limits.ts';
-import { Account } from '../../../worker/people/account.ts';
 import { Tunnel } from '../../../worker/tunnel/object.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';

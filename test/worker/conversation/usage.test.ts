@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { newConversationId } from '../../../shared/ids.ts';
 import { dayOf, type UsageEntry, type UsageList } from '../../../shared/usage.ts';
-import { Account } from '../../../worker/people/account.ts';
+import { Account } from '../../../worker/account/object.ts';
 import type { Spent } from '../../../worker/ports.ts';
 import { call, chat, errorOf, scriptModel } from '../api.ts';
 import { complete } from '../openai/completing.ts';

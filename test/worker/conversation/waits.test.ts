@@ -1,7 +1,7 @@
 import { abortAllDurableObjects, env, runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ApprovalList } from '../../../shared/listings.ts';
-import { Account } from '../../../worker/people/account.ts';
+import { Account } from '../../../worker/account/object.ts';
 import type { ScriptedCall } from '../../far-ends/reply-script.ts';
 import { ask, call } from '../api.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { newBridgeId, newCallId } from '../../../shared/ids.ts';
 import { TUNNEL_LIMITS } from '../../../shared/limits.ts';
 import { CLOSE, TUNNEL_PROTOCOL } from '../../../shared/tunnel.ts';
-import { Account } from '../../../worker/people/account.ts';
+import { Account } from '../../../worker/account/object.ts';
 import { call, errorOf, tokenFor } from '../api.ts';
 import { connectBridge, openBridge, requestBridge, tunnelOf } from './scripted-bridge.ts';
 

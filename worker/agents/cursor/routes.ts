@@ -4,6 +4,8 @@ import { PageSize } from '../../../shared/conversations.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { parseResponseId } from '../../../shared/ids.ts';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
+import { personOf } from '../../account/caller.ts';
+import { parseCursor } from '../../account/cursor.ts';
 import { deleteConversation } from '../../desk/delete.ts';
 import { IDEMPOTENCY_KEY, sentWith } from '../../desk/idempotency.ts';
 import { parse, parseBody } from '../../desk/parse.ts';
@@ -11,8 +13,6 @@ import { describeQuery, type Endpoint, jsonAnswer } from '../../endpoint.ts';
 import { accountOf, conversationOf } from '../../objects.ts';
 import { originOf } from '../../origin.ts';
 import { unwrap } from '../../outcome.ts';
-import { personOf } from '../../people/caller.ts';
-import { parseCursor } from '../../people/cursor.ts';
 import { reach } from '../../reach.ts';
 import { archiveAgent, createAgent, followUp, readAgent } from '../desk.ts';
 import {

@@ -1,9 +1,9 @@
 /** All endpoints of the Worker, and `GET /openapi.json`, which describes them and itself. */
 import type { Context } from 'hono';
+import type { AppContext } from '../../account/caller.ts';
 import { CURSOR } from '../../agents/cursor/routes.ts';
 import { type Endpoint, jsonAnswer } from '../../endpoint.ts';
 import { OPENAI } from '../../openai/routes.ts';
-import type { AppContext } from '../../people/caller.ts';
 import { ACCOUNT } from '../account.ts';
 import { AGENT_ENDPOINTS } from '../agents.ts';
 import { ANSWERS } from '../answers.ts';

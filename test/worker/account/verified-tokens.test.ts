@@ -1,7 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { AUTH_LIMITS } from '../../../worker/people/limits.ts';
-import type { SecretKeys } from '../../../worker/people/secret.ts';
-import { VerifiedTokens } from '../../../worker/people/verified-tokens.ts';
+import { AUTH_LIMITS } from '../../../worker/account/limits.ts';
+import type { SecretKeys } from '../../../worker/account/secret.ts';
+import { VerifiedTokens } from '../../../worker/account/verified-tokens.ts';
 import { call, errorOf, tokenFor } from '../api.ts';
 
 const key: SecretKeys = [{} as CryptoKey];

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ConversationList } from '../../../shared/conversations.ts';
 import { newBridgeId, newConversationId } from '../../../shared/ids.ts';
 import { ACCOUNT_LIMITS } from '../../../shared/limits.ts';
-import type { Account } from '../../../worker/people/account.ts';
+import type { Account } from '../../../worker/account/object.ts';
 import { call, errorOf } from '../api.ts';
 
 afterEach(() => vi.restoreAllMocks());

@@ -15,9 +15,9 @@ import type {
   UsageRange,
 } from '../ports.ts';
 import { wasTakenBack } from '../storage/restored.ts';
-import { AccountStore } from './account-statements.ts';
 import { formatCursor } from './cursor.ts';
 import { TICKET_LIMITS } from './limits.ts';
+import { AccountStore } from './statements.ts';
 
 /**
  * Each conversation's own object has the truth, and this list follows it. The next response or change repairs a lost

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { TokenBuckets } from '../../../worker/account/token-bucket.ts';
 import { app } from '../../../worker/app.ts';
-import { TokenBuckets } from '../../../worker/people/token-bucket.ts';
 import { errorOf, scriptModel, tokenFor } from '../api.ts';
 
 afterEach(() => vi.restoreAllMocks());
