@@ -1,6 +1,5 @@
 import type { ChatCompletionChunk } from 'openai/resources/chat/completions';
 import { describe, expect, it } from 'vitest';
-import type { Todo } from '../../../shared/documents.ts';
 import { EDGE_TOOL_LIMITS } from '../../../shared/limits.ts';
 import type { Mode } from '../../../shared/modes.ts';
 import { findTool, toolsRunBy } from '../../../shared/tools/catalogue.ts';
@@ -236,147 +235,69 @@ describe('a question about meaning', () => {
   });
 });
 
-describe('a request in several steps', () => {
-  const QUERY = 'create a.md with hi, then replace hi with ho in a.md, then run ls';
-  const statuses = (turns: MadeCall[][]) =>
-    turns.map((calls) =>
-      calls.flatMap(([name, args]) =>
-        name === 'todo_write' ? todosOf(args).map(({ status }) => status) : [name],
-      ),
-    );
-
-  it('is a list of todos, each completed as it is done and the last before the answer', async () => {
-    const { turns, texts, todos, files } = await converse(QUERY, {
-      files: {},
-      tools: offered('agent'),
-    });
-    expect(turns[0]?.[0]).toEqual([
-      'todo_write',
-      {
-        merge: false,
-        todos: [
-          { id: 'step-1', content: 'Write `a.md`', status: 'in_progress' },
-          { id: 'step-2', content: 'Read `a.md`', status: 'pending' },
-          { id: 'step-3', content: 'Change `a.md`', status: 'pending' },
-          { id: 'step-4', content: 'Run `ls`', status: 'pending' },
-        ],
-      },
-    ]);
-    const [done, now, open] = ['completed', 'in_progress', 'pending'];
-    expect(statuses(turns)).toEqual([
-      [now, open, open, open, 'write'],
-      [done, now, open, open, 'read_file'],
-      [done, done, now, open, 'str_replace'],
-      [done, done, done, now, 'run_terminal_cmd'],
-      [done, done, done, done],
-      [],
-    ]);
-    expect(texts.slice(-2)).toEqual(['', '`ls` ended with exit code 0. It printed nothing.']);
-    expect(todos.map(({ status }) => status)).toEqual([done, done, done, done]);
-    expect(files).toEqual({ 'a.md': 'ho\n' });
-  });
-
-  it('leaves no todo open when it stops, and none done that was not', async () => {
-    const query = 'read a.ts, then run npm test, then delete a.ts';
-    const { todos, last } = await converse(query, {
-      files: { 'a.ts': '' },
-      tools: offered('agent'),
-    });
-    expect(todos.map(({ status }) => status)).toEqual(['completed', 'cancelled', 'cancelled']);
-    expect(last).toContain('So I stopped there, and did not delete `a.ts`.');
-  });
-
-  it.each([
-    ['of two steps', 'create a.md with hi, then run ls'],
-    ['that is understood in two steps only', 'create a.md with hi, then run ls, then make it so'],
-  ])('needs no list when it is one %s', async (_, query) => {
-    const { turns } = await converse(query, { files: {}, tools: offered('agent') });
-    expect(turns.flat().map(([name]) => name)).not.toContain('todo_write');
-  });
-});
-
-const PLAN = `### 1. Change \`a.ts\`
-
-\`\`\`diff
--foo
-+$& \`bar\`
-\`\`\`
-
-### 2. Delete \`b.ts\`
-
-The file goes.
-
-### 3. Write \`c.md\`
-
-\`\`\`text
-hi
-\`\`\`
-
-### 4. Read \`c.md\`
-
-This only looks.
-
-### 5. Run \`ls\`
-
-\`\`\`sh
-ls
-\`\`\``;
-
 describe('a plan', () => {
   const tools = offered('plan');
 
-  it('is laid out after a look, and nothing is changed', async () => {
-    const before = { 'a.ts': 'let foo;\n\nfoo($&);', 'b.ts': 'x' };
-    const { turns, texts, files } = await converse(
-      'replace foo with "$& `bar`" in a.ts, then delete b.ts, create c.md with hi and read c.md, run ls',
+  it('holds each step, and changes nothing', async () => {
+    const before = { 'a.ts': 'let foo;', 'b.ts': 'x' };
+    const { turns, last, files } = await converse(
+      'replace foo with bar in a.ts, then delete b.ts; create a file; make it nice; run ls',
       { files: { ...before }, tools },
     );
     expect(files).toEqual(before);
     expect(turns.map((calls) => calls.map(([name]) => name))).toEqual([
       ['read_file'],
-      ['list_dir'],
       ['create_plan'],
       [],
     ]);
+    const titles = [
+      'change `a.ts`',
+      'delete `b.ts`',
+      'create a file whose name you choose',
+      'make it nice',
+      'run `ls`',
+    ];
     expect(planOf(turns)).toEqual({
-      name: 'Change a.ts +4',
-      overview:
-        'To change `a.ts`, delete `b.ts`, write `c.md`, read `c.md` and run `ls`. Nothing is changed yet.',
-      plan: PLAN,
-      todos: [
-        { id: 'step-1', content: 'Change `a.ts`', dependencies: [] },
-        { id: 'step-2', content: 'Delete `b.ts`', dependencies: ['step-1'] },
-        { id: 'step-3', content: 'Write `c.md`', dependencies: ['step-2'] },
-        { id: 'step-4', content: 'Read `c.md`', dependencies: ['step-3'] },
-        { id: 'step-5', content: 'Run `ls`', dependencies: ['step-4'] },
-      ],
+      name: 'change a.ts +4',
+      overview: `To ${titles.slice(0, 4).join(', ')} and run \`ls\`. Nothing is changed yet.`,
+      plan: titles
+        .map((title, index) => `${index + 1}. ${title}`)
+        .join('\n')
+        .replace('nice', '$& (this takes a language model)'),
+      todos: titles.map((content, index) => ({
+        id: `step-${index + 1}`,
+        content,
+        dependencies: index === 0 ? [] : [`step-${index}`],
+      })),
     });
-    expect(texts[2]).toContain('```text\na.ts\nb.ts\n');
-    expect(texts[3]).toBe('That is the plan. Ask for the same in agent mode.');
+    expect(last).toBe('That is the plan. Ask for the same in agent mode.');
   });
 
-  it('is made of what was to be planned even where a step of it only looks', async () => {
-    const { turns } = await converse('make a plan to read a.ts', { files: { 'a.ts': '' }, tools });
-    expect(planOf(turns).todos).toEqual([
-      { id: 'step-1', content: 'Read `a.ts`', dependencies: [] },
-    ]);
+  it('of another request says that it takes a language model', async () => {
+    const { turns } = await converse('plan a dark mode', { files: {}, tools });
+    expect(planOf(turns).plan).toBe('1. a dark mode (this takes a language model)');
   });
 
-  it.each(['plan a dark mode', 'move the config into one file'])(
-    'of %j says that it takes a language model',
-    async (query) => {
-      const { turns } = await converse(query, { files: { 'src/ui.ts': 'x' }, tools });
-      expect(planOf(turns).plan).toContain('This takes a language model');
-      expect(planOf(turns).todos).toHaveLength(1);
-    },
-  );
-
-  it('comes after the reading that was asked for before it', async () => {
-    const query = 'read a.ts, then delete a.ts';
-    const { turns, texts } = await converse(query, { files: { 'a.ts': 'x' }, tools });
-    expect(turns[0]).toEqual([['read_file', { target_file: 'a.ts' }]]);
-    expect(texts[1]).toContain('I read 1 line of `a.ts`:');
-    expect(planOf(turns).todos).toHaveLength(1);
+  it.each([
+    ['comes after the reading before it', 'plan', 'read a.ts, then delete a.ts', 'delete `a.ts`'],
+    ['may be of reading', 'plan', 'make a plan to read a.ts', 'read `a.ts`'],
+    [
+      'takes what follows with it, so that nothing is changed',
+      'agent',
+      'plan to delete a.ts, then run ls',
+      'delete `a.ts`|run `ls`',
+    ],
+  ] as const)('%s', async (_, mode, query, todos) => {
+    const { turns, files } = await converse(query, {
+      files: { 'a.ts': 'x' },
+      tools: offered(mode),
+    });
+    expect(
+      planOf(turns)
+        .todos.map(({ content }) => content)
+        .join('|'),
+    ).toBe(todos);
+    expect(files).toEqual({ 'a.ts': 'x' });
   });
 
   it('is not needed to read', async () => {
@@ -384,90 +305,43 @@ describe('a plan', () => {
     expect(turns.flat().map(([name]) => name)).toEqual(['read_file', 'list_dir']);
   });
 
-  it('cannot be laid out where that is not on offer, and is not carried out instead', async () => {
+  it('is refused where that is not on offer, and its steps are not carried out', async () => {
     const query = 'plan to delete a.ts';
     const { turns, last } = await converse(query, { files: {}, tools: offered('debug') });
     expect(turns).toEqual([[]]);
-    expect(last).toContain('I could not lay out a plan: `create_plan` is not on offer');
-  });
-
-  it('needs a bridge', async () => {
-    const inPlan = toolsRunBy('edge').filter((tool) => modeHasTool('plan', tool));
-    const edge = inPlan.map(({ name }) => name);
-    const { turns, last } = await converse('create a file', { files: {}, tools: edge });
-    expect(turns).toEqual([[]]);
-    expect(last).toContain('no bridge to a machine is attached');
+    expect(last).toContain('`create_plan` is not on offer');
   });
 
   it('is one that the tool accepts, however much was asked for', async () => {
-    const many = Array.from(
-      { length: 200 },
-      (_, index) => `create ${index}.md with ${'long '.repeat(600)}`,
-    );
+    const many = Array.from({ length: 200 }, (_, index) => `create ${index}${'x'.repeat(900)}.md`);
     const { turns } = await converse(many.join('\n'), { files: {}, tools });
     expect(planOf(turns).todos).toHaveLength(EDGE_TOOL_LIMITS.maxTodos);
   });
 });
 
 describe('a file without a name', () => {
-  const tools = offered('plan');
-  const query = 'create a file with hi';
+  const query = 'create a file with hi, then create a file with ho';
 
   it.each([
     ['the option', { optionIds: ['hello.txt'] }, 'hello.txt'],
     ['the words', { optionIds: [], text: 'call it "docs/a.md".' }, 'docs/a.md'],
     ['one word', { optionIds: [], text: 'Makefile' }, 'Makefile'],
     ['the words before the option', { optionIds: ['hello.txt'], text: 'b.txt' }, 'b.txt'],
-  ])('is asked for, and takes %s of the answer', async (_, answer, path) => {
-    const { turns } = await converse(query, { files: {}, tools, answer });
-    expect(turns.map((calls) => calls.map(([name]) => name))).toEqual([
+    ["the model's choice where the user leaves it that", { optionIds: [] }, 'notes.md'],
+  ])('is asked for each time, and gets %s', async (_, given, path) => {
+    const { turns } = await converse(query, { files: {}, tools: offered('agent'), answer: given });
+    expect(turns.map((calls) => calls.map(([name]) => name)).slice(0, 3)).toEqual([
       ['ask_question'],
-      ['list_dir'],
-      ['create_plan'],
-      [],
+      ['write'],
+      ['ask_question'],
     ]);
-    expect(planOf(turns).todos[0]?.content).toBe(`Write \`${path}\``);
-  });
-
-  it("is the model's choice when the user leaves it that", async () => {
-    const { turns } = await converse(query, { files: {}, tools, answer: { optionIds: [] } });
-    expect(planOf(turns).todos[0]?.content).toBe('Write `notes.md`');
+    expect(turns[1]).toEqual([['write', { path, contents: 'hi\n' }]]);
   });
 
   it('is left when the user writes something else instead', async () => {
-    const { turns, last } = await converse(query, { files: {}, tools, answer: null });
+    const { turns, last } = await converse('create a file', { files: {}, tools: offered('agent') });
     expect(turns).toHaveLength(2);
-    expect(last).toContain('I leave it at that');
-  });
-
-  it('is asked for each time', async () => {
-    const twice = 'create a file with hi; create a file with ho';
-    const { turns } = await converse(twice, {
-      files: {},
-      tools,
-      answer: { optionIds: ['hello.txt'] },
-    });
-    expect(
-      turns
-        .flat()
-        .map(([name]) => name)
-        .slice(0, 3),
-    ).toEqual(['ask_question', 'ask_question', 'list_dir']);
-    expect(planOf(turns).todos).toHaveLength(2);
-  });
-
-  it('is asked for where it is written at once, too', async () => {
-    const { turns, files } = await converse(query, {
-      files: {},
-      tools: offered('agent'),
-      answer: { optionIds: ['notes.md'] },
-    });
-    expect(turns.map((calls) => calls.map(([name]) => name))).toEqual([
-      ['ask_question'],
-      ['write'],
-      [],
-    ]);
-    expect(files).toEqual({ 'notes.md': 'hi\n' });
+    expect(last).toBe('Without an answer I leave it at that.');
   });
 });
 
@@ -512,10 +386,14 @@ describe('the wire of the demo model', () => {
     const messages = [
       ask('read a.ts'),
       { role: 'assistant', content: null, tool_calls: [made, { ...made, id: 'y' }] },
-      ask('read b.ts, c.ts and d.ts'),
+      ask('what is in this project'),
     ];
-    const { calls } = await answer({ messages, tools: offered('agent') });
-    expect(calls.map(({ id }) => id)).toEqual(['call_demo_3', 'call_demo_4']);
+    const first = await answer({ messages, tools: ALL_TOOLS });
+    expect(first.calls).toMatchObject([{ id: 'call_demo_3' }]);
+    const listing = { role: 'tool', tool_call_id: 'call_demo_3', content: 'README.md\ngo.mod' };
+    const calling = { role: 'assistant', tool_calls: first.calls.map(toolCallOf) };
+    const next = await answer({ messages: [...messages, calling, listing], tools: ALL_TOOLS });
+    expect(next.calls.map(({ id }) => id)).toEqual(['call_demo_4', 'call_demo_5']);
   });
 });
 
@@ -535,8 +413,6 @@ interface Conversed {
   readonly texts: string[];
   readonly last: string;
   readonly files: Files;
-  /** The conversation's list at the end. */
-  readonly todos: readonly Todo[];
 }
 
 /** Talks to the model until it calls no more tools, over files in memory. */
@@ -548,7 +424,6 @@ async function converse(
   const turns: MadeCall[][] = [];
   const texts: string[] = [];
   const seen = new Set<string>();
-  let todos: readonly Todo[] = [];
   while (turns.at(-1)?.length !== 0) {
     const { text, calls } = await answer({ messages, tools });
     texts.push(text);
@@ -557,49 +432,27 @@ async function converse(
     for (const { id, name, arguments: args } of calls) {
       expect(tools).toContain(name);
       const parsed = findTool(name)?.arguments.parse(JSON.parse(args)) as Record<string, string>;
-      const onEdge = executeOnEdge(name, parsed, todos, given);
-      todos = onEdge?.todos ?? todos;
-      const content = onEdge?.text ?? execute(name, parsed, files, seen);
+      const content = executeOnEdge(name, parsed, given) ?? execute(name, parsed, files, seen);
       messages.push({ role: 'tool', tool_call_id: id, content });
     }
   }
-  return { turns, texts, last: texts.at(-1) ?? '', files, todos };
+  return { turns, texts, last: texts.at(-1) ?? '', files };
 }
 
-function toolCallOf({
-  id,
-  name,
-  arguments: args,
-}: {
-  id: string;
-  name: string;
-  arguments: string;
-}) {
-  return { id, type: 'function', function: { name, arguments: args } };
+function toolCallOf({ id, ...made }: { id: string; name: string; arguments: string }) {
+  return { id, type: 'function', function: made };
 }
 
-/** The conversation's own tools; null for one of the bridge. */
-function executeOnEdge(
-  name: string,
-  args: unknown,
-  todos: readonly Todo[],
-  given: GivenAnswer,
-): { text: string; todos: readonly Todo[] } | null {
-  const outcome = runEdgeTool(name, args, { todos, modes: { present: 'agent', all: ['agent'] } });
-  if (!outcome) return null;
-  if (outcome.type === 'questions') {
-    const { questions } = outcome;
-    const answers = questions.map(({ id }) => ({ questionId: id, optionIds: [], ...given }));
-    const { data } = given ? answerQuestions(questions, answers) : passOver(questions);
-    return { text: data, todos };
-  }
-  const { status, data, metadata } = outcome.result;
-  expect(status).toBe('success');
-  return { text: data, todos: metadata?.['list'] as Todo[] };
-}
-
-function todosOf(args: unknown): { id: string; status: string }[] {
-  return Object(args).todos;
+/** The result of one of the conversation's own tools; null for one of the bridge. */
+function executeOnEdge(name: string, args: unknown, given: GivenAnswer): string | null {
+  const outcome = runEdgeTool(name, args, {
+    todos: [],
+    modes: { present: 'agent', all: ['agent'] },
+  });
+  if (outcome?.type !== 'questions') return outcome?.result.data ?? null;
+  const { questions } = outcome;
+  const answers = questions.map(({ id }) => ({ questionId: id, optionIds: [], ...given }));
+  return (given ? answerQuestions(questions, answers) : passOver(questions)).data;
 }
 
 /** The plan that was laid out, as the tool takes it. */

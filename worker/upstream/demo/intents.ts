@@ -1,9 +1,5 @@
 /** The intents of the demo model: turns a message in plain words into steps. */
-import { createUnnamed, replace, type Step, SUMMARY, single, unknown, write } from './steps.ts';
-import { fence } from './tools.ts';
-
-/** The steps after this one are planned, not made. */
-export const PLAN_BEGINS: Step = { title: 'lay out a plan', calls: [] };
+import { createUnnamed, PLAN_BEGINS, replace, type Step, SUMMARY, single, write } from './steps.ts';
 
 interface Intent {
   /** Shown to the user in the demo model's help. */
@@ -85,16 +81,13 @@ export const INTENTS: readonly Intent[] = [
   {
     example: 'delete notes.md',
     forms: [`(?:delete|remove)${FILES} ${PATHS}`],
-    steps: (_, paths) =>
-      paths.map((path) => ({ ...single('delete_file', path), detail: 'The file goes.' })),
+    steps: (_, paths) => paths.map((path) => single('delete_file', path)),
   },
   {
     example: 'run `ls -l`',
     // "Run the tests" names no command, and the demo model guesses none.
     forms: ['(?:run|execute) (?!(?:the|this|that|it|my|all) )(?<command>.+)'],
-    steps: (said) => [
-      { ...single('run_terminal_cmd', said('command')), detail: fence('sh', said('command')) },
-    ],
+    steps: (said) => [single('run_terminal_cmd', said('command'))],
   },
   {
     example: 'plan to delete notes.md',
@@ -132,7 +125,7 @@ function parseRequest(request: string, restore: (piece: string) => string): read
     const paths = (groups['paths'] ?? '').split(/,?\s+and\s+|,\s+/);
     return steps((group) => restore(groups[group] ?? ''), paths.map(restore));
   }
-  return [unknown(restore(request))];
+  return [{ title: restore(request), calls: [] }];
 }
 
 const FORMS = INTENTS.flatMap((intent) =>

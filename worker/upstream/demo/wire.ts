@@ -48,23 +48,18 @@ function readTalk(messages: readonly DemoMessage[]): Talk {
   );
   const text = textOf(messages[asked]?.content);
   const lost = 'Error NO_RESULT: The call has no result.';
-  const turns = since.map((message) =>
-    callsIn(message).map(({ id, tool }) => ({ tool, text: results.get(id) ?? lost })),
-  );
   return {
     // The prompt puts context before the request.
     query: (/<user_query>([\s\S]*)<\/user_query>/.exec(text)?.[1] ?? text).trim(),
     isFirstAnswer: !messages.some(({ role }) => role === 'assistant'),
-    turns: turns.filter((turn) => turn.length > 0),
+    turns: since
+      .map((message) => callIds(message).map((id) => results.get(id) ?? lost))
+      .filter((turn) => turn.length > 0),
   };
 }
 
-function callsIn({ tool_calls: calls }: DemoMessage): { id: string; tool: string }[] {
-  if (!Array.isArray(calls)) return [];
-  return calls.map((call: unknown) => {
-    const { id, function: made } = Object(call);
-    return { id: String(id), tool: String(Object(made).name) };
-  });
+function callIds({ tool_calls: calls }: DemoMessage): string[] {
+  return Array.isArray(calls) ? calls.map((call: unknown) => String(Object(call).id)) : [];
 }
 
 /** A content as text: a string, or OpenAI's list of parts. */
@@ -89,7 +84,7 @@ function* eventsOf({ text, calls }: Move, messages: readonly DemoMessage[]): Gen
   const chunk = (delta: Delta, finish_reason: string | null = null) =>
     JSON.stringify({ ...HEAD, choices: [{ index: 0, delta, finish_reason }] });
   // Ids are numbered through the whole conversation.
-  const firstId = messages.flatMap(callsIn).length + 1;
+  const firstId = messages.flatMap(callIds).length + 1;
   yield chunk({ role: 'assistant', content: '' });
   for (const content of piecesOf(text)) yield chunk({ content });
   for (const [index, { name, arguments: args }] of calls.entries()) {

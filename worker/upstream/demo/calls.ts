@@ -44,6 +44,12 @@ export function doing({ name, arguments: args }: Call): string {
   return `${word} ${code(String(args[of]))}`;
 }
 
+/** How a result begins if it is good, of tools that report no error for a bad one. */
+const GOOD: Readonly<Record<string, RegExp>> = {
+  run_terminal_cmd: /^(?:Exit code: 0\n|It runs on\b)/,
+  ask_question: /\n-> /,
+};
+
 /** Failed results begin as in worker/conversation/memory/window/results.ts. */
 export function readResult(call: Call, text: string): Result {
   const parts = /^Error(?: ([A-Z_]+))?:\s*([\s\S]*)$/.exec(text);
@@ -51,13 +57,12 @@ export function readResult(call: Call, text: string): Result {
     code: parts[1] ?? '',
     message: parts[2]?.trim() || 'no reason was given',
   };
-  const isBadEnd =
-    call.name === 'run_terminal_cmd' && !/^(?:Exit code: 0\n|It runs on\b)/.test(text);
-  return { call, text, error, failed: error !== null || isBadEnd };
+  const good = GOOD[call.name];
+  return { call, text, error, failed: error !== null || good?.test(text) === false };
 }
 
 /** Reports a result by its first lines. */
-export function report({ call, text, error }: Result): string {
+export function report({ call, text, error, failed }: Result): string {
   if (error) {
     const reason = cut(error.message, LIMITS.maxErrorChars);
     return `I could not ${doing(call)}: ${reason}${error.code && ` (${error.code})`}`;
@@ -65,6 +70,7 @@ export function report({ call, text, error }: Result): string {
   if (call.name === 'read_file') return reportFile(String(call.arguments['target_file']), text);
   if (call.name === 'run_terminal_cmd')
     return reportCommand(String(call.arguments['command']), text);
+  if (call.name === 'ask_question') return failed ? 'Without an answer I leave it at that.' : '';
   if (call.name === 'create_plan') return 'That is the plan. Ask for the same in agent mode.';
   return text.includes('\n') ? quote(text) : text;
 }
