@@ -372,8 +372,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'worker/export': ['shared'],
 
   'worker/conversation/store': ['shared', 'worker/storage', 'zod'],
+  'worker/conversation/log': ['shared', 'worker/conversation/store'],
   'worker/conversation/tape': [
     ...['shared', 'worker/load.ts', 'worker/ports.ts', 'worker/upstream', 'zod'],
+    'worker/conversation/log',
     'worker/conversation/store',
   ],
   'worker/conversation/memory/window': [
@@ -382,18 +384,28 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'worker/conversation/memory': [
     ...['shared', 'worker/prompt', 'worker/upstream', 'zod'],
-    ...['worker/conversation/store', 'worker/conversation/tape'],
+    ...['worker/conversation/log', 'worker/conversation/store', 'worker/conversation/tape'],
     'worker/conversation/memory/window',
   ],
   'worker/conversation/calls/edge-tools': ['shared', 'worker/prompt', 'zod'],
   'worker/conversation/calls': [
     ...['shared', ...EDGE, 'worker/storage', 'worker/upstream', 'worker/reply', 'zod'],
-    ...['worker/conversation/store', 'worker/conversation/tape', 'worker/conversation/memory'],
+    ...[
+      'worker/conversation/log',
+      'worker/conversation/store',
+      'worker/conversation/tape',
+      'worker/conversation/memory',
+    ],
     ...['worker/conversation/calls/edge-tools', 'worker/conversation/run-watch.ts'],
   ],
   'worker/conversation/subagents': [
     ...['shared', ...EDGE, 'worker/storage', 'worker/upstream', 'zod'],
-    ...['worker/conversation/store', 'worker/conversation/tape', 'worker/conversation/calls'],
+    ...[
+      'worker/conversation/log',
+      'worker/conversation/store',
+      'worker/conversation/tape',
+      'worker/conversation/calls',
+    ],
     ...['worker/conversation/reading', 'worker/conversation/run'],
     'worker/conversation/run-watch.ts',
   ],
@@ -406,15 +418,31 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['worker/prompt', 'worker/upstream', 'worker/reply'],
     ...['worker/conversation/store', 'worker/conversation/tape', 'worker/conversation/memory'],
     ...['worker/conversation/calls', 'worker/conversation/deadlines.ts'],
+    ...['worker/conversation/log', 'worker/conversation/run/steps'],
+  ],
+  'worker/conversation/run/steps': [
+    ...['shared', 'worker/reply', 'worker/upstream'],
+    ...['worker/conversation/store', 'worker/conversation/log', 'worker/conversation/tape'],
+    ...['worker/conversation/calls', 'worker/conversation/run'],
   ],
   'worker/conversation/reading': [
     ...['shared', ...EDGE],
-    ...['worker/conversation/store', 'worker/conversation/tape'],
+    ...['worker/conversation/log', 'worker/conversation/store', 'worker/conversation/tape'],
   ],
-  'worker/conversation/fork': ['shared', ...EDGE, 'worker/conversation/store'],
+  'worker/conversation/fork': [
+    'shared',
+    ...EDGE,
+    'worker/conversation/log',
+    'worker/conversation/store',
+  ],
   'worker/conversation': [
     ...['shared', ...EDGE, 'worker/storage', 'worker/prompt', 'worker/upstream', 'cloudflare:'],
-    ...['worker/conversation/store', 'worker/conversation/tape', 'worker/conversation/memory'],
+    ...[
+      'worker/conversation/log',
+      'worker/conversation/store',
+      'worker/conversation/tape',
+      'worker/conversation/memory',
+    ],
     ...['worker/conversation/calls', 'worker/conversation/deadlines.ts', 'worker/conversation/run'],
     ...['worker/conversation/reading', 'worker/conversation/fork', 'worker/conversation/subagents'],
     ...['worker/agents', 'worker/deliveries', 'worker/conversation/run-watch.ts'],
@@ -443,7 +471,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'worker/agents': [
     ...['shared', ...EDGE, 'worker/deliveries', 'worker/conversation/deadlines.ts', 'worker/desk'],
     'worker/conversation/calls',
-    ...['worker/conversation/store', 'worker/conversation/tape', 'worker/conversation/reading'],
+    ...[
+      'worker/conversation/log',
+      'worker/conversation/store',
+      'worker/conversation/tape',
+      'worker/conversation/reading',
+    ],
   ],
   'worker/agents/cursor': [
     ...['shared', ...EDGE, 'worker/agents', 'worker/desk', 'worker/endpoint.ts', 'worker/account'],

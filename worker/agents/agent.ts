@@ -8,9 +8,9 @@ import {
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { hasWorktrees, WORKTREES_NOT_SUPPORTED } from '../../shared/tools/worktree.ts';
 import type { Deadline } from '../conversation/deadlines.ts';
+import type { RunLog } from '../conversation/log/run-log.ts';
 import type { TapeReader } from '../conversation/reading/reader.ts';
 import type { AgentRow, ConversationRow, Machine, RunRequest } from '../conversation/store/rows.ts';
-import type { RunLog } from '../conversation/store/run-log.ts';
 import type { ConversationStore } from '../conversation/store/statements.ts';
 import type { Recorder } from '../conversation/tape/recorder.ts';
 import { Deliveries, type DeliveriesDeps } from '../deliveries/deliveries.ts';

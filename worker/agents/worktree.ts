@@ -9,8 +9,8 @@ import {
 } from '../../shared/tools/worktree.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
 import { type LoggedCall, ownCall } from '../conversation/calls/calls.ts';
+import type { RunLog } from '../conversation/log/run-log.ts';
 import type { WorktreeClosing } from '../conversation/store/rows.ts';
-import type { RunLog } from '../conversation/store/run-log.ts';
 import type { TurnStore } from '../conversation/store/turn-statements.ts';
 import { reach } from '../reach.ts';
 import { worktreeOf } from './view.ts';

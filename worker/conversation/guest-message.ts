@@ -1,9 +1,9 @@
-/** A guest's call as a message of the guest's conversation (run/own-turn.ts has its call). */
+/** A guest's call as a message of the guest's conversation (run/steps/own-turn.ts has its call). */
 import { newTraceId } from '../../shared/trace.ts';
 import type { GuestCall } from '../../shared/tunnel.ts';
 import type { Posted } from '../ports.ts';
+import type { RunLog } from './log/run-log.ts';
 import type { RunRequest } from './store/rows.ts';
-import type { RunLog } from './store/run-log.ts';
 
 /** Whether a guest began the conversation. */
 export function isOfGuest(log: RunLog): boolean {

@@ -3,9 +3,9 @@ import type { Env } from '../env.ts';
 import { accountOf } from '../objects.ts';
 import type { Spent } from '../ports.ts';
 import type { Deadline } from './deadlines.ts';
+import type { RunLog } from './log/run-log.ts';
 import { entriesOf } from './store/model-requests.ts';
 import type { ConversationRow } from './store/rows.ts';
-import type { RunLog } from './store/run-log.ts';
 import type { RunStore } from './store/run-statements.ts';
 
 const USAGE_REPORT_LIMITS = {

@@ -5,8 +5,8 @@ import { RUN_LIMITS } from '../../../shared/limits.ts';
 import { OpenApproval } from '../../../shared/listings.ts';
 import type { ApprovalRequest } from '../../../shared/requests.ts';
 import type { ApprovalAsked, ApprovalResolution } from '../../ports.ts';
+import type { RunLog } from '../log/run-log.ts';
 import type { ConversationRow } from '../store/rows.ts';
-import type { RunLog } from '../store/run-log.ts';
 import type { Recorder } from '../tape/recorder.ts';
 import type { TunnelHands } from './hands.ts';
 

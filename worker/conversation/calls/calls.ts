@@ -6,8 +6,8 @@ import { modeHasTool, takesPath } from '../../../shared/tools/definition.ts';
 import { named, type Tool, type Toolbox, withoutNamespace } from '../../../shared/tools/toolbox.ts';
 import type { CallLimits, ToolResult } from '../../../shared/tunnel.ts';
 import type { ReplyCall } from '../../reply/documents.ts';
-import { isOfMode, modeOf } from '../store/modes.ts';
-import { isReachable, isWanted, toolboxOf } from '../store/offered-tools.ts';
+import { isOfMode, modeOf } from '../log/modes.ts';
+import { isReachable, isWanted, toolboxOf } from '../log/offered-tools.ts';
 import type { Call, Run } from '../store/rows.ts';
 
 /** A call on its way to the bridge. */

@@ -5,8 +5,8 @@ import { DrawbridgeError } from '../../../shared/errors.ts';
 import { asksOf, isUnanswered } from '../../../shared/fold.ts';
 import { OpenQuestions } from '../../../shared/listings.ts';
 import type { ClarificationAnswer } from '../../../shared/requests.ts';
+import type { RunLog } from '../log/run-log.ts';
 import type { Call, ConversationRow } from '../store/rows.ts';
-import type { RunLog } from '../store/run-log.ts';
 
 /** The questions of a document; null when it does not wait for an answer. */
 export function openQuestions(

@@ -14,9 +14,9 @@ import {
 } from '../../../shared/plans.ts';
 import { createPlan } from '../../../shared/tools/create-plan.ts';
 import type { PlanVersion, SaveAs, Submission } from '../../ports.ts';
-import { toolboxOf } from '../store/offered-tools.ts';
+import { toolboxOf } from '../log/offered-tools.ts';
+import type { RunLog } from '../log/run-log.ts';
 import type { Run, RunRequest } from '../store/rows.ts';
-import type { RunLog } from '../store/run-log.ts';
 import type { RunStore } from '../store/run-statements.ts';
 import type { Recorder } from '../tape/recorder.ts';
 import type { Tape } from '../tape/tape.ts';

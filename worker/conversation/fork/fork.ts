@@ -13,8 +13,8 @@ import type {
   StoredRow,
   TableName,
 } from '../../ports.ts';
+import type { RunLog } from '../log/run-log.ts';
 import type { ConversationRow } from '../store/rows.ts';
-import type { RunLog } from '../store/run-log.ts';
 import type { RunStore } from '../store/run-statements.ts';
 import type { ConversationStore } from '../store/statements.ts';
 import { REQUEST, readEvents, readStored, STEER } from '../store/stored.ts';

@@ -8,7 +8,7 @@ import type { ModeWords } from '../../prompt/mode.ts';
 import { buildSystemPrompt, modeWordsWith } from '../../prompt/system.ts';
 import type { ModelTarget } from '../../upstream/models.ts';
 import type { UpstreamMessage, UpstreamRequest } from '../../upstream/request.ts';
-import { offeredTools } from '../store/offered-tools.ts';
+import { offeredTools } from '../log/offered-tools.ts';
 import type { Run } from '../store/rows.ts';
 import type { ModelSize } from './window/size.ts';
 

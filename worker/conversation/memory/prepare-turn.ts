@@ -11,9 +11,9 @@ import {
 } from '../../upstream/models.ts';
 import type { UpstreamReply } from '../../upstream/reader.ts';
 import type { UpstreamMessage, UpstreamRequest } from '../../upstream/request.ts';
-import { toolboxOf } from '../store/offered-tools.ts';
+import { toolboxOf } from '../log/offered-tools.ts';
+import type { RunLog } from '../log/run-log.ts';
 import type { Run } from '../store/rows.ts';
-import type { RunLog } from '../store/run-log.ts';
 import type { RunStore } from '../store/run-statements.ts';
 import type { ErrorReport } from '../tape/error-document.ts';
 import type { Recorder } from '../tape/recorder.ts';

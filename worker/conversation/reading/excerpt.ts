@@ -3,8 +3,8 @@ import type { ChatResponse, ConversationView, UserMessage } from '../../../share
 import { foldConversation, foldEvent, newResponse } from '../../../shared/fold.ts';
 import { parseResponseId, responseIdOf } from '../../../shared/ids.ts';
 import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
+import type { RunLog } from '../log/run-log.ts';
 import type { Run } from '../store/rows.ts';
-import type { RunLog } from '../store/run-log.ts';
 import { errorDocument, UNREADABLE } from '../tape/error-document.ts';
 import { mended, type Placed } from '../tape/mended.ts';
 import { contentOf, shown } from '../tape/run-events.ts';

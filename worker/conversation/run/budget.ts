@@ -11,8 +11,8 @@ import {
 import { responseIdOf } from '../../../shared/ids.ts';
 import { BUDGET_LIMITS, RUN_LIMITS } from '../../../shared/limits.ts';
 import type { Deadline } from '../deadlines.ts';
+import type { RunLog } from '../log/run-log.ts';
 import type { NewTurn, Run } from '../store/rows.ts';
-import type { RunLog } from '../store/run-log.ts';
 import type { ErrorReport } from '../tape/error-document.ts';
 import { type Spending, spentOf } from '../tape/spending.ts';
 import type { RunDeps, TurnEnv } from './run-deps.ts';

@@ -8,9 +8,9 @@ import type { NewTurn, Run } from '../store/rows.ts';
 import { type ErrorReport, errorDocument } from '../tape/error-document.ts';
 import { doneEvent, type EndStatus } from '../tape/run-events.ts';
 import { budgetState, spendingOf } from './budget.ts';
-import { unsearched } from './debug-check.ts';
 import { NOT_RUN, reportOf } from './failures.ts';
 import type { RunDeps } from './run-deps.ts';
+import { unsearched } from './steps/debug-check.ts';
 
 export class Ending {
   readonly #deps: RunDeps;

@@ -7,8 +7,8 @@ import { type Answer, askModel } from '../../upstream/gateway.ts';
 import { UPSTREAM_LIMITS } from '../../upstream/limits.ts';
 import type { ReplyPart } from '../../upstream/reader.ts';
 import { retryDelayMs } from '../../upstream/retry.ts';
+import { toolboxOf } from '../log/offered-tools.ts';
 import { modelOf, type PreparedTurn } from '../memory/prepare-turn.ts';
-import { toolboxOf } from '../store/offered-tools.ts';
 import type { Run } from '../store/rows.ts';
 import type { RunDeps } from './run-deps.ts';
 

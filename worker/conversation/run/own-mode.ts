@@ -2,7 +2,7 @@
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { imagesOf } from '../../../shared/requests.ts';
 import { isConfigured, type ModelEnv, resolveTarget } from '../../upstream/models.ts';
-import { findMode, namesOfModes } from '../store/modes.ts';
+import { findMode, namesOfModes } from '../log/modes.ts';
 import type { Machine, RunRequest } from '../store/rows.ts';
 
 /**

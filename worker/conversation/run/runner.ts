@@ -10,15 +10,14 @@ import { logCalls, loggedCall, ownCall } from '../calls/calls.ts';
 import { atStart, listEvents, listSequence } from '../calls/plans.ts';
 import { takenBack } from '../calls/tool-events.ts';
 import type { Deadline } from '../deadlines.ts';
+import { toolboxOf } from '../log/offered-tools.ts';
+import type { PendingCall, Phase, RunLog } from '../log/run-log.ts';
 import { modelOf, type PreparedTurn } from '../memory/prepare-turn.ts';
-import { toolboxOf } from '../store/offered-tools.ts';
 import type { Call, Machine, NewTurn, Run } from '../store/rows.ts';
-import type { PendingCall, Phase, RunLog } from '../store/run-log.ts';
 import { type ErrorReport, errorDocument } from '../tape/error-document.ts';
 import { TAPE_LIMITS } from '../tape/limits.ts';
 import { type EndStatus, startEvent } from '../tape/run-events.ts';
 import { overBudget, tellNearBudget, withBudgetEnd } from './budget.ts';
-import { afterCheck, searchesAtEnd } from './debug-check.ts';
 import type { Ending } from './ending.ts';
 import {
   CANCELLED,
@@ -28,13 +27,20 @@ import {
   QUESTIONS_UNANSWERED,
   RECOVERY_EXHAUSTED,
 } from './failures.ts';
-import { lookAtWorktree, lookUpMentions, unseenSteers } from './looks.ts';
 import { Asking, type ModelTurn, streamTurn, tryAgain } from './model-turn.ts';
 import { inWantedMode } from './own-mode.ts';
-import { EMPTY_TURN, type GuestRequest, guestCall, type OwnCall, turnOf } from './own-turn.ts';
-import { type PlanStep, planStep } from './plan-files.ts';
 import type { RunDeps } from './run-deps.ts';
-import { closeCall, type WorktreeStep, worksInOwnTree, worktreeStep } from './worktree-turns.ts';
+import { afterCheck, searchesAtEnd } from './steps/debug-check.ts';
+import { lookAtWorktree, lookUpMentions, unseenSteers } from './steps/looks.ts';
+import {
+  EMPTY_TURN,
+  type GuestRequest,
+  guestCall,
+  type OwnCall,
+  turnOf,
+} from './steps/own-turn.ts';
+import { type PlanStep, planStep } from './steps/plan-files.ts';
+import { closeCall, type WorktreeStep, worksInOwnTree, worktreeStep } from './steps/worktree.ts';
 
 /**
  * What a run waits for. `watchdog`: any progress. `attempt`: its next attempt with the model. `bridge`: a bridge that

@@ -249,8 +249,8 @@ export interface Turn {
   readonly end?: RunEnd | undefined;
   /**
    * Set for a turn that asked no model, and that no model is told of as its own. `check`: it searches for what a debug
-   * run left (run/debug-check.ts). `worktree`: it opens or closes the worktree (run/worktree-turns.ts). `plan`: it
-   * reads, shows or saves a plan (run/plan-files.ts).
+   * run left (run/steps/debug-check.ts). `worktree`: it opens or closes the worktree (run/steps/worktree.ts). `plan`: it
+   * reads, shows or saves a plan (run/steps/plan-files.ts).
    */
   readonly own?: 'check' | 'worktree' | 'plan' | undefined;
   /** Set when the row cannot be read and another turn stands for it. */

@@ -6,8 +6,8 @@ import { listDir } from '../../../shared/tools/list-dir.ts';
 import { readFile } from '../../../shared/tools/read-file.ts';
 import type { ToolSelection } from '../../../shared/tools/selection.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
-import { isOfMode, modeOf } from '../store/modes.ts';
-import { offeredTools, toolboxOf } from '../store/offered-tools.ts';
+import { isOfMode, modeOf } from '../log/modes.ts';
+import { offeredTools, toolboxOf } from '../log/offered-tools.ts';
 import type { Run } from '../store/rows.ts';
 
 /** A type of subagent, as this run can start it. */

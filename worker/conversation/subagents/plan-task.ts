@@ -9,8 +9,8 @@ import {
   resolveModel,
   resolveTarget,
 } from '../../upstream/models.ts';
+import type { RunLog } from '../log/run-log.ts';
 import type { Call, Run, RunRequest } from '../store/rows.ts';
-import type { RunLog } from '../store/run-log.ts';
 import { type Kind, kindOf } from './kinds.ts';
 import { TASK_LIMITS } from './limits.ts';
 import { budgetShare, mayStart } from './shares.ts';

@@ -1,9 +1,9 @@
 /** What a subagent may use of its parent's bounds: a share that its call fixes, so that nothing counts in common. Pure. */
 import { metLimit, type RunBudget, remaining } from '../../../shared/budget.ts';
 import { task } from '../../../shared/tools/task.ts';
+import type { RunLog } from '../log/run-log.ts';
 import { spendingOf } from '../run/budget.ts';
 import type { Call, Run } from '../store/rows.ts';
-import type { RunLog } from '../store/run-log.ts';
 import { spentOf } from '../tape/spending.ts';
 import { isLeafType } from './kinds.ts';
 import { TASK_LIMITS } from './limits.ts';

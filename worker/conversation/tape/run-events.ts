@@ -11,7 +11,7 @@ import type { Attachment } from '../../../shared/findings.ts';
 import { responseIdOf } from '../../../shared/ids.ts';
 import { imagesOf, type MessageContent, textOf } from '../../../shared/requests.ts';
 import type { Posted } from '../../ports.ts';
-import { unavailableTools } from '../store/offered-tools.ts';
+import { unavailableTools } from '../log/offered-tools.ts';
 import type { Run, RunRequest, RunStatus } from '../store/rows.ts';
 import { type Spending, usageOf } from './spending.ts';
 

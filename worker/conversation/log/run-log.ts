@@ -6,7 +6,6 @@ import type { OfferSet } from '../../../shared/offer.ts';
 import type { PlanState } from '../../../shared/plans.ts';
 import type { Toolbox } from '../../../shared/tools/toolbox.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
-import { toolboxOf } from './offered-tools.ts';
 import type {
   Call,
   Machine,
@@ -19,8 +18,9 @@ import type {
   RunRequest,
   Steer,
   Turn,
-} from './rows.ts';
-import type { RunStore } from './run-statements.ts';
+} from '../store/rows.ts';
+import type { RunStore } from '../store/run-statements.ts';
+import { toolboxOf } from './offered-tools.ts';
 
 /** A call without a result. */
 export interface PendingCall {

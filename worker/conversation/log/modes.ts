@@ -1,6 +1,6 @@
 /** The modes of a run: the present one, and those that it can have. Pure. */
 import { Mode } from '../../../shared/modes.ts';
-import type { Machine, Run, RunMode } from './rows.ts';
+import type { Machine, Run, RunMode } from '../store/rows.ts';
 
 /** The mode of the run's next turn. */
 export function modeOf({ request, switched }: Pick<Run, 'request' | 'switched'>): RunMode {

@@ -13,8 +13,8 @@ import {
   type Toolbox,
   toolboxWith,
 } from '../../../shared/tools/toolbox.ts';
+import type { Machine, Run, RunMode } from '../store/rows.ts';
 import { isOfMode, modeOf } from './modes.ts';
-import type { Machine, Run, RunMode } from './rows.ts';
 
 /** The run's tools, which stay the same for the run's whole life in every instance. */
 export function toolboxOf({ machine, request }: Pick<Run, 'machine'> & Partial<Run>): Toolbox {

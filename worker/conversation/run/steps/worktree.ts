@@ -2,19 +2,19 @@
  * The turns with which a run in a worktree of its own begins and ends. They ask no model: their calls are Drawbridge's
  * own, with documents and results like any other, so a crash neither loses nor doubles them.
  */
-import { newCallId } from '../../../shared/ids.ts';
+import { newCallId } from '../../../../shared/ids.ts';
 import {
   closeWorktree,
   hasWorktrees,
   openWorktree,
   WORKTREES_NOT_SUPPORTED,
-} from '../../../shared/tools/worktree.ts';
-import type { Run } from '../store/rows.ts';
-import { titleOf } from '../store/title.ts';
-import type { ErrorReport } from '../tape/error-document.ts';
-import type { EndStatus } from '../tape/run-events.ts';
+} from '../../../../shared/tools/worktree.ts';
+import type { Run } from '../../store/rows.ts';
+import { titleOf } from '../../store/title.ts';
+import type { ErrorReport } from '../../tape/error-document.ts';
+import type { EndStatus } from '../../tape/run-events.ts';
+import type { RunDeps } from '../run-deps.ts';
 import type { OwnCall } from './own-turn.ts';
-import type { RunDeps } from './run-deps.ts';
 
 /** `ask`: the model is next. `call`: a turn of our own is. `look`: the worktree is new, and was not looked at yet. */
 export type WorktreeStep =

@@ -1,15 +1,15 @@
 /** The end of a debug run: whether files still hold its instrumentation. */
-import { newCallId } from '../../../shared/ids.ts';
-import { RUN_LIMITS } from '../../../shared/limits.ts';
-import { DEBUG_MARK } from '../../../shared/modes.ts';
-import { nameInLine } from '../../../shared/plain-sight.ts';
-import { grep } from '../../../shared/tools/grep.ts';
-import type { Tool } from '../../../shared/tools/toolbox.ts';
-import { isReachable } from '../store/offered-tools.ts';
-import type { Call, Run, Turn } from '../store/rows.ts';
-import type { ErrorReport } from '../tape/error-document.ts';
+import { newCallId } from '../../../../shared/ids.ts';
+import { RUN_LIMITS } from '../../../../shared/limits.ts';
+import { DEBUG_MARK } from '../../../../shared/modes.ts';
+import { nameInLine } from '../../../../shared/plain-sight.ts';
+import { grep } from '../../../../shared/tools/grep.ts';
+import type { Tool } from '../../../../shared/tools/toolbox.ts';
+import { isReachable } from '../../log/offered-tools.ts';
+import type { Call, Run, Turn } from '../../store/rows.ts';
+import type { ErrorReport } from '../../tape/error-document.ts';
+import type { RunDeps } from '../run-deps.ts';
 import type { OwnCall } from './own-turn.ts';
-import type { RunDeps } from './run-deps.ts';
 
 type Deps = Pick<RunDeps, 'log' | 'recorder' | 'newUuid'>;
 

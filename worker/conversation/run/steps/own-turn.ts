@@ -1,12 +1,12 @@
 /** Turns that ask no model: Drawbridge itself, or a guest at the bridge, begins their calls. */
-import type { TapeEvent } from '../../../shared/events.ts';
-import { newCallId } from '../../../shared/ids.ts';
-import { guestEdit } from '../../../shared/tools/guest-edit.ts';
-import { ReplyDocuments } from '../../reply/documents.ts';
-import { toCallId } from '../../upstream/calls.ts';
-import { logCalls } from '../calls/calls.ts';
-import { toolboxOf } from '../store/offered-tools.ts';
-import type { Call, NewTurn, Run, RunRequest } from '../store/rows.ts';
+import type { TapeEvent } from '../../../../shared/events.ts';
+import { newCallId } from '../../../../shared/ids.ts';
+import { guestEdit } from '../../../../shared/tools/guest-edit.ts';
+import { ReplyDocuments } from '../../../reply/documents.ts';
+import { toCallId } from '../../../upstream/calls.ts';
+import { logCalls } from '../../calls/calls.ts';
+import { toolboxOf } from '../../log/offered-tools.ts';
+import type { Call, NewTurn, Run, RunRequest } from '../../store/rows.ts';
 
 export type GuestRequest = NonNullable<RunRequest['guest']>;
 

@@ -1,9 +1,9 @@
 /** Looks at the machine in the middle of a run, before the model is told what they are about. */
-import { responseIdOf } from '../../../shared/ids.ts';
-import { mentionsIn } from '../calls/message-look.ts';
-import type { Run, Steer } from '../store/rows.ts';
-import { attachedEvents } from '../tape/run-events.ts';
-import type { RunDeps } from './run-deps.ts';
+import { responseIdOf } from '../../../../shared/ids.ts';
+import { mentionsIn } from '../../calls/message-look.ts';
+import type { Run, Steer } from '../../store/rows.ts';
+import { attachedEvents } from '../../tape/run-events.ts';
+import type { RunDeps } from '../run-deps.ts';
 
 type LookDeps = Pick<RunDeps, 'hands' | 'log' | 'recorder' | 'conversationId'>;
 
