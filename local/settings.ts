@@ -1,5 +1,6 @@
 /** Reads the settings of an instance from the environment: its models, and other settings of the Worker. */
 import { LocalError } from '../machine/local-error.ts';
+import { DEFAULT_DIALECT, PROVIDERS } from '../shared/dialects.ts';
 import { DrawbridgeError } from '../shared/errors.ts';
 import { BUDGET_LIMITS, METRICS_LIMITS } from '../shared/limits.ts';
 import { chats, type ModelTable, parseModelTable } from '../shared/models.ts';
@@ -25,7 +26,7 @@ export type ModelSettings =
       readonly model: string | undefined;
     };
 
-const OPENAI = 'https://api.openai.com/v1';
+const OPENAI = PROVIDERS[DEFAULT_DIALECT].baseUrl;
 
 const MODEL_VARIABLES = ['MODELS', 'OPENAI_BASE_URL', 'OPENAI_API_KEY', 'OPENAI_MODEL'] as const;
 

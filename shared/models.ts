@@ -1,6 +1,7 @@
 /** The table of models: the form of the Worker's setting MODELS. */
 import * as z from 'zod';
 import { Currency } from './budget.ts';
+import { DEFAULT_DIALECT, ModelDialect, PROVIDERS } from './dialects.ts';
 import { parseJsonSetting } from './json-setting.ts';
 import { MODEL_LIMITS } from './limits.ts';
 
@@ -10,10 +11,6 @@ import { MODEL_LIMITS } from './limits.ts';
  */
 export const ModelRole = z.enum(['chat', 'fast', 'apply', 'summary', 'embed']);
 export type ModelRole = z.infer<typeof ModelRole>;
-
-/** The API of the model's server: Chat Completions, Anthropic's Messages or OpenAI's Responses. */
-export const ModelDialect = z.enum(['chat', 'anthropic', 'responses']);
-export type ModelDialect = z.infer<typeof ModelDialect>;
 
 const Price = z.number().nonnegative();
 
@@ -29,7 +26,7 @@ export const ModelPrices = z.strictObject({
 });
 export type ModelPrices = z.infer<typeof ModelPrices>;
 
-const THINKING = `must be "adaptive" or a number of tokens from ${MODEL_LIMITS.minThinkingTokens}`;
+const BAD_THINKING = `must be "adaptive" or a number of tokens from ${MODEL_LIMITS.minThinkingTokens}`;
 
 /** How a server differs from others of its dialect. Without a dialect in its comment, a switch is for `chat`. */
 export const ModelSwitches = z.strictObject({
@@ -53,7 +50,10 @@ export const ModelSwitches = z.strictObject({
   effort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']).optional(),
   /** Only `anthropic`. The model thinks: as much as it wants, or (models before Claude 4.6) up to so many tokens. */
   thinking: z
-    .union([z.literal('adaptive'), z.int().min(MODEL_LIMITS.minThinkingTokens, THINKING)], THINKING)
+    .union(
+      [z.literal('adaptive'), z.int().min(MODEL_LIMITS.minThinkingTokens, BAD_THINKING)],
+      BAD_THINKING,
+    )
     .optional(),
   /** Only `anthropic` and `responses`. Whether the model gets back what it thought before its calls. */
   returnReasoning: z.boolean().default(true),
@@ -68,15 +68,15 @@ const Tokens = z.int().positive();
 export const ModelEntry = z.strictObject({
   /** The name that requests give. */
   id: ModelName,
-  dialect: ModelDialect.default('chat'),
+  dialect: ModelDialect.default(DEFAULT_DIALECT),
   /**
-   * The URL of the server, without the path of the dialect: `/chat/completions`, `/messages` or `/responses`. Default:
-   * Anthropic for `anthropic`; OPENAI_BASE_URL, or else OpenAI, for the others.
+   * The URL of the server, without the path of the dialect. Default: OPENAI_BASE_URL for a dialect of OpenAI, else the
+   * dialect's provider.
    */
   baseUrl: z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' }).optional(),
   /**
    * The secret binding with the server's key. Default: OPENAI_API_KEY, but never for an entry's own `baseUrl` or for
-   * `anthropic`.
+   * another provider.
    */
   keyName: z
     .string()
@@ -131,15 +131,21 @@ function misfitOf({
   maxOutputTokens,
   switches: { thinking },
 }: Omit<ModelEntry, 'id' | 'fallbacks'>): { path: string[]; message: string } | null {
-  if (dialect === 'anthropic' && baseUrl === undefined && keyName === undefined) {
-    return { path: ['keyName'], message: 'must name the secret with the key, ANTHROPIC_API_KEY' };
+  const provider = PROVIDERS[dialect];
+  if (provider.settings === null && baseUrl === undefined && keyName === undefined) {
+    return {
+      path: ['keyName'],
+      message: `must name the secret with the key, ${provider.keyName}`,
+    };
   }
   if (thinking === undefined) return null;
   const path = ['switches', 'thinking'];
-  if (dialect !== 'anthropic') return { path, message: 'needs the dialect anthropic' };
+  if (!provider.takesThinking) return { path, message: `needs the dialect ${THINKING}` };
   const isTooLong = thinking !== 'adaptive' && thinking >= (maxOutputTokens ?? Infinity);
   return isTooLong ? { path, message: 'must be less than maxOutputTokens' } : null;
 }
+
+const THINKING = ModelDialect.options.filter((name) => PROVIDERS[name].takesThinking).join(' or ');
 
 /** Whether the model answers messages. */
 export function chats({ roles }: Pick<ModelEntry, 'roles'>): boolean {

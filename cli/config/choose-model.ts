@@ -5,6 +5,7 @@ import { type FoundServer, findModelServers, listModelsAt } from '../../local/co
 import { withoutSetting, withSetting } from '../../local/config/edit.ts';
 import { Config, DEMO, type KeyReference } from '../../local/config/schema.ts';
 import { LocalError } from '../../machine/local-error.ts';
+import { ModelDialect, PROVIDERS } from '../../shared/dialects.ts';
 import { inOneLine, nameInLine } from '../../shared/plain-sight.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import { describeFailure } from '../terminal/failure-text.ts';
@@ -81,12 +82,16 @@ function menuOf(asking: Asking, servers: readonly FoundServer[]): Entry[] {
     };
     entries.push({ name: 'OpenAI', detail: 'with the key in OPENAI_API_KEY', choose });
   }
-  if (env['ANTHROPIC_API_KEY']) {
+  for (const dialect of ModelDialect.options) {
+    const provider = PROVIDERS[dialect];
+    if (provider.settings !== null || !env[provider.keyName]) continue;
+    const { title, keyName, exampleModel } = provider;
     const choose = async () => {
-      const id = await askWord(asking, 'Model at Anthropic', 'claude-sonnet-5');
-      return id ? { models: Config.shape.models.parse([claude(id)]) } : undefined;
+      const id = await askWord(asking, `Model at ${title}`, exampleModel);
+      const models = [{ id, dialect, key: { env: keyName } }];
+      return id ? { models: Config.shape.models.parse(models) } : undefined;
     };
-    entries.push({ name: 'Anthropic', detail: 'with the key in ANTHROPIC_API_KEY', choose });
+    entries.push({ name: title, detail: `with the key in ${keyName}`, choose });
   }
   entries.push({
     ...{ name: 'another server', detail: 'OpenAI-compatible, by its URL' },
@@ -99,10 +104,6 @@ function menuOf(asking: Asking, servers: readonly FoundServer[]): Entry[] {
     choose,
   });
   return entries;
-}
-
-function claude(id: string) {
-  return { id, dialect: 'anthropic', key: { env: 'ANTHROPIC_API_KEY' } };
 }
 
 function entriesOf({ name, baseUrl, models }: FoundServer): Entry[] {

@@ -1,6 +1,7 @@
 /** Checks over the network: the Drawbridge that answers here, the way to it, and the servers of the models. */
 import { openServerSettings, readSettings } from '../../local/config/settings.ts';
 import { type ModelSettings, modelVariables } from '../../local/settings.ts';
+import { DEFAULT_DIALECT, type ModelDialect, PROVIDERS, serverOf } from '../../shared/dialects.ts';
 import { parseModelTable } from '../../shared/models.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import type { Target } from '../target/target.ts';
@@ -76,30 +77,18 @@ interface ModelServer {
 
 function serversOf(model: ModelSettings): ModelServer[] {
   const variables = modelVariables(model);
-  const { OPENAI_BASE_URL, OPENAI_API_KEY, MODELS } = variables;
+  const { OPENAI_BASE_URL, MODELS } = variables;
   const servers = new Map<string, ModelServer>();
-  const add = (baseUrl: string, headers: Readonly<Record<string, string>>) =>
+  const add = (dialect: ModelDialect, baseUrl: string, keyName = '') => {
+    const headers = PROVIDERS[dialect].headers(variables[keyName] ?? null);
     servers.set(`${baseUrl} ${JSON.stringify(headers)}`, { baseUrl, headers });
-  if (OPENAI_BASE_URL) add(OPENAI_BASE_URL, bearer(OPENAI_API_KEY));
-  for (const { dialect, baseUrl, keyName } of MODELS ? parseModelTable(MODELS) : []) {
-    const key = keyName ? variables[keyName] : undefined;
-    if (dialect === 'anthropic') add(baseUrl ?? ANTHROPIC, { ...VERSION, ...named(key) });
-    else if (baseUrl) add(baseUrl, bearer(key));
-    else add(OPENAI_BASE_URL ?? OPENAI, bearer(key ?? OPENAI_API_KEY));
+  };
+  if (OPENAI_BASE_URL) add(DEFAULT_DIALECT, OPENAI_BASE_URL, 'OPENAI_API_KEY');
+  for (const entry of MODELS ? parseModelTable(MODELS) : []) {
+    const { baseUrl, keyName } = serverOf(entry, variables);
+    add(entry.dialect, baseUrl, keyName);
   }
   return [...servers.values()];
-}
-
-const OPENAI = 'https://api.openai.com/v1';
-const ANTHROPIC = 'https://api.anthropic.com/v1';
-const VERSION = { 'anthropic-version': '2023-06-01' };
-
-function bearer(key: string | undefined): Readonly<Record<string, string>> {
-  return key ? { authorization: `Bearer ${key}` } : {};
-}
-
-function named(key: string | undefined): Readonly<Record<string, string>> {
-  return key ? { 'x-api-key': key } : {};
 }
 
 async function checkModelServer(

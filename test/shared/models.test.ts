@@ -1,13 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import {
-  ModelDialect,
-  ModelEntry,
-  ModelRole,
-  ModelSwitches,
-  parseModelTable,
-} from '../../shared/models.ts';
+import { ModelDialect } from '../../shared/dialects.ts';
+import { ModelEntry, ModelRole, ModelSwitches, parseModelTable } from '../../shared/models.ts';
 
 const DOCUMENT = readFileSync(join(import.meta.dirname, '../../docs/models.md'), 'utf8');
 

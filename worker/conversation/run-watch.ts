@@ -1,4 +1,5 @@
 /** Tells the log, the metrics and the traces what the runs of a conversation do. */
+import { PROVIDERS } from '../../shared/dialects.ts';
 import { responseIdOf } from '../../shared/ids.ts';
 import type { Executor } from '../../shared/tools/definition.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
@@ -137,8 +138,7 @@ export class RunWatch {
 
 function serverOf(target: ModelTarget): Pick<SpanFields, 'provider' | 'server'> {
   if (target.kind === 'demo') return { provider: AGENT };
-  const provider = target.dialect === 'anthropic' ? 'anthropic' : 'openai';
-  return { provider, server: URL.parse(target.baseUrl)?.hostname };
+  return { provider: PROVIDERS[target.dialect].name, server: URL.parse(target.baseUrl)?.hostname };
 }
 
 /** The agent's name in traces. */

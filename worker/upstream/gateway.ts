@@ -1,11 +1,13 @@
 /** Sends one request to the model, reads the streamed answer and judges it. The run decides about retries. */
 
+import { PROVIDERS } from '../../shared/dialects.ts';
 import type { ModelSwitches } from '../../shared/models.ts';
 import { logEvent } from '../health/log.ts';
 import { metrics } from '../health/metrics.ts';
 import { Body, ConnectionError } from './body.ts';
 import { costOf } from './cost.ts';
 import { demoReply } from './demo/wire.ts';
+import type { Concession } from './dialects/dialect.ts';
 import { DIALECTS } from './dialects/dialects.ts';
 import type { UpstreamError } from './errors.ts';
 import { type Fallback, fallbackFor } from './fallback.ts';
@@ -89,27 +91,30 @@ async function attempt(
   const response = await send(target, request, guard.signal);
   const judged = await readResponse(response, options, onParts, guard);
   if (target.kind === 'demo' || hasBegun(judged.reply)) return judged;
-  const switches = switchesWantedBy(judged.reply.error, target);
-  if (!switches) return judged;
-  const again = await attempt({ ...target, switches }, request, onParts, guard);
-  const isFromNowOn = REFUSED_INCLUDE.test(judged.reply.error?.message ?? '');
-  if (isFromNowOn && !again.reply.error && target.dialect === 'responses') {
-    if (withoutInclude.size >= UPSTREAM_LIMITS.maxKnownModels) withoutInclude.clear();
-    withoutInclude.add(keyOf(target));
+  const concession = concessionTo(judged.reply.error, target);
+  if (!concession) return judged;
+  const { change, isLasting } = concession;
+  const again = await attempt(withSwitches(target, change), request, onParts, guard);
+  if (isLasting && !again.reply.error) {
+    if (lasting.size >= UPSTREAM_LIMITS.maxKnownModels) lasting.clear();
+    lasting.set(keyOf(target), change);
   }
   return again;
 }
 
-/** The models that encrypt no thoughts, as their servers have said. Each instance of the Worker learns it once. */
-const withoutInclude = new Set<string>();
+/** What the servers of models always refuse, as they have said. Each instance of the Worker learns it once. */
+const lasting = new Map<string, Partial<ModelSwitches>>();
 
 function withKnown(target: ModelTarget): ModelTarget {
-  if (target.kind === 'demo' || !withoutInclude.has(keyOf(target))) return target;
-  return { ...target, switches: { ...target.switches, returnReasoning: false } };
+  return target.kind === 'demo' ? target : withSwitches(target, lasting.get(keyOf(target)));
 }
 
-function keyOf({ baseUrl, upstreamId }: ServerTarget): string {
-  return `${baseUrl} ${upstreamId}`;
+function withSwitches(target: ServerTarget, change: Partial<ModelSwitches> = {}): ServerTarget {
+  return { ...target, switches: { ...target.switches, ...change } };
+}
+
+function keyOf({ dialect, baseUrl, upstreamId }: ServerTarget): string {
+  return `${dialect} ${baseUrl} ${upstreamId}`;
 }
 
 /** Whether anything was shown. A second attempt would then show it twice. */
@@ -117,49 +122,23 @@ function hasBegun({ text, reasoning, calls }: UpstreamReply): boolean {
   return text !== '' || reasoning !== null || calls.length > 0;
 }
 
-/** The switches that the error asks for, or null. Terminates: each switch changes at most once. */
-function switchesWantedBy(
+/** Terminates: each switch changes at most once. */
+function concessionTo(
   error: UpstreamError | null,
   { dialect, switches }: ServerTarget,
-): ModelSwitches | null {
+): Concession | null {
   if (!error?.status || !REFUSED.has(error.status)) return null;
-  const { streamOptions, reasoningField, returnReasoning } = switches;
-  if (dialect !== 'chat') {
-    const refusesThoughts = REFUSED_THOUGHTS.some((words) => words.test(error.message));
-    return returnReasoning && refusesThoughts ? { ...switches, returnReasoning: false } : null;
-  }
-  if (reasoningField === 'none' && /reasoning_content/.test(error.message)) {
-    return { ...switches, reasoningField: 'reasoning_content' };
-  }
-  const refusesOptions = /stream_options|extra inputs are not permitted/i.test(error.message);
-  return streamOptions && refusesOptions ? { ...switches, streamOptions: false } : null;
+  return DIALECTS[dialect].concede(error.message, switches);
 }
 
 /** OpenAI answers 404 for an item that the request only names. */
 const REFUSED: ReadonlySet<number> = new Set([400, 404, 422]);
 
-/** The server gives the model's thoughts back for no request. */
-const REFUSED_INCLUDE =
-  /encrypted content is not supported|["'`]include\b|\binclude\[\d|: include\b/i;
-
-/**
- * Thoughts that were made with another key or changed on the way, that stand in the wrong place, are kept nowhere or
- * have a field that the server does not take back, and models that encrypt none.
- */
-const REFUSED_THOUGHTS: readonly RegExp[] = [
-  /signature.*thinking|thinking.*(signature|modified|but found)/i, // Anthropic
-  /encrypted[ _]content|\breasoning\b.*\bitem\b|items are not persisted/i, // OpenAI
-  /unknown parameter: 'input\[|'input\[\d+\]\.content': array too long/i,
-  REFUSED_INCLUDE,
-];
-
 function readerOptionsFor(target: ModelTarget): ReaderOptions {
   if (target.kind === 'demo') return {};
   const { dialect, upstreamId, switches } = target;
-  return {
-    reader: DIALECTS[dialect].newReader(upstreamId),
-    thinkTags: dialect === 'chat' && switches.thinkTags,
-  };
+  const { newReader, hasThinkTags } = DIALECTS[dialect];
+  return { reader: newReader(upstreamId), thinkTags: hasThinkTags && switches.thinkTags };
 }
 
 async function send(
@@ -181,13 +160,13 @@ async function post(
   target: ServerTarget,
   signal: AbortSignal,
 ): Promise<Response> {
-  const { path, headers, format } = DIALECTS[target.dialect];
+  const { path, format } = DIALECTS[target.dialect];
   const sent = fetch(`${target.baseUrl}${path}`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
       accept: 'text/event-stream',
-      ...headers(target.apiKey),
+      ...PROVIDERS[target.dialect].headers(target.apiKey),
     },
     body: stringifyBody(format(request, target)),
     // A redirect could lead the key and the conversation to any host.

@@ -1,9 +1,9 @@
 /** Finds the server that answers for a model: from the table, the configured OpenAI-compatible one, or the demo. */
+import { DEFAULT_DIALECT, type ModelDialect, PROVIDERS, serverOf } from '../../shared/dialects.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import type { ModelInfo, ModelList } from '../../shared/listings.ts';
 import {
   chats,
-  type ModelDialect,
   type ModelEntry,
   type ModelPrices,
   type ModelRole,
@@ -50,9 +50,6 @@ const DEMO: DemoTarget = {
   contextWindow: undefined,
   maxOutputTokens: undefined,
 };
-
-const OPENAI_BASE_URL = 'https://api.openai.com/v1';
-const ANTHROPIC_BASE_URL = 'https://api.anthropic.com/v1';
 
 /** The settings of the models. The table names its keys, which are further bindings. */
 export interface ModelEnv {
@@ -155,7 +152,10 @@ let parsed: { readonly text: string; readonly table: ModelTable } | null = null;
 
 /** With a table, names outside it need OPENAI_BASE_URL: OPENAI_API_KEY alone may be meant for the table's models. */
 function passThroughUrl(env: ModelEnv, table: ModelTable | null): string | null {
-  return env.OPENAI_BASE_URL || (!table && env.OPENAI_API_KEY ? OPENAI_BASE_URL : null);
+  return (
+    env.OPENAI_BASE_URL ||
+    (!table && env.OPENAI_API_KEY ? PROVIDERS[DEFAULT_DIALECT].baseUrl : null)
+  );
 }
 
 function defaultModel(env: ModelEnv, table: ModelTable | null): string | undefined {
@@ -164,13 +164,12 @@ function defaultModel(env: ModelEnv, table: ModelTable | null): string | undefin
 
 function targetOf(entry: ModelEntry, env: ModelEnv): ServerTarget {
   const { id, dialect, takesImages, contextWindow, maxOutputTokens, prices, switches } = entry;
-  const ownUrl = dialect === 'anthropic' ? ANTHROPIC_BASE_URL : env.OPENAI_BASE_URL;
-  const baseUrl = entry.baseUrl ?? (ownUrl || OPENAI_BASE_URL);
+  const { baseUrl, keyName } = serverOf(entry, env);
   return {
     kind: 'server',
     dialect,
     baseUrl: withoutSlash(baseUrl),
-    apiKey: keyOf(entry, env),
+    apiKey: keyOf(entry, keyName, env),
     upstreamId: entry.upstreamId ?? id,
     takesImages,
     contextWindow,
@@ -181,15 +180,14 @@ function targetOf(entry: ModelEntry, env: ModelEnv): ServerTarget {
   };
 }
 
-/** An entry with its own `baseUrl`, or for Anthropic, never gets OPENAI_API_KEY, which is meant for another server. */
-function keyOf({ id, dialect, baseUrl, keyName }: ModelEntry, env: ModelEnv): string | null {
-  const isOpenAi = dialect !== 'anthropic' && baseUrl === undefined;
-  if (keyName === undefined) return (isOpenAi && env.OPENAI_API_KEY) || null;
+/** Only a key that the entry itself names must be there. */
+function keyOf(entry: ModelEntry, keyName = '', env: ModelEnv): string | null {
   const key: unknown = Reflect.get(env, keyName);
   if (typeof key === 'string' && key !== '') return key;
+  if (entry.keyName === undefined) return null;
   throw new DrawbridgeError(
     'NOT_CONFIGURED',
-    `MODELS: the key of ${id} is missing: set the secret ${keyName}`,
+    `MODELS: the key of ${entry.id} is missing: set the secret ${keyName}`,
   );
 }
 
@@ -197,7 +195,7 @@ function passThrough(model: string, baseUrl: string, env: ModelEnv): ServerTarge
   const textOnly = (env.TEXT_ONLY_MODELS ?? '').split(',').map((name) => name.trim());
   return {
     kind: 'server',
-    dialect: 'chat',
+    dialect: DEFAULT_DIALECT,
     baseUrl: withoutSlash(baseUrl),
     apiKey: env.OPENAI_API_KEY || null,
     upstreamId: model,

@@ -1,7 +1,7 @@
 /** Reads the answer of a model server: bytes in, parts to show as they come, a reply at the end. */
 import { Answer, type AnswerOptions, type ReplyPart, type UpstreamReply } from './answer.ts';
 import type { AnswerReader } from './dialects/dialect.ts';
-import { DIALECTS } from './dialects/dialects.ts';
+import { DEFAULT_READER } from './dialects/dialects.ts';
 import { errorFromText, normaliseError } from './errors.ts';
 import { parseEnvelope } from './loose-json.ts';
 import { EventReader, type UpstreamEvent } from './sse.ts';
@@ -23,7 +23,7 @@ export class ReplyReader {
 
   constructor(options: ReaderOptions = {}) {
     this.#answer = new Answer(options);
-    this.#reader = options.reader ?? DIALECTS.chat.newReader('');
+    this.#reader = options.reader ?? DEFAULT_READER;
   }
 
   /** Events with data so far. Comments and pings do not count, so that they cannot keep a stalled answer alive. */
@@ -88,7 +88,7 @@ export function readWholeReply(
 ): { parts: ReplyPart[]; reply: UpstreamReply } {
   const answer = new Answer(options);
   const body = status < 400 ? parseEnvelope(bodyText) : undefined;
-  const chunks = (body && (options.reader ?? DIALECTS.chat.newReader('')).readWhole(body)) ?? [];
+  const chunks = (body && (options.reader ?? DEFAULT_READER).readWhole(body)) ?? [];
   if (chunks.length > 0 && chunks.every(({ error }) => !error)) {
     for (const chunk of chunks) answer.add(chunk);
     answer.isDone = true;

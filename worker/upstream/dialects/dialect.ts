@@ -1,5 +1,6 @@
 /** What distinguishes the APIs of model servers. Everything behind a dialect works with these types only. */
 import type { Usage } from '../../../shared/documents.ts';
+import type { ModelSwitches } from '../../../shared/models.ts';
 import type { CallDelta } from '../assembly.ts';
 import { errorFromText, type UpstreamError } from '../errors.ts';
 import type { JsonObject } from '../loose-json.ts';
@@ -10,12 +11,20 @@ import type { UpstreamRequest } from '../request.ts';
 export interface Dialect {
   /** The path behind the server's base URL. */
   readonly path: string;
-  /** The headers with the key, and others that the API demands. */
-  headers(apiKey: string | null): Readonly<Record<string, string>>;
   /** The body of a request, which asks for a stream. */
   format(request: UpstreamRequest, target: ServerTarget): object;
   /** Begins to read an answer of the model with this name at its server. */
   newReader(model: string): AnswerReader;
+  /** Whether a `<think>` at the start of the text may enclose reasoning. */
+  readonly hasThinkTags: boolean;
+  /** The change of the switches with which the server may take a request that it refuses; null for none. */
+  concede(refusal: string, switches: ModelSwitches): Concession | null;
+}
+
+export interface Concession {
+  readonly change: Partial<ModelSwitches>;
+  /** The server refuses every request of this model without the change. */
+  readonly isLasting?: true;
 }
 
 /** Reads the events of one answer in order. Any field may be missing, null, empty or of another type than documented. */

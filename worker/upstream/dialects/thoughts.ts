@@ -1,15 +1,18 @@
 /** The reasoning that a model wants back unchanged: thinking blocks of Anthropic, reasoning items of OpenAI. */
+import type { ModelDialect } from '../../../shared/dialects.ts';
 import { isObject } from '../../../shared/json.ts';
+import type { ModelSwitches } from '../../../shared/models.ts';
 import type { JsonObject } from '../loose-json.ts';
 import type { ServerTarget } from '../models.ts';
 import type { UpstreamMessage } from '../request.ts';
+import type { Concession } from './dialect.ts';
 
 /**
  * A thought as it is stored among the reasoning details of a turn. Other models refuse it: it is signed or encrypted for
  * the model that wrote it.
  */
 export interface Thought {
-  readonly dialect: 'anthropic' | 'responses';
+  readonly dialect: ModelDialect;
   /** The model's name at its server. */
   readonly model: string;
   /** Its place in the answer: 0 before the text, 1 behind the text, n + 1 behind the first n calls. */
@@ -70,7 +73,7 @@ const SEPARATE = { text: false, reasoning: false };
 export function isThought(detail: unknown): detail is Thought {
   return (
     isObject(detail) &&
-    (detail['dialect'] === 'anthropic' || detail['dialect'] === 'responses') &&
+    typeof detail['dialect'] === 'string' &&
     typeof detail['place'] === 'number' &&
     isObject(detail['item'])
   );
@@ -98,3 +101,28 @@ export function withThoughts(
     ...part,
   ]);
 }
+
+/** A request without thoughts, for a server that refuses them. Gateways pass the words of another API on, too. */
+export function concedeThoughts(
+  refusal: string,
+  { returnReasoning }: ModelSwitches,
+): Concession | null {
+  if (!returnReasoning) return null;
+  const change = { returnReasoning: false };
+  if (REFUSED_INCLUDE.test(refusal)) return { change, isLasting: true };
+  return REFUSED_THOUGHTS.some((words) => words.test(refusal)) ? { change } : null;
+}
+
+/** The server gives the model's thoughts back for no request. */
+const REFUSED_INCLUDE =
+  /encrypted content is not supported|["'`]include\b|\binclude\[\d|: include\b/i;
+
+/**
+ * Thoughts that were made with another key or changed on the way, that stand in the wrong place, are kept nowhere or
+ * have a field that the server does not take back.
+ */
+const REFUSED_THOUGHTS: readonly RegExp[] = [
+  /signature.*thinking|thinking.*(signature|modified|but found)/i, // Anthropic
+  /encrypted[ _]content|\breasoning\b.*\bitem\b|items are not persisted/i, // OpenAI
+  /unknown parameter: 'input\[|'input\[\d+\]\.content': array too long/i,
+];

@@ -1,6 +1,8 @@
 /** Writes requests of Chat Completions. */
+import type { ModelSwitches } from '../../../../shared/models.ts';
 import type { ServerTarget } from '../../models.ts';
 import { maxTokensOf, type UpstreamMessage, type UpstreamRequest } from '../../request.ts';
+import type { Concession } from '../dialect.ts';
 import { type AssistantMessage, isThought } from '../thoughts.ts';
 
 /** The request's body. */
@@ -64,4 +66,16 @@ function withMarkedText(message: UpstreamMessage): object {
     ...message,
     content: parts.map((part, index) => (index === last ? { ...part, cache_control: MARK } : part)),
   };
+}
+
+/** A request with the reasoning that the server misses, or without the field that it does not know. */
+export function concedeChat(
+  refusal: string,
+  { reasoningField, streamOptions }: ModelSwitches,
+): Concession | null {
+  if (reasoningField === 'none' && /reasoning_content/.test(refusal)) {
+    return { change: { reasoningField: 'reasoning_content' } };
+  }
+  const refusesOptions = /stream_options|extra inputs are not permitted/i.test(refusal);
+  return streamOptions && refusesOptions ? { change: { streamOptions: false } } : null;
 }
