@@ -9,7 +9,6 @@ import type { LogFile } from '../processes/log-file.ts';
 import type { ServerState } from '../state/state.ts';
 import { mintToken } from '../state/tokens.ts';
 import { waitUntilHealthy } from './address.ts';
-import { readSqliteTable } from './sqlite-file.ts';
 import { uniqueKeyOf } from './workerd-config.ts';
 
 export interface Started {
@@ -22,28 +21,57 @@ export interface Started {
 
 /**
  * The ids of the conversations with an alarm, the next alarm first. A conversation that asks a model has one within a
- * minute. Call it while no Worker runs: the table belongs to workerd. Never throws: if the table cannot be read, the
- * alarms themselves wake the conversations within a minute.
+ * minute. Call it while no Worker runs: the table belongs to workerd. Never throws: if the table cannot be read, or this
+ * Node has no SQLite (before 22.13), the alarms themselves wake the conversations within a minute.
  */
 export function readAlarms({ state, log }: Pick<Started, 'state' | 'log'>): readonly string[] {
   const path = join(state.storageDir, uniqueKeyOf('Conversation'), 'metadata.sqlite');
   try {
-    if (!existsSync(path)) return [];
-    return readSqliteTable(path, '_cf_ALARM')
-      .flatMap((row) => AlarmRow.safeParse(row).data ?? [])
-      .sort((one, other) => one.atNs - other.atNs)
-      .slice(0, LOCAL_LIMITS.maxWoken)
-      .map(({ id }) => id);
+    const sqlite = existsSync(path) && loadSqlite();
+    if (!sqlite) return [];
+    const database = new sqlite.DatabaseSync(path, { readOnly: true });
+    try {
+      // The second column is the time, in nanoseconds: too large for a number.
+      const rows = database.prepare(
+        `SELECT * FROM _cf_ALARM ORDER BY 2 LIMIT ${LOCAL_LIMITS.maxWoken}`,
+      );
+      rows.setReadBigInts(true);
+      return rows.all().flatMap((row) => AlarmRow.safeParse(Object.values(row)).data ?? []);
+    } finally {
+      database.close();
+    }
   } catch (error) {
     tellFailure(log, 'alarms_unread', `The alarms of conversations were not read: ${error}`);
     return [];
   }
 }
 
+/** What is used of `node:sqlite`. */
+interface Sqlite {
+  readonly DatabaseSync: new (
+    path: string,
+    options: { readOnly: boolean },
+  ) => { prepare(query: string): Statement; close(): void };
+}
+
+interface Statement {
+  setReadBigInts(isEnabled: boolean): void;
+  all(): object[];
+}
+
+/** Undefined in a Node without it. Node 22 prints a warning that the module is experimental. */
+function loadSqlite(): Sqlite | undefined {
+  const { emitWarning } = process;
+  process.emitWarning = () => {};
+  try {
+    return process.getBuiltinModule('node:sqlite') as Sqlite | undefined;
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
 /** A row of workerd: the object's own id, the alarm's time, and the name that the object was made with. */
-const AlarmRow = z
-  .tuple([z.string(), z.number(), ConversationId])
-  .transform(([, atNs, id]) => ({ id, atNs }));
+const AlarmRow = z.tuple([z.string(), z.bigint(), ConversationId]).transform(([, , id]) => id);
 
 /**
  * Reads every conversation that had an alarm, as any client could: reading a conversation resumes its run. Never
