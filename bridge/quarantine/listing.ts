@@ -4,6 +4,7 @@ import { posix } from 'node:path';
 import { isSystemError } from '../../machine/system-error.ts';
 import { type BytePath, fromText, toBytes } from '../sandbox/byte-path.ts';
 import { SANDBOX_LIMITS } from '../sandbox/limits.ts';
+import { type ProtectedLink, protectedLinks } from '../sandbox/linked-places.ts';
 import { looksLikeRepository, REPOSITORY_SETTINGS } from '../sandbox/protected.ts';
 import { type ClosedEntry, identityOf, WorkspaceScan } from '../sandbox/scan.ts';
 import { goesAway } from './away.ts';
@@ -19,15 +20,19 @@ export interface ProtectedThing {
   readonly isUnreadable?: true;
   /** Set for a closed folder that is too deep or too full to be searched: see {@link unsearched}. */
   readonly isUnsearched?: true;
+  /** Set for a link, together with the place that it leads to. */
+  readonly isLed?: true;
 }
 
 export type ListProtected = () => Promise<readonly ProtectedThing[]>;
 
 /** The only file of this folder that uses the scan. The scan skips closed folders, so this searches them for {@link goesAway}. */
 export function protectedIn(workspace: string): ListProtected {
-  const scan = new WorkspaceScan(fromText(workspace));
+  const root = fromText(workspace);
+  const scan = new WorkspaceScan(root);
   return async () => {
-    const { entries, isCut } = await scan.look(SANDBOX_LIMITS.firstScanMs);
+    const look = await scan.look(SANDBOX_LIMITS.firstScanMs);
+    const { entries, isCut } = look;
     // A partial list is useless: a missing thing would later count as made by a command, or would never be found.
     if (isCut) throw new QuarantineError('the workspace is too large to be searched');
     const folders = entries.filter(
@@ -37,8 +42,22 @@ export function protectedIn(workspace: string): ListProtected {
     const things = entries.filter(({ closure }) => closure === 'protected');
     const unreadable = entries.filter((entry) => entry.isUnreadable);
     const plain = things.map(({ path, identity }) => ({ path, identity }));
-    return [...plain, ...nested.flat(), ...unreadable.flatMap(({ path }) => toUnreadable(path))];
+    return [
+      ...plain,
+      ...protectedLinks(look, root).flatMap(toLed),
+      ...nested.flat(),
+      ...unreadable.flatMap(({ path }) => toUnreadable(path)),
+    ];
   };
+}
+
+/** None for a link that leads to nothing. A command can put another place there by moving a folder above it. */
+function toLed({ path, place }: ProtectedLink): ProtectedThing[] {
+  const [link, led] = [path, place].map((each) =>
+    lstatSync(toBytes(each), { throwIfNoEntry: false }),
+  );
+  if (link === undefined || led === undefined) return [];
+  return [{ path, identity: `${identityOf(link)} to ${identityOf(led)}`, isLed: true }];
 }
 
 /** None for a folder that is closed for another reason than its mode. */

@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import type { AttentionItem } from '../../shared/attention.ts';
 import { ToolFailure } from '../failure.ts';
 import { callAtWork, logTrouble } from '../log.ts';
-import { type BytePath, fromText, shownName } from '../sandbox/byte-path.ts';
+import { type BytePath, fromText, isBelow, shownName } from '../sandbox/byte-path.ts';
 import { findGitTools, type GitTools } from './git-folder.ts';
 import { HeldFolder } from './held-folder.ts';
 import { InstallScripts } from './install-scripts.ts';
@@ -118,8 +118,12 @@ export class Looks {
     this.#forgetGone(things);
     const fresh = things.filter(({ identity }) => !this.#known.has(identity));
     const putting = this.#puttingOf(things, { command, isBusy, fresh: fresh.length });
-    for (const thing of fresh.filter(({ isUnreadable }) => !isUnreadable))
-      items.push(...(await this.#handle(thing, putting)));
+    const made = fresh.filter(({ isLed }) => !isLed).map(({ path }) => path);
+    for (const thing of fresh.filter(({ isUnreadable }) => !isUnreadable)) {
+      const isPartOf = (path: BytePath) => path === thing.path || isBelow(path, thing.path);
+      if (thing.isLed && made.some(isPartOf)) this.#known.set(thing.identity, this.#nameOf(thing));
+      else items.push(...(await this.#handle(thing, putting)));
+    }
     if (sinceMs === undefined) return items;
     const scripts = await this.#scripts.news(sinceMs);
     return [

@@ -35,7 +35,7 @@ export type Outcome =
 
 /** Handles the thing that is at the path now: a running command may have replaced it since the listing. */
 export async function settle(
-  { path, identity: listed, isUnsearched }: ProtectedThing,
+  { path, identity: listed, isUnsearched, isLed }: ProtectedThing,
   putting: Putting,
   known: ReadonlyMap<string, string>,
 ): Promise<{ identity: string; outcome: Outcome }> {
@@ -49,6 +49,7 @@ export async function settle(
       const outcome = isSame ? await putAwayWhole(spot, putting) : GONE;
       return { identity: listed, outcome: withRest(outcome, false) };
     }
+    if (isLed) return { identity: listed, outcome: await settleSpot(spot, identity, putting) };
     if (known.has(identity)) return { identity, outcome: { state: 'gone' } };
     return { identity, outcome: await settleSpot(spot, identity, putting) };
   } catch (error) {

@@ -80,10 +80,7 @@ export class Bases implements Disposable {
     if (temporary === undefined) return { ok: false, reason: NO_TEMPORARY_FOLDER };
     const bases = new Bases(options, ignoring, temporary);
     const found = await bases.#look(SANDBOX_LIMITS.firstScanMs);
-    bases.#known.remember([
-      ...found.entries,
-      ...(await linkedPlaces(found.entries, options.workspace)),
-    ]);
+    bases.#known.remember([...found.entries, ...(await linkedPlaces(found, bases.#workspace))]);
     await bases.#nameAuthor();
     const { hasOverflowed } = bases.#known;
     if (!found.isCut && !hasOverflowed && !found.odd) return { ok: true, bases };

@@ -29,6 +29,12 @@ export const SANDBOX_LIMITS = {
   maxIgnoredEntries: [30, 5],
   /** Closed paths in all. The difference is room for paths that appear later. */
   maxMounts: 400,
+  /**
+   * Links that are followed because their name is protected, and entries of a place they lead to that are looked at for
+   * further links. Both happen before each change of a file: 2,000 entries take 5 ms.
+   */
+  maxProtectedLinks: 500,
+  maxLinkedEntries: 2_000,
   /** Attempts to make a base while programs outside the sandbox change the workspace. */
   baseAttempts: 4,
   /** Milliseconds until a base is ready: it takes 20 to 250 ms on an idle machine. */

@@ -39,6 +39,8 @@ export interface ClosedEntry {
 export interface ClosedEntries {
   /** The nearest to the workspace's root first. */
   readonly entries: readonly ClosedEntry[];
+  /** Links in protected folders, `.git` apart. */
+  readonly links: readonly BytePath[];
   /** Whether time ran out before the look was complete. */
   readonly isCut: boolean;
   /** The workspace's own ignore file, where nothing tells what it would close. */
@@ -96,17 +98,18 @@ export class WorkspaceScan {
     const deadline = performance.now() + limitMs;
     const seen = new Map<BytePath, Listing>();
     const entries: ClosedEntry[] = [];
+    const links: BytePath[] = [];
     const folders: Folder[] = [{ path: this.#root, isProtected: false, chain: this.#lookAbove() }];
     let sliceEnd = performance.now() + SANDBOX_LIMITS.scanSliceMs;
     for (const folder of folders) {
-      this.#lookInto(folder, { folders, entries, seen });
+      this.#lookInto(folder, { folders, entries, links, seen });
       if (performance.now() < sliceEnd) continue;
-      if (performance.now() > deadline) return { entries, isCut: true };
+      if (performance.now() > deadline) return { entries, links, isCut: true };
       await setImmediate();
       sliceEnd = performance.now() + SANDBOX_LIMITS.scanSliceMs;
     }
     this.#known = seen;
-    return { entries, isCut: false, ...(this.#odd && { odd: this.#odd }) };
+    return { entries, links, isCut: false, ...(this.#odd && { odd: this.#odd }) };
   }
 
   /** The chain for the workspace's entries, before its own file. The same as before where nothing has changed. */
@@ -126,7 +129,12 @@ export class WorkspaceScan {
 
   #lookInto(
     { path: folder, isProtected, isClosed, chain }: Folder,
-    found: { folders: Folder[]; entries: ClosedEntry[]; seen: Map<BytePath, Listing> },
+    found: {
+      folders: Folder[];
+      entries: ClosedEntry[];
+      links: BytePath[];
+      seen: Map<BytePath, Listing>;
+    },
   ): void {
     const stats = statIfAny(folder);
     if (stats === undefined) return;
@@ -151,6 +159,7 @@ export class WorkspaceScan {
       found.entries.push(...listing.closed.filter(({ path }) => path === listing.own?.path));
       return;
     }
+    if (isProtected) found.links.push(...listing.links);
     for (const entry of listing.closed) {
       const isSecret = entry.closure === 'secret';
       if (isSecret || !isProtected) found.entries.push(entry);
@@ -188,6 +197,9 @@ export class WorkspaceScan {
     return {
       ...{ dev, ino, birthtimeMs, closed, above, own, chain, readMs },
       below: paths.filter((path) => !closedPaths.has(path)),
+      links: entries
+        .filter((entry) => entry.isSymbolicLink())
+        .map(({ name }) => join(folder, name)),
       changedMs: Math.max(ctimeMs, mtimeMs),
       ignoredBy: closed.flatMap(({ by }) => by ?? []),
     };
@@ -233,6 +245,8 @@ interface Listing {
   readonly closed: readonly ClosedEntry[];
   /** Paths of the folders in it that are not closed. */
   readonly below: readonly BytePath[];
+  /** Paths of the links in it. */
+  readonly links: readonly BytePath[];
   readonly changedMs: number;
   readonly readMs: number;
   /** The ignore files above the folder, and its own. */
@@ -259,7 +273,8 @@ function isSameFolder(listing: Listing, { dev, ino, birthtimeMs }: Stats): boole
   return listing.dev === dev && listing.ino === ino && listing.birthtimeMs === birthtimeMs;
 }
 
-function readEntries(folder: BytePath): Dirent[] {
+/** None where the folder cannot be read. */
+export function readEntries(folder: BytePath): Dirent[] {
   try {
     return readdirSync(toBytes(folder), { withFileTypes: true, encoding: 'latin1' });
   } catch (error) {

@@ -16,6 +16,7 @@ import {
   looksLikeRepository,
   REPOSITORY_MARKS,
 } from '../sandbox/protected.ts';
+import { ProtectedLinks } from './protected-links.ts';
 
 /** Why a folder cannot be a workspace. */
 export class WorkspaceError extends Error {
@@ -66,6 +67,7 @@ export class Workspace {
   readonly #given: string;
   readonly #closedPaths: readonly string[];
   readonly #ignored: Ignored;
+  readonly #links: ProtectedLinks;
   /** As {@link isWithin} takes them. */
   readonly #allowedPaths: readonly string[];
   readonly #isShown: (name: string) => boolean;
@@ -77,6 +79,7 @@ export class Workspace {
     given: string,
     closedPaths: readonly string[],
     ignored: Ignored,
+    links: ProtectedLinks,
     allowedPaths: readonly string[] = ['.'],
     isShown: (name: string) => boolean = () => true,
     opened: RegExp | null = null,
@@ -85,6 +88,7 @@ export class Workspace {
     this.#given = given;
     this.#closedPaths = closedPaths;
     this.#ignored = ignored;
+    this.#links = links;
     this.#allowedPaths = allowedPaths;
     this.#isShown = isShown;
     this.#opened = opened;
@@ -114,7 +118,7 @@ export class Workspace {
       held: () => [],
     };
     const closed = await Promise.all(closedPaths.map((path) => resolveExisting(resolve(path))));
-    return new Workspace(root, alias ?? given, closed, ignored);
+    return new Workspace(root, alias ?? given, closed, ignored, new ProtectedLinks(root));
   }
 
   /**
@@ -148,7 +152,7 @@ export class Workspace {
     opened: RegExp | null,
   ): Workspace {
     const folder = [this.root, this.#given, this.#closedPaths, this.#ignored] as const;
-    return new Workspace(...folder, allowedPaths, isShown, opened);
+    return new Workspace(...folder, this.#links, allowedPaths, isShown, opened);
   }
 
   /** Keeps closed what an ignore file closes and a command moves: `held` gives the present real paths. */
@@ -177,7 +181,8 @@ export class Workspace {
     try {
       const real = await resolveExisting(called);
       if (!isInside(this.root, real)) throw outside(path);
-      this.#assertOpen(name, real, access);
+      const linked = access === 'write' ? await this.#links.namesOf(real) : [];
+      this.#assertOpen(name, [name, relative(this.root, real), ...linked], { real, access });
       await this.#assertNotIgnored(name, real);
       if (access === 'write') await this.#assertNoRepository(name, real);
       this.#assertAllowed(name, real);
@@ -224,9 +229,14 @@ export class Workspace {
     throw outside(path);
   }
 
-  #assertOpen(name: string, real: string, access: Access): void {
+  /** `names` are all by which a program may find the place. */
+  #assertOpen(
+    name: string,
+    names: readonly string[],
+    { real, access }: { readonly real: string; readonly access: Access },
+  ): void {
     if (this.#closedPaths.some((closed) => isInside(closed, real))) throw closedTo(name, 'secret');
-    for (const seen of [name, relative(this.root, real)]) {
+    for (const seen of names) {
       const closure = closureOf(seen);
       const isHeld = closure === 'protected' && access === 'write' && !this.#opened?.test(seen);
       if (closure === 'secret' || isHeld) {

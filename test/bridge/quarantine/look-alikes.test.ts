@@ -1,6 +1,6 @@
 /** Commands and tools make folders that programs of the person would obey. */
-import { mkdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, rm, stat, symlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { looksLikeRepository } from '../../../bridge/sandbox/protected.ts';
 import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
@@ -191,6 +191,31 @@ describe.skipIf(NO_BUBBLEWRAP)('what an agent of the person would obey', () => {
       expect(quarantined()).toEqual([]);
     },
   );
+
+  test.each([
+    ['.github', '../conf/gh', 'gh/hooks', true],
+    ['.claude', 'conf/c', 'c/settings.json', true],
+    ['.claude/skills', '../conf/s', 's/a/SKILL.md', false],
+    ['.idea', 'conf/i', 'i/w.xml', false],
+    ['.git/hooks', '../conf/h', 'h/pre-push', true],
+  ])('is noticed where a command puts it behind the person’s link: %s', async (...row) => {
+    const [name, target, inner, quarantined] = row;
+    const at = name === '.github' ? 'a/.github' : name;
+    const guarded = await guardedWorkspace({
+      before: async (place) => {
+        await place.put(`workspace/conf/${inner}`, 'mine');
+        await rm(place.path(`workspace/${at}`), { recursive: true, force: true });
+        await mkdir(dirname(place.path(`workspace/${at}`)), { recursive: true });
+        await symlink(target, place.path(`workspace/${at}`));
+      },
+    });
+    expect((await guarded.run('mv conf away')).attention).toEqual([]);
+    const { attention } = await guarded.run(
+      `mkdir -p $(dirname conf/${inner}); echo > conf/${inner}`,
+    );
+    expect(attention).toMatchObject([{ name: at, quarantined }]);
+    expect((await guarded.run('true')).attention).toEqual([]);
+  });
 
   test.each([
     ['.claude', 'rules/a.md', 'settings.json'],

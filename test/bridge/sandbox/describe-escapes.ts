@@ -2,15 +2,17 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { link, mkdir, readdir, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { link, mkdir, readdir, rename, rm, symlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { SANDBOX_LIMITS } from '../../../bridge/sandbox/limits.ts';
+import { run } from '../terminal/plain-launch.ts';
 import {
   git,
   NO_BUBBLEWRAP,
+  realConfinement,
   type SandboxedWorkspace,
   sandboxedWorkspace,
 } from './sandboxed-workspace.ts';
@@ -141,6 +143,25 @@ export function describeEscapes({ isHeld }: { readonly isHeld: boolean }): void 
         /^\{\}/,
       );
       expect(await place.text('workspace/.vscode/x')).toBeUndefined();
+    });
+
+    test.each([
+      ['of a folder', '.github', 'gh', 'gh/hooks/h.json'],
+      ['in a folder', '.claude/skills', '../skills', 'skills/s/SKILL.md'],
+      ['of a hook', '.git/hooks/pre-commit', '../../tools/check', 'tools/check'],
+      ['of all hooks', '.git/hooks', '../tools', 'tools/pre-push'],
+    ])('behind a link %s', async (_, name, target, obeyed) => {
+      const place = await sandboxedWorkspace({ isHeld });
+      onTestFinished(place.remove);
+      await rm(place.path(`workspace/${name}`), { recursive: true, force: true });
+      await place.put(`workspace/${obeyed}`, 'mine\n');
+      await mkdir(dirname(place.path(`workspace/${name}`)), { recursive: true });
+      await symlink(target, place.path(`workspace/${name}`));
+      using confinement = await realConfinement(place.surroundings, { isHeld });
+      const command = `echo theirs > ${obeyed}; rm -f ${obeyed}; mv ${obeyed} x; cat ${obeyed}`;
+      const request = { command, cwd: place.surroundings.workspace, permissions: [] };
+      const { output } = await confinement.start(request, ({ launch }) => run(launch));
+      expect(output).toMatch(/mine\n$/);
     });
 
     test('with its second name in the workspace, where a person has made one', async () => {

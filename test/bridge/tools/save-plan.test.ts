@@ -45,6 +45,15 @@ it('follows no link to another protected place', async () => {
   expect(await admitted('save_plan', { path: PLAN, contents: 'x' })).toBe('PROTECTED_PATH');
 });
 
+it('saves where a person keeps the folder, and opens it to no other tool', async () => {
+  const { root, admitted } = await bridge();
+  await mkdir(join(root, 'conf/cursor/plans'), { recursive: true });
+  await symlink('conf/cursor', join(root, '.cursor'));
+  expect(await admitted('save_plan', { path: PLAN, contents: 'x' })).toBe('ask');
+  const path = 'conf/cursor/plans/a.plan.md';
+  expect(await admitted('write', { path, contents: 'x' })).toBe('PROTECTED_PATH');
+});
+
 it('opens the folder to no other tool, and to no read-only mode', async () => {
   const { admitted } = await bridge();
   expect(await admitted('write', { path: PLAN, contents: 'x' })).toBe('PROTECTED_PATH');

@@ -1,0 +1,89 @@
+/** A person's link gives a protected name to a place that has another one. */
+import { mkdir, rename, rm, symlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { expect, it } from 'vitest';
+import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-workspace.ts';
+
+/** Name, links, a file that a program obeys by one of them, and a file beside it that none obeys. */
+const LINKED: readonly (readonly [string, Readonly<Record<string, string>>, string, string])[] = [
+  ['a folder', { '.github': 'gh' }, 'gh/hooks/h.json', 'gh/workflows/ci.yml'],
+  ['a file', { '.envrc': 'env/dev' }, 'env/dev', 'env/other'],
+  ['a folder that is not there yet', { 'a/.vscode': '../x/y' }, 'x/y/tasks.json', 'x/tasks.json'],
+  ['an inner folder', { '.claude/skills': '../x' }, 'x/s/SKILL.md', 'y/s/SKILL.md'],
+  ['a hook of git', { '.git/hooks/pre-commit': '../../tools/check' }, 'tools/check', 'tools/a'],
+  ['all hooks of git', { '.git/hooks': '../tools' }, 'tools/pre-push', 'tool/pre-push'],
+  ['a chain', { '.github': 'one', one: 'two', two: 'gh' }, 'gh/hooks/h.json', 'gh/a.json'],
+  [
+    'a link behind a link',
+    { '.claude': 'c', 'c/skills': '../x/y', 'x/y/z': '../../w' },
+    'w/SKILL.md',
+    'x/SKILL.md',
+  ],
+  ['an absolute path', { '.idea': '$ROOT/conf/idea' }, 'conf/idea/w.xml', 'conf/w.xml'],
+  ['a way through another link', { b: 'conf', '.idea': 'b/idea' }, 'conf/idea/w.xml', 'conf/w.xml'],
+];
+
+async function linked(links: Readonly<Record<string, string>>): Promise<TemporaryWorkspace> {
+  const workspace = await temporaryWorkspace({ 'start.txt': 'old\n' });
+  const { path, root } = workspace;
+  for (const [name, target] of Object.entries(links)) {
+    await mkdir(dirname(path(name)), { recursive: true });
+    await mkdir(join(dirname(path(name)), dirname(target)), { recursive: true }).catch(() => {});
+    await symlink(target.replace('$ROOT', root), path(name));
+  }
+  return workspace;
+}
+
+it.each(LINKED)(
+  'no tool changes what a protected link leads to: %s',
+  async (_, links, obeyed, open) => {
+    const { call, put, text } = await linked(links);
+    const REFUSED = { code: 'PROTECTED_PATH' };
+    expect(await call('write', { path: obeyed, contents: 'new\n' })).toMatchObject(REFUSED);
+    const move = { target_file: 'start.txt', new_path: obeyed };
+    expect(await call('rename_file', move)).toMatchObject(REFUSED);
+    await put(obeyed, 'old\n');
+    const edit = { file_path: obeyed, old_string: 'old', new_string: 'new' };
+    expect(await call('str_replace', edit)).toMatchObject(REFUSED);
+    expect(await call('edit_file', { target_file: obeyed, code_edit: 'new' })).toMatchObject(
+      REFUSED,
+    );
+    expect(await call('delete_file', { target_file: obeyed })).toMatchObject(REFUSED);
+    const away = { target_file: obeyed, new_path: 'away.txt' };
+    expect(await call('rename_file', away)).toMatchObject(REFUSED);
+    expect(await text(obeyed)).toBe('old\n');
+    expect(await call('read_file', { target_file: obeyed })).toMatchObject({ status: 'success' });
+    expect(await call('write', { path: open, contents: 'x' })).toMatchObject({ status: 'success' });
+  },
+);
+
+it('a link counts from the moment that a person makes it, and as long as it is there', async () => {
+  const { call, path } = await linked({});
+  const write = async (name: string) => {
+    const result = await call('write', { path: name, contents: 'x' });
+    return result.status === 'error' ? result.code : result.status;
+  };
+  expect(await write('gh/hooks/a.json')).toBe('success');
+  await symlink('gh', path('.github'));
+  expect(await write('gh/hooks/a.json')).toBe('PROTECTED_PATH');
+  await rename(path('gh'), path('gh2'));
+  expect([await write('gh2/hooks/a.json'), await write('gh/hooks/a.json')]).toEqual([
+    'success',
+    'PROTECTED_PATH',
+  ]);
+  await rm(path('.github'));
+  expect(await write('gh/hooks/a.json')).toBe('success');
+});
+
+it('a link around itself, out of the workspace or in a circle closes nothing else', async () => {
+  const { call } = await linked({
+    'a/.vscode': '..',
+    '.idea': '../outside',
+    '.zed': 'one',
+    one: 'two',
+    two: 'one',
+    '.claude/self': '../.claude',
+  });
+  for (const name of ['a/b.txt', 'tasks.json', 'outside/x'])
+    expect(await call('write', { path: name, contents: 'x' })).toMatchObject({ status: 'success' });
+});
