@@ -4,7 +4,7 @@ import { TunnelSocket } from '../bridge/tunnel/socket.ts';
 import { mintToken } from '../local/state/tokens.ts';
 import { newBridgeId } from '../shared/ids.ts';
 import { toolsRunBy } from '../shared/tools/catalogue.ts';
-import { type BridgeFrame, type ToolResult, TUNNEL_PROTOCOL } from '../shared/tunnel.ts';
+import { type BridgeFrame, type ToolResult, TUNNEL_PROTOCOL } from '../shared/wire/tunnel.ts';
 import type { House } from './house.ts';
 
 export interface ConnectedBridge extends AsyncDisposable {

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { SignJWT } from 'jose';
 import { readWranglerConfig } from '../local/runtime/wrangler-config.ts';
-import { TOKEN_AUDIENCE, TOKEN_ISSUER } from '../shared/tokens.ts';
+import { TOKEN_AUDIENCE, TOKEN_ISSUER } from '../shared/wire/tokens.ts';
 import { openTemporaryFolder } from './folder.ts';
 import type { FuzzRequest } from './fuzz/requests.ts';
 import { type FuzzReport, fuzz } from './fuzz/run.ts';

@@ -1,6 +1,6 @@
 /** An answer with one reader that is never cut off, and clients that come back to it. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { formatEvent, lastCursorIn } from '../shared/sse.ts';
+import { formatEvent, lastCursorIn } from '../shared/api/sse.ts';
 import type { Answering } from './client.ts';
 import { nowMs } from './clock.ts';
 import { type House, messageFor } from './house.ts';

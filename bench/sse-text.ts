@@ -1,7 +1,8 @@
 /** Reads a stream's text after the measurement, so that nothing is parsed during it. */
-import { StreamEvent } from '../shared/events.ts';
-import { parseJson } from '../shared/json.ts';
-import { eventOfNamed } from '../shared/sse.ts';
+
+import { eventOfNamed } from '../shared/api/sse.ts';
+import { parseJson } from '../shared/text/json.ts';
+import { StreamEvent } from '../shared/wire/events.ts';
 
 export interface SentEvent {
   readonly event: StreamEvent;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { BridgeStatus } from '../machine/bridge-status.ts';
 import { allowAlways } from '../machine/owner-rules.ts';
 import type { Preset } from '../machine/preset.ts';
-import type { MessageLook } from '../shared/findings.ts';
+import type { MessageLook } from '../shared/wire/findings.ts';
 import { DeviceAsker, terminalAsker } from './admission/askers.ts';
 import { type Asker, Asking } from './admission/asking.ts';
 import { noteDeviceUse, readDevices } from './admission/devices.ts';

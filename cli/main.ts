@@ -12,7 +12,7 @@ import {
 } from '../local/own-root.ts';
 import { settleHome } from '../machine/home-folder.ts';
 import { LocalError } from '../machine/local-error.ts';
-import { inOneLine } from '../shared/plain-sight.ts';
+import { inOneLine } from '../shared/text/plain-sight.ts';
 import { registerUsage } from './account/usage.ts';
 import { registerAgents } from './agents/agents.ts';
 import { registerApprovals } from './chat/approvals-command.ts';

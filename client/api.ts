@@ -6,9 +6,8 @@ import type {
   AgentRequestInput,
   AgentsQuery,
   WebhookDeliveries,
-} from '../shared/agents.ts';
-import type { Cancelled } from '../shared/answers.ts';
-import type { ApprovalQuestion } from '../shared/approvals.ts';
+} from '../shared/api/agents.ts';
+import type { Cancelled } from '../shared/api/answers.ts';
 import type {
   ConversationExport,
   ConversationInfo,
@@ -19,9 +18,7 @@ import type {
   Forked,
   Ticket,
   TicketRequest,
-} from '../shared/conversations.ts';
-import type { ChatResponse, ConversationView } from '../shared/documents.ts';
-import type { ReadEvent } from '../shared/events.ts';
+} from '../shared/api/conversations.ts';
 import type {
   ApprovalList,
   BridgeDetails,
@@ -29,8 +26,7 @@ import type {
   Me,
   ModelList,
   ToolList,
-} from '../shared/listings.ts';
-import type { Plan, PlanEditInput } from '../shared/plans.ts';
+} from '../shared/api/listings.ts';
 import type {
   ApprovalRequest,
   ChatRequestInput,
@@ -39,9 +35,13 @@ import type {
   PlanExecutionInput,
   PlanFileExecutionInput,
   PlanSaveRequestInput,
-} from '../shared/requests.ts';
-import type { RuleReports } from '../shared/rules.ts';
-import type { UsageList, UsageQuery } from '../shared/usage.ts';
+} from '../shared/api/requests.ts';
+import type { UsageList, UsageQuery } from '../shared/api/usage.ts';
+import type { ApprovalQuestion } from '../shared/wire/approvals.ts';
+import type { ChatResponse, ConversationView } from '../shared/wire/documents.ts';
+import type { ReadEvent } from '../shared/wire/events.ts';
+import type { Plan, PlanEditInput } from '../shared/wire/plans.ts';
+import type { RuleReports } from '../shared/wire/rules.ts';
 import type { Device } from './device.ts';
 import type { FollowOptions, Positioned } from './follow.ts';
 

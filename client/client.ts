@@ -1,6 +1,6 @@
 /** The typed client of the HTTP API, for Node, browsers and Workers. */
-import type { ResponseStatus } from '../shared/documents.ts';
-import type { ReadEvent } from '../shared/events.ts';
+import type { ResponseStatus } from '../shared/wire/documents.ts';
+import type { ReadEvent } from '../shared/wire/events.ts';
 import type { Client, Endpoint, EventStream, KeyedOptions, SendOptions } from './api.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { signApproval } from './device.ts';

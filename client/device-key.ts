@@ -1,6 +1,7 @@
 /** A device's public key as a person carries it from the device to the machine of a bridge, and its fingerprint. */
-import type { DeviceKey } from '../shared/approvals.ts';
-import { parseJson } from '../shared/json.ts';
+
+import { parseJson } from '../shared/text/json.ts';
+import type { DeviceKey } from '../shared/wire/approvals.ts';
 
 const PREFIX = 'dbdevice1';
 

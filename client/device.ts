@@ -1,7 +1,8 @@
 /** Signs approvals with a device's own key; a bridge trusts the signature of an enrolled device. */
-import { ALLOW_ONCE, approvalText, DEVICE_ALGORITHM } from '../shared/approval-text.ts';
-import type { ApprovalQuestion, DeviceKey, Proposal } from '../shared/approvals.ts';
-import type { ApprovalRequest } from '../shared/requests.ts';
+
+import type { ApprovalRequest } from '../shared/api/requests.ts';
+import { ALLOW_ONCE, approvalText, DEVICE_ALGORITHM } from '../shared/wire/approval-text.ts';
+import type { ApprovalQuestion, DeviceKey, Proposal } from '../shared/wire/approvals.ts';
 import { clientError } from './error.ts';
 
 /** An enrolled device. Its private key never leaves it. */

@@ -1,5 +1,5 @@
 /** Reads one stream over several connections: reconnects with the cursor, backs off, and gives up when refused. */
-import type { ReadEvent } from '../shared/events.ts';
+import type { ReadEvent } from '../shared/wire/events.ts';
 import type { Clock } from './clock.ts';
 import { ClientError } from './error.ts';
 import { CLIENT_LIMITS } from './limits.ts';

@@ -5,14 +5,22 @@ export type {
   AgentList,
   AgentStatus,
   WebhookDelivery,
-} from '../shared/agents.ts';
-export { takesContent } from '../shared/approval-text.ts';
-export type { ApprovalQuestion, DeviceKey, Proposal } from '../shared/approvals.ts';
+} from '../shared/api/agents.ts';
 export type {
   ConversationExport,
   ConversationInfo,
   ConversationList,
-} from '../shared/conversations.ts';
+} from '../shared/api/conversations.ts';
+export type { BridgeInfo, ModelInfo } from '../shared/api/listings.ts';
+export type { UsageEntry } from '../shared/api/usage.ts';
+export type { ErrorCode } from '../shared/errors.ts';
+export { takesContent } from '../shared/wire/approval-text.ts';
+export type {
+  ApprovalQuestion,
+  DeviceKey,
+  OpenApproval,
+  Proposal,
+} from '../shared/wire/approvals.ts';
 export type {
   Answer,
   ChatResponse,
@@ -29,9 +37,8 @@ export type {
   ToolOutcome,
   Usage,
   UserMessage,
-} from '../shared/documents.ts';
-export type { ErrorCode } from '../shared/errors.ts';
-export type { ReadEvent, StreamEvent, TapeEvent, UnknownEvent } from '../shared/events.ts';
+} from '../shared/wire/documents.ts';
+export type { ReadEvent, StreamEvent, TapeEvent, UnknownEvent } from '../shared/wire/events.ts';
 export {
   asksOf,
   foldConversation,
@@ -39,11 +46,9 @@ export {
   isPlan,
   isWaiting,
   newResponse,
-} from '../shared/fold.ts';
-export type { BridgeInfo, ModelInfo, OpenApproval } from '../shared/listings.ts';
-export type { Plan } from '../shared/plans.ts';
-export type { SubagentAsk, SubagentState } from '../shared/subagents.ts';
-export type { UsageEntry } from '../shared/usage.ts';
+} from '../shared/wire/fold.ts';
+export type { Plan } from '../shared/wire/plans.ts';
+export type { SubagentAsk, SubagentState } from '../shared/wire/subagents.ts';
 export type {
   AgentInput,
   ChatInput,

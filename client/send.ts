@@ -1,6 +1,7 @@
 /** Sends one request to the API. An answer that is not a success becomes a ClientError. */
-import { parseJson } from '../shared/json.ts';
+
 import { JSON_LIMITS } from '../shared/limits.ts';
+import { parseJson } from '../shared/text/json.ts';
 import type { Endpoint, TokenSource } from './api.ts';
 import { ClientError, clientError } from './error.ts';
 import { type Guard, guard } from './shapes.ts';

@@ -2,17 +2,15 @@
  * The members that every answer and every event must have. Schemas of zod would be most of a web page's script, so the
  * client checks what tells one answer from another and what the fold reads. It takes the rest at its word.
  */
-import type { Agent, AgentInfo, AgentList, WebhookDeliveries } from '../shared/agents.ts';
-import type { Cancelled } from '../shared/answers.ts';
+import type { Agent, AgentInfo, AgentList, WebhookDeliveries } from '../shared/api/agents.ts';
+import type { Cancelled } from '../shared/api/answers.ts';
 import type {
   ConversationExport,
   ConversationInfo,
   ConversationList,
   Forked,
   Ticket,
-} from '../shared/conversations.ts';
-import type { ChatResponse, ConversationView, Document, UserMessage } from '../shared/documents.ts';
-import type { ReadEvent, StreamEvent } from '../shared/events.ts';
+} from '../shared/api/conversations.ts';
 import type {
   ApprovalList,
   BridgeDetails,
@@ -21,11 +19,18 @@ import type {
   Me,
   ModelList,
   ToolList,
-} from '../shared/listings.ts';
-import type { Plan } from '../shared/plans.ts';
-import type { RuleReports } from '../shared/rules.ts';
-import { eventOfNamed } from '../shared/sse.ts';
-import type { UsageList } from '../shared/usage.ts';
+} from '../shared/api/listings.ts';
+import { eventOfNamed } from '../shared/api/sse.ts';
+import type { UsageList } from '../shared/api/usage.ts';
+import type {
+  ChatResponse,
+  ConversationView,
+  Document,
+  UserMessage,
+} from '../shared/wire/documents.ts';
+import type { ReadEvent, StreamEvent } from '../shared/wire/events.ts';
+import type { Plan } from '../shared/wire/plans.ts';
+import type { RuleReports } from '../shared/wire/rules.ts';
 
 /** The types of members that every `T` has: optional ones cannot be named. A list has the shape of its items. */
 export type Shape<T> = T extends string

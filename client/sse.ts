@@ -1,8 +1,8 @@
 /** Reads the body of one connection as frames. Silence ends the reading. */
 import { createParser } from 'eventsource-parser';
-import type { ReadEvent } from '../shared/events.ts';
-import { parseJson } from '../shared/json.ts';
 import { JSON_LIMITS } from '../shared/limits.ts';
+import { parseJson } from '../shared/text/json.ts';
+import type { ReadEvent } from '../shared/wire/events.ts';
 import type { Clock } from './clock.ts';
 import { readEvent } from './shapes.ts';
 import { unlessSilent } from './silence.ts';

@@ -1,6 +1,6 @@
 /** A conversation as it is now: reads it, follows it, and folds each event into it. */
-import type { ConversationView } from '../shared/documents.ts';
-import { foldConversation } from '../shared/fold.ts';
+import type { ConversationView } from '../shared/wire/documents.ts';
+import { foldConversation } from '../shared/wire/fold.ts';
 import type { Client, Watched } from './api.ts';
 import type { Clock } from './clock.ts';
 import { type FollowOptions, persist } from './follow.ts';

@@ -5,7 +5,7 @@ import type { BridgeStatus } from '../machine/bridge-status.ts';
 import { newDeferred } from '../machine/deferred.ts';
 import { LocalError } from '../machine/local-error.ts';
 import type { LogEvent, TellNotice } from '../machine/log-line.ts';
-import type { Confinement } from '../shared/tunnel.ts';
+import type { Confinement } from '../shared/wire/tunnel.ts';
 import { runBridgeProcess } from './bridge/process.ts';
 import { LOCAL_LIMITS } from './limits.ts';
 import { beside, whenAborted } from './processes/beside.ts';

@@ -1,10 +1,10 @@
 /** Reads the settings of an instance from the environment: its models, and other settings of the Worker. */
 import { LocalError } from '../machine/local-error.ts';
-import { DEFAULT_DIALECT, PROVIDERS } from '../shared/dialects.ts';
 import { DrawbridgeError } from '../shared/errors.ts';
 import { BUDGET_LIMITS, METRICS_LIMITS } from '../shared/limits.ts';
-import { chats, type ModelTable, parseModelTable } from '../shared/models.ts';
-import { parsePromptBlocks } from '../shared/prompt-blocks.ts';
+import { DEFAULT_DIALECT, PROVIDERS } from '../shared/settings/dialects.ts';
+import { chats, type ModelTable, parseModelTable } from '../shared/settings/models.ts';
+import { parsePromptBlocks } from '../shared/settings/prompt-blocks.ts';
 
 /** `demo`: no table, no base URL and no key is set, so the built-in demo model answers. */
 export type ModelSettings =

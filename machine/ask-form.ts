@@ -1,6 +1,7 @@
 /** Asks a person at a terminal for the values of a form, one field after the other. */
-import { type FormField, type FormValue, HOW, readField } from '../shared/elicitation.ts';
-import { inPlainSight } from '../shared/plain-sight.ts';
+
+import { inPlainSight } from '../shared/text/plain-sight.ts';
+import { type FormField, type FormValue, HOW, readField } from '../shared/wire/elicitation.ts';
 
 export interface FormTerminal {
   /** Undefined when the terminal is closed or the question withdrawn. */

@@ -1,6 +1,6 @@
 /** The messages of a bridge process to the `up` that started it, over the IPC channel between them. */
 import * as z from 'zod';
-import { Confinement } from '../shared/tunnel.ts';
+import { Confinement } from '../shared/wire/tunnel.ts';
 
 /**
  * `disconnected` passes by itself. After `refused` the bridge does not reconnect. `failed` says why its process ends.

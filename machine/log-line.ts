@@ -1,5 +1,5 @@
 /** Lines of the logs of this machine's server and bridges: JSON, in the form of the Worker's log. */
-import { inOneLine } from '../shared/plain-sight.ts';
+import { inOneLine } from '../shared/text/plain-sight.ts';
 
 /** The events, each with its level. docs/observability.md explains them. */
 const EVENTS = {

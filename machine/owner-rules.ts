@@ -1,6 +1,6 @@
 /** Adds rules to the file of a machine's owner. Its form is checked where it is read: bridge/admission/rules.ts. */
 import { join } from 'node:path';
-import { isObject, parseJson } from '../shared/json.ts';
+import { isObject, parseJson } from '../shared/text/json.ts';
 import { LocalError } from './local-error.ts';
 import { readIfThere, replaceFile } from './private-files.ts';
 

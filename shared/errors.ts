@@ -51,7 +51,7 @@ export const WireError = z.object({
     code: ErrorCode,
     message: z.string(),
     details: z.unknown().optional(),
-    /** The trace id of the request (shared/trace.ts). */
+    /** The trace id of the request (shared/wire/trace.ts). */
     traceId: z.string().optional(),
   }),
 });

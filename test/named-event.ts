@@ -1,6 +1,7 @@
 /** Reads an event as strictly as its schema says. */
-import { StreamEvent } from '../shared/events.ts';
-import { eventOfNamed } from '../shared/sse.ts';
+
+import { eventOfNamed } from '../shared/api/sse.ts';
+import { StreamEvent } from '../shared/wire/events.ts';
 
 /** The event of a named frame; undefined if it does not fit its schema, or no schema has its type. */
 export function parseNamedEvent(name: string, data: string): StreamEvent | undefined {

@@ -8,28 +8,28 @@ import type {
   AgentRequest,
   AgentStatus,
   WebhookDelivery,
-} from '../shared/agents.ts';
-import type { Cancelled } from '../shared/answers.ts';
+} from '../shared/api/agents.ts';
+import type { Cancelled } from '../shared/api/answers.ts';
 import type {
   ConversationInfo,
   ConversationList,
   ConversationPatch,
-} from '../shared/conversations.ts';
-import type { Usage } from '../shared/documents.ts';
-import type { TapeEvent } from '../shared/events.ts';
-import type { Findings, MessageLook } from '../shared/findings.ts';
-import type { BridgeDetails, BridgeInfo } from '../shared/listings.ts';
-import type { OfferSet } from '../shared/offer.ts';
-import type { Plan, PlanEdit, PlanName } from '../shared/plans.ts';
+} from '../shared/api/conversations.ts';
+import type { BridgeDetails, BridgeInfo } from '../shared/api/listings.ts';
 import type {
   ApprovalRequest,
   ClarificationAnswer,
   Delivery,
   MessageContent,
-} from '../shared/requests.ts';
-import type { SubagentAsk, SubagentState } from '../shared/subagents.ts';
-import type { ApprovalAnswer, GuestCall, ToolCall, ToolResult } from '../shared/tunnel.ts';
-import type { UsageEntry, UsageList } from '../shared/usage.ts';
+} from '../shared/api/requests.ts';
+import type { UsageEntry, UsageList } from '../shared/api/usage.ts';
+import type { Usage } from '../shared/wire/documents.ts';
+import type { TapeEvent } from '../shared/wire/events.ts';
+import type { Findings, MessageLook } from '../shared/wire/findings.ts';
+import type { OfferSet } from '../shared/wire/offer.ts';
+import type { Plan, PlanEdit, PlanName } from '../shared/wire/plans.ts';
+import type { SubagentAsk, SubagentState } from '../shared/wire/subagents.ts';
+import type { ApprovalAnswer, GuestCall, ToolCall, ToolResult } from '../shared/wire/tunnel.ts';
 import type { Machine, Parent, RunRequest } from './conversation/store/rows.ts';
 import type { Outcome } from './outcome.ts';
 

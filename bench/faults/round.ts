@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, ClientError, createClient, signApproval } from '../../client/index.ts';
-import type { ReadEvent, StreamEvent } from '../../shared/events.ts';
+import type { ReadEvent, StreamEvent } from '../../shared/wire/events.ts';
 import type { Random } from '../fuzz/random.ts';
 import type { FaultHouse, Target } from './house.ts';
 import { commandOf, LEAVES, modelOf, type Scenario, traceFileOf } from './scenarios.ts';

@@ -1,7 +1,7 @@
 /** Records what one client has seen of a response, and checks for what it must never see. */
-import type { ChatResponse } from '../../shared/documents.ts';
-import type { ReadEvent } from '../../shared/events.ts';
-import { answerOf, foldEvent, newResponse } from '../../shared/fold.ts';
+import type { ChatResponse } from '../../shared/wire/documents.ts';
+import type { ReadEvent } from '../../shared/wire/events.ts';
+import { answerOf, foldEvent, newResponse } from '../../shared/wire/fold.ts';
 import type { Scenario } from './scenarios.ts';
 
 const CALLING = new Map<string, 'call' | 'tree'>([

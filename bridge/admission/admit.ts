@@ -1,6 +1,6 @@
 /** Turns a call from outside into one value, once. Every later step uses that value. */
 import { takesPath } from '../../shared/tools/definition.ts';
-import type { ToolCall, ToolResult } from '../../shared/tunnel.ts';
+import type { ToolCall, ToolResult } from '../../shared/wire/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
 import {
   type BridgeTool,

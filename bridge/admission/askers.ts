@@ -1,11 +1,11 @@
 /** The ways to reach people: the terminal of this machine, and enrolled devices over the tunnel. */
 import { newDeferred } from '../../machine/deferred.ts';
 import type { AskedOffer } from '../../machine/owner-rules.ts';
-import { takesContent } from '../../shared/approval-text.ts';
-import { type ApprovalQuestion, type DeviceKey, offerOf } from '../../shared/approvals.ts';
-import { readForm } from '../../shared/elicitation.ts';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
-import type { ApprovalAnswer } from '../../shared/tunnel.ts';
+import { takesContent } from '../../shared/wire/approval-text.ts';
+import { type ApprovalQuestion, type DeviceKey, offerOf } from '../../shared/wire/approvals.ts';
+import { readForm } from '../../shared/wire/elicitation.ts';
+import type { ApprovalAnswer } from '../../shared/wire/tunnel.ts';
 import { logTrouble } from '../log.ts';
 import type { Asker, OpenQuestion } from './asking.ts';
 import type { Answered } from './book.ts';

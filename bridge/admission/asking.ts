@@ -1,7 +1,7 @@
 /** Asks people about calls. It asks everywhere at once, and the first valid answer decides. */
 import { newDeferred } from '../../machine/deferred.ts';
-import type { ApprovalQuestion } from '../../shared/approvals.ts';
 import { RUN_LIMITS } from '../../shared/limits.ts';
+import type { ApprovalQuestion } from '../../shared/wire/approvals.ts';
 import type { EditedFile } from '../tools/executor.ts';
 import type { Answered, QuestionBook, Resolution } from './book.ts';
 import { type ApprovalSubject, digestOf } from './proposal.ts';

@@ -1,6 +1,6 @@
 /** What admission stores on disk, and the error for a disk that takes nothing. */
 import type { ToolDefinition } from '../../shared/tools/definition.ts';
-import type { ToolResult } from '../../shared/tunnel.ts';
+import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import type { FileChange } from '../tools/executor.ts';
 
 /** The outcome of a question. `expired` also stands for a question that was withdrawn with its call. */

@@ -1,9 +1,10 @@
 /**
  * The life of a call on this machine: it is admitted, proposed, asked about where the policy says so, and carried out.
  */
-import type { Proposal } from '../../shared/approvals.ts';
+
 import { ELICITATION_LIMITS } from '../../shared/limits.ts';
-import type { ToolCall, ToolResult } from '../../shared/tunnel.ts';
+import type { Proposal } from '../../shared/wire/approvals.ts';
+import type { ToolCall, ToolResult } from '../../shared/wire/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
 import { Lanes } from '../lanes.ts';
 import {

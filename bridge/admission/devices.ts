@@ -3,15 +3,15 @@ import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { readIfThere, replaceFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
-import { ALLOW_ONCE, approvalText, DEVICE_ALGORITHM } from '../../shared/approval-text.ts';
+import { DrawbridgeError } from '../../shared/errors.ts';
+import { ALLOW_ONCE, approvalText, DEVICE_ALGORITHM } from '../../shared/wire/approval-text.ts';
 import {
   type ApprovalQuestion,
   type DeviceKey,
   type EnrolledDevice,
   EnrolledDevices,
-} from '../../shared/approvals.ts';
-import { DrawbridgeError } from '../../shared/errors.ts';
-import type { ApprovalAnswer } from '../../shared/tunnel.ts';
+} from '../../shared/wire/approvals.ts';
+import type { ApprovalAnswer } from '../../shared/wire/tunnel.ts';
 
 /**
  * Whether an answer counts. An approval needs an enrolled device's signature over exactly this question. A rejection

@@ -1,11 +1,11 @@
 /** Decides whether a call runs, asks a person first, or is refused. Pure: it knows only its arguments. */
 import { isAbsolute, relative, resolve } from 'node:path';
-import type { Metadata } from '../../shared/documents.ts';
-import { modeAllows } from '../../shared/modes.ts';
 import { findTool } from '../../shared/tools/catalogue.ts';
 import { type ToolFacts, takesPath } from '../../shared/tools/definition.ts';
 import { runTerminalCmd } from '../../shared/tools/run-terminal-cmd.ts';
-import type { CallLimits, ToolCall } from '../../shared/tunnel.ts';
+import type { Metadata } from '../../shared/wire/documents.ts';
+import { modeAllows } from '../../shared/wire/modes.ts';
+import type { CallLimits, ToolCall } from '../../shared/wire/tunnel.ts';
 import type { ToolFactsHere } from '../tools/executor.ts';
 import { judgeCommand } from './command-verdict.ts';
 import { isTrusted, judgeOffer } from './offer-verdict.ts';

@@ -1,8 +1,8 @@
 /** What a person is asked about, and the digest by which the journal recognizes it. */
 import { createHash } from 'node:crypto';
-import { canonicalJson } from '../../shared/approval-text.ts';
-import type { ApprovalQuestion, Proposal } from '../../shared/approvals.ts';
 import { RUN_LIMITS } from '../../shared/limits.ts';
+import { canonicalJson } from '../../shared/wire/approval-text.ts';
+import type { ApprovalQuestion, Proposal } from '../../shared/wire/approvals.ts';
 
 /** A question without its nonce. */
 export type ApprovalSubject = Pick<ApprovalQuestion, 'callId' | 'conversationId' | 'proposal'>;

@@ -1,6 +1,6 @@
 /** The results of calls that were not carried out. */
 import { RUN_LIMITS } from '../../shared/limits.ts';
-import type { ToolResult } from '../../shared/tunnel.ts';
+import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import type { JournalUnwritable, Resolution } from './book.ts';
 
 export function refuse(code: string, data: string): ToolResult {

@@ -1,6 +1,6 @@
 /** The names that a rule may use for tools, and the tools that each name stands for. */
 
-import { nameInLine, shorten } from '../../shared/plain-sight.ts';
+import { nameInLine, shorten } from '../../shared/text/plain-sight.ts';
 import { toolsRunBy } from '../../shared/tools/catalogue.ts';
 import type { ToolDefinition } from '../../shared/tools/definition.ts';
 import { guestEdit } from '../../shared/tools/guest-edit.ts';

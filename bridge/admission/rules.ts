@@ -5,7 +5,7 @@ import { Preset } from '../../machine/preset.ts';
 import { readPlainFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { DrawbridgeError, invalidRequest } from '../../shared/errors.ts';
-import { nameInLine } from '../../shared/plain-sight.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { problemOfName } from './rule-names.ts';
 
 /** From the mildest to the strictest. */

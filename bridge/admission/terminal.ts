@@ -2,9 +2,10 @@
 
 import { askForm } from '../../machine/ask-form.ts';
 import { Keyboard, type KeyInput, type KeyOutput, signalAll } from '../../machine/keyboard.ts';
-import { type ApprovalQuestion, offerOf } from '../../shared/approvals.ts';
-import { alwaysWords, describeProposal, inPlainSight } from '../../shared/plain-sight.ts';
+import { alwaysWords, describeProposal } from '../../shared/shown/proposal.ts';
+import { inPlainSight } from '../../shared/text/plain-sight.ts';
 import { consequenceOf } from '../../shared/tools/catalogue.ts';
+import { type ApprovalQuestion, offerOf } from '../../shared/wire/approvals.ts';
 import type { TerminalAnswer, TerminalPrompt } from './askers.ts';
 
 /** Undefined where there is no terminal. Then the bridge asks nothing here. */

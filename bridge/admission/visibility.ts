@@ -3,7 +3,7 @@
  * names.
  */
 
-import { nameInLine } from '../../shared/plain-sight.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { codebaseSearch } from '../../shared/tools/codebase-search.ts';
 import type { ToolFacts } from '../../shared/tools/definition.ts';
 import { globFileSearch } from '../../shared/tools/glob-file-search.ts';

@@ -1,5 +1,5 @@
 /** Two contents of a file as the lines that differ, for the model. */
-import { cutLines } from '../../shared/cut-lines.ts';
+import { cutLines } from '../../shared/text/cut-lines.ts';
 import { diffTexts, formatChange } from '../edits/diff.ts';
 import { decode } from '../edits/encoding.ts';
 

@@ -1,7 +1,8 @@
 /** The workspace's files as an indented tree, short enough for a prompt. */
-import { cutNote } from '../../shared/cut-lines.ts';
+
 import { CONTEXT_LIMITS } from '../../shared/limits.ts';
-import { nameInLine } from '../../shared/plain-sight.ts';
+import { cutNote } from '../../shared/text/cut-lines.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 
 /**
  * The tree of some paths, as deep as the limits allow for all folders alike, so that one large folder does not hide the

@@ -1,11 +1,11 @@
 /** Reads the files and folders that a message names. Web pages come from bridge/web/. */
 import { lstat } from 'node:fs/promises';
 import { posix } from 'node:path';
-import { cutLines } from '../../shared/cut-lines.ts';
-import type { Attachment } from '../../shared/findings.ts';
 import { FINDING_LIMITS } from '../../shared/limits.ts';
-import type { Mention } from '../../shared/mentions.ts';
-import { nameInLine, shorten } from '../../shared/plain-sight.ts';
+import { cutLines } from '../../shared/text/cut-lines.ts';
+import type { Mention } from '../../shared/text/mentions.ts';
+import { nameInLine, shorten } from '../../shared/text/plain-sight.ts';
+import type { Attachment } from '../../shared/wire/findings.ts';
 import { compute } from '../compute/compute.ts';
 import { filterInTurns } from '../compute/turns.ts';
 import { ToolFailure, toFileFailure } from '../failure.ts';

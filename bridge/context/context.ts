@@ -2,7 +2,7 @@
 import { type as osType, release } from 'node:os';
 import { basename } from 'node:path';
 import { CONTEXT_LIMITS } from '../../shared/limits.ts';
-import type { MachineContext } from '../../shared/tunnel.ts';
+import type { MachineContext } from '../../shared/wire/tunnel.ts';
 import { compute } from '../compute/compute.ts';
 import { filterInTurns } from '../compute/turns.ts';
 import { listFiles } from '../search/file-list.ts';

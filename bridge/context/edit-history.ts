@@ -1,8 +1,8 @@
 /** Finds what others changed in the workspace since a conversation last saw it or worked in it. */
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Findings } from '../../shared/findings.ts';
 import { FINDING_LIMITS } from '../../shared/limits.ts';
+import type { Findings } from '../../shared/wire/findings.ts';
 import { compute } from '../compute/compute.ts';
 import { ToolFailure } from '../failure.ts';
 import type { ReadLedger, SeenFile } from '../tools/ledger.ts';

@@ -1,5 +1,5 @@
 /** Reads files of the workspace for the prompt, as read_file shows them. */
-import { nameInLine } from '../../shared/plain-sight.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { compute } from '../compute/compute.ts';
 import type { ShownLines } from '../compute/file-window.ts';
 import { ToolFailure } from '../failure.ts';

@@ -2,9 +2,9 @@
 import { realpath } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Findings, type MessageLook, NOTHING_FOUND } from '../../shared/findings.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
-import type { MachineContext } from '../../shared/tunnel.ts';
+import { type Findings, type MessageLook, NOTHING_FOUND } from '../../shared/wire/findings.ts';
+import type { MachineContext } from '../../shared/wire/tunnel.ts';
 import type { ReadLedger } from '../tools/ledger.ts';
 import type { Visit } from '../web/page.ts';
 import type { Workspace } from '../workspace/workspace.ts';

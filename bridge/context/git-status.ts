@@ -1,8 +1,8 @@
 /** Git's status of the workspace, read without running anything that a repository configures. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { cutLines } from '../../shared/cut-lines.ts';
 import { CONTEXT_LIMITS } from '../../shared/limits.ts';
+import { cutLines } from '../../shared/text/cut-lines.ts';
 import type { Confinement } from '../sandbox/confinement.ts';
 import { SYSTEM_PATH } from '../sandbox/programs.ts';
 import type { Launch } from '../terminal/launch.ts';

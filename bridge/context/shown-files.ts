@@ -1,7 +1,8 @@
 /** Reads the files that the person looks at, in the editor of the request or of this machine. */
-import type { Findings, MessageLook } from '../../shared/findings.ts';
+
 import { FINDING_LIMITS } from '../../shared/limits.ts';
-import type { EditorContext } from '../../shared/tunnel.ts';
+import type { Findings, MessageLook } from '../../shared/wire/findings.ts';
+import type { EditorContext } from '../../shared/wire/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
 import type { Place } from '../workspace/workspace.ts';
 import { type Reading, readLines } from './file-text.ts';

@@ -1,7 +1,12 @@
 /** Finds and reads the modes and agents that files of the workspace define. */
-import type { AgentDefinition, DefinitionSet, ModeDefinition } from '../../shared/definitions.ts';
+
 import { DEFINITION_LIMITS, REQUEST_LIMITS } from '../../shared/limits.ts';
-import { shorten } from '../../shared/plain-sight.ts';
+import { shorten } from '../../shared/text/plain-sight.ts';
+import type {
+  AgentDefinition,
+  DefinitionSet,
+  ModeDefinition,
+} from '../../shared/wire/definitions.ts';
 import { ToolFailure } from '../failure.ts';
 import { type RuleLook, tellNew, withinLookTime } from '../rules/rules.ts';
 import { Texts } from '../rules/texts.ts';

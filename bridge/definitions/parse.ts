@@ -1,10 +1,10 @@
 /** Reads one file that defines a mode or an agent. Pure. */
 import type * as z from 'zod';
-import { AgentDefinition, isBuiltIn, ModeDefinition } from '../../shared/definitions.ts';
 import { DEFINITION_LIMITS } from '../../shared/limits.ts';
-import { Mode } from '../../shared/modes.ts';
-import { isOfferName } from '../../shared/offer.ts';
 import { findTool } from '../../shared/tools/catalogue.ts';
+import { AgentDefinition, isBuiltIn, ModeDefinition } from '../../shared/wire/definitions.ts';
+import { Mode } from '../../shared/wire/modes.ts';
+import { isOfferName } from '../../shared/wire/offer.ts';
 import { type Fields, listOf, splitHead, textOf } from '../rules/frontmatter.ts';
 
 /** A definition, or the reason why the file defines nothing. */

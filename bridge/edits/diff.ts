@@ -1,7 +1,7 @@
 /** Works out what an edit changed, as the `file_edit` document shows it. */
 import { diffArrays } from 'diff';
-import type { Diff } from '../../shared/documents.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
+import type { Diff } from '../../shared/wire/documents.ts';
 import { countLines } from './lines.ts';
 
 /**

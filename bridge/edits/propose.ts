@@ -2,9 +2,10 @@
  * Works out an edit without changing anything: takes a file's bytes and a request, returns the new bytes and their
  * diff.
  */
-import { cutLines } from '../../shared/cut-lines.ts';
-import type { Diff } from '../../shared/documents.ts';
+
 import { TOOL_LIMITS } from '../../shared/limits.ts';
+import { cutLines } from '../../shared/text/cut-lines.ts';
+import type { Diff } from '../../shared/wire/documents.ts';
 import { ToolFailure } from '../failure.ts';
 import { diffTexts, formatChange, type ShownChange, showChange } from './diff.ts';
 import { encode } from './encoding.ts';

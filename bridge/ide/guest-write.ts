@@ -1,9 +1,9 @@
 /** What a guest did with a change that it was answered about itself: only the file shows it. */
 import { isUtf8 } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Metadata } from '../../shared/documents.ts';
-import { nameInLine } from '../../shared/plain-sight.ts';
-import type { ToolResult } from '../../shared/tunnel.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
+import type { Metadata } from '../../shared/wire/documents.ts';
+import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
 import { type FileImage, readImageIfAny } from '../workspace/files.ts';
 import type { Place } from '../workspace/workspace.ts';

@@ -7,14 +7,14 @@ import { randomUUID } from 'node:crypto';
 import { isAbsolute, relative } from 'node:path';
 import { newCallId, newConversationId } from '../../shared/ids.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
-import { nameInLine } from '../../shared/plain-sight.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { guestEdit } from '../../shared/tools/guest-edit.ts';
 import {
   type BridgeFrame,
   GUESTS_FEATURE,
   GuestCall,
   type ToolResult,
-} from '../../shared/tunnel.ts';
+} from '../../shared/wire/tunnel.ts';
 import { compute } from '../compute/compute.ts';
 import { ToolFailure } from '../failure.ts';
 import { logEvent } from '../log.ts';

@@ -3,7 +3,7 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { createParser } from 'eventsource-parser';
 import * as z from 'zod';
 import { newDeferred } from '../../machine/deferred.ts';
-import { parseJson } from '../../shared/json.ts';
+import { parseJson } from '../../shared/text/json.ts';
 import type { Candidate } from './discovery/candidate.ts';
 import { DISCOVERY_LIMITS } from './discovery/limits.ts';
 import { hostHeader } from './discovery/place.ts';

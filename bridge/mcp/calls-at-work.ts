@@ -1,7 +1,7 @@
 /** The calls that an MCP server has and has not answered: their time, their progress, and what the server asks meanwhile. */
 import type { ElicitRequestFormParams, ElicitResult, Progress } from '@modelcontextprotocol/client';
-import { inOneLine } from '../../shared/plain-sight.ts';
-import type { ToolResult } from '../../shared/tunnel.ts';
+import { inOneLine } from '../../shared/text/plain-sight.ts';
+import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import type { ToolContext } from '../tools/executor.ts';
 import { CallClock } from './call-clock.ts';
 import { CallFailure } from './call-failure.ts';

@@ -17,8 +17,8 @@ import {
   type Tool,
   type VersionNegotiationMode,
 } from '@modelcontextprotocol/client';
-import type { Metadata } from '../../shared/documents.ts';
-import { schemaCheck } from '../../shared/json-schema.ts';
+import { schemaCheck } from '../../shared/text/json-schema.ts';
+import type { Metadata } from '../../shared/wire/documents.ts';
 import { MCP_LIMITS } from './limits.ts';
 import { listOffering, listTools, type Offering } from './lists.ts';
 import { otherEraAfter, reached, rethrow } from './sdk-errors.ts';

@@ -4,8 +4,8 @@ import type {
   ElicitResult,
   PrimitiveSchemaDefinition,
 } from '@modelcontextprotocol/client';
-import { Form, type FormField, readForm } from '../../shared/elicitation.ts';
 import { ELICITATION_LIMITS } from '../../shared/limits.ts';
+import { Form, type FormField, readForm } from '../../shared/wire/elicitation.ts';
 import type { Asked, PersonsAnswer } from '../tools/executor.ts';
 
 /** Throws for a form that is larger than people fill in; the server gets the reason. */

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { OAuthClientProvider } from '@modelcontextprotocol/client';
 import * as z from 'zod';
 import { makePrivateFolders, readIfThere, replaceFile } from '../../machine/private-files.ts';
-import { parseJson } from '../../shared/json.ts';
+import { parseJson } from '../../shared/text/json.ts';
 
 /** The fields that the SDK gives and takes back. It checks `issuer`, so that no token goes to a stranger. */
 const Client = z.looseObject({

@@ -1,10 +1,10 @@
 /** Turns the tools of MCP servers into offers with unique names. Pure. */
 import { createHash } from 'node:crypto';
 import type { Tool } from '@modelcontextprotocol/client';
-import type { Metadata } from '../../shared/documents.ts';
-import { nestsDeeper } from '../../shared/json.ts';
 import { JSON_LIMITS, OFFER_LIMITS } from '../../shared/limits.ts';
-import { OfferDefinition } from '../../shared/offer.ts';
+import { nestsDeeper } from '../../shared/text/json.ts';
+import type { Metadata } from '../../shared/wire/documents.ts';
+import { OfferDefinition } from '../../shared/wire/offer.ts';
 import type { ToolExecutor } from '../tools/executor.ts';
 import type { OfferedTool } from '../tools/offers.ts';
 import { MCP_LIMITS } from './limits.ts';

@@ -6,9 +6,9 @@ import type {
   Tool,
 } from '@modelcontextprotocol/client';
 import * as z from 'zod';
-import type { Metadata } from '../../shared/documents.ts';
-import { inOneLine, nameInLine } from '../../shared/plain-sight.ts';
-import type { ToolResult } from '../../shared/tunnel.ts';
+import { inOneLine, nameInLine } from '../../shared/text/plain-sight.ts';
+import type { Metadata } from '../../shared/wire/documents.ts';
+import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
 import { BoundedOutput } from '../terminal/output.ts';
 import type { CallOptions, Connection } from './connection.ts';

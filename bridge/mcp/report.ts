@@ -1,7 +1,7 @@
 /** What people are told of an MCP server: its state, and what the agent could read. Pure. */
 import { MCP_REPORT_LIMITS } from '../../shared/limits.ts';
-import type { McpServerReport } from '../../shared/mcp-servers.ts';
-import { inOneLine } from '../../shared/plain-sight.ts';
+import { inOneLine } from '../../shared/text/plain-sight.ts';
+import type { McpServerReport } from '../../shared/wire/mcp-servers.ts';
 import type { ServerState } from './server.ts';
 
 /** The first servers and entries that fit. */

@@ -9,7 +9,7 @@ import {
   readPlainFile,
   replaceFile,
 } from '../../machine/private-files.ts';
-import { parseJson } from '../../shared/json.ts';
+import { parseJson } from '../../shared/text/json.ts';
 import { parseServerList, type ServerConfig, type ServerList } from './server-list.ts';
 
 /** In the bridge's state folder, which only its owner can read: servers need keys. */

@@ -1,6 +1,6 @@
 /** The MCP servers that the owner lists, in the `mcpServers` shape that other programs use too. */
 import * as z from 'zod';
-import { parseJson } from '../../shared/json.ts';
+import { parseJson } from '../../shared/text/json.ts';
 import { MCP_LIMITS } from './limits.ts';
 
 const Common = z.object({

@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tool } from '@modelcontextprotocol/client';
 import { newDeferred } from '../../machine/deferred.ts';
-import { canonicalJson } from '../../shared/approval-text.ts';
-import type { Metadata } from '../../shared/documents.ts';
-import { inOneLine, nameInLine } from '../../shared/plain-sight.ts';
-import type { ToolResult } from '../../shared/tunnel.ts';
+import { inOneLine, nameInLine } from '../../shared/text/plain-sight.ts';
+import { canonicalJson } from '../../shared/wire/approval-text.ts';
+import type { Metadata } from '../../shared/wire/documents.ts';
+import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
 import type { ToolContext, ToolExecutor } from '../tools/executor.ts';
 import { CallFailure, type CallOutcome } from './call-failure.ts';

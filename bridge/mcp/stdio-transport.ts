@@ -9,8 +9,8 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { newDeferred } from '../../machine/deferred.ts';
-import { parsePruned } from '../../shared/json.ts';
 import { COMMAND_LIMITS, JSON_LIMITS } from '../../shared/limits.ts';
+import { parsePruned } from '../../shared/text/json.ts';
 import type { Launch } from '../terminal/launch.ts';
 import { PacedReading } from '../terminal/paced-reading.ts';
 import { type Program, spawnLaunch } from '../terminal/spawn-launch.ts';

@@ -1,10 +1,10 @@
 /** What a tool of an MCP server returned, as a result for the model and for people. Pure. */
 import type { CallToolResult } from '@modelcontextprotocol/client';
-import { canonicalJson } from '../../shared/approval-text.ts';
-import { ResultImage } from '../../shared/documents.ts';
-import { indentedJson, parseJson } from '../../shared/json.ts';
-import { nameInLine } from '../../shared/plain-sight.ts';
-import type { ToolResult } from '../../shared/tunnel.ts';
+import { indentedJson, parseJson } from '../../shared/text/json.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
+import { canonicalJson } from '../../shared/wire/approval-text.ts';
+import { ResultImage } from '../../shared/wire/documents.ts';
+import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import { BoundedOutput } from '../terminal/output.ts';
 import { MCP_LIMITS } from './limits.ts';
 

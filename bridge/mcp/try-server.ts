@@ -1,5 +1,5 @@
 /** One start of an MCP server, to show its owner whether it works. */
-import { inOneLine } from '../../shared/plain-sight.ts';
+import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { type ConnectOptions, connectServer } from './connection.ts';
 import { MCP_LIMITS } from './limits.ts';
 import type { ServerConfig } from './server-list.ts';

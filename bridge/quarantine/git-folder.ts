@@ -1,7 +1,7 @@
 /** Searches a repository's own folder for everything that is not known to be harmless. */
 import { readFile, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { inOneLine, shorten } from '../../shared/plain-sight.ts';
+import { inOneLine, shorten } from '../../shared/text/plain-sight.ts';
 import { type BytePath, shownName } from '../sandbox/byte-path.ts';
 import { findProgram } from '../sandbox/programs.ts';
 import { configOf, judgeConfig, PLAIN_SETTINGS, type Setting } from './git-config.ts';

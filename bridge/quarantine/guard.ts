@@ -2,7 +2,7 @@
 import { lstat } from 'node:fs/promises';
 import type { LogIds } from '../../machine/log-line.ts';
 import { isSystemError } from '../../machine/system-error.ts';
-import type { AttentionItem } from '../../shared/attention.ts';
+import type { AttentionItem } from '../../shared/wire/attention.ts';
 import { aboutCall, callAtWork } from '../log.ts';
 import { identityOf } from '../sandbox/scan.ts';
 import { readKnown } from './known.ts';

@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { makePrivateFolder, replaceFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
-import { parseJson } from '../../shared/json.ts';
+import { parseJson } from '../../shared/text/json.ts';
 import { quarantineFolder } from './store.ts';
 
 const KnownFile = z.object({

@@ -1,6 +1,6 @@
 /** Looks for new protected things in a workspace, and stores the known ones on disk. */
 import { posix } from 'node:path';
-import type { AttentionItem } from '../../shared/attention.ts';
+import type { AttentionItem } from '../../shared/wire/attention.ts';
 import { ToolFailure } from '../failure.ts';
 import { callAtWork, logTrouble } from '../log.ts';
 import { type BytePath, fromText, isBelow, shownName } from '../sandbox/byte-path.ts';

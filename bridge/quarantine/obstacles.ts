@@ -1,7 +1,7 @@
 /** Finds everything in a workspace that blocks the bridge's work, and on request puts it away. */
 import { realpath, stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import { inOneLine, shorten } from '../../shared/plain-sight.ts';
+import { inOneLine, shorten } from '../../shared/text/plain-sight.ts';
 import { type BytePath, fromText, shownName, toBytes } from '../sandbox/byte-path.ts';
 import { closureOf } from '../sandbox/protected.ts';
 import { type HeldEntry, HeldFolder, QuarantineError } from './held-folder.ts';

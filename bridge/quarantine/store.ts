@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { makePrivateFolder, PRIVATE_FILE, replaceFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
-import { parseJson } from '../../shared/json.ts';
+import { parseJson } from '../../shared/text/json.ts';
 import { fromText } from '../sandbox/byte-path.ts';
 import { HeldFolder } from './held-folder.ts';
 import { removeTree } from './moving.ts';

@@ -1,5 +1,5 @@
 /** Tells what was found: at the machine at once, and with the result of a command. */
-import { type AttentionItem, attentionSentence } from '../../shared/attention.ts';
+import { type AttentionItem, attentionSentence } from '../../shared/wire/attention.ts';
 import { boundedWhat } from './git-folder.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
 

@@ -3,7 +3,7 @@
  * reference. So this reads lines of `key: value` and ignores keys that it does not know. Pure.
  */
 import { RULE_FILE_LIMITS } from '../../shared/limits.ts';
-import type { RuleFile } from '../../shared/rules.ts';
+import type { RuleFile } from '../../shared/wire/rules.ts';
 
 export interface RuleHead extends Pick<RuleFile, 'kind' | 'globs' | 'description'> {
   /** The file's text behind the head. */

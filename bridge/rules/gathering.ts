@@ -1,10 +1,10 @@
 /** Collects the rules of one look: drops what is double or unusable, includes files, and cuts. */
 import { readPlainFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
-import { cutNote } from '../../shared/cut-lines.ts';
 import { REQUEST_LIMITS, RULE_FILE_LIMITS } from '../../shared/limits.ts';
-import { nameInLine, shorten } from '../../shared/plain-sight.ts';
-import type { LeftOutRule, RuleFile, RuleSet } from '../../shared/rules.ts';
+import { cutNote } from '../../shared/text/cut-lines.ts';
+import { nameInLine, shorten } from '../../shared/text/plain-sight.ts';
+import type { LeftOutRule, RuleFile, RuleSet } from '../../shared/wire/rules.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { Candidate } from './find.ts';
 import { readHead } from './frontmatter.ts';

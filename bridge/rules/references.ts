@@ -1,8 +1,8 @@
 /** Includes the files that a rule names as `@path`. */
 import { posix } from 'node:path';
 import { RULE_FILE_LIMITS } from '../../shared/limits.ts';
-import { withoutEnd } from '../../shared/mentions.ts';
-import { nameInLine } from '../../shared/plain-sight.ts';
+import { withoutEnd } from '../../shared/text/mentions.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { FoundText } from './texts.ts';
 
 export interface Including {

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CONTEXT_LIMITS, RULE_FILE_LIMITS } from '../../shared/limits.ts';
-import type { RuleSet } from '../../shared/rules.ts';
+import type { RuleSet } from '../../shared/wire/rules.ts';
 import { logEvent } from '../log.ts';
 import type { IgnoreRules } from '../search/ignore-files.ts';
 import type { Workspace } from '../workspace/workspace.ts';

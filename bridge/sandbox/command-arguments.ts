@@ -1,6 +1,6 @@
 /** The arguments for bubblewrap and the shell that each sandboxed command gets of its own. */
 
-import { inOneLine } from '../../shared/plain-sight.ts';
+import { inOneLine } from '../../shared/text/plain-sight.ts';
 import type { Permission } from '../../shared/tools/run-terminal-cmd.ts';
 import { FIRST_INPUT, reportDescriptor, SHELL } from '../terminal/launch.ts';
 import type { Bubblewrap } from './bubblewrap.ts';

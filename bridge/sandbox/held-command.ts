@@ -1,6 +1,6 @@
 /** A command that waits inside its sandbox until its mounts have been checked. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inOneLine } from '../../shared/plain-sight.ts';
+import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { ToolFailure } from '../failure.ts';
 import { type Checked, isAsChecked } from './base.ts';
 import { descendants } from './freeze.ts';

@@ -8,7 +8,7 @@ import { configFolder } from '../../machine/config-folder.ts';
 import { readPlainFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { DrawbridgeError, invalidRequest } from '../../shared/errors.ts';
-import { parseJson } from '../../shared/json.ts';
+import { parseJson } from '../../shared/text/json.ts';
 
 const SandboxFile = z.strictObject({
   /** Files and folders that commands may read, absolute or with `~/` in front. */

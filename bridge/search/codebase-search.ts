@@ -1,7 +1,7 @@
 /** Answers a question about a code base with the passages that mention the question's concepts most. */
 import type { Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
-import { nameInLine } from '../../shared/plain-sight.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { compute } from '../compute/compute.ts';
 import { ToolFailure, toFileFailure } from '../failure.ts';
 import { readImage } from '../workspace/files.ts';

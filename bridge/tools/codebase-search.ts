@@ -1,6 +1,6 @@
 /** Runs codebase_search: finds the passages of the code that answer a question best, and shows their lines. */
 
-import { nameInLine } from '../../shared/plain-sight.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { codebaseSearch } from '../../shared/tools/codebase-search.ts';
 import { numberLine } from '../edits/line-numbers.ts';
 import { cutLine } from '../result-lines.ts';

@@ -1,9 +1,10 @@
 /** Reports a command: to the model as text, to people as the metadata of a terminal command. */
-import { type AttentionItem, attentionSentence } from '../../shared/attention.ts';
-import type { TerminalCommandMetadata } from '../../shared/documents.ts';
+
 import { COMMAND_LIMITS, TOOL_LIMITS } from '../../shared/limits.ts';
-import { nameInLine } from '../../shared/plain-sight.ts';
-import type { ToolResult } from '../../shared/tunnel.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
+import { type AttentionItem, attentionSentence } from '../../shared/wire/attention.ts';
+import type { TerminalCommandMetadata } from '../../shared/wire/documents.ts';
+import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import type { ClosedName } from '../sandbox/confinement.ts';
 import type { BackgroundOutcome } from '../terminal/background.ts';
 

@@ -1,9 +1,10 @@
 /** Runs delete_file: deletes one file, never a folder and never the target of a link. */
-import type { FileEditMetadata } from '../../shared/documents.ts';
-import { languageOf } from '../../shared/languages.ts';
-import { nameInLine } from '../../shared/plain-sight.ts';
+
+import { languageOf } from '../../shared/text/languages.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { deleteFile } from '../../shared/tools/delete-file.ts';
-import type { ToolResult } from '../../shared/tunnel.ts';
+import type { FileEditMetadata } from '../../shared/wire/documents.ts';
+import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
 import { deleteImage, staleFailure } from '../workspace/changes.ts';
 import { type FileImage, readImage } from '../workspace/files.ts';

@@ -1,10 +1,11 @@
 /** An edit that was worked out, as a proposal that a person may change further. */
-import { cutLines } from '../../shared/cut-lines.ts';
-import type { Diff, FileEditMetadata } from '../../shared/documents.ts';
-import { languageOf } from '../../shared/languages.ts';
+
 import { TOOL_LIMITS } from '../../shared/limits.ts';
-import { nameInLine } from '../../shared/plain-sight.ts';
-import type { ToolResult } from '../../shared/tunnel.ts';
+import { cutLines } from '../../shared/text/cut-lines.ts';
+import { languageOf } from '../../shared/text/languages.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
+import type { Diff, FileEditMetadata } from '../../shared/wire/documents.ts';
+import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import { compute } from '../compute/compute.ts';
 import { decode } from '../edits/encoding.ts';
 import type { EditProposal } from '../edits/propose.ts';

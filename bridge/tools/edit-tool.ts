@@ -1,5 +1,5 @@
 /** An edit in two steps: it is worked out first, and made only if the file is still the same. */
-import { nameInLine } from '../../shared/plain-sight.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { ToolDefinition } from '../../shared/tools/definition.ts';
 import { compute } from '../compute/compute.ts';
 import type { Edit } from '../edits/propose.ts';

@@ -1,8 +1,5 @@
 /** The contract of a tool on this machine: it proposes what a call would do, and carries out its proposal. */
 import * as z from 'zod';
-import type { Proposal } from '../../shared/approvals.ts';
-import type { Metadata } from '../../shared/documents.ts';
-import type { FormField } from '../../shared/elicitation.ts';
 import {
   meantArguments,
   subjectsOf,
@@ -10,7 +7,10 @@ import {
   type ToolFacts,
   takesPath,
 } from '../../shared/tools/definition.ts';
-import type { ToolResult } from '../../shared/tunnel.ts';
+import type { Proposal } from '../../shared/wire/approvals.ts';
+import type { Metadata } from '../../shared/wire/documents.ts';
+import type { FormField } from '../../shared/wire/elicitation.ts';
+import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
 import type { Place, Workspace } from '../workspace/workspace.ts';
 import type { ReadLedger } from './ledger.ts';

@@ -1,7 +1,7 @@
 /** Runs glob_file_search: finds files by the pattern of their path, newest first. */
 import { join } from 'node:path';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
-import { nameInLine } from '../../shared/plain-sight.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { globFileSearch } from '../../shared/tools/glob-file-search.ts';
 import { filterInTurns } from '../compute/turns.ts';
 import { linesThatFit } from '../result-lines.ts';

@@ -3,7 +3,7 @@
 import { lstat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
-import { nameInLine } from '../../shared/plain-sight.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { grep } from '../../shared/tools/grep.ts';
 import { ToolFailure, toFileFailure } from '../failure.ts';
 import { listFiles } from '../search/file-list.ts';

@@ -1,17 +1,17 @@
 /** Tools that servers of this machine's owner offer: holds them, and describes them to the edge. */
 import { createHash } from 'node:crypto';
-import { canonicalJson } from '../../shared/approval-text.ts';
-import type { Metadata } from '../../shared/documents.ts';
-import { parseJson } from '../../shared/json.ts';
 import { JSON_LIMITS, OFFER_LIMITS } from '../../shared/limits.ts';
+import { parseJson } from '../../shared/text/json.ts';
+import { offered } from '../../shared/tools/toolbox.ts';
+import { canonicalJson } from '../../shared/wire/approval-text.ts';
+import type { Metadata } from '../../shared/wire/documents.ts';
 import {
   charsOf,
   type Instructions,
   type Offer,
   OfferDefinition,
   type OfferSet,
-} from '../../shared/offer.ts';
-import { offered } from '../../shared/tools/toolbox.ts';
+} from '../../shared/wire/offer.ts';
 import { ToolFailure } from '../failure.ts';
 import { logTrouble } from '../log.ts';
 import type { BridgeTool, ToolExecutor, ToolFactsHere } from './executor.ts';

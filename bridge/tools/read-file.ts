@@ -1,5 +1,5 @@
 /** Runs read_file: shows a text file, or a part of it, with line numbers. */
-import { nameInLine } from '../../shared/plain-sight.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { readFile } from '../../shared/tools/read-file.ts';
 import { compute } from '../compute/compute.ts';
 import { readImage } from '../workspace/files.ts';

@@ -1,9 +1,9 @@
 /** Runs rename_file: renames one file. Never renames a folder or the target of a link, and never overwrites. */
 import { basename } from 'node:path';
-import type { FileEditMetadata } from '../../shared/documents.ts';
-import { languageOf } from '../../shared/languages.ts';
-import { nameInLine } from '../../shared/plain-sight.ts';
+import { languageOf } from '../../shared/text/languages.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { renameFile } from '../../shared/tools/rename-file.ts';
+import type { FileEditMetadata } from '../../shared/wire/documents.ts';
 import { ToolFailure } from '../failure.ts';
 import { moveImage } from '../workspace/changes.ts';
 import type { Place } from '../workspace/workspace.ts';

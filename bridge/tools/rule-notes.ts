@@ -1,7 +1,7 @@
 /** Adds notes to a search's answer about ignore files that were skipped, because they change what the model sees. */
 import { lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { nameInLine } from '../../shared/plain-sight.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { readRulesAbove } from '../search/ignore-files.ts';
 import type { Place } from '../workspace/workspace.ts';
 import type { ToolContext, ToolExecutor } from './executor.ts';

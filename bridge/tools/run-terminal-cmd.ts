@@ -1,11 +1,11 @@
 /** Runs run_terminal_cmd: runs a shell command under the machine's confinement, to its end or in the background. */
 import { stat } from 'node:fs/promises';
-import type { Proposal } from '../../shared/approvals.ts';
-import type { AttentionItem } from '../../shared/attention.ts';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
-import { nameInLine } from '../../shared/plain-sight.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { runTerminalCmd } from '../../shared/tools/run-terminal-cmd.ts';
-import type { ToolResult } from '../../shared/tunnel.ts';
+import type { Proposal } from '../../shared/wire/approvals.ts';
+import type { AttentionItem } from '../../shared/wire/attention.ts';
+import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
 import type { GuardedCommand, WorkspaceGuard } from '../quarantine/guard.ts';
 import type { Confinement, PreparedCommand } from '../sandbox/confinement.ts';

@@ -1,7 +1,7 @@
 /** Saves a plan in the folder for plans, which is closed to all other tools. A person sees the whole change first. */
-import { nameInLine } from '../../shared/plain-sight.ts';
-import { PLAN_FILE } from '../../shared/plan-file.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { savePlan } from '../../shared/tools/save-plan.ts';
+import { PLAN_FILE } from '../../shared/wire/plan-file.ts';
 import { compute } from '../compute/compute.ts';
 import { replaceImage } from '../workspace/changes.ts';
 import { readImageIfAny } from '../workspace/files.ts';

@@ -1,9 +1,9 @@
 /** The lines of the journal: their schema, and the state that they add up to. */
 import * as z from 'zod';
-import { Nonce } from '../../shared/approvals.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { CallId } from '../../shared/ids.ts';
-import { ToolResult } from '../../shared/tunnel.ts';
+import { Nonce } from '../../shared/wire/approvals.ts';
+import { ToolResult } from '../../shared/wire/tunnel.ts';
 
 const FileHash = z.string().nullable();
 

@@ -17,7 +17,7 @@ import { takeLock } from '../../machine/lock.ts';
 import { makePrivateFolders, restoreMarkOf } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
-import type { ToolResult } from '../../shared/tunnel.ts';
+import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import type { Answered, CallBook, CallState, Start } from '../admission/book.ts';
 import { type Entry, type Held, replay } from './journal-entries.ts';
 import { JournalFile } from './journal-file.ts';

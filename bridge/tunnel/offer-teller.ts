@@ -1,6 +1,6 @@
 /** Tells the edge which tools this bridge offers: a digest in each hello, the set on request or after a change. */
-import type { OfferSet } from '../../shared/offer.ts';
-import { type BridgeFrame, OFFERS_FEATURE } from '../../shared/tunnel.ts';
+import type { OfferSet } from '../../shared/wire/offer.ts';
+import { type BridgeFrame, OFFERS_FEATURE } from '../../shared/wire/tunnel.ts';
 
 /** Knows which set the edge was told last. */
 export class OfferTeller {

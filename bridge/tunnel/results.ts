@@ -1,6 +1,6 @@
 /** The results of calls that were ended, and the cut of results to the size of a frame. */
 import { RUN_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
-import type { ToolResult } from '../../shared/tunnel.ts';
+import type { ToolResult } from '../../shared/wire/tunnel.ts';
 
 export const CANCELLED: ToolResult = { status: 'error', code: 'CANCELLED', data: 'Cancelled.' };
 

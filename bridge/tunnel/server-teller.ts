@@ -1,6 +1,6 @@
 /** Tells the edge of the bridge's MCP servers: after each welcome, and after each change. */
-import type { McpServerReport } from '../../shared/mcp-servers.ts';
-import { type BridgeFrame, MCP_SERVERS_FEATURE } from '../../shared/tunnel.ts';
+import type { McpServerReport } from '../../shared/wire/mcp-servers.ts';
+import { type BridgeFrame, MCP_SERVERS_FEATURE } from '../../shared/wire/tunnel.ts';
 
 /** Knows what the edge was told last over this connection. */
 export class ServerTeller {

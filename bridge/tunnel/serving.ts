@@ -8,7 +8,7 @@ import {
   LOOK,
   OFFERS_FEATURE,
   TUNNEL_PROTOCOL,
-} from '../../shared/tunnel.ts';
+} from '../../shared/wire/tunnel.ts';
 import type { Looker } from '../context/looker.ts';
 import { ConnectionRefused, stayConnected } from './connection.ts';
 import type { Journal } from './journal.ts';

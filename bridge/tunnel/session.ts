@@ -1,15 +1,15 @@
 /** Takes calls and sends results. Runs each call once, across any number of connections and processes. */
 import type { LogIds } from '../../machine/log-line.ts';
-import type { ApprovalQuestion } from '../../shared/approvals.ts';
-import type { MessageLook } from '../../shared/findings.ts';
 import { REQUEST_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
+import type { ApprovalQuestion } from '../../shared/wire/approvals.ts';
+import type { MessageLook } from '../../shared/wire/findings.ts';
 import type {
   ApprovalAnswer,
   BridgeFrame,
   ToolCall,
   ToolResult,
   TunnelFrame,
-} from '../../shared/tunnel.ts';
+} from '../../shared/wire/tunnel.ts';
 import type { DeviceAsker } from '../admission/askers.ts';
 import type { OpenQuestion } from '../admission/asking.ts';
 import type { Resolution } from '../admission/book.ts';

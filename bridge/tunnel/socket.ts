@@ -2,8 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import { type RawData, WebSocket } from 'ws';
 import { WireError } from '../../shared/errors.ts';
-import { parseJson } from '../../shared/json.ts';
 import { JSON_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
+import { parseJson } from '../../shared/text/json.ts';
 import {
   type BridgeFrame,
   CLOSE,
@@ -12,7 +12,7 @@ import {
   PONG,
   TUNNEL_PROTOCOL,
   TunnelFrame,
-} from '../../shared/tunnel.ts';
+} from '../../shared/wire/tunnel.ts';
 
 /** The events of a connection. Frames between `onOpen` and `onClose` belong to one socket. */
 export interface ConnectionEvents {

@@ -3,7 +3,7 @@ import { lookup as systemLookup } from 'node:dns';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { nameInLine } from '../../shared/plain-sight.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { compute } from '../compute/compute.ts';
 import { ToolFailure } from '../failure.ts';
 import { isPublicAddress } from './addresses.ts';

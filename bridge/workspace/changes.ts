@@ -4,7 +4,7 @@ import { constants, type Stats } from 'node:fs';
 import { type FileHandle, link, lstat, open, readdir, rename, rm, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isSystemError } from '../../machine/system-error.ts';
-import { nameInLine } from '../../shared/plain-sight.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { ToolFailure } from '../failure.ts';
 import { type Anchor, giveToOwnerOf } from './anchor.ts';
 import { assertRegular, type FileImage, hashOf, inFolderOf, readEntry } from './files.ts';

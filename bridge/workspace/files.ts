@@ -4,7 +4,7 @@ import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readdir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
-import { nameInLine } from '../../shared/plain-sight.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { ToolFailure, toFileFailure } from '../failure.ts';
 import { type Anchor, anchorFolder } from './anchor.ts';
 import type { Place } from './workspace.ts';

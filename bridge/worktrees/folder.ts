@@ -1,7 +1,7 @@
 /** The folder of a worktree's calls, and the person's folders that its commands see there. */
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { nameInLine } from '../../shared/plain-sight.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { ToolFailure } from '../failure.ts';
 import type { FolderLink, OtherFolder } from '../sandbox/confinement.ts';
 import { anchorFolder } from '../workspace/anchor.ts';

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { statfs } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { nameInLine } from '../../shared/plain-sight.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { readGitStatus } from '../context/git-status.ts';
 import { ToolFailure } from '../failure.ts';
 import { type Account, otherRights } from '../sandbox/account.ts';

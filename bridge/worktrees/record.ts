@@ -6,7 +6,7 @@ import type { Stats } from 'node:fs';
 import { cp, lstat, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSystemError } from '../../machine/system-error.ts';
-import { nameInLine } from '../../shared/plain-sight.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { type BytePath, fromText, toBytes, toText } from '../sandbox/byte-path.ts';
 import type { Confinement } from '../sandbox/confinement.ts';
 import type { Git, GitCall } from './git.ts';

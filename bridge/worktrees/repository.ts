@@ -2,7 +2,7 @@
 import { lstat, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readPlainFile } from '../../machine/private-files.ts';
-import { nameInLine } from '../../shared/plain-sight.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { ToolFailure } from '../failure.ts';
 import { linkedGitFolders } from '../sandbox/git-folders.ts';
 import { type Git, type GitCall, gitFailed, worktreeFailed } from './git.ts';

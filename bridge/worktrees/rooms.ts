@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WORKTREE_TOOLS } from '../../shared/tools/worktree.ts';
-import type { ToolCall } from '../../shared/tunnel.ts';
+import type { ToolCall } from '../../shared/wire/tunnel.ts';
 import type { Gate } from '../admission/admit.ts';
 import type { Elsewhere } from '../admission/call-life.ts';
 import type { Judge } from '../admission/judge.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { readIfThere } from '../../machine/private-files.ts';
 import { invalidRequest } from '../../shared/errors.ts';
-import { parseJson } from '../../shared/json.ts';
+import { parseJson } from '../../shared/text/json.ts';
 import { worktreeFailed } from './git.ts';
 import { WORKTREE_LIMITS } from './limits.ts';
 

@@ -9,8 +9,8 @@ import * as z from 'zod';
 import { PRIVATE_FOLDER, replaceFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { ConversationId } from '../../shared/ids.ts';
-import { parseJson } from '../../shared/json.ts';
 import { JSON_LIMITS } from '../../shared/limits.ts';
+import { parseJson } from '../../shared/text/json.ts';
 import { callAtWork, logTrouble } from '../log.ts';
 import { worktreeFailed } from './git.ts';
 

@@ -7,7 +7,7 @@ import {
   openWorktree as openTool,
   removeWorktree as removeTool,
 } from '../../shared/tools/worktree.ts';
-import type { ToolResult } from '../../shared/tunnel.ts';
+import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import type { Judge } from '../admission/judge.ts';
 import { ToolFailure } from '../failure.ts';
 import { logTrouble } from '../log.ts';

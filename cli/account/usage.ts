@@ -1,9 +1,9 @@
 /** `drawbridge usage`: what the account's responses have spent, by day and model. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { type Client, createClient } from '../../client/index.ts';
+import { addEntries, Day, type UsageEntry } from '../../shared/api/usage.ts';
 import { MODEL_LIMITS } from '../../shared/limits.ts';
-import { printableLine } from '../../shared/plain-sight.ts';
-import { addEntries, Day, type UsageEntry } from '../../shared/usage.ts';
+import { printableLine } from '../../shared/text/plain-sight.ts';
 import { addTargetOptions, findTarget, type TargetOptions } from '../target/target.ts';
 import { EXIT_HELP } from '../terminal/exit-codes.ts';
 import { jsonLine, openTerminal, type Terminal } from '../terminal/terminal.ts';

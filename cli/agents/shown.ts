@@ -1,7 +1,7 @@
 /** An agent as text. What models and repositories have written is made harmless first. Pure. */
-import type { Agent, AgentInfo } from '../../shared/agents.ts';
+import type { Agent, AgentInfo } from '../../shared/api/agents.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
-import { printable, printableLine } from '../../shared/plain-sight.ts';
+import { printable, printableLine } from '../../shared/text/plain-sight.ts';
 
 /** One line, with tabs between the fields. */
 export function agentLine({ id, status, updated, title }: AgentInfo): string {

@@ -1,8 +1,9 @@
 /** `drawbridge approvals`: the calls and questions that wait for a person, in all conversations. */
 import type { Command } from 'commander';
 import { ClientError, createClient } from '../../client/index.ts';
-import { ApprovalList, type OpenApproval, type OpenQuestions } from '../../shared/listings.ts';
-import { printableLine } from '../../shared/plain-sight.ts';
+import { ApprovalList } from '../../shared/api/listings.ts';
+import { printableLine } from '../../shared/text/plain-sight.ts';
+import type { OpenApproval, OpenQuestions } from '../../shared/wire/approvals.ts';
 import { RENDER_LIMITS } from '../limits.ts';
 import { writeQuestions } from '../render/clarification.ts';
 import { Pen } from '../render/pen.ts';

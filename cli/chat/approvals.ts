@@ -2,11 +2,11 @@
 import { type Device, isNewText } from '../../client/index.ts';
 import { askForm } from '../../machine/ask-form.ts';
 import { allowAlways } from '../../machine/owner-rules.ts';
-import { offerOf } from '../../shared/approvals.ts';
+import type { ApprovalRequest } from '../../shared/api/requests.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
-import { alwaysWords } from '../../shared/plain-sight.ts';
-import type { ApprovalRequest } from '../../shared/requests.ts';
+import { alwaysWords } from '../../shared/shown/proposal.ts';
 import { consequenceOf } from '../../shared/tools/catalogue.ts';
+import { offerOf } from '../../shared/wire/approvals.ts';
 import type { ApprovalEvent } from '../render/catch-up.ts';
 import { askForChangedFile } from './changed-file.ts';
 import { type Chat, sayUnlessCounted } from './chat.ts';

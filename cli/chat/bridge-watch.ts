@@ -1,5 +1,5 @@
 /** Tells the person that the bridge is back after a call could not reach it. */
-import type { StreamEvent } from '../../shared/events.ts';
+import type { StreamEvent } from '../../shared/wire/events.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import type { Chat } from './chat.ts';
 

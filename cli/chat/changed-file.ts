@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { PRIVATE_FILE } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
-import { inOneLine } from '../../shared/plain-sight.ts';
+import { inOneLine } from '../../shared/text/plain-sight.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /**

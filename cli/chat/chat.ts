@@ -1,10 +1,10 @@
 /** What the parts of a chat share, and two messages about answers to questions. */
 import type { Client, Device } from '../../client/index.ts';
 import { ClientError } from '../../client/index.ts';
-import type { StreamEvent } from '../../shared/events.ts';
+import type { ImagePart } from '../../shared/api/requests.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
-import { printableLine } from '../../shared/plain-sight.ts';
-import type { ImagePart } from '../../shared/requests.ts';
+import { printableLine } from '../../shared/text/plain-sight.ts';
+import type { StreamEvent } from '../../shared/wire/events.ts';
 import type { OwnBridge } from '../target/target.ts';
 import { describeError } from '../terminal/failure-text.ts';
 import { ownCommand } from '../terminal/own-command.ts';

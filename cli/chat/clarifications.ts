@@ -1,6 +1,7 @@
 /** Asks the person the agent's questions; an answer is a number or text. */
-import type { Answer, Question } from '../../shared/documents.ts';
+
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
+import type { Answer, Question } from '../../shared/wire/documents.ts';
 import type { ClarificationEvent } from '../render/catch-up.ts';
 import { type Chat, sayUnlessCounted } from './chat.ts';
 

@@ -2,9 +2,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { createClient } from '../../client/index.ts';
 import { readSettings } from '../../local/config/settings.ts';
-import { ModeName } from '../../shared/definitions.ts';
 import { BUDGET_LIMITS, RUN_LIMITS } from '../../shared/limits.ts';
-import { Mode } from '../../shared/modes.ts';
+import { ModeName } from '../../shared/wire/definitions.ts';
+import { Mode } from '../../shared/wire/modes.ts';
 import { bridgeForNew, lastConversation, requireHere } from '../target/own-bridge.ts';
 import {
   addTargetOptions,

@@ -2,8 +2,8 @@
 import { createReadStream } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import { isSystemError } from '../../machine/system-error.ts';
+import type { ImagePart } from '../../shared/api/requests.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
-import type { ImagePart } from '../../shared/requests.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 

@@ -1,6 +1,7 @@
 /** Builds a message from the prompt, the piped input below it, and images. */
+
+import type { ImagePart, MessageContent } from '../../shared/api/requests.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
-import type { ImagePart, MessageContent } from '../../shared/requests.ts';
 import { readPiped } from '../terminal/piped-input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { UsageError } from '../terminal/usage-error.ts';

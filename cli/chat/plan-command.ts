@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander';
 import type { Client } from '../../client/index.ts';
 import { LocalError } from '../../machine/local-error.ts';
-import { isPlan } from '../../shared/fold.ts';
+import { isPlan } from '../../shared/wire/fold.ts';
 import { addTargetOptions, type TargetOptions } from '../target/target.ts';
 import { CHAT_EXIT_HELP } from '../terminal/exit-codes.ts';
 import { ownCommand } from '../terminal/own-command.ts';

@@ -1,7 +1,7 @@
 /** Asks the person the questions of one turn, one after the other. */
-import type { StreamEvent } from '../../shared/events.ts';
-import { askKeyOf, asksOf } from '../../shared/fold.ts';
-import type { SubagentAsk } from '../../shared/subagents.ts';
+import type { StreamEvent } from '../../shared/wire/events.ts';
+import { askKeyOf, asksOf } from '../../shared/wire/fold.ts';
+import type { SubagentAsk } from '../../shared/wire/subagents.ts';
 import {
   type ApprovalEvent,
   approvalEvent,

@@ -1,8 +1,8 @@
 /** A chat: one prompt and its answer, or a conversation in the terminal. */
 import { ClientError } from '../../client/index.ts';
-import { ModeName } from '../../shared/definitions.ts';
-import type { StreamEvent } from '../../shared/events.ts';
-import { Mode } from '../../shared/modes.ts';
+import { ModeName } from '../../shared/wire/definitions.ts';
+import type { StreamEvent } from '../../shared/wire/events.ts';
+import { Mode } from '../../shared/wire/modes.ts';
 import { EXIT } from '../terminal/exit-codes.ts';
 import { describeError } from '../terminal/failure-text.ts';
 import { UsageError } from '../terminal/usage-error.ts';

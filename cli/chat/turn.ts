@@ -1,10 +1,10 @@
 /** Sends one message, shows its answer and asks the questions that come up. */
 import { hostname } from 'node:os';
 import type { EventStream, FollowOptions } from '../../client/index.ts';
-import type { ResponseStatus } from '../../shared/documents.ts';
-import { type ReadEvent, StreamEvent } from '../../shared/events.ts';
+import type { MessageContent } from '../../shared/api/requests.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
-import type { MessageContent } from '../../shared/requests.ts';
+import type { ResponseStatus } from '../../shared/wire/documents.ts';
+import { type ReadEvent, StreamEvent } from '../../shared/wire/events.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import {
   type Chat,

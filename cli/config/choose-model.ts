@@ -5,8 +5,8 @@ import { type FoundServer, findModelServers, listModelsAt } from '../../local/co
 import { withoutSetting, withSetting } from '../../local/config/edit.ts';
 import { Config, DEMO, type KeyReference } from '../../local/config/schema.ts';
 import { LocalError } from '../../machine/local-error.ts';
-import { ModelDialect, PROVIDERS } from '../../shared/dialects.ts';
-import { inOneLine, nameInLine } from '../../shared/plain-sight.ts';
+import { ModelDialect, PROVIDERS } from '../../shared/settings/dialects.ts';
+import { inOneLine, nameInLine } from '../../shared/text/plain-sight.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import { describeFailure } from '../terminal/failure-text.ts';
 import { ownCommand } from '../terminal/own-command.ts';

@@ -11,7 +11,7 @@ import { type Origin, readSettings, type Settings } from '../../local/config/set
 import { sharedServerDir } from '../../local/state/folder.ts';
 import { isClaimed } from '../../local/state/running.ts';
 import { LocalError } from '../../machine/local-error.ts';
-import { inOneLine } from '../../shared/plain-sight.ts';
+import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { abortOnInterrupt } from '../terminal/ending.ts';
 import { EXIT, EXIT_HELP } from '../terminal/exit-codes.ts';
 import { ownCommand } from '../terminal/own-command.ts';

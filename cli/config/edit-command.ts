@@ -15,7 +15,7 @@ import { withSchemaLink } from '../../local/config/edit.ts';
 import { configSchemaText, SCHEMA_FILE } from '../../local/config/json-schema.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { makePrivateFolders, replaceFile } from '../../machine/private-files.ts';
-import { nameInLine } from '../../shared/plain-sight.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 

@@ -1,7 +1,7 @@
 /** The commands that change a conversation: rename, archive, unarchive, fork and delete. */
 import type { Command } from 'commander';
 import { createClient } from '../../client/index.ts';
-import { ConversationPatch } from '../../shared/conversations.ts';
+import { ConversationPatch } from '../../shared/api/conversations.ts';
 import { addTargetOptions, findTarget, type TargetOptions } from '../target/target.ts';
 import { parseConversationId, parseResponseId } from '../target/typed-ids.ts';
 import { askFirst } from '../terminal/confirm.ts';

@@ -1,7 +1,7 @@
 /** `drawbridge conversations`: lists conversations, and holds the commands that change one. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Client, createClient } from '../../client/index.ts';
-import type { ConversationInfo } from '../../shared/conversations.ts';
+import type { ConversationInfo } from '../../shared/api/conversations.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { addTargetOptions, findTarget, type TargetOptions } from '../target/target.ts';
 import { EXIT_HELP } from '../terminal/exit-codes.ts';

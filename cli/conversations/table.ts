@@ -1,7 +1,7 @@
 /** A list of conversations as text: columns for a person, tabs for a program. */
-import type { ConversationInfo } from '../../shared/conversations.ts';
+import type { ConversationInfo } from '../../shared/api/conversations.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
-import { printableLine } from '../../shared/plain-sight.ts';
+import { printableLine } from '../../shared/text/plain-sight.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import type { Paint } from '../terminal/paint.ts';
 

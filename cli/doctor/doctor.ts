@@ -4,7 +4,7 @@ import type { Programs } from '../../local/instance.ts';
 import { readWranglerConfig } from '../../local/runtime/wrangler-config.ts';
 import type { StateLocation } from '../../local/state/folder.ts';
 import { findInstance } from '../../local/state/running.ts';
-import { inOneLine } from '../../shared/plain-sight.ts';
+import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import { findLocation } from '../target/location-options.ts';
 import { addTargetOptions, findTarget, type TargetOptions } from '../target/target.ts';

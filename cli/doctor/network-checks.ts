@@ -1,8 +1,13 @@
 /** Checks over the network: the Drawbridge that answers here, the way to it, and the servers of the models. */
 import { openServerSettings, readSettings } from '../../local/config/settings.ts';
 import { type ModelSettings, modelVariables } from '../../local/settings.ts';
-import { DEFAULT_DIALECT, type ModelDialect, PROVIDERS, serverOf } from '../../shared/dialects.ts';
-import { parseModelTable } from '../../shared/models.ts';
+import {
+  DEFAULT_DIALECT,
+  type ModelDialect,
+  PROVIDERS,
+  serverOf,
+} from '../../shared/settings/dialects.ts';
+import { parseModelTable } from '../../shared/settings/models.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import type { Target } from '../target/target.ts';
 import { bad, type Finding, good, note } from './finding.ts';

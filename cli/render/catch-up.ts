@@ -1,8 +1,8 @@
 /** Computes the events that bring the screen up to date with a snapshot. */
-import type { ChatResponse, Document } from '../../shared/documents.ts';
-import { ToolOutcome } from '../../shared/documents.ts';
-import { type StreamEvent, TapeEvent } from '../../shared/events.ts';
-import { askKeyOf, asksOf, isUnanswered } from '../../shared/fold.ts';
+import type { ChatResponse, Document } from '../../shared/wire/documents.ts';
+import { ToolOutcome } from '../../shared/wire/documents.ts';
+import { type StreamEvent, TapeEvent } from '../../shared/wire/events.ts';
+import { askKeyOf, asksOf, isUnanswered } from '../../shared/wire/fold.ts';
 import type { Shown } from './shown.ts';
 
 /** Returns undefined if the screen shows something that the snapshot lacks: no event can remove it. */

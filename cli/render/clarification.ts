@@ -1,8 +1,8 @@
 /** Shows the agent's questions with numbered options, and the answers. */
 import * as z from 'zod';
-import { Answer, Question } from '../../shared/documents.ts';
 import { EDGE_TOOL_LIMITS } from '../../shared/limits.ts';
-import { printableLine } from '../../shared/plain-sight.ts';
+import { printableLine } from '../../shared/text/plain-sight.ts';
+import { Answer, Question } from '../../shared/wire/documents.ts';
 import type { Paint } from '../terminal/paint.ts';
 import type { Pen } from './pen.ts';
 import type { DocumentEvent, Shown } from './shown.ts';

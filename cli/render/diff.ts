@@ -1,7 +1,7 @@
 /** A file edit as a few coloured lines. */
 import { structuredPatch } from 'diff';
-import type { Diff } from '../../shared/documents.ts';
-import { printable } from '../../shared/plain-sight.ts';
+import { printable } from '../../shared/text/plain-sight.ts';
+import type { Diff } from '../../shared/wire/documents.ts';
 import { RENDER_LIMITS } from '../limits.ts';
 import type { Paint } from '../terminal/paint.ts';
 

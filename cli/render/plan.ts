@@ -1,12 +1,13 @@
 /** Shows plans, and the changes of their todos. */
+
+import { EDGE_TOOL_LIMITS } from '../../shared/limits.ts';
+import { printableLine } from '../../shared/text/plain-sight.ts';
 import {
   PlanMetadata,
   type Todo,
   type TodoStatus,
   TodoUpdateMetadata,
-} from '../../shared/documents.ts';
-import { EDGE_TOOL_LIMITS } from '../../shared/limits.ts';
-import { printableLine } from '../../shared/plain-sight.ts';
+} from '../../shared/wire/documents.ts';
 import { RENDER_LIMITS } from '../limits.ts';
 import type { Paint, Style } from '../terminal/paint.ts';
 import type { Pen } from './pen.ts';

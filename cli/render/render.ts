@@ -1,5 +1,5 @@
 /** Turns the events of a response into text for a screen: pure, one event at a time. */
-import type { StreamEvent } from '../../shared/events.ts';
+import type { StreamEvent } from '../../shared/wire/events.ts';
 import type { Paint } from '../terminal/paint.ts';
 import { catchUp } from './catch-up.ts';
 import { writeClarificationEvent } from './clarification.ts';

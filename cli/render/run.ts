@@ -1,15 +1,12 @@
 /** Shows what concerns the run: approvals, warnings, a change of the model, the end. */
-import { attentionSentence } from '../../shared/attention.ts';
-import type { Cost } from '../../shared/budget.ts';
-import type { Usage } from '../../shared/documents.ts';
-import type { StreamEvent } from '../../shared/events.ts';
+
 import { MODEL_LIMITS } from '../../shared/limits.ts';
-import {
-  describeProposal,
-  inPlainSight,
-  printable,
-  printableLine,
-} from '../../shared/plain-sight.ts';
+import { describeProposal } from '../../shared/shown/proposal.ts';
+import { inPlainSight, printable, printableLine } from '../../shared/text/plain-sight.ts';
+import { attentionSentence } from '../../shared/wire/attention.ts';
+import type { Cost } from '../../shared/wire/budget.ts';
+import type { Usage } from '../../shared/wire/documents.ts';
+import type { StreamEvent } from '../../shared/wire/events.ts';
 import { RENDER_LIMITS } from '../limits.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import type { Paint } from '../terminal/paint.ts';

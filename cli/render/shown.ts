@@ -1,8 +1,9 @@
 /** A document as the screen knows it so far. */
-import type { Document } from '../../shared/documents.ts';
-import type { StreamEvent } from '../../shared/events.ts';
-import { askKeyOf, foldDocument, newDocument } from '../../shared/fold.ts';
+
 import { findTool } from '../../shared/tools/catalogue.ts';
+import type { Document } from '../../shared/wire/documents.ts';
+import type { StreamEvent } from '../../shared/wire/events.ts';
+import { askKeyOf, foldDocument, newDocument } from '../../shared/wire/fold.ts';
 
 export interface Shown extends Pick<Document, 'id' | 'type' | 'sequence' | 'metadata'> {
   readonly content: string;

@@ -1,6 +1,6 @@
 /** Shows what becomes of a subagent: its progress in one line at a time, and its questions whole. */
-import { printableLine } from '../../shared/plain-sight.ts';
-import type { SubagentState } from '../../shared/subagents.ts';
+import { printableLine } from '../../shared/text/plain-sight.ts';
+import type { SubagentState } from '../../shared/wire/subagents.ts';
 import { RENDER_LIMITS } from '../limits.ts';
 import type { Paint } from '../terminal/paint.ts';
 import { writeQuestions } from './clarification.ts';

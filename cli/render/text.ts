@@ -1,6 +1,7 @@
 /** Shows documents of text, code and reasoning as they stream. Markdown stays as it is. */
-import type { DocumentType } from '../../shared/documents.ts';
-import { printable, printableLine } from '../../shared/plain-sight.ts';
+
+import { printable, printableLine } from '../../shared/text/plain-sight.ts';
+import type { DocumentType } from '../../shared/wire/documents.ts';
 import { RENDER_LIMITS } from '../limits.ts';
 import type { Paint } from '../terminal/paint.ts';
 import type { Pen } from './pen.ts';

@@ -1,6 +1,7 @@
 /** Shows tool calls, edits, commands and errors in one or a few lines each. */
-import { Diff, ToolCallMetadata, ToolOutcome } from '../../shared/documents.ts';
-import { printable, printableLine } from '../../shared/plain-sight.ts';
+
+import { printable, printableLine } from '../../shared/text/plain-sight.ts';
+import { Diff, ToolCallMetadata, ToolOutcome } from '../../shared/wire/documents.ts';
 import { RENDER_LIMITS } from '../limits.ts';
 import type { Paint } from '../terminal/paint.ts';
 import { diffLines, newLines } from './diff.ts';

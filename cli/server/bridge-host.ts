@@ -9,7 +9,7 @@ import { type HostedBridge, type HostNews, HostOrder } from '../../machine/bridg
 import { LocalError } from '../../machine/local-error.ts';
 import type { TellNotice } from '../../machine/log-line.ts';
 import { releaseMemoryOfStart } from '../../machine/memory.ts';
-import { inOneLine } from '../../shared/plain-sight.ts';
+import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { openBridgeLog } from '../setup/bridge-log.ts';
 import type { RunBridge } from '../setup/connect.ts';
 import { endWithParent } from '../setup/connect-owner.ts';

@@ -7,7 +7,7 @@ import { locateState, sharedServerDir } from '../../local/state/folder.ts';
 import { findInstanceIn, type Instance } from '../../local/state/running.ts';
 import { resolveWorkspace } from '../../local/state/workspace.ts';
 import { LocalError } from '../../machine/local-error.ts';
-import { inOneLine, nameInLine } from '../../shared/plain-sight.ts';
+import { inOneLine, nameInLine } from '../../shared/text/plain-sight.ts';
 import {
   addLocationOptions,
   findLocation,

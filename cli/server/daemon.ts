@@ -8,7 +8,7 @@ import { OWN_VERSION } from '../../local/own-root.ts';
 import type { StatePlace } from '../../local/state/folder.ts';
 import { openServerState } from '../../local/state/state.ts';
 import { LocalError } from '../../machine/local-error.ts';
-import { inOneLine } from '../../shared/plain-sight.ts';
+import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { abortOnInterrupt } from '../terminal/ending.ts';
 import { describeFailure } from '../terminal/failure-text.ts';
 import type { LaunchNews } from './launch.ts';

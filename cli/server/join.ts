@@ -14,7 +14,7 @@ import type { Instance } from '../../local/state/running.ts';
 import { mintTokenFor } from '../../local/state/state.ts';
 import { openFormat } from '../../local/state/upgrade.ts';
 import { LocalError } from '../../machine/local-error.ts';
-import type { Confinement } from '../../shared/tunnel.ts';
+import type { Confinement } from '../../shared/wire/tunnel.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { joinOrStart } from './launch.ts';

@@ -9,9 +9,9 @@ import { bridgeLogOf } from '../../local/state/folder.ts';
 import { resolveWorkspace } from '../../local/state/workspace.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { isSystemError } from '../../machine/system-error.ts';
-import { parseJson } from '../../shared/json.ts';
-import { printable } from '../../shared/plain-sight.ts';
-import { TraceId } from '../../shared/trace.ts';
+import { parseJson } from '../../shared/text/json.ts';
+import { printable } from '../../shared/text/plain-sight.ts';
+import { TraceId } from '../../shared/wire/trace.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import {
   addLocationOptions,

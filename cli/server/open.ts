@@ -1,7 +1,7 @@
 /** `drawbridge` alone: starts or joins the server in the background, connects this folder, and opens the chat. */
 import type { Command } from 'commander';
 import type { Programs } from '../../local/instance.ts';
-import { inOneLine, nameInLine } from '../../shared/plain-sight.ts';
+import { inOneLine, nameInLine } from '../../shared/text/plain-sight.ts';
 import { openChat } from '../chat/command.ts';
 import { runChat } from '../chat/run-chat.ts';
 import { Interrupted } from '../config/choose-model.ts';

@@ -1,8 +1,8 @@
 /** What `drawbridge up` prints when the instance is ready. */
 import type { Programs } from '../../local/instance.ts';
 import type { ModelSettings } from '../../local/settings.ts';
-import { inOneLine, nameInLine } from '../../shared/plain-sight.ts';
-import type { Confinement } from '../../shared/tunnel.ts';
+import { inOneLine, nameInLine } from '../../shared/text/plain-sight.ts';
+import type { Confinement } from '../../shared/wire/tunnel.ts';
 import { commandLine, ownCommand } from '../terminal/own-command.ts';
 
 export interface Ready {

@@ -7,7 +7,7 @@ import type { InstanceOptions, Programs } from '../../local/instance.ts';
 import { byLines } from '../../local/processes/log-file.ts';
 import { openServerState, type ServerState } from '../../local/state/state.ts';
 import { formatLogLine, type LogEntry, type TellNotice } from '../../machine/log-line.ts';
-import { inOneLine } from '../../shared/plain-sight.ts';
+import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { abortOnInterrupt } from '../terminal/ending.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import { modelText } from './ready.ts';

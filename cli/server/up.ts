@@ -5,8 +5,8 @@ import { openServerSettings } from '../../local/config/settings.ts';
 import { type InstanceOptions, type Programs, runInstance } from '../../local/instance.ts';
 import { locateState } from '../../local/state/folder.ts';
 import { openState, readUserToken } from '../../local/state/state.ts';
-import { inOneLine } from '../../shared/plain-sight.ts';
-import type { Confinement } from '../../shared/tunnel.ts';
+import { inOneLine } from '../../shared/text/plain-sight.ts';
+import type { Confinement } from '../../shared/wire/tunnel.ts';
 import { Interrupted } from '../config/choose-model.ts';
 import { MOVE_HELP } from '../setup/connect.ts';
 import {

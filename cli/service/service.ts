@@ -10,7 +10,7 @@ import type { Programs } from '../../local/instance.ts';
 import { IS_COPY, OWN_ROOT } from '../../local/own-root.ts';
 import { sharedServerDir } from '../../local/state/folder.ts';
 import { LocalError } from '../../machine/local-error.ts';
-import { inOneLine } from '../../shared/plain-sight.ts';
+import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { runByService } from '../server/daemon.ts';
 import { addShownOptions, showServerLog } from '../server/logs.ts';
 import { stopServer } from '../server/stop.ts';

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { INSTALLED_ROOT, IS_CLONE } from '../../local/own-root.ts';
 import { serverDirsOfUser, stateFoldersOfUser } from '../../local/state/folder.ts';
 import { configFolder } from '../../machine/config-folder.ts';
-import { nameInLine } from '../../shared/plain-sight.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { stopServer } from '../server/stop.ts';
 import { askFirst } from '../terminal/confirm.ts';
 import { EXIT_HELP } from '../terminal/exit-codes.ts';

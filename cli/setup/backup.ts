@@ -8,7 +8,7 @@ import { STATE_MARK, sharedServerDir } from '../../local/state/folder.ts';
 import { listConnected, listLocations } from '../../local/state/running.ts';
 import { contains } from '../../local/state/workspace.ts';
 import { LocalError } from '../../machine/local-error.ts';
-import { nameInLine } from '../../shared/plain-sight.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import {
   addLocationOptions,

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { locateState } from '../../local/state/folder.ts';
 import { openState } from '../../local/state/state.ts';
 import { resolveWorkspace } from '../../local/state/workspace.ts';
-import { printable } from '../../shared/plain-sight.ts';
+import { printable } from '../../shared/text/plain-sight.ts';
 import {
   addLocationOptions,
   findLocation,

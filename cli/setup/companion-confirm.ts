@@ -4,7 +4,7 @@ import type { Candidate } from '../../bridge/ide/discovery/candidate.ts';
 import { openState } from '../../local/state/state.ts';
 import { resolveWorkspace } from '../../local/state/workspace.ts';
 import { LocalError } from '../../machine/local-error.ts';
-import { nameInLine } from '../../shared/plain-sight.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { findLocation, type LocationOptions, locationWordsOf } from '../target/location-options.ts';
 import { askFirst } from '../terminal/confirm.ts';
 import { ownCommand } from '../terminal/own-command.ts';

@@ -6,7 +6,7 @@ import { access, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { LocalError } from '../../machine/local-error.ts';
-import { nameInLine } from '../../shared/plain-sight.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import { askFirst } from '../terminal/confirm.ts';
 import { commandLine, ownCommand } from '../terminal/own-command.ts';

@@ -5,7 +5,7 @@ import type { RunningCompanion } from '../../bridge/ide/companion/setting.ts';
 import { locateState } from '../../local/state/folder.ts';
 import { openState } from '../../local/state/state.ts';
 import { LocalError } from '../../machine/local-error.ts';
-import { inOneLine } from '../../shared/plain-sight.ts';
+import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import {
   addLocationOptions,

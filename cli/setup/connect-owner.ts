@@ -2,7 +2,7 @@
 
 import { LOCAL_LIMITS } from '../../local/limits.ts';
 import type { BridgeStatus } from '../../machine/bridge-status.ts';
-import { inOneLine } from '../../shared/plain-sight.ts';
+import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { abortOnInterrupt } from '../terminal/ending.ts';
 
 export interface Owner {

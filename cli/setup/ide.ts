@@ -6,7 +6,7 @@ import type { Probed } from '../../bridge/ide/probe.ts';
 import { locateState } from '../../local/state/folder.ts';
 import { resolveWorkspace } from '../../local/state/workspace.ts';
 import { isLocked } from '../../machine/lock.ts';
-import { printableLine } from '../../shared/plain-sight.ts';
+import { printableLine } from '../../shared/text/plain-sight.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import {
   addLocationOptions,

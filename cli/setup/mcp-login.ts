@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import type { ServerConfig } from '../../bridge/mcp/server-list.ts';
 import { LocalError } from '../../machine/local-error.ts';
-import { inOneLine } from '../../shared/plain-sight.ts';
+import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { openTerminal } from '../terminal/terminal.ts';
 
 /** Logs in at a server of the list, whose file says where the login is kept. Prints the address of the login page. */

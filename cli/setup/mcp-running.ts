@@ -1,6 +1,7 @@
 /** What the bridge of a folder says of its MCP servers at this moment. */
-import type { McpServerReport } from '../../shared/mcp-servers.ts';
-import { inOneLine } from '../../shared/plain-sight.ts';
+
+import { inOneLine } from '../../shared/text/plain-sight.ts';
+import type { McpServerReport } from '../../shared/wire/mcp-servers.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import type { LocationOptions } from '../target/location-options.ts';
 

@@ -6,7 +6,7 @@ import { type ServerConfig, type ServerList, ServerName } from '../../bridge/mcp
 import { locateState } from '../../local/state/folder.ts';
 import { openState } from '../../local/state/state.ts';
 import { LocalError } from '../../machine/local-error.ts';
-import { inOneLine, printableLine } from '../../shared/plain-sight.ts';
+import { inOneLine, printableLine } from '../../shared/text/plain-sight.ts';
 import { RENDER_LIMITS } from '../limits.ts';
 import {
   addLocationOptions,

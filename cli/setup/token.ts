@@ -13,7 +13,7 @@ import { LocalError } from '../../machine/local-error.ts';
 import { readPlainFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { BridgeId, newBridgeId } from '../../shared/ids.ts';
-import { decodeSecrets, MAX_TOKEN_DAYS } from '../../shared/tokens.ts';
+import { decodeSecrets, MAX_TOKEN_DAYS } from '../../shared/wire/tokens.ts';
 import {
   addLocationOptions,
   findKept,

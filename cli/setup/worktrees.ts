@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { KeptWorktree } from '../../bridge/worktrees/store.ts';
 import { locateState } from '../../local/state/folder.ts';
 import { LocalError } from '../../machine/local-error.ts';
-import { printableLine } from '../../shared/plain-sight.ts';
+import { printableLine } from '../../shared/text/plain-sight.ts';
 import { RENDER_LIMITS } from '../limits.ts';
 import {
   addLocationOptions,

@@ -1,6 +1,6 @@
 /** Ends a command early: at a signal, or when the reader of its output has left. */
 import { isSystemError } from '../../machine/system-error.ts';
-import { inOneLine } from '../../shared/plain-sight.ts';
+import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { EXIT } from './exit-codes.ts';
 
 /** One set for the process, as the streams belong to the process. */

@@ -3,7 +3,7 @@ import { ClientError } from '../../client/index.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
-import { printableLine } from '../../shared/plain-sight.ts';
+import { printableLine } from '../../shared/text/plain-sight.ts';
 
 /** The message of an expected failure, or the stack of a bug. */
 export function describeFailure(error: unknown): string {

@@ -2,7 +2,7 @@
 import { realpathSync } from 'node:fs';
 import { delimiter, join, sep } from 'node:path';
 import { INSTALLED_ROOT } from '../../local/own-root.ts';
-import { inOneLine } from '../../shared/plain-sight.ts';
+import { inOneLine } from '../../shared/text/plain-sight.ts';
 
 const PROGRAM = join(INSTALLED_ROOT, 'bin', 'drawbridge.mjs');
 

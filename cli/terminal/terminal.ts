@@ -1,7 +1,7 @@
 /** Writes to the person, asks the person, and passes on the signals that end a command. */
 import type { Readable, Writable } from 'node:stream';
 import { Keyboard } from '../../machine/keyboard.ts';
-import { escapeControls } from '../../shared/plain-sight.ts';
+import { escapeControls } from '../../shared/text/plain-sight.ts';
 import { onUnread } from './ending.ts';
 import { coloured, type Paint, plain } from './paint.ts';
 

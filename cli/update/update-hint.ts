@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { readSettings } from '../../local/config/settings.ts';
 import { makePrivateFolders, readPlainFile, replaceFile } from '../../machine/private-files.ts';
 import { readTextWithin } from '../../machine/short-answer.ts';
-import { parseJson } from '../../shared/json.ts';
+import { parseJson } from '../../shared/text/json.ts';
 import { CLI_LIMITS } from '../limits.ts';
 
 /** Only whole releases: the registry's `latest` is one. */

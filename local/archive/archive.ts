@@ -14,7 +14,7 @@ import * as z from 'zod';
 import { LocalError } from '../../machine/local-error.ts';
 import { PRIVATE_FILE } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
-import { parseJson } from '../../shared/json.ts';
+import { parseJson } from '../../shared/text/json.ts';
 
 /** The first entry of an archive. */
 export const ArchiveHead = z.object({

@@ -6,7 +6,7 @@ import { configFolder } from '../../machine/config-folder.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { makePrivateFolders, readPlainFile, replaceFile } from '../../machine/private-files.ts';
 import { codeOf, isSystemError } from '../../machine/system-error.ts';
-import { nameInLine } from '../../shared/plain-sight.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { findJsonMistake } from './json-error.ts';
 import { configSchemaText, SCHEMA_FILE } from './json-schema.ts';
 import { describeProblem } from './problems.ts';

@@ -1,8 +1,8 @@
 /** Finds model servers that run on this machine, and asks them for their models. */
 import * as z from 'zod';
 import { readTextWithin } from '../../machine/short-answer.ts';
-import { parseJson } from '../../shared/json.ts';
 import { MODEL_LIMITS } from '../../shared/limits.ts';
+import { parseJson } from '../../shared/text/json.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 
 /** A server that has answered. `models` may be empty. */

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { LocalError } from '../../machine/local-error.ts';
 import { readPlainFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
-import { nameInLine } from '../../shared/plain-sight.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 import type { KeyReference } from './schema.ts';
 

@@ -2,7 +2,7 @@
 import type * as z from 'zod';
 import { nearestName, plainName as plain } from '../../machine/nearest-name.ts';
 import { formatPath } from '../../shared/errors.ts';
-import { nameInLine } from '../../shared/plain-sight.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { dottedFields, fieldsAt } from './json-schema.ts';
 
 /** The first problem: `server.prot: there is no such setting. Did you mean server.port?` Never shows a value. */

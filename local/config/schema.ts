@@ -1,10 +1,10 @@
 /** The form of config.json. docs/config.schema.json is made from it (local/config/json-schema.ts). */
 import * as z from 'zod';
 import { Preset } from '../../machine/preset.ts';
-import { ModeName } from '../../shared/definitions.ts';
 import { BUDGET_LIMITS, MODEL_LIMITS } from '../../shared/limits.ts';
-import { chats, ModelEntry, ModelTable } from '../../shared/models.ts';
-import { PromptChanges } from '../../shared/prompt-blocks.ts';
+import { chats, ModelEntry, ModelTable } from '../../shared/settings/models.ts';
+import { PromptChanges } from '../../shared/settings/prompt-blocks.ts';
+import { ModeName } from '../../shared/wire/definitions.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 
 /** The value of `model` that chooses the built-in demo model. */

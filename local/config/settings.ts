@@ -2,8 +2,8 @@
 import { dirname } from 'node:path';
 import { LocalError } from '../../machine/local-error.ts';
 import { Preset } from '../../machine/preset.ts';
-import { ModeName } from '../../shared/definitions.ts';
-import { parseJson } from '../../shared/json.ts';
+import { parseJson } from '../../shared/text/json.ts';
+import { ModeName } from '../../shared/wire/definitions.ts';
 import { type ModelSettings, readModelSettings, readWorkerSettings } from '../settings.ts';
 import { type ConfigFile, readConfig } from './config-file.ts';
 import { openKey } from './keys.ts';

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { newDeferred } from '../../machine/deferred.ts';
 import { LocalError } from '../../machine/local-error.ts';
-import { parseJson } from '../../shared/json.ts';
+import { parseJson } from '../../shared/text/json.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 import { ControlAnswer, type ControlRequest } from './control.ts';
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { LocalError } from '../../machine/local-error.ts';
 import { makePrivateFolder } from '../../machine/private-files.ts';
-import { parseJson } from '../../shared/json.ts';
+import { parseJson } from '../../shared/text/json.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 import { type ControlAnswer, ControlRequest } from './control.ts';
 

@@ -1,7 +1,7 @@
 /** The control socket's wire: one line of JSON asks, lines of JSON answer. */
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import { Confinement } from '../../shared/tunnel.ts';
+import { Confinement } from '../../shared/wire/tunnel.ts';
 
 export const ControlRequest = z.discriminatedUnion('ask', [
   z.object({ ask: z.literal('status') }),

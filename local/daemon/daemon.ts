@@ -1,7 +1,7 @@
 /** A server for several folders: the Worker, the bridges of the connected folders, and the control socket. */
 import { LocalError } from '../../machine/local-error.ts';
 import { releaseMemoryOfStart } from '../../machine/memory.ts';
-import { inOneLine } from '../../shared/plain-sight.ts';
+import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { BridgeHost } from '../bridge/host.ts';
 import { runServer, type ServerOptions } from '../instance.ts';
 import { LOCAL_LIMITS } from '../limits.ts';

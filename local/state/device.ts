@@ -5,9 +5,9 @@ import * as z from 'zod';
 import { LocalError } from '../../machine/local-error.ts';
 import { takeLock } from '../../machine/lock.ts';
 import { readIfThere, replaceFile } from '../../machine/private-files.ts';
-import { DEVICE_ALGORITHM } from '../../shared/approval-text.ts';
-import { DeviceKey, type EnrolledDevice, EnrolledDevices } from '../../shared/approvals.ts';
 import { DeviceId, newDeviceId } from '../../shared/ids.ts';
+import { DEVICE_ALGORITHM } from '../../shared/wire/approval-text.ts';
+import { DeviceKey, type EnrolledDevice, EnrolledDevices } from '../../shared/wire/approvals.ts';
 import { openStateFile } from './state-file.ts';
 
 /** A device with its private key, a JWK that WebCrypto imports. */

@@ -10,7 +10,7 @@ import {
   replaceFile,
 } from '../../machine/private-files.ts';
 import { BridgeId, newBridgeId } from '../../shared/ids.ts';
-import { decodeSecrets, MIN_SECRET_BYTES } from '../../shared/tokens.ts';
+import { decodeSecrets, MIN_SECRET_BYTES } from '../../shared/wire/tokens.ts';
 import { type Device, enrolDevice, openDevice } from './device.ts';
 import { locateState, openStateFolder, STATE_MARK, type StateLocation } from './folder.ts';
 import { openStateFile } from './state-file.ts';

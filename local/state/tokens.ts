@@ -1,7 +1,7 @@
 /** Makes and checks the bearer tokens of a local instance: JWTs signed with its own secret. */
 import { decodeJwt, jwtVerify, SignJWT } from 'jose';
 import { LocalError } from '../../machine/local-error.ts';
-import { decodeSecrets, TOKEN_AUDIENCE, TOKEN_ISSUER } from '../../shared/tokens.ts';
+import { decodeSecrets, TOKEN_AUDIENCE, TOKEN_ISSUER } from '../../shared/wire/tokens.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 
 /** What a token allows: everything that its account may do, or only running one bridge. */

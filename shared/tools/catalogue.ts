@@ -1,5 +1,5 @@
 /** The built-in tools, by every name that a model may use. */
-import type { Proposal } from '../approvals.ts';
+import type { Proposal } from '../wire/approvals.ts';
 import { askQuestion } from './ask-question.ts';
 import { codebaseSearch } from './codebase-search.ts';
 import { createPlan } from './create-plan.ts';

@@ -1,7 +1,7 @@
 /** Defines a tool for all sides: the model gets it, the edge checks and shows its calls, the bridge runs them. */
 import * as z from 'zod';
-import type { Metadata } from '../documents.ts';
-import { type Effect, type Mode, modeAllows } from '../modes.ts';
+import type { Metadata } from '../wire/documents.ts';
+import { type Effect, type Mode, modeAllows } from '../wire/modes.ts';
 import { toMeant } from './meant.ts';
 
 /** How a call of the tool is shown: the type of its document, and the argument that streams as its content. */

@@ -1,7 +1,8 @@
 /** Reads a model's arguments as they are meant, where nothing is lost by it. All else stays, for the schema to refuse. */
-import type { Metadata } from '../documents.ts';
-import { isObject, parseJson } from '../json.ts';
+
 import { JSON_LIMITS } from '../limits.ts';
+import { isObject, parseJson } from '../text/json.ts';
+import type { Metadata } from '../wire/documents.ts';
 
 /**
  * The arguments in the form of their JSON Schema: numbers, booleans, lists and objects that came as text, a list of one

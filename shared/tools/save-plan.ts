@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { EDGE_TOOL_LIMITS } from '../limits.ts';
-import { PLAN_FILE } from '../plan-file.ts';
+import { PLAN_FILE } from '../wire/plan-file.ts';
 import { defineTool } from './definition.ts';
 
 /**

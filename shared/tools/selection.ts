@@ -1,8 +1,8 @@
 /** The tools that a request gives to the run: a list of names, or settings by name. */
 import * as z from 'zod';
 import { REQUEST_LIMITS } from '../limits.ts';
-import { isOfferName } from '../offer.ts';
-import { CallLimits } from '../tunnel.ts';
+import { isOfferName } from '../wire/offer.ts';
+import { CallLimits } from '../wire/tunnel.ts';
 import { findTool, isUnavailable } from './catalogue.ts';
 import { takesPath } from './definition.ts';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { TodoStatus } from '../documents.ts';
 import { EDGE_TOOL_LIMITS } from '../limits.ts';
+import { TodoStatus } from '../wire/documents.ts';
 import { defineTool } from './definition.ts';
 
 const { maxTodos, maxIdChars, maxTodoChars } = EDGE_TOOL_LIMITS;

@@ -1,9 +1,10 @@
 /** The tools of one run: a value, made at the run's start and passed to all code that handles its calls. */
-import type { Metadata } from '../documents.ts';
-import { isObject } from '../json.ts';
-import { type SchemaCheck, schemaCheck, UnusableSchema } from '../json-schema.ts';
+
 import { OFFER_LIMITS, TOOL_LIMITS } from '../limits.ts';
-import type { Offer, OfferSet } from '../offer.ts';
+import { isObject } from '../text/json.ts';
+import { type SchemaCheck, schemaCheck, UnusableSchema } from '../text/json-schema.ts';
+import type { Metadata } from '../wire/documents.ts';
+import type { Offer, OfferSet } from '../wire/offer.ts';
 import { TOOLS } from './catalogue.ts';
 import {
   type Executor,

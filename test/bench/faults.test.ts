@@ -3,7 +3,7 @@ import { formatReport, hasFaults } from '../../bench/faults/report.ts';
 import { planRound, type RoundResult } from '../../bench/faults/round.ts';
 import { Sight } from '../../bench/faults/sight.ts';
 import { Random } from '../../bench/fuzz/random.ts';
-import { newResponse } from '../../shared/fold.ts';
+import { newResponse } from '../../shared/wire/fold.ts';
 
 const START = {
   id: 'chat_1',

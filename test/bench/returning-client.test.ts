@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import type { House } from '../../bench/house.ts';
 import { comeBack, startAnswer } from '../../bench/returning-client.ts';
 import { TOKEN_CHARS } from '../../bench/stamps.ts';
-import type { StreamEvent } from '../../shared/events.ts';
-import { formatEvent } from '../../shared/sse.ts';
+import { formatEvent } from '../../shared/api/sse.ts';
+import type { StreamEvent } from '../../shared/wire/events.ts';
 
 const TEXT = '@0001@0002@0003';
 const START = 3;

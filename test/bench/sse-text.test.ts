@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { readEvents, type SentEvent, textIn, wholeFramesOf } from '../../bench/sse-text.ts';
-import { formatEvent } from '../../shared/sse.ts';
+import { formatEvent } from '../../shared/api/sse.ts';
 
 const SENT: readonly SentEvent[] = [
   {

@@ -6,7 +6,7 @@ import { logTo } from '../../bridge/log.ts';
 import { runBridge } from '../../bridge/run.ts';
 import type { LogEntry, LogIds } from '../../machine/log-line.ts';
 import { responseIdOf } from '../../shared/ids.ts';
-import type { ToolCall } from '../../shared/tunnel.ts';
+import type { ToolCall } from '../../shared/wire/tunnel.ts';
 import { temporaryWorkspace } from './tools/temporary-workspace.ts';
 import { ScriptedTunnel } from './tunnel/scripted-tunnel.ts';
 import { newCall } from './tunnel/session-bench.ts';

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { ToolCall } from '../../shared/tunnel.ts';
+import type { ToolCall } from '../../shared/wire/tunnel.ts';
 import { digestOf, fakeDefinition } from '../far-ends/fake-offer.ts';
 import { BRIDGE_ID, type Device, newDevice } from './admission/device.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from './tools/temporary-workspace.ts';

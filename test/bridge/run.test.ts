@@ -11,14 +11,14 @@ import { hashOf } from '../../bridge/workspace/files.ts';
 import type { BridgeStatus } from '../../machine/bridge-status.ts';
 import { newCallId } from '../../shared/ids.ts';
 import { TUNNEL_LIMITS } from '../../shared/limits.ts';
-import type { Mode } from '../../shared/modes.ts';
+import type { Mode } from '../../shared/wire/modes.ts';
 import {
   CLOSE,
   LOOK,
   type ToolCall,
   type ToolResult,
   TUNNEL_PROTOCOL,
-} from '../../shared/tunnel.ts';
+} from '../../shared/wire/tunnel.ts';
 import { newDevice } from './admission/device.ts';
 import { isAnyoneRunning } from './terminal/plain-launch.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from './tools/temporary-workspace.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createClient, createDevice, prependPart } from '../../client/index.ts';
-import { ConversationView } from '../../shared/documents.ts';
-import { foldConversation } from '../../shared/fold.ts';
+import { ConversationView } from '../../shared/wire/documents.ts';
+import { foldConversation } from '../../shared/wire/fold.ts';
 import { CALL_ID, CONVERSATION_ID, QUESTION, RESPONSE_ID, SAMPLE_TAPE } from './sample-tape.ts';
 import { eventsAfter, startScriptedApi, streamText } from './scripted-api.ts';
 import { createTestClock } from './test-clock.ts';

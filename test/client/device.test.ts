@@ -7,9 +7,9 @@ import {
   PROPOSALS,
   signApproval,
 } from '../../client/device.ts';
-import { approvalText, DEVICE_ALGORITHM } from '../../shared/approval-text.ts';
-import { type ApprovalQuestion, DeviceKey, Proposal } from '../../shared/approvals.ts';
-import { ApprovalAnswer } from '../../shared/tunnel.ts';
+import { approvalText, DEVICE_ALGORITHM } from '../../shared/wire/approval-text.ts';
+import { type ApprovalQuestion, DeviceKey, Proposal } from '../../shared/wire/approvals.ts';
+import { ApprovalAnswer } from '../../shared/wire/tunnel.ts';
 import { CALL_ID, CONVERSATION_ID, QUESTION } from './sample-tape.ts';
 
 const { proposal } = QUESTION;

@@ -1,6 +1,6 @@
 /** A small finished response with a bit of everything that a reader folds. */
-import type { ApprovalQuestion } from '../../shared/approvals.ts';
-import type { TapeEvent } from '../../shared/events.ts';
+import type { ApprovalQuestion } from '../../shared/wire/approvals.ts';
+import type { TapeEvent } from '../../shared/wire/events.ts';
 
 const UUID = '00000000-0000-4000-8000-00000000';
 export const CONVERSATION_ID = `conv_${UUID}0000`;

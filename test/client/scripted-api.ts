@@ -1,8 +1,8 @@
 /** The far end of the client: a real HTTP server with one finished tape, scripted to break its connections. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { isDelta, type StreamEvent, type TapeEvent, widthOf } from '../../shared/events.ts';
-import { formatEvent } from '../../shared/sse.ts';
+import { formatEvent } from '../../shared/api/sse.ts';
+import { isDelta, type StreamEvent, type TapeEvent, widthOf } from '../../shared/wire/events.ts';
 import { CONVERSATION_ID, RESPONSE_ID } from './sample-tape.ts';
 
 /** What becomes of one connection of the event stream. Without a script it serves to the end. */

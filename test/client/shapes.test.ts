@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { readEvent } from '../../client/shapes.ts';
-import { StreamEvent } from '../../shared/events.ts';
-import { formatEvent } from '../../shared/sse.ts';
+import { formatEvent } from '../../shared/api/sse.ts';
+import { StreamEvent } from '../../shared/wire/events.ts';
 import { SAMPLE_TAPE } from './sample-tape.ts';
 
 it('knows an event of each type', () => {

@@ -1,7 +1,7 @@
 /** A tool as a server of the owner would offer it. */
 import { createHash } from 'node:crypto';
-import { canonicalJson } from '../../shared/approval-text.ts';
-import type { Offer, OfferDefinition, OfferSet } from '../../shared/offer.ts';
+import { canonicalJson } from '../../shared/wire/approval-text.ts';
+import type { Offer, OfferDefinition, OfferSet } from '../../shared/wire/offer.ts';
 
 export function fakeDefinition(changes: Partial<OfferDefinition> = {}): OfferDefinition {
   return {

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { expect, it, onTestFinished } from 'vitest';
-import type { Agent } from '../../shared/agents.ts';
+import type { Agent } from '../../shared/api/agents.ts';
 import { type ScriptedModel, startScriptedModel } from '../far-ends/scripted-model.ts';
 import { type House, makeRepository, startHouse, until, workerdOf } from './house.ts';
 

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { type Device, signApproval } from '../../client/index.ts';
-import type { ApprovalQuestion } from '../../shared/approvals.ts';
-import type { ChatResponse } from '../../shared/documents.ts';
-import type { ReadEvent } from '../../shared/events.ts';
+import type { ApprovalQuestion } from '../../shared/wire/approvals.ts';
+import type { ChatResponse } from '../../shared/wire/documents.ts';
+import type { ReadEvent } from '../../shared/wire/events.ts';
 import type { House } from './house.ts';
 
 export interface Allowed {

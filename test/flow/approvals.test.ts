@@ -2,9 +2,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type Device, signApproval } from '../../client/index.ts';
-import type { Proposal } from '../../shared/approvals.ts';
-import type { ReadEvent, StreamEvent } from '../../shared/events.ts';
 import { newDeviceId } from '../../shared/ids.ts';
+import type { Proposal } from '../../shared/wire/approvals.ts';
+import type { ReadEvent, StreamEvent } from '../../shared/wire/events.ts';
 import { startScriptedModel } from '../far-ends/scripted-model.ts';
 import { type House, startHouse } from './house.ts';
 

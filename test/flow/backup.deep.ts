@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
-import type { ConversationView } from '../../shared/documents.ts';
-import type { ReadEvent } from '../../shared/events.ts';
+import type { ConversationView } from '../../shared/wire/documents.ts';
+import type { ReadEvent } from '../../shared/wire/events.ts';
 import { startScriptedModel } from '../far-ends/scripted-model.ts';
 import { type House, startHouse, until } from './house.ts';
 

@@ -5,7 +5,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { signApproval } from '../../client/index.ts';
-import type { OpenApproval } from '../../shared/listings.ts';
+import type { OpenApproval } from '../../shared/wire/approvals.ts';
 import { deviceOf } from './allowing.ts';
 import { type House, startHouse, until } from './house.ts';
 

@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EventSource } from 'eventsource';
 import { expect, it } from 'vitest';
-import type { ChatResponse } from '../../shared/documents.ts';
-import { answerOf, foldEvent, newResponse } from '../../shared/fold.ts';
+import type { ChatResponse } from '../../shared/wire/documents.ts';
+import { answerOf, foldEvent, newResponse } from '../../shared/wire/fold.ts';
 import { startScriptedModel } from '../far-ends/scripted-model.ts';
 import { startHouse, until, workerdOf } from './house.ts';
 

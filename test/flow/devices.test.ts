@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type Device, signApproval } from '../../client/index.ts';
-import type { StreamEvent } from '../../shared/events.ts';
+import type { StreamEvent } from '../../shared/wire/events.ts';
 import { runDrawbridge } from '../cli/drawbridge.ts';
 import { HAS_TERMINALS, openPseudoTerminal } from '../cli/pseudo-terminal.ts';
 import { temporaryFolder } from '../local/temporary-folder.ts';

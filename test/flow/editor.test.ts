@@ -6,7 +6,7 @@ import { confirmCompanion } from '../../bridge/ide/link/confirmed.ts';
 import { type ChatInput, type Device, signApproval } from '../../client/index.ts';
 import { openState } from '../../local/state/state.ts';
 import { mintToken } from '../../local/state/tokens.ts';
-import type { StreamEvent } from '../../shared/events.ts';
+import type { StreamEvent } from '../../shared/wire/events.ts';
 import { tagQuery } from '../../worker/prompt/context.ts';
 import { HAS_TERMINALS, openPseudoTerminal } from '../cli/pseudo-terminal.ts';
 import {

@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ChatResponse, type Document, DocumentMetadata } from '../../shared/documents.ts';
-import { answerOf, foldEvent, newResponse } from '../../shared/fold.ts';
+import { ChatResponse, type Document, DocumentMetadata } from '../../shared/wire/documents.ts';
+import { answerOf, foldEvent, newResponse } from '../../shared/wire/fold.ts';
 import {
   type ScriptedAnswer,
   type ScriptedModel,

@@ -5,7 +5,7 @@ import { APICallError, generateText, streamText } from 'ai';
 import OpenAI, { APIError, AuthenticationError, BadRequestError } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Device, signApproval } from '../../client/index.ts';
-import type { Asked } from '../../shared/approvals.ts';
+import type { Asked } from '../../shared/wire/approvals.ts';
 import type { ScriptedRequest } from '../far-ends/reply-script.ts';
 import {
   type ScriptedAnswer,

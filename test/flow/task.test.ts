@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { DocumentMetadata } from '../../shared/documents.ts';
+import { DocumentMetadata } from '../../shared/wire/documents.ts';
 import type { ScriptedRequest } from '../far-ends/reply-script.ts';
 import { type ScriptedAnswer, startScriptedModel } from '../far-ends/scripted-model.ts';
 import { startHouse } from './house.ts';

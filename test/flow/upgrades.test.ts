@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { signApproval } from '../../client/index.ts';
-import type { ChatResponse, ConversationView } from '../../shared/documents.ts';
+import type { ChatResponse, ConversationView } from '../../shared/wire/documents.ts';
 import { startScriptedModel } from '../far-ends/scripted-model.ts';
 import { MILESTONES } from '../upgrades/milestones.ts';
 import { LONG, sceneOf, TEXT } from '../upgrades/scenes.ts';

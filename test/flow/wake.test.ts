@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { ChatResponse } from '../../shared/documents.ts';
+import type { ChatResponse } from '../../shared/wire/documents.ts';
 import { type ScriptedAnswer, startScriptedModel } from '../far-ends/scripted-model.ts';
 import { type House, type HouseOptions, startHouse, until, workerdOf } from './house.ts';
 

@@ -1,5 +1,10 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { ModelDialect, PROVIDERS, type Provider, serverOf } from '../../shared/dialects.ts';
+import {
+  ModelDialect,
+  PROVIDERS,
+  type Provider,
+  serverOf,
+} from '../../shared/settings/dialects.ts';
 
 const OPENAI = new Set(['https://api.openai.com/v1', 'http://gate.test/v1']);
 

@@ -3,14 +3,14 @@ import { SELF } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { SignJWT } from 'jose';
 import { vi } from 'vitest';
-import type { ChatResponse } from '../../shared/documents.ts';
 import type { WireError } from '../../shared/errors.ts';
+import type { ChatResponse } from '../../shared/wire/documents.ts';
 import {
   decodeSecrets,
   MIN_SECRET_BYTES,
   TOKEN_AUDIENCE,
   TOKEN_ISSUER,
-} from '../../shared/tokens.ts';
+} from '../../shared/wire/tokens.ts';
 import {
   framesOf,
   type ScriptedReply,

@@ -4,7 +4,7 @@ import { createMiddleware } from 'hono/factory';
 import * as z from 'zod';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { BridgeId } from '../../shared/ids.ts';
-import { MAX_TOKEN_DAYS, TOKEN_AUDIENCE } from '../../shared/tokens.ts';
+import { MAX_TOKEN_DAYS, TOKEN_AUDIENCE } from '../../shared/wire/tokens.ts';
 import type { Env } from '../env.ts';
 import { accountOf } from '../objects.ts';
 import { AUTH_LIMITS } from './limits.ts';

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { ConversationId } from '../../shared/ids.ts';
-import { parseJson } from '../../shared/json.ts';
+import { parseJson } from '../../shared/text/json.ts';
 import type { ListPosition } from '../ports.ts';
 
 const Position = z.tuple([z.int(), ConversationId]);

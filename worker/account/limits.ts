@@ -1,5 +1,5 @@
 /** The limits of tickets, tokens and request rates. */
-import { MAX_TOKEN_DAYS } from '../../shared/tokens.ts';
+import { MAX_TOKEN_DAYS } from '../../shared/wire/tokens.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;

@@ -1,8 +1,8 @@
 /** The Durable Object of one account: lists its bridges and conversations. Checking a token does not need it. */
 import { DurableObject } from 'cloudflare:workers';
-import type { AgentList } from '../../shared/agents.ts';
-import type { ConversationInfo, ConversationList } from '../../shared/conversations.ts';
-import type { UsageEntry } from '../../shared/usage.ts';
+import type { AgentList } from '../../shared/api/agents.ts';
+import type { ConversationInfo, ConversationList } from '../../shared/api/conversations.ts';
+import type { UsageEntry } from '../../shared/api/usage.ts';
 import type { Env } from '../env.ts';
 import type {
   AccountPort,

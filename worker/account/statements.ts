@@ -1,8 +1,8 @@
 /** The tables of an account and all their statements. Without a secondary index, a response costs one row here. */
-import { type AgentInfo, AgentStatus } from '../../shared/agents.ts';
-import type { ConversationInfo } from '../../shared/conversations.ts';
+import { type AgentInfo, AgentStatus } from '../../shared/api/agents.ts';
+import type { ConversationInfo } from '../../shared/api/conversations.ts';
+import type { UsageEntry } from '../../shared/api/usage.ts';
 import { ACCOUNT_LIMITS } from '../../shared/limits.ts';
-import type { UsageEntry } from '../../shared/usage.ts';
 import type { AgentsQuery, KnownBridge, Listed, ListQuery, Spent, UsageRange } from '../ports.ts';
 import { migrate, openStored } from '../storage/migrations.ts';
 import { TICKET_LIMITS } from './limits.ts';

@@ -1,8 +1,8 @@
 /** Makes and verifies tickets. A ticket opens one stream, once, for a reader that cannot send a header. */
 import { SignJWT } from 'jose';
 import * as z from 'zod';
-import type { Ticket } from '../../shared/conversations.ts';
-import { TOKEN_ISSUER } from '../../shared/tokens.ts';
+import type { Ticket } from '../../shared/api/conversations.ts';
+import { TOKEN_ISSUER } from '../../shared/wire/tokens.ts';
 import { TICKET_LIMITS } from './limits.ts';
 import { expiryOf, secretKeys, unauthenticated, verifySigned } from './secret.ts';
 

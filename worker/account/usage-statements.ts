@@ -1,5 +1,5 @@
 /** The tables of an account's usage, and all their statements. */
-import { addEntries, UsageEntry, type UsageList } from '../../shared/usage.ts';
+import { addEntries, UsageEntry, type UsageList } from '../../shared/api/usage.ts';
 import type { Spent, UsageRange } from '../ports.ts';
 import { UNLISTED_LIMITS } from './limits.ts';
 

@@ -4,7 +4,7 @@ import {
   type Agent as AgentView,
   type WebhookDelivery,
   WebhookEvent,
-} from '../../shared/agents.ts';
+} from '../../shared/api/agents.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { hasWorktrees, WORKTREES_NOT_SUPPORTED } from '../../shared/tools/worktree.ts';
 import type { Deadline } from '../conversation/deadlines.ts';

@@ -5,9 +5,9 @@ import type {
   AgentRequest,
   WebhookDeliveries,
   WebhookDelivery,
-} from '../../shared/agents.ts';
+} from '../../shared/api/agents.ts';
+import type { ChatRequest } from '../../shared/api/requests.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
-import type { ChatRequest } from '../../shared/requests.ts';
 import { reachOf } from '../deliveries/address.ts';
 import { type Sending, type Submitted, submitMessage } from '../desk/submit.ts';
 import type { Env } from '../env.ts';

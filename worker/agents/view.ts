@@ -1,7 +1,7 @@
 /** An agent as clients see it. Pure. */
-import type { Agent } from '../../shared/agents.ts';
-import type { ChatResponse, Document } from '../../shared/documents.ts';
+import type { Agent } from '../../shared/api/agents.ts';
 import { ClosedWorktree, OpenedWorktree } from '../../shared/tools/worktree.ts';
+import type { ChatResponse, Document } from '../../shared/wire/documents.ts';
 import type { AgentWebhook, ConversationRow, WorktreeClosing } from '../conversation/store/rows.ts';
 import type { StoredResult } from '../conversation/store/turn-statements.ts';
 import { VIEW_LIMITS } from './limits.ts';

@@ -7,7 +7,7 @@ import {
   OpenedWorktree,
   removeWorktree,
 } from '../../shared/tools/worktree.ts';
-import type { ToolResult } from '../../shared/tunnel.ts';
+import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import { type LoggedCall, ownCall } from '../conversation/calls/calls.ts';
 import type { RunLog } from '../conversation/log/run-log.ts';
 import type { WorktreeClosing } from '../conversation/store/rows.ts';

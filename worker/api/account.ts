@@ -1,5 +1,6 @@
 /** `me`, `models`, `tools`: the caller's account and the models and tools to use. */
-import { Me, ModelList, ToolList } from '../../shared/listings.ts';
+
+import { Me, ModelList, ToolList } from '../../shared/api/listings.ts';
 import { TOOLS } from '../../shared/tools/catalogue.ts';
 import { toFunctionDefinition } from '../../shared/tools/definition.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';

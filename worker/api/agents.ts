@@ -7,7 +7,7 @@ import {
   AgentStatus,
   AgentsQuery,
   WebhookDeliveries,
-} from '../../shared/agents.ts';
+} from '../../shared/api/agents.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { parseCursor } from '../account/cursor.ts';
 import {

@@ -1,10 +1,10 @@
 /** Takes a person's answers to approvals, which the bridge verifies, and to clarifications. */
-import { ApprovalTaken, ClarificationTaken } from '../../shared/answers.ts';
+import { ApprovalTaken, ClarificationTaken } from '../../shared/api/answers.ts';
+import { ApprovalList } from '../../shared/api/listings.ts';
+import { ApprovalRequest, ClarificationAnswer } from '../../shared/api/requests.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { CallId, DocumentId } from '../../shared/ids.ts';
 import { RUN_LIMITS } from '../../shared/limits.ts';
-import { ApprovalList } from '../../shared/listings.ts';
-import { ApprovalRequest, ClarificationAnswer } from '../../shared/requests.ts';
 import { readWaiting } from '../conversation/reading/requests.ts';
 import { parseBody, parseId } from '../desk/parse.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';

@@ -1,7 +1,8 @@
 /** `bridges`: lists the caller's bridges, and connects one. */
+
+import { BridgeDetails, type BridgeInfo, BridgeList } from '../../shared/api/listings.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { BridgeId } from '../../shared/ids.ts';
-import { BridgeDetails, type BridgeInfo, BridgeList } from '../../shared/listings.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';
 import type { Env } from '../env.ts';
 import { accountOf, tunnelOf } from '../objects.ts';

@@ -1,10 +1,10 @@
 /** `chat`: takes a message and returns its response, as JSON or as a stream that can be resumed. */
 import type { Context } from 'hono';
-import { Cancelled } from '../../shared/answers.ts';
-import { ChatResponse } from '../../shared/documents.ts';
+import { Cancelled } from '../../shared/api/answers.ts';
+import { AnyResponse, toPlain } from '../../shared/api/plain-documents.ts';
+import { ChatRequest, MessagePatch, PlanRequest } from '../../shared/api/requests.ts';
 import { parseResponseId, ResponseId } from '../../shared/ids.ts';
-import { AnyResponse, toPlain } from '../../shared/plain-documents.ts';
-import { ChatRequest, MessagePatch, PlanRequest } from '../../shared/requests.ts';
+import { ChatResponse } from '../../shared/wire/documents.ts';
 import { type AppContext, personOf } from '../account/caller.ts';
 import { readWhole } from '../conversation/reading/requests.ts';
 import { IDEMPOTENCY_KEY, sentWith } from '../desk/idempotency.ts';

@@ -7,12 +7,12 @@ import {
   ConversationsQuery,
   Forked,
   ForkRequest,
-} from '../../shared/conversations.ts';
-import { ConversationView } from '../../shared/documents.ts';
+} from '../../shared/api/conversations.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { newConversationId, parseResponseId } from '../../shared/ids.ts';
 import { CONVERSATION_LIMITS, REQUEST_LIMITS } from '../../shared/limits.ts';
-import { RuleReports } from '../../shared/rules.ts';
+import { ConversationView } from '../../shared/wire/documents.ts';
+import { RuleReports } from '../../shared/wire/rules.ts';
 import { parseCursor } from '../account/cursor.ts';
 import { wordsOf } from '../account/search.ts';
 import { forkConversation } from '../conversation/fork/fork.ts';

@@ -1,8 +1,8 @@
 /** The query, headers and answers that all `events` paths share, and the cursor of their reader. */
 import type { Context } from 'hono';
 import type * as z from 'zod';
-import { StreamEvent } from '../../shared/events.ts';
-import { Cursor, EventsQuery } from '../../shared/requests.ts';
+import { Cursor, EventsQuery } from '../../shared/api/requests.ts';
+import { StreamEvent } from '../../shared/wire/events.ts';
 import type { AppContext } from '../account/caller.ts';
 import { parse } from '../desk/parse.ts';
 import { type Answer, describeQuery, type Header } from '../endpoint.ts';

@@ -1,8 +1,9 @@
 /** Examples in the OpenAPI document. The same code that writes real streams writes the example streams. */
-import type { StreamEvent } from '../../shared/events.ts';
-import { widthOf } from '../../shared/events.ts';
-import type { Framing } from '../../shared/requests.ts';
-import { formatEvent } from '../../shared/sse.ts';
+
+import type { Framing } from '../../shared/api/requests.ts';
+import { formatEvent } from '../../shared/api/sse.ts';
+import type { StreamEvent } from '../../shared/wire/events.ts';
+import { widthOf } from '../../shared/wire/events.ts';
 
 export const CONVERSATION_ID = 'conv_4f6c1b9e-6a0d-4c1e-9d6b-3c2f5a7e0000';
 export const RESPONSE_ID = 'chat_4f6c1b9e-6a0d-4c1e-9d6b-3c2f5a7e0001';

@@ -1,6 +1,6 @@
 /** `conversations/{id}/export`: streams a conversation as a file. */
-import { ConversationExport, ExportQuery } from '../../shared/conversations.ts';
-import type { ConversationView } from '../../shared/documents.ts';
+import { ConversationExport, ExportQuery } from '../../shared/api/conversations.ts';
+import type { ConversationView } from '../../shared/wire/documents.ts';
 import { readChapter } from '../conversation/reading/requests.ts';
 import type { Chapter } from '../conversation/reading/views.ts';
 import { parse } from '../desk/parse.ts';

@@ -1,6 +1,6 @@
 /** Gives every request a trace id, counts it, and measures it. */
 import type { MiddlewareHandler } from 'hono';
-import { newTraceId, TRACE_HEADER, traceIdIn } from '../../shared/trace.ts';
+import { newTraceId, TRACE_HEADER, traceIdIn } from '../../shared/wire/trace.ts';
 import type { AppContext } from '../account/caller.ts';
 import { metrics } from '../health/metrics.ts';
 

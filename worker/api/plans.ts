@@ -1,7 +1,8 @@
 /** `conversations/{id}/plans`: a person changes a plan, or has it executed. */
+
+import { PlanExecution, PlanFileExecution, PlanSave } from '../../shared/api/requests.ts';
 import { DocumentId } from '../../shared/ids.ts';
-import { Plan, PlanEdit } from '../../shared/plans.ts';
-import { PlanExecution, PlanFileExecution, PlanSave } from '../../shared/requests.ts';
+import { Plan, PlanEdit } from '../../shared/wire/plans.ts';
 import { IDEMPOTENCY_KEY } from '../desk/idempotency.ts';
 import { parseBody, parseId } from '../desk/parse.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';

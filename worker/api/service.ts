@@ -1,6 +1,6 @@
 /** `health` tells whether the service runs, `metrics` what it does. */
 import type { Context } from 'hono';
-import { Health, StreamTest } from '../../shared/answers.ts';
+import { Health, StreamTest } from '../../shared/api/answers.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { METRICS_LIMITS } from '../../shared/limits.ts';
 import type { AppContext } from '../account/caller.ts';

@@ -1,5 +1,5 @@
 /** `tickets`: opens streams for readers that cannot send a token, such as a browser's EventSource. */
-import { Ticket, TicketRequest } from '../../shared/conversations.ts';
+import { Ticket, TicketRequest } from '../../shared/api/conversations.ts';
 import { parseResponseId } from '../../shared/ids.ts';
 import { personOf } from '../account/caller.ts';
 import { mintTicket } from '../account/tickets.ts';

@@ -1,8 +1,8 @@
 /** `me/usage`: what the account's responses have spent. */
 import type * as z from 'zod';
+import { dayOf, UsageEntry, UsageList, UsageQuery } from '../../shared/api/usage.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { USAGE_LIMITS } from '../../shared/limits.ts';
-import { dayOf, UsageEntry, UsageList, UsageQuery } from '../../shared/usage.ts';
 import { parse } from '../desk/parse.ts';
 import { describeQuery, type Endpoint, jsonAnswer } from '../endpoint.ts';
 import { accountOf } from '../objects.ts';

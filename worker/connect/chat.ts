@@ -1,10 +1,10 @@
 /** `StreamChat`: turns the call into a run, and the run's text into the messages of a stream. */
 import type { Context } from 'hono';
 import type * as z from 'zod';
+import type { ChatRequest } from '../../shared/api/requests.ts';
 import { invalidRequest } from '../../shared/errors.ts';
-import type { StreamEvent } from '../../shared/events.ts';
 import { ConversationId } from '../../shared/ids.ts';
-import type { ChatRequest } from '../../shared/requests.ts';
+import type { StreamEvent } from '../../shared/wire/events.ts';
 import { type AppContext, senderOf } from '../account/caller.ts';
 import { type Submitted, submitMessage } from '../desk/submit.ts';
 import { attachFirst } from '../follow/attach.ts';

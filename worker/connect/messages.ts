@@ -1,8 +1,8 @@
 /** The messages of aiserver.proto in both codecs: protobuf's binary form, and its JSON form. */
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import * as z from 'zod';
-import { parseJson } from '../../shared/json.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
+import { parseJson } from '../../shared/text/json.ts';
 
 /** A codec, as the last part of a content type names it. */
 export type Codec = 'proto' | 'json';

@@ -1,6 +1,6 @@
 /** `aiserver.v1.AiService` over the Connect protocol, as Cursor's clients call it: the calls of aiserver.proto. */
 import type { Context } from 'hono';
-import { chats } from '../../shared/models.ts';
+import { chats } from '../../shared/settings/models.ts';
 import type { AppContext } from '../account/caller.ts';
 import { countRun } from '../account/rate-limit.ts';
 import { listModels } from '../upstream/models.ts';

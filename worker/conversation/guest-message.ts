@@ -1,6 +1,6 @@
 /** A guest's call as a message of the guest's conversation (run/steps/own-turn.ts has its call). */
-import { newTraceId } from '../../shared/trace.ts';
-import type { GuestCall } from '../../shared/tunnel.ts';
+import { newTraceId } from '../../shared/wire/trace.ts';
+import type { GuestCall } from '../../shared/wire/tunnel.ts';
 import type { Posted } from '../ports.ts';
 import type { RunLog } from './log/run-log.ts';
 import type { RunRequest } from './store/rows.ts';

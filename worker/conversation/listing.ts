@@ -1,9 +1,9 @@
 /** A conversation's entry in its account's list. The conversation stores the entry and sends it to the account. */
-import type { AgentStatus } from '../../shared/agents.ts';
-import type { ConversationInfo, ConversationPatch } from '../../shared/conversations.ts';
-import type { ChatResponse, ConversationView, DocumentType } from '../../shared/documents.ts';
+import type { AgentStatus } from '../../shared/api/agents.ts';
+import type { ConversationInfo, ConversationPatch } from '../../shared/api/conversations.ts';
+import type { UsageEntry } from '../../shared/api/usage.ts';
 import { ACCOUNT_LIMITS } from '../../shared/limits.ts';
-import type { UsageEntry } from '../../shared/usage.ts';
+import type { ChatResponse, ConversationView, DocumentType } from '../../shared/wire/documents.ts';
 import type { Env } from '../env.ts';
 import { accountOf } from '../objects.ts';
 import type { Listed, Spent } from '../ports.ts';

@@ -1,23 +1,23 @@
 /** The Durable Object of one conversation: the methods that the Worker and the tunnels call. Its parts do the work. */
 import { DurableObject } from 'cloudflare:workers';
-import type { Agent, WebhookDelivery } from '../../shared/agents.ts';
-import type { Cancelled } from '../../shared/answers.ts';
-import type { ConversationInfo, ConversationPatch } from '../../shared/conversations.ts';
-import type { ChatResponse, ConversationView } from '../../shared/documents.ts';
-import { DrawbridgeError, toWireError } from '../../shared/errors.ts';
-import { responseIdOf } from '../../shared/ids.ts';
-import { ACCOUNT_LIMITS } from '../../shared/limits.ts';
-import type { OpenApproval, OpenQuestions } from '../../shared/listings.ts';
-import type { Plan, PlanEdit } from '../../shared/plans.ts';
+import type { Agent, WebhookDelivery } from '../../shared/api/agents.ts';
+import type { Cancelled } from '../../shared/api/answers.ts';
+import type { ConversationInfo, ConversationPatch } from '../../shared/api/conversations.ts';
 import {
   type ApprovalRequest,
   type ClarificationAnswer,
   type MessageContent,
   textOf,
-} from '../../shared/requests.ts';
-import type { RuleReports } from '../../shared/rules.ts';
-import { TRACE_HEADER } from '../../shared/trace.ts';
-import type { GuestCall, ToolResult } from '../../shared/tunnel.ts';
+} from '../../shared/api/requests.ts';
+import { DrawbridgeError, toWireError } from '../../shared/errors.ts';
+import { responseIdOf } from '../../shared/ids.ts';
+import { ACCOUNT_LIMITS } from '../../shared/limits.ts';
+import type { OpenApproval, OpenQuestions } from '../../shared/wire/approvals.ts';
+import type { ChatResponse, ConversationView } from '../../shared/wire/documents.ts';
+import type { Plan, PlanEdit } from '../../shared/wire/plans.ts';
+import type { RuleReports } from '../../shared/wire/rules.ts';
+import { TRACE_HEADER } from '../../shared/wire/trace.ts';
+import type { GuestCall, ToolResult } from '../../shared/wire/tunnel.ts';
 import { newAgentRow, requireWorktrees } from '../agents/agent.ts';
 import type { Env } from '../env.ts';
 import { logEvent } from '../health/log.ts';

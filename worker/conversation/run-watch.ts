@@ -1,8 +1,9 @@
 /** Tells the log, the metrics and the traces what the runs of a conversation do. */
-import { PROVIDERS } from '../../shared/dialects.ts';
+
 import { responseIdOf } from '../../shared/ids.ts';
+import { PROVIDERS } from '../../shared/settings/dialects.ts';
 import type { Executor } from '../../shared/tools/definition.ts';
-import type { ToolResult } from '../../shared/tunnel.ts';
+import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import { type LogEvent, type LogFields, logEvent } from '../health/log.ts';
 import { metrics } from '../health/metrics.ts';
 import { markSpan, type SpanFields } from '../health/spans.ts';

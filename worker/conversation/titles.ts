@@ -1,5 +1,5 @@
 /** Lets the model for small tasks title a conversation once its first message is answered. */
-import { textOf } from '../../shared/requests.ts';
+import { textOf } from '../../shared/api/requests.ts';
 import { buildTitleQuery, TITLE_PROMPT } from '../prompt/title.ts';
 import { askModel } from '../upstream/gateway.ts';
 import { type ModelEnv, modelForRole, resolveTarget } from '../upstream/models.ts';

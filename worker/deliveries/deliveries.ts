@@ -1,5 +1,5 @@
 /** The deliveries of one agent: each event is sent until its receiver has taken it, or for days. */
-import type { WebhookDelivery, WebhookEvent } from '../../shared/agents.ts';
+import type { WebhookDelivery, WebhookEvent } from '../../shared/api/agents.ts';
 import type { DeliveryRow, DeliveryStore } from './delivery-statements.ts';
 import { DELIVERY_LIMITS } from './limits.ts';
 import { type Answered, type SendEnv, send, type Target, verdictOf, waitMs } from './send.ts';

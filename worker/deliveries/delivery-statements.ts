@@ -1,5 +1,5 @@
 /** The stored deliveries of a conversation, and their statements. */
-import { DeliveryState } from '../../shared/agents.ts';
+import { DeliveryState } from '../../shared/api/agents.ts';
 import type { Sql } from '../storage/row-meter.ts';
 
 export interface DeliveryRow {

@@ -1,6 +1,7 @@
 /** Gives the cost of a request's budget a currency, and refuses a budget that cannot be kept. */
-import type { Budget, RunBudget } from '../../shared/budget.ts';
+
 import { DrawbridgeError } from '../../shared/errors.ts';
+import type { Budget, RunBudget } from '../../shared/wire/budget.ts';
 import { type ModelEnv, modelsOfRun, resolveTarget } from '../upstream/models.ts';
 
 /** @throws {DrawbridgeError} COST_UNKNOWN if a model that may work for the response has no price in the currency. */

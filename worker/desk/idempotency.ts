@@ -1,6 +1,6 @@
 /** The header that makes a request safe to repeat. */
 import type { Context } from 'hono';
-import { IdempotencyKey } from '../../shared/requests.ts';
+import { IdempotencyKey } from '../../shared/api/requests.ts';
 import { type AppContext, senderOf } from '../account/caller.ts';
 import type { Header } from '../endpoint.ts';
 import { parse } from './parse.ts';

@@ -2,7 +2,7 @@
 import type { Context } from 'hono';
 import type * as z from 'zod';
 import { DrawbridgeError, formatPath, invalidRequest } from '../../shared/errors.ts';
-import { JsonDepthError, parseJson } from '../../shared/json.ts';
+import { JsonDepthError, parseJson } from '../../shared/text/json.ts';
 import { readText } from './read-text.ts';
 
 /** The body, parsed as JSON of this schema. Throws INVALID_JSON or INVALID_REQUEST. */

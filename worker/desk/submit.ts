@@ -1,8 +1,9 @@
 /** Brings a message into its conversation: chooses model and bridge, and makes sure that it is stored only once. */
+
+import { type ChatRequest, imagesOf } from '../../shared/api/requests.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { newConversationId, parseResponseId, responseIdOf } from '../../shared/ids.ts';
-import { Mode } from '../../shared/modes.ts';
-import { type ChatRequest, imagesOf } from '../../shared/requests.ts';
+import { Mode } from '../../shared/wire/modes.ts';
 import { forkConversation } from '../conversation/fork/fork.ts';
 import type { RunRequest } from '../conversation/store/rows.ts';
 import { titleOf } from '../conversation/store/title.ts';

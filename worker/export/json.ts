@@ -1,5 +1,5 @@
 /** Writes a conversation as JSON, for programs. Holds one view at a time. */
-import type { ConversationExport } from '../../shared/conversations.ts';
+import type { ConversationExport } from '../../shared/api/conversations.ts';
 
 type Exported = ConversationExport['conversation'];
 

@@ -1,5 +1,7 @@
 /** Renders each type of document as Markdown. The metadata of an unfinished document may lack any field. Pure. */
-import { attentionSentence } from '../../shared/attention.ts';
+
+import { indentedJson } from '../../shared/text/json.ts';
+import { attentionSentence } from '../../shared/wire/attention.ts';
 import {
   type Answer,
   type Diff,
@@ -8,8 +10,7 @@ import {
   type Question,
   type Todo,
   type TodoStatus,
-} from '../../shared/documents.ts';
-import { indentedJson } from '../../shared/json.ts';
+} from '../../shared/wire/documents.ts';
 import {
   codeSpan,
   details,

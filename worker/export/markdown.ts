@@ -1,6 +1,6 @@
 /** Writes a conversation as one Markdown page, for people. Holds one view at a time. */
-import type { ConversationExport } from '../../shared/conversations.ts';
-import type { ChatResponse, UserMessage } from '../../shared/documents.ts';
+import type { ConversationExport } from '../../shared/api/conversations.ts';
+import type { ChatResponse, UserMessage } from '../../shared/wire/documents.ts';
 import { renderDocument } from './markdown-documents.ts';
 import { escapeInline, quote } from './markdown-text.ts';
 

@@ -1,9 +1,10 @@
 /** Makes the JSON answer by following the response to its end, so that no object holds a request open. */
-import type { ChatResponse } from '../../shared/documents.ts';
+
 import { DrawbridgeError, type WireError } from '../../shared/errors.ts';
-import type { StreamEvent } from '../../shared/events.ts';
-import { answerOf, foldEvent, isWaiting, newResponse } from '../../shared/fold.ts';
 import { parseResponseId } from '../../shared/ids.ts';
+import type { ChatResponse } from '../../shared/wire/documents.ts';
+import type { StreamEvent } from '../../shared/wire/events.ts';
+import { answerOf, foldEvent, isWaiting, newResponse } from '../../shared/wire/fold.ts';
 import { readWhole } from '../conversation/reading/requests.ts';
 import type { Env } from '../env.ts';
 import { unavailable } from '../reach.ts';

@@ -5,7 +5,7 @@ import {
   parseAck,
   READER_CLOSE,
   type ReaderClose,
-} from '../../shared/reader-socket.ts';
+} from '../../shared/api/reader-socket.ts';
 import type { Outlet } from './deliver.ts';
 import { FOLLOW_LIMITS } from './limits.ts';
 

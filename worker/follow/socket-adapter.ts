@@ -1,6 +1,6 @@
 /** Holds a reader's WebSocket, so that the object can sleep, be reset, and be left while the reader lags. */
 import { waitUntil } from 'cloudflare:workers';
-import { formatEvents, READER_CLOSE, type ReaderClose } from '../../shared/reader-socket.ts';
+import { formatEvents, READER_CLOSE, type ReaderClose } from '../../shared/api/reader-socket.ts';
 import type { Env } from '../env.ts';
 import { type Attached, attachFirst, type Followed } from './attach.ts';
 import { type Delivered, type Delivery, deliver } from './deliver.ts';

@@ -1,7 +1,7 @@
 /** Holds a reader's SSE response outside the object, so that the object can sleep and survive a deploy unnoticed. */
 import { waitUntil } from 'cloudflare:workers';
-import type { Framing } from '../../shared/requests.ts';
-import { formatEvent, lastCursorIn } from '../../shared/sse.ts';
+import type { Framing } from '../../shared/api/requests.ts';
+import { formatEvent, lastCursorIn } from '../../shared/api/sse.ts';
 import type { Env } from '../env.ts';
 import { type Attached, attachFirst, type Followed, listen } from './attach.ts';
 import { type Delivered, type Delivery, deliver } from './deliver.ts';

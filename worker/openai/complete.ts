@@ -1,6 +1,6 @@
 /** Turns a request in OpenAI's shape into a run, and the run into a completion. */
 import type { Context } from 'hono';
-import type { ChatResponse } from '../../shared/documents.ts';
+import type { ChatResponse } from '../../shared/wire/documents.ts';
 import { type AppContext, senderOf } from '../account/caller.ts';
 import { type Submitted, submitMessage } from '../desk/submit.ts';
 import { cancelRun } from '../follow/cancel-run.ts';

@@ -1,7 +1,7 @@
 /** Builds the objects of OpenAI's Chat Completions, typed by the `openai` package. */
 import type { ChatCompletion, ChatCompletionChunk } from 'openai/resources/chat/completions';
 import type { CompletionUsage } from 'openai/resources/completions';
-import type { Usage } from '../../shared/documents.ts';
+import type { Usage } from '../../shared/wire/documents.ts';
 import type { Words } from './markdown.ts';
 
 /** The fields that every chunk of a completion repeats. Only `model` may change, if a fallback takes over. */

@@ -1,6 +1,7 @@
 /** Errors in OpenAI's shape: failures of a request, and failures of its run. */
-import type { ChatResponse } from '../../shared/documents.ts';
+
 import { type ErrorCode, toWireError } from '../../shared/errors.ts';
+import type { ChatResponse } from '../../shared/wire/documents.ts';
 import type { FinishReason } from './completion.ts';
 
 /** The error object of a body or a stream. OpenAI's clients turn it into their own errors. */

@@ -1,6 +1,6 @@
 /** Converts the messages of an OpenAI client, which sends the whole history each time, to our own. */
 import * as z from 'zod';
-import { ChatMessage, textOf } from '../../shared/requests.ts';
+import { ChatMessage, textOf } from '../../shared/api/requests.ts';
 import { tagged } from '../prompt/escape.ts';
 
 const Content = ChatMessage.shape.content;

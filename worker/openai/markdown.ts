@@ -1,5 +1,5 @@
 /** Renders documents as one Markdown text, the form of an answer for OpenAI's clients. */
-import type { Document, Metadata } from '../../shared/documents.ts';
+import type { Document, Metadata } from '../../shared/wire/documents.ts';
 import { Fence } from './fence.ts';
 
 /** The two texts of an answer. */

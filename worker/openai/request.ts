@@ -1,7 +1,7 @@
 /** The request of `/v1/chat/completions`, and its conversion to a request of our own. */
 import * as z from 'zod';
+import { ChatFields, type ChatRequest } from '../../shared/api/requests.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
-import { ChatFields, type ChatRequest } from '../../shared/requests.ts';
 import { HistoryMessage, toChatMessages } from './history.ts';
 
 const OWN_TOOLS =

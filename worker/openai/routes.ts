@@ -1,7 +1,7 @@
 /** `/v1`: presents the agent to OpenAI's clients as a model. */
 import * as z from 'zod';
 import { DrawbridgeError } from '../../shared/errors.ts';
-import { chats } from '../../shared/models.ts';
+import { chats } from '../../shared/settings/models.ts';
 import { parseBody } from '../desk/parse.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';
 import type { Env } from '../env.ts';

@@ -1,5 +1,5 @@
 /** Streams a completion. A client cannot resume the stream, so it ends with its run or its reader. */
-import type { StreamEvent } from '../../shared/events.ts';
+import type { StreamEvent } from '../../shared/wire/events.ts';
 import type { Submitted } from '../desk/submit.ts';
 import type { Env } from '../env.ts';
 import { type Attached, attachFirst } from '../follow/attach.ts';

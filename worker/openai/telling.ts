@@ -1,7 +1,7 @@
 /** Decides what to tell next to a client that keeps all text it got, and when the answer cannot go on for it. */
-import type { ChatResponse } from '../../shared/documents.ts';
-import type { StreamEvent, TapeEvent } from '../../shared/events.ts';
-import { answerOf } from '../../shared/fold.ts';
+import type { ChatResponse } from '../../shared/wire/documents.ts';
+import type { StreamEvent, TapeEvent } from '../../shared/wire/events.ts';
+import { answerOf } from '../../shared/wire/fold.ts';
 import { ResponseFold } from '../conversation/tape/response-fold.ts';
 import { type Ending, endingOf, TAKEN_BACK } from './errors.ts';
 import { Rendering, type Words } from './markdown.ts';

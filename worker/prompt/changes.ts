@@ -1,7 +1,7 @@
 /**
  * Describes what has changed between two texts of lines, as briefly as possible without misleading. Pure.
  */
-import { isCutNote } from '../../shared/cut-lines.ts';
+import { isCutNote } from '../../shared/text/cut-lines.ts';
 
 /** The description of a change. */
 export type Change =

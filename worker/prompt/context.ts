@@ -1,6 +1,6 @@
 /** Builds a user's message for the model: first the changes around it, then the query. */
-import { isReadOnly, type Mode } from '../../shared/modes.ts';
-import type { PlanState } from '../../shared/plans.ts';
+import { isReadOnly, type Mode } from '../../shared/wire/modes.ts';
+import type { PlanState } from '../../shared/wire/plans.ts';
 import { tagged, taggedAsIs } from './escape.ts';
 import { buildExecution } from './plan.ts';
 

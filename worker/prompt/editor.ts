@@ -1,9 +1,10 @@
 /** Formats what a request and the bridge tell of the user's editor as lines of a prompt. Pure. */
-import { cutLines, cutNote } from '../../shared/cut-lines.ts';
-import type { Diagnostics, Findings } from '../../shared/findings.ts';
-import { nameInLine, shorten } from '../../shared/plain-sight.ts';
-import type { RequestContext } from '../../shared/requests.ts';
-import type { EditorContext } from '../../shared/tunnel.ts';
+
+import type { RequestContext } from '../../shared/api/requests.ts';
+import { cutLines, cutNote } from '../../shared/text/cut-lines.ts';
+import { nameInLine, shorten } from '../../shared/text/plain-sight.ts';
+import type { Diagnostics, Findings } from '../../shared/wire/findings.ts';
+import type { EditorContext } from '../../shared/wire/tunnel.ts';
 import { PROMPT_LIMITS } from './limits.ts';
 
 /** One or more lines of each kind. A kind is missing if the request does not have it. */

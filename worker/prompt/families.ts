@@ -2,7 +2,7 @@
  * What helps a family of models more than it helps the others. A row needs a public source that has measured it or whose
  * author made the model; without one, models get the same words and tools.
  */
-import type { PromptChange } from '../../shared/prompt-blocks.ts';
+import type { PromptChange } from '../../shared/settings/prompt-blocks.ts';
 import type { FunctionDefinition } from '../../shared/tools/definition.ts';
 import { editFile } from '../../shared/tools/edit-file.ts';
 import { strReplace } from '../../shared/tools/str-replace.ts';

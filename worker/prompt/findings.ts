@@ -1,8 +1,8 @@
 /** Tells the model, in one message only, what the message mentions and what was changed before it. Pure. */
-import { cutLines, cutNote } from '../../shared/cut-lines.ts';
-import type { Attachment, Findings } from '../../shared/findings.ts';
-import { nameInLine } from '../../shared/plain-sight.ts';
-import type { RuleSet } from '../../shared/rules.ts';
+import { cutLines, cutNote } from '../../shared/text/cut-lines.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
+import type { Attachment, Findings } from '../../shared/wire/findings.ts';
+import type { RuleSet } from '../../shared/wire/rules.ts';
 import { nameWithin } from './editor.ts';
 import { tagged } from './escape.ts';
 import { PROMPT_LIMITS } from './limits.ts';

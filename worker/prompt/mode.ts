@@ -1,7 +1,7 @@
 /** Tells the model that the mode has changed, and what a mode of the workspace says. Pure. */
-import { cutLines } from '../../shared/cut-lines.ts';
-import { isReadOnly, type Mode } from '../../shared/modes.ts';
-import { nameInLine } from '../../shared/plain-sight.ts';
+import { cutLines } from '../../shared/text/cut-lines.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
+import { isReadOnly, type Mode } from '../../shared/wire/modes.ts';
 import { modeWords } from './blocks/mode.ts';
 import { tagged } from './escape.ts';
 

@@ -1,5 +1,5 @@
 /** Tells the model a plan: after a person has edited it, and when it is to be executed. */
-import { inOrder, type PlanState } from '../../shared/plans.ts';
+import { inOrder, type PlanState } from '../../shared/wire/plans.ts';
 import { tagged } from './escape.ts';
 
 /** A message of its own, in the place where the person edited the plan. */

@@ -1,8 +1,8 @@
 /** Tells the model the rules of the workspace: each once, when it begins to apply, and again when it has changed. Pure. */
-import { cutLines } from '../../shared/cut-lines.ts';
-import { withoutEnd } from '../../shared/mentions.ts';
-import { nameInLine } from '../../shared/plain-sight.ts';
-import { nameOfRule, type RuleFile, type RuleSet } from '../../shared/rules.ts';
+import { cutLines } from '../../shared/text/cut-lines.ts';
+import { withoutEnd } from '../../shared/text/mentions.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
+import { nameOfRule, type RuleFile, type RuleSet } from '../../shared/wire/rules.ts';
 import { tagged } from './escape.ts';
 import { matchesGlobs } from './globs.ts';
 import { PROMPT_LIMITS } from './limits.ts';

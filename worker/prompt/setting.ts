@@ -1,8 +1,8 @@
 /** The deployment's own changes of the system prompt. */
-import { type PromptChange, parsePromptBlocks } from '../../shared/prompt-blocks.ts';
+import { type PromptChange, parsePromptBlocks } from '../../shared/settings/prompt-blocks.ts';
 
 export interface PromptEnv {
-  /** Changes of the system prompt as JSON (shared/prompt-blocks.ts). */
+  /** Changes of the system prompt as JSON (shared/settings/prompt-blocks.ts). */
   readonly PROMPT_BLOCKS?: string;
 }
 

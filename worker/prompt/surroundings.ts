@@ -1,11 +1,12 @@
 /**
  * Tells the model about the user's machine and editor: everything once, afterwards only the changes. Pure.
  */
-import { cutLines } from '../../shared/cut-lines.ts';
-import type { Findings } from '../../shared/findings.ts';
-import { nameInLine } from '../../shared/plain-sight.ts';
-import type { RequestContext } from '../../shared/requests.ts';
-import type { MachineContext } from '../../shared/tunnel.ts';
+
+import type { RequestContext } from '../../shared/api/requests.ts';
+import { cutLines } from '../../shared/text/cut-lines.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
+import type { Findings } from '../../shared/wire/findings.ts';
+import type { MachineContext } from '../../shared/wire/tunnel.ts';
 import { changeOf, linesIn, pathsIn } from './changes.ts';
 import {
   changedFilesOf,

@@ -1,6 +1,11 @@
 /** Builds the system prompt: the named blocks in their order, with the changes that a model family and a setting make. */
-import type { Mode } from '../../shared/modes.ts';
-import { BLOCK_NAMES, type BlockName, type PromptChange } from '../../shared/prompt-blocks.ts';
+
+import {
+  BLOCK_NAMES,
+  type BlockName,
+  type PromptChange,
+} from '../../shared/settings/prompt-blocks.ts';
+import type { Mode } from '../../shared/wire/modes.ts';
 import type { BlockText, PromptFacts } from './blocks/block.ts';
 import { codeChanges } from './blocks/code-changes.ts';
 import { citingCode, communication } from './blocks/communication.ts';

@@ -1,5 +1,5 @@
 /** Formats the list of todos for the model: as the result of `todo_write`, and beside a summary. Pure. */
-import type { Todo } from '../../shared/documents.ts';
+import type { Todo } from '../../shared/wire/documents.ts';
 
 /** One line for each todo. */
 export function formatTodos(todos: readonly Todo[]): string {

@@ -1,8 +1,9 @@
 /** Writes the document of one tool call, from its name to its arguments. The conversation adds the result. */
-import type { DocumentType, Metadata } from '../../shared/documents.ts';
-import { languageOf } from '../../shared/languages.ts';
+
+import { languageOf } from '../../shared/text/languages.ts';
 import type { ToolDocument } from '../../shared/tools/definition.ts';
 import type { Tool, Toolbox } from '../../shared/tools/toolbox.ts';
+import type { DocumentType, Metadata } from '../../shared/wire/documents.ts';
 import type { CallPiece } from '../upstream/assembly.ts';
 import type { UpstreamCall } from '../upstream/calls.ts';
 import { type ArgumentEvent, ArgumentReader } from './arguments.ts';

@@ -1,7 +1,8 @@
 /** Collects the events of a reply's documents in order, and numbers the documents. */
-import type { DocumentType, Metadata } from '../../shared/documents.ts';
-import type { TapeEvent } from '../../shared/events.ts';
+
 import { documentIdOf } from '../../shared/ids.ts';
+import type { DocumentType, Metadata } from '../../shared/wire/documents.ts';
+import type { TapeEvent } from '../../shared/wire/events.ts';
 
 /** Keeps events until `take`. The caller of `start` owns the document's id, and must end the document. */
 export class DocumentWriter {

@@ -1,6 +1,7 @@
 /** Turns a reply into documents while the model still writes: parts in, events for the tape out. */
-import type { TapeEvent } from '../../shared/events.ts';
+
 import type { Toolbox } from '../../shared/tools/toolbox.ts';
+import type { TapeEvent } from '../../shared/wire/events.ts';
 import type { ReplyPart, UpstreamReply } from '../upstream/reader.ts';
 import { CallDocument, type ReplyCall } from './call-document.ts';
 import { DocumentWriter } from './document-writer.ts';

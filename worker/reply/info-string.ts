@@ -1,5 +1,5 @@
 /** Reads a fence's info string: the language and purpose of its code, or the place in a file that it shows. */
-import { languageOf } from '../../shared/languages.ts';
+import { languageOf } from '../../shared/text/languages.ts';
 
 /** A piece of a reply. It becomes a document of the same type, with this metadata. */
 export type Segment =

@@ -1,5 +1,5 @@
 /** Writes the text of a reply as `text`, `code_block` and `code_reference` documents, one open at a time. */
-import type { Metadata } from '../../shared/documents.ts';
+import type { Metadata } from '../../shared/wire/documents.ts';
 import type { DocumentWriter } from './document-writer.ts';
 import { FenceSegmenter, type SegmentEvent } from './fences.ts';
 import type { Segment } from './info-string.ts';

@@ -1,7 +1,8 @@
 /** Parses the frames of a bridge, and words the refusal of a bridge with another protocol version. */
-import type { Proposal } from '../../shared/approvals.ts';
-import { JsonDepthError, parseJson, tooDeep } from '../../shared/json.ts';
+
 import { JSON_LIMITS, RUN_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
+import { JsonDepthError, parseJson, tooDeep } from '../../shared/text/json.ts';
+import type { Proposal } from '../../shared/wire/approvals.ts';
 import {
   type ApprovalAnswer,
   BridgeFrame,
@@ -9,7 +10,7 @@ import {
   type ToolCall,
   type ToolResult,
   TUNNEL_PROTOCOL,
-} from '../../shared/tunnel.ts';
+} from '../../shared/wire/tunnel.ts';
 
 /** A hello of another protocol version. Its other fields may have any form. */
 export interface ForeignHello {

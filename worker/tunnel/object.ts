@@ -1,12 +1,12 @@
 /** The Durable Object of one bridge: holds its socket, and passes calls, results and answers on. */
 import { DurableObject } from 'cloudflare:workers';
-import { listDefinitions } from '../../shared/definitions.ts';
+import type { BridgeDetails } from '../../shared/api/listings.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
-import { type MessageLook, missedFindings } from '../../shared/findings.ts';
 import { CONTEXT_LIMITS, FINDING_LIMITS, RUN_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
-import type { BridgeDetails } from '../../shared/listings.ts';
-import type { OfferSet } from '../../shared/offer.ts';
 import { guestEdit } from '../../shared/tools/guest-edit.ts';
+import { listDefinitions } from '../../shared/wire/definitions.ts';
+import { type MessageLook, missedFindings } from '../../shared/wire/findings.ts';
+import type { OfferSet } from '../../shared/wire/offer.ts';
 import {
   type ApprovalAnswer,
   type BridgeFrame,
@@ -19,7 +19,7 @@ import {
   type ToolCall,
   type ToolResult,
   TUNNEL_PROTOCOL,
-} from '../../shared/tunnel.ts';
+} from '../../shared/wire/tunnel.ts';
 import type { Env } from '../env.ts';
 import { logEvent } from '../health/log.ts';
 import { noteTunnel } from '../health/open.ts';

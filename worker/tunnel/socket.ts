@@ -9,7 +9,7 @@ import {
   PING,
   PONG,
   type TunnelFrame,
-} from '../../shared/tunnel.ts';
+} from '../../shared/wire/tunnel.ts';
 import { logEvent } from '../health/log.ts';
 import type { Connecting } from './connect-url.ts';
 

@@ -1,8 +1,13 @@
 /** The tables of a tunnel: its bridge as of the last hello, the open calls, the pending answers, the sets of tools. */
 import { OFFER_LIMITS } from '../../shared/limits.ts';
-import type { McpServerReport } from '../../shared/mcp-servers.ts';
-import type { OfferSet } from '../../shared/offer.ts';
-import type { ApprovalAnswer, Confinement, MachineContext, ToolCall } from '../../shared/tunnel.ts';
+import type { McpServerReport } from '../../shared/wire/mcp-servers.ts';
+import type { OfferSet } from '../../shared/wire/offer.ts';
+import type {
+  ApprovalAnswer,
+  Confinement,
+  MachineContext,
+  ToolCall,
+} from '../../shared/wire/tunnel.ts';
 import type { AnswerKey } from '../ports.ts';
 import { migrate, openStored } from '../storage/migrations.ts';
 

@@ -1,5 +1,5 @@
 /** Puts an answer together from chunks: parts to show as they come, and a reply at the end. */
-import type { Usage } from '../../shared/documents.ts';
+import type { Usage } from '../../shared/wire/documents.ts';
 import { type AnswerPiece, AnswerText } from './answer-text.ts';
 import { CallAssembly, type CallDelta, type CallPiece } from './assembly.ts';
 import { finishCalls, hasWholeArguments, toCallId, type UpstreamCall } from './calls.ts';

@@ -1,5 +1,5 @@
 /** Puts tool calls together from deltas. Ids, indexes and names may repeat, come late or be missing. */
-import { isObject } from '../../shared/json.ts';
+import { isObject } from '../../shared/text/json.ts';
 import { type JsonObject, parseObject } from './loose-json.ts';
 import { WellFormedText } from './well-formed.ts';
 

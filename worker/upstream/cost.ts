@@ -1,8 +1,9 @@
 /** Computes the cost of an answer. Pure. */
-import type { Cost } from '../../shared/budget.ts';
-import type { Usage } from '../../shared/documents.ts';
+
 import { MODEL_LIMITS } from '../../shared/limits.ts';
-import type { ModelPrices } from '../../shared/models.ts';
+import type { ModelPrices } from '../../shared/settings/models.ts';
+import type { Cost } from '../../shared/wire/budget.ts';
+import type { Usage } from '../../shared/wire/documents.ts';
 
 /** Input that was read from a cache, and input that was written to one, are parts of the prompt. Tokens beyond prompt and completion are reasoning (xAI), and cost as output. */
 export function costOf(usage: Usage, prices: ModelPrices): Cost {

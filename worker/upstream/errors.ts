@@ -1,6 +1,6 @@
 /** Reduces upstream errors of every shape seen to one line. public-error.ts decides what a client sees of it. */
 
-import { isObject } from '../../shared/json.ts';
+import { isObject } from '../../shared/text/json.ts';
 import { CONTEXT_LENGTH_EXCEEDED, isContextOverflow } from './context-overflow.ts';
 import { UPSTREAM_LIMITS } from './limits.ts';
 import { countIn, type JsonObject, objectIn, parseJson, textIn } from './loose-json.ts';

@@ -1,7 +1,7 @@
 /** Sends one request to the model, reads the streamed answer and judges it. The run decides about retries. */
 
-import { PROVIDERS } from '../../shared/dialects.ts';
-import type { ModelSwitches } from '../../shared/models.ts';
+import { PROVIDERS } from '../../shared/settings/dialects.ts';
+import type { ModelSwitches } from '../../shared/settings/models.ts';
 import { logEvent } from '../health/log.ts';
 import { metrics } from '../health/metrics.ts';
 import { Body, ConnectionError } from './body.ts';

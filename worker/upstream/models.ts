@@ -1,7 +1,13 @@
 /** Finds the server that answers for a model: from the table, the configured OpenAI-compatible one, or the demo. */
-import { DEFAULT_DIALECT, type ModelDialect, PROVIDERS, serverOf } from '../../shared/dialects.ts';
+
+import type { ModelInfo, ModelList } from '../../shared/api/listings.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
-import type { ModelInfo, ModelList } from '../../shared/listings.ts';
+import {
+  DEFAULT_DIALECT,
+  type ModelDialect,
+  PROVIDERS,
+  serverOf,
+} from '../../shared/settings/dialects.ts';
 import {
   chats,
   type ModelEntry,
@@ -10,7 +16,7 @@ import {
   ModelSwitches,
   type ModelTable,
   parseModelTable,
-} from '../../shared/models.ts';
+} from '../../shared/settings/models.ts';
 import { DEMO_MODEL } from './demo/wire.ts';
 import { secretsInUrl } from './secrets.ts';
 
@@ -53,7 +59,7 @@ const DEMO: DemoTarget = {
 
 /** The settings of the models. The table names its keys, which are further bindings. */
 export interface ModelEnv {
-  /** The table of models as JSON (shared/models.ts). Each `keyName` in it names a secret binding. */
+  /** The table of models as JSON (shared/settings/models.ts). Each `keyName` in it names a secret binding. */
   readonly MODELS?: string;
   readonly OPENAI_BASE_URL?: string;
   readonly OPENAI_API_KEY?: string;

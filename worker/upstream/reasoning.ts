@@ -1,5 +1,5 @@
 /** Collects the reasoning of an answer, and keeps its details to be sent back. */
-import { isObject } from '../../shared/json.ts';
+import { isObject } from '../../shared/text/json.ts';
 import { type JsonObject, textIn } from './loose-json.ts';
 import { WellFormedText } from './well-formed.ts';
 

@@ -4,7 +4,7 @@ import type {
   ChatCompletionMessageParam,
   ChatCompletionTool,
 } from 'openai/resources/chat/completions';
-import type { Sampling } from '../../shared/requests.ts';
+import type { Sampling } from '../../shared/api/requests.ts';
 import type { ServerTarget } from './models.ts';
 
 /** An assistant's message carries back what its upstream needs to see again (OpenRouter, Gemini, DeepSeek). */

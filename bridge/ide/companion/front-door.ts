@@ -1,7 +1,7 @@
 /** The companion's HTTP server: lets in only who holds a key, and reads only what is bounded. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { parseJson } from '../../../shared/json.ts';
+import { parseJson } from '../../../shared/text/json.ts';
 import type { Family } from '../discovery/candidate.ts';
 import { COMPANION_LIMITS } from './limits.ts';
 

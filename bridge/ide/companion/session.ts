@@ -1,6 +1,6 @@
 /** One session: a CLI that is connected, its event stream, and its diffs. */
 import { randomUUID } from 'node:crypto';
-import { printableLine } from '../../../shared/plain-sight.ts';
+import { printableLine } from '../../../shared/text/plain-sight.ts';
 import type { Family } from '../discovery/candidate.ts';
 import { type DiffOutcome, OpenDiffs } from './diffs.ts';
 import type { Visit } from './front-door.ts';

@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { LocalError } from '../../../machine/local-error.ts';
 import { isLocked, type LockAttempt, takeLock } from '../../../machine/lock.ts';
 import { makePrivateFolders, readIfThere, replaceFile } from '../../../machine/private-files.ts';
-import { parseJson } from '../../../shared/json.ts';
+import { parseJson } from '../../../shared/text/json.ts';
 
 const Setting = z.object({ enabled: z.boolean() });
 

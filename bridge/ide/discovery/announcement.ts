@@ -1,6 +1,6 @@
 /** What a companion announces, and the form of its discovery file. */
 import * as z from 'zod';
-import { parseJson } from '../../../shared/json.ts';
+import { parseJson } from '../../../shared/text/json.ts';
 import type { Family, PassedOver } from './candidate.ts';
 import { DISCOVERY_LIMITS } from './limits.ts';
 

@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, posix, win32 } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
-import { parseJson } from '../../../shared/json.ts';
+import { parseJson } from '../../../shared/text/json.ts';
 import { DISCOVERY_LIMITS } from './limits.ts';
 
 /**

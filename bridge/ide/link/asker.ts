@@ -3,7 +3,7 @@ import { normalize } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Deferred, newDeferred } from '../../../machine/deferred.ts';
 import type { LogIds } from '../../../machine/log-line.ts';
-import { shorten } from '../../../shared/plain-sight.ts';
+import { shorten } from '../../../shared/text/plain-sight.ts';
 import type { Asker, OpenQuestion } from '../../admission/asking.ts';
 import type { Answered } from '../../admission/book.ts';
 import { Lanes } from '../../lanes.ts';

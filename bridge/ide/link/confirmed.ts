@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { readIfThere, replaceFile } from '../../../machine/private-files.ts';
-import { canonicalJson } from '../../../shared/approval-text.ts';
-import { parseJson } from '../../../shared/json.ts';
+import { parseJson } from '../../../shared/text/json.ts';
+import { canonicalJson } from '../../../shared/wire/approval-text.ts';
 import type { Candidate } from '../discovery/candidate.ts';
 import { LINK_LIMITS } from './limits.ts';
 

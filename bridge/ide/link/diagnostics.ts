@@ -1,9 +1,9 @@
 /** What the model is told of errors: those that the editor knows of the files that person and agent work on. */
 import { realpath } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
-import type { Diagnostics } from '../../../shared/findings.ts';
 import { FINDING_LIMITS, REQUEST_LIMITS } from '../../../shared/limits.ts';
-import { shorten } from '../../../shared/plain-sight.ts';
+import { shorten } from '../../../shared/text/plain-sight.ts';
+import type { Diagnostics } from '../../../shared/wire/findings.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { withOneActive } from './context.ts';
 import { LINK_LIMITS } from './limits.ts';

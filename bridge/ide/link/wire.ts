@@ -5,7 +5,7 @@
 import { fileURLToPath } from 'node:url';
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import * as z from 'zod';
-import { parseJson } from '../../../shared/json.ts';
+import { parseJson } from '../../../shared/text/json.ts';
 import { LINK_LIMITS } from './limits.ts';
 
 const optional = <Schema extends z.ZodType>(schema: Schema) =>

@@ -7,9 +7,9 @@ import {
 import { Asking } from '../../../bridge/admission/asking.ts';
 import type { QuestionBook, Resolution } from '../../../bridge/admission/book.ts';
 import type { ApprovalSubject } from '../../../bridge/admission/proposal.ts';
-import { ALLOW_ONCE } from '../../../shared/approval-text.ts';
-import type { Proposal } from '../../../shared/approvals.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
+import { ALLOW_ONCE } from '../../../shared/wire/approval-text.ts';
+import type { Proposal } from '../../../shared/wire/approvals.ts';
 import { BRIDGE_ID, type Device, newDevice, newSubject } from './device.ts';
 
 const NONCE = 'the-only-one';

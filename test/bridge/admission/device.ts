@@ -1,15 +1,15 @@
 /** A device as a browser is one: a key pair that never leaves it, and signatures. */
 import { randomUUID } from 'node:crypto';
 import type { ApprovalSubject } from '../../../bridge/admission/proposal.ts';
+import { newBridgeId, newCallId, newConversationId, newDeviceId } from '../../../shared/ids.ts';
 import {
   ALLOW_ONCE,
   approvalText,
   DEVICE_ALGORITHM,
   type Grant,
-} from '../../../shared/approval-text.ts';
-import { type ApprovalQuestion, DeviceKey, type Proposal } from '../../../shared/approvals.ts';
-import { newBridgeId, newCallId, newConversationId, newDeviceId } from '../../../shared/ids.ts';
-import type { ApprovalAnswer } from '../../../shared/tunnel.ts';
+} from '../../../shared/wire/approval-text.ts';
+import { type ApprovalQuestion, DeviceKey, type Proposal } from '../../../shared/wire/approvals.ts';
+import type { ApprovalAnswer } from '../../../shared/wire/tunnel.ts';
 
 export interface Device {
   readonly key: DeviceKey;

@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readDevices, verifyApproval } from '../../../bridge/admission/devices.ts';
-import type { Grant } from '../../../shared/approval-text.ts';
-import type { ApprovalAnswer } from '../../../shared/tunnel.ts';
+import type { Grant } from '../../../shared/wire/approval-text.ts';
+import type { ApprovalAnswer } from '../../../shared/wire/tunnel.ts';
 import { temporaryFolder } from '../tools/temporary-workspace.ts';
 import { newDevice, newQuestion } from './device.ts';
 

@@ -10,7 +10,7 @@ import type { Visibility } from '../../../bridge/admission/visibility.ts';
 import { ToolFailure } from '../../../bridge/failure.ts';
 import { bindTool } from '../../../bridge/tools/executor.ts';
 import { findTool } from '../../../shared/tools/catalogue.ts';
-import type { ToolCall } from '../../../shared/tunnel.ts';
+import type { ToolCall } from '../../../shared/wire/tunnel.ts';
 
 /** A call by any of its names. */
 export type RawCall = Pick<ToolCall, 'tool' | 'arguments' | 'mode' | 'limits' | 'approvalReason'>;

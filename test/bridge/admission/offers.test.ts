@@ -3,7 +3,7 @@ import { type JudgedCall, judgeCall } from '../../../bridge/admission/policy.ts'
 import { parseRules } from '../../../bridge/admission/rules.ts';
 import { Offers } from '../../../bridge/tools/offers.ts';
 import { OFFER_LIMITS } from '../../../shared/limits.ts';
-import type { OfferDefinition } from '../../../shared/offer.ts';
+import type { OfferDefinition } from '../../../shared/wire/offer.ts';
 import { digestOf, fakeDefinition } from '../../far-ends/fake-offer.ts';
 
 const DIGEST = digestOf(fakeDefinition());

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Policy } from '../../../bridge/admission/policy.ts';
 import { type Decision, parseRules, Rule } from '../../../bridge/admission/rules.ts';
-import type { Mode } from '../../../shared/modes.ts';
-import type { CallLimits } from '../../../shared/tunnel.ts';
+import type { Mode } from '../../../shared/wire/modes.ts';
+import type { CallLimits } from '../../../shared/wire/tunnel.ts';
 import { judge as judgeCall, visibility as visibilityOf } from './judging.ts';
 
 const CONFINED: Policy = {

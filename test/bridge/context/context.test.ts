@@ -11,7 +11,7 @@ import { bubblewrapConfinement } from '../../../bridge/sandbox/bubblewrap-confin
 import type { Confinement } from '../../../bridge/sandbox/confinement.ts';
 import { SHELL, shellArgv } from '../../../bridge/terminal/launch.ts';
 import { CONTEXT_LIMITS } from '../../../shared/limits.ts';
-import { MachineContext } from '../../../shared/tunnel.ts';
+import { MachineContext } from '../../../shared/wire/tunnel.ts';
 import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-workspace.ts';
 

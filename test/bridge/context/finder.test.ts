@@ -7,10 +7,10 @@ import { Finder, type Finding } from '../../../bridge/context/finder.ts';
 import { FIND_LIMITS } from '../../../bridge/context/limits.ts';
 import { Looker } from '../../../bridge/context/looker.ts';
 import { ToolFailure } from '../../../bridge/failure.ts';
-import { type Diagnostics, Findings, type MessageLook } from '../../../shared/findings.ts';
 import { FINDING_LIMITS } from '../../../shared/limits.ts';
-import { findMentions } from '../../../shared/mentions.ts';
-import type { MachineContext } from '../../../shared/tunnel.ts';
+import { findMentions } from '../../../shared/text/mentions.ts';
+import { type Diagnostics, Findings, type MessageLook } from '../../../shared/wire/findings.ts';
+import type { MachineContext } from '../../../shared/wire/tunnel.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-workspace.ts';
 
 const live = new AbortController().signal;

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { Definitions } from '../../../bridge/definitions/definitions.ts';
 import type { RuleLook } from '../../../bridge/rules/rules.ts';
-import { DefinitionSet } from '../../../shared/definitions.ts';
 import { DEFINITION_LIMITS } from '../../../shared/limits.ts';
+import { DefinitionSet } from '../../../shared/wire/definitions.ts';
 import { temporaryFolder, temporaryWorkspace } from '../tools/temporary-workspace.ts';
 
 const signal = new AbortController().signal;

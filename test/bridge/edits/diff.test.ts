@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { diffTexts } from '../../../bridge/edits/diff.ts';
-import type { Diff } from '../../../shared/documents.ts';
+import type { Diff } from '../../../shared/wire/documents.ts';
 
 const CHANGES: readonly [before: string, after: string, diff: Diff, hunks?: readonly Diff[]][] = [
   ['a\nb\nc\n', 'a\nx\nc\n', { oldString: 'b', newString: 'x', startLine: 2, endLine: 2 }],

@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { Decision } from '../../../bridge/admission/rules.ts';
 import type { DiffOutcome } from '../../../bridge/ide/companion/diffs.ts';
-import { ALLOW_ONCE } from '../../../shared/approval-text.ts';
 import { newCallId } from '../../../shared/ids.ts';
 import { guestEdit } from '../../../shared/tools/guest-edit.ts';
+import { ALLOW_ONCE } from '../../../shared/wire/approval-text.ts';
 import {
   BridgeFrame,
   GUESTS_FEATURE,
   type GuestCall,
   type ToolCall,
-} from '../../../shared/tunnel.ts';
+} from '../../../shared/wire/tunnel.ts';
 import { newDevice } from '../admission/device.ts';
 import { Bench, nextQuestion, nextResult, settle } from '../tunnel/session-bench.ts';
 

@@ -6,7 +6,7 @@ import { readFindable, readTellable } from '../../../bridge/admission/judge.ts';
 import { Finder } from '../../../bridge/context/finder.ts';
 import { Looker } from '../../../bridge/context/looker.ts';
 import { Workspace } from '../../../bridge/workspace/workspace.ts';
-import { findMentions } from '../../../shared/mentions.ts';
+import { findMentions } from '../../../shared/text/mentions.ts';
 import { temporaryFolder, temporaryWorkspace } from '../tools/temporary-workspace.ts';
 
 const { signal } = new AbortController();

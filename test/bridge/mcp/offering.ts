@@ -6,8 +6,8 @@ import { onTestFinished, vi } from 'vitest';
 import { type McpPlace, McpServers } from '../../../bridge/mcp/servers.ts';
 import type { ToolContext } from '../../../bridge/tools/executor.ts';
 import { Offers } from '../../../bridge/tools/offers.ts';
-import type { McpServerReport } from '../../../shared/mcp-servers.ts';
-import type { ToolResult } from '../../../shared/tunnel.ts';
+import type { McpServerReport } from '../../../shared/wire/mcp-servers.ts';
+import type { ToolResult } from '../../../shared/wire/tunnel.ts';
 
 export const FIXTURE = {
   command: process.execPath,

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { reportServers } from '../../../bridge/mcp/report.ts';
 import { MCP_REPORT_LIMITS } from '../../../shared/limits.ts';
-import { McpServerReports } from '../../../shared/mcp-servers.ts';
+import { McpServerReports } from '../../../shared/wire/mcp-servers.ts';
 import { FIXTURE, startServers } from './offering.ts';
 
 const RESOURCES = 'mcp_demo_resources_read';

@@ -11,8 +11,8 @@ import { ReadLedger } from '../../../bridge/tools/ledger.ts';
 import { createRunTerminalCmd } from '../../../bridge/tools/run-terminal-cmd.ts';
 import { Workspace } from '../../../bridge/workspace/workspace.ts';
 import type { LogIds } from '../../../machine/log-line.ts';
-import type { AttentionItem } from '../../../shared/attention.ts';
-import { TerminalCommandMetadata } from '../../../shared/documents.ts';
+import type { AttentionItem } from '../../../shared/wire/attention.ts';
+import { TerminalCommandMetadata } from '../../../shared/wire/documents.ts';
 import {
   OWNER,
   type SandboxedWorkspace,

@@ -7,7 +7,7 @@ import { type RuleLook, Rules } from '../../../bridge/rules/rules.ts';
 import * as files from '../../../bridge/workspace/files.ts';
 import { Workspace } from '../../../bridge/workspace/workspace.ts';
 import { RULE_FILE_LIMITS } from '../../../shared/limits.ts';
-import { RuleSet } from '../../../shared/rules.ts';
+import { RuleSet } from '../../../shared/wire/rules.ts';
 import { temporaryFolder, temporaryWorkspace } from '../tools/temporary-workspace.ts';
 
 const signal = new AbortController().signal;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { FileEditMetadata } from '../../../shared/documents.ts';
+import { FileEditMetadata } from '../../../shared/wire/documents.ts';
 import { temporaryWorkspace } from './temporary-workspace.ts';
 
 const LINES = Array.from({ length: 2_000 }, (_, at) => `this is the line number ${at}\n`);

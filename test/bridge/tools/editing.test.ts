@@ -1,6 +1,6 @@
 import { chown, link, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { FileEditMetadata } from '../../../shared/documents.ts';
+import { FileEditMetadata } from '../../../shared/wire/documents.ts';
 import { temporaryWorkspace } from './temporary-workspace.ts';
 
 const MARK = '// ... existing code ...';

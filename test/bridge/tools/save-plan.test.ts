@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { admit } from '../../../bridge/admission/admit.ts';
 import { createJudge } from '../../../bridge/admission/judge.ts';
 import { createCatalogue } from '../../../bridge/tools/catalogue.ts';
-import type { Mode } from '../../../shared/modes.ts';
+import type { Mode } from '../../../shared/wire/modes.ts';
 import { temporaryFolder, temporaryWorkspace } from './temporary-workspace.ts';
 
 const PLAN = '.cursor/plans/a.plan.md';

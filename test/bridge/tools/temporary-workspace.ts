@@ -12,7 +12,7 @@ import {
 } from '../../../bridge/tools/executor.ts';
 import { ReadLedger } from '../../../bridge/tools/ledger.ts';
 import { type Place, Workspace } from '../../../bridge/workspace/workspace.ts';
-import type { ToolResult } from '../../../shared/tunnel.ts';
+import type { ToolResult } from '../../../shared/wire/tunnel.ts';
 
 /** The catalogue of a bridge without commands. */
 export const FILE_TOOLS = createCatalogue();

@@ -9,8 +9,8 @@ import {
 } from '../../../bridge/tunnel/connection.ts';
 import type { ConnectionEvents } from '../../../bridge/tunnel/socket.ts';
 import { TUNNEL_LIMITS } from '../../../shared/limits.ts';
-import type { BridgeFrame, TunnelFrame } from '../../../shared/tunnel.ts';
-import { CLOSE, TUNNEL_PROTOCOL } from '../../../shared/tunnel.ts';
+import type { BridgeFrame, TunnelFrame } from '../../../shared/wire/tunnel.ts';
+import { CLOSE, TUNNEL_PROTOCOL } from '../../../shared/wire/tunnel.ts';
 import { Queue, ScriptedTunnel, type TunnelConnection } from './scripted-tunnel.ts';
 
 const BRIDGE_ID = 'bridge_00000000-0000-4000-8000-000000000001';

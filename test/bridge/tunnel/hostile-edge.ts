@@ -1,9 +1,9 @@
 /** An edge that does what it likes with calls and signatures, decided from a seed, and a person who signs what is shown. */
 import { randomUUID } from 'node:crypto';
 import { Random } from '../../../bench/fuzz/random.ts';
-import { canonicalJson } from '../../../shared/approval-text.ts';
 import { newCallId, newConversationId } from '../../../shared/ids.ts';
-import type { ApprovalAnswer, ToolCall } from '../../../shared/tunnel.ts';
+import { canonicalJson } from '../../../shared/wire/approval-text.ts';
+import type { ApprovalAnswer, ToolCall } from '../../../shared/wire/tunnel.ts';
 import { BRIDGE_ID, newDevice } from '../admission/device.ts';
 import { Bench, newCall, scriptedTool, settle } from './session-bench.ts';
 

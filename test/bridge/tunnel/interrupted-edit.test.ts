@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import type { Decision } from '../../../bridge/admission/rules.ts';
 import { hashOf } from '../../../bridge/workspace/files.ts';
-import type { ToolCall } from '../../../shared/tunnel.ts';
+import type { ToolCall } from '../../../shared/wire/tunnel.ts';
 import { newDevice } from '../admission/device.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-workspace.ts';
 import { Bench, newCall, nextQuestion, nextResult } from './session-bench.ts';

@@ -19,7 +19,7 @@ import { Journal } from '../../../bridge/tunnel/journal.ts';
 import type { LogEntry } from '../../../machine/log-line.ts';
 import { newCallId } from '../../../shared/ids.ts';
 import { COMMAND_LIMITS } from '../../../shared/limits.ts';
-import type { ToolResult } from '../../../shared/tunnel.ts';
+import type { ToolResult } from '../../../shared/wire/tunnel.ts';
 import { temporaryFolder } from '../tools/temporary-workspace.ts';
 
 const DONE: ToolResult = { status: 'success', data: 'done' };

@@ -7,8 +7,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Journal } from '../../../bridge/tunnel/journal.ts';
 import { newCallId } from '../../../shared/ids.ts';
 import { COMMAND_LIMITS } from '../../../shared/limits.ts';
-import type { Effect } from '../../../shared/modes.ts';
-import type { ToolResult } from '../../../shared/tunnel.ts';
+import type { Effect } from '../../../shared/wire/modes.ts';
+import type { ToolResult } from '../../../shared/wire/tunnel.ts';
 import { temporaryFolder } from '../tools/temporary-workspace.ts';
 
 const DONE: ToolResult = { status: 'success', data: 'done', metadata: { exitCode: 0 } };

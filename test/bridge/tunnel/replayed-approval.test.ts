@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { newCallId } from '../../../shared/ids.ts';
-import type { ApprovalAnswer, ToolCall, ToolResult } from '../../../shared/tunnel.ts';
+import type { ApprovalAnswer, ToolCall, ToolResult } from '../../../shared/wire/tunnel.ts';
 import { type Device, newDevice } from '../admission/device.ts';
 import {
   Bench,

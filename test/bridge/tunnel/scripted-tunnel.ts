@@ -10,7 +10,7 @@ import {
   PONG,
   TUNNEL_PROTOCOL,
   type TunnelFrame,
-} from '../../../shared/tunnel.ts';
+} from '../../../shared/wire/tunnel.ts';
 
 type FrameOf<Type extends BridgeFrame['type']> = Extract<BridgeFrame, { type: Type }>;
 type Welcome = Extract<TunnelFrame, { type: 'welcome' }>;

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { hashOf } from '../../../bridge/workspace/files.ts';
-import { ALLOW_ONCE } from '../../../shared/approval-text.ts';
-import type { ApprovalQuestion, Proposal } from '../../../shared/approvals.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
-import type { ToolCall } from '../../../shared/tunnel.ts';
+import { ALLOW_ONCE } from '../../../shared/wire/approval-text.ts';
+import type { ApprovalQuestion, Proposal } from '../../../shared/wire/approvals.ts';
+import type { ToolCall } from '../../../shared/wire/tunnel.ts';
 import { type Device, newDevice } from '../admission/device.ts';
 import { Bench, newCall, nextQuestion, nextResult, scriptedTool } from './session-bench.ts';
 

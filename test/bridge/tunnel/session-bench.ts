@@ -15,19 +15,19 @@ import { OfferTeller } from '../../../bridge/tunnel/offer-teller.ts';
 import { ServerTeller } from '../../../bridge/tunnel/server-teller.ts';
 import { Session } from '../../../bridge/tunnel/session.ts';
 import { NO_ROOMS } from '../../../bridge/worktrees/rooms.ts';
-import type { ApprovalQuestion, DeviceKey } from '../../../shared/approvals.ts';
-import type { Metadata } from '../../../shared/documents.ts';
 import { newCallId, newConversationId } from '../../../shared/ids.ts';
-import type { Effect } from '../../../shared/modes.ts';
 import { readFile } from '../../../shared/tools/read-file.ts';
 import { write } from '../../../shared/tools/write.ts';
+import type { ApprovalQuestion, DeviceKey } from '../../../shared/wire/approvals.ts';
+import type { Metadata } from '../../../shared/wire/documents.ts';
+import type { Effect } from '../../../shared/wire/modes.ts';
 import {
   type BridgeFrame,
   type ToolCall,
   type ToolResult,
   TUNNEL_PROTOCOL,
   type TunnelFrame,
-} from '../../../shared/tunnel.ts';
+} from '../../../shared/wire/tunnel.ts';
 import { BRIDGE_ID } from '../admission/device.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-workspace.ts';
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import type { ToolResult } from '../../../shared/tunnel.ts';
+import type { ToolResult } from '../../../shared/wire/tunnel.ts';
 import {
   Bench,
   newCall,

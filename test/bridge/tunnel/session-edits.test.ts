@@ -2,9 +2,9 @@ import { link, rename, symlink } from 'node:fs/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Decision } from '../../../bridge/admission/rules.ts';
 import { hashOf } from '../../../bridge/workspace/files.ts';
-import type { ApprovalQuestion } from '../../../shared/approvals.ts';
 import { TOOL_LIMITS } from '../../../shared/limits.ts';
-import type { ToolCall } from '../../../shared/tunnel.ts';
+import type { ApprovalQuestion } from '../../../shared/wire/approvals.ts';
+import type { ToolCall } from '../../../shared/wire/tunnel.ts';
 import { type Device, newDevice } from '../admission/device.ts';
 import {
   Bench,

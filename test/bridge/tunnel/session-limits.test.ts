@@ -1,6 +1,6 @@
 import { rename, symlink } from 'node:fs/promises';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import type { CallLimits, ToolCall } from '../../../shared/tunnel.ts';
+import type { CallLimits, ToolCall } from '../../../shared/wire/tunnel.ts';
 import { type Device, newDevice } from '../admission/device.ts';
 import { Bench, newCall, nextQuestion, nextResult } from './session-bench.ts';
 

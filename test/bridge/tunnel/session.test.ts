@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { Decision } from '../../../bridge/admission/rules.ts';
 import { RUN_LIMITS, TUNNEL_LIMITS } from '../../../shared/limits.ts';
-import type { ToolResult } from '../../../shared/tunnel.ts';
+import type { ToolResult } from '../../../shared/wire/tunnel.ts';
 import {
   Bench,
   newCall,

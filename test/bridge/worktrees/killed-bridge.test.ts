@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { WorktreeStore } from '../../../bridge/worktrees/store.ts';
-import type { ToolCall } from '../../../shared/tunnel.ts';
+import type { ToolCall } from '../../../shared/wire/tunnel.ts';
 import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
 import { ScriptedTunnel } from '../tunnel/scripted-tunnel.ts';
 import {

@@ -10,7 +10,7 @@ import { runBridge } from '../../../bridge/run.ts';
 import { WorktreeStore } from '../../../bridge/worktrees/store.ts';
 import { newCallId, newConversationId } from '../../../shared/ids.ts';
 import { ClosedWorktree, OpenedWorktree } from '../../../shared/tools/worktree.ts';
-import type { ToolCall, ToolResult } from '../../../shared/tunnel.ts';
+import type { ToolCall, ToolResult } from '../../../shared/wire/tunnel.ts';
 import { OWNER } from '../sandbox/sandboxed-workspace.ts';
 import { ScriptedTunnel, type TunnelConnection } from '../tunnel/scripted-tunnel.ts';
 

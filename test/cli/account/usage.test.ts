@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { UsageEntry } from '../../../shared/usage.ts';
+import type { UsageEntry } from '../../../shared/api/usage.ts';
 import { startScriptedApi } from '../../client/scripted-api.ts';
 import { runDrawbridge } from '../drawbridge.ts';
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { answerApprovals } from '../../../cli/chat/approvals-command.ts';
 import { createClient } from '../../../client/index.ts';
-import type { OpenApproval, OpenQuestions } from '../../../shared/listings.ts';
+import type { OpenApproval, OpenQuestions } from '../../../shared/wire/approvals.ts';
 import { BRIDGE_ID, CALL_ID, CONVERSATION_ID, RESPONSE_ID } from '../../client/sample-tape.ts';
 import { type ScriptedApi, startScriptedApi } from '../../client/scripted-api.ts';
 import { type ScriptedTerminal, scriptTerminal } from '../scripted-terminal.ts';

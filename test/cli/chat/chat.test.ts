@@ -7,10 +7,10 @@ import type { Chat } from '../../../cli/chat/chat.ts';
 import { runChat } from '../../../cli/chat/run-chat.ts';
 import type { EndSignal } from '../../../cli/terminal/terminal.ts';
 import { UsageError } from '../../../cli/terminal/usage-error.ts';
-import { ALLOW_ONCE, approvalText, DEVICE_ALGORITHM } from '../../../shared/approval-text.ts';
-import type { ApprovalQuestion, Proposal } from '../../../shared/approvals.ts';
-import type { TapeEvent } from '../../../shared/events.ts';
-import { ApprovalRequest } from '../../../shared/requests.ts';
+import { ApprovalRequest } from '../../../shared/api/requests.ts';
+import { ALLOW_ONCE, approvalText, DEVICE_ALGORITHM } from '../../../shared/wire/approval-text.ts';
+import type { ApprovalQuestion, Proposal } from '../../../shared/wire/approvals.ts';
+import type { TapeEvent } from '../../../shared/wire/events.ts';
 import {
   BRIDGE_ID,
   CALL_ID,

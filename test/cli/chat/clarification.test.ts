@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Choice, parseChoice } from '../../../cli/chat/clarifications.ts';
 import { runChat } from '../../../cli/chat/run-chat.ts';
-import type { TapeEvent } from '../../../shared/events.ts';
+import type { TapeEvent } from '../../../shared/wire/events.ts';
 import { CONVERSATION_ID, RESPONSE_ID, SAMPLE_TAPE } from '../../client/sample-tape.ts';
 import { eventsAfter, NEVER, startScriptedApi, streamText } from '../../client/scripted-api.ts';
 import { scriptTerminal } from '../scripted-terminal.ts';

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ownCommand } from '../../../cli/terminal/own-command.ts';
-import type { StreamEvent, TapeEvent } from '../../../shared/events.ts';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
+import type { StreamEvent, TapeEvent } from '../../../shared/wire/events.ts';
 import {
   BRIDGE_ID,
   CALL_ID,

@@ -2,7 +2,7 @@
 import type { Chat } from '../../../cli/chat/chat.ts';
 import type { Device } from '../../../client/index.ts';
 import { createClient } from '../../../client/index.ts';
-import { DEVICE_ALGORITHM } from '../../../shared/approval-text.ts';
+import { DEVICE_ALGORITHM } from '../../../shared/wire/approval-text.ts';
 import type { ScriptedApi } from '../../client/scripted-api.ts';
 import { createTestClock } from '../../client/test-clock.ts';
 import type { ScriptedTerminal } from '../scripted-terminal.ts';

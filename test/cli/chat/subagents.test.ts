@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { runChat } from '../../../cli/chat/run-chat.ts';
-import { approvalText, DEVICE_ALGORITHM } from '../../../shared/approval-text.ts';
-import type { TapeEvent } from '../../../shared/events.ts';
-import { askKeyOf } from '../../../shared/fold.ts';
-import { ApprovalRequest } from '../../../shared/requests.ts';
-import type { SubagentAsk } from '../../../shared/subagents.ts';
+import { ApprovalRequest } from '../../../shared/api/requests.ts';
+import { approvalText, DEVICE_ALGORITHM } from '../../../shared/wire/approval-text.ts';
+import type { TapeEvent } from '../../../shared/wire/events.ts';
+import { askKeyOf } from '../../../shared/wire/fold.ts';
+import type { SubagentAsk } from '../../../shared/wire/subagents.ts';
 import { BRIDGE_ID, CALL_ID, SAMPLE_TAPE } from '../../client/sample-tape.ts';
 import { eventsAfter, NEVER, startScriptedApi, streamText } from '../../client/scripted-api.ts';
 import { scriptTerminal } from '../scripted-terminal.ts';

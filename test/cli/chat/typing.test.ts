@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { TapeEvent } from '../../../shared/events.ts';
+import type { TapeEvent } from '../../../shared/wire/events.ts';
 import {
   BRIDGE_ID,
   CALL_ID,

@@ -3,7 +3,7 @@ import { confirm } from '../../../cli/conversations/changes.ts';
 import { conversationLine, fitColumns, headerLine } from '../../../cli/conversations/table.ts';
 import { plain } from '../../../cli/terminal/paint.ts';
 import { LocalError } from '../../../machine/local-error.ts';
-import type { ConversationInfo } from '../../../shared/conversations.ts';
+import type { ConversationInfo } from '../../../shared/api/conversations.ts';
 import { CONVERSATION_ID, RESPONSE_ID } from '../../client/sample-tape.ts';
 import { type ScriptedApi, startScriptedApi } from '../../client/scripted-api.ts';
 import { runDrawbridge } from '../drawbridge.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { ConversationExport } from '../../../shared/conversations.ts';
+import type { ConversationExport } from '../../../shared/api/conversations.ts';
 import { CONVERSATION_ID } from '../../client/sample-tape.ts';
 import { type ScriptedApi, startScriptedApi } from '../../client/scripted-api.ts';
 import { temporaryFolder } from '../../local/temporary-folder.ts';

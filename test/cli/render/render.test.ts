@@ -3,10 +3,10 @@ import { nothingShown, renderEvent } from '../../../cli/render/render.ts';
 import type { View } from '../../../cli/render/text.ts';
 import { ownCommand } from '../../../cli/terminal/own-command.ts';
 import { coloured, type Paint, plain } from '../../../cli/terminal/paint.ts';
-import type { ChatResponse, DocumentType, Metadata } from '../../../shared/documents.ts';
-import type { StreamEvent } from '../../../shared/events.ts';
-import { foldEvent, newResponse } from '../../../shared/fold.ts';
-import { inPlainSight } from '../../../shared/plain-sight.ts';
+import { inPlainSight } from '../../../shared/text/plain-sight.ts';
+import type { ChatResponse, DocumentType, Metadata } from '../../../shared/wire/documents.ts';
+import type { StreamEvent } from '../../../shared/wire/events.ts';
+import { foldEvent, newResponse } from '../../../shared/wire/fold.ts';
 import {
   BRIDGE_ID,
   CALL_ID,

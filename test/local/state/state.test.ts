@@ -12,7 +12,7 @@ import { basename, dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { locateState } from '../../../local/state/folder.ts';
 import { openState, readUserToken } from '../../../local/state/state.ts';
-import { approvalText, DEVICE_ALGORITHM } from '../../../shared/approval-text.ts';
+import { approvalText, DEVICE_ALGORITHM } from '../../../shared/wire/approval-text.ts';
 import { QUESTION } from '../../client/sample-tape.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 

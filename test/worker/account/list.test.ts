@@ -1,6 +1,6 @@
 import { env, evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ConversationList } from '../../../shared/conversations.ts';
+import { ConversationList } from '../../../shared/api/conversations.ts';
 import { newBridgeId, newConversationId } from '../../../shared/ids.ts';
 import { ACCOUNT_LIMITS } from '../../../shared/limits.ts';
 import type { Account } from '../../../worker/account/object.ts';

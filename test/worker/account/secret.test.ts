@@ -1,7 +1,7 @@
 import { SELF } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { MAX_TOKEN_DAYS } from '../../../shared/tokens.ts';
+import { MAX_TOKEN_DAYS } from '../../../shared/wire/tokens.ts';
 import { call, chat, errorOf, scriptModel, tokenFor } from '../api.ts';
 
 /** The settings of the Worker under test, which it reads at each request. */

@@ -1,7 +1,7 @@
 /** What the tests of agents share: requests as one account, and waiting for a status. */
 import { SELF } from 'cloudflare:test';
 import { vi } from 'vitest';
-import { Agent, AgentList, type AgentStatus } from '../../../shared/agents.ts';
+import { Agent, AgentList, type AgentStatus } from '../../../shared/api/agents.ts';
 import { call, tokenFor } from '../api.ts';
 
 export function newAccount(): string {

@@ -1,6 +1,6 @@
 import { abortAllDurableObjects } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { Agent } from '../../../shared/agents.ts';
+import { Agent } from '../../../shared/api/agents.ts';
 import { FOLLOW_LIMITS } from '../../../worker/follow/limits.ts';
 import { scriptModel } from '../api.ts';
 import { endFrames, type HeldModel, holdModel, textFrame } from '../conversation/held-model.ts';

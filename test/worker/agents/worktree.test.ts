@@ -2,7 +2,7 @@ import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, expect, it, vi } from 'vitest';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import { toolsRunBy } from '../../../shared/tools/catalogue.ts';
-import type { ToolCall } from '../../../shared/tunnel.ts';
+import type { ToolCall } from '../../../shared/wire/tunnel.ts';
 import { call, errorOf } from '../api.ts';
 import { conversationObject } from '../conversation/conversing.ts';
 import { type HeldModel, holdModel, readFile, textFrame } from '../conversation/held-model.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { BridgeList, Me, ModelList, ToolList } from '../../../shared/listings.ts';
+import { BridgeList, Me, ModelList, ToolList } from '../../../shared/api/listings.ts';
 import { TOOLS } from '../../../shared/tools/catalogue.ts';
 import { listModels } from '../../../worker/upstream/models.ts';
 import { call } from '../api.ts';

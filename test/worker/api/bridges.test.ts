@@ -1,6 +1,6 @@
 import { SELF } from 'cloudflare:test';
 import { afterEach, expect, it, vi } from 'vitest';
-import type { ChatResponse, ConversationView } from '../../../shared/documents.ts';
+import type { ChatResponse, ConversationView } from '../../../shared/wire/documents.ts';
 import { call, errorOf, scriptModel, standsAt, tokenFor } from '../api.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
 

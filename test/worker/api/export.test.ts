@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { ConversationExport } from '../../../shared/conversations.ts';
+import { ConversationExport } from '../../../shared/api/conversations.ts';
 import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
 import { call, chat, errorOf, scriptModel } from '../api.ts';
 import { writeLong } from '../conversation/long-conversation.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { ChatResponse } from '../../../shared/documents.ts';
+import type { ChatResponse } from '../../../shared/wire/documents.ts';
 import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { streamOf } from '../../far-ends/reply-script.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';

@@ -1,7 +1,7 @@
 import { SELF } from 'cloudflare:test';
 import { afterEach, expect, it, vi } from 'vitest';
 import { type Client, createClient } from '../../../client/index.ts';
-import { foldConversation } from '../../../shared/fold.ts';
+import { foldConversation } from '../../../shared/wire/fold.ts';
 import { scriptModel, tokenFor } from '../api.ts';
 
 afterEach(() => vi.restoreAllMocks());

@@ -1,7 +1,7 @@
 import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { ChatResponse } from '../../../shared/documents.ts';
+import type { ChatResponse } from '../../../shared/wire/documents.ts';
 import type { ScriptedReply, ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';

@@ -1,7 +1,7 @@
 /** What the tests of runs share: a streamed message, what became of it, and the conversation's object. */
 import { env } from 'cloudflare:workers';
 import { expect } from 'vitest';
-import type { ChatResponse } from '../../../shared/documents.ts';
+import type { ChatResponse } from '../../../shared/wire/documents.ts';
 import type { Conversation } from '../../../worker/conversation/object.ts';
 import { ask, call, chat, scriptModel } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';

@@ -1,9 +1,9 @@
 import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { ChatResponse } from '../../../shared/documents.ts';
-import { answerOf, foldEvent, newResponse } from '../../../shared/fold.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
+import type { ChatResponse } from '../../../shared/wire/documents.ts';
+import { answerOf, foldEvent, newResponse } from '../../../shared/wire/fold.ts';
 import { TunnelHands } from '../../../worker/conversation/calls/hands.ts';
 import type { Conversation } from '../../../worker/conversation/object.ts';
 import { TAPE_LIMITS } from '../../../worker/conversation/tape/limits.ts';

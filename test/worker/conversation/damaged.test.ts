@@ -1,7 +1,7 @@
 import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ConversationExport, type ConversationList } from '../../../shared/conversations.ts';
-import { ChatResponse, ConversationView } from '../../../shared/documents.ts';
+import { ConversationExport, type ConversationList } from '../../../shared/api/conversations.ts';
+import { ChatResponse, ConversationView } from '../../../shared/wire/documents.ts';
 import { ask, call, chat, scriptModel } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';

@@ -1,6 +1,6 @@
 import { abortAllDurableObjects } from 'cloudflare:test';
 import { afterEach, expect, it, vi } from 'vitest';
-import type { ChatResponse } from '../../../shared/documents.ts';
+import type { ChatResponse } from '../../../shared/wire/documents.ts';
 import { ask, call } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';

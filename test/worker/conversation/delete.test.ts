@@ -1,6 +1,6 @@
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { ConversationList } from '../../../shared/conversations.ts';
+import type { ConversationList } from '../../../shared/api/conversations.ts';
 import { Account } from '../../../worker/account/object.ts';
 import { TAPE_LIMITS } from '../../../worker/conversation/tape/limits.ts';
 import { Tunnel } from '../../../worker/tunnel/object.ts';

@@ -1,8 +1,8 @@
 import { abortAllDurableObjects, runInDurableObject } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { ConversationView } from '../../../shared/documents.ts';
-import { foldConversation } from '../../../shared/fold.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
+import type { ConversationView } from '../../../shared/wire/documents.ts';
+import { foldConversation } from '../../../shared/wire/fold.ts';
 import { TunnelHands } from '../../../worker/conversation/calls/hands.ts';
 import { Deadlines } from '../../../worker/conversation/deadlines.ts';
 import type { ScriptedRequest } from '../../far-ends/reply-script.ts';

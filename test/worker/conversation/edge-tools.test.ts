@@ -1,7 +1,7 @@
 import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { ChatResponse, ConversationView } from '../../../shared/documents.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
+import type { ChatResponse, ConversationView } from '../../../shared/wire/documents.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
 import { type ReadEvent, SseReader } from '../follow/sse-reader.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';

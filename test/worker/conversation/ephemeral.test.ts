@@ -1,9 +1,9 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, it, vi } from 'vitest';
-import type { ConversationView } from '../../../shared/documents.ts';
 import { newConversationId, responseIdOf } from '../../../shared/ids.ts';
 import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
-import { SubagentState } from '../../../shared/subagents.ts';
+import type { ConversationView } from '../../../shared/wire/documents.ts';
+import { SubagentState } from '../../../shared/wire/subagents.ts';
 import { Tunnel } from '../../../worker/tunnel/object.ts';
 import { call, errorOf, scriptModel } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';

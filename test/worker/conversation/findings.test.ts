@@ -1,8 +1,8 @@
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { Findings } from '../../../shared/findings.ts';
 import { FINDING_LIMITS } from '../../../shared/limits.ts';
-import { FINDINGS_FEATURE, LOOK } from '../../../shared/tunnel.ts';
+import type { Findings } from '../../../shared/wire/findings.ts';
+import { FINDINGS_FEATURE, LOOK } from '../../../shared/wire/tunnel.ts';
 import { call, chat, scriptModel } from '../api.ts';
 import { connectLookingBridge, contextOf, type ScriptedBridge } from '../tunnel/scripted-bridge.ts';
 import { askStreamed, cancel, conversationObject, readResponse } from './conversing.ts';

@@ -5,12 +5,12 @@ import {
   runInDurableObject,
 } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ConversationExport } from '../../../shared/conversations.ts';
-import { type ChatResponse, ConversationView } from '../../../shared/documents.ts';
-import type { TapeEvent } from '../../../shared/events.ts';
-import { foldConversation } from '../../../shared/fold.ts';
+import { ConversationExport } from '../../../shared/api/conversations.ts';
 import { newConversationId, responseIdOf } from '../../../shared/ids.ts';
 import { CONVERSATION_LIMITS, REQUEST_LIMITS } from '../../../shared/limits.ts';
+import { type ChatResponse, ConversationView } from '../../../shared/wire/documents.ts';
+import type { TapeEvent } from '../../../shared/wire/events.ts';
+import { foldConversation } from '../../../shared/wire/fold.ts';
 import { copyTapeRow } from '../../../worker/conversation/fork/copy-events.ts';
 import { forkConversation } from '../../../worker/conversation/fork/fork.ts';
 import { Conversation } from '../../../worker/conversation/object.ts';

@@ -1,7 +1,7 @@
 import { env, evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ConversationInfo, type ConversationList } from '../../../shared/conversations.ts';
-import type { ConversationView } from '../../../shared/documents.ts';
+import { ConversationInfo, type ConversationList } from '../../../shared/api/conversations.ts';
+import type { ConversationView } from '../../../shared/wire/documents.ts';
 import { Account } from '../../../worker/account/object.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';

@@ -1,7 +1,7 @@
 /** Conversations that are as long as a test wants, written as the runs would have written them. */
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
-import type { TapeEvent } from '../../../shared/events.ts';
 import { newConversationId, responseIdOf } from '../../../shared/ids.ts';
+import type { TapeEvent } from '../../../shared/wire/events.ts';
 import type { Run, RunRequest } from '../../../worker/conversation/store/rows.ts';
 import { ConversationStore } from '../../../worker/conversation/store/statements.ts';
 import { type Positioned, Tape } from '../../../worker/conversation/tape/tape.ts';

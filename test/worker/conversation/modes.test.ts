@@ -1,8 +1,8 @@
 import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { DefinitionSet, ModeDefinition } from '../../../shared/definitions.ts';
-import type { ChatResponse } from '../../../shared/documents.ts';
+import type { DefinitionSet, ModeDefinition } from '../../../shared/wire/definitions.ts';
+import type { ChatResponse } from '../../../shared/wire/documents.ts';
 import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';

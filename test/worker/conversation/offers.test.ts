@@ -1,7 +1,7 @@
 import { abortAllDurableObjects, runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, it, vi } from 'vitest';
-import type { ChatResponse } from '../../../shared/documents.ts';
 import { OFFER_LIMITS } from '../../../shared/limits.ts';
+import type { ChatResponse } from '../../../shared/wire/documents.ts';
 import { digestOf, fakeOffer, fakeSet } from '../../far-ends/fake-offer.ts';
 import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';

@@ -1,7 +1,7 @@
 /** A question that was stored before questions had a nonce. */
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, it, vi } from 'vitest';
-import type { TapeEvent } from '../../../shared/events.ts';
+import type { TapeEvent } from '../../../shared/wire/events.ts';
 import { MIGRATIONS } from '../../../worker/conversation/store/schema.ts';
 import { call } from '../api.ts';
 import { connectBridge, NONCE, openBridge } from '../tunnel/scripted-bridge.ts';

@@ -1,8 +1,8 @@
 import { env, evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ConversationView } from '../../../shared/documents.ts';
 import { parseResponseId, responseIdOf } from '../../../shared/ids.ts';
 import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
+import { ConversationView } from '../../../shared/wire/documents.ts';
 import { call, chat, errorOf, scriptModel } from '../api.ts';
 import { SseReader, textOf } from '../follow/sse-reader.ts';
 import { askStreamed, cancel, conversationObject } from './conversing.ts';

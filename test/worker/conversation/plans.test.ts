@@ -1,8 +1,8 @@
 import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { ChatResponse, ConversationView } from '../../../shared/documents.ts';
-import { foldConversation } from '../../../shared/fold.ts';
-import type { Plan } from '../../../shared/plans.ts';
+import type { ChatResponse, ConversationView } from '../../../shared/wire/documents.ts';
+import { foldConversation } from '../../../shared/wire/fold.ts';
+import type { Plan } from '../../../shared/wire/plans.ts';
 import { TunnelHands } from '../../../worker/conversation/calls/hands.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
 import { type ReadEvent, SseReader } from '../follow/sse-reader.ts';

@@ -1,7 +1,7 @@
 import { evictDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type RuleFile, RuleReports, type RuleSet } from '../../../shared/rules.ts';
+import { type RuleFile, RuleReports, type RuleSet } from '../../../shared/wire/rules.ts';
 import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { call, chat, scriptModel } from '../api.ts';
 import { connectLookingBridge, contextOf, type ScriptedBridge } from '../tunnel/scripted-bridge.ts';

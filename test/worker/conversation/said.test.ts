@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { ConversationView } from '../../../shared/documents.ts';
 import { newConversationId, responseIdOf } from '../../../shared/ids.ts';
+import type { ConversationView } from '../../../shared/wire/documents.ts';
 import { newestSaid } from '../../../worker/conversation/listing.ts';
 
 const ID = newConversationId('00000000-0000-4000-8000-000000000000');

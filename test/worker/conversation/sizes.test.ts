@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { ConversationView } from '../../../shared/documents.ts';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
+import type { ConversationView } from '../../../shared/wire/documents.ts';
 import { ask, call, chat, scriptModel } from '../api.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
 import { askStreamed, readResponse } from './conversing.ts';

@@ -1,7 +1,7 @@
 import { abortAllDurableObjects, runInDurableObject } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { StreamEvent } from '../../../shared/events.ts';
 import { newDeviceId } from '../../../shared/ids.ts';
+import type { StreamEvent } from '../../../shared/wire/events.ts';
 import { FOLLOW_LIMITS } from '../../../worker/follow/limits.ts';
 import { call } from '../api.ts';
 import type { SocketReader } from '../follow/socket-reader.ts';

@@ -1,7 +1,7 @@
 /** A run with followers over both transports, brought to where it waits for others, and put to sleep there. */
 import { evictDurableObject } from 'cloudflare:test';
 import { expect } from 'vitest';
-import type { StreamEvent } from '../../../shared/events.ts';
+import type { StreamEvent } from '../../../shared/wire/events.ts';
 import { openSocket, type SocketReader } from '../follow/socket-reader.ts';
 import type { SseReader } from '../follow/sse-reader.ts';
 import { connectBridge, type ScriptedBridge, tunnelOf } from '../tunnel/scripted-bridge.ts';

@@ -1,8 +1,8 @@
 import { evictDurableObject } from 'cloudflare:test';
 import { afterEach, expect, it, vi } from 'vitest';
-import type { ChatResponse } from '../../../shared/documents.ts';
-import type { RuleFile } from '../../../shared/rules.ts';
-import type { MachineContext } from '../../../shared/tunnel.ts';
+import type { ChatResponse } from '../../../shared/wire/documents.ts';
+import type { RuleFile } from '../../../shared/wire/rules.ts';
+import type { MachineContext } from '../../../shared/wire/tunnel.ts';
 import type { ScriptedCall, ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { call, chat, scriptModel } from '../api.ts';
 import { connectLookingBridge, contextOf, type ScriptedBridge } from '../tunnel/scripted-bridge.ts';

@@ -1,7 +1,7 @@
 import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ConversationList } from '../../../shared/conversations.ts';
+import type { ConversationList } from '../../../shared/api/conversations.ts';
 import { call, chat, scriptModel } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';
 import { askStreamed, conversationObject } from './conversing.ts';

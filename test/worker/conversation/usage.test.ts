@@ -1,8 +1,8 @@
 import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { dayOf, type UsageEntry, type UsageList } from '../../../shared/api/usage.ts';
 import { newConversationId } from '../../../shared/ids.ts';
-import { dayOf, type UsageEntry, type UsageList } from '../../../shared/usage.ts';
 import { Account } from '../../../worker/account/object.ts';
 import type { Spent } from '../../../worker/ports.ts';
 import { call, chat, errorOf, scriptModel } from '../api.ts';

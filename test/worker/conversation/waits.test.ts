@@ -1,6 +1,6 @@
 import { abortAllDurableObjects, env, runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ApprovalList } from '../../../shared/listings.ts';
+import { ApprovalList } from '../../../shared/api/listings.ts';
 import { Account } from '../../../worker/account/object.ts';
 import type { ScriptedCall } from '../../far-ends/reply-script.ts';
 import { ask, call } from '../api.ts';

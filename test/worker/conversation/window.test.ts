@@ -1,8 +1,8 @@
 import { abortAllDurableObjects } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ConversationView } from '../../../shared/documents.ts';
-import type { StreamEvent } from '../../../shared/events.ts';
+import type { ConversationView } from '../../../shared/wire/documents.ts';
+import type { StreamEvent } from '../../../shared/wire/events.ts';
 import { Deadlines } from '../../../worker/conversation/deadlines.ts';
 import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { streamOf } from '../../far-ends/reply-script.ts';

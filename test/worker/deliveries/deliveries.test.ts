@@ -1,7 +1,7 @@
 import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, expect, it, vi } from 'vitest';
-import { WebhookDeliveries, type WebhookDelivery } from '../../../shared/agents.ts';
+import { WebhookDeliveries, type WebhookDelivery } from '../../../shared/api/agents.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import { DELIVERY_LIMITS } from '../../../worker/deliveries/limits.ts';
 import { framesOf, streamOf } from '../../far-ends/reply-script.ts';

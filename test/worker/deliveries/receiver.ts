@@ -1,6 +1,6 @@
 /** A receiver of webhooks behind the Worker's `fetch`, beside a model that says one thing. */
 import { vi } from 'vitest';
-import type { WebhookEvent } from '../../../shared/agents.ts';
+import type { WebhookEvent } from '../../../shared/api/agents.ts';
 import { framesOf, streamOf } from '../../far-ends/reply-script.ts';
 
 export const HOOK = 'https://hooks.test/agent?key=1';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ConversationExport } from '../../../shared/conversations.ts';
-import type { ChatResponse, Document } from '../../../shared/documents.ts';
+import type { ConversationExport } from '../../../shared/api/conversations.ts';
+import type { ChatResponse, Document } from '../../../shared/wire/documents.ts';
 import { attachmentNamed } from '../../../worker/export/file-name.ts';
 import { markdownOf } from '../../../worker/export/markdown.ts';
 import { renderDocument } from '../../../worker/export/markdown-documents.ts';

@@ -1,8 +1,8 @@
 import { evictDurableObject, runInDurableObject, SELF } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { formatEvents } from '../../../shared/api/reader-socket.ts';
 import { newConversationId } from '../../../shared/ids.ts';
 import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
-import { formatEvents } from '../../../shared/reader-socket.ts';
 import { FOLLOW_LIMITS } from '../../../worker/follow/limits.ts';
 import { ReaderSocket } from '../../../worker/follow/reader-socket.ts';
 import { call, chat, scriptModel, tokenFor } from '../api.ts';

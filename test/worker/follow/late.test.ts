@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { isDelta } from '../../../shared/events.ts';
+import { isDelta } from '../../../shared/wire/events.ts';
 import { call } from '../api.ts';
 import { askStreamed } from '../conversation/conversing.ts';
 import {

@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import type { ChatResponse, ConversationView } from '../../../shared/documents.ts';
-import { answerOf, foldConversation, foldEvent, newResponse } from '../../../shared/fold.ts';
+import type { ChatResponse, ConversationView } from '../../../shared/wire/documents.ts';
+import { answerOf, foldConversation, foldEvent, newResponse } from '../../../shared/wire/fold.ts';
 import { Conversation } from '../../../worker/conversation/object.ts';
 import { ask, call } from '../api.ts';
 import { endFrames, holdModel, textFrame } from '../conversation/held-model.ts';

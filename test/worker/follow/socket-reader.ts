@@ -1,6 +1,6 @@
 /** Follows over a WebSocket as a client does, with acks when the test wants them. */
 import { SELF } from 'cloudflare:test';
-import { StreamEvent } from '../../../shared/events.ts';
+import { StreamEvent } from '../../../shared/wire/events.ts';
 import { tokenFor } from '../api.ts';
 import type { ReadEvent } from './sse-reader.ts';
 

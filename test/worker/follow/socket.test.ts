@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { formatEvents, READER_CLOSE } from '../../../shared/reader-socket.ts';
+import { formatEvents, READER_CLOSE } from '../../../shared/api/reader-socket.ts';
 import { FOLLOW_LIMITS } from '../../../worker/follow/limits.ts';
 import { ReaderSocket } from '../../../worker/follow/reader-socket.ts';
 import { call, chat, errorOf, scriptModel } from '../api.ts';

@@ -1,6 +1,6 @@
 /** Reads an SSE response as a client does, with an independent parser, as far as the test wants. */
 import { createParser } from 'eventsource-parser';
-import type { StreamEvent } from '../../../shared/events.ts';
+import type { StreamEvent } from '../../../shared/wire/events.ts';
 import { parseNamedEvent } from '../../named-event.ts';
 
 /** A frame as it stood in the stream. */

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { ChatMessage } from '../../../shared/requests.ts';
+import type { ChatMessage } from '../../../shared/api/requests.ts';
 import { CompletionRequest, toChatRequest } from '../../../worker/openai/request.ts';
 import { scriptModel } from '../api.ts';
 import { complete } from './completing.ts';

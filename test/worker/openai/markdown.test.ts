@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Document } from '../../../shared/documents.ts';
-import type { TapeEvent } from '../../../shared/events.ts';
-import { foldEvent, newResponse } from '../../../shared/fold.ts';
 import { documentIdOf } from '../../../shared/ids.ts';
 import { BUILT_IN } from '../../../shared/tools/toolbox.ts';
+import type { Document } from '../../../shared/wire/documents.ts';
+import type { TapeEvent } from '../../../shared/wire/events.ts';
+import { foldEvent, newResponse } from '../../../shared/wire/fold.ts';
 import { Rendering, renderWords } from '../../../worker/openai/markdown.ts';
 import { ReplyDocuments } from '../../../worker/reply/documents.ts';
 import { splitsOf } from '../upstream/splits.ts';

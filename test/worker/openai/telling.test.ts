@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { TapeEvent } from '../../../shared/events.ts';
+import type { TapeEvent } from '../../../shared/wire/events.ts';
 import { Telling, type Told } from '../../../worker/openai/telling.ts';
 
 const USAGE = { promptTokens: 1, completionTokens: 2, totalTokens: 3 };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type Diagnostics, NOTHING_FOUND } from '../../../shared/findings.ts';
-import { RequestContext } from '../../../shared/requests.ts';
-import type { MachineContext } from '../../../shared/tunnel.ts';
+import { RequestContext } from '../../../shared/api/requests.ts';
+import { type Diagnostics, NOTHING_FOUND } from '../../../shared/wire/findings.ts';
+import type { MachineContext } from '../../../shared/wire/tunnel.ts';
 import { buildUserPrompt, tagQuery } from '../../../worker/prompt/context.ts';
 import { PROMPT_LIMITS } from '../../../worker/prompt/limits.ts';
 import {

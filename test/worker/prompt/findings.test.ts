@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Findings } from '../../../shared/findings.ts';
+import type { Findings } from '../../../shared/wire/findings.ts';
 import { tellEditHistory, tellFindings } from '../../../worker/prompt/findings.ts';
 import { PROMPT_LIMITS } from '../../../worker/prompt/limits.ts';
 import { surroundingsOf, tellSurroundings } from '../../../worker/prompt/surroundings.ts';

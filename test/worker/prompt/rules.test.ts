@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RuleFile, RuleSet } from '../../../shared/rules.ts';
+import type { RuleFile, RuleSet } from '../../../shared/wire/rules.ts';
 import { PROMPT_LIMITS } from '../../../worker/prompt/limits.ts';
 import {
   fitRules,

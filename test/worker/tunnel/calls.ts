@@ -1,6 +1,6 @@
 /** Calls as a conversation hands them to its tunnel. */
 import { newCallId, newConversationId } from '../../../shared/ids.ts';
-import type { ToolCall } from '../../../shared/tunnel.ts';
+import type { ToolCall } from '../../../shared/wire/tunnel.ts';
 
 export function newToolCall(command = 'make'): ToolCall {
   return {

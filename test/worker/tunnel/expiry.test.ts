@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, it, vi } from 'vitest';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
-import { CLOSE } from '../../../shared/tunnel.ts';
+import { CLOSE } from '../../../shared/wire/tunnel.ts';
 import { newToolCall } from './calls.ts';
 import { connectBridge, openBridge, tunnelOf } from './scripted-bridge.ts';
 

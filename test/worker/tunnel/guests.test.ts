@@ -1,9 +1,9 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import type { Proposal } from '../../../shared/approvals.ts';
-import type { ConversationView } from '../../../shared/documents.ts';
 import { newCallId, newConversationId, responseIdOf } from '../../../shared/ids.ts';
 import { TUNNEL_LIMITS } from '../../../shared/limits.ts';
 import { guestEdit } from '../../../shared/tools/guest-edit.ts';
+import type { Proposal } from '../../../shared/wire/approvals.ts';
+import type { ConversationView } from '../../../shared/wire/documents.ts';
 import { ask, call } from '../api.ts';
 import { askStreamed, cancel, readResponse } from '../conversation/conversing.ts';
 import { holdModel } from '../conversation/held-model.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { newBridgeId, newDeviceId } from '../../../shared/ids.ts';
-import { CLOSE } from '../../../shared/tunnel.ts';
+import { CLOSE } from '../../../shared/wire/tunnel.ts';
 import { newToolCall } from './calls.ts';
 import { connectBridge, contextOf, openBridge, tunnelOf } from './scripted-bridge.ts';
 

@@ -1,7 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { RUN_LIMITS, TUNNEL_LIMITS } from '../../../shared/limits.ts';
-import type { ToolCall } from '../../../shared/tunnel.ts';
+import type { ToolCall } from '../../../shared/wire/tunnel.ts';
 import { Conversation } from '../../../worker/conversation/object.ts';
 import {
   askStreamed,

@@ -2,11 +2,11 @@
 import { SELF } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect } from 'vitest';
-import type { Proposal } from '../../../shared/approvals.ts';
-import type { Findings, MessageLook } from '../../../shared/findings.ts';
 import { newBridgeId } from '../../../shared/ids.ts';
-import type { OfferSet } from '../../../shared/offer.ts';
 import { toolsRunBy } from '../../../shared/tools/catalogue.ts';
+import type { Proposal } from '../../../shared/wire/approvals.ts';
+import type { Findings, MessageLook } from '../../../shared/wire/findings.ts';
+import type { OfferSet } from '../../../shared/wire/offer.ts';
 import {
   type BridgeFrame,
   LOOK,
@@ -15,7 +15,7 @@ import {
   type ToolResult,
   TUNNEL_PROTOCOL,
   TunnelFrame,
-} from '../../../shared/tunnel.ts';
+} from '../../../shared/wire/tunnel.ts';
 import type { Tunnel } from '../../../worker/tunnel/object.ts';
 import { standsAt, tokenFor } from '../api.ts';
 

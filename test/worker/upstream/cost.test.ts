@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Usage } from '../../../shared/documents.ts';
+import type { Usage } from '../../../shared/wire/documents.ts';
 import { addCosts, costOf } from '../../../worker/upstream/cost.ts';
 
 const PRICES = { input: 3, cachedInput: 0.3, output: 15, currency: 'USD' };

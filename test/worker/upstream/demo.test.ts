@@ -1,11 +1,11 @@
 import type { ChatCompletionChunk } from 'openai/resources/chat/completions';
 import { describe, expect, it } from 'vitest';
 import { EDGE_TOOL_LIMITS } from '../../../shared/limits.ts';
-import type { Mode } from '../../../shared/modes.ts';
 import { findTool, toolsRunBy } from '../../../shared/tools/catalogue.ts';
 import { createPlan } from '../../../shared/tools/create-plan.ts';
 import { modeHasTool } from '../../../shared/tools/definition.ts';
 import { BUILT_IN } from '../../../shared/tools/toolbox.ts';
+import type { Mode } from '../../../shared/wire/modes.ts';
 import { runEdgeTool } from '../../../worker/conversation/calls/edge-tools/edge-tools.ts';
 import {
   answerQuestions,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ModelList } from '../../../shared/listings.ts';
+import { ModelList } from '../../../shared/api/listings.ts';
 import {
   listModels,
   type ModelEnv,

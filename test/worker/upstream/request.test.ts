@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ModelSwitches } from '../../../shared/models.ts';
+import { ModelSwitches } from '../../../shared/settings/models.ts';
 import { DIALECTS } from '../../../worker/upstream/dialects/dialects.ts';
 import { type Answer, askModel } from '../../../worker/upstream/gateway.ts';
 import {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { AgentFollowUp, AgentRequest } from '../../../shared/agents.ts';
-import { PageSize } from '../../../shared/conversations.ts';
+import { AgentFollowUp, AgentRequest } from '../../../shared/api/agents.ts';
+import { PageSize } from '../../../shared/api/conversations.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { parseResponseId } from '../../../shared/ids.ts';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';

@@ -1,9 +1,9 @@
 /** What a request in Cursor's shapes names, and the runs that it reads. */
 import type { Context } from 'hono';
 import * as z from 'zod';
-import type { ChatResponse, ConversationView } from '../../../shared/documents.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { ConversationId, parseResponseId, ResponseId } from '../../../shared/ids.ts';
+import type { ChatResponse, ConversationView } from '../../../shared/wire/documents.ts';
 import { type AppContext, personOf } from '../../account/caller.ts';
 import { readNewest, readWhole } from '../../conversation/reading/requests.ts';
 import { parseId } from '../../desk/parse.ts';

@@ -1,6 +1,6 @@
 /** The bodies of Cursor's Cloud Agents API v1, as far as they fit a machine of one's own. */
 import * as z from 'zod';
-import { Metadata, ToolOutcome } from '../../../shared/documents.ts';
+import { Metadata, ToolOutcome } from '../../../shared/wire/documents.ts';
 import { MAX_IMAGES } from '../limits.ts';
 
 const Image = z.union([

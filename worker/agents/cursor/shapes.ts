@@ -1,8 +1,13 @@
 /** Translates between Cursor's shapes and ours. Ids keep their UUID and change their prefix. Pure. */
-import type { AgentInfo } from '../../../shared/agents.ts';
-import type { ChatResponse, Document, ResponseStatus, Usage } from '../../../shared/documents.ts';
+import type { AgentInfo } from '../../../shared/api/agents.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { newConversationId } from '../../../shared/ids.ts';
+import type {
+  ChatResponse,
+  Document,
+  ResponseStatus,
+  Usage,
+} from '../../../shared/wire/documents.ts';
 import { renderWords } from '../../openai/markdown.ts';
 import type { ResponseUsage } from '../../ports.ts';
 import type { CursorAgent, CursorRun, CursorTokens, CursorUsage, Image } from './schemas.ts';

@@ -1,10 +1,10 @@
 /** The stream of a run in Cursor's shape. */
 import type { Context } from 'hono';
 import * as z from 'zod';
-import type { ChatResponse } from '../../../shared/documents.ts';
+import type { PositionedEvent } from '../../../shared/api/reader-socket.ts';
 import { DrawbridgeError, toWireError } from '../../../shared/errors.ts';
 import { parseResponseId } from '../../../shared/ids.ts';
-import type { PositionedEvent } from '../../../shared/reader-socket.ts';
+import type { ChatResponse } from '../../../shared/wire/documents.ts';
 import type { AppContext } from '../../account/caller.ts';
 import type { Endpoint } from '../../endpoint.ts';
 import { type Attached, attachFirst, type Followed } from '../../follow/attach.ts';

@@ -1,6 +1,7 @@
 /** Translates the events of a run into the frames of Cursor's stream. Pure. */
-import type { StreamEvent } from '../../../shared/events.ts';
-import type { PositionedEvent } from '../../../shared/reader-socket.ts';
+
+import type { PositionedEvent } from '../../../shared/api/reader-socket.ts';
+import type { StreamEvent } from '../../../shared/wire/events.ts';
 import { Rendering } from '../../openai/markdown.ts';
 import type { CursorRunEvent } from './schemas.ts';
 import { isWords } from './shapes.ts';

@@ -1,14 +1,14 @@
 /** Descriptions of fields whose names do not explain them, by schema. Unknown field names do not compile. */
 import type * as z from 'zod';
-import type { ConversationInfo, ConversationList } from '../../../shared/conversations.ts';
+import type { ConversationInfo, ConversationList } from '../../../shared/api/conversations.ts';
+import type { ApprovalRequest, ChatMessage, ChatRequest } from '../../../shared/api/requests.ts';
+import { REQUEST_LIMITS } from '../../../shared/limits.ts';
 import type {
   ChatResponse,
   ConversationView,
   Usage,
   UserMessage,
-} from '../../../shared/documents.ts';
-import { REQUEST_LIMITS } from '../../../shared/limits.ts';
-import type { ApprovalRequest, ChatMessage, ChatRequest } from '../../../shared/requests.ts';
+} from '../../../shared/wire/documents.ts';
 import type { CompletionRequest } from '../../openai/request.ts';
 
 type Fields<Shape> = { readonly [Name in keyof Shape]?: string };

@@ -10,17 +10,14 @@ import {
   DeliveryState,
   WebhookDeliveries,
   WebhookDelivery,
-} from '../../../shared/agents.ts';
+} from '../../../shared/api/agents.ts';
 import {
   ApprovalTaken,
   Cancelled,
   ClarificationTaken,
   Health,
   StreamTest,
-} from '../../../shared/answers.ts';
-import { Asked, Nonce, Proposal } from '../../../shared/approvals.ts';
-import { AttentionItem } from '../../../shared/attention.ts';
-import { Budget, BudgetState, Cost } from '../../../shared/budget.ts';
+} from '../../../shared/api/answers.ts';
 import {
   ConversationExport,
   ConversationInfo,
@@ -30,7 +27,44 @@ import {
   ForkRequest,
   Ticket,
   TicketRequest,
-} from '../../../shared/conversations.ts';
+} from '../../../shared/api/conversations.ts';
+import {
+  ApprovalList,
+  BridgeDetails,
+  BridgeInfo,
+  BridgeList,
+  Me,
+  ModelList,
+  ToolList,
+} from '../../../shared/api/listings.ts';
+import { AnyResponse, PlainDocument, PlainResponse } from '../../../shared/api/plain-documents.ts';
+import {
+  ApprovalRequest,
+  ChatMessage,
+  ChatRequest,
+  ClarificationAnswer,
+  Framing,
+  MessagePatch,
+  PlanExecution,
+  PlanFileExecution,
+  PlanRequest,
+  PlanSave,
+  RequestContext,
+} from '../../../shared/api/requests.ts';
+import { UsageEntry, UsageList } from '../../../shared/api/usage.ts';
+import { ErrorCode, WireError } from '../../../shared/errors.ts';
+import {
+  BridgeId,
+  CallId,
+  ConversationId,
+  DeviceId,
+  DocumentId,
+  ResponseId,
+} from '../../../shared/ids.ts';
+import { ToolSelection } from '../../../shared/tools/selection.ts';
+import { Asked, Nonce, OpenApproval, Proposal } from '../../../shared/wire/approvals.ts';
+import { AttentionItem } from '../../../shared/wire/attention.ts';
+import { Budget, BudgetState, Cost } from '../../../shared/wire/budget.ts';
 import {
   Answer,
   ChatResponse,
@@ -49,48 +83,13 @@ import {
   UnavailableTool,
   Usage,
   UserMessage,
-} from '../../../shared/documents.ts';
-import { ErrorCode, WireError } from '../../../shared/errors.ts';
-import { StreamEvent } from '../../../shared/events.ts';
-import {
-  BridgeId,
-  CallId,
-  ConversationId,
-  DeviceId,
-  DocumentId,
-  ResponseId,
-} from '../../../shared/ids.ts';
-import {
-  ApprovalList,
-  BridgeDetails,
-  BridgeInfo,
-  BridgeList,
-  Me,
-  ModelList,
-  OpenApproval,
-  ToolList,
-} from '../../../shared/listings.ts';
-import { McpServerReport } from '../../../shared/mcp-servers.ts';
-import { Effect, Mode } from '../../../shared/modes.ts';
-import { AnyResponse, PlainDocument, PlainResponse } from '../../../shared/plain-documents.ts';
-import { Plan, PlanEdit, PlanState } from '../../../shared/plans.ts';
-import {
-  ApprovalRequest,
-  ChatMessage,
-  ChatRequest,
-  ClarificationAnswer,
-  Framing,
-  MessagePatch,
-  PlanExecution,
-  PlanFileExecution,
-  PlanRequest,
-  PlanSave,
-  RequestContext,
-} from '../../../shared/requests.ts';
-import { LeftOutRule, RuleKind, RuleReport, RuleReports } from '../../../shared/rules.ts';
-import { ToolSelection } from '../../../shared/tools/selection.ts';
-import { Confinement } from '../../../shared/tunnel.ts';
-import { UsageEntry, UsageList } from '../../../shared/usage.ts';
+} from '../../../shared/wire/documents.ts';
+import { StreamEvent } from '../../../shared/wire/events.ts';
+import { McpServerReport } from '../../../shared/wire/mcp-servers.ts';
+import { Effect, Mode } from '../../../shared/wire/modes.ts';
+import { Plan, PlanEdit, PlanState } from '../../../shared/wire/plans.ts';
+import { LeftOutRule, RuleKind, RuleReport, RuleReports } from '../../../shared/wire/rules.ts';
+import { Confinement } from '../../../shared/wire/tunnel.ts';
 import {
   CursorAgent,
   CursorAgentAndRun,

@@ -1,9 +1,9 @@
 /** Approvals: the tape shows the bridge's question, a person answers it on any device, and the bridge decides. */
-import { Asked } from '../../../shared/approvals.ts';
+
+import type { ApprovalRequest } from '../../../shared/api/requests.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
-import { OpenApproval } from '../../../shared/listings.ts';
-import type { ApprovalRequest } from '../../../shared/requests.ts';
+import { Asked, OpenApproval } from '../../../shared/wire/approvals.ts';
 import type { ApprovalAsked, ApprovalResolution } from '../../ports.ts';
 import type { RunLog } from '../log/run-log.ts';
 import type { ConversationRow } from '../store/rows.ts';

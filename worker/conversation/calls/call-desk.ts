@@ -1,9 +1,10 @@
 /** The calls of the run at work: begins each call, shows its output, and settles it once. */
-import type { Answer, Question } from '../../../shared/documents.ts';
+
 import { OUTPUT_LIMITS, RUN_LIMITS } from '../../../shared/limits.ts';
 import { switchMode } from '../../../shared/tools/switch-mode.ts';
 import type { Toolbox } from '../../../shared/tools/toolbox.ts';
-import type { ToolResult } from '../../../shared/tunnel.ts';
+import type { Answer, Question } from '../../../shared/wire/documents.ts';
+import type { ToolResult } from '../../../shared/wire/tunnel.ts';
 import { findMode, modeOf, nameOfMode, namesOfModes } from '../log/modes.ts';
 import type { RunLog } from '../log/run-log.ts';
 import type { Memory } from '../memory/prepare-turn.ts';

@@ -1,10 +1,10 @@
 /** Turns a reply's calls into logged calls: gives them their ids, and decides which may run. Pure. */
 import { TOOL_LIMITS } from '../../../shared/limits.ts';
-import { type Mode, modeAllows } from '../../../shared/modes.ts';
-import { isWithin } from '../../../shared/paths.ts';
+import { isWithin } from '../../../shared/text/paths.ts';
 import { modeHasTool, takesPath } from '../../../shared/tools/definition.ts';
 import { named, type Tool, type Toolbox, withoutNamespace } from '../../../shared/tools/toolbox.ts';
-import type { CallLimits, ToolResult } from '../../../shared/tunnel.ts';
+import { type Mode, modeAllows } from '../../../shared/wire/modes.ts';
+import type { CallLimits, ToolResult } from '../../../shared/wire/tunnel.ts';
 import type { ReplyCall } from '../../reply/documents.ts';
 import { isOfMode, modeOf } from '../log/modes.ts';
 import { isReachable, isWanted, toolboxOf } from '../log/offered-tools.ts';

@@ -1,10 +1,10 @@
 /** Questions that the model asks the user. One answer from any device counts. */
 import * as z from 'zod';
-import { type Answer, type ChatResponse, Question } from '../../../shared/documents.ts';
+import type { ClarificationAnswer } from '../../../shared/api/requests.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
-import { asksOf, isUnanswered } from '../../../shared/fold.ts';
-import { OpenQuestions } from '../../../shared/listings.ts';
-import type { ClarificationAnswer } from '../../../shared/requests.ts';
+import { OpenQuestions } from '../../../shared/wire/approvals.ts';
+import { type Answer, type ChatResponse, Question } from '../../../shared/wire/documents.ts';
+import { asksOf, isUnanswered } from '../../../shared/wire/fold.ts';
 import type { RunLog } from '../log/run-log.ts';
 import type { Call, ConversationRow } from '../store/rows.ts';
 

@@ -1,5 +1,5 @@
 /** Describes a failed call for people: the tool's own answer is written for the model. Pure. */
-import type { ToolResult } from '../../../shared/tunnel.ts';
+import type { ToolResult } from '../../../shared/wire/tunnel.ts';
 import type { ErrorReport } from '../tape/error-document.ts';
 
 /** `source` is the tool's name. */

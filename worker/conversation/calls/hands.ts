@@ -1,15 +1,16 @@
 /** The conversation's calls to its bridge. Every call uses a fresh stub, because a kept stub throws after a reset. */
+
+import type { MessageContent } from '../../../shared/api/requests.ts';
+import { responseIdOf } from '../../../shared/ids.ts';
+import { RUN_LIMITS } from '../../../shared/limits.ts';
 import {
   type Attachment,
   type Findings,
   missedFindings,
   NOTHING_FOUND,
-} from '../../../shared/findings.ts';
-import { responseIdOf } from '../../../shared/ids.ts';
-import { RUN_LIMITS } from '../../../shared/limits.ts';
-import type { OfferSet } from '../../../shared/offer.ts';
-import type { MessageContent } from '../../../shared/requests.ts';
-import type { ApprovalAnswer, ToolCall } from '../../../shared/tunnel.ts';
+} from '../../../shared/wire/findings.ts';
+import type { OfferSet } from '../../../shared/wire/offer.ts';
+import type { ApprovalAnswer, ToolCall } from '../../../shared/wire/tunnel.ts';
 import type { Env } from '../../env.ts';
 import { tunnelOf } from '../../objects.ts';
 import { type Outcome, unwrap } from '../../outcome.ts';

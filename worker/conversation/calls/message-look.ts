@@ -1,8 +1,9 @@
 /** What a look at the workspace is asked about the message of a run. */
-import type { MessageLook } from '../../../shared/findings.ts';
+
+import { type MessageContent, type RequestContext, textOf } from '../../../shared/api/requests.ts';
 import { FINDING_LIMITS, REQUEST_LIMITS } from '../../../shared/limits.ts';
-import { findMentions, type Mention } from '../../../shared/mentions.ts';
-import { type MessageContent, type RequestContext, textOf } from '../../../shared/requests.ts';
+import { findMentions, type Mention } from '../../../shared/text/mentions.ts';
+import type { MessageLook } from '../../../shared/wire/findings.ts';
 import type { RunRequest } from '../store/rows.ts';
 
 /**

@@ -1,18 +1,19 @@
 /** The conversation's plan: a person changes it, or asks to execute it. The tape's events say how it stands. */
-import { type ConversationView, PlanMetadata, type Todo } from '../../../shared/documents.ts';
+
 import { DrawbridgeError } from '../../../shared/errors.ts';
-import type { TapeEvent } from '../../../shared/events.ts';
-import { findDocument, foldConversation } from '../../../shared/fold.ts';
 import { documentIdOf, responseIdOf } from '../../../shared/ids.ts';
-import { formatPlanFile, planPath } from '../../../shared/plan-file.ts';
+import { createPlan } from '../../../shared/tools/create-plan.ts';
+import { type ConversationView, PlanMetadata, type Todo } from '../../../shared/wire/documents.ts';
+import type { TapeEvent } from '../../../shared/wire/events.ts';
+import { findDocument, foldConversation } from '../../../shared/wire/fold.ts';
+import { formatPlanFile, planPath } from '../../../shared/wire/plan-file.ts';
 import {
   inOrder,
   type Plan,
   type PlanEdit,
   type PlanName,
   PlanState,
-} from '../../../shared/plans.ts';
-import { createPlan } from '../../../shared/tools/create-plan.ts';
+} from '../../../shared/wire/plans.ts';
 import type { PlanVersion, SaveAs, Submission } from '../../ports.ts';
 import { toolboxOf } from '../log/offered-tools.ts';
 import type { RunLog } from '../log/run-log.ts';

@@ -1,8 +1,9 @@
 /** Finds calls that a model repeats within a run although they gave the same result each time. Pure. */
-import { canonicalJson } from '../../../shared/approval-text.ts';
+
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { Tool, Toolbox } from '../../../shared/tools/toolbox.ts';
-import type { ToolResult } from '../../../shared/tunnel.ts';
+import { canonicalJson } from '../../../shared/wire/approval-text.ts';
+import type { ToolResult } from '../../../shared/wire/tunnel.ts';
 import type { Call, Turn } from '../store/rows.ts';
 
 /** What the run has done so far. */

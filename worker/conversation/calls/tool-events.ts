@@ -1,5 +1,9 @@
 /** The tape's events for a tool's result. Pure. */
 import * as z from 'zod';
+import { CallId } from '../../../shared/ids.ts';
+import { RUN_LIMITS } from '../../../shared/limits.ts';
+import { languageOf } from '../../../shared/text/languages.ts';
+import type { Tool, Toolbox } from '../../../shared/tools/toolbox.ts';
 import {
   ClarificationMetadata,
   type Document,
@@ -10,13 +14,9 @@ import {
   TerminalCommandMetadata,
   TodoUpdateMetadata,
   ToolCallMetadata,
-} from '../../../shared/documents.ts';
-import type { TapeEvent } from '../../../shared/events.ts';
-import { CallId } from '../../../shared/ids.ts';
-import { languageOf } from '../../../shared/languages.ts';
-import { RUN_LIMITS } from '../../../shared/limits.ts';
-import type { Tool, Toolbox } from '../../../shared/tools/toolbox.ts';
-import type { ToolResult } from '../../../shared/tunnel.ts';
+} from '../../../shared/wire/documents.ts';
+import type { TapeEvent } from '../../../shared/wire/events.ts';
+import type { ToolResult } from '../../../shared/wire/tunnel.ts';
 import { parseObject } from '../../upstream/loose-json.ts';
 import type { Call, RunMode } from '../store/rows.ts';
 import { errorDocument } from '../tape/error-document.ts';

@@ -1,6 +1,7 @@
 /** Rewrites the events of a conversation for its copy: new ids, and only events of the copied responses. Pure. */
-import type { TapeEvent } from '../../../shared/events.ts';
+
 import { parseResponseId, responseIdOf } from '../../../shared/ids.ts';
+import type { TapeEvent } from '../../../shared/wire/events.ts';
 import type { Lost, TapeRow } from '../store/rows.ts';
 import { storedWidth } from '../store/stored.ts';
 

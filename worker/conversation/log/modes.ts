@@ -1,5 +1,5 @@
 /** The modes of a run: the present one, and those that it can have. Pure. */
-import { Mode } from '../../../shared/modes.ts';
+import { Mode } from '../../../shared/wire/modes.ts';
 import type { Machine, Run, RunMode } from '../store/rows.ts';
 
 /** The mode of the run's next turn. */

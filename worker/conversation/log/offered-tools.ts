@@ -1,7 +1,6 @@
 /** Decides which tools a run has, and why requested tools are unavailable. Pure. */
-import type { UnavailableTool } from '../../../shared/documents.ts';
+
 import { OFFER_LIMITS } from '../../../shared/limits.ts';
-import { isOfferName } from '../../../shared/offer.ts';
 import { askQuestion } from '../../../shared/tools/ask-question.ts';
 import { modeHasTool } from '../../../shared/tools/definition.ts';
 import { switchMode } from '../../../shared/tools/switch-mode.ts';
@@ -13,6 +12,8 @@ import {
   type Toolbox,
   toolboxWith,
 } from '../../../shared/tools/toolbox.ts';
+import type { UnavailableTool } from '../../../shared/wire/documents.ts';
+import { isOfferName } from '../../../shared/wire/offer.ts';
 import type { Machine, Run, RunMode } from '../store/rows.ts';
 import { isOfMode, modeOf } from './modes.ts';
 

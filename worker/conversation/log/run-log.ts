@@ -1,11 +1,12 @@
 /** The stored runs, with the open ones in memory. Says what is to be done next and never does it. */
-import type { TaskSpent } from '../../../shared/documents.ts';
-import type { Attachment } from '../../../shared/findings.ts';
+
 import { RUN_LIMITS } from '../../../shared/limits.ts';
-import type { OfferSet } from '../../../shared/offer.ts';
-import type { PlanState } from '../../../shared/plans.ts';
 import type { Toolbox } from '../../../shared/tools/toolbox.ts';
-import type { ToolResult } from '../../../shared/tunnel.ts';
+import type { TaskSpent } from '../../../shared/wire/documents.ts';
+import type { Attachment } from '../../../shared/wire/findings.ts';
+import type { OfferSet } from '../../../shared/wire/offer.ts';
+import type { PlanState } from '../../../shared/wire/plans.ts';
+import type { ToolResult } from '../../../shared/wire/tunnel.ts';
 import type {
   Call,
   Machine,

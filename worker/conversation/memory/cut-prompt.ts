@@ -2,7 +2,7 @@
  * Detects servers that silently leave out the part of a prompt that exceeds their window: Ollama, Z.ai (upstream facts,
  * section 2). The server's own token count shows the loss. Pure.
  */
-import type { Usage } from '../../../shared/documents.ts';
+import type { Usage } from '../../../shared/wire/documents.ts';
 import { CONTEXT_LENGTH_EXCEEDED } from '../../upstream/context-overflow.ts';
 import type { UpstreamMessage } from '../../upstream/request.ts';
 import type { ErrorReport } from '../tape/error-document.ts';

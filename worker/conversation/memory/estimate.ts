@@ -1,5 +1,5 @@
 /** Estimates tokens where a model server reports none. Pure. */
-import type { Usage } from '../../../shared/documents.ts';
+import type { Usage } from '../../../shared/wire/documents.ts';
 import { costOf } from '../../upstream/cost.ts';
 import type { ModelTarget } from '../../upstream/models.ts';
 import type { UpstreamReply } from '../../upstream/reader.ts';

@@ -1,7 +1,7 @@
 /** Reads the part of the conversation that the model is still told word for word. */
 import * as z from 'zod';
-import { Todo } from '../../../shared/documents.ts';
 import type { Toolbox } from '../../../shared/tools/toolbox.ts';
+import { Todo } from '../../../shared/wire/documents.ts';
 import type { Steer, Turn, Window } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
 import type { AnsweredTurn, History, Told } from './window/transcript.ts';

@@ -1,8 +1,9 @@
 /** Builds the request of the next turn: system prompt, messages, tools. Pure. */
-import type { Instructions } from '../../../shared/offer.ts';
-import type { PromptChange } from '../../../shared/prompt-blocks.ts';
-import { textOf } from '../../../shared/requests.ts';
+
+import { textOf } from '../../../shared/api/requests.ts';
+import type { PromptChange } from '../../../shared/settings/prompt-blocks.ts';
 import type { Tool } from '../../../shared/tools/toolbox.ts';
+import type { Instructions } from '../../../shared/wire/offer.ts';
 import { familyOf, offeredTo } from '../../prompt/families.ts';
 import type { ModeWords } from '../../prompt/mode.ts';
 import { buildSystemPrompt, modeWordsWith } from '../../prompt/system.ts';

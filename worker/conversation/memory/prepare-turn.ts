@@ -1,7 +1,8 @@
 /** Prepares the next request of a run and chooses its model server. A run uses no other file of this folder. */
-import type { Todo, Usage } from '../../../shared/documents.ts';
+
 import { responseIdOf } from '../../../shared/ids.ts';
-import type { RuleReports } from '../../../shared/rules.ts';
+import type { Todo, Usage } from '../../../shared/wire/documents.ts';
+import type { RuleReports } from '../../../shared/wire/rules.ts';
 import { type PromptEnv, readPromptChanges } from '../../prompt/setting.ts';
 import {
   type ModelEnv,

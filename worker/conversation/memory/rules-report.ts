@@ -4,7 +4,7 @@ import {
   type RuleFile,
   type RuleReport,
   type RuleReports,
-} from '../../../shared/rules.ts';
+} from '../../../shared/wire/rules.ts';
 import type { KnownRules } from '../../prompt/rules.ts';
 import { knownAfter, NOTHING_KNOWN } from './window/around.ts';
 import { filesOfCalls } from './window/touched.ts';

@@ -1,5 +1,5 @@
 /** Asks a model for the summary of what a new window leaves out. */
-import type { Usage } from '../../../shared/documents.ts';
+import type { Usage } from '../../../shared/wire/documents.ts';
 import { askModel } from '../../upstream/gateway.ts';
 import { UPSTREAM_LIMITS } from '../../upstream/limits.ts';
 import type { ModelTarget } from '../../upstream/models.ts';

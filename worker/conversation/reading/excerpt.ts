@@ -1,8 +1,13 @@
 /** Selects the exchanges to read at once, so that opening a conversation costs the same however long it is. */
-import type { ChatResponse, ConversationView, UserMessage } from '../../../shared/documents.ts';
-import { foldConversation, foldEvent, newResponse } from '../../../shared/fold.ts';
+
 import { parseResponseId, responseIdOf } from '../../../shared/ids.ts';
 import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
+import type {
+  ChatResponse,
+  ConversationView,
+  UserMessage,
+} from '../../../shared/wire/documents.ts';
+import { foldConversation, foldEvent, newResponse } from '../../../shared/wire/fold.ts';
 import type { RunLog } from '../log/run-log.ts';
 import type { Run } from '../store/rows.ts';
 import { errorDocument, UNREADABLE } from '../tape/error-document.ts';

@@ -1,10 +1,11 @@
 /** Reads the tape for a returning follower: the events that it missed, or a snapshot when a crash took those back. */
-import type { ChatResponse } from '../../../shared/documents.ts';
+
 import { DrawbridgeError } from '../../../shared/errors.ts';
-import { responseOf } from '../../../shared/events.ts';
-import { answerOf } from '../../../shared/fold.ts';
 import { responseIdOf } from '../../../shared/ids.ts';
 import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
+import type { ChatResponse } from '../../../shared/wire/documents.ts';
+import { responseOf } from '../../../shared/wire/events.ts';
+import { answerOf } from '../../../shared/wire/fold.ts';
 import type { ResponseUsage } from '../../ports.ts';
 import type { RunLog } from '../log/run-log.ts';
 import type { ConversationRow, Run } from '../store/rows.ts';

@@ -3,7 +3,7 @@
  * follower's socket. This file writes and parses them.
  */
 import { parseResponseId } from '../../../shared/ids.ts';
-import { TRACE_HEADER } from '../../../shared/trace.ts';
+import { TRACE_HEADER } from '../../../shared/wire/trace.ts';
 import type { Env } from '../../env.ts';
 import { conversationOf } from '../../objects.ts';
 import type { Caller } from '../../ports.ts';

@@ -1,8 +1,9 @@
 /** A conversation as its readers see it: one part at a time. */
-import type { ConversationView } from '../../../shared/documents.ts';
-import { answerOf } from '../../../shared/fold.ts';
+
 import { parseResponseId, responseIdOf } from '../../../shared/ids.ts';
 import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
+import type { ConversationView } from '../../../shared/wire/documents.ts';
+import { answerOf } from '../../../shared/wire/fold.ts';
 import type { ConversationRow } from '../store/rows.ts';
 import {
   type Exchange,

@@ -1,4 +1,7 @@
 /** The budget of a run and its limit of turns: how far the run is from it, the note that it is near, and the error that ends the run. */
+
+import { responseIdOf } from '../../../shared/ids.ts';
+import { BUDGET_LIMITS, RUN_LIMITS } from '../../../shared/limits.ts';
 import {
   type BudgetState,
   type Limit,
@@ -7,9 +10,7 @@ import {
   type RunBudget,
   remaining,
   type Spent,
-} from '../../../shared/budget.ts';
-import { responseIdOf } from '../../../shared/ids.ts';
-import { BUDGET_LIMITS, RUN_LIMITS } from '../../../shared/limits.ts';
+} from '../../../shared/wire/budget.ts';
 import type { Deadline } from '../deadlines.ts';
 import type { RunLog } from '../log/run-log.ts';
 import type { NewTurn, Run } from '../store/rows.ts';

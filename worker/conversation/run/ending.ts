@@ -1,7 +1,8 @@
 /** The end of a run: closes its open documents, then stores the end and shows it to followers. */
-import type { TapeEvent } from '../../../shared/events.ts';
+
 import { responseIdOf } from '../../../shared/ids.ts';
-import type { ToolResult } from '../../../shared/tunnel.ts';
+import type { TapeEvent } from '../../../shared/wire/events.ts';
+import type { ToolResult } from '../../../shared/wire/tunnel.ts';
 import type { RowMeter } from '../../storage/row-meter.ts';
 import { closingEvents } from '../calls/tool-events.ts';
 import type { NewTurn, Run } from '../store/rows.ts';

@@ -1,6 +1,6 @@
 /** The failures that end a run or a call early, with their texts for the person or the model. Pure. */
 import { DrawbridgeError } from '../../../shared/errors.ts';
-import type { ToolResult } from '../../../shared/tunnel.ts';
+import type { ToolResult } from '../../../shared/wire/tunnel.ts';
 import { CONTEXT_LENGTH_EXCEEDED, isContextOverflow } from '../../upstream/context-overflow.ts';
 import type { UpstreamReply } from '../../upstream/reader.ts';
 import { type ErrorReport, UNREADABLE } from '../tape/error-document.ts';

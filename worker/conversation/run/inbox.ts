@@ -1,9 +1,10 @@
 /** Incoming messages: each one starts or queues a run, steers the run at work, or replaces a waiting message. */
+
+import type { MessageContent } from '../../../shared/api/requests.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
-import type { TapeEvent } from '../../../shared/events.ts';
 import { MAX_RESPONSES, responseIdOf } from '../../../shared/ids.ts';
 import { REQUEST_LIMITS, RUN_LIMITS } from '../../../shared/limits.ts';
-import type { MessageContent } from '../../../shared/requests.ts';
+import type { TapeEvent } from '../../../shared/wire/events.ts';
 import type { Posted } from '../../ports.ts';
 import type { CallDesk } from '../calls/call-desk.ts';
 import type { Machine, Run, RunRequest } from '../store/rows.ts';

@@ -1,6 +1,7 @@
 /** One request to the model: streams the reply to followers, and retries where followers have seen nothing. */
+
+import { imagesOf } from '../../../shared/api/requests.ts';
 import { newCallId } from '../../../shared/ids.ts';
-import { imagesOf } from '../../../shared/requests.ts';
 import { ReplyDocuments } from '../../reply/documents.ts';
 import { type Fallback, nextModel } from '../../upstream/fallback.ts';
 import { type Answer, askModel } from '../../upstream/gateway.ts';

@@ -1,6 +1,7 @@
 /** The modes that the workspace of a run's machine defines. */
+
+import { imagesOf } from '../../../shared/api/requests.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
-import { imagesOf } from '../../../shared/requests.ts';
 import { isConfigured, type ModelEnv, resolveTarget } from '../../upstream/models.ts';
 import { findMode, namesOfModes } from '../log/modes.ts';
 import type { Machine, RunRequest } from '../store/rows.ts';

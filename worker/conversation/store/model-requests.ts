@@ -1,6 +1,7 @@
 /** Reads what the runs of a conversation have asked of models, for the account's usage. */
-import { Usage } from '../../../shared/documents.ts';
-import { addEntries, dayOf, type UsageEntry } from '../../../shared/usage.ts';
+
+import { addEntries, dayOf, type UsageEntry } from '../../../shared/api/usage.ts';
+import { Usage } from '../../../shared/wire/documents.ts';
 import type { Sql } from '../../storage/row-meter.ts';
 import { readStored } from './stored.ts';
 

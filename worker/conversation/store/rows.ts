@@ -1,23 +1,23 @@
 /** The stored rows of a conversation as types. */
-import type { AgentStatus } from '../../../shared/agents.ts';
-import type { RunBudget } from '../../../shared/budget.ts';
-import type { ModeDefinition } from '../../../shared/definitions.ts';
-import type { Todo, Usage } from '../../../shared/documents.ts';
-import type { TapeEvent } from '../../../shared/events.ts';
-import type { Attachment, Findings } from '../../../shared/findings.ts';
-import type { Mode } from '../../../shared/modes.ts';
-import type { OfferSet } from '../../../shared/offer.ts';
-import type { PlanState } from '../../../shared/plans.ts';
+import type { AgentStatus } from '../../../shared/api/agents.ts';
 import type {
   ChatMessage,
   MessageContent,
   QuestionPolicy,
   RequestContext,
   Sampling,
-} from '../../../shared/requests.ts';
+} from '../../../shared/api/requests.ts';
 import type { ToolSelection } from '../../../shared/tools/selection.ts';
 import type { ClosedWorktree } from '../../../shared/tools/worktree.ts';
-import type { MachineContext, ToolResult } from '../../../shared/tunnel.ts';
+import type { RunBudget } from '../../../shared/wire/budget.ts';
+import type { ModeDefinition } from '../../../shared/wire/definitions.ts';
+import type { Todo, Usage } from '../../../shared/wire/documents.ts';
+import type { TapeEvent } from '../../../shared/wire/events.ts';
+import type { Attachment, Findings } from '../../../shared/wire/findings.ts';
+import type { Mode } from '../../../shared/wire/modes.ts';
+import type { OfferSet } from '../../../shared/wire/offer.ts';
+import type { PlanState } from '../../../shared/wire/plans.ts';
+import type { MachineContext, ToolResult } from '../../../shared/wire/tunnel.ts';
 
 export interface ConversationRow {
   readonly id: string;

@@ -1,4 +1,4 @@
-import type { OfferSet } from '../../../shared/offer.ts';
+import type { OfferSet } from '../../../shared/wire/offer.ts';
 import type { Sql } from '../../storage/row-meter.ts';
 import { type ModelRequest, readModelRequests } from './model-requests.ts';
 import type { NewRun, Run, RunEnd, RunRequest, RunStatus, Steer, Window } from './rows.ts';

@@ -1,17 +1,17 @@
 /** Parses stored rows. A damaged row is recognised, so that it does not make the whole conversation unreadable. */
 import * as z from 'zod';
-import { RunBudget } from '../../../shared/budget.ts';
-import { ModeDefinition } from '../../../shared/definitions.ts';
-import { Metadata, TaskSpent, Todo, Usage } from '../../../shared/documents.ts';
-import { TapeEvent, widthOf } from '../../../shared/events.ts';
-import { Findings } from '../../../shared/findings.ts';
-import { parsePruned } from '../../../shared/json.ts';
 import { JSON_LIMITS } from '../../../shared/limits.ts';
-import { Mode } from '../../../shared/modes.ts';
-import { OfferSet } from '../../../shared/offer.ts';
-import { PlanState } from '../../../shared/plans.ts';
+import { parsePruned } from '../../../shared/text/json.ts';
 import { ClosedWorktree } from '../../../shared/tools/worktree.ts';
-import { MachineContext } from '../../../shared/tunnel.ts';
+import { RunBudget } from '../../../shared/wire/budget.ts';
+import { ModeDefinition } from '../../../shared/wire/definitions.ts';
+import { Metadata, TaskSpent, Todo, Usage } from '../../../shared/wire/documents.ts';
+import { TapeEvent, widthOf } from '../../../shared/wire/events.ts';
+import { Findings } from '../../../shared/wire/findings.ts';
+import { Mode } from '../../../shared/wire/modes.ts';
+import { OfferSet } from '../../../shared/wire/offer.ts';
+import { PlanState } from '../../../shared/wire/plans.ts';
+import { MachineContext } from '../../../shared/wire/tunnel.ts';
 import type {
   AgentSettings,
   Lost,

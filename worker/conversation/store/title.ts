@@ -1,6 +1,7 @@
 /** The title of a conversation until a person renames it. */
+
+import { type MessageContent, textOf } from '../../../shared/api/requests.ts';
 import { ACCOUNT_LIMITS } from '../../../shared/limits.ts';
-import { type MessageContent, textOf } from '../../../shared/requests.ts';
 
 /** The first line that is not empty, cut at a character's end. */
 export function titleOf(firstMessage: MessageContent): string {

@@ -1,7 +1,7 @@
 /** The stored turns and results of a conversation, and every SQL statement for them. */
 
-import type { TaskSpent } from '../../../shared/documents.ts';
-import type { ToolResult } from '../../../shared/tunnel.ts';
+import type { TaskSpent } from '../../../shared/wire/documents.ts';
+import type { ToolResult } from '../../../shared/wire/tunnel.ts';
 import type { Sql } from '../../storage/row-meter.ts';
 import type { ToldResult, Turn } from './rows.ts';
 import { RESULT, readStored, TASK_SPENT, TURN } from './stored.ts';

@@ -1,10 +1,10 @@
 /** The subagents that a conversation has started: starts them in order, takes their reports, ends and deletes them. */
 import { DrawbridgeError } from '../../../shared/errors.ts';
-import type { TapeEvent } from '../../../shared/events.ts';
-import { askKeyOf, asksOf } from '../../../shared/fold.ts';
 import { newConversationId } from '../../../shared/ids.ts';
-import { SubagentState } from '../../../shared/subagents.ts';
-import type { ToolResult } from '../../../shared/tunnel.ts';
+import type { TapeEvent } from '../../../shared/wire/events.ts';
+import { askKeyOf, asksOf } from '../../../shared/wire/fold.ts';
+import { SubagentState } from '../../../shared/wire/subagents.ts';
+import type { ToolResult } from '../../../shared/wire/tunnel.ts';
 import type { Env } from '../../env.ts';
 import { conversationOf } from '../../objects.ts';
 import { type Outcome, unwrap } from '../../outcome.ts';

@@ -1,11 +1,12 @@
 /** The types of subagents: which tools, mode and model each has. None has more than the run that starts it. Pure. */
-import { type AgentDefinition, isBuiltIn } from '../../../shared/definitions.ts';
-import type { Mode } from '../../../shared/modes.ts';
+
 import { grep } from '../../../shared/tools/grep.ts';
 import { listDir } from '../../../shared/tools/list-dir.ts';
 import { readFile } from '../../../shared/tools/read-file.ts';
 import type { ToolSelection } from '../../../shared/tools/selection.ts';
-import type { ToolResult } from '../../../shared/tunnel.ts';
+import { type AgentDefinition, isBuiltIn } from '../../../shared/wire/definitions.ts';
+import type { Mode } from '../../../shared/wire/modes.ts';
+import type { ToolResult } from '../../../shared/wire/tunnel.ts';
 import { isOfMode, modeOf } from '../log/modes.ts';
 import { offeredTools, toolboxOf } from '../log/offered-tools.ts';
 import type { Run } from '../store/rows.ts';

@@ -1,5 +1,5 @@
 /** A subagent's tie to the conversation that started it: tells it how things stand, until the end was heard. */
-import { askKeyOf } from '../../../shared/fold.ts';
+import { askKeyOf } from '../../../shared/wire/fold.ts';
 import type { Env } from '../../env.ts';
 import { conversationOf } from '../../objects.ts';
 import type { TaskReport } from '../../ports.ts';

@@ -1,7 +1,7 @@
 /** Decides what a call of `task` starts: the request of the subagent, or a refusal that the model can mend. */
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { task } from '../../../shared/tools/task.ts';
-import type { ToolResult } from '../../../shared/tunnel.ts';
+import type { ToolResult } from '../../../shared/wire/tunnel.ts';
 import {
   type ModelEnv,
   modelForRole,

@@ -1,9 +1,10 @@
 /** What a subagent reports to the conversation that started it: its state, its open questions, and its end. Pure. */
-import type { ChatResponse, Document } from '../../../shared/documents.ts';
-import { asksOf, isUnanswered } from '../../../shared/fold.ts';
-import { OpenApproval } from '../../../shared/listings.ts';
-import { SubagentAsk, SubagentState } from '../../../shared/subagents.ts';
-import type { ToolResult } from '../../../shared/tunnel.ts';
+
+import { OpenApproval } from '../../../shared/wire/approvals.ts';
+import type { ChatResponse, Document } from '../../../shared/wire/documents.ts';
+import { asksOf, isUnanswered } from '../../../shared/wire/fold.ts';
+import { SubagentAsk, SubagentState } from '../../../shared/wire/subagents.ts';
+import type { ToolResult } from '../../../shared/wire/tunnel.ts';
 import type { TaskReport } from '../../ports.ts';
 import type { ConversationRow, SubagentRole, Turn } from '../store/rows.ts';
 import { TASK_LIMITS } from './limits.ts';

@@ -1,6 +1,7 @@
 /** What a subagent may use of its parent's bounds: a share that its call fixes, so that nothing counts in common. Pure. */
-import { metLimit, type RunBudget, remaining } from '../../../shared/budget.ts';
+
 import { task } from '../../../shared/tools/task.ts';
+import { metLimit, type RunBudget, remaining } from '../../../shared/wire/budget.ts';
 import type { RunLog } from '../log/run-log.ts';
 import { spendingOf } from '../run/budget.ts';
 import type { Call, Run } from '../store/rows.ts';

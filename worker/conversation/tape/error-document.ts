@@ -1,6 +1,7 @@
 /** An `error` document, which tells a person of a failure. Pure. */
-import type { TapeEvent } from '../../../shared/events.ts';
+
 import { documentIdOf } from '../../../shared/ids.ts';
+import type { TapeEvent } from '../../../shared/wire/events.ts';
 
 /** The content of an `error` document. */
 export interface ErrorReport {

@@ -1,11 +1,11 @@
 /** The readers of a tape: hibernatable sockets. Each one gets the events and the framing that it asked for. */
 import * as z from 'zod';
-import { isDelta, type StreamEvent } from '../../../shared/events.ts';
+import { formatEvents } from '../../../shared/api/reader-socket.ts';
+import { Framing } from '../../../shared/api/requests.ts';
+import { formatEvent } from '../../../shared/api/sse.ts';
 import { ResponseId } from '../../../shared/ids.ts';
 import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
-import { formatEvents } from '../../../shared/reader-socket.ts';
-import { Framing } from '../../../shared/requests.ts';
-import { formatEvent } from '../../../shared/sse.ts';
+import { isDelta, type StreamEvent } from '../../../shared/wire/events.ts';
 import { loopGauge } from '../../load.ts';
 
 /**

@@ -1,8 +1,9 @@
 /**
  * Repairs a damaged tape for reading: reports the missing parts, and recreates the first and last events of responses.
  */
-import type { TapeEvent } from '../../../shared/events.ts';
+
 import { responseIdOf } from '../../../shared/ids.ts';
+import type { TapeEvent } from '../../../shared/wire/events.ts';
 import type { Run } from '../store/rows.ts';
 import { errorDocument, UNREADABLE } from './error-document.ts';
 import { doneEvent, type EndStatus, startEvent } from './run-events.ts';

@@ -1,6 +1,6 @@
 /** Records every event: appends it to the tape, applies it to the response at work, and sends it to the followers. */
-import type { ChatResponse } from '../../../shared/documents.ts';
-import { responseOf, type TapeEvent } from '../../../shared/events.ts';
+import type { ChatResponse } from '../../../shared/wire/documents.ts';
+import { responseOf, type TapeEvent } from '../../../shared/wire/events.ts';
 import type { Followers } from './followers.ts';
 import { TAPE_LIMITS } from './limits.ts';
 import { mended, type Placed } from './mended.ts';

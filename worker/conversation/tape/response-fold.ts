@@ -1,7 +1,7 @@
 /** Folds the events of one response, so that a document's end can be sent with its whole content. */
-import type { ChatResponse } from '../../../shared/documents.ts';
-import type { TapeEvent } from '../../../shared/events.ts';
-import { findDocument, foldEvent, newResponse } from '../../../shared/fold.ts';
+import type { ChatResponse } from '../../../shared/wire/documents.ts';
+import type { TapeEvent } from '../../../shared/wire/events.ts';
+import { findDocument, foldEvent, newResponse } from '../../../shared/wire/fold.ts';
 
 /** Takes every event of a tape in order, from a `response_start` on, and holds that event's response. */
 export class ResponseFold {

@@ -1,15 +1,16 @@
 /** The events of a run itself: its message, its first and its last event. Pure. */
-import type { BudgetState } from '../../../shared/budget.ts';
+
+import { imagesOf, type MessageContent, textOf } from '../../../shared/api/requests.ts';
+import { responseIdOf } from '../../../shared/ids.ts';
+import type { BudgetState } from '../../../shared/wire/budget.ts';
 import type {
   AttachedMention,
   ResponseMetadata,
   ResponseStatus,
   UserMessage,
-} from '../../../shared/documents.ts';
-import type { TapeEvent } from '../../../shared/events.ts';
-import type { Attachment } from '../../../shared/findings.ts';
-import { responseIdOf } from '../../../shared/ids.ts';
-import { imagesOf, type MessageContent, textOf } from '../../../shared/requests.ts';
+} from '../../../shared/wire/documents.ts';
+import type { TapeEvent } from '../../../shared/wire/events.ts';
+import type { Attachment } from '../../../shared/wire/findings.ts';
 import type { Posted } from '../../ports.ts';
 import { unavailableTools } from '../log/offered-tools.ts';
 import type { Run, RunRequest, RunStatus } from '../store/rows.ts';

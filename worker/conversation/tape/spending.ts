@@ -1,6 +1,6 @@
 /** Sums what a run has spent: its turns, its summaries and its subagents. Pure. */
-import type { Spent } from '../../../shared/budget.ts';
-import type { TaskSpent, Usage } from '../../../shared/documents.ts';
+import type { Spent } from '../../../shared/wire/budget.ts';
+import type { TaskSpent, Usage } from '../../../shared/wire/documents.ts';
 import { addCosts } from '../../upstream/cost.ts';
 import type { NewTurn, NewWindow } from '../store/rows.ts';
 

@@ -1,5 +1,5 @@
 /** The tape: an append-only log of events with exact positions, committed in groups, read from any cursor. */
-import { isDelta, type TapeEvent, widthOf } from '../../../shared/events.ts';
+import { isDelta, type TapeEvent, widthOf } from '../../../shared/wire/events.ts';
 import type { Lost, TapeRow } from '../store/rows.ts';
 import type { ConversationStore } from '../store/statements.ts';
 import { storedWidth } from '../store/stored.ts';

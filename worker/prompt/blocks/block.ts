@@ -1,6 +1,7 @@
 /** A block of the system prompt, and the facts that its text depends on. */
-import type { Mode } from '../../../shared/modes.ts';
+
 import type { ToolFacts } from '../../../shared/tools/definition.ts';
+import type { Mode } from '../../../shared/wire/modes.ts';
 
 /** What a conversation's system prompt depends on. It changes only with these. */
 export interface PromptFacts {

@@ -1,5 +1,5 @@
 /** How the model changes code. */
-import { isReadOnly } from '../../../shared/modes.ts';
+import { isReadOnly } from '../../../shared/wire/modes.ts';
 import { type BlockText, hasHands } from './block.ts';
 
 export const codeChanges: BlockText = (facts) =>

@@ -1,6 +1,7 @@
 /** What the model does in each mode. */
-import { DEBUG_MARK, isReadOnly, type Mode } from '../../../shared/modes.ts';
-import type { BlockName } from '../../../shared/prompt-blocks.ts';
+
+import type { BlockName } from '../../../shared/settings/prompt-blocks.ts';
+import { DEBUG_MARK, isReadOnly, type Mode } from '../../../shared/wire/modes.ts';
 import type { BlockText } from './block.ts';
 import { CODE_CHANGES } from './code-changes.ts';
 

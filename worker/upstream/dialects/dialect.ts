@@ -1,6 +1,7 @@
 /** What distinguishes the APIs of model servers. Everything behind a dialect works with these types only. */
-import type { Usage } from '../../../shared/documents.ts';
-import type { ModelSwitches } from '../../../shared/models.ts';
+
+import type { ModelSwitches } from '../../../shared/settings/models.ts';
+import type { Usage } from '../../../shared/wire/documents.ts';
 import type { CallDelta } from '../assembly.ts';
 import { errorFromText, type UpstreamError } from '../errors.ts';
 import type { JsonObject } from '../loose-json.ts';

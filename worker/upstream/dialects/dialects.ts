@@ -1,5 +1,5 @@
 /** The table of dialects. */
-import type { ModelDialect } from '../../../shared/dialects.ts';
+import type { ModelDialect } from '../../../shared/settings/dialects.ts';
 import { AnthropicReader } from './anthropic/events.ts';
 import { formatAnthropic } from './anthropic/format.ts';
 import { CHAT_READER } from './chat/chunk.ts';

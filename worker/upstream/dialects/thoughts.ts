@@ -1,7 +1,7 @@
 /** The reasoning that a model wants back unchanged: thinking blocks of Anthropic, reasoning items of OpenAI. */
-import type { ModelDialect } from '../../../shared/dialects.ts';
-import { isObject } from '../../../shared/json.ts';
-import type { ModelSwitches } from '../../../shared/models.ts';
+import type { ModelDialect } from '../../../shared/settings/dialects.ts';
+import type { ModelSwitches } from '../../../shared/settings/models.ts';
+import { isObject } from '../../../shared/text/json.ts';
 import type { JsonObject } from '../loose-json.ts';
 import type { ServerTarget } from '../models.ts';
 import type { UpstreamMessage } from '../request.ts';

@@ -6,7 +6,7 @@ import { editorContext, withOneActive } from '../../../../bridge/ide/link/contex
 import type { OpenFile } from '../../../../bridge/ide/link/wire.ts';
 import { Workspace } from '../../../../bridge/workspace/workspace.ts';
 import { EDITOR_LIMITS } from '../../../../shared/limits.ts';
-import { EditorContext } from '../../../../shared/tunnel.ts';
+import { EditorContext } from '../../../../shared/wire/tunnel.ts';
 
 let folder: string;
 let root: string;

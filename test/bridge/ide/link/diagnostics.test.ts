@@ -6,8 +6,8 @@ import { editorDiagnostics } from '../../../../bridge/ide/link/diagnostics.ts';
 import { LINK_LIMITS } from '../../../../bridge/ide/link/limits.ts';
 import { readDiagnostics } from '../../../../bridge/ide/link/wire.ts';
 import { Workspace } from '../../../../bridge/workspace/workspace.ts';
-import { Diagnostics } from '../../../../shared/findings.ts';
 import { FINDING_LIMITS } from '../../../../shared/limits.ts';
+import { Diagnostics } from '../../../../shared/wire/findings.ts';
 import {
   type CompanionScript,
   type ScriptedCompanion,

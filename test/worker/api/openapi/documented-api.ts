@@ -9,7 +9,7 @@ import {
   type Media,
   operationsOf,
 } from '../../../../bench/fuzz/description.ts';
-import type { StreamEvent } from '../../../../shared/events.ts';
+import type { StreamEvent } from '../../../../shared/wire/events.ts';
 import { parseNamedEvent } from '../../../named-event.ts';
 import { tokenFor } from '../../api.ts';
 
@@ -144,7 +144,7 @@ async function readEvents(response: Response, read: typeof readEvent): Promise<u
   return events;
 }
 
-/** Two events have another form in the data framing (shared/sse.ts); they are given back the one of the document. */
+/** Two events have another form in the data framing (shared/api/sse.ts); they are given back the one of the document. */
 function parseUnnamed(data: string): unknown {
   if (data === '[DONE]') return null;
   const event = JSON.parse(data);

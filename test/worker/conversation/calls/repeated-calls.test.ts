@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { BUILT_IN } from '../../../../shared/tools/toolbox.ts';
-import type { ToolResult } from '../../../../shared/tunnel.ts';
+import type { ToolResult } from '../../../../shared/wire/tunnel.ts';
 import {
   noted,
   repeatedResult,

@@ -1,9 +1,9 @@
 import { env, evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { expect, it } from 'vitest';
 import { Random } from '../../../../bench/fuzz/random.ts';
-import type { ConversationView } from '../../../../shared/documents.ts';
-import { answerOf, foldConversation } from '../../../../shared/fold.ts';
 import { newConversationId, parseResponseId } from '../../../../shared/ids.ts';
+import type { ConversationView } from '../../../../shared/wire/documents.ts';
+import { answerOf, foldConversation } from '../../../../shared/wire/fold.ts';
 import { RunLog } from '../../../../worker/conversation/log/run-log.ts';
 import { Views } from '../../../../worker/conversation/reading/views.ts';
 import { ConversationStore } from '../../../../worker/conversation/store/statements.ts';

@@ -1,8 +1,8 @@
 import { env, runInDurableObject } from 'cloudflare:test';
 import { describe, expect, it } from 'vitest';
-import type { MessageContent } from '../../../../shared/requests.ts';
-import type { RuleFile } from '../../../../shared/rules.ts';
+import type { MessageContent } from '../../../../shared/api/requests.ts';
 import { BUILT_IN } from '../../../../shared/tools/toolbox.ts';
+import type { RuleFile } from '../../../../shared/wire/rules.ts';
 import { RunLog } from '../../../../worker/conversation/log/run-log.ts';
 import { HeldTelling } from '../../../../worker/conversation/memory/held-telling.ts';
 import { readHistory } from '../../../../worker/conversation/memory/history.ts';

@@ -1,5 +1,5 @@
 /** What other devices do in a schedule, each at its moment: send, send again, cancel. */
-import type { Cancelled } from '../../../../shared/answers.ts';
+import type { Cancelled } from '../../../../shared/api/answers.ts';
 import type { Moment } from './moments.ts';
 import type { PlannedDuplicate, PlannedMessage } from './plan.ts';
 import type { Accepted, Sender } from './sender.ts';

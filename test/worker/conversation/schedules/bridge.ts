@@ -5,7 +5,7 @@ import {
   type ToolCall,
   TUNNEL_PROTOCOL,
   TunnelFrame,
-} from '../../../../shared/tunnel.ts';
+} from '../../../../shared/wire/tunnel.ts';
 import { requestBridge } from '../../tunnel/scripted-bridge.ts';
 
 import { sleep } from './device.ts';

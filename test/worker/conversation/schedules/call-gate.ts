@@ -1,5 +1,5 @@
 /** Crashes around calls: while all of a turn's calls are at the bridge, and when all their results are stored. */
-import type { ToolCall } from '../../../../shared/tunnel.ts';
+import type { ToolCall } from '../../../../shared/wire/tunnel.ts';
 import type { BridgeEvents } from './bridge.ts';
 import { pathOf } from './bridge.ts';
 import type { Stage } from './stage.ts';

@@ -1,6 +1,6 @@
 /** What must be true of a schedule at its end, whatever happened in it. */
-import type { Cancelled } from '../../../../shared/answers.ts';
-import type { ChatResponse, ConversationView } from '../../../../shared/documents.ts';
+import type { Cancelled } from '../../../../shared/api/answers.ts';
+import type { ChatResponse, ConversationView } from '../../../../shared/wire/documents.ts';
 import type { Follower } from './follower.ts';
 import { contentOf, type Scripted } from './model.ts';
 import { explain } from './oracle.ts';

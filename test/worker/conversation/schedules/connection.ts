@@ -1,7 +1,7 @@
 /** One connection of a reader, over either transport, event by event. */
 import { createParser } from 'eventsource-parser';
 import * as z from 'zod';
-import { StreamEvent } from '../../../../shared/events.ts';
+import { StreamEvent } from '../../../../shared/wire/events.ts';
 import { parseNamedEvent } from '../../../named-event.ts';
 
 /** Takes an event, heartbeats aside; returns whether the reader leaves now. */

@@ -1,6 +1,6 @@
 /** The documents that a reader was shown as ended: they end once, and never change again. */
-import type { ChatResponse } from '../../../../shared/documents.ts';
-import type { TapeEvent } from '../../../../shared/events.ts';
+import type { ChatResponse } from '../../../../shared/wire/documents.ts';
+import type { TapeEvent } from '../../../../shared/wire/events.ts';
 
 export class EndedDocuments {
   readonly problems: string[] = [];

@@ -1,13 +1,18 @@
 /** A reader that leaves and comes back by its plan, folds what it sees, and notices what no reader may ever see. */
-import type { ChatResponse, ConversationView } from '../../../../shared/documents.ts';
+import type { ChatResponse, ConversationView } from '../../../../shared/wire/documents.ts';
 import {
   type DeltaEvent,
   isDelta,
   type StreamEvent,
   type TapeEvent,
   widthOf,
-} from '../../../../shared/events.ts';
-import { answerOf, foldConversation, foldEvent, newResponse } from '../../../../shared/fold.ts';
+} from '../../../../shared/wire/events.ts';
+import {
+  answerOf,
+  foldConversation,
+  foldEvent,
+  newResponse,
+} from '../../../../shared/wire/fold.ts';
 import { leaveUnread, readConnection } from './connection.ts';
 import { EndedDocuments } from './ended-documents.ts';
 import type { PlannedFollower, PlannedLeave } from './plan.ts';

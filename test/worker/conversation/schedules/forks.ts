@@ -1,8 +1,8 @@
 /** Makes copies of a conversation in the middle of everything, and holds them to the original. */
 import { env } from 'cloudflare:test';
-import type { ConversationView } from '../../../../shared/documents.ts';
 import { DrawbridgeError } from '../../../../shared/errors.ts';
 import { newConversationId, parseResponseId, responseIdOf } from '../../../../shared/ids.ts';
+import type { ConversationView } from '../../../../shared/wire/documents.ts';
 import { forkConversation } from '../../../../worker/conversation/fork/fork.ts';
 import type { DoomedCopy } from './copies.ts';
 import { sleep } from './device.ts';

@@ -1,6 +1,7 @@
 /** Whether a response is what the model's plan leads to: exactly, or for a cancelled one as its beginning. */
-import type { ChatResponse, Document } from '../../../../shared/documents.ts';
+
 import { RUN_LIMITS } from '../../../../shared/limits.ts';
+import type { ChatResponse, Document } from '../../../../shared/wire/documents.ts';
 import type { Scripted } from './model.ts';
 import { documentsOf, type Expected } from './reply.ts';
 import type { PlannedTurn } from './turns.ts';

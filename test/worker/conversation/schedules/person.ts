@@ -1,7 +1,8 @@
 /** The person of a schedule: answers what is asked, once, after what was to happen before. */
-import type { ChatResponse } from '../../../../shared/documents.ts';
-import type { StreamEvent } from '../../../../shared/events.ts';
+
 import { newDeviceId } from '../../../../shared/ids.ts';
+import type { ChatResponse } from '../../../../shared/wire/documents.ts';
+import type { StreamEvent } from '../../../../shared/wire/events.ts';
 import type { CrashPoint } from './points.ts';
 import type { Stage } from './stage.ts';
 

@@ -1,6 +1,6 @@
 /** What happens in one schedule, decided from its seed alone: what the model does, where it all crashes, who does what. */
 import { Random } from '../../../../bench/fuzz/random.ts';
-import type { Delivery } from '../../../../shared/requests.ts';
+import type { Delivery } from '../../../../shared/api/requests.ts';
 import { type Moment, planMoment } from './moments.ts';
 import type { CopyPoint } from './points.ts';
 import { type PlannedTurn, planQuietTurns, planTurns } from './turns.ts';

@@ -1,6 +1,6 @@
 /** What the model says in an attempt at a turn: as frames on the wire, and as the documents that must come of them. Pure. */
 import type { Random } from '../../../../bench/fuzz/random.ts';
-import type { Document } from '../../../../shared/documents.ts';
+import type { Document } from '../../../../shared/wire/documents.ts';
 import { endFrames, textFrame } from '../held-model.ts';
 import type { PlannedTurn } from './turns.ts';
 

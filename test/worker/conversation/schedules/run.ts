@@ -1,5 +1,5 @@
 /** One schedule from its first message to what it must have come to. */
-import type { ChatResponse, ConversationView } from '../../../../shared/documents.ts';
+import type { ChatResponse, ConversationView } from '../../../../shared/wire/documents.ts';
 import { Actions } from './actions.ts';
 import { CountingBridge } from './bridge.ts';
 import { CallGate } from './call-gate.ts';

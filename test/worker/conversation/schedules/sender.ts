@@ -1,5 +1,5 @@
 /** Sends the messages of a schedule, each with a key, so that it can be said again; what was accepted stays accepted. */
-import type { Delivery } from '../../../../shared/requests.ts';
+import type { Delivery } from '../../../../shared/api/requests.ts';
 import { contentOf } from './model.ts';
 import type { Stage } from './stage.ts';
 

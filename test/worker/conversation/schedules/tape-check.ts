@@ -1,6 +1,6 @@
 /** What must be true of the rows that a schedule has left on its conversation's tape. */
 import { runInDurableObject } from 'cloudflare:test';
-import type { TapeEvent } from '../../../../shared/events.ts';
+import type { TapeEvent } from '../../../../shared/wire/events.ts';
 import { conversationObject } from '../conversing.ts';
 
 /** Each of these responses has one terminal event, nothing was left open before it, and they came in their order. */

@@ -1,5 +1,5 @@
 /** All who follow one schedule. */
-import type { StreamEvent } from '../../../../shared/events.ts';
+import type { StreamEvent } from '../../../../shared/wire/events.ts';
 import { Follower } from './follower.ts';
 import { Person } from './person.ts';
 import type { PlannedFollower } from './plan.ts';

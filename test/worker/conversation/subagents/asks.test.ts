@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { StreamEvent } from '../../../../shared/events.ts';
+import type { ApprovalList } from '../../../../shared/api/listings.ts';
 import { newDeviceId } from '../../../../shared/ids.ts';
-import type { ApprovalList } from '../../../../shared/listings.ts';
+import type { StreamEvent } from '../../../../shared/wire/events.ts';
 import { call } from '../../api.ts';
 import type { SseReader } from '../../follow/sse-reader.ts';
 import {

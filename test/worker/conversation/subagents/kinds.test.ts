@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { AgentDefinition } from '../../../../shared/definitions.ts';
+import type { AgentDefinition } from '../../../../shared/wire/definitions.ts';
 import { mentionsOf } from '../../../../worker/conversation/calls/message-look.ts';
 import { fakeOffer, fakeSet } from '../../../far-ends/fake-offer.ts';
 import { chat } from '../../api.ts';

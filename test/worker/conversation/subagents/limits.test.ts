@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { ChatResponse } from '../../../../shared/documents.ts';
 import { task } from '../../../../shared/tools/task.ts';
+import type { ChatResponse } from '../../../../shared/wire/documents.ts';
 import { TASK_LIMITS } from '../../../../worker/conversation/subagents/limits.ts';
 import { chat } from '../../api.ts';
 import { connectBridge } from '../../tunnel/scripted-bridge.ts';

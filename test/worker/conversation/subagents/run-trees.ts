@@ -2,8 +2,8 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { vi } from 'vitest';
 import { Random } from '../../../../bench/fuzz/random.ts';
-import type { ConversationView } from '../../../../shared/documents.ts';
 import { newBridgeId } from '../../../../shared/ids.ts';
+import type { ConversationView } from '../../../../shared/wire/documents.ts';
 import {
   framesOf,
   type ScriptedCall,

@@ -1,6 +1,6 @@
 /** A tree of agents with one model that answers each by its task, and a bridge that the test plays. */
-import type { ConversationView } from '../../../../shared/documents.ts';
-import type { SubagentState } from '../../../../shared/subagents.ts';
+import type { ConversationView } from '../../../../shared/wire/documents.ts';
+import type { SubagentState } from '../../../../shared/wire/subagents.ts';
 import type {
   ScriptedCall,
   ScriptedReply,

@@ -1,6 +1,6 @@
 import { env, runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, it, vi } from 'vitest';
-import { formatEvents } from '../../../../shared/reader-socket.ts';
+import { formatEvents } from '../../../../shared/api/reader-socket.ts';
 import { Followers, type Outgoing } from '../../../../worker/conversation/tape/followers.ts';
 import { loopGauge } from '../../../../worker/load.ts';
 

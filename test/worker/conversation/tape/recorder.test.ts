@@ -1,6 +1,6 @@
 import { env, runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, it, vi } from 'vitest';
-import type { TapeEvent } from '../../../../shared/events.ts';
+import type { TapeEvent } from '../../../../shared/wire/events.ts';
 import { ConversationStore } from '../../../../worker/conversation/store/statements.ts';
 import { Followers } from '../../../../worker/conversation/tape/followers.ts';
 import { TAPE_LIMITS } from '../../../../worker/conversation/tape/limits.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TaskSpent, Usage } from '../../../../shared/documents.ts';
+import type { TaskSpent, Usage } from '../../../../shared/wire/documents.ts';
 import type { NewTurn, NewWindow } from '../../../../worker/conversation/store/rows.ts';
 import { spentOf, usageOf } from '../../../../worker/conversation/tape/spending.ts';
 

@@ -1,6 +1,6 @@
 import { env, runInDurableObject } from 'cloudflare:test';
 import { expect, it, vi } from 'vitest';
-import { isDelta, type TapeEvent } from '../../../../shared/events.ts';
+import { isDelta, type TapeEvent } from '../../../../shared/wire/events.ts';
 import { ConversationStore } from '../../../../worker/conversation/store/statements.ts';
 import { TAPE_LIMITS } from '../../../../worker/conversation/tape/limits.ts';
 import { type Positioned, Tape } from '../../../../worker/conversation/tape/tape.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ModelSwitches } from '../../../../shared/models.ts';
+import { ModelSwitches } from '../../../../shared/settings/models.ts';
 import { formatAnthropic } from '../../../../worker/upstream/dialects/anthropic/format.ts';
 import type { ServerTarget } from '../../../../worker/upstream/models.ts';
 import type { UpstreamMessage, UpstreamRequest } from '../../../../worker/upstream/request.ts';

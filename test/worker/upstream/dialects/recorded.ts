@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ModelSwitches } from '../../../../shared/models.ts';
+import { ModelSwitches } from '../../../../shared/settings/models.ts';
 import type { UpstreamCall } from '../../../../worker/upstream/calls.ts';
 import { DIALECTS } from '../../../../worker/upstream/dialects/dialects.ts';
 import type { UpstreamReply } from '../../../../worker/upstream/reader.ts';

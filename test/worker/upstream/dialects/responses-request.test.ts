@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ModelSwitches } from '../../../../shared/models.ts';
+import { ModelSwitches } from '../../../../shared/settings/models.ts';
 import { formatResponses } from '../../../../worker/upstream/dialects/responses/format.ts';
 import type { UpstreamMessage, UpstreamRequest } from '../../../../worker/upstream/request.ts';
 import { targetOf } from '../target.ts';

@@ -1,10 +1,11 @@
 /** Runs the tools that need no machine, in the conversation's object: at once, or after asking the user. */
-import type { Question, Todo } from '../../../../shared/documents.ts';
+
 import { askQuestion } from '../../../../shared/tools/ask-question.ts';
 import { createPlan } from '../../../../shared/tools/create-plan.ts';
 import { switchMode } from '../../../../shared/tools/switch-mode.ts';
 import { todoWrite } from '../../../../shared/tools/todo-write.ts';
-import type { ToolResult } from '../../../../shared/tunnel.ts';
+import type { Question, Todo } from '../../../../shared/wire/documents.ts';
+import type { ToolResult } from '../../../../shared/wire/tunnel.ts';
 import { layPlan } from './plan.ts';
 import { problemWith, questionsOf } from './questions.ts';
 import { askToSwitch, type Modes, problemWithMode } from './switch-mode.ts';

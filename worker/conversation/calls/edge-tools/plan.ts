@@ -1,9 +1,9 @@
 /** `create_plan`: checks the model's plan and makes the call's result of it. Pure. */
 import type * as z from 'zod';
-import type { PlanMetadata, Todo } from '../../../../shared/documents.ts';
-import { problemOf } from '../../../../shared/plans.ts';
 import type { createPlan } from '../../../../shared/tools/create-plan.ts';
-import type { ToolResult } from '../../../../shared/tunnel.ts';
+import type { PlanMetadata, Todo } from '../../../../shared/wire/documents.ts';
+import { problemOf } from '../../../../shared/wire/plans.ts';
+import type { ToolResult } from '../../../../shared/wire/tunnel.ts';
 
 type Arguments = z.output<typeof createPlan.arguments>;
 

@@ -1,9 +1,9 @@
 /** `ask_question`: its questions, and the result that an answer gives. Pure. */
 import type * as z from 'zod';
-import type { Answer, ClarificationMetadata, Question } from '../../../../shared/documents.ts';
 import { DrawbridgeError } from '../../../../shared/errors.ts';
 import type { askQuestion } from '../../../../shared/tools/ask-question.ts';
-import type { ToolResult } from '../../../../shared/tunnel.ts';
+import type { Answer, ClarificationMetadata, Question } from '../../../../shared/wire/documents.ts';
+import type { ToolResult } from '../../../../shared/wire/tunnel.ts';
 
 type Arguments = z.output<typeof askQuestion.arguments>;
 

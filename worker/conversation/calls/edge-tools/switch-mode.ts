@@ -1,6 +1,6 @@
 /** `switch_mode`: the question to the user, and the results that an answer gives. Pure. */
-import type { Answer, Question } from '../../../../shared/documents.ts';
-import type { ToolResult } from '../../../../shared/tunnel.ts';
+import type { Answer, Question } from '../../../../shared/wire/documents.ts';
+import type { ToolResult } from '../../../../shared/wire/tunnel.ts';
 
 /** The names of modes. */
 export interface Modes {

@@ -1,9 +1,9 @@
 /** `todo_write`: computes the conversation's new list of todos. Pure. */
 import type * as z from 'zod';
-import type { Todo, TodoUpdateMetadata } from '../../../../shared/documents.ts';
 import { EDGE_TOOL_LIMITS } from '../../../../shared/limits.ts';
 import type { todoWrite } from '../../../../shared/tools/todo-write.ts';
-import type { ToolResult } from '../../../../shared/tunnel.ts';
+import type { Todo, TodoUpdateMetadata } from '../../../../shared/wire/documents.ts';
+import type { ToolResult } from '../../../../shared/wire/tunnel.ts';
 import { formatTodos } from '../../../prompt/todos.ts';
 
 type Arguments = z.output<typeof todoWrite.arguments>;

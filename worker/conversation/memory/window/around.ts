@@ -2,10 +2,11 @@
  * What stands in the messages of a window besides the words: the machine, the editor and the rules. A pure function of
  * the runs' rows and their calls.
  */
-import type { Attachment } from '../../../../shared/findings.ts';
-import { textOf } from '../../../../shared/requests.ts';
-import type { RuleSet } from '../../../../shared/rules.ts';
+
+import { textOf } from '../../../../shared/api/requests.ts';
 import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
+import type { Attachment } from '../../../../shared/wire/findings.ts';
+import type { RuleSet } from '../../../../shared/wire/rules.ts';
 import { tellEditHistory, tellFindings } from '../../../prompt/findings.ts';
 import { PROMPT_LIMITS } from '../../../prompt/limits.ts';
 import { type ModeWords, type ToldMode, tellMode } from '../../../prompt/mode.ts';

@@ -1,6 +1,6 @@
 /** The message that tells the model the digest. Pure. */
 
-import { NOTHING_FOUND } from '../../../../shared/findings.ts';
+import { NOTHING_FOUND } from '../../../../shared/wire/findings.ts';
 import type { UserPrompt } from '../../../prompt/context.ts';
 import { buildDigestPrompt } from '../../../prompt/summary.ts';
 import { surroundingsOf, tellSurroundings } from '../../../prompt/surroundings.ts';

@@ -1,7 +1,7 @@
 /** Makes the digest, which replaces everything before a new window. Pure. */
 
 import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
-import type { ToolResult } from '../../../../shared/tunnel.ts';
+import type { ToolResult } from '../../../../shared/wire/tunnel.ts';
 import type { Call, Digest, NewWindow } from '../../store/rows.ts';
 import { WINDOW_LIMITS } from './limits.ts';
 import { piecesBefore, planIn, todosIn, wordsIn } from './range.ts';

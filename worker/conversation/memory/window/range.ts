@@ -1,11 +1,11 @@
 /** Finds the parts before a new window that the digest must keep. Pure. */
 import * as z from 'zod';
-import { Todo } from '../../../../shared/documents.ts';
-import type { PlanState } from '../../../../shared/plans.ts';
-import { imagesOf, textOf } from '../../../../shared/requests.ts';
+import { imagesOf, textOf } from '../../../../shared/api/requests.ts';
 import { createPlan } from '../../../../shared/tools/create-plan.ts';
 import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
-import type { ToolResult } from '../../../../shared/tunnel.ts';
+import { Todo } from '../../../../shared/wire/documents.ts';
+import type { PlanState } from '../../../../shared/wire/plans.ts';
+import type { ToolResult } from '../../../../shared/wire/tunnel.ts';
 import type { Call, Window } from '../../store/rows.ts';
 import { type History, type Piece, piecesOf, type Utterance } from './transcript.ts';
 

@@ -1,15 +1,16 @@
 /** Splits what was said into the pieces at which a window can begin, and into messages for the model. Pure. */
-import { ToolCallMetadata } from '../../../../shared/documents.ts';
-import type { Attachment } from '../../../../shared/findings.ts';
-import type { PlanState } from '../../../../shared/plans.ts';
+
 import {
   type ChatMessage,
   type ContentPart,
   imagesOf,
   textOf,
-} from '../../../../shared/requests.ts';
+} from '../../../../shared/api/requests.ts';
 import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
 import { openWorktree } from '../../../../shared/tools/worktree.ts';
+import { ToolCallMetadata } from '../../../../shared/wire/documents.ts';
+import type { Attachment } from '../../../../shared/wire/findings.ts';
+import type { PlanState } from '../../../../shared/wire/plans.ts';
 import {
   buildUserPrompt,
   buildWorktreeNote,

@@ -1,10 +1,10 @@
 /** The end of a debug run: whether files still hold its instrumentation. */
 import { newCallId } from '../../../../shared/ids.ts';
 import { RUN_LIMITS } from '../../../../shared/limits.ts';
-import { DEBUG_MARK } from '../../../../shared/modes.ts';
-import { nameInLine } from '../../../../shared/plain-sight.ts';
+import { nameInLine } from '../../../../shared/text/plain-sight.ts';
 import { grep } from '../../../../shared/tools/grep.ts';
 import type { Tool } from '../../../../shared/tools/toolbox.ts';
+import { DEBUG_MARK } from '../../../../shared/wire/modes.ts';
 import { isReachable } from '../../log/offered-tools.ts';
 import type { Call, Run, Turn } from '../../store/rows.ts';
 import type { ErrorReport } from '../../tape/error-document.ts';

@@ -1,7 +1,8 @@
 /** Turns that ask no model: Drawbridge itself, or a guest at the bridge, begins their calls. */
-import type { TapeEvent } from '../../../../shared/events.ts';
+
 import { newCallId } from '../../../../shared/ids.ts';
 import { guestEdit } from '../../../../shared/tools/guest-edit.ts';
+import type { TapeEvent } from '../../../../shared/wire/events.ts';
 import { ReplyDocuments } from '../../../reply/documents.ts';
 import { toCallId } from '../../../upstream/calls.ts';
 import { logCalls } from '../../calls/calls.ts';

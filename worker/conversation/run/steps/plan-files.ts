@@ -1,13 +1,14 @@
 /** Runs about a plan in a file: one saves the plan and asks no model, one reads it and then executes it. */
-import type { ChatResponse, Document } from '../../../../shared/documents.ts';
-import type { TapeEvent } from '../../../../shared/events.ts';
+
 import { documentIdOf, newCallId } from '../../../../shared/ids.ts';
-import { parsePlanFile, type ReadPlan } from '../../../../shared/plan-file.ts';
-import type { PlanState } from '../../../../shared/plans.ts';
 import { createPlan } from '../../../../shared/tools/create-plan.ts';
 import { readFile } from '../../../../shared/tools/read-file.ts';
 import { savePlan } from '../../../../shared/tools/save-plan.ts';
-import type { ToolResult } from '../../../../shared/tunnel.ts';
+import type { ChatResponse, Document } from '../../../../shared/wire/documents.ts';
+import type { TapeEvent } from '../../../../shared/wire/events.ts';
+import { parsePlanFile, type ReadPlan } from '../../../../shared/wire/plan-file.ts';
+import type { PlanState } from '../../../../shared/wire/plans.ts';
+import type { ToolResult } from '../../../../shared/wire/tunnel.ts';
 import type { NewTurn, Run, Turn } from '../../store/rows.ts';
 import type { ErrorReport } from '../../tape/error-document.ts';
 import type { RunDeps } from '../run-deps.ts';

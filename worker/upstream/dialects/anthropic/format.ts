@@ -1,7 +1,7 @@
 /** Writes requests of Anthropic's Messages API. */
 
 import type { ChatCompletionContentPart } from 'openai/resources/chat/completions';
-import { isObject } from '../../../../shared/json.ts';
+import { isObject } from '../../../../shared/text/json.ts';
 import { UPSTREAM_LIMITS } from '../../limits.ts';
 import { type JsonObject, objectIn, parseObject } from '../../loose-json.ts';
 import type { ServerTarget } from '../../models.ts';

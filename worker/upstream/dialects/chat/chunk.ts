@@ -1,7 +1,7 @@
 /** Reads answers of Chat Completions: what each chunk says about choice 0. */
 
-import type { Usage } from '../../../../shared/documents.ts';
-import { isObject } from '../../../../shared/json.ts';
+import { isObject } from '../../../../shared/text/json.ts';
+import type { Usage } from '../../../../shared/wire/documents.ts';
 import type { CallDelta } from '../../assembly.ts';
 import { errorInChunk } from '../../errors.ts';
 import { countIn, type JsonObject, listIn, objectIn, textIn, tokensIn } from '../../loose-json.ts';

@@ -1,5 +1,5 @@
 /** Writes requests of Chat Completions. */
-import type { ModelSwitches } from '../../../../shared/models.ts';
+import type { ModelSwitches } from '../../../../shared/settings/models.ts';
 import type { ServerTarget } from '../../models.ts';
 import { maxTokensOf, type UpstreamMessage, type UpstreamRequest } from '../../request.ts';
 import type { Concession } from '../dialect.ts';

@@ -1,7 +1,7 @@
 /** Reads answers of OpenAI's Responses API, event by event (the types of the `openai` package describe them). */
 
-import type { Usage } from '../../../../shared/documents.ts';
-import { isObject } from '../../../../shared/json.ts';
+import { isObject } from '../../../../shared/text/json.ts';
+import type { Usage } from '../../../../shared/wire/documents.ts';
 import { errorFromText, errorInChunk } from '../../errors.ts';
 import { UPSTREAM_LIMITS } from '../../limits.ts';
 import { countIn, type JsonObject, listIn, objectIn, textIn, tokensIn } from '../../loose-json.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Todo } from '../../../../../shared/documents.ts';
 import { todoWrite } from '../../../../../shared/tools/todo-write.ts';
+import type { Todo } from '../../../../../shared/wire/documents.ts';
 import { writeTodos } from '../../../../../worker/conversation/calls/edge-tools/todos.ts';
 
 const LIST: readonly Todo[] = [todo('read', 'Read it', 'completed'), todo('mend', 'Mend it')];

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Todo } from '../../../../../shared/documents.ts';
+import type { Todo } from '../../../../../shared/wire/documents.ts';
 import { digestOf } from '../../../../../worker/conversation/memory/window/digest.ts';
 import type { History, Told } from '../../../../../worker/conversation/memory/window/transcript.ts';
 import type { Digest } from '../../../../../worker/conversation/store/rows.ts';

@@ -1,10 +1,10 @@
 /** Histories made by hand, as the store would give them. */
 
-import type { Todo } from '../../../../../shared/documents.ts';
-import type { MessageContent } from '../../../../../shared/requests.ts';
-import type { RuleFile } from '../../../../../shared/rules.ts';
+import type { MessageContent } from '../../../../../shared/api/requests.ts';
 import { BUILT_IN } from '../../../../../shared/tools/toolbox.ts';
-import type { ToolResult } from '../../../../../shared/tunnel.ts';
+import type { Todo } from '../../../../../shared/wire/documents.ts';
+import type { RuleFile } from '../../../../../shared/wire/rules.ts';
+import type { ToolResult } from '../../../../../shared/wire/tunnel.ts';
 import type { ModelSize } from '../../../../../worker/conversation/memory/window/size.ts';
 import type {
   AnsweredTurn,

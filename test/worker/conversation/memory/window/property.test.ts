@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { RuleFile } from '../../../../../shared/rules.ts';
+import type { RuleFile } from '../../../../../shared/wire/rules.ts';
 import { digestOf } from '../../../../../worker/conversation/memory/window/digest.ts';
 import { WINDOW_LIMITS } from '../../../../../worker/conversation/memory/window/limits.ts';
 import {

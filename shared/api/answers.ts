@@ -1,0 +1,24 @@
+/** The API's short answers, which are neither documents nor lists. */
+import * as z from 'zod';
+import { CallId, DocumentId, ResponseId } from '../ids.ts';
+import { ResponseStatus } from '../wire/documents.ts';
+import { ApprovalAnswer } from '../wire/tunnel.ts';
+
+/** `GET /health`: the Worker runs. It does not check objects, bridges or the model. */
+export const Health = z.object({ status: z.literal('ok') });
+
+/** An event of `GET /health/stream`. */
+export const StreamTest = z.object({ part: z.int(), of: z.int() });
+
+/** `POST chat/completions/{id}/cancel`: the status at this moment. The run's `done` event says how the run ended. */
+export const Cancelled = z.object({ id: ResponseId, status: ResponseStatus });
+export type Cancelled = z.infer<typeof Cancelled>;
+
+/** `POST conversations/{id}/approvals/{callId}`: the answer counted, or the bridge has not refused it yet. */
+export const ApprovalTaken = z.object({
+  callId: CallId,
+  decision: ApprovalAnswer.shape.decision,
+});
+
+/** `POST conversations/{id}/clarifications/{documentId}`. */
+export const ClarificationTaken = z.object({ documentId: DocumentId });

@@ -1,0 +1,100 @@
+/** Conversations as an account keeps them: their list, and the changes to a whole conversation. */
+import * as z from 'zod';
+import { BridgeId, ConversationId, ResponseId } from '../ids.ts';
+import { CONVERSATION_LIMITS, REQUEST_LIMITS } from '../limits.ts';
+import { ConversationView } from '../wire/documents.ts';
+
+export const ConversationInfo = z.object({
+  id: ConversationId,
+  /** The first message's first line, then a model's title where one makes titles, until a person renames it. */
+  title: z.string(),
+  archived: z.boolean(),
+  created: z.iso.datetime(),
+  /** The time of the last answer. */
+  updated: z.iso.datetime(),
+});
+export type ConversationInfo = z.infer<typeof ConversationInfo>;
+
+/** `GET conversations`: the most recently answered conversation comes first. */
+export const ConversationList = z.object({
+  items: z.array(ConversationInfo),
+  /** The `cursor` of the next page; null on the last page. */
+  nextCursor: z.string().nullable(),
+});
+export type ConversationList = z.infer<typeof ConversationList>;
+
+/** The size of a page, as a query has it. */
+export const PageSize = z
+  .string()
+  .regex(/^\d{1,3}$/, 'limit takes a number from 1 to 100')
+  .transform(Number)
+  .refine((limit) => limit >= 1 && limit <= REQUEST_LIMITS.maxPageSize, {
+    message: `limit takes a number from 1 to ${REQUEST_LIMITS.maxPageSize}`,
+  });
+
+export const ConversationsQuery = z.object({
+  limit: PageSize.default(REQUEST_LIMITS.pageSize),
+  /** `nextCursor` of the page before. */
+  cursor: z.string().max(REQUEST_LIMITS.maxNameChars).optional(),
+  /** Words that must all be in the title or the text; upper and lower case match. */
+  search: z.string().max(REQUEST_LIMITS.maxNameChars).optional(),
+  /** True lists only the archived conversations, false only the others. */
+  archived: z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((archived) => archived === 'true'),
+  /** Leaves out what is known to belong to another bridge. */
+  bridgeId: BridgeId.optional(),
+});
+export type ConversationsQuery = z.infer<typeof ConversationsQuery>;
+
+/** `GET conversations/{id}`: the part of the conversation to read. */
+export const ConversationQuery = z.object({
+  /** The most exchanges, each a message with its response. Exchanges that have not ended are always all there. */
+  limit: PageSize.default(CONVERSATION_LIMITS.shownExchanges),
+  /** Takes `earlier` of a part, and gets the part before that one. Without it, the newest part. */
+  before: ResponseId.optional(),
+});
+export type ConversationQuery = z.infer<typeof ConversationQuery>;
+
+/** `PATCH conversations/{id}`. */
+export const ConversationPatch = z
+  .strictObject({
+    title: z.string().trim().min(1).max(REQUEST_LIMITS.maxNameChars).optional(),
+    archived: z.boolean().optional(),
+  })
+  .refine(({ title, archived }) => title !== undefined || archived !== undefined, {
+    message: 'Give title, archived, or both',
+  });
+export type ConversationPatch = z.infer<typeof ConversationPatch>;
+
+/** `POST conversations/{id}/forks`: makes a new conversation with everything up to the end of this response. */
+export const ForkRequest = z.strictObject({ responseId: ResponseId });
+export type ForkRequest = z.infer<typeof ForkRequest>;
+
+export const Forked = z.object({ conversationId: ConversationId });
+export type Forked = z.infer<typeof Forked>;
+
+export const ExportQuery = z.object({ format: z.enum(['json', 'markdown']).default('json') });
+
+/**
+ * `GET conversations/{id}/export` as JSON: the whole conversation as it was when the export began. A change that a
+ * reader would misread raises `version`.
+ */
+export const ConversationExport = z.object({
+  version: z.literal(1),
+  exported: z.iso.datetime(),
+  conversation: ConversationView.omit({ earlier: true, position: true }),
+});
+export type ConversationExport = z.infer<typeof ConversationExport>;
+
+/** `POST tickets`: names the one stream that the ticket opens. */
+export const TicketRequest = z.union([
+  z.object({ conversationId: ConversationId }).strict(),
+  z.object({ responseId: ResponseId }).strict(),
+]);
+export type TicketRequest = z.infer<typeof TicketRequest>;
+
+/** For `?ticket=` of an `events` path: a browser's EventSource cannot send a token. A ticket opens one stream, once. */
+export const Ticket = z.object({ ticket: z.string(), expires: z.iso.datetime() });
+export type Ticket = z.infer<typeof Ticket>;

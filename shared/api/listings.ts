@@ -1,0 +1,87 @@
+/** The lists that an account can ask for: itself, models, tools, bridges. */
+import * as z from 'zod';
+import { BridgeId } from '../ids.ts';
+import { ModelPrices, ModelRole } from '../settings/models.ts';
+import { OpenApproval, OpenQuestions } from '../wire/approvals.ts';
+import { DefinitionList } from '../wire/definitions.ts';
+import { McpServerReports } from '../wire/mcp-servers.ts';
+import { Effect } from '../wire/modes.ts';
+import { Confinement } from '../wire/tunnel.ts';
+
+/** `GET me`. */
+export const Me = z.object({
+  account: z.string(),
+  scope: z.literal('user'),
+  /** Until when the token is valid. */
+  expires: z.iso.datetime(),
+});
+export type Me = z.infer<typeof Me>;
+
+/** A missing field means that its value is unknown. */
+export const ModelInfo = z.object({
+  id: z.string(),
+  isDefault: z.boolean(),
+  takesImages: z.boolean(),
+  /** Absent: the model chats. */
+  roles: z.array(ModelRole).optional(),
+  /** Tokens of the prompt and the answer together. */
+  contextWindow: z.int().positive().optional(),
+  prices: ModelPrices.optional(),
+});
+export type ModelInfo = z.infer<typeof ModelInfo>;
+
+/** `GET models`. */
+export const ModelList = z.object({
+  items: z.array(ModelInfo),
+  /** Whether the model server gets names that are not in the list. */
+  passesThrough: z.boolean(),
+});
+export type ModelList = z.infer<typeof ModelList>;
+
+/** `GET tools`: all tools. A run's mode and bridge decide which of them it has. */
+export const ToolList = z.object({
+  items: z.array(
+    z.object({
+      name: z.string(),
+      aliases: z.array(z.string()),
+      description: z.string(),
+      effect: Effect,
+      /** JSON Schema of the arguments. */
+      parameters: z.record(z.string(), z.unknown()),
+    }),
+  ),
+});
+export type ToolList = z.infer<typeof ToolList>;
+
+export const BridgeInfo = z.object({
+  id: BridgeId,
+  /** Whether the bridge is connected now. The fields below are from its last hello. */
+  connected: z.boolean(),
+  lastConnected: z.iso.datetime(),
+  workspacePath: z.string(),
+  tools: z.array(z.string()),
+  confinement: Confinement,
+});
+export type BridgeInfo = z.infer<typeof BridgeInfo>;
+
+/** `GET bridges/{id}`. */
+export const BridgeDetails = BridgeInfo.extend({
+  /** As the bridge told last. Empty for one that has no MCP servers, or tells none. */
+  mcpServers: McpServerReports,
+  /** The modes and agents that files of the workspace define, as of the last look. */
+  definitions: DefinitionList,
+});
+export type BridgeDetails = z.infer<typeof BridgeDetails>;
+
+/** `GET bridges`: the most recently connected bridge comes first. */
+export const BridgeList = z.object({ items: z.array(BridgeInfo) });
+export type BridgeList = z.infer<typeof BridgeList>;
+
+/** `GET approvals`. */
+export const ApprovalList = z.object({
+  /** In the order of the calls, within a bridge. */
+  items: z.array(OpenApproval),
+  /** The conversation that has waited longest comes first. */
+  questions: z.array(OpenQuestions),
+});
+export type ApprovalList = z.infer<typeof ApprovalList>;

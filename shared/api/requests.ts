@@ -1,0 +1,386 @@
+/** The bodies and queries that clients send to the HTTP API, parsed once and then trusted. */
+import * as z from 'zod';
+import { BridgeId, ConversationId, ResponseId } from '../ids.ts';
+import { REQUEST_LIMITS, RUN_LIMITS } from '../limits.ts';
+import { askQuestion } from '../tools/ask-question.ts';
+import { createPlan } from '../tools/create-plan.ts';
+import { ToolRegistry, ToolSelection, toolRegistry, toolSelection } from '../tools/selection.ts';
+import { todoWrite } from '../tools/todo-write.ts';
+import { Budget } from '../wire/budget.ts';
+import { ModeName } from '../wire/definitions.ts';
+import type { Mode } from '../wire/modes.ts';
+import { PlanSlug } from '../wire/plan-file.ts';
+import { ApprovalAnswer } from '../wire/tunnel.ts';
+
+const Name = z.string().min(1).max(REQUEST_LIMITS.maxNameChars);
+
+const TextPart = z.strictObject({ type: z.literal('text'), text: z.string() });
+
+/** An image in OpenAI's form: the model fetches it (https), or the message contains it (base64). */
+const ImagePart = z.strictObject({
+  type: z.literal('image_url'),
+  image_url: z.strictObject({
+    url: z
+      .string()
+      .regex(
+        /^(https:\/\/[^\s]+|data:image\/(png|jpeg|webp|gif);base64,[A-Za-z0-9+/]+={0,2})$/,
+        'An image is an https URL, or data:image/(png|jpeg|webp|gif);base64,…',
+      ),
+    detail: z.enum(['auto', 'low', 'high']).exactOptional(),
+  }),
+});
+export type ImagePart = z.infer<typeof ImagePart>;
+
+const ContentPart = z.discriminatedUnion('type', [TextPart, ImagePart]);
+export type ContentPart = z.infer<typeof ContentPart>;
+
+/** The content of a message: text, or text and images in order. */
+export type MessageContent = string | ContentPart[];
+
+/** A string, or OpenAI's list of parts. The texts of a list without images are joined to a string. */
+const MessageContent = z
+  .union([z.string(), z.array(ContentPart).max(REQUEST_LIMITS.maxContentParts)])
+  .transform(
+    (content): MessageContent =>
+      typeof content === 'string' || content.some(isImage) ? content : textOf(content),
+  )
+  .refine((content) => textOf(content).length <= REQUEST_LIMITS.maxMessageChars, {
+    message: `A message may have at most ${REQUEST_LIMITS.maxMessageChars} characters of text`,
+  });
+
+/** The text of a message, without its images. */
+export function textOf(content: MessageContent): string {
+  if (typeof content === 'string') return content;
+  return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}
+
+export function imagesOf(content: MessageContent): ImagePart[] {
+  return typeof content === 'string' ? [] : content.filter(isImage);
+}
+
+function isImage(part: ContentPart): part is ImagePart {
+  return part.type === 'image_url';
+}
+
+export const ChatMessage = z
+  .strictObject({ role: z.enum(['system', 'user', 'assistant']), content: MessageContent })
+  .refine(({ role, content }) => role === 'user' || typeof content === 'string', {
+    message: 'Only messages of the role user may hold images',
+    path: ['content'],
+  });
+export type ChatMessage = z.infer<typeof ChatMessage>;
+
+const Messages = z
+  .array(ChatMessage)
+  .min(1)
+  .max(REQUEST_LIMITS.maxMessages)
+  .refine(
+    (messages) => messages.at(-1)?.role === 'user',
+    'The last message must have the role user',
+  )
+  .refine((messages) => {
+    const content = messages.at(-1)?.content ?? '';
+    return typeof content !== 'string' || content.trim() !== '';
+  }, 'The last message must not be empty');
+
+const ContextText = z.string().max(REQUEST_LIMITS.maxContextChars);
+
+/** Counted from 1, as editors show them. */
+const LineNumber = z.int().positive();
+
+const EditorCursor = z.strictObject({
+  path: ContextText,
+  line: LineNumber,
+  column: LineNumber.optional(),
+});
+
+/** An empty text: nothing is selected. */
+const Selection = z.strictObject({
+  path: ContextText,
+  /** Of its start. */
+  line: LineNumber.optional(),
+  text: ContextText,
+});
+
+const Edit = z.strictObject({ path: ContextText, diff: ContextText.optional() });
+
+const LinterError = z.strictObject({
+  path: ContextText,
+  line: LineNumber.optional(),
+  column: LineNumber.optional(),
+  /** Absent: `error`. */
+  severity: z.enum(['error', 'warning', 'information', 'hint']).optional(),
+  message: ContextText,
+  /** The linter and its rule. */
+  source: Name.optional(),
+});
+
+/** The path alone, or with the editor's content, saved or not. */
+const OpenFile = z.union([
+  ContextText,
+  z.strictObject({ path: ContextText, content: ContextText.optional() }),
+]);
+
+export const RequestContext = z.strictObject({
+  /** The folder that the client has open. Tools always work in the bridge's workspace. */
+  workspacePath: ContextText.optional(),
+  openFiles: z.array(OpenFile).max(REQUEST_LIMITS.maxContextEntries).optional(),
+  recentFiles: z.array(ContextText).max(REQUEST_LIMITS.maxContextEntries).optional(),
+  cursor: EditorCursor.optional(),
+  selection: Selection.optional(),
+  linterErrors: z.array(LinterError).max(REQUEST_LIMITS.maxContextEntries).optional(),
+  projectLayout: ContextText.optional(),
+  /** As `git status --short --branch` prints it. */
+  gitStatus: ContextText.optional(),
+  /** What the user has changed since the last message, the oldest first. */
+  editHistory: z.array(Edit).max(REQUEST_LIMITS.maxContextEntries).optional(),
+  rules: z.array(ContextText).max(REQUEST_LIMITS.maxContextEntries).optional(),
+});
+export type RequestContext = z.infer<typeof RequestContext>;
+
+/** `named` events (`event: document_start`), or unnamed events with the type inside `data`. */
+export const Framing = z.enum(['named', 'data']);
+export type Framing = z.infer<typeof Framing>;
+
+/**
+ * What happens to a message while the conversation is busy. `queue`: it waits for its turn. `reject`: the API answers
+ * CONVERSATION_BUSY. `steer`: the current run gets it before its next request to the model. `interrupt`: it ends the
+ * current run and then waits.
+ */
+export const Delivery = z.enum(['queue', 'reject', 'steer', 'interrupt']);
+export type Delivery = z.infer<typeof Delivery>;
+
+/** Whether the agent may ask the user questions, and what happens when nobody answers. */
+export const QuestionPolicy = z.strictObject({
+  /** False: the agent decides everything itself, and cannot ask for another mode. */
+  allowed: z.boolean().default(true),
+  /** Seconds until a question counts as unanswered. */
+  afterSeconds: z
+    .int()
+    .positive()
+    .max(RUN_LIMITS.approvalMs / 1000)
+    .default(RUN_LIMITS.approvalMs / 1000),
+  /** `default`: each question gets its first option. `stop`: the run ends with QUESTIONS_UNANSWERED. */
+  otherwise: z.enum(['default', 'stop']).optional(),
+});
+export type QuestionPolicy = z.infer<typeof QuestionPolicy>;
+
+/** Strict, like all bodies: a limit with a misspelt name would have no effect, and the client would not notice. */
+export const ChatFields = z.strictObject({
+  /** Any name that the model server knows. Absent: the configured default answers. */
+  model: Name.optional(),
+  /** A built-in mode or one of the workspace. Absent: `agent`. */
+  mode: ModeName.optional(),
+  messages: Messages,
+  /** The conversation that gets the messages. Absent: a new one. */
+  conversationId: ConversationId.optional(),
+  /** The bridge of a new conversation. Absent: the bridge that the token names, or the account's only one. */
+  bridgeId: BridgeId.optional(),
+  context: RequestContext.optional(),
+  /** The run has only these tools. Absent: all tools that the mode allows. */
+  tools: ToolSelection.optional(),
+  /** The same as settings by name. Not together with `tools`. */
+  availableTools: ToolRegistry.optional(),
+  /** The response ends with an error before a request to the model once it has spent this. */
+  budget: Budget.optional(),
+  /** The model server gets this field and the next two, and decides what they mean. */
+  temperature: z.number().min(0).max(REQUEST_LIMITS.maxTemperature).optional(),
+  /** The most tokens of one answer of the model; never more than the table of models allows. */
+  maxTokens: z.int().positive().optional(),
+  /** A stable name of the person who sends the message. */
+  user: Name.optional(),
+  /** `plain`: each document's metadata is beside its id, and a tool's result is its text. */
+  documents: z.enum(['full', 'plain']).optional(),
+  /** Documents to add to the answer. `reasoning`: the model's reasoning, if the model sends it. */
+  include: z
+    .array(z.enum(['reasoning']))
+    .max(1)
+    .optional(),
+  /**
+   * Sends an edited message again: a new conversation begins with everything before this response's message. Not
+   * together with `conversationId` or `bridgeId`: the response already names both.
+   */
+  editOf: ResponseId.optional(),
+  /** Absent: the agent may ask, and goes on by itself when nobody answers. */
+  questions: QuestionPolicy.optional(),
+  /** What happens to the message while the conversation is busy. */
+  delivery: Delivery.default('queue'),
+  /** Shown to other devices beside the message. */
+  device: Name.optional(),
+  stream: z.boolean().default(false),
+  stream_options: z.strictObject({ framing: Framing.default('named') }).optional(),
+});
+
+/** What the model server gets in addition to the messages. */
+export type Sampling = Pick<z.output<typeof ChatFields>, 'temperature' | 'maxTokens' | 'user'>;
+
+const PLANNING = [createPlan.name, askQuestion.name];
+const EXECUTING = [todoWrite.name];
+
+/** `POST /api/v1/chat/completions`. */
+export const ChatRequest = ChatFields.superRefine(refuseTwoPlaces).transform(toOneSelection);
+export type ChatRequest = z.infer<typeof ChatRequest>;
+/** As a client writes it, with every default left out. */
+export type ChatRequestInput = z.input<typeof ChatRequest>;
+
+/**
+ * `POST /api/v1/chat/plan`: a {@link ChatRequest} whose mode is always `plan`. The tools that planning needs stay
+ * available, even if a list of tools does not name them.
+ */
+export const PlanRequest = ChatFields.extend({
+  mode: ModeName.default('plan').transform((): Mode => 'plan'),
+  tools: toolSelection(PLANNING).optional(),
+  availableTools: toolRegistry(PLANNING).optional(),
+})
+  .superRefine(refuseTwoPlaces)
+  .transform(toOneSelection);
+
+type Fields = z.output<typeof ChatFields>;
+
+function toOneSelection({ availableTools, ...request }: Fields) {
+  return availableTools ? { ...request, tools: availableTools } : request;
+}
+
+/** If two fields said the same thing, it would be unclear which one counts. */
+function refuseTwoPlaces(
+  { editOf, conversationId, bridgeId, tools, availableTools, ...form }: Fields,
+  context: z.RefinementCtx,
+): void {
+  refuseTwoForms(form, context);
+  if (tools && availableTools) {
+    const message = 'Leave it out: the request has tools too';
+    context.addIssue({ code: 'custom', path: ['availableTools'], message });
+  }
+  if (editOf === undefined) return;
+  const message = 'Leave it out: editOf already decides it';
+  if (conversationId) context.addIssue({ code: 'custom', path: ['conversationId'], message });
+  if (bridgeId) context.addIssue({ code: 'custom', path: ['bridgeId'], message });
+}
+
+function refuseTwoForms(
+  form: Pick<Fields, 'documents' | 'stream_options'>,
+  context: z.RefinementCtx,
+): void {
+  if (form.documents !== 'plain' || form.stream_options?.framing !== 'named') return;
+  const message = 'A stream of plain documents has the framing data: leave this out';
+  context.addIssue({ code: 'custom', path: ['stream_options', 'framing'], message });
+}
+
+/** `PATCH /api/v1/chat/completions/{id}`: the new content of a waiting message. */
+export const MessagePatch = z.strictObject({
+  content: MessageContent.refine(
+    (content) => typeof content !== 'string' || content.trim() !== '',
+    {
+      message: 'A message must not be empty',
+    },
+  ),
+});
+export type MessagePatch = z.infer<typeof MessagePatch>;
+export type MessagePatchInput = z.input<typeof MessagePatch>;
+
+/** The settings of a run that executes a plan. */
+const ExecutionFields = ChatFields.omit({
+  mode: true,
+  messages: true,
+  conversationId: true,
+  bridgeId: true,
+  tools: true,
+  availableTools: true,
+  editOf: true,
+  delivery: true,
+}).extend({
+  /** The version that the person saw. Another present version is refused with PLAN_CHANGED. Absent: any. */
+  version: z.int().positive().optional(),
+  /** The response of the plan: the run then never executes a later plan with the same document id. */
+  responseId: ResponseId.optional(),
+  /** A mode that may change files. */
+  mode: z.enum(['agent', 'debug']).default('agent'),
+  tools: toolSelection(EXECUTING).optional(),
+});
+
+/**
+ * `POST /api/v1/conversations/{id}/plans/{documentId}/execute`: settings of the run, as in a {@link ChatRequest}. The
+ * edge writes the message. The run always has the tool that keeps the list of todos.
+ */
+export const PlanExecution = ExecutionFields.superRefine(refuseTwoForms);
+export type PlanExecution = z.infer<typeof PlanExecution>;
+export type PlanExecutionInput = z.input<typeof PlanExecution>;
+
+/** `POST /api/v1/chat/plan/execute`: a {@link PlanExecution} of a plan that lies in a file of the workspace. */
+export const PlanFileExecution = ExecutionFields.omit({ version: true, responseId: true })
+  .extend({
+    /** Relative to the workspace. */
+    path: z.string().min(1).max(REQUEST_LIMITS.maxPathChars),
+    conversationId: ConversationId.optional(),
+    bridgeId: BridgeId.optional(),
+  })
+  .superRefine(refuseTwoForms);
+export type PlanFileExecution = z.infer<typeof PlanFileExecution>;
+export type PlanFileExecutionInput = z.input<typeof PlanFileExecution>;
+
+/** `POST /api/v1/conversations/{id}/plans/{documentId}/save`. */
+export const PlanSave = ExecutionFields.pick({
+  version: true,
+  responseId: true,
+  device: true,
+  documents: true,
+  stream: true,
+  stream_options: true,
+})
+  .extend({
+    /** The file is `.cursor/plans/{name}.plan.md`. Absent: made of the title. */
+    name: PlanSlug.optional(),
+  })
+  .superRefine(refuseTwoForms);
+export type PlanSaveRequestInput = z.input<typeof PlanSave>;
+
+/** The header `Idempotency-Key`: visible ASCII, as in the IETF's draft. */
+export const IdempotencyKey = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,200}$/, 'Idempotency-Key takes 1 to 200 visible ASCII characters');
+
+/**
+ * `POST /api/v1/conversations/{id}/clarifications/{documentId}`. Questions without an answer are skipped; an empty list
+ * skips all questions.
+ */
+export const ClarificationAnswer = z.strictObject({
+  /** The response of the document: a late answer then never counts for a later response. */
+  responseId: ResponseId.optional(),
+  answers: z
+    .array(
+      z.strictObject({
+        questionId: Name,
+        optionIds: z.array(Name).max(REQUEST_LIMITS.maxOptions).default([]),
+        text: z.string().max(REQUEST_LIMITS.maxReasonChars).optional(),
+      }),
+    )
+    .max(REQUEST_LIMITS.maxOptions),
+});
+export type ClarificationAnswer = z.infer<typeof ClarificationAnswer>;
+export type ClarificationAnswerInput = z.input<typeof ClarificationAnswer>;
+
+/** `POST /api/v1/conversations/{id}/approvals/{callId}`: an {@link ApprovalAnswer}; the path names the call. */
+export const ApprovalRequest = ApprovalAnswer.omit({ callId: true })
+  .strict()
+  .refine(({ decision, content }) => content === undefined || decision === 'once', {
+    path: ['content'],
+    error: 'content goes with the decision "once" only',
+  })
+  .refine(({ content }) => content?.isWellFormed() !== false, {
+    path: ['content'],
+    error: 'content holds half of a surrogate pair, which no file can hold',
+  });
+export type ApprovalRequest = z.infer<typeof ApprovalRequest>;
+
+/** A position on the tape that a client sends back: digits only, at most a safe integer. */
+export const Cursor = z
+  .string()
+  .regex(/^\d{1,16}$/, 'A cursor is the id of an event: an integer')
+  .transform(Number)
+  .refine(Number.isSafeInteger, 'A cursor is the id of an event: a safe integer');
+
+/** `GET .../events`. */
+export const EventsQuery = z.object({
+  after: Cursor.optional(),
+  framing: Framing.default('named'),
+});

@@ -1,0 +1,101 @@
+/** What a person reads before deciding about a proposal: the same lines wherever it is shown. */
+
+import { inPlainSight, nameInLine } from '../text/plain-sight.ts';
+import { offerOf, type Proposal } from '../wire/approvals.ts';
+
+/** The whole proposal, line by line. Values are indented, and their further lines are indented deeper. */
+export function describeProposal(proposal: Proposal): string[] {
+  switch (proposal.kind) {
+    case 'edit':
+      return describeEdit(proposal);
+    case 'command': {
+      const { command, folder, permissions, background, timeLimitMs, confinement } = proposal;
+      return describeValues({
+        command,
+        folder,
+        permissions: permissions.length === 0 ? 'none' : permissions.join(', '),
+        ...(background && { background: 'it goes on until it or the bridge ends' }),
+        ...(timeLimitMs !== null && { timeLimit: `${timeLimitMs} ms` }),
+        sandbox: confinement,
+      });
+    }
+    case 'call':
+      return [
+        ...(proposal.offer ? [describeOffer(proposal.offer)] : []),
+        ...describeValues(proposal.arguments),
+      ];
+    case 'elicitation':
+      return describeElicitation(proposal);
+    default:
+      return proposal satisfies never;
+  }
+}
+
+/** What the answer "a" does, to stand behind that of "y"; empty where there is no such answer. */
+export function alwaysWords(proposal: Proposal): string {
+  const offer = offerOf(proposal);
+  if (offer === undefined) return '';
+  const name = `${inPlainSight(offer.server)}/${inPlainSight(offer.tool)}`;
+  return `; a lets ${name} run without a question from now on, until its definition changes`;
+}
+
+/** Shown before the arguments, because the model chooses their names. */
+function describeOffer({ server, tool }: NonNullable<CallProposal['offer']>): string {
+  return `  ${inPlainSight(tool)}, a tool of the server ${inPlainSight(server)}`;
+}
+
+type CallProposal = Extract<Proposal, { kind: 'call' }>;
+
+function describeElicitation({ server, message, fields }: ElicitationProposal): string[] {
+  return [
+    `  The server ${inPlainSight(server)} asks you, and gets what you answer:`,
+    ...inPlainSight(message)
+      .split('\n')
+      .map((line) => `    ${line}`),
+    ...fields.map(describeField),
+  ];
+}
+
+function describeField(field: ElicitationProposal['fields'][number]): string {
+  const { name, title = name, description, required } = field;
+  const words = [title, ...(description === undefined ? [] : [description])].join(': ');
+  const options = 'options' in field ? field.options.map(({ label }) => label).join(', ') : '';
+  const rest = `${options && ` (${options})`}${required ? '' : ' (optional)'}`;
+  return `  - ${inPlainSight(`${words}${rest}`).replaceAll('\n', ' ')}`;
+}
+
+type ElicitationProposal = Extract<Proposal, { kind: 'elicitation' }>;
+
+function describeValues(values: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(values).flatMap(([name, value]) => {
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    const [first = '', ...rest] = inPlainSight(text).split('\n');
+    return [`  ${nameInPlainSight(name)}: ${first}`, ...rest.map((line) => `    ${line}`)];
+  });
+}
+
+/** Marks removed lines with a minus and added lines with a plus. */
+function describeEdit(edit: Extract<Proposal, { kind: 'edit' }>): string[] {
+  const { operation, path, diff, beforeHash, afterHash, cut } = edit;
+  const marked = (mark: string, text: string) =>
+    inPlainSight(text)
+      .split('\n')
+      .map((line) => `    ${mark} ${line}`);
+  return [
+    `  ${operation}: ${nameInLine(path)}`,
+    ...diff.flatMap(({ startLine, endLine, oldString, newString }) => [
+      ...(operation === 'edit'
+        ? [`  lines ${startLine} to ${endLine}:`, ...marked('-', oldString)]
+        : []),
+      ...marked('+', newString),
+    ]),
+    ...(cut ? [`  NOT SHOWN: ${cut.chars} more characters of this change.`] : []),
+    ...(cut ? describeValues({ sha256Before: beforeHash, sha256After: afterHash }) : []),
+    ...(beforeHash === afterHash ? ['  The file has this content already.'] : []),
+  ];
+}
+
+/** Quotes a name that is not a plain word, so that it cannot look like a name with a value. */
+function nameInPlainSight(name: string): string {
+  return /^\w+$/.test(name) ? name : inPlainSight(JSON.stringify(name));
+}

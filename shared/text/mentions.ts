@@ -1,0 +1,83 @@
+/** The places that a message names behind an `@`: files, folders and web pages. */
+import * as z from 'zod';
+import { MENTION_LIMITS, REQUEST_LIMITS } from '../limits.ts';
+import { languageOf } from './languages.ts';
+
+const LineNumber = z.int().positive();
+
+const WebAddress = z.url({ protocol: /^https?$/ }).max(MENTION_LIMITS.maxUrlChars);
+
+export const Mention = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('path'),
+    /** As written: relative to the workspace, or absolute. */
+    path: z.string().min(1).max(REQUEST_LIMITS.maxPathChars),
+    /** Counted from 1. Absent for the whole file. */
+    lines: z.object({ from: LineNumber, to: LineNumber }).optional(),
+    /** Whether the words can only mean a file or a folder. The model is told of one that is not there. */
+    isCertain: z.boolean(),
+  }),
+  z.object({ type: z.literal('url'), url: WebAddress }),
+]);
+export type Mention = z.infer<typeof Mention>;
+
+/**
+ * Finds `@path`, `@path:10-20`, `@"a path"`, `@file:path`, `@folder/` and `@https://…`, each place once, outside of
+ * code. E-mail addresses and calls of decorators (`@Component(`) are no mentions. At most MENTION_LIMITS.maxMentions.
+ */
+export function findMentions(text: string): Mention[] {
+  const prose = text.replace(/```[\s\S]*?(?:```|$)|`[^`\n]*`/g, ' ');
+  const found = new Map<string, Mention>();
+  for (const match of prose.matchAll(MENTION)) {
+    const mention = match.groups?.['url'] === undefined ? toPath(match) : toUrl(match);
+    if (mention) found.set(JSON.stringify({ ...mention, isCertain: undefined }), mention);
+    if (found.size === MENTION_LIMITS.maxMentions) break;
+  }
+  return [...found.values()];
+}
+
+/** Lengths are bounded: nothing longer is a path or an address. */
+const MENTION = new RegExp(
+  [
+    '(?<![\\p{L}\\p{N}_@/.-])@(?:',
+    '(?<url>https?://[^\\s<>"]{1,2100})',
+    '|(?<kind>(?:file|folder|path):)?',
+    '(?:"(?<quoted>[^"\\n]{1,1024})"|(?<bare>[\\p{L}\\p{N}_./~][\\p{L}\\p{N}_./~@+[\\]-]{0,1100}))',
+    '(?::(?<from>\\d{1,7})(?:-(?<to>\\d{1,7}))?)?',
+    ')',
+  ].join(''),
+  'gu',
+);
+
+function toPath({ 0: whole, index, input, groups = {} }: RegExpExecArray): Mention | null {
+  const { kind, quoted, bare = '', from, to = from } = groups;
+  if (quoted === undefined && input[index + whole.length] === '(') return null;
+  const path = quoted ?? withoutEnd(bare, bare.includes('[') ? '.-' : '.]-');
+  if (path.trim() === '' || path.length > REQUEST_LIMITS.maxPathChars) return null;
+  const lines = toLines(from, to);
+  const isCertain = (kind ?? quoted ?? lines) !== undefined || looksLikeFile(path);
+  return { type: 'path', path, ...(lines && { lines }), isCertain };
+}
+
+/** The text without these characters at its end. A pattern such as `/[.-]+$/` takes the square of the text's length. */
+export function withoutEnd(text: string, characters: string): string {
+  let end = text.length;
+  while (end > 0 && characters.includes(text.charAt(end - 1))) end--;
+  return text.slice(0, end);
+}
+
+function toLines(from: string | undefined, to: string | undefined) {
+  const [first, last] = [Number(from), Number(to)];
+  return first >= 1 && last >= first ? { from: first, to: last } : undefined;
+}
+
+/** `@types/node` and `@ada` are no files that are missing, `@src/a.ts` is one. */
+function looksLikeFile(path: string): boolean {
+  return /\.\w+$/.test(path) && languageOf(path) !== 'plaintext';
+}
+
+function toUrl({ groups }: RegExpExecArray): Mention | null {
+  const written = groups?.['url'] ?? '';
+  const url = withoutEnd(written, `.,;:!?'*_${written.includes('(') ? '' : ')]'}`);
+  return WebAddress.safeParse(url).success ? { type: 'url', url } : null;
+}

@@ -1,0 +1,312 @@
+/** Documents and their response: the response structure of the API, field for field. */
+import * as z from 'zod';
+import { ConversationId, DocumentId, ResponseId } from '../ids.ts';
+import { AttentionItem } from './attention.ts';
+import { BudgetState, Cost } from './budget.ts';
+import { Mode } from './modes.ts';
+
+export const DocumentType = z.enum([
+  'text',
+  'code_reference',
+  'code_block',
+  'file_edit',
+  'tool_call',
+  'terminal_command',
+  'plan',
+  'clarification',
+  'error',
+  'todo_update',
+  'reasoning',
+]);
+export type DocumentType = z.infer<typeof DocumentType>;
+
+/**
+ * A document type as a reader takes it. A later version may send types that this version does not know; the reader
+ * keeps these documents, and code that looks at the type must leave them unchanged.
+ */
+export const ReadDocumentType = z.union([DocumentType, z.string()]) as z.ZodType<DocumentType>;
+
+/** Any fields, because metadata grows while a document streams. {@link DocumentMetadata} has the final shapes. */
+export const Metadata = z.record(z.string(), z.unknown());
+export type Metadata = z.infer<typeof Metadata>;
+
+export const Document = z.object({
+  id: DocumentId,
+  type: ReadDocumentType,
+  sequence: z.int().positive(),
+  content: z.string().nullable(),
+  metadata: Metadata,
+});
+export type Document = z.infer<typeof Document>;
+
+/** The outcome of a tool. `data` is what the model reads: the result, or what went wrong and what to do. */
+export const ToolOutcome = z.object({ status: z.enum(['success', 'error']), data: z.unknown() });
+export type ToolOutcome = z.infer<typeof ToolOutcome>;
+
+export const Diff = z.object({
+  oldString: z.string(),
+  newString: z.string(),
+  /** The first and last line of the old text that the change replaces, counted from 1. */
+  startLine: z.int(),
+  endLine: z.int(),
+});
+export type Diff = z.infer<typeof Diff>;
+
+export const FileEditMetadata = z.object({
+  filePath: z.string(),
+  operation: z.enum(['create', 'edit', 'delete', 'rename']),
+  /** The new path of a renamed file; `filePath` is its old path. */
+  newPath: z.string().optional(),
+  language: z.string(),
+  /** Null also where the changes are far apart: then `hunks` has them. */
+  diff: Diff.nullable().optional(),
+  /** Each change of several, in order. */
+  hunks: z.array(Diff).optional(),
+  /** Present only if the edit was not applied. */
+  result: ToolOutcome.optional(),
+});
+export type FileEditMetadata = z.infer<typeof FileEditMetadata>;
+
+export const TerminalCommandMetadata = z.object({
+  command: z.string(),
+  workingDirectory: z.string().optional(),
+  /** -1 if a signal ended the command or it never started. Absent for a command that runs on in the background. */
+  exitCode: z.int().optional(),
+  output: z.string(),
+  duration_ms: z.number().nonnegative(),
+  permissions: z.array(z.string()),
+  /** What the command left behind that concerns a person; absent if there is nothing. */
+  newlyProtected: z.array(AttentionItem).optional(),
+  /** Present only if the command did not run to its end. */
+  result: ToolOutcome.optional(),
+});
+export type TerminalCommandMetadata = z.infer<typeof TerminalCommandMetadata>;
+
+/** An image that a tool returned, for people. Kinds that every browser shows; SVG can hold programs. */
+export const ResultImage = z.object({
+  mimeType: z.enum(['image/png', 'image/jpeg', 'image/gif', 'image/webp']),
+  /** Base64. */
+  data: z.string(),
+});
+export type ResultImage = z.infer<typeof ResultImage>;
+
+export const ToolCallMetadata = z.object({
+  toolName: z.string(),
+  toolCallId: z.string(),
+  arguments: Metadata,
+  result: ToolOutcome,
+  duration_ms: z.number().nonnegative(),
+  /** Absent without any. Less than 1 MB together. */
+  images: z.array(ResultImage).optional(),
+});
+
+export const TodoStatus = z.enum(['pending', 'in_progress', 'completed', 'cancelled']);
+export type TodoStatus = z.infer<typeof TodoStatus>;
+
+export const Todo = z.object({
+  id: z.string(),
+  content: z.string(),
+  status: TodoStatus,
+  /** Ids of the todos that must be completed first. */
+  dependencies: z.array(z.string()),
+});
+export type Todo = z.infer<typeof Todo>;
+
+export const PlanMetadata = z.object({
+  title: z.string(),
+  overview: z.string(),
+  todos: z.array(Todo),
+  format: z.literal('markdown'),
+  /** 1 as the agent made it; each change by a person adds 1. Absent in plans of earlier releases: 1. */
+  version: z.int().positive().optional(),
+});
+export type PlanMetadata = z.infer<typeof PlanMetadata>;
+
+/** The changed todos. `content` is present for a new or reworded todo. */
+export const TodoUpdateMetadata = z.object({
+  todos: z.array(z.object({ id: z.string(), status: TodoStatus, content: z.string().optional() })),
+});
+export type TodoUpdateMetadata = z.infer<typeof TodoUpdateMetadata>;
+
+export const Question = z.object({
+  id: z.string(),
+  text: z.string(),
+  options: z.array(z.object({ id: z.string(), label: z.string() })),
+  /** Whether a person may choose more than one option. Absent: only one. */
+  allowMultiple: z.boolean().optional(),
+});
+export type Question = z.infer<typeof Question>;
+
+/** A person's answer to one question: chosen options, their own text, or both. */
+export const Answer = z.object({
+  questionId: z.string(),
+  optionIds: z.array(z.string()),
+  text: z.string().optional(),
+});
+export type Answer = z.infer<typeof Answer>;
+
+export const ClarificationMetadata = z.object({
+  questions: z.array(Question),
+  /** Present once the person has answered. A skipped question has no entry. */
+  answers: z.array(Answer).optional(),
+});
+export type ClarificationMetadata = z.infer<typeof ClarificationMetadata>;
+
+/** The length of the model's fence if it is longer than three characters: the code may contain shorter fences. */
+const FenceLength = z.int().optional();
+
+/** The metadata of a finished document, by type. A document that a crash cut off also has `interrupted: true`. */
+export const DocumentMetadata = {
+  text: z.object({ format: z.enum(['markdown', 'plain']) }),
+  code_reference: z.object({
+    filePath: z.string(),
+    startLine: z.int(),
+    endLine: z.int(),
+    language: z.string(),
+    fenceLength: FenceLength,
+  }),
+  code_block: z.object({
+    language: z.string(),
+    purpose: z.enum(['new_code', 'example', 'suggestion']),
+    fenceLength: FenceLength,
+  }),
+  file_edit: FileEditMetadata,
+  tool_call: ToolCallMetadata,
+  terminal_command: TerminalCommandMetadata,
+  plan: PlanMetadata,
+  clarification: ClarificationMetadata,
+  error: z.object({
+    errorCode: z.string(),
+    source: z.string(),
+    details: z.string(),
+    /** The trace id of the run (shared/wire/trace.ts). Absent in documents of earlier versions. */
+    traceId: z.string().optional(),
+  }),
+  todo_update: TodoUpdateMetadata,
+  reasoning: z.object({ format: z.literal('plain') }),
+} as const;
+
+/** Tokens of a response, summed over its turns and those of its subagents. */
+export const Usage = z.object({
+  promptTokens: z.int().nonnegative(),
+  completionTokens: z.int().nonnegative(),
+  totalTokens: z.int().nonnegative(),
+  cachedPromptTokens: z.int().nonnegative().optional(),
+  /** Tokens of the prompt that the server wrote to its cache, for later prompts. */
+  cacheWriteTokens: z.int().nonnegative().optional(),
+  reasoningTokens: z.int().nonnegative().optional(),
+  /** Computed with the prices of the models that answered. Present only if the price of every counted turn is known. */
+  cost: Cost.optional(),
+  /**
+   * Requests to the model without reported tokens, for example a cancelled one. The counts and the cost lack them, so
+   * each count and the cost is a lower bound. Absent if every request was counted.
+   */
+  unreportedRequests: z.int().positive().optional(),
+});
+export type Usage = z.infer<typeof Usage>;
+
+/** What a subagent has spent, its own subagents included. The metadata of its call's result has these fields. */
+export const TaskSpent = z.object({ usage: Usage.nullable(), turns: z.int().nonnegative() });
+export type TaskSpent = z.infer<typeof TaskSpent>;
+
+/** `streaming`: the run is in progress. `waiting`: the run waits for a person. `error`: the run failed. */
+export const ResponseStatus = z.enum([
+  'queued',
+  'streaming',
+  'waiting',
+  'completed',
+  'error',
+  'cancelled',
+]);
+export type ResponseStatus = z.infer<typeof ResponseStatus>;
+
+/** A tool that the run does not have: the request named it, or it is one offer too many. */
+export const UnavailableTool = z.object({
+  /** The name in the request, or the canonical name. */
+  name: z.string(),
+  code: z.enum(['NOT_SUPPORTED', 'WRONG_MODE', 'NO_BRIDGE', 'NOT_ON_BRIDGE', 'BRIDGE_OFFLINE']),
+  /** One sentence: the reason, and what to do. */
+  reason: z.string(),
+});
+export type UnavailableTool = z.infer<typeof UnavailableTool>;
+
+/** What a mention in the message (`@src/a.ts`) leads to. `none`: nothing is attached, and `reason` says why. */
+export const AttachedMention = z.object({
+  type: z.enum(['file', 'folder', 'url', 'none']),
+  /** The path relative to the workspace, or the address; of `none`, as the message has it. */
+  name: z.string(),
+  reason: z.string().optional(),
+});
+export type AttachedMention = z.infer<typeof AttachedMention>;
+
+export const ResponseMetadata = z.object({
+  duration_ms: z.number().nonnegative(),
+  toolCallCount: z.int().nonnegative(),
+  turnCount: z.int().nonnegative(),
+  /** Storage rows written for the response, in all objects and alarms: its storage cost. Present once it has ended. */
+  rows: z.int().nonnegative().optional(),
+  /** Present from the start; absent if every requested tool is available, and none was one too many. */
+  unavailableTools: z.array(UnavailableTool).optional(),
+  /** In the order of the messages; absent if they mention nothing. */
+  attachments: z.array(AttachedMention).optional(),
+  /** Present once a response with a budget nears it, and at its end. */
+  budget: BudgetState.optional(),
+});
+export type ResponseMetadata = z.infer<typeof ResponseMetadata>;
+
+export const ChatResponse = z.object({
+  id: ResponseId,
+  conversationId: ConversationId,
+  model: z.string(),
+  /** What the agent may do. */
+  mode: Mode,
+  /** The mode of the workspace that narrows `mode`. */
+  ownMode: z.string().optional(),
+  created: z.iso.datetime(),
+  status: ResponseStatus,
+  documents: z.array(Document),
+  /** Null until the response has ended, and if the model server reports no usage. */
+  usage: Usage.nullable(),
+  metadata: ResponseMetadata,
+});
+export type ChatResponse = z.infer<typeof ChatResponse>;
+
+/** A message of the user. `responseId` is the response that it asks for. */
+export const UserMessage = z.object({
+  responseId: ResponseId,
+  content: z.string(),
+  created: z.iso.datetime(),
+  /** The number of images beside the text. */
+  imageCount: z.int().positive().optional(),
+  /** The label of the sending device, if the client gave one. */
+  device: z.string().optional(),
+  /** Sent while the response was in progress: the message belongs inside the response, not before it. */
+  steers: z.literal(true).optional(),
+  /** For a steering message: the sequence of the last document before the model got it. Absent until then. */
+  afterSequence: z.int().nonnegative().optional(),
+  /** Withdrawn while it waited: no response begins. */
+  cancelled: z.literal(true).optional(),
+});
+export type UserMessage = z.infer<typeof UserMessage>;
+
+/**
+ * The part of a conversation that a client has read at once: whole exchanges in a row, the oldest first. A client shows
+ * each message before the response with its `responseId`.
+ */
+export const ConversationView = z.object({
+  id: ConversationId,
+  title: z.string(),
+  archived: z.boolean(),
+  created: z.iso.datetime(),
+  bridgeId: z.string().nullable(),
+  messages: z.array(UserMessage),
+  responses: z.array(ChatResponse),
+  /** The first response here if older ones exist: pass it as `before` to read them. Null at the beginning. */
+  earlier: ResponseId.nullable(),
+  /**
+   * The end of the tape when this part was read. Later events follow it and belong to the newest part, never to a part
+   * that was read with `before`. Folding events does not change it.
+   */
+  position: z.int().nonnegative(),
+});
+export type ConversationView = z.infer<typeof ConversationView>;

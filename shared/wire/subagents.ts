@@ -1,0 +1,33 @@
+/** Subagents as the conversation shows them that started them: what each does, and what it asks a person. */
+import * as z from 'zod';
+import { ConversationId } from '../ids.ts';
+import { OpenApproval, OpenQuestions } from './approvals.ts';
+import { ResponseStatus } from './documents.ts';
+
+/** `metadata.subagent` of the `tool_call` that started a subagent. */
+export const SubagentState = z.object({
+  /** The subagent's own conversation: it can be read and followed. Absent in a fork, which has only the result. */
+  conversationId: ConversationId.optional(),
+  type: z.string(),
+  model: z.string(),
+  status: ResponseStatus,
+  /** Answers of models, and calls of tools, so far: its own and those of the subagents below it. */
+  turnCount: z.int().nonnegative(),
+  toolCallCount: z.int().nonnegative(),
+  /** The tools of its newest turn, as text for people. Absent before the first call. */
+  activity: z.string().optional(),
+});
+export type SubagentState = z.infer<typeof SubagentState>;
+
+/**
+ * A question of a subagent, at any depth, that waits for a person. The answer goes to `conversationId`, as if the person
+ * had read it there.
+ */
+export const SubagentAsk = z.discriminatedUnion('kind', [
+  OpenApproval.extend({ kind: z.literal('approval') }),
+  OpenQuestions.extend({ kind: z.literal('clarification') }),
+]);
+export type SubagentAsk = z.infer<typeof SubagentAsk>;
+
+/** `metadata.asks` of the `tool_call`: absent while no question is open. */
+export const SubagentAsks = z.array(SubagentAsk);

@@ -1,0 +1,349 @@
+/**
+ * The frames between a bridge and its tunnel object: one union for each direction, one JSON text for each WebSocket
+ * message. Unlike the readers of a stream, both ends refuse unknown frames: the versions must agree.
+ */
+import * as z from 'zod';
+import { BridgeId, CallId, ConversationId, DeviceId, ResponseId } from '../ids.ts';
+import { EDITOR_LIMITS, REQUEST_LIMITS, TUNNEL_LIMITS } from '../limits.ts';
+import { AllowedPath } from '../text/paths.ts';
+import { Nonce, Proposal } from './approvals.ts';
+import { DefinitionSet } from './definitions.ts';
+import { Metadata } from './documents.ts';
+import { Findings, MessageLook } from './findings.ts';
+import { McpServerReports } from './mcp-servers.ts';
+import { Mode } from './modes.ts';
+import { OfferSet } from './offer.ts';
+import { RuleSet } from './rules.ts';
+import { TraceId } from './trace.ts';
+
+/** Raise it with every change of this file that an older peer would misread. */
+export const TUNNEL_PROTOCOL = 3;
+
+/** WebSocket close codes of the tunnel. After these the bridge does not reconnect by itself. */
+export const CLOSE = {
+  /** A newer connection of the same bridge took over. */
+  replaced: 4001,
+  /** The two ends have different versions. The goodbye before it says which end to update. */
+  protocolMismatch: 4002,
+  /** The peer did not understand a frame. */
+  badFrame: 4003,
+  /** The bridge's token has ended. A bridge that has another one by then may come back with it. */
+  tokenEnded: 4004,
+} as const;
+
+/** The runtime itself answers it, without waking the object. */
+export const PING = 'ping';
+export const PONG = 'pong';
+
+/** The outcome of a tool, as the bridge reports it. `code` is for programs, `data` is for the model. */
+export const ToolResult = z.discriminatedUnion('status', [
+  z.object({ status: z.literal('success'), data: z.string(), metadata: Metadata.optional() }),
+  z.object({
+    status: z.literal('error'),
+    code: z.string().max(TUNNEL_LIMITS.maxTextChars),
+    data: z.string(),
+    metadata: Metadata.optional(),
+  }),
+]);
+export type ToolResult = z.infer<typeof ToolResult>;
+
+/** Limits that the request sets for a call. They narrow what the bridge allows, and never widen it. */
+export const CallLimits = z.object({
+  /** The call may reach only these paths and paths below. The bridge cannot hold commands to it, so it refuses them. */
+  allowedPaths: z.array(AllowedPath).min(1).max(REQUEST_LIMITS.maxAllowedPaths).optional(),
+  /** The bridge asks a person first, even if the machine's rules allow the call. */
+  requireApproval: z.boolean().optional(),
+});
+export type CallLimits = z.infer<typeof CallLimits>;
+
+/** One tool call on its way to the bridge. The edge has parsed the arguments once; their names are canonical. */
+export const ToolCall = z.object({
+  callId: CallId,
+  conversationId: ConversationId,
+  tool: z.string(),
+  arguments: Metadata,
+  mode: Mode,
+  limits: CallLimits.optional(),
+  /** For an offer: the digest of its definition. A bridge with another definition refuses the call. */
+  definition: z.string().optional(),
+  /** Why the edge demands an approval of this call; `limits.requireApproval` is set then. */
+  approvalReason: z.string().max(TUNNEL_LIMITS.maxTextChars).optional(),
+  /**
+   * The call works in the worktree of its conversation, or for a subagent of the conversation named, and fails with
+   * `WORKTREE_GONE` without one. Sent only to a bridge that has worktrees (tools/worktree.ts): an older one would work on
+   * the person's own files.
+   */
+  worktree: z.union([z.literal(true), ConversationId]).optional(),
+  /** The ids of the run and of its trace, for the bridge's log. An older bridge drops them. */
+  run: ResponseId.optional(),
+  trace: TraceId.optional(),
+});
+export type ToolCall = z.infer<typeof ToolCall>;
+
+/**
+ * A person's answer to the question with this nonce. A device's approval counts only with a valid signature
+ * (shared/wire/approvals.ts).
+ */
+export const ApprovalAnswer = z.object({
+  callId: CallId,
+  nonce: Nonce,
+  decision: z.enum(['once', 'reject']),
+  message: z.string().max(REQUEST_LIMITS.maxReasonChars).optional(),
+  /** With `once`, for an edit: the whole file as the person wants it. The signature covers it. */
+  content: z.string().max(REQUEST_LIMITS.maxAmendedChars).optional(),
+  signature: z.object({ deviceId: DeviceId, value: z.base64url() }).optional(),
+});
+export type ApprovalAnswer = z.infer<typeof ApprovalAnswer>;
+
+/** The sandbox for commands on the machine. */
+export const Confinement = z.object({
+  kind: z.enum(['bubblewrap', 'none']),
+  /** One sentence: what the sandbox does, or why there is none. */
+  detail: z.string(),
+});
+export type Confinement = z.infer<typeof Confinement>;
+
+/** The end of a selection that was cut to `EDITOR_LIMITS.maxSelectedChars`, as the CLIs of both families mark it. */
+export const SELECTION_CUT = '... [TRUNCATED]';
+
+/** What the person has open in an editor on the machine, the file that had the focus last first. */
+export const EditorContext = z.object({
+  /** The editor's name for itself. */
+  name: z.string().max(REQUEST_LIMITS.maxNameChars),
+  openFiles: z
+    .array(
+      z.object({
+        /** Relative to the workspace, or absolute for a file outside of it. */
+        path: z.string().max(EDITOR_LIMITS.maxPathChars),
+        /** Whether the file has the focus. At most one has it, and only that one has a cursor and a selection. */
+        isActive: z.boolean().optional(),
+        /** Both count from 1. */
+        cursor: z.object({ line: z.int().positive(), character: z.int().positive() }).optional(),
+        selectedText: z
+          .string()
+          .max(EDITOR_LIMITS.maxSelectedChars + SELECTION_CUT.length)
+          .optional(),
+      }),
+    )
+    .max(EDITOR_LIMITS.maxOpenFiles),
+});
+export type EditorContext = z.infer<typeof EditorContext>;
+
+/** The machine's description for the prompt. It is untrusted text: the prompt escapes it and labels it as data. */
+export const MachineContext = z.object({
+  os: z.string().max(REQUEST_LIMITS.maxNameChars),
+  shell: z.string().max(REQUEST_LIMITS.maxNameChars),
+  workspacePath: z.string().max(REQUEST_LIMITS.maxMessageChars),
+  projectLayout: z.string().max(REQUEST_LIMITS.maxContextChars),
+  gitStatus: z.string().max(REQUEST_LIMITS.maxContextChars).optional(),
+  /** Absent without an editor. An older tunnel drops it. */
+  editor: EditorContext.optional(),
+  /** Absent where the bridge could not read them, or is older. An older tunnel drops it. */
+  rules: RuleSet.optional(),
+  /** The workspace's own modes and agents; absent as `rules`. An older tunnel drops them. */
+  definitions: DefinitionSet.optional(),
+});
+export type MachineContext = z.infer<typeof MachineContext>;
+
+/**
+ * A feature of bridges: the bridge answers `look` with `context`, and sends no `context` unasked.
+ */
+export const LOOK = 'look';
+
+/** A feature of bridges: the bridge answers `message` of a `look` with `findings`. */
+export const FINDINGS_FEATURE = 'findings';
+
+/**
+ * Names of what a peer can do beyond its version. The other side ignores names that it does not know, so that an
+ * addition needs no new version.
+ */
+const Features = z
+  .array(z.string().max(REQUEST_LIMITS.maxNameChars))
+  .max(TUNNEL_LIMITS.maxFeatures);
+
+/** A feature: the peer knows `offers` in hello, and the frames `offers_wanted` and `offers`. */
+export const OFFERS_FEATURE = 'offers';
+
+/** A feature of tunnels: the tunnel takes `guest_call`. */
+export const GUESTS_FEATURE = 'guests';
+
+/** Names a guest's call: both sides of the tunnel show it to people. */
+const GuestText = z.string().min(1).max(REQUEST_LIMITS.maxPathChars);
+
+/**
+ * A guest at the bridge, which is another agent program, wants to change a file. The edge begins a run in the guest's
+ * conversation and sends the call back like any other; or answers with `ack` where it cannot begin one. The same frame
+ * again changes nothing. Sent only to a tunnel with {@link GUESTS_FEATURE}.
+ */
+export const GuestCall = z.object({
+  type: z.literal('guest_call'),
+  callId: CallId,
+  /** Made by the bridge, one for each session of a guest. */
+  conversationId: ConversationId,
+  /** The program's name. */
+  program: GuestText,
+  /** The title of a new conversation. */
+  title: GuestText,
+  path: GuestText,
+});
+export type GuestCall = z.infer<typeof GuestCall>;
+/** A feature: the tunnel knows the frame `mcp_servers`. */
+export const MCP_SERVERS_FEATURE = 'mcp_servers';
+
+const Hello = z.object({
+  type: z.literal('hello'),
+  protocol: z.int(),
+  features: Features,
+  bridgeId: BridgeId,
+  /** New with every start of the bridge process. */
+  bootId: z.uuid(),
+  tools: z.array(z.string().max(REQUEST_LIMITS.maxNameChars)).max(TUNNEL_LIMITS.maxTools),
+  confinement: Confinement,
+  context: MachineContext,
+  /** The digest of the set that the bridge offers; absent if it offers nothing. */
+  offers: z.string().optional(),
+  /** Calls in the bridge's journal. The tunnel acks those that it no longer knows, so that the journal drops them. */
+  calls: z.array(CallId).max(TUNNEL_LIMITS.maxListedCalls),
+  /** The machine's own id, that of its device. Absent from older bridges. An older tunnel drops it. */
+  machineId: DeviceId.optional(),
+  /** The person has moved the bridge: its conversations go on in this folder of this machine. */
+  moved: z.literal(true).optional(),
+  /**
+   * The journal was restored from a backup: it may lack calls that were begun. The tunnel cancels every call that it has
+   * sent before.
+   */
+  restored: z.literal(true).optional(),
+});
+
+/** More calls in the journal, if one hello cannot list them all. */
+const HeldCalls = z.object({
+  type: z.literal('held_calls'),
+  calls: z.array(CallId).max(TUNNEL_LIMITS.maxListedCalls),
+});
+
+const Result = z.object({ type: z.literal('result'), callId: CallId, result: ToolResult });
+
+/** Live output. It may be dropped: the result has all of it, within bounds. */
+const Output = z.object({ type: z.literal('output'), callId: CallId, delta: z.string() });
+
+/**
+ * The whole file as an edit would leave it, for a device where the person changes it. It is not signed: what counts is
+ * the content that the device sends.
+ */
+export const NewText = z.string().max(REQUEST_LIMITS.maxAmendedChars);
+
+/** The bridge asks a person about a call. It replaces an earlier question about this call with another nonce. */
+const ApprovalRequest = z.object({
+  type: z.literal('approval_request'),
+  callId: CallId,
+  nonce: Nonce,
+  proposal: Proposal,
+  reason: z.string().max(TUNNEL_LIMITS.maxTextChars),
+  newText: NewText.optional(),
+});
+
+/** An answer to this question did not count. The question stays open, and another answer may come. */
+const ApprovalRefused = z.object({
+  type: z.literal('approval_refused'),
+  callId: CallId,
+  /** The nonce of the answer, not of the open question. */
+  nonce: Nonce,
+  message: z.string().max(TUNNEL_LIMITS.maxTextChars),
+});
+
+const ApprovalResolved = z.object({
+  type: z.literal('approval_resolved'),
+  callId: CallId,
+  nonce: Nonce,
+  /** `superseded`: the proposal is out of date. The bridge asks about the call again, or no longer needs an answer. */
+  decision: z.enum(['once', 'reject', 'expired', 'superseded']),
+  /** The place of the answer: `device`, `terminal`, `editor`, or `drawbridge` if nobody answered. More may come. */
+  by: z.string().max(REQUEST_LIMITS.maxNameChars),
+  message: z.string().max(TUNNEL_LIMITS.maxTextChars).optional(),
+});
+
+/** The set from now on, sent on request and after each change. Null if the bridge no longer offers anything. */
+const Offers = z.object({ type: z.literal('offers'), set: OfferSet.nullable() });
+
+/** The bridge's MCP servers, sent after each welcome and after each change. */
+const McpServers = z.object({ type: z.literal('mcp_servers'), servers: McpServerReports });
+
+const Context = z.object({
+  type: z.literal('context'),
+  /**
+   * The id of the look that this answers. A bridge without {@link LOOK} sends the context unasked whenever it has
+   * changed.
+   */
+  lookId: z.string().max(REQUEST_LIMITS.maxNameChars).optional(),
+  context: MachineContext,
+  /** What the look found for its message. */
+  findings: Findings.optional(),
+});
+
+/** Bridge to tunnel. */
+export const BridgeFrame = z.discriminatedUnion('type', [
+  Hello,
+  HeldCalls,
+  Result,
+  Output,
+  ApprovalRequest,
+  ApprovalRefused,
+  ApprovalResolved,
+  Context,
+  Offers,
+  GuestCall,
+  McpServers,
+]);
+export type BridgeFrame = z.infer<typeof BridgeFrame>;
+
+/** Everything still open: calls to run or to answer from the journal, calls to cancel, and new answers of people. */
+const Welcome = z.object({
+  type: z.literal('welcome'),
+  protocol: z.int(),
+  features: Features,
+  calls: z.array(ToolCall),
+  cancels: z.array(CallId),
+  answers: z.array(ApprovalAnswer),
+});
+
+const Call = z.object({ type: z.literal('call'), call: ToolCall });
+
+/** The conversation has stored the result, or does not know the call: the journal may drop it. */
+const Ack = z.object({ type: z.literal('ack'), callId: CallId });
+
+const Cancel = z.object({ type: z.literal('cancel'), callId: CallId });
+
+const Approval = z.object({ type: z.literal('approval'), answer: ApprovalAnswer });
+
+/** The tunnel lacks the set with this digest, which hello has named. */
+const OffersWanted = z.object({ type: z.literal('offers_wanted'), digest: z.string() });
+
+/** Sent only to a bridge with {@link LOOK}, which looks at the workspace and answers with `context`. */
+const Look = z.object({
+  type: z.literal('look'),
+  lookId: z.string().max(REQUEST_LIMITS.maxNameChars),
+  /** The message of the run that begins. A bridge without {@link FINDINGS_FEATURE} drops it. */
+  message: MessageLook.optional(),
+});
+
+/** UTF-16 units of output that have arrived: the bridge may send as many again. */
+const Credit = z.object({ type: z.literal('credit'), chars: z.int().positive() });
+
+const Goodbye = z.object({ type: z.literal('goodbye'), code: z.string(), message: z.string() });
+
+/** Tunnel to bridge. */
+export const TunnelFrame = z.discriminatedUnion('type', [
+  Welcome,
+  Call,
+  Ack,
+  Cancel,
+  Approval,
+  Credit,
+  OffersWanted,
+  Look,
+  Goodbye,
+]);
+export type TunnelFrame = z.infer<typeof TunnelFrame>;
+
+/** The part of `hello` and `welcome` that every version can read, even if the rest has another form. */
+export const Greeting = z.object({ type: z.enum(['hello', 'welcome']), protocol: z.int() });

@@ -1,0 +1,84 @@
+import { expect, it } from 'vitest';
+import { describeProposal } from '../../../shared/shown/proposal.ts';
+import type { Proposal } from '../../../shared/wire/approvals.ts';
+
+it('an argument cannot look like another one', () => {
+  const args = { command: 'a\n  permissions: []', 'is: b\nc': ['x\u001b'], 'two words': true };
+  expect(describeProposal({ kind: 'call', tool: 'run', arguments: args })).toEqual([
+    '  command: a',
+    '      permissions: []',
+    '  "is: b\\nc": ["x\\u001b"]',
+    '  "two words": true',
+  ]);
+});
+
+const EDIT = {
+  ...{ kind: 'edit', tool: 'str_replace', path: 'a\u202e.txt', operation: 'edit' },
+  ...{ beforeHash: 'b', afterHash: 'c' },
+  diff: [
+    { oldString: 'x', newString: 'y\r', startLine: 2, endLine: 2 },
+    { oldString: '', newString: '\n  lines 9 to 9:', startLine: 7, endLine: 7 },
+  ],
+} as const satisfies Proposal;
+
+it.each<[string, Proposal, string[]]>([
+  [
+    'an edit shows the lines that go and those that come',
+    EDIT,
+    [
+      ...['  edit: "a\\u202e.txt"', '  lines 2 to 2:', '    - x', '    + y\\u{d}'],
+      ...['  lines 7 to 7:', '    - ', '    + ', '    +   lines 9 to 9:'],
+    ],
+  ],
+  [
+    'a new file shows its lines',
+    {
+      ...{ ...EDIT, path: 'b', operation: 'create', beforeHash: null },
+      diff: [{ oldString: '', newString: 'x\ny', startLine: 1, endLine: 2 }],
+    },
+    ['  create: b', '    + x', '    + y'],
+  ],
+  [
+    'a change that is cut says so, and names what it comes to',
+    { ...EDIT, path: 'b', diff: [], cut: { chars: 7 } },
+    [
+      ...['  edit: b', '  NOT SHOWN: 7 more characters of this change.'],
+      ...['  sha256Before: b', '  sha256After: c'],
+    ],
+  ],
+  [
+    'an edit that changes nothing says so',
+    { ...EDIT, path: 'b', diff: [], afterHash: 'b' },
+    ['  edit: b', '  The file has this content already.'],
+  ],
+  [
+    'a file that goes is named',
+    { ...EDIT, path: 'b', diff: [], operation: 'delete', afterHash: null },
+    ['  delete: b'],
+  ],
+  [
+    'a command shows where and how it runs',
+    {
+      ...{ kind: 'command', tool: 'run', command: 'a\n  folder: b', folder: 'src' },
+      ...{ permissions: ['all', 'network'], background: false, timeLimitMs: 1_000 },
+      confinement: 'none',
+    },
+    [
+      ...['  command: a', '      folder: b', '  folder: src', '  permissions: all, network'],
+      ...['  timeLimit: 1000 ms', '  sandbox: none'],
+    ],
+  ],
+  [
+    'a command in the background says that nothing ends it',
+    {
+      ...{ kind: 'command', tool: 'run', command: 'a', folder: '.', permissions: [] },
+      ...{ background: true, timeLimitMs: null, confinement: 'bubblewrap' },
+    },
+    [
+      ...['  command: a', '  folder: .', '  permissions: none'],
+      ...['  background: it goes on until it or the bridge ends', '  sandbox: bubblewrap'],
+    ],
+  ],
+])('%s', (_, proposal, lines) => {
+  expect(describeProposal(proposal)).toEqual(lines);
+});

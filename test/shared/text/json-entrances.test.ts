@@ -1,0 +1,61 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+const FOLDERS = ['worker', 'shared', 'bridge', 'client', 'cli', 'local', 'machine'];
+
+/** Files that parse JSON without a bound of depth, and whose text it is. What comes from outside goes through shared/text/json.ts. */
+const TRUSTED: Readonly<Record<string, string>> = {
+  'shared/text/json.ts': 'the bound itself',
+  'shared/text/json-schema.ts': 'a copy of a schema, as JSON.stringify has written it',
+  'shared/settings/json-setting.ts': 'settings of whoever runs the Worker',
+  'shared/wire/plan-file.ts': 'a text that begins with a quote, so it is a string or none',
+  'worker/api/openapi/schemas.ts': 'our own schemas',
+  'worker/upstream/calls.ts': 'arguments that were parsed within the bound before',
+  'worker/tunnel/frames.ts': 'a frame that was found too deep, for its type',
+  'worker/tunnel/statements.ts': 'rows of frames and calls that were parsed within the bound',
+  'worker/agents/cursor/runs.ts': 'what the conversation answers to the Worker',
+  'worker/agents/cursor/stream.ts': 'what the conversation sends to the Worker',
+  'worker/deliveries/deliveries.ts': 'our own rows of events',
+  'worker/account/usage-statements.ts': 'our own rows of usage',
+  'worker/connect/chat.ts': 'what the conversation sends to the Worker',
+  'worker/follow/fold-answer.ts': 'what the conversation sends to the Worker',
+  'worker/openai/stream.ts': 'what the conversation sends to the Worker',
+  'worker/conversation/reading/requests.ts': 'what the Worker writes for the conversation',
+  'worker/api/answers.ts': 'what the conversations answer to the Worker',
+  'worker/api/export.ts': 'what the conversation answers to the Worker',
+  'machine/lock.ts': "the machine's own file; a schema takes only flat fields",
+  'bridge/tunnel/journal-entries.ts': 'calls and results that were parsed within the bound',
+  'bridge/context/edit-history.ts': 'a text that begins with a quote, so it is a string or none',
+  'bridge/admission/devices.ts': "the owner's file; a schema takes only flat fields",
+  'bridge/admission/rules.ts': 'rule files; a schema takes only flat fields',
+  'bridge/tools/grep-output.ts': "ripgrep's own records",
+  'cli/config/config.ts':
+    "the owner's file, which local/config/json-error.ts has found not too deep",
+  'cli/update/update-hint.ts': "the machine's own file; a schema takes only flat fields",
+  'local/own-root.ts': 'our package.json',
+  'local/config/config-file.ts': 'a text that local/config/json-error.ts has found not too deep',
+  'local/config/edit.ts': 'a text that local/config/json-error.ts has found not too deep',
+  'local/config/json-error.ts': 'a string',
+  'local/daemon/projects.ts': "the machine's own file; a schema takes only flat fields",
+  'local/state/format.ts': "the machine's own file; a schema takes only flat fields",
+  'local/state/upgrade.ts': "the machine's own file; a schema takes only flat fields",
+  'local/runtime/wrangler-config.ts': 'our wrangler.toml',
+  'local/state/state-file.ts': "the machine's own file; a schema takes only flat fields",
+  'local/state/running.ts': "the machine's own file; a schema takes only flat fields",
+  'local/runtime/runtime.ts': "workerd's own messages",
+};
+
+test('JSON from outside is parsed within the bound of depth everywhere', () => {
+  const unbounded = FOLDERS.flatMap(filesIn).filter((path) =>
+    /JSON\.parse\(|\.json(<[^()]*>)?\(\)/.test(readFileSync(join(ROOT, path), 'utf8')),
+  );
+  expect(unbounded.sort()).toEqual(Object.keys(TRUSTED).sort());
+});
+
+function filesIn(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => `${folder}/${name}`);
+}

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { MENTION_LIMITS } from '../../../shared/limits.ts';
+import { findMentions, Mention } from '../../../shared/text/mentions.ts';
+
+const file = (path: string, from?: number, to = from) => ({
+  type: 'path',
+  path,
+  ...(from !== undefined && { lines: { from, to } }),
+  isCertain: true,
+});
+const word = (path: string) => ({ type: 'path', path, isCertain: false });
+const page = (url: string) => ({ type: 'url', url });
+
+describe('a message mentions', () => {
+  it.each<[string, object[]]>([
+    ['see @src/a.ts, and @b.ts.', [file('src/a.ts'), file('b.ts')]],
+    ['(@c.py) [@d.rs] "@e.go"', [file('c.py'), file('d.rs'), file('e.go')]],
+    ['@"a b.ts" and @"x y":3-5', [file('a b.ts'), file('x y', 3, 5)]],
+    ['@src/a.ts:10-20 @LICENSE:5', [file('src/a.ts', 10, 20), file('LICENSE', 5)]],
+    ['@file:LICENSE @folder:src @path:x', [file('LICENSE'), file('src'), file('x')]],
+    ['@file:"a b"', [file('a b')]],
+    ['@src/ @docs', [word('src/'), word('docs')]],
+    ['@app/[id]/page.tsx', [file('app/[id]/page.tsx')]],
+    ['@Größe.md', [file('Größe.md')]],
+    ['@../x.ts @/abs/x.ts @.env', [file('../x.ts'), file('/abs/x.ts'), file('.env')]],
+    ['@https://example.com/a(b)?c=d#e.', [page('https://example.com/a(b)?c=d#e')]],
+    ['(see @http://example.com/x)', [page('http://example.com/x')]],
+    ['@a.ts @a.ts @a.ts:1', [file('a.ts'), file('a.ts', 1)]],
+  ])('%s', (text, expected) => {
+    expect(findMentions(text)).toEqual(expected);
+    expect(findMentions(text).every((mention) => Mention.safeParse(mention).success)).toBe(true);
+  });
+});
+
+describe('a message mentions nothing by', () => {
+  it.each([
+    ['an address of e-mail', 'write to ada@example.com'],
+    ['the call of a decorator', '@Component({}) @app.route("/")'],
+    ['code', 'say `@src/a.ts` or\n```\n@src/a.ts\n```\n'],
+    ['an open fence', '```\n@src/a.ts'],
+    ['an @ alone', '@ @. @- @"" @" "'],
+    ['a path longer than any', `@${'a/'.repeat(600)}`],
+  ])('%s', (_, text) => {
+    expect(findMentions(text)).toEqual([]);
+  });
+});
+
+it('takes words for words unless they can only mean a file', () => {
+  expect(findMentions('@ada @types/node @babel/core @v1.2 @http://')).toEqual(
+    ['ada', 'types/node', 'babel/core', 'v1.2', 'http'].map(word),
+  );
+});
+
+it('takes the first lines for what they are, and a range that is none for no range', () => {
+  expect(findMentions('@a.ts:0 @b.ts:9-3 @c.ts: yes')).toEqual([
+    file('a.ts'),
+    file('b.ts'),
+    file('c.ts'),
+  ]);
+});
+
+it('takes a bounded number of mentions, and texts that are long on purpose', () => {
+  const many = Array.from({ length: 100 }, (_, index) => `@f${index}.ts`).join(' ');
+  expect(findMentions(many)).toHaveLength(MENTION_LIMITS.maxMentions);
+  for (const unit of ['.', '@"', '`', '@', '@a', '[', '@https://']) {
+    expect(findMentions(`@${unit.repeat(100_000)}a`).length).toBeLessThanOrEqual(
+      MENTION_LIMITS.maxMentions,
+    );
+  }
+});

@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import type { ChatResponse, ConversationView } from '../../../shared/wire/documents.ts';
+import type { StreamEvent } from '../../../shared/wire/events.ts';
+import { answerOf, foldConversation, foldEvent, newResponse } from '../../../shared/wire/fold.ts';
+
+const RESPONSE = {
+  id: 'chat_00000000-0000-4000-8000-000000000001',
+  conversationId: 'conv_00000000-0000-4000-8000-000000000000',
+  model: 'demo',
+  mode: 'agent' as const,
+  created: '2026-11-20T12:00:00Z',
+};
+const EMPTY: ConversationView = {
+  id: RESPONSE.conversationId,
+  title: 'A',
+  created: RESPONSE.created,
+  archived: false,
+  bridgeId: null,
+  messages: [],
+  responses: [],
+  earlier: null,
+  position: 0,
+} as ConversationView;
+
+/** A response whose turns a crash cuts off again and again: what each has said is taken back, and said anew. */
+function generate(random: () => number): StreamEvent[] {
+  const events: StreamEvent[] = [{ type: 'response_start', response: RESPONSE }];
+  let sequence = 0;
+  for (let turn = 0; turn < 4; turn++) {
+    for (let isCut = random() < 0.6; ; isCut = random() < 0.4) {
+      const ids: string[] = [];
+      for (let count = 1 + Math.floor(random() * 3); count > 0; count--) {
+        const id = `doc_${String(++sequence).padStart(3, '0')}`;
+        ids.push(id);
+        events.push({ type: 'document_start', document: { id, type: 'text', sequence } });
+        events.push({ type: 'content_delta', documentId: id, delta: `turn ${turn}` });
+        const isOpen = isCut && count === 1;
+        if (!isOpen) events.push({ type: 'document_end', documentId: id });
+      }
+      if (!isCut) break;
+      const metadata = { interrupted: true };
+      for (const documentId of ids) events.push({ type: 'document_end', documentId, metadata });
+      // A second mark changes nothing.
+      events.push({ type: 'document_end', documentId: ids[0] ?? '', metadata });
+    }
+  }
+  const metadata = { duration_ms: 1, toolCallCount: 0, turnCount: 4 };
+  events.push({
+    ...{ type: 'done', responseId: RESPONSE.id, status: 'completed', usage: null, metadata },
+  });
+  return events;
+}
+
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+    return state / 2 ** 31;
+  };
+}
+
+function foldAll(events: readonly StreamEvent[], into = newResponse(RESPONSE)): ChatResponse {
+  for (const event of events) foldEvent(into, event);
+  return into;
+}
+
+/** Loses the connection at each of the places, and comes back: with the cursor, or to a snapshot of the present. */
+function readWithReturns(
+  events: readonly StreamEvent[],
+  returns: ReadonlyMap<number, 'cursor' | 'snapshot'>,
+): { response: ChatResponse; view: ConversationView } {
+  const response = newResponse(RESPONSE);
+  const view = structuredClone(EMPTY);
+  events.forEach((event, at) => {
+    if (returns.get(at) === 'snapshot') {
+      const present = structuredClone(answerOf(foldAll(events.slice(0, at))));
+      const own = { scope: 'response' as const, response: present };
+      foldEvent(response, { type: 'snapshot', snapshot: own });
+      const conversation = { ...structuredClone(EMPTY), responses: [structuredClone(present)] };
+      foldConversation(view, {
+        type: 'snapshot',
+        snapshot: { scope: 'conversation', conversation },
+      });
+    }
+    foldEvent(response, event);
+    foldConversation(view, event);
+  });
+  return { response, view };
+}
+
+describe('a fold', () => {
+  it('with any returns, at any place, is the fold of the whole, without what was taken back', () => {
+    for (let seed = 1; seed <= 60; seed++) {
+      const random = seeded(seed);
+      const events = generate(random);
+      const whole = foldAll(events);
+      expect(whole).toEqual(answerOf(whole));
+      const texts = whole.documents.map(({ content }) => content);
+      expect(new Set(texts)).toEqual(new Set(['turn 0', 'turn 1', 'turn 2', 'turn 3']));
+      for (let at = 0; at < events.length; at++) {
+        const returns = new Map([[at, 'snapshot' as const]]);
+        for (let more = 0; more < 2; more++) {
+          returns.set(Math.floor(random() * events.length), 'snapshot');
+        }
+        const { response, view } = readWithReturns(events, returns);
+        expect(response, `seed ${seed}, returns ${[...returns.keys()]}`).toEqual(whole);
+        expect(view.responses, `seed ${seed}, returns ${[...returns.keys()]}`).toEqual([whole]);
+      }
+    }
+  });
+});
