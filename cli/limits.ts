@@ -1,6 +1,5 @@
 /** The limits of the command line. */
-
-const SECOND = 1000;
+import { DAY, HOUR, KIB, MIB, SECOND } from '../shared/units.ts';
 
 /** How much `drawbridge chat` shows of long content. The documents themselves stay whole. */
 export const RENDER_LIMITS = {
@@ -20,7 +19,7 @@ export const RENDER_LIMITS = {
 /** The command line. */
 export const CLI_LIMITS = {
   /** Bytes of a request beside its image: a long question with what a pipe brings. */
-  besideImageBytes: 128 * 1024,
+  besideImageBytes: 128 * KIB,
   /** How long a chat with a prompt waits for the first input on stdin: most programs are quicker, a person bears it. */
   firstInputMs: 3 * SECOND,
   /** How long a chat waits for its cancel request after SIGTERM: SIGKILL often follows soon. */
@@ -39,17 +38,17 @@ export const CLI_LIMITS = {
   /** Companions of editors that `ide` tries: more windows than people have open on one folder. */
   maxTriedCompanions: 16,
   /** Between two looks of a bridge at the end of its token. */
-  tokenLookMs: 60 * 60 * SECOND,
+  tokenLookMs: HOUR,
   /** Models of one server that the choice of a model lists: more do not fit on a screen. */
   maxOfferedModels: 12,
   /** Between two questions to the npm registry for a newer version; and how long it may take to answer. */
-  updateMs: 24 * 60 * 60 * SECOND,
+  updateMs: DAY,
   registryMs: 5 * SECOND,
   /** UTF-16 units of its answer: a few tags of some 30 each. Another server may stand in its place. */
-  maxRegistryChars: 64 * 1024,
+  maxRegistryChars: 64 * KIB,
   /** Between two looks at a log that is followed; the bytes of its end that are read; the most lines of `--lines`. */
   logPollMs: 250,
-  maxLogTailBytes: 4 * 1024 * 1024,
+  maxLogTailBytes: 4 * MIB,
   maxLogLines: 10_000,
   /** Conversations that are listed for the last one of a folder, at most, and how many at once. */
   maxSearchedConversations: 200,
@@ -65,6 +64,6 @@ export const CLI_LIMITS = {
   /** The events of the test stream come a second apart in all. A network that hurries still leaves half of it. */
   streamSpreadMs: SECOND / 2,
   /** Free bytes of the state's disk that need no word, and those without which a start fails soon. */
-  muchFreeBytes: 512 * 1024 * 1024,
-  littleFreeBytes: 32 * 1024 * 1024,
+  muchFreeBytes: 512 * MIB,
+  littleFreeBytes: 32 * MIB,
 } as const;

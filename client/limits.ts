@@ -1,6 +1,5 @@
 /** The limits of the client. */
-
-const SECOND = 1000;
+import { SECOND } from '../shared/units.ts';
 
 /** The client's side of a stream. */
 export const CLIENT_LIMITS = {

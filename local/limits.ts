@@ -1,9 +1,5 @@
 /** The limits of a local instance. */
-
-const KIB = 1024;
-const MIB = 1024 * KIB;
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
+import { KIB, MIB, MINUTE, SECOND } from '../shared/units.ts';
 
 /** The limits of a local server. */
 export const LOCAL_LIMITS = {

@@ -3,12 +3,13 @@ import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
 import * as z from 'zod';
+import { MIB } from '../shared/units.ts';
 import { LocalError } from './local-error.ts';
 import { PRIVATE_FILE } from './private-files.ts';
 import { isSystemError } from './system-error.ts';
 
 /** Bytes of a lock's file. Each taking and giving back adds some 250. */
-const MAX_LOCK_BYTES = 16 * 1024 * 1024;
+const MAX_LOCK_BYTES = 16 * MIB;
 
 /** The outcome of an attempt: the lock, which ends with its disposal or with this process, or the holder's process. */
 export type LockAttempt =

@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { MIB } from '../shared/units.ts';
 import { LocalError } from './local-error.ts';
 import { isSystemError } from './system-error.ts';
 
@@ -26,7 +27,7 @@ export const PRIVATE_FOLDER = 0o700;
  * Bytes of a file that is read whole. Keys, tokens and rules have some hundreds. Without a limit, a command could make
  * a file that fills the memory.
  */
-const MAX_FILE_BYTES = 4 * 1024 * 1024;
+const MAX_FILE_BYTES = 4 * MIB;
 
 /**
  * Makes a folder of ours, if it does not exist. Its parent must exist: if the parent was deleted, our keys went with

@@ -2,11 +2,7 @@
  * Limits that several rooms keep: what each one bounds, its unit, and the reason for the number. A limit of a single
  * room is in the `limits.ts` of that room. Code elsewhere has no numbers of this kind.
  */
-
-const KIB = 1024;
-const MIB = 1024 * KIB;
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
+import { KIB, MIB, MINUTE, SECOND } from './units.ts';
 
 /** What a client may send. */
 export const REQUEST_LIMITS = {

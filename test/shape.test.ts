@@ -41,7 +41,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'bridge/result-lines.ts': ['shared'],
   'bridge/terminal': ['shared', 'machine', 'node:'],
   'bridge/edits': ['shared', 'bridge/failure.ts', 'diff'],
-  'bridge/ignored': ['machine', 'node:'],
+  'bridge/ignored': ['shared', 'machine', 'node:'],
   'bridge/sandbox': [
     'bridge/ignored',
     ...['shared', 'machine', 'bridge/failure.ts', 'bridge/lanes.ts', 'bridge/terminal', 'node:'],
@@ -151,7 +151,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['bridge/worktrees', 'node:'],
   ],
 
-  'local/limits.ts': [],
+  'local/limits.ts': ['shared'],
   'local/backup': [
     ...['machine', 'local/archive', 'local/limits.ts', 'local/own-root.ts', 'local/state'],
     'node:',
@@ -165,7 +165,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', 'machine', 'jose', 'node:', 'zod'],
     ...['local/archive', 'local/limits.ts', 'local/own-root.ts'],
   ],
-  'local/worker-size.ts': ['node:'],
+  'local/worker-size.ts': ['shared', 'node:'],
   'local/bridge': [
     ...['shared', 'machine', 'local/processes', 'local/settings.ts', 'local/state', 'node:'],
     'local/limits.ts',
@@ -185,7 +185,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'local/limits.ts',
   ],
 
-  'cli/limits.ts': [],
+  'cli/limits.ts': ['shared'],
   'cli/terminal': [
     'shared',
     'client/index.ts',

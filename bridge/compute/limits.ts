@@ -1,7 +1,5 @@
 /** The limits of long computations. */
-
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
+import { MINUTE, SECOND } from '../../shared/units.ts';
 
 /** Long computations on the developer's machine. */
 export const COMPUTE_LIMITS = {

@@ -1,5 +1,6 @@
 /** The thread's tasks. Each tells which inputs are so small that running it here is faster than asking the thread. */
 
+import { KIB } from '../../shared/units.ts';
 import { type Amendment, amendEdit } from '../edits/amend.ts';
 import { type EditRequest, proposeEdit } from '../edits/propose.ts';
 import { transcode } from '../edits/transcode.ts';
@@ -47,7 +48,7 @@ function task<Input, Output>(
 }
 
 /** Measured: linear work over this many bytes takes some 2 ms. */
-const LIGHT_BYTES = 64 * 1024;
+const LIGHT_BYTES = 64 * KIB;
 
 /**
  * Bounds on work that grows with the square of the lines, about 6 ms each: the fine diff of changed lines, and the

@@ -1,7 +1,5 @@
 /** Limits of what a look finds for one message. Lengths are in UTF-16 units. */
-
-const KIB = 1024;
-const SECOND = 1000;
+import { KIB, SECOND } from '../../shared/units.ts';
 
 export const FIND_LIMITS = {
   /** Milliseconds for everything: a page may take 6 s. After it the look is answered without. */

@@ -1,7 +1,5 @@
 /** The limits of ignore files. A file beyond them counts as one that cannot be read. */
-
-const KIB = 1024;
-const SECOND = 1000;
+import { KIB, SECOND } from '../../shared/units.ts';
 
 export const IGNORED_LIMITS = {
   /** Bytes of one file: large ones have 10 KiB. */

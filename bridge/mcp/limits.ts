@@ -1,9 +1,5 @@
 /** The limits of MCP servers, each with its reason. */
-
-const KIB = 1024;
-const MIB = 1024 * KIB;
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
+import { KIB, MIB, MINUTE, SECOND } from '../../shared/units.ts';
 
 export const MCP_LIMITS = {
   /** Servers of one bridge: people list five; each is a process. */

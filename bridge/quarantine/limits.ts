@@ -1,8 +1,5 @@
 /** The limits of the quarantine. */
-
-const KIB = 1024;
-const MIB = 1024 * KIB;
-const SECOND = 1000;
+import { KIB, MIB, SECOND } from '../../shared/units.ts';
 
 /** Bounds on the search for things that commands made, and on putting them away. */
 export const QUARANTINE_LIMITS = {

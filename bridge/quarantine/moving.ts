@@ -13,6 +13,7 @@ import {
   unlink,
 } from 'node:fs/promises';
 import { isSystemError } from '../../machine/system-error.ts';
+import { KIB } from '../../shared/units.ts';
 import { type BytePath, shownName } from '../sandbox/byte-path.ts';
 import { type HeldFolder, kindOf, QuarantineError } from './held-folder.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
@@ -170,4 +171,4 @@ function systemError(code: string): Error {
 const PRIVATE_FOLDER = 0o700;
 const RIGHTS = 0o777;
 const USUAL_FILE = 0o644;
-const PIECE_BYTES = 65_536;
+const PIECE_BYTES = 64 * KIB;

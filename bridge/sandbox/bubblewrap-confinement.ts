@@ -2,6 +2,7 @@
  * The bubblewrap sandbox: the workspace is writable, the system readable, the rest of the disk and the network closed.
  */
 import { join } from 'node:path';
+import { GIB } from '../../shared/units.ts';
 import { ToolFailure } from '../failure.ts';
 import { Lanes } from '../lanes.ts';
 import { FIRST_INPUT, type Launch, shellArgv } from '../terminal/launch.ts';
@@ -139,8 +140,6 @@ function bounded(command: PreparedCommand, { memory }: Machine): PreparedCommand
     limits: `${command.limits}, ${gib} GiB of memory for all commands together`,
   };
 }
-
-const GIB = 2 ** 30;
 
 /** The lane of starts: no command starts while a base is made. */
 const STARTING = 'starting';

@@ -1,7 +1,5 @@
 /** The limits of the sandbox, each with its reason. */
-
-const KIB = 1024;
-const MIB = 1024 * KIB;
+import { KIB, MIB } from '../../shared/units.ts';
 
 export const SANDBOX_LIMITS = {
   /**

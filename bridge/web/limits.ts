@@ -1,7 +1,5 @@
 /** Limits of pages that the bridge reads from the web. */
-
-const KIB = 1024;
-const SECOND = 1000;
+import { KIB, SECOND } from '../../shared/units.ts';
 
 export const WEB_LIMITS = {
   /** Milliseconds for a page with all its redirects. */

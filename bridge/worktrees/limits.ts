@@ -1,9 +1,5 @@
 /** The limits of worktrees, each with its reason. */
-
-const MIB = 1024 * 1024;
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const DAY = 24 * 60 * MINUTE;
+import { DAY, MIB, MINUTE, SECOND } from '../../shared/units.ts';
 
 export const WORKTREE_LIMITS = {
   /** Worktrees of one bridge. Each is a copy of the files, with mounts and processes of its own. */

@@ -11,6 +11,7 @@ import { locateState, type StateLocation, type StatePlace } from '../../local/st
 import { FORMAT_STEPS, readKnownFormat } from '../../local/state/format.ts';
 import { findInstanceIn } from '../../local/state/running.ts';
 import { isSystemError } from '../../machine/system-error.ts';
+import { MIB } from '../../shared/units.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import { bad, type Finding, good, note } from './finding.ts';
@@ -93,8 +94,6 @@ async function checkDisk(dir: string): Promise<Finding> {
     ? note('disk', says, advice)
     : bad('disk', says, advice);
 }
-
-const MIB = 1024 * 1024;
 
 /** A clock that is set back makes files come from the future; tokens and deadlines go wrong with it. */
 export async function checkClock(

@@ -8,6 +8,7 @@ import {
   serverOf,
 } from '../../shared/settings/dialects.ts';
 import { parseModelTable } from '../../shared/settings/models.ts';
+import { MINUTE } from '../../shared/units.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import type { Target } from '../target/target.ts';
 import { bad, type Finding, good, note } from './finding.ts';
@@ -133,7 +134,7 @@ function checkDate(name: string, date: number): Finding[] {
 }
 
 function spanOf(ms: number): string {
-  const minutes = Math.round(Math.abs(ms) / 60_000);
+  const minutes = Math.round(Math.abs(ms) / MINUTE);
   const [count, unit] = UNITS.map(
     ([size, name]) => [Math.round(minutes / size), name] as const,
   ).find(([whole]) => whole >= 2) ?? [minutes, 'minutes'];

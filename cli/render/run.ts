@@ -3,6 +3,7 @@
 import { MODEL_LIMITS } from '../../shared/limits.ts';
 import { describeProposal } from '../../shared/shown/proposal.ts';
 import { inPlainSight, printable, printableLine } from '../../shared/text/plain-sight.ts';
+import { SECOND } from '../../shared/units.ts';
 import { attentionSentence } from '../../shared/wire/attention.ts';
 import type { Cost } from '../../shared/wire/budget.ts';
 import type { Usage } from '../../shared/wire/documents.ts';
@@ -150,10 +151,8 @@ export function writeRestart(pen: Pen, paint: Paint): void {
 
 /** `1.2 s` */
 export function formatSeconds(durationMs: number): string {
-  return `${(durationMs / MS_PER_SECOND).toFixed(1)} s`;
+  return `${(durationMs / SECOND).toFixed(1)} s`;
 }
-
-const MS_PER_SECOND = 1000;
 
 function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;

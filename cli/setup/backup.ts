@@ -9,6 +9,7 @@ import { listConnected, listLocations } from '../../local/state/running.ts';
 import { contains } from '../../local/state/workspace.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
+import { MIB, SECOND } from '../../shared/units.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import {
   addLocationOptions,
@@ -91,5 +92,3 @@ async function restoreFrom(path: string, { state }: LocationOptions): Promise<vo
 
 const LATER =
   'The backup is from a time that this machine has yet to come to: one of the two clocks was wrong. What is restored works; check the clock here.';
-const SECOND = 1000;
-const MIB = 1024 * 1024;

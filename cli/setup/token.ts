@@ -13,6 +13,7 @@ import { LocalError } from '../../machine/local-error.ts';
 import { readPlainFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { BridgeId, newBridgeId } from '../../shared/ids.ts';
+import { DAY } from '../../shared/units.ts';
 import { decodeSecrets, MAX_TOKEN_DAYS } from '../../shared/wire/tokens.ts';
 import {
   addLocationOptions,
@@ -29,8 +30,6 @@ interface TokenOptions extends LocationOptions {
   readonly bridgeId?: string;
   readonly days?: number;
 }
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 export function registerToken(program: Command): void {
   const command = program
@@ -70,7 +69,7 @@ async function tokenOf(options: TokenOptions): Promise<string> {
   if (isLocal) throw new UsageError('--for takes no --workspace and no --state.');
   const grant = grantOf(options);
   const secret = await readSecret(secretFile);
-  const lifeMs = days === undefined ? undefined : days * DAY_MS;
+  const lifeMs = days === undefined ? undefined : days * DAY;
   return await mintToken(secret, grant, new Date(), { account, lifeMs });
 }
 

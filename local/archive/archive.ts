@@ -15,6 +15,7 @@ import { LocalError } from '../../machine/local-error.ts';
 import { PRIVATE_FILE } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { parseJson } from '../../shared/text/json.ts';
+import { KIB } from '../../shared/units.ts';
 
 /** The first entry of an archive. */
 export const ArchiveHead = z.object({
@@ -320,5 +321,5 @@ const DIGEST_PATH = 'backup.sha256';
 const STATE_PATH = 'state/';
 /** Without setuid and its like: a restore must make no program that runs as its owner. */
 const PERMISSIONS = 0o777;
-const MAX_TEXT_BYTES = 64 * 1024;
+const MAX_TEXT_BYTES = 64 * KIB;
 const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);

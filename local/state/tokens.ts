@@ -1,6 +1,7 @@
 /** Makes and checks the bearer tokens of a local instance: JWTs signed with its own secret. */
 import { decodeJwt, jwtVerify, SignJWT } from 'jose';
 import { LocalError } from '../../machine/local-error.ts';
+import { SECOND } from '../../shared/units.ts';
 import { decodeSecrets, TOKEN_AUDIENCE, TOKEN_ISSUER } from '../../shared/wire/tokens.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 
@@ -50,21 +51,19 @@ export async function mintBridgeToken(
   const { ownBridgeTokenMs: lifeMs } = LOCAL_LIMITS;
   const now = new Date();
   const token = await mintToken(authSecret, { scope: 'bridge', bridgeId }, now, { lifeMs });
-  return { token, expiresMs: (decodeJwt(token).exp ?? 0) * MS_PER_SECOND };
+  return { token, expiresMs: (decodeJwt(token).exp ?? 0) * SECOND };
 }
 
 /** The end of a token as a sentence shows it, if it ends soon or is over; else undefined. Any text may be given. */
 export function nearEndOf(token: string, now: Date): string | undefined {
   try {
-    const end = new Date((decodeJwt(token).exp ?? Number.POSITIVE_INFINITY) * MS_PER_SECOND);
+    const end = new Date((decodeJwt(token).exp ?? Number.POSITIVE_INFINITY) * SECOND);
     const isNear = end.getTime() - now.getTime() < LOCAL_LIMITS.tokenWarnMs;
     return isNear ? end.toISOString().replace('.000', '') : undefined;
   } catch {
     return undefined; // The server says what is wrong with it.
   }
 }
-
-const MS_PER_SECOND = 1000;
 
 function usualLifeMs({ scope }: Grant): number {
   return scope === 'user' ? LOCAL_LIMITS.userTokenMs : LOCAL_LIMITS.bridgeTokenMs;

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../client/clock.ts';
-
-const SECOND = 1000;
+import { SECOND } from '../../shared/units.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

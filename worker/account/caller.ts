@@ -4,6 +4,7 @@ import { createMiddleware } from 'hono/factory';
 import * as z from 'zod';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { BridgeId } from '../../shared/ids.ts';
+import { SECOND } from '../../shared/units.ts';
 import { MAX_TOKEN_DAYS, TOKEN_AUDIENCE } from '../../shared/wire/tokens.ts';
 import type { Env } from '../env.ts';
 import { accountOf } from '../objects.ts';
@@ -100,7 +101,7 @@ async function verify(token: string | undefined, secret: string | undefined): Pr
   const known = verified.find(token, keys, Date.now());
   if (known) return known;
   const { claims, iat, exp } = await readClaims(token, keys);
-  const nowSeconds = Date.now() / MS_PER_SECOND;
+  const nowSeconds = Date.now() / SECOND;
   if (exp - Math.min(iat ?? nowSeconds, nowSeconds) > AUTH_LIMITS.maxTokenSeconds) {
     throw unauthenticated(`The token is valid for more than ${MAX_TOKEN_DAYS} days: get a new one`);
   }
@@ -115,10 +116,8 @@ async function readClaims(token: string, keys: SecretKeys) {
       requiredClaims: ['exp', 'sub'],
     });
     const { exp = 0, iat } = payload;
-    return { claims: { ...Claims.parse(payload), expiresMs: exp * MS_PER_SECOND }, exp, iat };
+    return { claims: { ...Claims.parse(payload), expiresMs: exp * SECOND }, exp, iat };
   } catch (error) {
     throw unauthenticated(expiryOf('token', error) ?? 'The token is not valid', error);
   }
 }
-
-const MS_PER_SECOND = 1000;

@@ -1,8 +1,6 @@
 /** The limits of tickets, tokens and request rates. */
+import { MINUTE } from '../../shared/units.ts';
 import { MAX_TOKEN_DAYS } from '../../shared/wire/tokens.ts';
-
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
 
 /** Tickets for streams. */
 export const TICKET_LIMITS = {

@@ -1,4 +1,5 @@
 /** Counts requests in buckets that refill steadily. The clock is passed in. */
+import { MINUTE } from '../../shared/units.ts';
 import { RATE_LIMITS } from './limits.ts';
 
 interface Bucket {
@@ -16,7 +17,7 @@ export class TokenBuckets {
   /** Takes one token, or returns the milliseconds until the next one. `perMinute` is at least 1. */
   take(name: string, perMinute: number, nowMs: number): { readonly waitMs: number } {
     const before = this.#buckets.get(name) ?? { tokens: perMinute, atMs: nowMs };
-    const perMs = perMinute / MINUTE_MS;
+    const perMs = perMinute / MINUTE;
     const refilled = before.tokens + Math.max(0, nowMs - before.atMs) * perMs;
     const tokens = Math.min(perMinute, refilled);
     const taken = tokens >= 1 ? 1 : 0;
@@ -34,5 +35,3 @@ export class TokenBuckets {
     }
   }
 }
-
-const MINUTE_MS = 60_000;

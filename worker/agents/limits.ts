@@ -1,6 +1,5 @@
 /** The limits of background runs. */
-
-const SECOND = 1000;
+import { SECOND } from '../../shared/units.ts';
 
 /** Images of one prompt in Cursor's shape, as in Cursor's own API. */
 export const MAX_IMAGES = 5;

@@ -3,6 +3,7 @@ import type * as z from 'zod';
 import { dayOf, UsageEntry, UsageList, UsageQuery } from '../../shared/api/usage.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { USAGE_LIMITS } from '../../shared/limits.ts';
+import { DAY } from '../../shared/units.ts';
 import { parse } from '../desk/parse.ts';
 import { describeQuery, type Endpoint, jsonAnswer } from '../endpoint.ts';
 import { accountOf } from '../objects.ts';
@@ -62,16 +63,14 @@ export const USAGE: readonly Endpoint[] = [
 /** @throws {DrawbridgeError} INVALID_REQUEST for days in the wrong order or too many, INVALID_CURSOR. */
 function rangeOf({ from, to, limit, cursor }: UsageQuery, nowMs: number): UsageRange {
   const last = to ?? dayOf(nowMs);
-  const first = from ?? dayOf(Date.parse(last) - (USAGE_LIMITS.days - 1) * DAY_MS);
-  const days = (Date.parse(last) - Date.parse(first)) / DAY_MS + 1;
+  const first = from ?? dayOf(Date.parse(last) - (USAGE_LIMITS.days - 1) * DAY);
+  const days = (Date.parse(last) - Date.parse(first)) / DAY + 1;
   if (days < 1) throw badDays(`from: ${first} is later than to (${last})`);
   if (days > USAGE_LIMITS.maxDays) {
     throw badDays(`from: a list has at most ${USAGE_LIMITS.maxDays} days, and these are ${days}`);
   }
   return { from: first, to: last, limit, after: cursor === undefined ? null : placeOf(cursor) };
 }
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 function badDays(message: string): DrawbridgeError {
   return new DrawbridgeError('INVALID_REQUEST', message);

@@ -3,6 +3,7 @@
 import { responseIdOf } from '../../shared/ids.ts';
 import { PROVIDERS } from '../../shared/settings/dialects.ts';
 import type { Executor } from '../../shared/tools/definition.ts';
+import { SECOND } from '../../shared/units.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import { type LogEvent, type LogFields, logEvent } from '../health/log.ts';
 import { metrics } from '../health/metrics.ts';
@@ -54,7 +55,7 @@ export class RunWatch {
     if (code !== undefined) metrics.errors.add({ place: 'run', code });
     markSpan(`invoke_agent ${AGENT}`, {
       ...{ ...this.#spanOf(run), operation: 'invoke_agent', agent: AGENT, error: code },
-      ...{ model: run.request.model, seconds: work.durationMs / MS_PER_SECOND },
+      ...{ model: run.request.model, seconds: work.durationMs / SECOND },
     });
     this.tell('run_ended', run, { status, code, ...work });
   }
@@ -66,7 +67,7 @@ export class RunWatch {
     metrics.callSeconds.observe({ executor }, durationMs);
     if (code !== undefined) metrics.errors.add({ place: 'call', code });
     const span = { tool, toolType: 'function', call: callId, error: code };
-    const seconds = durationMs / MS_PER_SECOND;
+    const seconds = durationMs / SECOND;
     const fields = { ...this.#spanOf(run), operation: 'execute_tool', ...span, seconds };
     markSpan(`execute_tool ${tool}`, fields);
     this.tell('call_ended', run, { call: callId, tool, status, code, durationMs });
@@ -109,8 +110,8 @@ export class RunWatch {
       cachedTokens: usage?.cachedPromptTokens,
       cacheWriteTokens: usage?.cacheWriteTokens,
       reasoningTokens: usage?.reasoningTokens,
-      firstSeconds: firstMs === undefined ? undefined : firstMs / MS_PER_SECOND,
-      seconds: durationMs / MS_PER_SECOND,
+      firstSeconds: firstMs === undefined ? undefined : firstMs / SECOND,
+      seconds: durationMs / SECOND,
       error: status === 'completed' ? undefined : status,
     });
     this.tell('turn_ended', run, { model, status, durationMs, firstMs, ...tokens });
@@ -144,4 +145,3 @@ function serverOf(target: ModelTarget): Pick<SpanFields, 'provider' | 'server'> 
 
 /** The agent's name in traces. */
 const AGENT = 'drawbridge';
-const MS_PER_SECOND = 1000;

@@ -1,4 +1,5 @@
 /** Reports to the account what responses have spent, so that each response counts exactly once. */
+import { DAY } from '../../shared/units.ts';
 import type { Env } from '../env.ts';
 import { accountOf } from '../objects.ts';
 import type { Spent } from '../ports.ts';
@@ -13,7 +14,7 @@ const USAGE_REPORT_LIMITS = {
    * A response that could not be reported for a day is given up. The account remembers for longer than that which
    * responses of a conversation that it does not list are counted.
    */
-  maxAgeMs: 24 * 60 * 60 * 1000,
+  maxAgeMs: DAY,
 } as const;
 
 /** The dependencies of the report. */

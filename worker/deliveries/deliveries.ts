@@ -1,5 +1,6 @@
 /** The deliveries of one agent: each event is sent until its receiver has taken it, or for days. */
 import type { WebhookDelivery, WebhookEvent } from '../../shared/api/agents.ts';
+import { SECOND } from '../../shared/units.ts';
 import type { DeliveryRow, DeliveryStore } from './delivery-statements.ts';
 import { DELIVERY_LIMITS } from './limits.ts';
 import { type Answered, type SendEnv, send, type Target, verdictOf, waitMs } from './send.ts';
@@ -90,7 +91,7 @@ export class Deliveries {
   async #attempt(row: DeliveryRow): Promise<void> {
     const { env, target } = this.#deps;
     this.#flying.add(row.number);
-    const seconds = Math.floor(Date.now() / MS_PER_SECOND);
+    const seconds = Math.floor(Date.now() / SECOND);
     const message = { id: this.#idOf(row), seconds, body: row.body };
     const answered = await send(env, target, message);
     this.#flying.delete(row.number);
@@ -133,5 +134,3 @@ export class Deliveries {
 }
 
 const NEW = { state: 'pending', attempts: 0, answer: null } as const;
-
-const MS_PER_SECOND = 1000;

@@ -1,8 +1,5 @@
 /** The limits of webhooks. */
-
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
+import { HOUR, MINUTE, SECOND } from '../../shared/units.ts';
 
 export const DELIVERY_LIMITS = {
   /** The time for one attempt. A receiver stores the event and answers; it does its work afterwards. */

@@ -1,5 +1,6 @@
 /** One attempt to deliver a webhook, and what follows from its outcome. */
 import { DrawbridgeError } from '../../shared/errors.ts';
+import { SECOND } from '../../shared/units.ts';
 import { type AddressEnv, reachOf } from './address.ts';
 import { DELIVERY_LIMITS } from './limits.ts';
 import { type SignedMessage, signedHeaders } from './signature.ts';
@@ -53,10 +54,8 @@ export async function send(
 function retryAfterOf({ headers }: Response): number | undefined {
   const seconds = Number(headers.get('retry-after') ?? Number.NaN);
   if (!(seconds >= 0)) return undefined;
-  return Math.min(seconds * MS_PER_SECOND, DELIVERY_LIMITS.maxRetryAfterMs);
+  return Math.min(seconds * SECOND, DELIVERY_LIMITS.maxRetryAfterMs);
 }
-
-const MS_PER_SECOND = 1000;
 
 /** The texts of the runtime name its insides, so people get our own. */
 function describe(error: unknown): string {

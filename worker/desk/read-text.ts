@@ -1,6 +1,7 @@
 /** Reads a request's body within bounds of size and time. The Worker does this before it calls any object. */
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
+import { KIB, SECOND } from '../../shared/units.ts';
 
 /** The bounds of a body. */
 export type BodyLimits = Pick<
@@ -49,7 +50,7 @@ export async function dropBody({ body, bodyUsed }: Request): Promise<void> {
 
 const DROP_LIMITS: BodyLimits = {
   /** What a client may have under way before it looks at the answer. */
-  maxBodyBytes: 64 * 1024,
+  maxBodyBytes: 64 * KIB,
   bodyMs: 2_000,
   bodyBytesPerSecond: REQUEST_LIMITS.bodyBytesPerSecond,
 };
@@ -122,17 +123,15 @@ class BodyDeadline {
 
   #look(): void {
     const { bodyMs, bodyBytesPerSecond } = this.#limits;
-    const allowedMs = bodyMs + (this.#bytes / bodyBytesPerSecond) * MS_PER_SECOND;
+    const allowedMs = bodyMs + (this.#bytes / bodyBytesPerSecond) * SECOND;
     const leftMs = this.#startMs + allowedMs - Date.now();
     if (leftMs > 0) this.#timer = setTimeout(() => this.#look(), leftMs);
     else this.#fail(tooSlow(allowedMs));
   }
 }
 
-const MS_PER_SECOND = 1000;
-
 function tooSlow(allowedMs: number): DrawbridgeError {
-  const seconds = Math.ceil(allowedMs / MS_PER_SECOND);
+  const seconds = Math.ceil(allowedMs / SECOND);
   return new DrawbridgeError(
     'REQUEST_TIMEOUT',
     `The body did not arrive within ${seconds} s: send it again over a faster connection, or send less`,

@@ -1,8 +1,5 @@
 /** The limits of the readers of a tape. */
-
-const KIB = 1024;
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
+import { KIB, MINUTE, SECOND } from '../../shared/units.ts';
 
 /** The adapter between an object's socket and its reader's SSE response or WebSocket. */
 export const FOLLOW_LIMITS = {

@@ -1,4 +1,5 @@
 /** The limits of logs and metrics. */
+import { DAY } from '../../shared/units.ts';
 
 /** The limits of a line of the log. */
 export const LOG_LIMITS = {
@@ -15,5 +16,5 @@ export const METRIC_LIMITS = {
   /** Characters of a label's value. */
   maxLabelChars: 80,
   /** A conversation or a tunnel that was not heard of for so long counts no more: its object went elsewhere. */
-  maxSilentMs: 24 * 60 * 60 * 1000,
+  maxSilentMs: DAY,
 } as const;

@@ -2,6 +2,7 @@
  * Metrics in Prometheus' text form, version 0.0.4 (https://prometheus.io/docs/instrumenting/exposition_formats/). Every
  * value lives in this isolate's memory. A restart begins again at 0, as Prometheus expects.
  */
+import { SECOND } from '../../shared/units.ts';
 import { METRIC_LIMITS } from './limits.ts';
 
 /** The values of a series' labels. Names of labels come from this code only. */
@@ -79,7 +80,7 @@ export class Histogram extends Metric {
   observe(labels: Labels, ms: number): void {
     const key = seriesIn(this.#series, labels);
     const found = this.#series.get(key) ?? { buckets: this.#bounds.map(() => 0), sum: 0, count: 0 };
-    const seconds = Math.max(0, ms) / MS_PER_SECOND;
+    const seconds = Math.max(0, ms) / SECOND;
     this.#bounds.forEach((bound, at) => {
       if (seconds <= bound) found.buckets[at] = (found.buckets[at] ?? 0) + 1;
     });
@@ -103,8 +104,6 @@ export class Histogram extends Metric {
     });
   }
 }
-
-const MS_PER_SECOND = 1000;
 
 /** The key of the series with these labels: their text. A series beyond the bound becomes the one named `other`. */
 function seriesIn(series: ReadonlyMap<string, unknown>, labels: Labels): string {

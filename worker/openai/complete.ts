@@ -1,5 +1,6 @@
 /** Turns a request in OpenAI's shape into a run, and the run into a completion. */
 import type { Context } from 'hono';
+import { SECOND } from '../../shared/units.ts';
 import type { ChatResponse } from '../../shared/wire/documents.ts';
 import { type AppContext, senderOf } from '../account/caller.ts';
 import { type Submitted, submitMessage } from '../desk/submit.ts';
@@ -55,11 +56,9 @@ interface Completing {
 }
 
 function newHead({ responseId }: Submitted, model: string): CompletionHead {
-  const created = Math.floor(Date.now() / MS_PER_SECOND);
+  const created = Math.floor(Date.now() / SECOND);
   return { id: `chatcmpl-${responseId.slice('chat_'.length)}`, created, model };
 }
-
-const MS_PER_SECOND = 1000;
 
 /**
  * Answers in one piece. {@link answerHeld} holds the headers back for a while, so that an early failure has its own

@@ -1,10 +1,11 @@
 /** Batches network reads while the event loop is late: most of a token's cost is per piece, not per byte. */
+import { KIB } from '../../shared/units.ts';
 import { loopGauge } from '../load.ts';
 import type { Body } from './body.ts';
 
 export const GATHERING_LIMITS = {
   /** Waiting bytes beyond which a batch is handled at once. */
-  maxBytes: 64 * 1024,
+  maxBytes: 64 * KIB,
 } as const;
 
 /**

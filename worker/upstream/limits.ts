@@ -1,9 +1,5 @@
 /** The limits of a request to a model. */
-
-const KIB = 1024;
-const MIB = 1024 * KIB;
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
+import { KIB, MIB, MINUTE, SECOND } from '../../shared/units.ts';
 
 /** Talking to the model. */
 export const UPSTREAM_LIMITS = {
@@ -55,7 +51,7 @@ export const UPSTREAM_LIMITS = {
 /** Reads of an answer's body. */
 export const READ_LIMITS = {
   /** Bytes of the one buffer that all reads of a body share. */
-  bufferBytes: 16 * 1024,
+  bufferBytes: 16 * KIB,
   /** The most bytes that a read waits for: some twenty tokens, which a model that has become slow writes in a few seconds. */
-  maxLeastBytes: 4 * 1024,
+  maxLeastBytes: 4 * KIB,
 } as const;

@@ -1,6 +1,5 @@
 /** The limits of reading a command line. */
-
-const KIB = 1024;
+import { KIB } from '../../../shared/units.ts';
 
 /** Limits of reading a command line for the rules. Where rules forbid or ask, a line beyond them needs an approval. */
 export const RULE_LIMITS = {

@@ -1,8 +1,5 @@
 /** The limits of the companion, each with its reason. */
-
-const KIB = 1024;
-const MIB = 1024 * KIB;
-const SECOND = 1000;
+import { KIB, MIB, SECOND } from '../../../shared/units.ts';
 
 export const COMPANION_LIMITS = {
   /** Bytes of one request: a proposed file of some 10 MB, twice as long once it is JSON. */

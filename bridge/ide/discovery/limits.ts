@@ -1,7 +1,5 @@
 /** The limits of the search for editors' companions, each with its reason. */
-
-const KIB = 1024;
-const SECOND = 1000;
+import { KIB, SECOND } from '../../../shared/units.ts';
 
 export const DISCOVERY_LIMITS = {
   /** A discovery as a whole. Without a stuck disk or a slow snapshot of processes it takes milliseconds. */

@@ -1,8 +1,5 @@
 /** The limits of the link to an editor, each with its reason. */
-
-const KIB = 1024;
-const MIB = 1024 * KIB;
-const SECOND = 1000;
+import { KIB, MIB, SECOND } from '../../../shared/units.ts';
 
 export const LINK_LIMITS = {
   /** For a companion's answer to `initialize`. It runs on this machine, and a hanging one must not hide the next. */

@@ -1,8 +1,5 @@
 /** The limits of a search by meaning. */
-
-const KIB = 1024;
-const MIB = 1024 * KIB;
-const SECOND = 1000;
+import { MIB, SECOND } from '../../../shared/units.ts';
 
 /** Limits for answering a question about a code base. All work is done on the developer's machine. */
 export const CODEBASE_LIMITS = {

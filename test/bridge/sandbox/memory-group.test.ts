@@ -7,9 +7,8 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Surroundings } from '../../../bridge/sandbox/confinement.ts';
 import { enterMemoryGroup } from '../../../bridge/sandbox/memory-group.ts';
+import { MIB } from '../../../shared/units.ts';
 import { NO_BUBBLEWRAP, sandboxedWorkspace } from './sandboxed-workspace.ts';
-
-const MIB = 1024 * 1024;
 
 /** What a bridge prints whose group has so many MiB: the commands' outputs, and its own end. */
 async function boundedBridge(surroundings: Surroundings, commands: readonly string[]) {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openState } from '../../../local/state/state.ts';
 import { mintToken } from '../../../local/state/tokens.ts';
+import { DAY } from '../../../shared/units.ts';
 import { newConfig } from '../../local/config/config-folder.ts';
 import { newPlace, type Place, runDrawbridge, startDrawbridge } from '../drawbridge.ts';
 
@@ -61,20 +62,20 @@ describe('connect at a terminal', () => {
 
   test('warns of a token that ends within three days, and takes the next one from its file', async () => {
     const place = newPlace();
-    const tokenFile = await writeToken(place, 2 * DAY_MS);
+    const tokenFile = await writeToken(place, 2 * DAY);
     const args = [...argumentsFor(place), '--token-file', tokenFile];
     const bridge = startDrawbridge(args, { env: { FAKE_BRIDGE: 'renewed' }, program: BRIDGE });
     await expect.poll(bridge.stderr, { timeout: 10_000 }).toContain('Connected.');
     const [, end = ''] = /ends at (\S+): write a new one into (\S+)/.exec(bridge.stderr()) ?? [];
-    expect(Math.abs(Date.parse(end) - Date.now() - 2 * DAY_MS)).toBeLessThan(60_000);
-    const written = readFileSync(await writeToken(place, 30 * DAY_MS), 'utf8').trim();
+    expect(Math.abs(Date.parse(end) - Date.now() - 2 * DAY)).toBeLessThan(60_000);
+    const written = readFileSync(await writeToken(place, 30 * DAY), 'utf8').trim();
     const seen = () => readFileSync(join(place.stateDir, 'token-read'), 'utf8');
     await expect.poll(seen, { timeout: 10_000 }).toBe(written);
   });
 
   test('does not warn of a token that lasts', async () => {
     const place = newPlace();
-    const args = [...argumentsFor(place), '--token-file', await writeToken(place, 4 * DAY_MS)];
+    const args = [...argumentsFor(place), '--token-file', await writeToken(place, 4 * DAY)];
     const bridge = startDrawbridge(args, { program: BRIDGE });
     await expect.poll(bridge.stderr, { timeout: 10_000 }).toContain('Connected.');
     expect(bridge.stderr()).not.toContain('ends at');
@@ -145,9 +146,7 @@ function userToken(): Promise<string> {
   return mintToken(Buffer.alloc(32).toString('base64url'), { scope: 'user' }, new Date());
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000;
-
-async function writeToken(place: Place, lifeMs = 30 * DAY_MS): Promise<string> {
+async function writeToken(place: Place, lifeMs = 30 * DAY): Promise<string> {
   const { dir, authSecret, bridgeId } = await openState(place);
   const path = join(dir, 'bridge-token');
   const grant = { scope: 'bridge', bridgeId } as const;

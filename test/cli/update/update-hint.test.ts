@@ -8,11 +8,11 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { tellOfUpdate } from '../../../cli/update/update-hint.ts';
+import { DAY } from '../../../shared/units.ts';
 import { newConfig } from '../../local/config/config-folder.ts';
 import { temporaryFolder } from '../../local/temporary-folder.ts';
 
 const TODAY = Date.parse('2026-11-22T12:00:00Z');
-const DAY = 24 * 60 * 60 * 1000;
 
 type Answer = (response: ServerResponse) => void;
 

@@ -12,6 +12,7 @@ import { basename, dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { locateState } from '../../../local/state/folder.ts';
 import { openState, readUserToken } from '../../../local/state/state.ts';
+import { DAY } from '../../../shared/units.ts';
 import { approvalText, DEVICE_ALGORITHM } from '../../../shared/wire/approval-text.ts';
 import { QUESTION } from '../../client/sample-tape.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -118,9 +119,8 @@ test.each([
 });
 
 describe('the user token', () => {
-  const DAY_MS = 24 * 60 * 60 * 1000;
   const start = new Date('2026-11-01T00:00:00Z');
-  const later = (days: number) => new Date(start.getTime() + days * DAY_MS);
+  const later = (days: number) => new Date(start.getTime() + days * DAY);
 
   test('is kept while it lasts for more than a day, then renewed', async () => {
     const state = await openState(newLocation());

@@ -1,12 +1,11 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { DAY } from '../../../shared/units.ts';
 import { scriptModel } from '../api.ts';
 import { connectBridge, openBridge } from '../tunnel/scripted-bridge.ts';
 import { askStreamed, conversationObject, readResponse } from './conversing.ts';
 import { holdModel, readFile, textFrame } from './held-model.ts';
 import { type ShiftedClock, shiftClock } from './shifted-clock.ts';
-
-const DAY_MS = 86_400_000;
 
 let clock: ShiftedClock;
 
@@ -16,8 +15,8 @@ beforeEach(() => {
 afterEach(() => vi.restoreAllMocks());
 
 describe.each([
-  ['forward', DAY_MS],
-  ['back', -DAY_MS],
+  ['forward', DAY],
+  ['back', -DAY],
 ])('a clock that is set %s by a day', (_, jumpMs) => {
   it('holds nothing back while an answer streams', async () => {
     const model = holdModel();

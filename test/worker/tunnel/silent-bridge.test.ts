@@ -2,6 +2,7 @@
 import { runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { RUN_LIMITS, TUNNEL_LIMITS } from '../../../shared/limits.ts';
+import { HOUR } from '../../../shared/units.ts';
 import { Conversation } from '../../../worker/conversation/object.ts';
 import { shiftClock } from '../conversation/shifted-clock.ts';
 import { newToolCall } from './calls.ts';
@@ -46,10 +47,8 @@ it('is told of no call that was given up, though that could not be stored at onc
 });
 
 describe('where the clock was set back by an hour', () => {
-  const HOUR_MS = 3_600_000;
-
   it('does not count as connected for all that time', async () => {
-    const clock = shiftClock(HOUR_MS);
+    const clock = shiftClock(HOUR);
     const gone = await connectBridge();
     const tunnel = tunnelOf(gone.bridgeId);
     expect(await tunnel.status('ada')).toMatchObject({ connected: true });
@@ -60,7 +59,7 @@ describe('where the clock was set back by an hour', () => {
   });
 
   it('counts as connected with its next ping', async () => {
-    const clock = shiftClock(HOUR_MS);
+    const clock = shiftClock(HOUR);
     const bridge = await connectBridge();
     clock.aheadMs = 0;
     bridge.send('ping');
@@ -74,7 +73,7 @@ describe('where the clock was set back by an hour', () => {
     await bridge.leave();
     const tunnel = tunnelOf(bridge.bridgeId);
     const settle = vi.spyOn(Conversation.prototype, 'settle');
-    const clock = shiftClock(HOUR_MS);
+    const clock = shiftClock(HOUR);
     const call = newToolCall();
     await tunnel.dispatch('ada', [call]);
     clock.aheadMs = 0;

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { MIB } from '../../../shared/units.ts';
 import { type Answer, askModel } from '../../../worker/upstream/gateway.ts';
 import { UPSTREAM_LIMITS } from '../../../worker/upstream/limits.ts';
 import { targetOf } from './target.ts';
@@ -7,7 +8,6 @@ const REQUEST = { model: 'big', messages: [], tools: [] };
 const { firstByteMs, stallMs, maxAnswerMs, maxAnswerChars, maxStreamBytes } = UPSTREAM_LIMITS;
 const SSE = 'text/event-stream';
 const JSON_TYPE = 'application/json';
-const MIB = 1024 * 1024;
 
 beforeEach(() => {
   vi.useFakeTimers({

@@ -3,6 +3,7 @@
 import { OUTPUT_LIMITS, RUN_LIMITS } from '../../../shared/limits.ts';
 import { switchMode } from '../../../shared/tools/switch-mode.ts';
 import type { Toolbox } from '../../../shared/tools/toolbox.ts';
+import { SECOND } from '../../../shared/units.ts';
 import type { Answer, Question } from '../../../shared/wire/documents.ts';
 import type { ToolResult } from '../../../shared/wire/tunnel.ts';
 import { findMode, modeOf, nameOfMode, namesOfModes } from '../log/modes.ts';
@@ -202,7 +203,7 @@ export class CallDesk {
   /** When the open questions of the turn count as unanswered by the run's request; null without such questions. */
   unansweredAt({ request }: Run, turn: Turn): number | null {
     if (!request.questions || this.#open().length === 0) return null;
-    return turn.atMs + request.questions.afterSeconds * MS_PER_SECOND;
+    return turn.atMs + request.questions.afterSeconds * SECOND;
   }
 
   /** Settles the open questions as the run's request says where nobody answers. */
@@ -243,9 +244,8 @@ const NOT_SWITCHED: ToolResult = {
   data: `Nobody answered in time. ${STAYS}`,
 };
 
-const MS_PER_SECOND = 1000;
 /** How long a person has to answer where the request does not say it. */
-const USUAL_SECONDS = RUN_LIMITS.approvalMs / MS_PER_SECOND;
+const USUAL_SECONDS = RUN_LIMITS.approvalMs / SECOND;
 
 const DEADLINE_PASSED: ToolResult = {
   status: 'error',

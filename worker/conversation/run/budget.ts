@@ -2,6 +2,7 @@
 
 import { responseIdOf } from '../../../shared/ids.ts';
 import { BUDGET_LIMITS, RUN_LIMITS } from '../../../shared/limits.ts';
+import { SECOND } from '../../../shared/units.ts';
 import {
   type BudgetState,
   type Limit,
@@ -40,7 +41,7 @@ export function budgetState(
   const { budget } = run.request;
   const maxTurns = usualTurnsIfNear(run, spending.turns.length, settings);
   if (!budget && maxTurns === undefined) return undefined;
-  const whole = spentOf(spending, durationMs / MS_PER_SECOND, budget?.maxCost?.currency);
+  const whole = spentOf(spending, durationMs / SECOND, budget?.maxCost?.currency);
   const isUsual = maxTurns !== undefined;
   const limits = { ...budget, ...(isUsual && { maxTurns }) };
   const spent = { ...whole, ...(isUsual && { turns: spending.turns.length }) };
@@ -73,7 +74,7 @@ export function withBudgetEnd<Name extends string>(
   const run = log.current;
   const { maxSeconds } = run?.request.budget ?? {};
   if (run?.status !== 'running' || maxSeconds === undefined) return deadlines;
-  const atMs = Date.parse(recorder.response?.created ?? '') + maxSeconds * MS_PER_SECOND;
+  const atMs = Date.parse(recorder.response?.created ?? '') + maxSeconds * SECOND;
   return [...deadlines, { name: 'budget', atMs }];
 }
 
@@ -169,7 +170,6 @@ function costText({ amount, currency }: { amount: number; currency: string }): s
 }
 
 const COST_DIGITS = 4;
-const MS_PER_SECOND = 1000;
 
 /** The table of models has changed since the message came, or a subagent asked a model without prices. */
 const COST_LOST: ErrorReport = {

@@ -1,7 +1,5 @@
 /** Limits of subagents. A tree is a response of a person's conversation with all subagents below it. */
-
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
+import { MINUTE, SECOND } from '../../../shared/units.ts';
 
 export const TASK_LIMITS = {
   /** Levels below the root. Real work divides once; a second level is for a general subagent that explores. */

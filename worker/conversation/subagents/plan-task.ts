@@ -1,6 +1,7 @@
 /** Decides what a call of `task` starts: the request of the subagent, or a refusal that the model can mend. */
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { task } from '../../../shared/tools/task.ts';
+import { SECOND } from '../../../shared/units.ts';
 import type { ToolResult } from '../../../shared/wire/tunnel.ts';
 import {
   type ModelEnv,
@@ -43,7 +44,7 @@ export function planTask(call: Call, starting: Starting): PlannedTask {
   if ('status' in kind) return { type: 'refused', result: kind };
   const model = modelOf(args.model, kind, run, settings);
   if (typeof model !== 'string') return refuse(model.code, model.message);
-  const budget = budgetShare(run, log, Math.max(0, nowMs - startedMs) / MS_PER_SECOND);
+  const budget = budgetShare(run, log, Math.max(0, nowMs - startedMs) / SECOND);
   if (!budget) return refuse('BUDGET_EXCEEDED', NO_BUDGET);
   const { sampling, unasking, questions, withReasoning, context, trace } = run.request;
   const worktree = run.request.worktree === true ? conversationId : run.request.worktree;
@@ -108,8 +109,6 @@ function demandsOf({ request: { messages } }: Run): RunRequest['messages'] {
 const TOO_MANY = `This answer has started as many subagents as it may: ${TASK_LIMITS.maxInTree}, with those kept for the subagents of generalPurpose ones. Do the rest yourself, or say what is left.`;
 const NO_BUDGET =
   'The budget of this answer leaves too little for so many subagents. Start fewer, or do it yourself.';
-
-const MS_PER_SECOND = 1000;
 
 function refuse(code: string, data: string): PlannedTask {
   return { type: 'refused', result: { status: 'error', code, data } };

@@ -1,7 +1,5 @@
 /** The limits of the tape. */
-
-const KIB = 1024;
-const SECOND = 1000;
+import { KIB, SECOND } from '../../../shared/units.ts';
 
 /** The tape and its readers. */
 export const TAPE_LIMITS = {

@@ -1,6 +1,7 @@
 /** How the model calls tools, runs commands, and finds its way in the workspace. */
 import { COMMAND_LIMITS } from '../../../shared/limits.ts';
 import { runTerminalCmd } from '../../../shared/tools/run-terminal-cmd.ts';
+import { MINUTE } from '../../../shared/units.ts';
 import { type BlockText, hasHands, hasTool } from './block.ts';
 
 export const toolCalling: BlockText = (facts) => (hasHands(facts) ? TOOL_CALLING : NO_HANDS);
@@ -25,8 +26,6 @@ const CONTEXT_STRATEGY = `Read until you can answer from what you have read. Sea
 Then trace each symbol to its definition and its uses. Search with other words before you conclude that something does not
 exist. You know enough when you can name what has to change and what depends on it.
 Look things up in the workspace instead of guessing them: names, versions, commands, conventions.`;
-
-const MINUTE = 60_000;
 
 const COMMANDS = `Use run_terminal_cmd for builds, tests, git and the project's own scripts. For files use the tools made for them: read_file
 instead of cat, grep and glob_file_search instead of grep and find, an editing tool instead of sed or a redirection.

@@ -1,7 +1,5 @@
 /** The limits of a conversation's memory. */
-
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
+import { MINUTE } from '../../../../shared/units.ts';
 
 /**
  * Limits for a conversation that has outgrown its model. Shares are of the room: the model's window without the answer.
