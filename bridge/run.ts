@@ -112,7 +112,11 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   const findOffer = (name: string) => offers.find(name);
   // Nothing below waits until all parts are there: each may be called by another from then on.
   const worktrees = await Worktrees.open({
-    ...{ root, stateDir, confinement, isForeign, findOffer },
+    root,
+    stateDir,
+    confinement,
+    isForeign,
+    findOffer,
     judgeIn: (folder) => createJudge(surroundings, { ...trust, folder }),
     readTellable: () => readTellable(surroundings),
   });
@@ -120,7 +124,9 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     companion.contextChanged(guestContext(view)),
   );
   const looked = {
-    ...{ root, confinement, readTellable: () => readTellable(surroundings) },
+    root,
+    confinement,
+    readTellable: () => readTellable(surroundings),
     readEditor: editorReader(link, workspace),
     readRules: reading(new Rules(workspace, stateDir), signal),
     readDefinitions: reading(new Definitions(workspace), signal),
@@ -134,12 +140,16 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   const guests = new Guests({ root, workspace, cancel: (callId) => session.cancel(callId) });
   const known = new Map([...builtIn, [guests.tool.definition.name, guests.tool]]);
   const companion = new CompanionHost({
-    ...{ stateDir, root },
+    stateDir,
+    root,
     onDiff: (diff, ended) => guests.ask(diff, ended),
   });
   for (const tool of worktrees?.tools ?? []) known.set(tool.definition.name, tool);
   const finding = {
-    ...{ workspace, ledger, looker, readPage },
+    workspace,
+    ledger,
+    looker,
+    readPage,
     readTellable: () => readFindable(surroundings, isDistrusted),
     worktreeOf: async (conversationId: string) => await worktrees?.rooms.lookedOf(conversationId),
     readDiagnostics: (used: readonly string[], { readable, signal }: Reading) =>
@@ -149,24 +159,40 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   const tools = { get: (name: string) => known.get(name) ?? findOffer(name) };
   const mcpServers = new ServerTeller(() => servers.reports);
   const servers = new McpServers({
-    ...{ workspace: root, file: serverFileIn(stateDir), offers, environment },
+    workspace: root,
+    file: serverFileIn(stateDir),
+    offers,
+    environment,
     sandbox: { confinement, guard },
     onChange: () => mcpServers.changed(),
   });
   const gate = {
-    ...{ workspace, tools, judge, journal, ledger, offers: teller, mcpServers, guests },
+    workspace,
+    tools,
+    judge,
+    journal,
+    ledger,
+    offers: teller,
+    mcpServers,
+    guests,
     look: (message: MessageLook | undefined) => finder.look(message),
   };
   const elsewhere = worktrees?.rooms ?? NO_ROOMS;
   const session: Session = createSession({ ...gate, elsewhere }, { ...config, editor: link.asker });
   const introduction = {
-    ...{ bootId, tools: [...known.keys()], confinement: { kind, detail } },
+    bootId,
+    tools: [...known.keys()],
+    confinement: { kind, detail },
     ...(config.machineId !== undefined && { machineId: config.machineId }),
     ...(config.moves && { moved: true as const }),
   };
   try {
     const served = {
-      ...{ session, journal, introduction, looker, offers: teller },
+      session,
+      journal,
+      introduction,
+      looker,
+      offers: teller,
       onStatus: (status: BridgeStatus) => {
         servers.start(); // Only now: they would slow the bridge's own start.
         onStatus(status);

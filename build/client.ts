@@ -30,9 +30,16 @@ async function buildClient(target: string): Promise<void> {
 /** One module for every runtime. An app's own bundler makes it small, so it stays readable here. */
 async function bundle(outfile: string): Promise<string[]> {
   const { metafile } = await build({
-    ...{ absWorkingDir: ROOT, entryPoints: ['client/index.ts'], outfile },
-    ...{ bundle: true, format: 'esm', platform: 'neutral', target: 'es2022', metafile: true },
-    ...{ mainFields: ['module', 'main'], logLevel: 'silent' },
+    absWorkingDir: ROOT,
+    entryPoints: ['client/index.ts'],
+    outfile,
+    bundle: true,
+    format: 'esm',
+    platform: 'neutral',
+    target: 'es2022',
+    metafile: true,
+    mainFields: ['module', 'main'],
+    logLevel: 'silent',
   });
   return Object.keys(metafile.inputs);
 }

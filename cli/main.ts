@@ -89,7 +89,9 @@ async function hintAtUpdate(command: string, signal: AbortSignal): Promise<void>
   if (IS_CLONE || !IS_PUBLISHED || !LONG_COMMANDS.has(command)) return;
   const { env, stdin, stdout, stderr } = process;
   const hint = {
-    ...{ env, ownVersion: OWN_VERSION, now: new Date() },
+    env,
+    ownVersion: OWN_VERSION,
+    now: new Date(),
     isTerminal: stdin.isTTY && stdout.isTTY && stderr.isTTY,
     write: (text: string) => void stderr.write(text),
   };

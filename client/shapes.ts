@@ -123,7 +123,8 @@ export const isAnswer = {
   models: guard<ModelList>({ items: [{ id: 'string' }], passesThrough: 'boolean' }),
   tools: guard<ToolList>({ items: [{ name: 'string', description: 'string' }] }),
   usage: guard<UsageList>({
-    ...{ from: 'string', to: 'string' },
+    from: 'string',
+    to: 'string',
     items: [{ day: 'string', model: 'string', totalTokens: 'number', costs: [{}] }],
   }),
   bridge: guard<BridgeDetails>({ ...BRIDGE, mcpServers: [{}], definitions: {} }),
@@ -164,7 +165,10 @@ const EVENTS: { readonly [Type in StreamEvent['type']]: Shape<Extract<StreamEven
     attention: { ...OF_DOCUMENT, items: [{ name: 'string' }] },
     approval_request: {
       ...OF_DOCUMENT,
-      ...{ callId: 'string', bridgeId: 'string', nonce: 'string', reason: 'string' },
+      callId: 'string',
+      bridgeId: 'string',
+      nonce: 'string',
+      reason: 'string',
       proposal: { kind: 'string', tool: 'string' },
     },
     approval_resolved: { ...OF_DOCUMENT, callId: 'string', decision: 'string', by: 'string' },

@@ -256,13 +256,18 @@ export class CallLife {
     return async ({ message, fields }: Asked, signal: AbortSignal): Promise<PersonsAnswer> => {
       const server = origin?.server ?? name;
       const proposal: Proposal = {
-        ...{ kind: 'elicitation', tool: name, server, message },
-        ...{ fields: [...fields], number: ++number },
+        kind: 'elicitation',
+        tool: name,
+        server,
+        message,
+        fields: [...fields],
+        number: ++number,
       };
       if (number > ELICITATION_LIMITS.maxQuestions || !isAskable(proposal)) return NOBODY_ASKED;
       const ended = AbortSignal.any([signal, running.signal]);
       const inquiry = {
-        ...{ subject: { callId, conversationId, proposal }, reason: ASKED_BY_SERVER },
+        subject: { callId, conversationId, proposal },
+        reason: ASKED_BY_SERVER,
         signal: ended,
       };
       const ask = () => this.#desk.asking.ask(inquiry);

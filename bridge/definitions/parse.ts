@@ -50,7 +50,9 @@ function readCommon(
   const description = textOf(fields, 'description');
   const model = textOf(fields, 'model');
   const common = {
-    ...{ name, path, text: body },
+    name,
+    path,
+    text: body,
     ...(description !== '' && { description }),
     ...(fields && namesTools(fields) && { tools: toolsOf(fields) }),
     ...(model !== '' && model !== 'inherit' && { model }),

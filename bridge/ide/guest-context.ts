@@ -14,7 +14,8 @@ export function guestContext(view: EditorView | undefined): EditorContext {
 function toGuests({ path, timestamp, isActive, cursor, selectedText }: OpenFile) {
   const place = cursor && { line: fromOne(cursor.line), character: fromOne(cursor.character) };
   return {
-    ...{ path, timestamp },
+    path,
+    timestamp,
     ...(isActive !== undefined && { isActive }),
     ...(place && { cursor: place }),
     ...(selectedText !== undefined && { selectedText }),

@@ -25,7 +25,10 @@ export function confinedStart(
     const { confinement, guard } = sandbox;
     const line = ['exec', ...[command, ...args].map(quote)].join(' ');
     const request = {
-      ...{ command: line, cwd: resolve(workspace, cwd), permissions: [], isServer: true },
+      command: line,
+      cwd: resolve(workspace, cwd),
+      permissions: [],
+      isServer: true,
       variables: env,
     };
     const guarded = await guard.begins(line);

@@ -36,7 +36,8 @@ export async function logIn(
     : {};
   const provider = personsLogin({ redirect, kept, onUrl });
   const transport = new StreamableHTTPClientTransport(new URL(url), {
-    ...{ requestInit: { headers }, authProvider: provider },
+    requestInit: { headers },
+    authProvider: provider,
   });
   const client = new Client(
     { name: 'drawbridge', version: '0.1.0' },

@@ -43,7 +43,12 @@ function reportOf(name: string, state: ServerState): McpServerReport {
     ...(prompt.title !== undefined && { title: cut(prompt.title) }),
   }));
   return {
-    ...{ name, state: 'ready', about: cut(about), toolCount: tools.length, resources, prompts },
+    name,
+    state: 'ready',
+    about: cut(about),
+    toolCount: tools.length,
+    resources,
+    prompts,
     resourceCount: offering.resources.length,
     promptCount: offering.prompts.length,
   };

@@ -92,7 +92,10 @@ export class McpServers {
       if (this.#running.has(name)) continue;
       const { workspace, sandbox, file, environment } = this.#place;
       const server = new McpServer(name, config, {
-        ...{ folder: dirname(file), workspace, environment, sandbox },
+        folder: dirname(file),
+        workspace,
+        environment,
+        sandbox,
         loginFile: loginFileOf(file, name),
         onChange: () => this.#changed(name),
       });

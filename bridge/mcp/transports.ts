@@ -37,7 +37,8 @@ export async function httpTransport(
 ): Promise<SomeTransport> {
   const login = loginFile === '' ? undefined : await readLogin(loginFile, url);
   return new HttpTransport(new URL(url), {
-    ...{ requestInit: { headers }, fetch: boundedFetch(onTooLong, fetch) },
+    requestInit: { headers },
+    fetch: boundedFetch(onTooLong, fetch),
     ...(login && { authProvider: storedLogin(loginFile, login) }),
   });
 }
@@ -84,7 +85,11 @@ export function stdioTransport(config: StdioConfig, options: StdioOptions): Some
       environment[name] ? [[name, environment[name]]] : [],
     );
     void spawn({
-      ...{ file, args, cwd: resolve(options.folder, cwd), inputs: [], hasPidNamespace: false },
+      file,
+      args,
+      cwd: resolve(options.folder, cwd),
+      inputs: [],
+      hasPidNamespace: false,
       env: { ...Object.fromEntries(given), ...env },
     });
   }, onStderr);

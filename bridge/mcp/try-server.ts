@@ -22,7 +22,10 @@ export async function tryServer(
   try {
     const connection = await connectServer(config, {
       ...place,
-      ...{ environment: process.env, signal, onToolsChanged: () => {}, onClosed: () => {} },
+      environment: process.env,
+      signal,
+      onToolsChanged: () => {},
+      onClosed: () => {},
       onStderr: (text) => {
         complaints = (complaints + text).slice(-COMPLAINT_CHARS);
       },

@@ -40,7 +40,10 @@ export function mapTexts<Config extends ServerConfig>(
   if ('url' in config) return { ...config, url: change(config.url), headers: all(config.headers) };
   const { command, args, env, cwd } = config;
   return {
-    ...{ ...config, command: change(command), args: args.map(change), env: all(env) },
+    ...config,
+    command: change(command),
+    args: args.map(change),
+    env: all(env),
     ...(cwd !== undefined && { cwd: change(cwd) }),
   };
 }

@@ -61,7 +61,10 @@ async function listNested(
   try {
     const rules = await ignored;
     return await listFiles({
-      ...{ folder, hidden: true, signal: either, ...(rules && { rules }) },
+      folder,
+      hidden: true,
+      signal: either,
+      ...(rules && { rules }),
       named: [...NESTED_NAMES, '*.mdc'],
     });
   } catch {

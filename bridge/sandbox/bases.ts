@@ -243,7 +243,8 @@ export class Bases implements Disposable {
 
   #about(kind: BaseKind, found: ClosedEntries, places: readonly ClosedEntry[]): ClosedAbout {
     const closed = entriesOf(kind, places).map(({ path, closure }) => ({
-      ...{ name: this.#nameOf(path), closure },
+      name: this.#nameOf(path),
+      closure,
     }));
     return { notes: this.#notes(found, places), closed };
   }

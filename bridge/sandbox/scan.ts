@@ -195,7 +195,14 @@ export class WorkspaceScan {
       .map(({ name }) => join(folder, name));
     const { dev, ino, birthtimeMs, ctimeMs, mtimeMs } = stats;
     return {
-      ...{ dev, ino, birthtimeMs, closed, above, own, chain, readMs },
+      dev,
+      ino,
+      birthtimeMs,
+      closed,
+      above,
+      own,
+      chain,
+      readMs,
       below: paths.filter((path) => !closedPaths.has(path)),
       links: entries
         .filter((entry) => entry.isSymbolicLink())

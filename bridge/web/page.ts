@@ -79,7 +79,10 @@ function open(url: URL, { signal, net = PUBLIC_NET }: Visit): Promise<IncomingMe
   const request = url.protocol === 'https:' ? requestHttps : requestHttp;
   const headers = { accept: 'text/*, application/json', 'accept-encoding': 'identity' };
   const options = {
-    ...{ headers, signal, agent: false, lookup: publicLookup(net) },
+    headers,
+    signal,
+    agent: false,
+    lookup: publicLookup(net),
     maxHeaderSize: WEB_LIMITS.maxHeadBytes,
   };
   return new Promise((resolve, reject) => {

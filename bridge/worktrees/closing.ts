@@ -120,7 +120,9 @@ async function authorOf(
 ): Promise<Record<string, string>> {
   const { name, email } = await readAuthor(root, { home, prefix });
   return {
-    ...{ GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email },
-    ...{ GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email },
+    GIT_AUTHOR_NAME: name,
+    GIT_AUTHOR_EMAIL: email,
+    GIT_COMMITTER_NAME: name,
+    GIT_COMMITTER_EMAIL: email,
   };
 }

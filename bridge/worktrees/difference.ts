@@ -21,7 +21,10 @@ export async function tellDifference(
 ): Promise<Pick<ClosedWorktree, 'files' | 'omitted' | 'diff'>> {
   const timeoutMs = WORKTREE_LIMITS.gitWorkMs;
   const comparing = (...args: readonly string[]): GitCall => ({
-    ...{ ...call, args: [...COMPARE, ...args], timeoutMs, signal },
+    ...call,
+    args: [...COMPARE, ...args],
+    timeoutMs,
+    signal,
   });
   const raw = await git.run(comparing('-z', '--raw', base, now));
   const counts = await git.run(comparing('-z', '--numstat', base, now));

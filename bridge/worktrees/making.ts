@@ -106,7 +106,11 @@ async function fill(
   const links = isConfined ? await prepareLinks(settings.link, root, there) : [];
   const large = await largeFilesIn(git, paths, signal);
   return {
-    ...{ conversationId, branch, base, prefix: repository.prefix, objects: repository.objects },
+    conversationId,
+    branch,
+    base,
+    prefix: repository.prefix,
+    objects: repository.objects,
     uncommitted: hasChanges(status),
     links,
     modules,
@@ -114,7 +118,8 @@ async function fill(
       ...notesOf('submodule', modules).map((note) => `${note} ${NO_COMMIT_HOLDS}`),
       ...notesOf('file of Git LFS', large),
     ],
-    ...{ createdMs: Date.now(), head: null },
+    createdMs: Date.now(),
+    head: null,
   };
 }
 

@@ -94,7 +94,8 @@ function menuOf(asking: Asking, servers: readonly FoundServer[]): Entry[] {
     entries.push({ name: title, detail: `with the key in ${keyName}`, choose });
   }
   entries.push({
-    ...{ name: 'another server', detail: 'OpenAI-compatible, by its URL' },
+    name: 'another server',
+    detail: 'OpenAI-compatible, by its URL',
     choose: () => askServer(asking),
   });
   const choose = async () => ({ model: DEMO });
@@ -108,7 +109,8 @@ function menuOf(asking: Asking, servers: readonly FoundServer[]): Entry[] {
 
 function entriesOf({ name, baseUrl, models }: FoundServer): Entry[] {
   return models.slice(0, CLI_LIMITS.maxOfferedModels).map((model) => ({
-    ...{ name: model, detail: `${name} on this machine` },
+    name: model,
+    detail: `${name} on this machine`,
     choose: async () => ({ baseUrl, model }),
   }));
 }

@@ -43,7 +43,9 @@ async function runInBackground(
     const [message] = await once(process, 'message', { signal: AbortSignal.any([late, signal]) });
     const options = await daemonOptions(place, programs, StartSettings.parse(message));
     const background = {
-      ...{ withBridges: true, sharesTerminal: false, onNotice: () => {} },
+      withBridges: true,
+      sharesTerminal: false,
+      onNotice: () => {},
       onReady: async () => tell({ event: 'ready' }),
     };
     await runDaemon({ ...options, ...background }, signal);

@@ -139,8 +139,12 @@ async function tellReady(
   const project = withBridges ? await openProjectState(server, place.projectDir) : null;
   const { workspaceDir } = place;
   const ready = {
-    ...{ ...running, token, bridgeId: project?.bridgeId ?? null },
-    ...{ workspaceDir, stateDir: undefined, programs },
+    ...running,
+    token,
+    bridgeId: project?.bridgeId ?? null,
+    workspaceDir,
+    stateDir: undefined,
+    programs,
   };
   process.stdout.write(json ? readyLine(ready) : readyText(ready));
 }

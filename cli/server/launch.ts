@@ -77,7 +77,9 @@ async function start(options: LaunchOptions): Promise<LocalError | undefined> {
   const [program, ...first] = programs.daemon ?? programs.drawbridge;
   const args = ['daemon', '--state-dir', place.serverDir, '--kind', place.kind];
   const child = spawn(program, [...first, ...args], {
-    ...{ detached: true, cwd: place.serverDir, env: ownEnvironment(settings.environment) },
+    detached: true,
+    cwd: place.serverDir,
+    env: ownEnvironment(settings.environment),
     // What a crash writes comes into the log; the server's own lines do so anyway.
     stdio: ['ignore', 'ignore', log, 'ipc'],
   });

@@ -60,9 +60,17 @@ async function prepare(
     teller.notice(line, 'port_open');
   };
   return {
-    ...{ programs, state, bridge: null },
-    ...{ port: settings.port, host, isBehindProxy: trustProxy, model, workerSettings },
-    ...{ onReady, onNotice: teller.notice, onOutput: teller.output },
+    programs,
+    state,
+    bridge: null,
+    port: settings.port,
+    host,
+    isBehindProxy: trustProxy,
+    model,
+    workerSettings,
+    onReady,
+    onNotice: teller.notice,
+    onOutput: teller.output,
   };
 }
 
@@ -86,7 +94,8 @@ function tellPerson(): Teller {
   const warn = (line: string) => process.stderr.write(`${inOneLine(line)}\n`);
   return {
     ready: (served) => process.stdout.write(servedText(served)),
-    ...{ notice: warn, warn },
+    notice: warn,
+    warn,
     output: () => {},
   };
 }

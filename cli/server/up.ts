@@ -77,7 +77,7 @@ async function prepare(
   };
   const { move: moves = false } = options;
   const bridge = options.bridge ? { project: state, workspaceDir, environment, moves } : null;
-  return { ...{ programs, state, bridge, port }, ...served, ...{ onReady, onNotice } };
+  return { programs, state, bridge, port, ...served, onReady, onNotice };
 }
 
 /** Runs until `signal` aborts, which is no failure; before the instance is ready the exit code says so. */

@@ -22,61 +22,72 @@ export const EXTENSIONS = {
 /** In the order in which they are recognised: forks of VS Code set its variables too, so VS Code itself comes last. */
 export const EDITORS: readonly Editor[] = [
   {
-    ...{ name: 'antigravity', displayName: 'Antigravity' },
+    name: 'antigravity',
+    displayName: 'Antigravity',
     isHere: ({ ANTIGRAVITY_CLI_ALIAS }) => Boolean(ANTIGRAVITY_CLI_ALIAS),
     install: ['agy', 'antigravity'],
     programs: { darwin: ['/Applications/Antigravity.app/Contents/Resources/app/bin/antigravity'] },
   },
   {
-    ...{ name: 'devin', displayName: 'Devin' },
+    name: 'devin',
+    displayName: 'Devin',
     isHere: ({ __COG_BASHRC_SOURCED: sourced }) => Boolean(sourced),
     install: { byHand: 'install it in the Extensions view of its editor' },
   },
   {
-    ...{ name: 'replit', displayName: 'Replit' },
+    name: 'replit',
+    displayName: 'Replit',
     isHere: ({ REPLIT_USER }) => Boolean(REPLIT_USER),
     install: { byHand: 'its editor takes no extension of VS Code' },
   },
   {
-    ...{ name: 'cursor', displayName: 'Cursor' },
+    name: 'cursor',
+    displayName: 'Cursor',
     isHere: (own) => Boolean(own['CURSOR_TRACE_ID']) || runsInside(own, /cursor/i),
     install: ['cursor'],
     programs: { darwin: ['/Applications/Cursor.app/Contents/Resources/app/bin/cursor'] },
   },
   {
-    ...{ name: 'codespaces', displayName: 'GitHub Codespaces' },
+    name: 'codespaces',
+    displayName: 'GitHub Codespaces',
     isHere: ({ CODESPACES }) => Boolean(CODESPACES),
     install: ['code'],
   },
   {
-    ...{ name: 'cloudshell', displayName: 'Cloud Shell' },
+    name: 'cloudshell',
+    displayName: 'Cloud Shell',
     isHere: (own) => Boolean(own['EDITOR_IN_CLOUD_SHELL'] || own['CLOUD_SHELL']),
     install: { byHand: 'install it in the Extensions view of its editor' },
   },
   {
-    ...{ name: 'trae', displayName: 'Trae' },
+    name: 'trae',
+    displayName: 'Trae',
     isHere: ({ TERM_PRODUCT }) => TERM_PRODUCT === 'Trae',
     install: ['trae'],
   },
   {
-    ...{ name: 'firebasestudio', displayName: 'Firebase Studio' },
+    name: 'firebasestudio',
+    displayName: 'Firebase Studio',
     isHere: ({ MONOSPACE_ENV }) => Boolean(MONOSPACE_ENV),
     install: ['code'],
   },
   {
-    ...{ name: 'positron', displayName: 'Positron' },
+    name: 'positron',
+    displayName: 'Positron',
     isHere: ({ POSITRON }) => POSITRON === '1',
     install: ['positron'],
     programs: { darwin: ['/Applications/Positron.app/Contents/Resources/app/bin/code'] },
   },
   {
-    ...{ name: 'windsurf', displayName: 'Windsurf' },
+    name: 'windsurf',
+    displayName: 'Windsurf',
     isHere: (own) => runsInside(own, /windsurf/i),
     install: ['windsurf'],
     programs: { darwin: ['/Applications/Windsurf.app/Contents/Resources/app/bin/windsurf'] },
   },
   {
-    ...{ name: 'vscodium', displayName: 'VSCodium' },
+    name: 'vscodium',
+    displayName: 'VSCodium',
     isHere: (own) => runsInside(own, /codium/i),
     install: ['codium', 'vscodium'],
     programs: {
@@ -85,7 +96,8 @@ export const EDITORS: readonly Editor[] = [
     },
   },
   {
-    ...{ name: 'vscode-insiders', displayName: 'VS Code Insiders' },
+    name: 'vscode-insiders',
+    displayName: 'VS Code Insiders',
     isHere: (own) =>
       own['TERM_PROGRAM'] === 'vscode' &&
       Boolean(own['TERM_PROGRAM_VERSION']?.endsWith('-insider')),
@@ -99,7 +111,8 @@ export const EDITORS: readonly Editor[] = [
     },
   },
   {
-    ...{ name: 'vscode', displayName: 'VS Code' },
+    name: 'vscode',
+    displayName: 'VS Code',
     isHere: ({ TERM_PROGRAM }) => TERM_PROGRAM === 'vscode',
     install: ['code'],
     programs: {
@@ -111,22 +124,26 @@ export const EDITORS: readonly Editor[] = [
     },
   },
   {
-    ...{ name: 'jetbrains', displayName: 'JetBrains IDE' },
+    name: 'jetbrains',
+    displayName: 'JetBrains IDE',
     isHere: ({ TERMINAL_EMULATOR }) => /jetbrains/i.test(TERMINAL_EMULATOR ?? ''),
     install: { byHand: 'look for a companion of Gemini CLI or Qwen Code among its plugins' },
   },
   {
-    ...{ name: 'sublime', displayName: 'Sublime Text' },
+    name: 'sublime',
+    displayName: 'Sublime Text',
     isHere: ({ TERM_PROGRAM }) => TERM_PROGRAM === 'sublime',
     install: { byHand: 'look for a companion of Gemini CLI or Qwen Code among its packages' },
   },
   {
-    ...{ name: 'zed', displayName: 'Zed' },
+    name: 'zed',
+    displayName: 'Zed',
     isHere: (own) => own['TERM_PROGRAM'] === 'Zed' || Boolean(own['ZED_SESSION_ID']),
     install: { byHand: 'look for a companion of Gemini CLI or Qwen Code among its extensions' },
   },
   {
-    ...{ name: 'xcode', displayName: 'Xcode' },
+    name: 'xcode',
+    displayName: 'Xcode',
     isHere: ({ XCODE_VERSION_ACTUAL }) => Boolean(XCODE_VERSION_ACTUAL),
     install: { byHand: 'it has no extension that could be a companion' },
   },

@@ -229,7 +229,9 @@ async function testServers(name: string | undefined, options: LocationOptions): 
       'sandbox' in config && config.sandbox
         ? UNTRIED
         : await tryServer(config, {
-            ...{ folder: dirname(file), workspace, loginFile: loginFileOf(file, listed) },
+            folder: dirname(file),
+            workspace,
+            loginFile: loginFileOf(file, listed),
           });
     terminal.writeOut(`${listed}: ${inLine(tried.summary)}\n`);
     for (const line of tried.lines) terminal.writeOut(`  ${inLine(line)}\n`);

@@ -92,7 +92,8 @@ async function askRegistry(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise
   const registry = await findRegistry(env, either);
   const url = `${registry.replace(/\/+$/, '')}/-/package/drawbridge/dist-tags`;
   const response = await fetch(url, {
-    ...{ redirect: 'error', signal: either },
+    redirect: 'error',
+    signal: either,
     headers: { accept: 'application/json' },
   });
   const text = await readTextWithin(response, CLI_LIMITS.maxRegistryChars);

@@ -28,13 +28,17 @@ const ModelName = z.string().min(1).max(MODEL_LIMITS.maxNameChars);
 /** Sources: Ollama's docs/api.md, LM Studio's REST API v0, llama.cpp's tools/server/README.md. */
 const KINDS: readonly ServerKind[] = [
   {
-    ...{ name: 'Ollama', origin: 'http://127.0.0.1:11434', path: '/api/tags' },
+    name: 'Ollama',
+    origin: 'http://127.0.0.1:11434',
+    path: '/api/tags',
     models: z
       .object({ models: z.array(z.object({ name: ModelName })) })
       .transform(({ models }) => models.map(({ name }) => name)),
   },
   {
-    ...{ name: 'LM Studio', origin: 'http://127.0.0.1:1234', path: '/api/v0/models' },
+    name: 'LM Studio',
+    origin: 'http://127.0.0.1:1234',
+    path: '/api/v0/models',
     models: z
       .object({ data: z.array(z.object({ id: ModelName, type: z.string() })) })
       .transform(({ data }) =>
@@ -42,7 +46,9 @@ const KINDS: readonly ServerKind[] = [
       ),
   },
   {
-    ...{ name: 'llama.cpp', origin: 'http://127.0.0.1:8080', path: '/v1/models' },
+    name: 'llama.cpp',
+    origin: 'http://127.0.0.1:8080',
+    path: '/v1/models',
     // Many programs listen on 8080, and many have this path.
     models: z
       .object({ data: z.array(z.object({ id: ModelName, owned_by: z.literal('llamacpp') })) })

@@ -61,7 +61,10 @@ function put(holder: object, path: SettingPath, value: unknown): void {
   }
   // Not by assignment: a key named `__proto__` would set the object's prototype.
   Object.defineProperty(holder, last, {
-    ...{ value, writable: true, enumerable: true, configurable: true },
+    value,
+    writable: true,
+    enumerable: true,
+    configurable: true,
   });
 }
 

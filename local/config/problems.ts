@@ -30,9 +30,15 @@ export function describeUnknown(path: readonly PropertyKey[], key: string): stri
 
 /** Names from other programs and from the environment. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
-  ...{ apikey: 'key', keyname: 'key', openaiapikey: 'key' },
-  ...{ url: 'baseUrl', endpoint: 'baseUrl', openaibaseurl: 'baseUrl' },
-  ...{ openaimodel: 'model', defaultmodel: 'model', defaultmode: 'mode' },
+  apikey: 'key',
+  keyname: 'key',
+  openaiapikey: 'key',
+  url: 'baseUrl',
+  endpoint: 'baseUrl',
+  openaibaseurl: 'baseUrl',
+  openaimodel: 'model',
+  defaultmodel: 'model',
+  defaultmode: 'mode',
 };
 
 function nearest(key: string, names: readonly string[]): string | undefined {

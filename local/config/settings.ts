@@ -101,16 +101,25 @@ const ROWS: readonly Row[] = [
   { name: 'key', variable: 'OPENAI_API_KEY', parse: () => ({ env: 'OPENAI_API_KEY' }) },
   { name: 'models', variable: 'MODELS', parse: asJson },
   {
-    ...{ name: 'mode', flag: 'mode', variable: 'DRAWBRIDGE_MODE', fallback: DEFAULTS.mode },
+    name: 'mode',
+    flag: 'mode',
+    variable: 'DRAWBRIDGE_MODE',
+    fallback: DEFAULTS.mode,
     parse: (text) => oneOf('DRAWBRIDGE_MODE', ModeName.safeParse(text).data, 'a mode such as plan'),
   },
   {
-    ...{ name: 'preset', flag: 'preset', variable: 'DRAWBRIDGE_PRESET', fallback: DEFAULTS.preset },
+    name: 'preset',
+    flag: 'preset',
+    variable: 'DRAWBRIDGE_PRESET',
+    fallback: DEFAULTS.preset,
     parse: (text) =>
       oneOf('DRAWBRIDGE_PRESET', Preset.safeParse(text).data, Preset.options.join(', ')),
   },
   {
-    ...{ name: 'server.port', flag: 'port', variable: 'DRAWBRIDGE_PORT', fallback: DEFAULTS.port },
+    name: 'server.port',
+    flag: 'port',
+    variable: 'DRAWBRIDGE_PORT',
+    fallback: DEFAULTS.port,
     parse: (text) => oneOf('DRAWBRIDGE_PORT', toPort(text), 'a number from 0 to 65535'),
   },
   { name: 'server.allowedOrigins', variable: 'ALLOWED_ORIGINS', parse: asList },
@@ -121,7 +130,9 @@ const ROWS: readonly Row[] = [
   { name: 'server.runsPerMinute', variable: 'RATE_LIMIT_RUNS_PER_MINUTE', parse: Number },
   { name: 'server.promptBlocks', variable: 'PROMPT_BLOCKS', parse: asJson },
   {
-    ...{ name: 'updateHint', variable: 'DRAWBRIDGE_UPDATE_HINT', fallback: DEFAULTS.updateHint },
+    name: 'updateHint',
+    variable: 'DRAWBRIDGE_UPDATE_HINT',
+    fallback: DEFAULTS.updateHint,
     parse: (text) =>
       oneOf(
         'DRAWBRIDGE_UPDATE_HINT',

@@ -65,8 +65,13 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
   const work: Parameters<typeof runServer>[1] = async ({ url, announce }, running) => {
     const projects = new Projects({ ...options, url, host, onNotice });
     const report = (): ServerReport => ({
-      ...{ version: options.version, pid: process.pid, url, model: options.modelNames },
-      ...{ started, projects: projects.reports, notices },
+      version: options.version,
+      pid: process.pid,
+      url,
+      model: options.modelNames,
+      started,
+      projects: projects.reports,
+      notices,
       settings: digestsOf(options.workerSettings),
     });
     const { withBridges } = options;

@@ -100,10 +100,15 @@ export class Project {
     const { bridgeId } = await openProjectState(state, place.projectDir);
     const { token, expiresMs } = await mintBridgeToken(state.authSecret, bridgeId);
     const bridge = {
-      ...{ url, token, bridgeId, environment, asksAtTerminal },
+      url,
+      token,
+      bridgeId,
+      environment,
+      asksAtTerminal,
       machineId: state.device.deviceId,
       machineDir: state.dir,
-      ...{ workspaceDir: place.workspaceDir, stateDir: place.projectDir },
+      workspaceDir: place.workspaceDir,
+      stateDir: place.projectDir,
       logFile: bridgeLogOf(state.logsDir, place.workspaceDir),
     };
     const gone = new AbortController();

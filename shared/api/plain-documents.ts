@@ -27,7 +27,8 @@ function plainDocument({ id, type, content, metadata }: Document): PlainDocument
   return {
     ...metadata,
     ...(outcome && { status: outcome.status, result: outcome.data }),
-    ...{ id, type },
+    id,
+    type,
     ...(content !== null && { content }),
   };
 }

@@ -138,7 +138,13 @@ export function offered(offer: Offer): Tool {
   const { $schema: _, ...parameters } = inputSchema;
   const check = schemaCheck(inputSchema);
   return {
-    ...{ name, description, effect, idempotent, document, origin, digest },
+    name,
+    description,
+    effect,
+    idempotent,
+    document,
+    origin,
+    digest,
     aliases: [],
     renamed: {},
     executor: 'bridge',

@@ -183,7 +183,9 @@ const DONE: ReadonlySet<string> = new Set(['done', 'complete']);
 
 function boxesIn(body: string): Todo[] {
   return [...body.matchAll(/^[ \t]*[-*]\s+\[([ xX])\]\s+(.+)$/gm)].map(([, box, content = '']) => ({
-    ...{ id: '', content: content.trim(), dependencies: [] },
+    id: '',
+    content: content.trim(),
+    dependencies: [],
     status: box === ' ' ? ('pending' as const) : ('completed' as const),
   }));
 }

@@ -34,7 +34,10 @@ export async function createAgent(
   // Without a key, a repeat after a restart would take somebody else's agent for its own.
   const idempotencyKey = sent.idempotencyKey ?? (newId && crypto.randomUUID());
   const { caller } = await submitMessage(env, {
-    ...{ request, ...sent, idempotencyKey, newId },
+    request,
+    ...sent,
+    idempotencyKey,
+    newId,
     agent: { title, webhook, workspace, branch, base, commit },
   }).catch((error) => {
     throw newId && isTaken(error) ? idTaken() : error;

@@ -132,7 +132,12 @@ export function assembleParts(
   const listing = new Listing(row, store, env, () => agent?.status, usage);
   const reader = new TapeReader(listing, tape, log, store.runs);
   const titles = new Titles({
-    ...{ listing, runs: store.runs, reader, recorder, watch, settings: env },
+    listing,
+    runs: store.runs,
+    reader,
+    recorder,
+    watch,
+    settings: env,
     arm: () => deadlines.arm(),
   });
   const family = { env, log, runs: store.runs, recorder, now: deps.now, arm: deps.arm };
@@ -179,7 +184,15 @@ export function assembleParts(
   const arm = () => deadlines.arm();
   const agent: Agent | null = row.agent
     ? new Agent(row.agent, {
-        ...{ log, recorder, reader, listing, store, env, hands, publish, arm },
+        log,
+        recorder,
+        reader,
+        listing,
+        store,
+        env,
+        hands,
+        publish,
+        arm,
         turns: store.runs.turns,
         deliveries: new DeliveryStore(meter.watch(storage.sql)),
       })

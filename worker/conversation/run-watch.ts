@@ -54,8 +54,12 @@ export class RunWatch {
     metrics.runs.add({ status });
     if (code !== undefined) metrics.errors.add({ place: 'run', code });
     markSpan(`invoke_agent ${AGENT}`, {
-      ...{ ...this.#spanOf(run), operation: 'invoke_agent', agent: AGENT, error: code },
-      ...{ model: run.request.model, seconds: work.durationMs / SECOND },
+      ...this.#spanOf(run),
+      operation: 'invoke_agent',
+      agent: AGENT,
+      error: code,
+      model: run.request.model,
+      seconds: work.durationMs / SECOND,
     });
     this.tell('run_ended', run, { status, code, ...work });
   }
@@ -106,7 +110,12 @@ export class RunWatch {
     if (firstMs !== undefined) metrics.firstSeconds.observe({ model }, firstMs);
     const tokens = { inputTokens: usage?.promptTokens, outputTokens: usage?.completionTokens };
     markSpan(`chat ${model}`, {
-      ...{ ...this.#spanOf(run), operation: 'chat', isStream: true, model, ...asked, ...tokens },
+      ...this.#spanOf(run),
+      operation: 'chat',
+      isStream: true,
+      model,
+      ...asked,
+      ...tokens,
       cachedTokens: usage?.cachedPromptTokens,
       cacheWriteTokens: usage?.cacheWriteTokens,
       reasoningTokens: usage?.reasoningTokens,

@@ -81,7 +81,10 @@ export class Deliveries {
       const { type, timestamp } = JSON.parse(body) as WebhookEvent;
       return {
         id: this.#idOf(row),
-        ...{ type, timestamp, state, attempts },
+        type,
+        timestamp,
+        state,
+        attempts,
         ...(answer !== null && { answer }),
         ...(state === 'pending' && { next: new Date(nextMs).toISOString() }),
       };

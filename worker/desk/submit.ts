@@ -68,7 +68,11 @@ export async function submitMessage(env: Env, sending: Sending): Promise<Submitt
     await submitOnce(env, caller, {
       request: {
         ...runRequestOf(request),
-        ...{ model, budget, idempotency, planFile: sending.planFile, trace: sending.trace },
+        model,
+        budget,
+        idempotency,
+        planFile: sending.planFile,
+        trace: sending.trace,
         unasking: sending.unasking || request.questions?.allowed === false,
       },
       device: request.device,
@@ -156,7 +160,13 @@ function runRequestOf(request: ChatRequest): Omit<RunRequest, 'model'> {
   const questions = asking && { afterSeconds: asking.afterSeconds, otherwise: asking.otherwise };
   return {
     ...modeOf(request),
-    ...{ messages, tools, context, sampling, withReasoning, questions, createdMs: Date.now() },
+    messages,
+    tools,
+    context,
+    sampling,
+    withReasoning,
+    questions,
+    createdMs: Date.now(),
   };
 }
 

@@ -56,7 +56,9 @@ export interface LogFields {
 export function logEvent(event: LogEvent, { error, ...fields }: LogFields = {}): void {
   const level = EVENTS[event];
   const told = {
-    ...{ time: new Date().toISOString(), level, event },
+    time: new Date().toISOString(),
+    level,
+    event,
     ...fields,
     ...(error !== undefined && describeError(error)),
   };

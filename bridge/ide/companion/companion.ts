@@ -162,7 +162,9 @@ export class Companion {
     const { onDiff, onGuest, ide, diagnose } = this.#options;
     const { streamlessMs = COMPANION_LIMITS.streamlessMs } = this.#options;
     return Session.start({
-      ...{ family, onDiff, streamlessMs },
+      family,
+      onDiff,
+      streamlessMs,
       newProtocol: (options) =>
         this.#mcp.newProtocol({ ...options, diagnose, title: ide.displayName }),
       context: () => this.#context && toContextUpdate(this.#context),

@@ -76,7 +76,9 @@ export class CompanionHost {
   async #start(): Promise<void> {
     const { root, stateDir: _, onGuest, ...options } = this.#place;
     const companion = await Companion.start({
-      ...{ ...options, ide: DRAWBRIDGE, roots: [root] },
+      ...options,
+      ide: DRAWBRIDGE,
+      roots: [root],
       onGuest: (guest, change) => {
         tellGuest(guest.program, change);
         onGuest?.(guest, change);

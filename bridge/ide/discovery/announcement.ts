@@ -86,7 +86,10 @@ function announcementOf(found: Found, file: DiscoveryFile): Announcement {
   const pid = pidOf(found.numbers, file);
   const ide = file.ideInfo ?? (file.ideName && { name: file.ideName, displayName: file.ideName });
   return {
-    ...{ family, source, port, changedMs },
+    family,
+    source,
+    port,
+    changedMs,
     ...(token && { token }),
     ...(told !== null && told !== undefined && { told }),
     ...(pid !== undefined && { pid }),

@@ -21,7 +21,10 @@ export async function placeHere(
 ): Promise<Place> {
   const { platform, pid } = process;
   return {
-    ...{ workspace, environment, platform, pid },
+    workspace,
+    environment,
+    platform,
+    pid,
     home: homedir(),
     temporaryFolders: await temporaryFolders(signal),
     userId: process.getuid?.(),

@@ -22,7 +22,9 @@ export function readVariables({ environment }: Place): Gathered & Preference {
   const chosenPort = choice ? portIn(choice) : undefined;
   if (choice && chosenPort === undefined) passedOver.push({ source: CHOICE, why: NO_PORT });
   return {
-    ...{ announcements, passedOver, chosenPort },
+    announcements,
+    passedOver,
+    chosenPort,
     chosenPid: pid ? Pid.safeParse(Number(pid)).data : undefined,
     shellPorts: new Set(announcements.map(({ port }) => port)),
   };
@@ -49,7 +51,10 @@ function readFamily(
   const token = Token.safeParse(environment[variables.token ?? '']).data;
   const told = environment[variables.roots];
   const announcement = {
-    ...{ family, source: variables.port, port, changedMs: 0 },
+    family,
+    source: variables.port,
+    port,
+    changedMs: 0,
     ...(token && { token }),
     ...(told !== undefined && { told }),
   };

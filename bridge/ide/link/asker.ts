@@ -121,7 +121,8 @@ export class EditorAsker implements Asker {
         unanswered: 0,
         opening: Promise.resolve(),
       },
-      ...{ decided: newDeferred(), settled: new AbortController() },
+      decided: newDeferred(),
+      settled: new AbortController(),
     };
     const withdrawn = newDeferred<undefined>();
     const withdraw = () => withdrawn.resolve(undefined);

@@ -222,8 +222,13 @@ async function openConnection(
     return await connectServer(
       { url: `http://${host}:${port}/mcp`, headers, disabled: false },
       {
-        ...{ folder: '/', workspace: '/', environment: {}, fetch, isOld: true },
-        ...{ onStderr: () => {}, onToolsChanged: () => {} },
+        folder: '/',
+        workspace: '/',
+        environment: {},
+        fetch,
+        isOld: true,
+        onStderr: () => {},
+        onToolsChanged: () => {},
         signal: AbortSignal.any([signal, late.signal]),
         onNotification: (method, params) => {
           const news = readNotification(method, params);

@@ -56,8 +56,11 @@ export function withOneActive(openFiles: readonly OpenFile[]): OpenFile[] {
 
 function inactive({ path, timestamp }: OpenFile): OpenFile {
   return {
-    ...{ path, timestamp, isActive: undefined },
-    ...{ cursor: undefined, selectedText: undefined },
+    path,
+    timestamp,
+    isActive: undefined,
+    cursor: undefined,
+    selectedText: undefined,
   };
 }
 
@@ -73,7 +76,8 @@ async function tell(
   if (!isActive) return { path: name };
   const isShown = workspace.mayShow(real) && mayRead(name);
   return {
-    ...{ path: name, isActive },
+    path: name,
+    isActive,
     ...(cursor && { cursor: placeOf(cursor) }),
     ...(isShown && selectedText && { selectedText: cut(selectedText) }),
   };

@@ -66,7 +66,10 @@ function tell(
   names: ReadonlyMap<string, string>,
 ): Diagnostics['items'][number] {
   return {
-    ...{ path: names.get(path) ?? path, line, column, severity },
+    path: names.get(path) ?? path,
+    line,
+    column,
+    severity,
     message: shorten(message, FINDING_LIMITS.maxDiagnosticChars),
     ...(source !== undefined && { source: shorten(source, REQUEST_LIMITS.maxNameChars) }),
   };

@@ -83,7 +83,8 @@ export class EditorLink {
     this.#place = place;
     this.#limits = place.limits ?? LINK_LIMITS;
     this.asker = new EditorAsker({
-      ...{ limits: this.#limits, isConfirmed: place.isConfirmed },
+      limits: this.#limits,
+      isConfirmed: place.isConfirmed,
       onUnconfirmed: () => void this.#preferConfirmed(),
     });
     this.#life = this.#live();
@@ -146,7 +147,8 @@ export class EditorLink {
     const { signal } = this.#ended;
     try {
       return await connectFirst(await this.#search(), {
-        ...{ limits: this.#limits, signal },
+        limits: this.#limits,
+        signal,
         onNews: (candidate, news) => this.#take(candidate, news),
       });
     } catch {

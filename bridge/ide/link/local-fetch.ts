@@ -28,7 +28,9 @@ export function createLocalFetch(options: LocalFetchOptions): Fetch {
     const { promise, resolve, reject } = newDeferred<Response>();
     const sent = { ...Object.fromEntries(new Headers(headers)), host: hostHeader(options.port) };
     const outgoing = request(new URL(url), {
-      ...{ method, agent, headers: sent },
+      method,
+      agent,
+      headers: sent,
       ...(signal && { signal }),
     });
     outgoing.once('error', reject);

@@ -53,7 +53,8 @@ export function readNotification(method: string, params: unknown): EditorNews | 
   switch (method) {
     case 'ide/contextUpdate':
       return parsed(method, ContextUpdate, params, ({ workspaceState }) => ({
-        ...{ type: 'context', openFiles: workspaceState?.openFiles },
+        type: 'context',
+        openFiles: workspaceState?.openFiles,
         isTrusted: workspaceState?.isTrusted,
       }));
     case 'ide/diffAccepted':

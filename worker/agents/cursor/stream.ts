@@ -78,7 +78,12 @@ async function streamRun(c: Context<AppContext>): Promise<Response> {
   const { writer, life } = stream;
   const finish = (how: Delivered) => stream.finish(how);
   return await streamDelivery(c.req.raw, c.env, {
-    ...{ followed, first, delivery: stream, writer, life, finish },
+    followed,
+    first,
+    delivery: stream,
+    writer,
+    life,
+    finish,
   });
 }
 

@@ -96,7 +96,8 @@ export class CallDesk {
     const { turns, toolbox, steers } = log;
     const spoken = steers.filter(({ isNote }) => !isNote);
     return repeatedResult(call, {
-      ...{ turns, toolbox },
+      turns,
+      toolbox,
       spokenAfter: new Set(spoken.map(({ turns: before }) => before ?? -1)),
       resultOf: (turn, index) => log.resultOf(turn, index),
       leftOutThrough: () => log.leftOutThrough(),

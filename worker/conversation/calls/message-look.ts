@@ -29,7 +29,8 @@ export function messageLookOf(
   const { workspacePath = '' } = request.context ?? {};
   const isBounded = workspacePath !== '' && workspacePath.length <= REQUEST_LIMITS.maxPathChars;
   return {
-    ...{ conversationId, mentions: mentionsOf(request) },
+    conversationId,
+    mentions: mentionsOf(request),
     ...(request.worktree && { worktree: request.worktree }),
     ...(shown && { shown }),
     ...(isBounded && { workspacePath }),

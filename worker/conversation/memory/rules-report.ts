@@ -34,8 +34,14 @@ export function reportRules(run: ToldRun, history: History): Omit<RuleReports, '
 function reportsOfRequest({ request }: ToldRun): RuleReport[] {
   const rules = request.context?.rules ?? [];
   return rules.map((text, index) => ({
-    ...{ path: `context.rules[${index}]`, name: '', origin: 'request', kind: 'always' },
-    ...{ folder: '.', state: 'applied', reason: 'always', chars: text.length },
+    path: `context.rules[${index}]`,
+    name: '',
+    origin: 'request',
+    kind: 'always',
+    folder: '.',
+    state: 'applied',
+    reason: 'always',
+    chars: text.length,
   }));
 }
 

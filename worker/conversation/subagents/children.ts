@@ -164,7 +164,11 @@ export class Children {
   async #start(run: Run, call: Call): Promise<void> {
     const { env, row, log, recorder, calls, now } = this.#deps;
     const planned = planTask(call, {
-      ...{ conversationId: row.id, run, log, settings: env, nowMs: now() },
+      conversationId: row.id,
+      run,
+      log,
+      settings: env,
+      nowMs: now(),
       isAgent: row.agent !== undefined,
       startedMs: Date.parse(recorder.response?.created ?? ''),
     });

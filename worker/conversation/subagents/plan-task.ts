@@ -57,12 +57,21 @@ export function planTask(call: Call, starting: Starting): PlannedTask {
     type: 'start',
     title: args.description,
     request: {
-      ...{ model, mode, tools, sampling, unasking, questions, withReasoning, worktree, budget },
+      model,
+      mode,
+      tools,
+      sampling,
+      unasking,
+      questions,
+      withReasoning,
+      worktree,
+      budget,
       messages: [...demandsOf(run), { role: 'user', content: args.prompt }],
       context: context?.rules && { rules: context.rules },
       subagent: { type, depth, mayStart: below, definition, ...isUnattended },
       idempotency: { key: call.callId, digest: call.callId },
-      ...{ trace, createdMs: nowMs },
+      trace,
+      createdMs: nowMs,
     },
   };
 }

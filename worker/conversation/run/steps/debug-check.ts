@@ -22,7 +22,8 @@ export function searchesAtEnd(run: Run, { log, newUuid }: Deps): OwnCall[] {
   const tool = log.toolbox.find(grep.name);
   if (!isDebug(run) || !tool || !isReachable(tool, run.machine)) return [];
   const search = (args: Readonly<Record<string, unknown>>) => ({
-    ...{ callId: newCallId(newUuid()), name: grep.name },
+    callId: newCallId(newUuid()),
+    name: grep.name,
     args: { pattern: DEBUG_MARK, ...args },
   });
   const inFiles = editedFiles(log).map((path) => search({ path, head_limit: 3 }));

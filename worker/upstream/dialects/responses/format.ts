@@ -18,7 +18,11 @@ export function formatResponses(request: UpstreamRequest, target: ServerTarget):
     ...(tools.length > 0 && {
       // Strict would demand every argument that a tool leaves to the model.
       tools: tools.map(({ name, description, parameters }) => ({
-        ...{ type: 'function', name, description, parameters, strict: false },
+        type: 'function',
+        name,
+        description,
+        parameters,
+        strict: false,
       })),
       tool_choice: 'auto',
       parallel_tool_calls: parallelToolCalls,
