@@ -1,4 +1,5 @@
 /** Computes the events that bring the screen up to date with a snapshot. */
+import { factsOf } from '../../shared/wire/document-types.ts';
 import type { ChatResponse, Document } from '../../shared/wire/documents.ts';
 import { ToolOutcome } from '../../shared/wire/documents.ts';
 import { type StreamEvent, TapeEvent } from '../../shared/wire/events.ts';
@@ -79,22 +80,10 @@ function unseenOutput(shown: Shown | undefined, metadata: Document['metadata']):
 /** Looks at the metadata, because calls that run in parallel end in any order. */
 function isComplete({ type, metadata }: Document, isPast: boolean): boolean {
   if (metadata['result'] !== undefined || metadata['interrupted'] === true) return true;
-  switch (type) {
-    case 'tool_call':
-      return false;
-    case 'file_edit':
-      return metadata['diff'] !== undefined;
-    case 'terminal_command':
-      // A command that runs on in the background has no exit code.
-      return metadata['exitCode'] !== undefined || metadata['duration_ms'] !== undefined;
-    case 'plan':
-    case 'todo_update':
-      return metadata['todos'] !== undefined;
-    case 'clarification':
-      return metadata['answers'] !== undefined || (isPast && !isUnanswered(metadata));
-    default:
-      return isPast;
-  }
+  const { finishedBy } = factsOf(type);
+  if (finishedBy === null) return isPast;
+  const isSkipped = type === 'clarification' && isPast && !isUnanswered(metadata);
+  return isSkipped || finishedBy.some((field) => metadata[field] !== undefined);
 }
 
 export type ApprovalEvent = Extract<StreamEvent, { type: 'approval_request' }>;

@@ -1,4 +1,5 @@
 /** Turns the events of a response into text for a screen: pure, one event at a time. */
+import { factsOf } from '../../shared/wire/document-types.ts';
 import type { StreamEvent } from '../../shared/wire/events.ts';
 import type { Paint } from '../terminal/paint.ts';
 import { catchUp } from './catch-up.ts';
@@ -116,7 +117,7 @@ function isInView(view: View, shown: Shown): boolean {
 
 /** Whether the document is part of the answer; the others show the work behind it. */
 function isAnswer({ type }: Shown): boolean {
-  return type === 'text' || type === 'code_block' || type === 'code_reference' || type === 'plan';
+  return factsOf(type).voice === 'answer';
 }
 
 /** Text appears as it streams; other documents appear when there is something to show. */
@@ -144,6 +145,9 @@ function writeEvent(
     case 'terminal_command':
     case 'error':
       return writeToolEvent(pen, shown, event, place, paint);
+    default:
+      // A type of a later version: the screen leaves it out.
+      return void (shown.type satisfies never);
   }
 }
 

@@ -74,6 +74,11 @@ export interface ToolDefinition<Schema extends z.ZodObject = z.ZodObject> extend
   readonly subjects?: (args: z.infer<Schema>) => readonly string[];
 }
 
+/** How a call is shown. The call of an unknown tool is a `tool_call`. */
+export function documentOf(tool: Pick<ToolFacts, 'document'> | undefined): ToolDocument {
+  return tool?.document ?? { type: 'tool_call' };
+}
+
 /** Whether the tool's subject is a path of the workspace. */
 export function takesPath({ executor, document, origin }: ToolFacts): boolean {
   return executor === 'bridge' && document.type !== 'terminal_command' && origin === undefined;

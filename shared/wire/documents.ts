@@ -3,21 +3,10 @@ import * as z from 'zod';
 import { ConversationId, DocumentId, ResponseId } from '../ids.ts';
 import { AttentionItem } from './attention.ts';
 import { BudgetState, Cost } from './budget.ts';
+import { documentTypes } from './document-types.ts';
 import { Mode } from './modes.ts';
 
-export const DocumentType = z.enum([
-  'text',
-  'code_reference',
-  'code_block',
-  'file_edit',
-  'tool_call',
-  'terminal_command',
-  'plan',
-  'clarification',
-  'error',
-  'todo_update',
-  'reasoning',
-]);
+export const DocumentType = z.enum(documentTypes);
 export type DocumentType = z.infer<typeof DocumentType>;
 
 /**
@@ -184,7 +173,7 @@ export const DocumentMetadata = {
   }),
   todo_update: TodoUpdateMetadata,
   reasoning: z.object({ format: z.literal('plain') }),
-} as const;
+} as const satisfies Record<DocumentType, z.ZodObject>;
 
 /** Tokens of a response, summed over its turns and those of its subagents. */
 export const Usage = z.object({

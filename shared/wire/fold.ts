@@ -1,4 +1,5 @@
 /** Builds documents from events: the one place that defines what a response looks like after a list of events. */
+import { factsOf } from './document-types.ts';
 import type { ChatResponse, ConversationView, Document, ResponseStatus } from './documents.ts';
 import type { ReadEvent, StreamEvent, TapeEvent } from './events.ts';
 import type { SubagentAsk } from './subagents.ts';
@@ -211,30 +212,9 @@ export function newDocument(
     id,
     type,
     sequence,
-    content: hasText(type) ? '' : null,
+    content: factsOf(type).hasText ? '' : null,
     metadata: { ...start.metadata },
   };
-}
-
-function hasText(type: Document['type']): boolean {
-  switch (type) {
-    case 'text':
-    case 'code_block':
-    case 'code_reference':
-    case 'plan':
-    case 'clarification':
-    case 'error':
-    case 'reasoning':
-      return true;
-    case 'file_edit':
-    case 'tool_call':
-    case 'terminal_command':
-    case 'todo_update':
-      return false;
-    default:
-      void (type satisfies never);
-      return false; // A type of a later version: its text, if any, comes as deltas.
-  }
 }
 
 /** Documents are numbered from 1 without gaps, so the id gives the index. Only a damaged answer has gaps. */

@@ -3,7 +3,8 @@ import type { AgentStatus } from '../../shared/api/agents.ts';
 import type { ConversationInfo, ConversationPatch } from '../../shared/api/conversations.ts';
 import type { UsageEntry } from '../../shared/api/usage.ts';
 import { ACCOUNT_LIMITS } from '../../shared/limits.ts';
-import type { ChatResponse, ConversationView, DocumentType } from '../../shared/wire/documents.ts';
+import { factsOf } from '../../shared/wire/document-types.ts';
+import type { ChatResponse, ConversationView } from '../../shared/wire/documents.ts';
 import type { Env } from '../env.ts';
 import { accountOf } from '../objects.ts';
 import type { Listed, Spent } from '../ports.ts';
@@ -173,7 +174,9 @@ function newest(text: string): string {
 export function saidIn(message: string, response: ChatResponse | null): string {
   const documents = response?.documents ?? [];
   const answered = documents
-    .filter(({ type, metadata }) => WORDS.has(type) && metadata['interrupted'] !== true)
+    .filter(
+      ({ type, metadata }) => factsOf(type).voice === 'answer' && metadata['interrupted'] !== true,
+    )
     .map(({ content }) => content ?? '');
   return [message, ...answered].join('\n');
 }
@@ -195,5 +198,3 @@ export function newestSaid(views: Iterable<ConversationView>, enough: number): s
   }
   return said;
 }
-
-const WORDS: ReadonlySet<DocumentType> = new Set(['text', 'code_block', 'code_reference', 'plan']);

@@ -1,4 +1,5 @@
 /** Renders documents as one Markdown text, the form of an answer for OpenAI's clients. */
+import { factsOf } from '../../shared/wire/document-types.ts';
 import type { Document, Metadata } from '../../shared/wire/documents.ts';
 import { Fence } from './fence.ts';
 
@@ -44,8 +45,9 @@ export class Rendering {
 
   /** `known` is the content known beforehand. The fence is chosen to fit it. */
   start(document: Tellable, known = ''): void {
-    const kind = kindOf(document);
-    if (!kind) return;
+    const { voice } = factsOf(document.type);
+    if (voice === null) return;
+    const kind = voice === 'answer' ? 'content' : 'reasoning';
     const info = infoOf(document);
     const fence = info === null ? null : new Fence(info, known, lengthOf(document));
     this.#parts.set(document.id, { kind, fence, waiting: '', isBegun: false, isOpen: true });
@@ -88,28 +90,6 @@ export class Rendering {
     const gap = this.#hasWords[kind] ? '\n\n' : '';
     this.#hasWords[kind] = true;
     return gap + (fence?.open() ?? '');
-  }
-}
-
-/** The text that a document belongs to. Null for documents of tools and errors. */
-function kindOf({ type }: Tellable): keyof Words | null {
-  switch (type) {
-    case 'text':
-    case 'code_block':
-    case 'code_reference':
-    case 'plan':
-      return 'content';
-    case 'reasoning':
-      return 'reasoning';
-    case 'file_edit':
-    case 'tool_call':
-    case 'terminal_command':
-    case 'todo_update':
-    case 'clarification':
-    case 'error':
-      return null;
-    default:
-      return type satisfies never;
   }
 }
 

@@ -1,7 +1,7 @@
 /** Writes the document of one tool call, from its name to its arguments. The conversation adds the result. */
 
 import { languageOf } from '../../shared/text/languages.ts';
-import type { ToolDocument } from '../../shared/tools/definition.ts';
+import { documentOf, type ToolDocument } from '../../shared/tools/definition.ts';
 import type { Tool, Toolbox } from '../../shared/tools/toolbox.ts';
 import type { DocumentType, Metadata } from '../../shared/wire/documents.ts';
 import type { CallPiece } from '../upstream/assembly.ts';
@@ -26,7 +26,7 @@ export class CallDocument {
   readonly #onReady: () => void;
   #name: string | null = null;
   #tool: Tool | undefined;
-  #shape: Shape = shapeOf({ type: 'tool_call' });
+  #shape: Shape = shapeOf(documentOf(undefined));
   /** '' until the document starts. */
   #documentId = '';
   readonly #reader = new ArgumentReader();
@@ -88,7 +88,7 @@ export class CallDocument {
   #setName(name: string): void {
     this.#name = name;
     this.#tool = this.#toolbox.find(name);
-    this.#shape = shapeOf(this.#tool?.document ?? { type: 'tool_call' });
+    this.#shape = shapeOf(documentOf(this.#tool));
   }
 
   #take(event: ArgumentEvent): void {

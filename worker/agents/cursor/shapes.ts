@@ -2,6 +2,7 @@
 import type { AgentInfo } from '../../../shared/api/agents.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { newConversationId } from '../../../shared/ids.ts';
+import { factsOf } from '../../../shared/wire/document-types.ts';
 import type {
   ChatResponse,
   Document,
@@ -107,7 +108,8 @@ function lastWords(documents: readonly Document[]): string {
 
 /** Whether the document is a part of what the model says. */
 export function isWords({ type }: Pick<Document, 'type'>): boolean {
-  return type === 'text' || type === 'code_block' || type === 'code_reference';
+  const { voice, finishedBy } = factsOf(type);
+  return voice === 'answer' && finishedBy === null;
 }
 
 const STATUSES: Readonly<Record<ResponseStatus, CursorRun['status']>> = {

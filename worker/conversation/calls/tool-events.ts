@@ -3,11 +3,12 @@ import * as z from 'zod';
 import { CallId } from '../../../shared/ids.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import { languageOf } from '../../../shared/text/languages.ts';
+import { documentOf } from '../../../shared/tools/definition.ts';
 import type { Tool, Toolbox } from '../../../shared/tools/toolbox.ts';
+import { factsOf } from '../../../shared/wire/document-types.ts';
 import {
   ClarificationMetadata,
   type Document,
-  type DocumentType,
   FileEditMetadata,
   type Metadata,
   PlanMetadata,
@@ -89,7 +90,7 @@ export function closingEvents(
     documentId: document.id,
     ...(call && { metadata: endMetadata(call, document.metadata, result, toolbox) }),
   };
-  if (!TOOL_DOCUMENTS.has(document.type)) return [end];
+  if (factsOf(document.type).finishedBy === null) return [end];
   const outcome = { status: result.status, data: result.data };
   return [
     ...withdrawnQuestion(document),
@@ -119,15 +120,6 @@ export function takenBack(documents: readonly Document[], kept: number): TapeEve
     .filter(({ metadata }) => metadata['interrupted'] !== true)
     .map(({ id }) => ({ type: 'document_end', documentId: id, metadata: { interrupted: true } }));
 }
-
-const TOOL_DOCUMENTS: ReadonlySet<DocumentType> = new Set([
-  'tool_call',
-  'file_edit',
-  'terminal_command',
-  'plan',
-  'clarification',
-  'todo_update',
-]);
 
 /** The result, cut to what a transcript and a row can hold, with notes where it was cut and on `ignored` arguments. */
 export function boundResult(result: ToolResult, ignored?: string): ToolResult {
@@ -174,11 +166,11 @@ function endMetadata(
   toolbox: Toolbox,
 ): Metadata {
   const tool = toolbox.find(call.name);
-  const document = tool?.document;
+  const document = documentOf(tool);
   const subjectOf = (argument: string, known: unknown) =>
     textOfArgument(call, tool, argument, known);
   const reported = result.metadata ?? {};
-  switch (document?.type) {
+  switch (document.type) {
     case 'file_edit': {
       const filePath = subjectOf(document.path, shown?.['filePath']);
       const { operation, newPath } = document;
@@ -202,11 +194,13 @@ function endMetadata(
       return { ...TodoUpdateMetadata.safeParse(reported).data };
     case 'clarification':
       return { ...ClarificationMetadata.safeParse(reported).data };
-    default:
+    case 'tool_call':
       return {
         duration_ms: durationOf(reported),
         ...ToolCallMetadata.pick({ images: true }).safeParse(reported).data,
       };
+    default:
+      return document satisfies never;
   }
 }
 
