@@ -1,4 +1,4 @@
-/** A guest's call as a message of the guest's conversation (run/steps/own-turn.ts has its call). */
+/** A guest's call as a message of the guest's conversation (run/steps/guest.ts has its call). */
 import { newTraceId } from '../../shared/wire/trace.ts';
 import type { GuestCall } from '../../shared/wire/tunnel.ts';
 import type { Posted } from '../ports.ts';
@@ -7,12 +7,13 @@ import type { RunRequest } from './store/rows.ts';
 
 /** Whether a guest began the conversation. */
 export function isOfGuest(log: RunLog): boolean {
-  return log.find(1)?.request.guest !== undefined;
+  return log.find(1)?.request.type === 'guest';
 }
 
 /** The call's id makes the message unique. */
 export function guestPosted({ callId, program, path }: GuestCall, nowMs: number): Posted {
   const request: RunRequest = {
+    type: 'guest',
     model: program,
     mode: 'agent',
     messages: [{ role: 'user', content: `${program} wants to change ${path}` }],

@@ -5,7 +5,7 @@ import { DrawbridgeError } from '../../shared/errors.ts';
 import { newConversationId, parseResponseId, responseIdOf } from '../../shared/ids.ts';
 import { Mode } from '../../shared/wire/modes.ts';
 import { forkConversation } from '../conversation/fork/fork.ts';
-import type { RunRequest } from '../conversation/store/rows.ts';
+import type { Errand, RequestFields, RunRequest } from '../conversation/store/rows.ts';
 import { titleOf } from '../conversation/store/title.ts';
 import type { Env } from '../env.ts';
 import { accountOf, conversationOf, tunnelOf } from '../objects.ts';
@@ -68,10 +68,10 @@ export async function submitMessage(env: Env, sending: Sending): Promise<Submitt
     await submitOnce(env, caller, {
       request: {
         ...runRequestOf(request),
+        ...errandOf(sending),
         model,
         budget,
         idempotency,
-        planFile: sending.planFile,
         trace: sending.trace,
         unasking: sending.unasking || request.questions?.allowed === false,
       },
@@ -152,7 +152,12 @@ async function requireBridge(env: Env, account: string, bridgeId: string): Promi
   throw new DrawbridgeError('NOT_FOUND', 'bridgeId: there is no such bridge');
 }
 
-function runRequestOf(request: ChatRequest): Omit<RunRequest, 'model'> {
+/** The conversation makes the errand of a message about one of its own plans. */
+function errandOf({ planFile }: Sending): Errand {
+  return planFile === undefined ? { type: 'message' } : { type: 'plan_file', planFile };
+}
+
+function runRequestOf(request: ChatRequest): Omit<RequestFields, 'model'> {
   const { messages, tools, context, include, questions: asking } = request;
   const { temperature, maxTokens, user } = request;
   const sampling = { temperature, maxTokens, user };

@@ -110,6 +110,7 @@ async function submitEphemeral(account: string, bridgeId: string | null = null) 
     { account, conversationId },
     {
       request: {
+        type: 'message',
         model: 'scripted',
         mode: 'agent',
         messages: [{ role: 'user', content: 'go' }],

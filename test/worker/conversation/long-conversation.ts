@@ -123,5 +123,6 @@ export class ConversationWriter {
 
 function requestOf(content: string): RunRequest {
   const messages = [{ role: 'user' as const, content }];
-  return { model: 'scripted', mode: 'agent', messages, createdMs: Date.parse(CREATED) };
+  const createdMs = Date.parse(CREATED);
+  return { type: 'message', model: 'scripted', mode: 'agent', messages, createdMs };
 }

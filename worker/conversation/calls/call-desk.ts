@@ -6,6 +6,7 @@ import type { Toolbox } from '../../../shared/tools/toolbox.ts';
 import { SECOND } from '../../../shared/units.ts';
 import type { Answer, Question } from '../../../shared/wire/documents.ts';
 import type { ToolResult } from '../../../shared/wire/tunnel.ts';
+import { subagentOf } from '../log/errand.ts';
 import { findMode, modeOf, nameOfMode, namesOfModes } from '../log/modes.ts';
 import type { RunLog } from '../log/run-log.ts';
 import type { Memory } from '../memory/prepare-turn.ts';
@@ -85,10 +86,16 @@ export class CallDesk {
   }
 
   /** A request that says what happens without answers expects that there are none. */
-  #isUnattended({ request: { unasking, questions, subagent } }: Run): boolean {
+  #isUnattended({ request }: Run): boolean {
+    const { unasking, questions } = request;
     const { otherwise, afterSeconds = USUAL_SECONDS } = questions ?? {};
     const isHurried = otherwise !== undefined || afterSeconds < USUAL_SECONDS;
-    return [this.#deps.isUnattended, unasking, subagent?.isUnattended, isHurried].includes(true);
+    return [
+      this.#deps.isUnattended,
+      unasking,
+      subagentOf(request)?.isUnattended,
+      isHurried,
+    ].includes(true);
   }
 
   #repeated(call: Call): ToolResult | null {

@@ -10,8 +10,9 @@ import type { RunRequest } from '../store/rows.ts';
  * The mentions of the message that the run answers. A model wrote the message of a subagent: what it names is looked up
  * by calls, under the rules for calls, and not as if a person had named it.
  */
-export function mentionsOf({ messages, guest, subagent }: RunRequest): Mention[] {
-  return guest || subagent ? [] : mentionsIn(messages.at(-1)?.content ?? '');
+export function mentionsOf({ type, messages }: RunRequest): Mention[] {
+  const isOfPerson = type !== 'guest' && type !== 'subagent';
+  return isOfPerson ? mentionsIn(messages.at(-1)?.content ?? '') : [];
 }
 
 /** Those of the text; images name nothing. */
@@ -24,7 +25,7 @@ export function messageLookOf(
   conversationId: string,
   request: RunRequest,
 ): MessageLook | undefined {
-  if (request.guest) return undefined;
+  if (request.type === 'guest') return undefined;
   const shown = request.context && shownIn(request.context);
   const { workspacePath = '' } = request.context ?? {};
   const isBounded = workspacePath !== '' && workspacePath.length <= REQUEST_LIMITS.maxPathChars;

@@ -67,7 +67,7 @@ export class Plans {
       );
     }
     const messages = [{ role: 'user' as const, content: orderOf(plan, open.length) }];
-    return { ...request, messages, plan: atStart(plan) };
+    return { ...request, messages, type: 'plan', plan: atStart(plan) };
   }
 
   /** The request as posted, or that of a run about the plan that the submission names. Throws as {@link change}. */
@@ -87,7 +87,7 @@ export class Plans {
     const path = planPath(plan.title, as.name);
     const content = `Save the plan “${plan.title}” in ${path}.`;
     const messages = [{ role: 'user' as const, content }];
-    return { ...request, messages, save: { path, contents: formatPlanFile(plan) } };
+    return { ...request, messages, type: 'save', save: { path, contents: formatPlanFile(plan) } };
   }
 
   #store(plan: Plan): void {
@@ -95,8 +95,11 @@ export class Plans {
     const { responseId, documentId } = plan;
     const state = PlanState.parse(plan); // Without the names: a fork's rows keep them.
     recorder.record([{ type: 'plan_update', responseId, documentId, plan: state }]);
-    const waiting = log.open.find(({ status, request }) => status === 'queued' && request.plan);
-    if (waiting) return log.changeRequest(waiting, { ...waiting.request, plan: atStart(plan) });
+    for (const run of log.open) {
+      const { status, request } = run;
+      if (status !== 'queued' || request.type !== 'plan') continue;
+      return log.changeRequest(run, { ...request, plan: atStart(plan) });
+    }
     for (const run of [log.current, ...log.back()]) {
       if (run && run.started !== null) return log.addPlan(run, state);
     }
@@ -171,9 +174,8 @@ export function listEvents({ todos }: PlanState): TapeEvent[] {
 }
 
 /** The sequence of the last document that the edge itself has put at the start of a run's answer; 0 for none. */
-export function listSequence({ plan, planFile }: RunRequest): number {
-  // A plan of a file is shown itself.
-  return plan && plan.todos.length > 0 && planFile === undefined ? LIST_SEQUENCE : 0;
+export function listSequence(request: RunRequest): number {
+  return request.type === 'plan' && request.plan.todos.length > 0 ? LIST_SEQUENCE : 0;
 }
 
 const LIST_SEQUENCE = 1;

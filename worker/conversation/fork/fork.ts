@@ -17,7 +17,7 @@ import type { RunLog } from '../log/run-log.ts';
 import type { ConversationRow } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
 import type { ConversationStore } from '../store/statements.ts';
-import { REQUEST, readEvents, readStored, STEER } from '../store/stored.ts';
+import { readEvents, readRequest, readStored, STEER } from '../store/stored.ts';
 import { type Copy, copyTapeRow } from './copy-events.ts';
 import { type Extent, FIRST_PAGE, writeRow } from './pages.ts';
 
@@ -112,7 +112,7 @@ async function clearFor(storage: DurableObjectStorage, store: ConversationStore)
 function asCopied(table: TableName, row: StoredRow, copy: Copy): StoredRow {
   if (table !== 'runs' && table !== 'steers') return row;
   const column = table === 'runs' ? 'request' : 'body';
-  const stored = table === 'runs' ? readStored(row[column], REQUEST) : readSteer(row, copy);
+  const stored = table === 'runs' ? readRequest(row[column]) : readSteer(row, copy);
   if (!stored) return row;
   const { idempotency: _, ...said } = stored;
   return { ...row, [column]: JSON.stringify(said) };

@@ -14,13 +14,14 @@ import {
 } from '../../../shared/tools/toolbox.ts';
 import type { UnavailableTool } from '../../../shared/wire/documents.ts';
 import { isOfferName } from '../../../shared/wire/offer.ts';
-import type { Machine, Run, RunMode } from '../store/rows.ts';
+import type { Machine, Run, RunMode, RunRequest } from '../store/rows.ts';
+import { subagentOf } from './errand.ts';
 import { isOfMode, modeOf } from './modes.ts';
 
 /** The run's tools, which stay the same for the run's whole life in every instance. */
 export function toolboxOf({ machine, request }: Pick<Run, 'machine'> & Partial<Run>): Toolbox {
-  if (request?.save) return FOR_PLAN_FILES;
-  return request?.guest ? FOR_GUESTS : toolboxWith(machine?.offers);
+  if (request?.type === 'save') return FOR_PLAN_FILES;
+  return request?.type === 'guest' ? FOR_GUESTS : toolboxWith(machine?.offers);
 }
 
 /** The tools on offer in this run's next turn, in the order in which the request lists them to the model. */
@@ -42,13 +43,10 @@ export function isReachable({ name, executor, origin }: Tool, machine: Machine |
   return executor === 'edge' || origin !== undefined || (machine?.tools.includes(name) ?? false);
 }
 
-type Asked = Pick<Run['request'], 'tools' | 'unasking' | 'subagent'>;
-
 /** Whether the request lets the run use this tool, whether or not it is reachable. */
-export function isWanted(
-  { tools, unasking, subagent }: Asked,
-  { name }: Pick<Tool, 'name'>,
-): boolean {
+export function isWanted(request: RunRequest, { name }: Pick<Tool, 'name'>): boolean {
+  const { tools, unasking } = request;
+  const subagent = subagentOf(request);
   if (unasking && ASKING.has(name)) return false;
   if (subagent?.mayStart === 0 && name === task.name) return false;
   // Its mode is bound to that of the agent that started it.
@@ -60,7 +58,7 @@ const ASKING: ReadonlySet<string> = new Set([askQuestion.name, switchMode.name])
 
 /** The tools that the request names and the run does not have, in its order; without names the first ones cut. */
 export function unavailableTools(
-  { tools, ...mode }: RunMode & Asked,
+  { tools, ...mode }: RunMode & Pick<RunRequest, 'tools'>,
   machine: Machine | null,
 ): UnavailableTool[] {
   const cut = machine?.offers?.unavailable.slice(0, OFFER_LIMITS.maxListed) ?? [];

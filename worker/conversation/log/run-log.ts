@@ -220,7 +220,7 @@ export class RunLog {
     const run = this.current;
     if (!run) return;
     this.#store.setDeadline(run.ordinal, deadline);
-    this.#replace({ ...run, deadline });
+    this.#change(run, { deadline });
   }
 
   /** Adds a steer to the run at work. */
@@ -296,14 +296,13 @@ export class RunLog {
   /** Replaces the request of a run that has not started, or has told its model nothing yet. */
   changeRequest(run: Run, request: RunRequest): void {
     this.#store.updateRequest(run.ordinal, request);
-    this.#replace({ ...run, request });
+    this.#change(run, { request });
   }
 
   /** Replaces the machine of a run at work that has told its model nothing yet. */
   changeMachine(run: Run, machine: Machine): void {
-    const changed = { ...run, machine };
-    this.#store.updateMachine(changed);
-    this.#replace(changed);
+    this.#store.updateMachine({ ...run, machine });
+    this.#change(run, { machine });
   }
 
   /** Adds a run. A run that starts at once requires that no other run is at work. */
@@ -321,7 +320,7 @@ export class RunLog {
     const firstTurn = this.#turnNumber + 1;
     const running: Run = { ...run, status: 'running', started, machine, firstTurn };
     this.#store.startRun(running);
-    this.#replace(running);
+    this.#change(run, running);
     this.#begin(run.ordinal);
   }
 
@@ -329,7 +328,7 @@ export class RunLog {
   takeOver(run: Run): number {
     const takeovers = run.takeovers + 1;
     this.#store.countTakeover(run.ordinal, takeovers);
-    this.#replace({ ...run, takeovers });
+    this.#change(run, { takeovers });
     return takeovers;
   }
 
@@ -339,7 +338,7 @@ export class RunLog {
    */
   countFailure(run: Run, failures: number, notBefore: number): void {
     this.#store.countFailure(run.ordinal, failures, notBefore);
-    this.#replace({ ...run, failures, notBefore, takeovers: 0 });
+    this.#change(run, { failures, notBefore, takeovers: 0 });
   }
 
   end(run: Run, end: RunEnd): void {
@@ -356,7 +355,7 @@ export class RunLog {
     if (stored.end) this.#close(run);
     else if (run.takeovers > 0 || run.failures > 0) {
       this.#store.clearTroubles(run.ordinal);
-      this.#replace({ ...run, takeovers: 0, failures: 0 });
+      this.#change(run, { takeovers: 0, failures: 0 });
     }
     return stored;
   }
@@ -430,9 +429,11 @@ export class RunLog {
     if (index >= 0) this.#open.splice(index, 1);
   }
 
-  #replace(run: Run): void {
+  /** Keeps what has changed since the caller read its `run`. */
+  #change(run: Run, changed: Partial<Run>): void {
     const index = this.#indexOf(run);
-    if (index >= 0) this.#open[index] = run;
+    const open = this.#open[index];
+    if (open) this.#open[index] = { ...open, ...changed };
   }
 
   #indexOf({ ordinal }: Run): number {

@@ -74,8 +74,7 @@ interface Brought {
 /** The newest plan that a person changed or executed, in the runs from `run` on. */
 function newestBrought(store: RunStore, run: number): Brought | null {
   const execution = store.readExecution(run);
-  const { plan } = execution?.request ?? {};
-  const executed = execution && plan ? { run: execution.ordinal, turns: 0, ...plan } : null;
+  const executed = execution && { run: execution.ordinal, turns: 0, ...execution.plan };
   for (const steer of store.steersBack()) {
     if (steer.run < (executed?.run ?? run)) break;
     if (steer.plan) return { ...steer, todos: steer.plan.todos };

@@ -9,6 +9,7 @@ import type { ModeWords } from '../../prompt/mode.ts';
 import { buildSystemPrompt, modeWordsWith } from '../../prompt/system.ts';
 import type { ModelTarget } from '../../upstream/models.ts';
 import type { UpstreamMessage, UpstreamRequest } from '../../upstream/request.ts';
+import { subagentOf } from '../log/errand.ts';
 import { offeredTools } from '../log/offered-tools.ts';
 import type { Run } from '../store/rows.ts';
 import type { ModelSize } from './window/size.ts';
@@ -35,7 +36,8 @@ export function frameOf(
   { upstreamId }: Listener,
   changes: readonly PromptChange[],
 ): Frame {
-  const { model, mode, context, messages, subagent } = run.request;
+  const { model, mode, context, messages } = run.request;
+  const subagent = subagentOf(run.request);
   const names = upstreamId === undefined ? [model] : [model, upstreamId];
   const family = familyOf(names);
   const tools = offeredTools(run);

@@ -83,7 +83,7 @@ export class Memory {
   reportRules(): RuleReports {
     const { conversationId, runs } = this.#deps;
     for (const run of runs.runsBack()) {
-      if (run.started === null || run.request.guest) continue;
+      if (run.started === null || run.request.type === 'guest') continue;
       const history = readHistory(runs, run.ordinal, toolboxOf(run));
       return {
         responseId: responseIdOf(conversationId, run.ordinal),

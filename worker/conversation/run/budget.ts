@@ -91,7 +91,7 @@ export function overBudget(run: Run, deps: BudgetDeps): ErrorReport | null {
   return {
     code: 'BUDGET_EXCEEDED',
     source: 'drawbridge',
-    message: `Stopped: the budget of this answer is spent (${amountOf(limits, limit)}). ${run.request.subagent ? SUBAGENT_ADVICE : ADVICE}`,
+    message: `Stopped: the budget of this answer is spent (${amountOf(limits, limit)}). ${run.request.type === 'subagent' ? SUBAGENT_ADVICE : ADVICE}`,
     details: `Spent: ${described(spent)}.`,
   };
 }

@@ -7,6 +7,7 @@ import { REQUEST_LIMITS, RUN_LIMITS } from '../../../shared/limits.ts';
 import type { TapeEvent } from '../../../shared/wire/events.ts';
 import type { Posted } from '../../ports.ts';
 import type { CallDesk } from '../calls/call-desk.ts';
+import { asksModel } from '../log/errand.ts';
 import type { Machine, Run, RunRequest } from '../store/rows.ts';
 import { contentOf, messageOf, shown, startEvent } from '../tape/run-events.ts';
 import { inWantedMode } from './own-mode.ts';
@@ -50,7 +51,7 @@ export class Inbox {
     if (atWork) this.#requireRoomFor(posted.request);
     if (atWork?.status === 'running') {
       // A run that asks no model tells it nothing: the message gets a run of its own.
-      if (delivery === 'steer' && !atWork.request.guest && !atWork.request.save) {
+      if (delivery === 'steer' && asksModel(atWork.request)) {
         refuseFields(posted.ownFields);
         return this.#steer(atWork, posted);
       }

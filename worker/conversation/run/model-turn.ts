@@ -3,14 +3,19 @@
 import { imagesOf } from '../../../shared/api/requests.ts';
 import { newCallId } from '../../../shared/ids.ts';
 import { ReplyDocuments } from '../../reply/documents.ts';
+import { CONTEXT_LENGTH_EXCEEDED } from '../../upstream/context-overflow.ts';
 import { type Fallback, nextModel } from '../../upstream/fallback.ts';
 import { type Answer, askModel } from '../../upstream/gateway.ts';
 import { UPSTREAM_LIMITS } from '../../upstream/limits.ts';
-import type { ReplyPart } from '../../upstream/reader.ts';
+import type { ReplyPart, UpstreamReply } from '../../upstream/reader.ts';
 import { retryDelayMs } from '../../upstream/retry.ts';
+import { logCalls } from '../calls/calls.ts';
 import { toolboxOf } from '../log/offered-tools.ts';
 import { modelOf, type PreparedTurn } from '../memory/prepare-turn.ts';
-import type { Run } from '../store/rows.ts';
+import type { NewTurn, Run } from '../store/rows.ts';
+import { errorDocument } from '../tape/error-document.ts';
+import { TAPE_LIMITS } from '../tape/limits.ts';
+import { failureOf } from './failures.ts';
 import type { RunDeps } from './run-deps.ts';
 
 export interface ModelTurn {
@@ -35,6 +40,20 @@ export class Asking {
 
   cancel(): void {
     this.#controller.abort(new Error('cancelled'));
+  }
+
+  /** The text that followers saw of the broken answer, as a turn, so that the model is told of it. */
+  turnSoFar(
+    note: string,
+    { recorder, now }: Pick<RunDeps, 'recorder' | 'now'>,
+  ): NewTurn | undefined {
+    // Cut to the length of a row: a cancel must not fail because the text is too long.
+    const said = this.said.slice(0, TAPE_LIMITS.maxRowChars).toWellFormed();
+    if (!said) return undefined;
+    const text = `${said}\n\n${note}`;
+    const lastSequence = recorder.nextSequence - 1;
+    const model = recorder.response?.model;
+    return { text, reasoning: null, calls: [], model, usage: null, lastSequence, atMs: now() };
   }
 }
 
@@ -69,6 +88,40 @@ export async function streamTurn(
   signal.throwIfAborted();
   const isShown = recorder.nextSequence > nextSequence;
   return { answer, documents, isShown, prepared };
+}
+
+/** The turn as the log stores it. Shows the end of its documents, which the next commit of this same step stores. */
+export function endTurn(
+  run: Run,
+  { answer, documents, prepared }: ModelTurn,
+  deps: RunDeps,
+): NewTurn {
+  const { recorder, now } = deps;
+  const { reply } = answer;
+  const { events, calls } = documents.end(reply);
+  recorder.stream(events);
+  reportCut(run, prepared, reply, recorder);
+  const logged = failureOf(reply) ? [] : logCalls(calls, prepared.usedIds(), toolboxOf(run));
+  const { text, reasoning, reasoningDetails, usage } = reply;
+  const lastSequence = recorder.nextSequence - 1;
+  const estimate = run.request.budget && !usage ? prepared.estimate(reply) : undefined;
+  const model = modelOf(run, recorder);
+  const said = { text, reasoning, reasoningDetails, usage, lastSequence };
+  return { ...said, model, estimate, calls: logged, atMs: now() };
+}
+
+/** Reports a prompt that the server cut. Once per response: its later turns would be cut as well. */
+function reportCut(
+  { request: { trace } }: Run,
+  prepared: PreparedTurn,
+  { usage }: UpstreamReply,
+  recorder: RunDeps['recorder'],
+): void {
+  const isTold = recorder.response?.documents.some(
+    ({ metadata }) => metadata['errorCode'] === CONTEXT_LENGTH_EXCEEDED,
+  );
+  const report = isTold ? null : prepared.cutReport(usage);
+  if (report) recorder.stream(errorDocument(recorder.nextSequence, report, trace));
 }
 
 /**

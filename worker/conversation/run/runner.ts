@@ -3,19 +3,14 @@ import { responseIdOf } from '../../../shared/ids.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import { CUT_NOTE, STOPPED_NOTE } from '../../prompt/context.ts';
 import { CONTEXT_LENGTH_EXCEEDED } from '../../upstream/context-overflow.ts';
-import { UPSTREAM_LIMITS } from '../../upstream/limits.ts';
-import type { UpstreamReply } from '../../upstream/reader.ts';
 import type { CallDesk } from '../calls/call-desk.ts';
-import { logCalls, loggedCall, ownCall } from '../calls/calls.ts';
-import { atStart, listEvents, listSequence } from '../calls/plans.ts';
+import { listSequence } from '../calls/plans.ts';
 import { takenBack } from '../calls/tool-events.ts';
 import type { Deadline } from '../deadlines.ts';
 import { toolboxOf } from '../log/offered-tools.ts';
-import type { PendingCall, Phase, RunLog } from '../log/run-log.ts';
-import { modelOf, type PreparedTurn } from '../memory/prepare-turn.ts';
-import type { Call, Machine, NewTurn, Run } from '../store/rows.ts';
+import type { PendingCall, Phase } from '../log/run-log.ts';
+import type { Machine, Run } from '../store/rows.ts';
 import { type ErrorReport, errorDocument } from '../tape/error-document.ts';
-import { TAPE_LIMITS } from '../tape/limits.ts';
 import { type EndStatus, startEvent } from '../tape/run-events.ts';
 import { overBudget, tellNearBudget, withBudgetEnd } from './budget.ts';
 import type { Ending } from './ending.ts';
@@ -27,27 +22,17 @@ import {
   QUESTIONS_UNANSWERED,
   RECOVERY_EXHAUSTED,
 } from './failures.ts';
-import { Asking, type ModelTurn, streamTurn, tryAgain } from './model-turn.ts';
+import { HandOver } from './hand-over.ts';
+import { Asking, endTurn, type ModelTurn, streamTurn, tryAgain } from './model-turn.ts';
 import { inWantedMode } from './own-mode.ts';
+import { isEarly, type RunDeadline, stepDeadlines, timed } from './run-deadlines.ts';
 import type { RunDeps } from './run-deps.ts';
-import { afterCheck, searchesAtEnd } from './steps/debug-check.ts';
-import { lookAtWorktree, lookUpMentions, unseenSteers } from './steps/looks.ts';
-import {
-  EMPTY_TURN,
-  type GuestRequest,
-  guestCall,
-  type OwnCall,
-  turnOf,
-} from './steps/own-turn.ts';
-import { type PlanStep, planStep } from './steps/plan-files.ts';
-import { closeCall, type WorktreeStep, worksInOwnTree, worktreeStep } from './steps/worktree.ts';
-
-/**
- * What a run waits for. `watchdog`: any progress. `attempt`: its next attempt with the model. `bridge`: a bridge that
- * could not be reached. `calls`: the end of the time for its calls. `questions`: the end of the time for answers.
- * `budget`: the end of the time of its budget.
- */
-export type RunDeadline = 'watchdog' | 'attempt' | 'bridge' | 'calls' | 'questions' | 'budget';
+import { searchAtEnd } from './steps/debug-check.ts';
+import { steerStep } from './steps/looks.ts';
+import { nextStep } from './steps/next-step.ts';
+import { EMPTY_TURN, turnOf } from './steps/own-turn.ts';
+import type { OwnTurn, Step } from './steps/step.ts';
+import { worksInOwnTree } from './steps/worktree.ts';
 
 /**
  * Owns the run at work. Stored rows are the truth: this object can vanish at any await, and the next instance continues
@@ -57,6 +42,7 @@ export class Runner {
   readonly #deps: RunDeps;
   readonly #calls: CallDesk;
   readonly #ending: Ending;
+  readonly #handOver: HandOver;
   #asking: Asking | null = null;
   #advancing = false;
   #again = false;
@@ -66,16 +52,14 @@ export class Runner {
   readonly #found: number | null;
   /** Set when the model has just refused the request as too long. A shorter request may succeed. */
   #refusal: ErrorReport | null = null;
-  readonly #dispatched = new Set<string>();
   /** Ends the wait for the look of the first waiting run. */
   #stopLooking = () => {};
-  /** When the bridge is asked again after its object was reset during a call. */
-  #bridgeAtMs = 0;
 
   constructor(deps: RunDeps, calls: CallDesk, ending: Ending) {
     this.#deps = deps;
     this.#calls = calls;
     this.#ending = ending;
+    this.#handOver = new HandOver(deps, calls);
     const { phase } = deps.log;
     this.#found = phase.type === 'idle' || phase.run.started === null ? null : phase.run.ordinal;
     this.#orphaned = phase.type === 'asking' && !isEarly(phase.run, deps.now());
@@ -89,34 +73,8 @@ export class Runner {
 
   /** The times at which the alarm must call {@link advance} for the run at work. */
   deadlines(nowMs: number): Deadline<RunDeadline>[] {
-    return withBudgetEnd(this.#stepDeadlines(nowMs), this.#deps);
-  }
-
-  #stepDeadlines(nowMs: number): Deadline<RunDeadline>[] {
-    const { log } = this.#deps;
-    const { phase } = log;
-    const bridge = { name: 'bridge' as const, atMs: this.#bridgeAtMs };
-    switch (phase.type) {
-      case 'idle':
-        return [];
-      case 'queued':
-        return [bridge];
-      case 'asking':
-        return isEarly(phase.run, nowMs)
-          ? [{ name: 'attempt', atMs: phase.run.notBefore }]
-          : [{ name: 'watchdog', atMs: nowMs }];
-      case 'awaiting_tools': {
-        const { run, turn, pending } = phase;
-        const isTimed = timed(pending, log).length > 0;
-        const calls = { name: 'calls' as const, atMs: log.deadlineOf(run, turn) };
-        const atMs = this.#calls.unansweredAt(run, turn);
-        const questions = atMs === null ? [] : [{ name: 'questions' as const, atMs }];
-        const bridges = this.#undelivered.length > 0 ? [bridge] : [];
-        return [...bridges, ...(isTimed ? [calls] : []), ...questions];
-      }
-      default:
-        return phase satisfies never;
-    }
+    const due = stepDeadlines(this.#deps.log, this.#calls, this.#handOver, nowMs);
+    return withBudgetEnd(due, this.#deps);
   }
 
   /** Ends the run at work if its budget is spent, whatever the run waits for. */
@@ -132,41 +90,26 @@ export class Runner {
     if (run.status !== 'queued') return this.#breakOff(run, 'cancelled', null);
     if (this.#deps.log.current === run) this.#stopLooking();
     this.#ending.end(run, 'cancelled');
-    this.#recallGuest(run);
+    // A guest's call that waited never reached the tunnel, but its bridge waits for it.
+    if (run.request.type !== 'guest') return;
+    void this.#deps.hands.cancel([run.request.guest.callId]).catch(() => undefined);
   }
 
   /** Ends the run at work in the middle of what it does. */
   #breakOff(run: Run, status: EndStatus, error: ErrorReport | null): void {
-    const calls = this.#deps.log.pending.map(({ call }) => call);
+    const { log, recorder } = this.#deps;
+    const calls = log.pending.map(({ call }) => call);
     // These findings belong to this run, not to the next one.
     this.#orphaned = false;
     this.#refusal = null;
     this.#ending.breakOff(error ? NOT_RUN : CANCELLED);
-    const last = error
-      ? errorDocument(this.#deps.recorder.nextSequence, error, run.request.trace)
-      : [];
-    this.#ending.end(run, status, last, this.#saidSoFar(error ? CUT_NOTE : STOPPED_NOTE));
+    const last = error ? errorDocument(recorder.nextSequence, error, run.request.trace) : [];
+    const turn = this.#asking?.turnSoFar(error ? CUT_NOTE : STOPPED_NOTE, this.#deps);
+    this.#ending.end(run, status, last, turn);
     this.#asking?.cancel();
     // The request takes a moment to end, and its text does not belong to the next run.
     this.#asking = null;
     this.#calls.recall(calls, toolboxOf(run));
-  }
-
-  /** A guest's call that waited never reached the tunnel, but its bridge waits for it. */
-  #recallGuest({ request: { guest } }: Run): void {
-    if (guest) void this.#deps.hands.cancel([guest.callId]).catch(() => undefined);
-  }
-
-  /** The text that followers saw of a broken answer, stored as a turn so that the model is told of it. */
-  #saidSoFar(note: string): NewTurn | undefined {
-    const { recorder, now } = this.#deps;
-    // Cut to the length of a row: a cancel must not fail because the text is too long.
-    const said = this.#asking?.said.slice(0, TAPE_LIMITS.maxRowChars).toWellFormed();
-    if (!said) return undefined;
-    const text = `${said}\n\n${note}`;
-    const lastSequence = recorder.nextSequence - 1;
-    const model = recorder.response?.model;
-    return { text, reasoning: null, calls: [], model, usage: null, lastSequence, atMs: now() };
   }
 
   async #loop(): Promise<void> {
@@ -194,7 +137,7 @@ export class Runner {
       case 'asking':
         return await this.#ask(phase.run);
       case 'awaiting_tools':
-        return await this.#dispatch(phase);
+        return await this.#awaitTools(phase);
       default:
         phase satisfies never;
     }
@@ -228,8 +171,7 @@ export class Runner {
       const look = hands.look((digest) => log.heldOffers(digest), run.request);
       machine = await Promise.race([look, stopped]);
     } catch {
-      // The tunnel's object was reset during the call: the alarm tries again.
-      return await this.#retrySoon();
+      return await this.#handOver.retrySoon();
     }
     // Read again after the await: the run may have ended, and its message may have changed.
     const waiting = log.current;
@@ -258,22 +200,8 @@ export class Runner {
   async #ask(run: Run): Promise<void> {
     const { log, arm, now } = this.#deps;
     if (this.#orphaned) return this.#takeOver(run);
-    if (run.request.guest) return this.#takeGuestCall(run, run.request.guest);
-    if (this.#endChecked(run)) return;
-    this.#listTodos(run);
-    if (worksInOwnTree(run)) {
-      const next = worktreeStep(run, this.#deps);
-      if (next.type === 'look') return await this.#lookFirst(lookAtWorktree(run, this.#deps));
-      if (this.#takeWorktreeStep(run, next)) return;
-    }
-    const step = planStep(run, this.#deps);
-    if (step) return this.#takePlanStep(run, step);
-    const over = overBudget(run, this.#deps);
-    if (over) return this.#ending.fail(over);
-    const unseen = unseenSteers(this.#deps);
-    if (unseen.length > 0) {
-      return await this.#lookFirst(lookUpMentions(run, unseen, this.#deps));
-    }
+    const step = nextStep(run, this.#deps);
+    if (step) return await this.#take(run, step);
     await arm();
     if (isEarly(run, now())) return;
     if (log.current?.ordinal !== run.ordinal) return this.advance();
@@ -290,12 +218,6 @@ export class Runner {
     this.advance();
   }
 
-  /** The next step follows from what the look has stored. */
-  async #lookFirst(look: Promise<void>): Promise<void> {
-    await Promise.all([this.#deps.arm(), look]);
-    this.advance();
-  }
-
   async #askWith(run: Run, asking: Asking): Promise<void> {
     const { signal } = asking;
     const refusal = this.#refusal;
@@ -306,96 +228,53 @@ export class Runner {
     const over = overBudget(run, this.#deps); // A summary may have spent the rest.
     if (over) return this.#ending.fail(over);
     // One that arrived meanwhile is looked up first, and told with the others.
-    if (prepared && unseenSteers(this.#deps).length > 0) return;
+    if (prepared && steerStep(run, this.#deps)) return;
     if (prepared) {
       this.#tellSteers(run); // In the same step in which `prepareTurn` read them.
       this.#takeTurn(run, await streamTurn(run, prepared, this.#deps, asking));
     } else if (refusal) this.#ending.fail(refusal);
   }
 
-  /** A guest's run has one turn, with the guest's call; it ends with the call's result. */
-  #takeGuestCall(run: Run, guest: GuestRequest): void {
-    if (this.#deps.log.turns.length > 0) return this.#ending.end(run, 'completed');
-    for (const call of this.#takeOwnTurn(run, [guestCall(guest)])) {
-      this.#calls.begin(call, run);
-    }
-    this.advance();
-  }
-
-  #takePlanStep(run: Run, step: PlanStep): void {
-    const { log } = this.#deps;
+  async #take(run: Run, step: Step): Promise<void> {
+    const { log, recorder, arm, advance } = this.#deps;
     switch (step.type) {
       case 'fail':
-        return this.#ending.fail(step.report);
+        return this.#ending.fail(step.error);
       case 'end':
         return this.#ending.end(run, step.status, step.events, step.turn);
-      case 'call':
-        for (const call of this.#takeOwnTurn(run, [step.call], 'plan')) {
-          this.#calls.begin(call, run);
-        }
-        return this.advance();
-      case 'plan':
-        log.changeRequest(run, { ...run.request, plan: atStart(step.plan) });
-        for (const { callId } of this.#takeOwnTurn(run, [step.call], 'plan')) {
-          this.#calls.settle(callId, step.result);
-        }
-        return this.advance();
+      case 'show':
+        recorder.record(step.events);
+        break;
+      case 'note':
+        log.addNote(run, step.note);
+        break;
+      case 'turn':
+        this.#takeOwnTurn(run, step);
+        break;
+      case 'look':
+        await Promise.all([arm(), step.look()]);
+        break;
       default:
         step satisfies never;
     }
+    advance();
   }
 
   /** Stores and shows a turn that asks no model. */
-  #takeOwnTurn(run: Run, own: readonly OwnCall[], what?: NewTurn['own']): readonly Call[] {
+  #takeOwnTurn(run: Run, step: OwnTurn): void {
     const { log, recorder, now } = this.#deps;
-    const { events, calls } = turnOf(own, run, recorder.nextSequence);
+    if (step.events) recorder.record(step.events);
+    if (step.request) log.changeRequest(run, step.request);
+    const { events, calls } = turnOf(step.calls, run, recorder.nextSequence);
     recorder.stream(events);
     const lastSequence = recorder.nextSequence - 1;
-    this.#dispatched.clear(); // Removes the calls of the turn before.
-    log.addTurn(run, {
-      ...EMPTY_TURN,
-      ...(what && { own: what }),
-      calls,
-      lastSequence,
-      atMs: now(),
-    });
+    this.#handOver.clear();
+    log.addTurn(run, { ...EMPTY_TURN, own: step.own, calls, lastSequence, atMs: now() });
     recorder.commit();
-    return calls;
-  }
-
-  /** Ends a debug run whose files were searched, or lets the model go on. True when the run has ended. */
-  #endChecked(run: Run): boolean {
-    const { log, recorder } = this.#deps;
-    const after = afterCheck(this.#deps);
-    if (after?.type !== 'end') {
-      if (after?.note) log.addNote(run, after.note);
-      return false;
+    for (const call of calls) {
+      if (step.result) this.#calls.settle(call.callId, step.result);
+      else if (step.isChecked) this.#calls.begin(call, run);
     }
-    const { trace } = run.request;
-    const last = after.report ? errorDocument(recorder.nextSequence, after.report, trace) : [];
-    if (worksInOwnTree(run)) {
-      recorder.record(last);
-      this.#takeOwnTurn(run, [closeCall(run, this.#deps)], 'worktree');
-      this.advance();
-    } else this.#ending.end(run, 'completed', last);
-    return true;
-  }
-
-  /** Does the next step of a run in a worktree, unless the model is next. */
-  #takeWorktreeStep(run: Run, step: Exclude<WorktreeStep, { type: 'look' }>): boolean {
-    if (step.type === 'ask') return false;
-    if (step.type === 'end') this.#ending.end(run, step.status);
-    else if (step.type === 'fail') this.#ending.fail(step.error);
-    else this.#takeOwnTurn(run, [step.call], 'worktree');
-    this.advance();
-    return true;
-  }
-
-  /** A run that executes a plan begins its answer with the plan's todos as the list, once. */
-  #listTodos({ request }: Run): void {
-    const { recorder } = this.#deps;
-    if (!request.plan || listSequence(request) < recorder.nextSequence) return;
-    recorder.record(listEvents(request.plan));
   }
 
   #tellSteers(run: Run): void {
@@ -416,77 +295,39 @@ export class Runner {
     this.advance();
   }
 
-  #takeTurn(run: Run, { answer, documents, isShown, prepared }: ModelTurn): void {
-    const { log, recorder, now } = this.#deps;
+  #takeTurn(run: Run, modelTurn: ModelTurn): void {
+    const { log, recorder } = this.#deps;
+    const { answer, isShown } = modelTurn;
     if (!isShown && tryAgain(run, answer, this.#deps)) return;
-    const { reply } = answer;
-    const failure = failureOf(reply);
+    const failure = failureOf(answer.reply);
     if (!isShown && failure?.code === CONTEXT_LENGTH_EXCEEDED) {
       this.#refusal = failure;
       return;
     }
-    const { events, calls } = documents.end(reply);
-    recorder.stream(events); // Committed with the next commit, in this same step.
-    this.#tellCut(run, prepared, reply);
-    const toolbox = toolboxOf(run);
-    const logged = failure ? [] : logCalls(calls, prepared.usedIds(), toolbox);
-    this.#dispatched.clear(); // Removes the calls of the turn before.
-    const { text, reasoning, reasoningDetails, usage } = reply;
-    const lastSequence = recorder.nextSequence - 1;
-    const said = { text, reasoning, reasoningDetails, usage, lastSequence };
-    const estimate = run.request.budget && !usage ? prepared.estimate(reply) : undefined;
-    const model = modelOf(run, recorder);
-    const turn = { ...said, model, estimate, calls: logged, atMs: now() };
-    const isOver = !failure && logged.length === 0 && !log.hasWaitingSteer;
-    const searches = isOver ? searchesAtEnd(run, this.#deps) : [];
-    const isLast = isOver && searches.length === 0;
-    if (isLast && !worksInOwnTree(run)) return this.#ending.end(run, 'completed', [], turn);
-    if (text !== '' || logged.length > 0 || usage) log.addTurn(run, turn);
+    const turn = endTurn(run, modelTurn, this.#deps);
+    const { text, calls, usage } = turn;
+    this.#handOver.clear();
+    const isOver = !failure && calls.length === 0 && !log.hasWaitingSteer;
+    const search = isOver ? searchAtEnd(run, this.#deps) : undefined;
+    if (isOver && !search && !worksInOwnTree(run))
+      return this.#ending.end(run, 'completed', [], turn);
+    if (text !== '' || calls.length > 0 || usage) log.addTurn(run, turn);
     if (failure) return this.#ending.fail(failure);
     recorder.commit();
-    if (searches.length > 0) return void this.#takeOwnTurn(run, searches, 'check');
-    for (const call of logged) this.#calls.begin(call, run);
+    if (search) this.#takeOwnTurn(run, search);
+    else for (const call of calls) this.#calls.begin(call, run);
   }
 
-  /** Reports a prompt that the server cut. Once per response: its later turns would be cut as well. */
-  #tellCut({ request: { trace } }: Run, prepared: PreparedTurn, { usage }: UpstreamReply): void {
-    const { recorder } = this.#deps;
-    const isTold = recorder.response?.documents.some(
-      ({ metadata }) => metadata['errorCode'] === CONTEXT_LENGTH_EXCEEDED,
-    );
-    const report = isTold ? null : prepared.cutReport(usage);
-    if (report) recorder.stream(errorDocument(recorder.nextSequence, report, trace));
-  }
-
-  /** Hands the calls to the bridge and returns: the object can sleep while the developer's machine works. */
-  async #dispatch({
-    run,
-    turn,
-    pending,
-  }: Extract<Phase, { type: 'awaiting_tools' }>): Promise<void> {
-    const { hands, log, arm, now, advanceSubagents } = this.#deps;
+  async #awaitTools({ run, turn, pending }: AwaitingTools): Promise<void> {
+    const { log, arm, now, advanceSubagents } = this.#deps;
     const unansweredAt = this.#calls.unansweredAt(run, turn);
     if (unansweredAt !== null && now() >= unansweredAt) return this.#endQuestions(run, pending);
     const late = now() >= log.deadlineOf(run, turn) ? timed(pending, log) : [];
     if (late.length > 0) return this.#calls.giveUp(late.map(({ call }) => call));
     advanceSubagents();
     await arm();
-    // Read after the await: calls that were cancelled or settled meanwhile must not be handed over.
-    const fresh = this.#undelivered;
-    if (fresh.length === 0) return;
-    if (this.#deps.wasTakenBack(turn.atMs)) return this.#calls.lose(fresh.map(({ call }) => call));
-    try {
-      const logged = ({ call }: PendingCall) =>
-        turn.own === 'worktree'
-          ? ownCall(call, run)
-          : loggedCall(call, run, this.#calls.reasonToAsk(call));
-      await hands.dispatch(fresh.map(logged));
-      for (const { call } of fresh) this.#dispatched.add(call.callId);
-      await this.#cancelOvertaken(fresh.map(({ call }) => call.callId));
-    } catch {
-      // The tunnel's object was reset during the call. The calls stay in the log; the alarm sends them again.
-      await this.#retrySoon();
-    }
+    // Looks again after the await: calls that were cancelled or settled meanwhile must not be handed over.
+    await this.#handOver.handOver(run, turn);
   }
 
   /** Nobody has answered in the time that the request gives. */
@@ -496,38 +337,6 @@ export class Runner {
     const calls = pending.map(({ call }) => call);
     this.#calls.recall(calls, toolboxOf(run));
   }
-
-  /** The pending calls for the bridge that this instance has not handed over. */
-  get #undelivered(): PendingCall[] {
-    const { pending, toolbox } = this.#deps.log;
-    return pending.filter(
-      ({ call }) =>
-        toolbox.executorOf(call.name) === 'bridge' && !this.#dispatched.has(call.callId),
-    );
-  }
-
-  /**
-   * Cancels calls that ended during the hand-over: the first cancel may have reached the tunnel before them and been
-   * lost in a reset.
-   */
-  async #cancelOvertaken(callIds: readonly string[]): Promise<void> {
-    const waiting = new Set(this.#deps.log.pending.map(({ call }) => call.callId));
-    const over = callIds.filter((callId) => !waiting.has(callId));
-    if (over.length > 0) await this.#deps.hands.cancel(over);
-  }
-
-  #retrySoon(): Promise<void> {
-    this.#bridgeAtMs = this.#deps.now() + RUN_LIMITS.dispatchRetryMs;
-    return this.#deps.arm();
-  }
 }
 
-/** The calls that have a time limit. Subagents have limits of their own, and are asked for their state. */
-function timed(pending: readonly PendingCall[], { toolbox }: RunLog): PendingCall[] {
-  return pending.filter(({ call }) => toolbox.executorOf(call.name) !== 'agent');
-}
-
-/** Whether the run waits for its next attempt. A wait above maxRetryAfterMs means that the clock was set back. */
-function isEarly({ notBefore }: Run, nowMs: number): boolean {
-  return nowMs < notBefore && notBefore - nowMs <= UPSTREAM_LIMITS.maxRetryAfterMs;
-}
+type AwaitingTools = Extract<Phase, { type: 'awaiting_tools' }>;

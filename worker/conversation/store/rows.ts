@@ -106,8 +106,31 @@ export interface RunMode {
   readonly own?: ModeDefinition | undefined;
 }
 
-/** The request of a run. It never changes once the run has started, but for the plan of a `planFile`. */
-export interface RunRequest extends RunMode {
+/**
+ * The request of a run. It never changes once the run has started, but for the plan of a `plan_file`. The `type` is not
+ * read from the row (store/stored.ts).
+ */
+export type RunRequest = RequestFields & Errand;
+
+/** What the run is for. */
+export type Errand =
+  | { readonly type: 'message' }
+  /** Executes a plan: the plan as requested. Its todos, in the order of work, become the list. */
+  | { readonly type: 'plan'; readonly plan: PlanState }
+  /** Executes a plan of a file: reads the file first, and then gets `plan`. */
+  | {
+      readonly type: 'plan_file';
+      readonly planFile: string;
+      readonly plan?: PlanState | undefined;
+    }
+  | { readonly type: 'subagent'; readonly subagent: SubagentRole }
+  /** Asks no model: saves a plan (shared/tools/save-plan.ts). */
+  | { readonly type: 'save'; readonly save: { readonly path: string; readonly contents: string } }
+  /** Asks no model: a guest at the bridge began its only call (shared/tools/guest-edit.ts). */
+  | { readonly type: 'guest'; readonly guest: { readonly callId: string; readonly path: string } };
+
+/** The fields that the request of any run can have. */
+export interface RequestFields extends RunMode {
   readonly model: string;
   /**
    * The mode of the workspace that the request names. The run looks it up when it starts; until then `mode` is `ask`.
@@ -126,23 +149,13 @@ export interface RunRequest extends RunMode {
   readonly unasking?: boolean | undefined;
   /** What happens when nobody answers a question. */
   readonly questions?: Omit<QuestionPolicy, 'allowed'> | undefined;
-  /** Set for a run that asks no model: its only call was begun by a guest at the bridge (shared/tools/guest-edit.ts). */
-  readonly guest?: { readonly callId: string; readonly path: string } | undefined;
   /** What the run and its subagents may spend. */
   readonly budget?: RunBudget | undefined;
-  /** Set for a run that executes a plan: the plan as requested. Its todos, in the order of work, become the list. */
-  readonly plan?: PlanState | undefined;
   /**
    * Set where its calls work in a worktree at the bridge (shared/tools/worktree.ts): the conversation's own, or for a
    * subagent that of the conversation with this id.
    */
   readonly worktree?: true | string | undefined;
-  /** Set for the run of a subagent. */
-  readonly subagent?: SubagentRole | undefined;
-  /** Set for a run that executes a plan of a file: it reads the file first, and then gets `plan`. */
-  readonly planFile?: string | undefined;
-  /** Set for a run that asks no model: it saves a plan (shared/tools/save-plan.ts). */
-  readonly save?: { readonly path: string; readonly contents: string } | undefined;
   /** Identifies the request, so that it is not carried out twice. */
   readonly idempotency?: { readonly key: string; readonly digest: string } | undefined;
   /** Of the request that began it; a subagent has its parent's. Undefined in rows of earlier versions. */

@@ -1,12 +1,13 @@
 import type { OfferSet } from '../../../shared/wire/offer.ts';
+import type { PlanState } from '../../../shared/wire/plans.ts';
 import type { Sql } from '../../storage/row-meter.ts';
 import { type ModelRequest, readModelRequests } from './model-requests.ts';
 import type { NewRun, Run, RunEnd, RunRequest, RunStatus, Steer, Window } from './rows.ts';
 import {
   MACHINE,
   OFFERS,
-  REQUEST,
   RUN_END,
+  readRequest,
   readStored,
   STEER,
   type StoredMachine,
@@ -163,7 +164,7 @@ export class RunStore {
   /** The first run that completed, without runs that asked no model; null without one. */
   readFirstAnswered(): Run | null {
     for (const run of this.#runs('where started is not null order by ordinal')) {
-      if (run.status === 'completed' && !run.request.guest) return run;
+      if (run.status === 'completed' && run.request.type !== 'guest') return run;
     }
     return null;
   }
@@ -211,7 +212,7 @@ export class RunStore {
   }
 
   /** The newest run from `ordinal` on that executes a plan, and has started; null without one. */
-  readExecution(ordinal: number): Pick<Run, 'ordinal' | 'request'> | null {
+  readExecution(ordinal: number): { readonly ordinal: number; readonly plan: PlanState } | null {
     const [row] = this.#sql
       .exec<{ ordinal: number; request: string }>(
         `select ordinal, request from runs where ordinal >= ? and started is not null
@@ -220,8 +221,9 @@ export class RunStore {
         ordinal,
       )
       .toArray();
-    const request = row && readStored(row.request, REQUEST);
-    return row && request ? { ordinal: row.ordinal, request } : null;
+    const request = row && readRequest(row.request);
+    const plan = request && 'plan' in request ? request.plan : undefined;
+    return row && plan ? { ordinal: row.ordinal, plan } : null;
   }
 
   /** The Idempotency-Keys of all messages to the runs after `after`, including steers. */
@@ -418,7 +420,7 @@ function valueIn(column: 'request' | 'body', operator: '->' | '->>', name: 'key'
  * stored.
  */
 function parseStarted(row: StartedRow): StartedRun {
-  const request = readStored(row.request, REQUEST);
+  const request = readRequest(row.request);
   const machine = row.machine === null ? null : readStored(row.machine, MACHINE);
   const isDamaged = request === null || (machine === null && row.machine !== null);
   return {
@@ -474,6 +476,7 @@ const DAMAGED_STEER: Pick<Steer, 'content'> = {
 };
 
 const DAMAGED_REQUEST: RunRequest = {
+  type: 'message',
   model: 'unknown',
   mode: 'ask',
   messages: [{ role: 'user', ...DAMAGED_STEER }],

@@ -37,6 +37,20 @@ export function readStored<Stored>(json: unknown, shape: Shape<Stored>): Stored 
   return shape.schema.safeParse(value).success ? (value as Stored) : null;
 }
 
+/** A stored request. Its fields say its type, and not the row's `type`: rows of earlier versions have none. */
+export function readRequest(json: unknown): RunRequest | null {
+  const stored = readStored(json, REQUEST);
+  return stored && Object.assign(stored, { type: typeOf(stored) });
+}
+
+function typeOf(stored: RunRequest): RunRequest['type'] {
+  if ('guest' in stored) return 'guest';
+  if ('save' in stored) return 'save';
+  if ('planFile' in stored) return 'plan_file';
+  if ('plan' in stored) return 'plan';
+  return 'subagent' in stored ? 'subagent' : 'message';
+}
+
 /** A schema that proves a cast. */
 interface Shape<Stored> {
   readonly schema: z.ZodType;
@@ -108,7 +122,7 @@ export const PARENT: Shape<Parent> = {
   schema: z.object({ conversationId: z.string(), callId: z.string() }),
 };
 
-export const REQUEST: Shape<RunRequest> = {
+const REQUEST: Shape<RunRequest> = {
   schema: RUN_MODE.extend({
     model: z.string(),
     wantedMode: z.object({ name: z.string(), isModelOpen: z.boolean() }).optional(),
@@ -150,6 +164,7 @@ export const REQUEST: Shape<RunRequest> = {
       .optional(),
     planFile: z.string().optional(),
     save: z.object({ path: z.string(), contents: z.string() }).optional(),
+    guest: z.object({ callId: z.string(), path: z.string() }).optional(),
     idempotency: Idempotency,
     trace: z.string().optional(),
     createdMs: z.number().max(MAX_DATE_MS),

@@ -12,6 +12,7 @@ import type { Caller, TaskReport } from '../../ports.ts';
 import { reach } from '../../reach.ts';
 import type { RowMeter } from '../../storage/row-meter.ts';
 import type { CallDesk } from '../calls/call-desk.ts';
+import { subagentOf } from '../log/errand.ts';
 import type { RunLog } from '../log/run-log.ts';
 import type { RunWatch } from '../run-watch.ts';
 import type { Call, ConversationRow, Run } from '../store/rows.ts';
@@ -185,7 +186,7 @@ export class Children {
     if (this.#stateOf(call)) return; // Its first report was quicker than this answer.
     const { callId, documentId } = call;
     this.#heard.set(callId, { position: 0, nextMs: now() + TASK_LIMITS.lookMs });
-    const known = { conversationId: caller.conversationId, type: request.subagent?.type ?? '' };
+    const known = { conversationId: caller.conversationId, type: subagentOf(request)?.type ?? '' };
     const state = { ...known, model: request.model, status: 'streaming' } as const;
     const subagent = { ...state, turnCount: 0, toolCallCount: 0 };
     recorder.stream([{ type: 'subagent_update', documentId, subagent }]);

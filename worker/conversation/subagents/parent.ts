@@ -3,6 +3,7 @@ import { askKeyOf } from '../../../shared/wire/fold.ts';
 import type { Env } from '../../env.ts';
 import { conversationOf } from '../../objects.ts';
 import type { TaskReport } from '../../ports.ts';
+import { subagentOf } from '../log/errand.ts';
 import type { RunLog } from '../log/run-log.ts';
 import type { TapeReader } from '../reading/reader.ts';
 import type { ConversationRow, Parent, Run } from '../store/rows.ts';
@@ -117,7 +118,7 @@ export class ParentLink {
     const isAtWork = run.last === null && recorder.response !== null;
     const turns = isAtWork ? log.turns : runs.turns.readTurns(run.firstTurn ?? 1, run.ordinal);
     const response = isAtWork ? recorder.response : reader.response(run);
-    return { row: listing.row, role: run.request.subagent ?? UNKNOWN_ROLE, response, turns };
+    return { row: listing.row, role: subagentOf(run.request) ?? UNKNOWN_ROLE, response, turns };
   }
 
   /** A subagent's conversation has one message. */

@@ -10,6 +10,7 @@ import {
   resolveModel,
   resolveTarget,
 } from '../../upstream/models.ts';
+import { subagentOf } from '../log/errand.ts';
 import type { RunLog } from '../log/run-log.ts';
 import type { Call, Run, RunRequest } from '../store/rows.ts';
 import { type Kind, kindOf } from './kinds.ts';
@@ -49,8 +50,9 @@ export function planTask(call: Call, starting: Starting): PlannedTask {
   const { sampling, unasking, questions, withReasoning, context, trace } = run.request;
   const worktree = run.request.worktree === true ? conversationId : run.request.worktree;
   const { type, mode, tools, definition } = kind;
-  const depth = (run.request.subagent?.depth ?? 0) + 1;
-  const isUnattended = (isAgent || run.request.subagent?.isUnattended) && {
+  const above = subagentOf(run.request);
+  const depth = (above?.depth ?? 0) + 1;
+  const isUnattended = (isAgent || above?.isUnattended) && {
     isUnattended: true as const,
   };
   return {
@@ -68,6 +70,7 @@ export function planTask(call: Call, starting: Starting): PlannedTask {
       budget,
       messages: [...demandsOf(run), { role: 'user', content: args.prompt }],
       context: context?.rules && { rules: context.rules },
+      type: 'subagent',
       subagent: { type, depth, mayStart: below, definition, ...isUnattended },
       idempotency: { key: call.callId, digest: call.callId },
       trace,

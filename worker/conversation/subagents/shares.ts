@@ -2,6 +2,7 @@
 
 import { task } from '../../../shared/tools/task.ts';
 import { metLimit, type RunBudget, remaining } from '../../../shared/wire/budget.ts';
+import { subagentOf } from '../log/errand.ts';
 import type { RunLog } from '../log/run-log.ts';
 import { spendingOf } from '../run/budget.ts';
 import type { Call, Run } from '../store/rows.ts';
@@ -19,7 +20,7 @@ export function isTask(name: string): boolean {
  * before it counts, with all that its subagent may start. Nothing is kept for a subagent that starts none.
  */
 export function mayStart({ callId }: Call, { request }: Run, { turns }: RunLog): number | null {
-  const { depth = 0, mayStart: all = TASK_LIMITS.maxInTree } = request.subagent ?? {};
+  const { depth = 0, mayStart: all = TASK_LIMITS.maxInTree } = subagentOf(request) ?? {};
   const isLowest = depth + 1 >= TASK_LIMITS.maxDepth;
   let left = all;
   for (const call of turns.flatMap(({ calls }) => calls.filter(startsOne))) {

@@ -73,6 +73,18 @@ it('counts what went wrong anew after a turn, and takeovers after an attempt', a
   });
 });
 
+it('keeps a request that has changed when the run as it was before gets a turn', async () => {
+  await onLog((log) => {
+    begin(log, 1);
+    log.takeOver(found(log, 1));
+    const before = found(log, 1);
+    const changed = { ...before.request, model: 'another' };
+    log.changeRequest(before, changed);
+    log.addTurn(before, turnWith(['a']));
+    expect(log.current).toMatchObject({ request: changed, takeovers: 0 });
+  });
+});
+
 it('knows again what steers the run at work, in order, and nothing of the runs before', async () => {
   await onLog((log, reopen) => {
     begin(log, 1);
@@ -305,8 +317,7 @@ function answer(log: RunLog, ordinal: number, turns: number): void {
 
 function requestOf(key?: string): RunRequest {
   return {
-    model: 'demo',
-    mode: 'agent',
+    ...({ type: 'message', model: 'demo', mode: 'agent' } as const),
     messages: [{ role: 'user', content: 'go' }],
     createdMs: 0,
     ...(key !== undefined && { idempotency: { key, digest: 'd' } }),

@@ -217,7 +217,8 @@ function turnOf(text: string, ids: readonly string[]): NewTurn {
 }
 
 function requestOf(content: MessageContent): Run['request'] {
-  return { model: 'm', mode: 'agent', messages: [{ role: 'user', content }], createdMs: 0 };
+  const messages = [{ role: 'user' as const, content }];
+  return { type: 'message', model: 'm', mode: 'agent', messages, createdMs: 0 };
 }
 
 function windowFrom(run: number, turns: number) {

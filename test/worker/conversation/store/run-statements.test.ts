@@ -1,10 +1,14 @@
 import { env, runInDurableObject } from 'cloudflare:test';
 import { expect, it } from 'vitest';
-import type { Run } from '../../../../worker/conversation/store/rows.ts';
+import type { Run, RunRequest } from '../../../../worker/conversation/store/rows.ts';
 import { RunStore } from '../../../../worker/conversation/store/run-statements.ts';
 import { MIGRATIONS } from '../../../../worker/conversation/store/schema.ts';
 import { migrate } from '../../../../worker/storage/migrations.ts';
 import type { Sql } from '../../../../worker/storage/row-meter.ts';
+
+const FIELDS = { model: 'scripted', mode: 'agent', messages: [], createdMs: 0 } as const;
+const REQUEST: RunRequest = { type: 'message', ...FIELDS };
+const PLAN = { version: 1, title: 'A', overview: '', content: '', todos: [] };
 
 it.each<[string, (store: RunStore, run: Run) => unknown]>([
   ['counting the rows of a run', (store, run) => store.countRows(run)],
@@ -61,6 +65,30 @@ it('places only the steers of the run that were not placed', async () => {
   ]);
 });
 
+it.each<[RunRequest['type'], object]>([
+  ['message', { budget: { maxTurns: 3 }, worktree: true }],
+  ['plan', { plan: PLAN }],
+  ['plan_file', { planFile: 'a.plan.md' }],
+  ['plan_file', { planFile: 'a.plan.md', plan: PLAN }],
+  ['subagent', { subagent: { type: 'explore', depth: 1, mayStart: 0 } }],
+  ['save', { save: { path: 'a.plan.md', contents: '# A' } }],
+  ['guest', { guest: { callId: 'call_1', path: 'a.ts' } }],
+])(
+  'reads what an earlier version stored of a run for a %s, which has no type',
+  async (type, fields) => {
+    await withSteered(0, (store, _, sql) => {
+      const stored = { ...FIELDS, messages: [{ role: 'user', content: 'go' }], ...fields };
+      for (const [index, request] of [stored, { ...stored, type }].entries()) {
+        insertWaiting(store, index + 1);
+        sql.exec('update runs set request = ? where first = ?', JSON.stringify(request), index + 1);
+        const run = store.readRun(index + 1);
+        expect(run).toMatchObject({ request: { ...stored, type } });
+        expect(run?.isDamaged).toBeUndefined();
+      }
+    });
+  },
+);
+
 /** Rows that this reads in a conversation whose every run was steered once. */
 function rowsRead(runs: number, work: (store: RunStore, run: Run) => unknown): Promise<number> {
   return withSteered(runs, (store, watched) => {
@@ -74,7 +102,7 @@ function rowsRead(runs: number, work: (store: RunStore, run: Run) => unknown): P
 
 async function withSteered<T>(
   runs: number,
-  work: (store: RunStore, watched: { readonly rowsRead: number }[]) => T,
+  work: (store: RunStore, watched: { readonly rowsRead: number }[], sql: Sql) => T,
 ): Promise<T> {
   const stub = env.CONVERSATIONS.get(env.CONVERSATIONS.newUniqueId());
   return await runInDurableObject(stub, (_, { storage }) => {
@@ -89,14 +117,14 @@ async function withSteered<T>(
     migrate(sql, MIGRATIONS);
     const store = new RunStore(sql);
     for (let ordinal = 1; ordinal <= runs; ordinal++) writeSteered(store, ordinal);
-    return work(store, watched);
+    return work(store, watched, sql);
   });
 }
 
 function insertWaiting(store: RunStore, ordinal: number): void {
   store.insertRun({
     ...{ ordinal, status: 'queued', first: ordinal, started: null, machine: null, firstTurn: null },
-    request: { model: 'scripted', mode: 'agent', messages: [], createdMs: 0 },
+    request: REQUEST,
   });
 }
 
@@ -112,10 +140,7 @@ function writeSteered(store: RunStore, ordinal: number): void {
       machine: null,
       firstTurn: ordinal,
     },
-    request: {
-      ...{ model: 'scripted', mode: 'agent', messages: [], createdMs: 0 },
-      idempotency: idempotency('begins'),
-    },
+    request: { ...REQUEST, idempotency: idempotency('begins') },
   });
   store.turns.insertTurn({
     ...{ number: ordinal, run: ordinal, text: '', reasoning: null, calls: [] },

@@ -100,9 +100,9 @@ it('is asked about no file or page that the model names in a task, as if a perso
   const content = 'See @src/a.ts and @https://example.com/?q=secret';
   const message = { model: 'm', mode: 'agent', createdMs: 0 } as const;
   const request = { ...message, messages: [{ role: 'user' as const, content }] };
-  expect(mentionsOf(request)).not.toEqual([]);
+  expect(mentionsOf({ type: 'message', ...request })).not.toEqual([]);
   const subagent = { type: 'explore', depth: 1, mayStart: 0 };
-  expect(mentionsOf({ ...request, subagent })).toEqual([]);
+  expect(mentionsOf({ type: 'subagent', ...request, subagent })).toEqual([]);
 });
 
 describe('a subagent of a plan', () => {

@@ -148,7 +148,7 @@ function askedOf({ request }: ToldRun): Utterance[] {
   const messages = request.messages.filter(({ role }) => role !== 'system');
   return messages.map((message, index) =>
     index === messages.length - 1
-      ? { as: 'asked', message, plan: request.plan }
+      ? { as: 'asked', message, plan: 'plan' in request ? request.plan : undefined }
       : { as: 'told', message },
   );
 }

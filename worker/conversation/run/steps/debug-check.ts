@@ -7,9 +7,10 @@ import type { Tool } from '../../../../shared/tools/toolbox.ts';
 import { DEBUG_MARK } from '../../../../shared/wire/modes.ts';
 import { isReachable } from '../../log/offered-tools.ts';
 import type { Call, Run, Turn } from '../../store/rows.ts';
-import type { ErrorReport } from '../../tape/error-document.ts';
+import { type ErrorReport, errorDocument } from '../../tape/error-document.ts';
 import type { RunDeps } from '../run-deps.ts';
-import type { OwnCall } from './own-turn.ts';
+import type { OwnTurn, Step } from './step.ts';
+import { closeStep, worksInOwnTree } from './worktree.ts';
 
 type Deps = Pick<RunDeps, 'log' | 'recorder' | 'newUuid'>;
 
@@ -18,18 +19,18 @@ type Deps = Pick<RunDeps, 'log' | 'recorder' | 'newUuid'>;
  * where other calls may have changed files. None for a run that was not in debug mode, and for a bridge without the
  * tool.
  */
-export function searchesAtEnd(run: Run, { log, newUuid }: Deps): OwnCall[] {
+export function searchAtEnd(run: Run, { log, newUuid }: Deps): OwnTurn | undefined {
   const tool = log.toolbox.find(grep.name);
-  if (!isDebug(run) || !tool || !isReachable(tool, run.machine)) return [];
+  if (!isDebug(run) || !tool || !isReachable(tool, run.machine)) return undefined;
   const search = (args: Readonly<Record<string, unknown>>) => ({
     callId: newCallId(newUuid()),
     name: grep.name,
     args: { pattern: DEBUG_MARK, ...args },
   });
-  const inFiles = editedFiles(log).map((path) => search({ path, head_limit: 3 }));
-  if (!changesUnseen(log)) return inFiles;
+  const calls = editedFiles(log).map((path) => search({ path, head_limit: 3 }));
   const limits = { output_mode: 'files_with_matches', head_limit: RUN_LIMITS.maxMarkedFiles };
-  return [...inFiles, search(limits)];
+  if (callsOf(log).some(({ tool: used }) => isUnseen(used))) calls.push(search(limits));
+  return calls.length > 0 ? { type: 'turn', calls, own: 'check' } : undefined;
 }
 
 /** For a run that ends without a search: where to look for what it may have left. Null for nothing. */
@@ -77,29 +78,23 @@ function isUnseen(tool: Tool | undefined): boolean {
   return tool.effect === 'execute' || tool.origin !== undefined || tool.executor === 'agent';
 }
 
-function changesUnseen(log: Deps['log']): boolean {
-  return callsOf(log).some(({ tool }) => isUnseen(tool));
-}
-
-/** What follows once the searches of the last turn have results. */
-export type AfterCheck =
-  | { readonly type: 'end'; readonly report: ErrorReport | null }
-  /** The model is asked again, with this note the first time. */
-  | { readonly type: 'go_on'; readonly note: string | null };
-
-/** Null where the last turn has made no search. The model is told once. */
-export function afterCheck({ log, recorder }: Deps): AfterCheck | null {
+/** What follows once the searches of the last turn have results: the run ends, or the model is told once and goes on. */
+export function checkStep(run: Run, deps: RunDeps): Step | undefined {
+  const { log, recorder } = deps;
   const turn = log.turns.at(-1);
-  if (turn?.own !== 'check') return null;
-  const left = marksLeft(turn, recorder);
+  if (turn?.own !== 'check') return undefined;
   const place = log.turns.length;
-  const isTold = log.steers.some(({ isNote, turns }) => isNote && turns === place);
-  if (isTold) return { type: 'go_on', note: null };
-  if (left.edited.length + left.others.length === 0) {
-    return log.hasWaitingSteer ? { type: 'go_on', note: null } : { type: 'end', report: null };
-  }
+  if (log.steers.some(({ isNote, turns }) => isNote && turns === place)) return undefined;
+  const left = marksLeft(turn, recorder);
+  const isClean = left.edited.length + left.others.length === 0;
+  if (isClean && log.hasWaitingSteer) return undefined;
   const isFirst = log.turns.filter(({ own }) => own === 'check').length === 1;
-  return isFirst ? { type: 'go_on', note: noteOn(left) } : { type: 'end', report: reportOn(left) };
+  if (!isClean && isFirst) return { type: 'note', note: noteOn(left) };
+  const { trace } = run.request;
+  const events = isClean ? [] : errorDocument(recorder.nextSequence, reportOn(left), trace);
+  return worksInOwnTree(run)
+    ? closeStep(run, deps, events)
+    : { type: 'end', status: 'completed', events };
 }
 
 /** Where the mark stands: in files that calls edited, and in others, which may have had it before. */

@@ -4,6 +4,7 @@ import { mentionsIn } from '../../calls/message-look.ts';
 import type { Run, Steer } from '../../store/rows.ts';
 import { attachedEvents } from '../../tape/run-events.ts';
 import type { RunDeps } from '../run-deps.ts';
+import type { Step } from './step.ts';
 
 type LookDeps = Pick<RunDeps, 'hands' | 'log' | 'recorder' | 'conversationId'>;
 
@@ -22,8 +23,15 @@ export async function lookAtWorktree(run: Run, deps: LookDeps): Promise<void> {
   recorder.record(attachedEvents(responseId, machine.findings?.attachments));
 }
 
+/** Looks up what the messages mention that have steered the run. */
+export function steerStep(run: Run, deps: LookDeps): Step | undefined {
+  const unseen = unseenSteers(deps);
+  if (unseen.length === 0) return undefined;
+  return { type: 'look', look: () => lookUpMentions(run, unseen, deps) };
+}
+
 /** The messages that wait to be told, and whose mentions were not looked up. */
-export function unseenSteers({ log }: Pick<LookDeps, 'log'>): Steer[] {
+function unseenSteers({ log }: Pick<LookDeps, 'log'>): Steer[] {
   return [...log.leftMessages, ...log.steeringMessages].filter(
     ({ turns, attachments, content }) =>
       turns === null && attachments === undefined && mentionsIn(content).length > 0,
@@ -31,11 +39,7 @@ export function unseenSteers({ log }: Pick<LookDeps, 'log'>): Steer[] {
 }
 
 /** Looks up what these messages mention. All at once, so it takes no longer than one of them. */
-export async function lookUpMentions(
-  run: Run,
-  steers: readonly Steer[],
-  deps: LookDeps,
-): Promise<void> {
+async function lookUpMentions(run: Run, steers: readonly Steer[], deps: LookDeps): Promise<void> {
   const { hands, log, recorder, conversationId } = deps;
   const found = await Promise.all(
     steers.map(({ content }) => hands.findMentioned(content, run.request)),

@@ -1,15 +1,12 @@
-/** Turns that ask no model: Drawbridge itself, or a guest at the bridge, begins their calls. */
+/** Makes the events and the calls of a turn that asks no model. */
 
 import { newCallId } from '../../../../shared/ids.ts';
-import { guestEdit } from '../../../../shared/tools/guest-edit.ts';
 import type { TapeEvent } from '../../../../shared/wire/events.ts';
 import { ReplyDocuments } from '../../../reply/documents.ts';
 import { toCallId } from '../../../upstream/calls.ts';
 import { logCalls } from '../../calls/calls.ts';
 import { toolboxOf } from '../../log/offered-tools.ts';
-import type { Call, NewTurn, Run, RunRequest } from '../../store/rows.ts';
-
-export type GuestRequest = NonNullable<RunRequest['guest']>;
+import type { Call, NewTurn, Run } from '../../store/rows.ts';
 
 /** A turn without words. */
 export const EMPTY_TURN = { text: '', reasoning: null, usage: null } satisfies Partial<NewTurn>;
@@ -19,11 +16,6 @@ export interface OwnCall {
   readonly callId: string;
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
-}
-
-/** The call of a guest: another agent program at the bridge, which wants to change a file. */
-export function guestCall({ callId, path }: GuestRequest): OwnCall {
-  return { callId, name: guestEdit.name, args: { proposal: callId, path } };
 }
 
 /** The events of the turn's documents, and the calls as the log stores them. */

@@ -7,48 +7,22 @@ import { savePlan } from '../../../../shared/tools/save-plan.ts';
 import type { ChatResponse, Document } from '../../../../shared/wire/documents.ts';
 import type { TapeEvent } from '../../../../shared/wire/events.ts';
 import { parsePlanFile, type ReadPlan } from '../../../../shared/wire/plan-file.ts';
-import type { PlanState } from '../../../../shared/wire/plans.ts';
-import type { ToolResult } from '../../../../shared/wire/tunnel.ts';
-import type { NewTurn, Run, Turn } from '../../store/rows.ts';
-import type { ErrorReport } from '../../tape/error-document.ts';
+import { atStart } from '../../calls/plans.ts';
+import type { Run, RunRequest, Turn } from '../../store/rows.ts';
 import type { RunDeps } from '../run-deps.ts';
 import { EMPTY_TURN, type OwnCall } from './own-turn.ts';
+import type { OwnTurn, Step } from './step.ts';
 
 type Deps = Pick<RunDeps, 'log' | 'recorder' | 'now' | 'newUuid'>;
 
-/** What a run about a plan's file does next. */
-export type PlanStep =
-  /** It makes this call, which is checked like one of a model. */
-  | { readonly type: 'call'; readonly call: OwnCall }
-  | { readonly type: 'fail'; readonly report: ErrorReport }
-  /** The plan was read: the run gets it, and shows it by this call with its result. */
-  | {
-      readonly type: 'plan';
-      readonly plan: PlanState;
-      readonly call: OwnCall;
-      readonly result: ToolResult;
-    }
-  /** The end of a run that saved a plan, or could not. */
-  | {
-      readonly type: 'end';
-      readonly status: 'completed' | 'error';
-      readonly events: readonly TapeEvent[];
-      readonly turn: NewTurn;
-    };
-
-/** Null for another run, and once the plan of a file was read. */
-export function planStep({ request }: Run, deps: Deps): PlanStep | null {
-  const { save, planFile, plan } = request;
-  if (save) return saveStep(save, deps);
-  return planFile === undefined || plan ? null : openStep(planFile, deps);
+export function planFileStep({ request }: Run, deps: Deps): Step | undefined {
+  if (request.type === 'save') return saveStep(request, deps);
+  return request.type === 'plan_file' && !request.plan ? openStep(request, deps) : undefined;
 }
 
-function saveStep(
-  save: { readonly path: string; readonly contents: string },
-  deps: Deps,
-): PlanStep {
+function saveStep({ save }: RequestOf<'save'>, deps: Deps): Step {
   const turn = turnOfPlan(deps);
-  if (!turn) return { type: 'call', call: callOf(savePlan.name, { ...save }, deps) };
+  if (!turn) return callStep(savePlan.name, { ...save }, deps);
   const isSaved = resultOf(turn, deps.recorder.response)?.status !== 'error';
   const text = isSaved ? `The plan is saved in \`${save.path}\`.` : 'The plan was not saved.';
   const sequence = deps.recorder.nextSequence;
@@ -60,9 +34,10 @@ function saveStep(
   };
 }
 
-function openStep(path: string, deps: Deps): PlanStep {
+function openStep(request: RequestOf<'plan_file'>, deps: Deps): Step {
+  const { planFile: path } = request;
   const turn = turnOfPlan(deps);
-  if (!turn) return { type: 'call', call: callOf(readFile.name, { target_file: path }, deps) };
+  if (!turn) return callStep(readFile.name, { target_file: path }, deps);
   const result = resultOf(turn, deps.recorder.response);
   const data = String(result?.data ?? 'it could not be read');
   const read =
@@ -74,12 +49,19 @@ function openStep(path: string, deps: Deps): PlanStep {
   if (isOver) return fail('PLAN_FINISHED', `All todos of the plan in ${path} are finished.`);
   const args = { name: title, overview, plan: content || overview || title, todos };
   const metadata = { title, overview, todos, format: 'markdown', version: 1, list: todos };
+  // The run gets the plan, and shows it by a call that has its result already.
   return {
-    type: 'plan',
-    plan: { version: 1, ...read.plan },
-    call: callOf(createPlan.name, args, deps),
+    ...callStep(createPlan.name, args, deps),
+    request: { ...request, plan: atStart({ version: 1, ...read.plan }) },
     result: { status: 'success', data: 'Read from a file.', metadata },
   };
+}
+
+type RequestOf<Type> = Extract<RunRequest, { readonly type: Type }>;
+
+function callStep(name: string, args: OwnCall['args'], { newUuid }: Deps): OwnTurn {
+  const call = { callId: newCallId(newUuid()), name, args };
+  return { type: 'turn', calls: [call], own: 'plan', isChecked: true };
 }
 
 /** A run in a worktree has a turn of its own before it. */
@@ -89,12 +71,8 @@ function turnOfPlan({ log }: Deps): Turn | undefined {
 
 const FINISHED: ReadonlySet<string> = new Set(['completed', 'cancelled']);
 
-function callOf(name: string, args: OwnCall['args'], { newUuid }: Deps): OwnCall {
-  return { callId: newCallId(newUuid()), name, args };
-}
-
-function fail(code: string, message: string): PlanStep {
-  return { type: 'fail', report: { code, source: 'drawbridge', message } };
+function fail(code: string, message: string): Step {
+  return { type: 'fail', error: { code, source: 'drawbridge', message } };
 }
 
 /** The result of the turn's only call, as its document shows it. A document of an edit shows only a failure. */

@@ -2,6 +2,7 @@
  * The turns with which a run in a worktree of its own begins and ends. They ask no model: their calls are Drawbridge's
  * own, with documents and results like any other, so a crash neither loses nor doubles them.
  */
+
 import { newCallId } from '../../../../shared/ids.ts';
 import {
   closeWorktree,
@@ -9,51 +10,55 @@ import {
   openWorktree,
   WORKTREES_NOT_SUPPORTED,
 } from '../../../../shared/tools/worktree.ts';
+import type { TapeEvent } from '../../../../shared/wire/events.ts';
 import type { Run } from '../../store/rows.ts';
 import { titleOf } from '../../store/title.ts';
 import type { ErrorReport } from '../../tape/error-document.ts';
-import type { EndStatus } from '../../tape/run-events.ts';
 import type { RunDeps } from '../run-deps.ts';
+import { lookAtWorktree } from './looks.ts';
 import type { OwnCall } from './own-turn.ts';
+import type { OwnTurn, Step } from './step.ts';
 
-/** `ask`: the model is next. `call`: a turn of our own is. `look`: the worktree is new, and was not looked at yet. */
-export type WorktreeStep =
-  | { readonly type: 'ask' }
-  | { readonly type: 'look' }
-  | { readonly type: 'call'; readonly call: OwnCall }
-  | { readonly type: 'end'; readonly status: EndStatus }
-  | { readonly type: 'fail'; readonly error: ErrorReport };
-
-type StepDeps = Pick<RunDeps, 'log' | 'recorder' | 'worktree' | 'newUuid'>;
+type CallDeps = Pick<RunDeps, 'worktree' | 'newUuid'>;
 
 /** Whether the run opens and closes a worktree. A subagent's run works in that of another conversation. */
 export function worksInOwnTree({ request }: Pick<Run, 'request'>): boolean {
   return request.worktree === true;
 }
 
-/** The next step of a run whose calls so far all have their results. */
-export function worktreeStep(run: Run, deps: StepDeps): WorktreeStep {
+/** The first turn of the run opens the worktree. Once the model has no more calls, the last one closes it. */
+export function worktreeStep(run: Run, deps: RunDeps): Step | undefined {
+  if (!worksInOwnTree(run)) return undefined;
   const { machine } = run;
   const { log, recorder } = deps;
   const last = log.turns.at(-1);
   if (!last) {
     if (!machine || !hasWorktrees(machine)) return { type: 'fail', error: UNSUPPORTED };
-    return { type: 'call', call: openCall(deps) };
+    return turnOfWorktree(openCall(deps));
   }
   const [call] = last.calls;
   if (last.own !== 'worktree' || !call) {
     const isDone = !call && !log.hasWaitingSteer;
-    return isDone ? { type: 'call', call: closeCall(run, deps) } : ASK;
+    return isDone ? closeStep(run, deps) : undefined;
   }
   const document = recorder.response?.documents.find(({ id }) => id === call.documentId);
   const { status } = Object(document?.metadata['result']);
   if (status !== 'success') return { type: 'end', status: 'error' };
-  if (call.name === openWorktree.name && !machine?.isInWorktree) return { type: 'look' };
+  if (call.name === openWorktree.name && !machine?.isInWorktree) {
+    return { type: 'look', look: () => lookAtWorktree(run, deps) };
+  }
   const isOver = call.name === closeWorktree.name && !log.hasWaitingSteer;
-  return isOver ? { type: 'end', status: 'completed' } : ASK;
+  return isOver ? { type: 'end', status: 'completed' } : undefined;
 }
 
-const ASK = { type: 'ask' } as const;
+/** The turn that ends a run's work in the worktree, after these events. */
+export function closeStep(run: Run, deps: CallDeps, events: readonly TapeEvent[] = []): OwnTurn {
+  return { ...turnOfWorktree(closeCall(run, deps)), events };
+}
+
+function turnOfWorktree(call: OwnCall): OwnTurn {
+  return { type: 'turn', calls: [call], own: 'worktree' };
+}
 
 const UNSUPPORTED: ErrorReport = {
   code: 'WORKTREES_NOT_SUPPORTED',
@@ -61,14 +66,8 @@ const UNSUPPORTED: ErrorReport = {
   message: WORKTREES_NOT_SUPPORTED,
 };
 
-/**
- * The call that ends a run's work in the worktree. The first commit of a conversation has its title, a later one also
- * the first line of the message that it answers.
- */
-export function closeCall(
-  { ordinal, request }: Run,
-  { worktree, newUuid }: Pick<StepDeps, 'worktree' | 'newUuid'>,
-): OwnCall {
+/** The first commit of a conversation has its title, a later one also the first line of the message that it answers. */
+function closeCall({ ordinal, request }: Run, { worktree, newUuid }: CallDeps): OwnCall {
   const { commit, message: title } = worktree();
   const asked = titleOf(request.messages.at(-1)?.content ?? '');
   const message = ordinal === 1 || asked === title ? title : `${asked}\n\n${title}`.trimEnd();
@@ -76,7 +75,7 @@ export function closeCall(
   return { callId: newCallId(newUuid()), name: closeWorktree.name, args };
 }
 
-function openCall({ worktree, newUuid }: StepDeps): OwnCall {
+function openCall({ worktree, newUuid }: CallDeps): OwnCall {
   const { branch, base } = worktree();
   const args = { ...(branch !== undefined && { branch }), ...(base !== undefined && { base }) };
   return { callId: newCallId(newUuid()), name: openWorktree.name, args };

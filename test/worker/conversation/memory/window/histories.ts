@@ -106,6 +106,7 @@ function runOf(
     started: 1,
     last: null,
     request: {
+      type: 'message',
       model: 'm',
       mode: 'agent',
       messages: [...before, { role: 'user', content: asked }],

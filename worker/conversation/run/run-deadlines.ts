@@ -1,0 +1,55 @@
+/** What the run at work waits for, derived from its phase. */
+import { UPSTREAM_LIMITS } from '../../upstream/limits.ts';
+import type { CallDesk } from '../calls/call-desk.ts';
+import type { Deadline } from '../deadlines.ts';
+import type { PendingCall, RunLog } from '../log/run-log.ts';
+import type { Run } from '../store/rows.ts';
+import type { HandOver } from './hand-over.ts';
+
+/**
+ * `watchdog`: any progress. `attempt`: its next attempt with the model. `bridge`: a bridge that could not be reached.
+ * `calls`: the end of the time for its calls. `questions`: the end of the time for answers. `budget`: the end of the
+ * time of its budget (run/budget.ts).
+ */
+export type RunDeadline = 'watchdog' | 'attempt' | 'bridge' | 'calls' | 'questions' | 'budget';
+
+/** The times at which the alarm must advance the run. */
+export function stepDeadlines(
+  log: RunLog,
+  calls: CallDesk,
+  { againAtMs, waiting }: HandOver,
+  nowMs: number,
+): Deadline<RunDeadline>[] {
+  const { phase } = log;
+  const bridge = { name: 'bridge' as const, atMs: againAtMs };
+  switch (phase.type) {
+    case 'idle':
+      return [];
+    case 'queued':
+      return [bridge];
+    case 'asking':
+      return isEarly(phase.run, nowMs)
+        ? [{ name: 'attempt', atMs: phase.run.notBefore }]
+        : [{ name: 'watchdog', atMs: nowMs }];
+    case 'awaiting_tools': {
+      const { run, turn, pending } = phase;
+      const isTimed = timed(pending, log).length > 0;
+      const end = { name: 'calls' as const, atMs: log.deadlineOf(run, turn) };
+      const atMs = calls.unansweredAt(run, turn);
+      const questions = atMs === null ? [] : [{ name: 'questions' as const, atMs }];
+      return [...(waiting.length > 0 ? [bridge] : []), ...(isTimed ? [end] : []), ...questions];
+    }
+    default:
+      return phase satisfies never;
+  }
+}
+
+/** The calls that have a time limit. Subagents have limits of their own, and are asked for their state. */
+export function timed(pending: readonly PendingCall[], { toolbox }: RunLog): PendingCall[] {
+  return pending.filter(({ call }) => toolbox.executorOf(call.name) !== 'agent');
+}
+
+/** Whether the run waits for its next attempt. A wait above maxRetryAfterMs means that the clock was set back. */
+export function isEarly({ notBefore }: Run, nowMs: number): boolean {
+  return nowMs < notBefore && notBefore - nowMs <= UPSTREAM_LIMITS.maxRetryAfterMs;
+}

@@ -1,0 +1,41 @@
+/** Finds what a run does before it asks the model. */
+import { listEvents, listSequence } from '../../calls/plans.ts';
+import type { Run } from '../../store/rows.ts';
+import { overBudget } from '../budget.ts';
+import type { RunDeps } from '../run-deps.ts';
+import { checkStep } from './debug-check.ts';
+import { guestStep } from './guest.ts';
+import { steerStep } from './looks.ts';
+import { planFileStep } from './plan-files.ts';
+import type { Step } from './step.ts';
+import { worktreeStep } from './worktree.ts';
+
+/** The next step of a run whose calls all have results; undefined if the model is next. Stores nothing. */
+export function nextStep(run: Run, deps: RunDeps): Step | undefined {
+  for (const find of IN_ORDER) {
+    const step = find(run, deps);
+    if (step) return step;
+  }
+  return undefined;
+}
+
+const IN_ORDER: readonly ((run: Run, deps: RunDeps) => Step | undefined)[] = [
+  guestStep,
+  checkStep,
+  listStep,
+  worktreeStep,
+  planFileStep,
+  budgetStep,
+  steerStep,
+];
+
+/** A run that executes a plan begins its answer with the plan's todos as the list, once. */
+function listStep({ request }: Run, { recorder }: RunDeps): Step | undefined {
+  if (request.type !== 'plan' || listSequence(request) < recorder.nextSequence) return undefined;
+  return { type: 'show', events: listEvents(request.plan) };
+}
+
+function budgetStep(run: Run, deps: RunDeps): Step | undefined {
+  const error = overBudget(run, deps);
+  return error ? { type: 'fail', error } : undefined;
+}
