@@ -1,6 +1,7 @@
 /** The bridge of one workspace: assembles it, connects it, and ends it without leaving a process. */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { noteFolder } from '../machine/agent-folders.ts';
 import type { BridgeStatus } from '../machine/bridge-status.ts';
 import { allowAlways } from '../machine/owner-rules.ts';
 import type { Preset } from '../machine/preset.ts';
@@ -86,6 +87,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   // The journal comes first: its lock keeps other bridges off this state. The guard comes before the sandbox: it finds
   // what a killed bridge's commands made, which would otherwise count as the person's.
   using journal = Journal.open(join(stateDir, 'journal.jsonl'), bootId);
+  noteFolder(stateDir, root);
   const guard = await WorkspaceGuard.open({
     workspace: root,
     stateDir,

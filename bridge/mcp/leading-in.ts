@@ -35,7 +35,8 @@ export async function valuesInto(
   const program = await programOf(command, { from, searchPath: variables['PATH'] });
   const isFolderOption = (at: number) => FOLDER_OPTION.test(args[at - 1] ?? '');
   const values: readonly (readonly [name: string, text: string, isSearched: boolean])[] = [
-    ['its cwd', resolveRaw(folder, cwd), true],
+    // The list's own folder is a state folder, which no agent writes to, also where it surrounds the workspace.
+    ['its cwd', resolveRaw(folder, cwd), from !== resolve(folder)],
     ['its command', program.file, false],
     ['its command', program.interpreter, false],
     ...args.map((text, at) => {
@@ -211,9 +212,12 @@ function* pathsIn(text: string, known: Known): Generator<string> {
       ...reading.split(/=(.*)/s),
       ...reading.split(SEPARATORS),
     ])) {
-      // Short options may stand together, and have numbers: `-0wI/lib`.
+      // Short options may stand together, have numbers, and have their value behind them: `-0wI/lib`, `-Ilib`.
       const word = part.replace(/^-\w+(?=[./~])/, '');
+      if (/^-\w/.test(part))
+        for (let at = 2; at < part.length && at < MAX_OPTION_CHARS; at++) yield part.slice(at);
       if (word === '' || word.startsWith('-')) continue;
+      if (MODULE.test(word)) yield word.replaceAll('.', '/');
       yield word.replace(
         /^~([^/]*)(?=\/|$)/,
         (given, user) => (user === '' ? known.variables['HOME'] : known.homes.get(user)) ?? given,
@@ -221,6 +225,12 @@ function* pathsIn(text: string, known: Known): Generator<string> {
     }
   }
 }
+
+/** Short options have few letters. */
+const MAX_OPTION_CHARS = 32;
+
+/** `python3 -m project.server` loads `project/server.py`. */
+const MODULE = /^\w+(?:\.\w+)+$/;
 
 const SEPARATORS = /[\s"'`=:;,|&<>()[\]{}@]+/;
 

@@ -9,6 +9,8 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { DEFAULT_INHERITED_ENV_VARS } from '@modelcontextprotocol/client/stdio';
+import { agentFolders } from '../../machine/agent-folders.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { boundedFetch } from './bounded-fetch.ts';
 import { confinedStart, type ServerSandbox } from './confined.ts';
 import { searchPathOutside, valuesInto } from './leading-in.ts';
@@ -98,11 +100,15 @@ export function stdioTransport(config: StdioConfig, options: StdioOptions): Some
 type Outside = Pick<StdioOptions, 'folder' | 'workspace' | 'environment'>;
 
 /** The bridge's environment, whose `PATH` leads to no program that the agent could have written. */
-async function environmentOutside({
-  environment,
-  workspace,
-}: Outside): Promise<StdioOptions['environment']> {
-  return { ...environment, PATH: await searchPathOutside(environment['PATH'] ?? '', workspace) };
+async function environmentOutside(place: Outside): Promise<StdioOptions['environment']> {
+  let PATH = place.environment['PATH'] ?? '';
+  for (const folder of await writtenFolders(place)) PATH = await searchPathOutside(PATH, folder);
+  return { ...place.environment, PATH };
+}
+
+/** The folders that agents of this machine write to: the workspace first. */
+async function writtenFolders({ folder, workspace }: Outside): Promise<readonly string[]> {
+  return [...new Set([workspace, ...(await agentFolders(folder))])];
 }
 
 /** Why a program does not run outside the sandbox, in words for its owner; null where it does. */
@@ -120,10 +126,14 @@ export async function whyNotOutsideSandbox(
 
 async function whyNotOutside(config: StdioConfig, place: Outside): Promise<string | null> {
   const { workspace } = place;
-  const values = await valuesInto(config, place);
-  if (values.length > 0) {
+  for (const folder of await writtenFolders(place)) {
+    const values = await valuesInto(config, { ...place, workspace: folder });
+    if (values.length === 0) continue;
     const leads = `${values.join(' and ')} ${values.length === 1 ? 'leads' : 'lead'}`;
-    return `${leads} into the workspace, where the agent could change what it runs: ${ONLY_CONFINED}`;
+    const changes = 'the agent could change what it runs';
+    return folder === workspace
+      ? `${leads} into the workspace, where ${changes}: ${ONLY_CONFINED}`
+      : `${leads} into ${nameInLine(folder)}, where ${changes} as long as that folder is connected: ${ONLY_CONFINED}`;
   }
   const isRoot = process.getuid?.() === 0;
   if (!isRoot || (await stat(workspace)).uid === 0) return null;

@@ -113,6 +113,35 @@ it.each(['/srv/opt', 'https://example.com/opt', 'https://opt/x', '/opt-2', 'a/op
   },
 );
 
+describe('a list in a folder around the workspace', () => {
+  const around = { ...place, folder: path('home') };
+  const foundAround = async (config: object) =>
+    await valuesInto({ command: 'plain', args: [], env: {}, ...config }, around);
+
+  it('is no way into the workspace by itself', async () => {
+    expect(await foundAround({})).toEqual([]);
+    expect(await foundAround({ cwd: '.', args: ['-m', 'tickets', 'bin/x.js', '.'] })).toEqual([]);
+  });
+
+  it.each<[expected: string, config: object]>([
+    ['its cwd', { cwd: 'work' }],
+    ['its cwd', { cwd: './bin/..//work/deep' }],
+    ['its cwd', { cwd: '..' }],
+    ['its command', { command: './work/tool' }],
+    ['argument 1', { args: ['work'] }],
+    ['argument 1', { args: ['work/server.js'] }],
+    ['argument 2', { args: ['-m', 'work.server'] }],
+    ['argument 2', { args: ['-e', 'require("./work/x")'] }],
+    ['argument 2', { args: ['--prefix', '.'] }],
+    ['argument 1', { args: ['-Iwork/lib'] }],
+    ['argument 1', { args: ['alias/x.js'] }],
+    ['the variable PYTHONPATH', { env: { PYTHONPATH: '.' } }],
+    ['the variable X', { env: { X: 'work/x' } }],
+  ])('still shows a value that reaches it: %s %o', async (expected, config) => {
+    expect(await foundAround(config)).toEqual([expected]);
+  });
+});
+
 it.each<[name: string, config: object]>([
   ['a name', { args: ['-y', '@modelcontextprotocol/server-memory'] }],
   ['another folder of the same beginning', { args: [path('home/work-2')] }],

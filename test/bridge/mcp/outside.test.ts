@@ -1,8 +1,10 @@
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { forgetFolder, noteFolder } from '../../../machine/agent-folders.ts';
 import { guardedWorkspace } from '../quarantine/guarded-workspace.ts';
 import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
+import { temporaryFolder } from '../tools/temporary-workspace.ts';
 import { FIXTURE, type Offering, startServers } from './offering.ts';
 
 /** A server in Python, of its standard library alone. */
@@ -76,6 +78,55 @@ it('a server that leads into the workspace does not run outside the sandbox, and
     'argument 2 leads into the workspace, where the agent could change what it runs: it runs only with "sandbox": true',
   );
   vi.restoreAllMocks();
+});
+
+describe('another folder that is connected at this machine', () => {
+  const connected = async () => {
+    vi.spyOn(console, 'error').mockImplementation(() => {});
+    onTestFinished(() => void vi.restoreAllMocks());
+    const home = await temporaryFolder();
+    vi.stubEnv('XDG_STATE_HOME', home);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const other = await temporaryFolder();
+    writeFileSync(join(other, 'server.js'), '');
+    writeFileSync(join(other, 'node'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+    const state = join(home, 'drawbridge/server/projects/other-1');
+    mkdirSync(state, { recursive: true });
+    noteFolder(state, other);
+    return { other, state };
+  };
+
+  it.each<[name: string, by: string, config: (other: string) => object]>([
+    ['the command', 'its command', (other) => ({ command: join(other, 'node') })],
+    ['an argument', 'argument 1', (other) => ({ command: 'node', args: [`${other}/server.js`] })],
+    [
+      'a variable',
+      'the variable NODE_PATH',
+      (other) => ({ ...FIXTURE, env: { NODE_PATH: other } }),
+    ],
+    ['the cwd', 'its cwd', (other) => ({ ...FIXTURE, cwd: other })],
+  ])('is no place for a program either: %s', async (_, by, config) => {
+    const { other } = await connected();
+    const offering = startServers({});
+    offering.list({ demo: config(other) });
+    expect(await down(offering)).toBe(
+      `${by} leads into ${other}, where the agent could change what it runs as long as that folder is connected: it runs only with "sandbox": true`,
+    );
+  });
+
+  it('is left out of PATH', async () => {
+    const { other } = await connected();
+    const environment = { ...process.env, PATH: `${other}:${process.env['PATH']}` };
+    const { until } = startServers({ demo: { ...FIXTURE, command: 'node' } }, { environment });
+    await until('mcp_demo_echo');
+  });
+
+  it('counts no more when a person has disconnected it', async () => {
+    const { other, state } = await connected();
+    await forgetFolder(state);
+    const { until } = startServers({ demo: { ...FIXTURE, env: { NODE_PATH: other } } });
+    await until('mcp_demo_echo');
+  });
 });
 
 it.skipIf(process.getuid?.() !== 0)(
