@@ -73,12 +73,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'bridge/web': ['shared', 'bridge/compute', 'bridge/failure.ts', 'node:'],
   'bridge/context': [
-    ...['shared', 'bridge/compute', 'bridge/failure.ts', 'bridge/sandbox', 'bridge/search'],
-    ...['bridge/terminal', 'bridge/tools', 'bridge/web', 'bridge/workspace', 'node:'],
+    ...['shared', 'machine', 'node:', 'bridge/compute', 'bridge/failure.ts', 'bridge/sandbox'],
+    ...['bridge/search', 'bridge/terminal', 'bridge/tools', 'bridge/web', 'bridge/workspace'],
   ],
   'bridge/tools': [
     ...[
       'shared',
+      'machine',
       'bridge/compute',
       'bridge/edits',
       'bridge/failure.ts',

@@ -1,5 +1,5 @@
 /** What a person is asked about, and the digest by which the journal recognizes it. */
-import { createHash } from 'node:crypto';
+import { sha256 } from '../../machine/hash.ts';
 import { RUN_LIMITS } from '../../shared/limits.ts';
 import { canonicalJson } from '../../shared/wire/approval-text.ts';
 import type { ApprovalQuestion, Proposal } from '../../shared/wire/approvals.ts';
@@ -9,7 +9,7 @@ export type ApprovalSubject = Pick<ApprovalQuestion, 'callId' | 'conversationId'
 
 /** Two questions of one conversation have the same digest when a person would see the same text. */
 export function digestOf({ conversationId, proposal }: ApprovalSubject): string {
-  return createHash('sha256').update(canonicalJson({ conversationId, proposal })).digest('hex');
+  return sha256(canonicalJson({ conversationId, proposal }));
 }
 
 /** Whether both proposals would do the same. */

@@ -1,12 +1,12 @@
 /** Finds what others changed in the workspace since a conversation last saw it or worked in it. */
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { sha256 } from '../../machine/hash.ts';
 import { FINDING_LIMITS } from '../../shared/limits.ts';
 import type { Findings } from '../../shared/wire/findings.ts';
 import { compute } from '../compute/compute.ts';
 import { ToolFailure } from '../failure.ts';
 import type { ReadLedger, SeenFile } from '../tools/ledger.ts';
-import { hashOf } from '../workspace/files.ts';
 import { type Reading, readSmall } from './file-text.ts';
 import { FIND_LIMITS } from './limits.ts';
 
@@ -111,7 +111,7 @@ function isReadable(path: string, { readable }: Reading): boolean {
 async function describe(name: string, seen: SeenFile, reading: Reading): Promise<string | null> {
   const place = await reading.readable.resolve(name, 'read');
   const after = await readSmall(place);
-  if (hashOf(after) === seen.hash) return null;
+  if (sha256(after) === seen.hash) return null;
   const change = { before: seen.bytes, after, maxChars: FIND_LIMITS.maxDiffChars };
   return await compute('describeChange', change, reading.signal);
 }

@@ -1,5 +1,6 @@
 /** Starts MCP servers that their owner wants in the sandbox, as commands are started there. */
 import { resolve } from 'node:path';
+import { shellWord } from '../../machine/shell-word.ts';
 import type { WorkspaceGuard } from '../quarantine/guard.ts';
 import type { Confinement } from '../sandbox/confinement.ts';
 import type { StdioConfig } from './server-list.ts';
@@ -23,7 +24,7 @@ export function confinedStart(
       throw new Error(`it is to run in the sandbox, and there is none (${why})`);
     }
     const { confinement, guard } = sandbox;
-    const line = ['exec', ...[command, ...args].map(quote)].join(' ');
+    const line = ['exec', ...[command, ...args].map(shellWord)].join(' ');
     const request = {
       command: line,
       cwd: resolve(workspace, cwd),
@@ -42,9 +43,4 @@ export function confinedStart(
       throw error;
     }
   };
-}
-
-/** As one word of a shell. */
-function quote(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,6 +1,6 @@
 /** Turns the tools of MCP servers into offers with unique names. Pure. */
-import { createHash } from 'node:crypto';
 import type { Tool } from '@modelcontextprotocol/client';
+import { sha256 } from '../../machine/hash.ts';
 import { JSON_LIMITS, OFFER_LIMITS } from '../../shared/limits.ts';
 import { nestsDeeper } from '../../shared/text/json.ts';
 import type { Metadata } from '../../shared/wire/documents.ts';
@@ -115,7 +115,7 @@ function isTooDeep(schema: object): boolean {
 function nameOf(server: string, tool: string, taken: ReadonlySet<string>): string {
   const name = `mcp_${server}_${tool}`.replaceAll(/[^A-Za-z0-9_-]/g, '_');
   if (name.length <= MAX_NAME && !taken.has(name)) return name;
-  const hash = createHash('sha256').update(`${server}/${tool}`).digest('hex').slice(0, HASH_CHARS);
+  const hash = sha256(`${server}/${tool}`).slice(0, HASH_CHARS);
   return `${name.slice(0, MAX_NAME - HASH_CHARS - 1)}_${hash}`;
 }
 

@@ -1,9 +1,9 @@
 /** Notices which install scripts a command has added or changed. `npm install` runs them without asking. */
 
-import { createHash } from 'node:crypto';
 import { type BigIntStats, lstatSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import * as z from 'zod';
+import { sha256 } from '../../machine/hash.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { parseJson } from '../../shared/text/json.ts';
 import { inOneLine, shorten } from '../../shared/text/plain-sight.ts';
@@ -143,8 +143,7 @@ const LOOKS: Readonly<Record<BytePath, (bytes: Buffer) => Scripts>> = {
     );
   },
   // npm builds the module that this file describes.
-  'binding.gyp': (bytes) =>
-    new Map([['npm builds it', createHash('sha256').update(bytes).digest('hex')]]),
+  'binding.gyp': (bytes) => new Map([['npm builds it', sha256(bytes)]]),
 };
 
 const PackageFile = z.object({ scripts: z.record(z.string(), z.unknown()) });

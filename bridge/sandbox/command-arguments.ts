@@ -1,5 +1,6 @@
 /** The arguments for bubblewrap and the shell that each sandboxed command gets of its own. */
 
+import { shellWord } from '../../machine/shell-word.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import type { Permission } from '../../shared/tools/run-terminal-cmd.ts';
 import { FIRST_INPUT, reportDescriptor, SHELL } from '../terminal/launch.ts';
@@ -86,7 +87,7 @@ export function exportsOf(variables: Readonly<Record<string, string>>): Uint8Arr
   const lines = Object.entries(variables).map(([name, value]) => {
     if (!/^[A-Za-z_]\w*$/.test(name) || value.includes('\0'))
       throw new Error(`A program in the sandbox cannot have the variable ${inOneLine(name)}.`);
-    return `export ${name}='${value.replaceAll("'", `'\\''`)}'\n`;
+    return `export ${name}=${shellWord(value)}\n`;
   });
   return Buffer.from(lines.join(''));
 }

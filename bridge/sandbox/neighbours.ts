@@ -5,11 +5,11 @@
  * A bridge that confines holds abstract sockets (unix(7)), which go with its process: one with the digest of its
  * workspace in its name, and one for each folder around it. Only the names of these sockets are used.
  */
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { dirname } from 'node:path';
+import { sha256 } from '../../machine/hash.ts';
 
 export interface Neighbourhood extends Disposable {
   /** The process, which may be this one, of another bridge whose workspace is this one, lies inside it, or lies around it. */
@@ -58,7 +58,7 @@ function foldersAround(workspace: string): string[] {
 
 /** Short, because a socket's name has 107 bytes. A digest shows no path to other users. */
 function digestOf(folder: string): string {
-  return createHash('sha256').update(folder).digest('hex').slice(0, 32);
+  return sha256(folder).slice(0, 32);
 }
 
 /** Reads proc(5), which shows an abstract name with `@` as its first byte. */

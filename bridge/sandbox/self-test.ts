@@ -5,6 +5,7 @@ import { access, lchown, mkdir, readFile, readlink, rm, stat, writeFile } from '
 import { createServer, type Server } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { shellWord } from '../../machine/shell-word.ts';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import { runCommand } from '../terminal/run-command.ts';
 import type { Account } from './account.ts';
@@ -139,8 +140,8 @@ const KERNEL_SETTINGS = ['/proc/sys/kernel/core_pattern', '/proc/sysrq-trigger',
  * the network namespace is the proof.
  */
 function scriptOf(traps: Traps, port: number): string {
-  const targets = [traps.inside, traps.gitHead, ...traps.outside].map(quote).join(' ');
-  const secrets = [...traps.secrets, '/etc/shadow'].map(quote).join(' ');
+  const targets = [traps.inside, traps.gitHead, ...traps.outside].map(shellWord).join(' ');
+  const secrets = [...traps.secrets, '/etc/shadow'].map(shellWord).join(' ');
   return `
 for target in ${targets}; do { echo written >"$target"; } 2>/dev/null; done
 { exec 5<>/dev/tcp/127.0.0.1/${port}; } 2>/dev/null
@@ -240,9 +241,4 @@ async function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-/** Quotes text for a POSIX shell. */
-function quote(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,5 +1,6 @@
 /** An edit that was worked out, as a proposal that a person may change further. */
 
+import { sha256 } from '../../machine/hash.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { cutLines } from '../../shared/text/cut-lines.ts';
 import { languageOf } from '../../shared/text/languages.ts';
@@ -10,7 +11,7 @@ import { compute } from '../compute/compute.ts';
 import { decode } from '../edits/encoding.ts';
 import type { EditProposal } from '../edits/propose.ts';
 import { assertReplaceable } from '../workspace/changes.ts';
-import { type FileImage, hashOf } from '../workspace/files.ts';
+import type { FileImage } from '../workspace/files.ts';
 import type { Place } from '../workspace/workspace.ts';
 import type { EditedFile, Proposed, ToolContext } from './executor.ts';
 
@@ -42,7 +43,7 @@ export function toProposed(call: EditCall, edited: EditProposal, written?: strin
   const told = { ...metadata, ...(written !== undefined && { written }) };
   const result: ToolResult = { status: 'success', data, metadata: told };
   const beforeHash = before?.hash ?? null;
-  const change = { beforeHash, afterHash: bytes === null ? beforeHash : hashOf(bytes), result };
+  const change = { beforeHash, afterHash: bytes === null ? beforeHash : sha256(bytes), result };
   const path = context.workspace.nameOf(place.path);
   const { afterHash } = change;
   return {

@@ -1,5 +1,5 @@
 /** Tools that servers of this machine's owner offer: holds them, and describes them to the edge. */
-import { createHash } from 'node:crypto';
+import { sha256 } from '../../machine/hash.ts';
 import { JSON_LIMITS, OFFER_LIMITS } from '../../shared/limits.ts';
 import { parseJson } from '../../shared/text/json.ts';
 import { offered } from '../../shared/tools/toolbox.ts';
@@ -84,7 +84,7 @@ export class Offers {
       unavailable: unavailable.slice(0, OFFER_LIMITS.maxUnavailable),
       ...(this.#instructions.length > 0 && { instructions: [...this.#instructions] }),
     };
-    return { digest: sha256(told), ...told };
+    return { digest: sha256(canonicalJson(told)), ...told };
   }
 }
 
@@ -107,7 +107,7 @@ const UNTRUSTED = { effect: 'execute', idempotent: false } as const;
 
 function bindOffer(definition: OfferDefinition, call: ToolExecutor<Metadata>): Entry {
   const { name, effect, idempotent, origin } = definition;
-  const offer = { ...definition, digest: sha256(definition) };
+  const offer = { ...definition, digest: sha256(canonicalJson(definition)) };
   const { read, toFunction: _, subjects, ...facts } = offered(offer);
   const claims = { digest: offer.digest, effect, idempotent };
   const proposed = { server: origin.server, tool: origin.tool, definition: offer.digest };
@@ -149,7 +149,3 @@ function whyNot(
 
 /** Levels of a frame around a schema: the frame, the set, its list, the offer. */
 const SET_DEPTH = 4;
-
-function sha256(value: unknown): string {
-  return createHash('sha256').update(canonicalJson(value)).digest('hex');
-}

@@ -3,11 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, link, lstat, open, readdir, rename, rm, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { sha256 } from '../../machine/hash.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { ToolFailure } from '../failure.ts';
 import { type Anchor, giveToOwnerOf } from './anchor.ts';
-import { assertRegular, type FileImage, hashOf, inFolderOf, readEntry } from './files.ts';
+import { assertRegular, type FileImage, inFolderOf, readEntry } from './files.ts';
 import type { Place } from './workspace.ts';
 
 /**
@@ -34,7 +35,7 @@ export async function replaceImage(
       await rm(temporary, { force: true });
     }
     await folder.sync();
-    return { bytes, hash: hashOf(bytes) };
+    return { bytes, hash: sha256(bytes) };
   });
 }
 

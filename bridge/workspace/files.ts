@@ -1,8 +1,8 @@
 /** Reads files and folders at places that the workspace let through. Only regular files, and never through a link. */
-import { createHash } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readdir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
+import { sha256 } from '../../machine/hash.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { ToolFailure, toFileFailure } from '../failure.ts';
@@ -14,11 +14,6 @@ export interface FileImage {
   readonly bytes: Uint8Array;
   /** SHA-256 of the bytes, in hexadecimal. */
   readonly hash: string;
-}
-
-/** The SHA-256 of a file's bytes, in hexadecimal. */
-export function hashOf(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }
 
 /** The whole file. Failures: not found, not a regular file, too large. */
@@ -112,7 +107,7 @@ export async function readEntry(
     );
   }
   const bytes = await file.readFile({ signal });
-  return { bytes, hash: hashOf(bytes) };
+  return { bytes, hash: sha256(bytes) };
 }
 
 /** `O_NONBLOCK`, because a FIFO would otherwise block the call until a program writes to it. */

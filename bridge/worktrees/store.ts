@@ -1,11 +1,12 @@
 /** The worktrees of one bridge on its disk: one folder for each, and what is known of it. */
 import { execFile } from 'node:child_process';
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import * as z from 'zod';
+import { sha256 } from '../../machine/hash.ts';
 import { PRIVATE_FOLDER, replaceFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { ConversationId } from '../../shared/ids.ts';
@@ -193,7 +194,7 @@ const ENTERED = IS_ROOT ? 0o711 : PRIVATE_FOLDER;
 /** In the state folder; for a bridge that root runs in a place which other users can enter. */
 function worktreesFolder(stateDir: string): string {
   if (!IS_ROOT) return join(stateDir, 'worktrees');
-  const digest = createHash('sha256').update(stateDir).digest('hex').slice(0, 16);
+  const digest = sha256(stateDir).slice(0, 16);
   return join('/var/lib/drawbridge', digest);
 }
 

@@ -2,6 +2,7 @@
 import { realpathSync } from 'node:fs';
 import { delimiter, join, sep } from 'node:path';
 import { INSTALLED_ROOT } from '../../local/own-root.ts';
+import { shellWord } from '../../machine/shell-word.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 
 const PROGRAM = join(INSTALLED_ROOT, 'bin', 'drawbridge.mjs');
@@ -44,7 +45,7 @@ export function commandLine(words: readonly string[]): string {
 /** A word with invisible characters is written as `$'…'`, which bash, zsh and most other shells read. */
 function quote(word: string): string {
   if (/^[\w./:@=+-]+$/.test(word)) return word;
-  if (inOneLine(word) === word) return `'${word.replaceAll("'", `'\\''`)}'`;
+  if (inOneLine(word) === word) return shellWord(word);
   const escaped = word
     .replaceAll(/['\\]/g, '\\$&')
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, octalOf);

@@ -1,10 +1,10 @@
 /** Listens on the control socket of a server. Only this user can reach it: its folder is private. */
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { lstatSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { sha256 } from '../../machine/hash.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { makePrivateFolder } from '../../machine/private-files.ts';
 import { parseJson } from '../../shared/text/json.ts';
@@ -51,7 +51,7 @@ async function listen(server: Server, path: string): Promise<void> {
 function controlPath(serverDir: string): string {
   const path = join(serverDir, 'control.sock');
   if (Buffer.byteLength(path) <= LOCAL_LIMITS.maxSocketPathBytes) return path;
-  const digest = createHash('sha256').update(serverDir).digest('hex').slice(0, 16);
+  const digest = sha256(serverDir).slice(0, 16);
   const short = join(tmpdir(), `drawbridge-${process.getuid?.() ?? 0}-${digest}`, 'control.sock');
   requirePrivate(dirname(short));
   return short;

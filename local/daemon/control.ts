@@ -1,6 +1,6 @@
 /** The control socket's wire: one line of JSON asks, lines of JSON answer. */
-import { createHash } from 'node:crypto';
 import * as z from 'zod';
+import { sha256 } from '../../machine/hash.ts';
 import { Confinement } from '../../shared/wire/tunnel.ts';
 
 export const ControlRequest = z.discriminatedUnion('ask', [
@@ -60,6 +60,5 @@ export type ControlAnswer = z.infer<typeof ControlAnswer>;
 
 /** `settings` of a {@link ServerReport}: digests, because one setting is a secret. */
 export function digestsOf(settings: Readonly<Record<string, string>>): Record<string, string> {
-  const digest = (value: string) => createHash('sha256').update(value).digest('hex');
-  return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, digest(value)]));
+  return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, sha256(value)]));
 }

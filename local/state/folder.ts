@@ -1,8 +1,8 @@
 /** Finds and makes the state folders of an instance: outside the workspace, readable for its owner only. */
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { chmod, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { sha256 } from '../../machine/hash.ts';
 import { findHome } from '../../machine/home-folder.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { makePrivateFolders } from '../../machine/private-files.ts';
@@ -162,7 +162,7 @@ function stateHome(): string {
 /** Names a project's files: readable, and different for each folder. `workspaceDir` is a real path. */
 export function projectName(workspaceDir: string): string {
   const name = basename(workspaceDir).replaceAll(/[^\w.-]/g, '-');
-  const hash = createHash('sha256').update(workspaceDir).digest('hex').slice(0, HASH_DIGITS);
+  const hash = sha256(workspaceDir).slice(0, HASH_DIGITS);
   return `${name}-${hash}`;
 }
 

@@ -7,8 +7,8 @@ import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { runBridge } from '../../bridge/run.ts';
 import { Journal } from '../../bridge/tunnel/journal.ts';
-import { hashOf } from '../../bridge/workspace/files.ts';
 import type { BridgeStatus } from '../../machine/bridge-status.ts';
+import { sha256 } from '../../machine/hash.ts';
 import { newCallId } from '../../shared/ids.ts';
 import { TUNNEL_LIMITS } from '../../shared/limits.ts';
 import type { Mode } from '../../shared/wire/modes.ts';
@@ -365,7 +365,7 @@ describe('the limits of a request', () => {
         operation: 'create',
         diff: [{ oldString: '', newString: 'b', startLine: 1, endLine: 1 }],
         beforeHash: null,
-        afterHash: hashOf(Buffer.from('b')),
+        afterHash: sha256(Buffer.from('b')),
       },
       reason: 'The request asks for an approval of every write call.',
       newText: 'b',

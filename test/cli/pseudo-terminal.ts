@@ -1,5 +1,6 @@
 /** A program at a real terminal: `script` of Linux gives it one. */
 import { onTestFailed } from 'vitest';
+import { shellWord } from '../../machine/shell-word.ts';
 import { startDrawbridge } from './drawbridge.ts';
 
 export const HAS_TERMINALS = process.platform === 'linux';
@@ -18,7 +19,7 @@ export function openPseudoTerminal(
   command: readonly string[],
   options: { readonly env?: NodeJS.ProcessEnv; readonly cwd?: string } = {},
 ): PseudoTerminal {
-  const quoted = command.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
+  const quoted = command.map(shellWord).join(' ');
   const line = `stty cols 80 rows 24; exec ${quoted}`;
   const started = startDrawbridge([], {
     ...options,

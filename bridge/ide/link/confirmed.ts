@@ -2,9 +2,9 @@
  * The companions that the owner has confirmed at a terminal. Any process of this user can write a discovery file, so
  * the answers of other companions do not count.
  */
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { sha256 } from '../../../machine/hash.ts';
 import { readIfThere, replaceFile } from '../../../machine/private-files.ts';
 import { parseJson } from '../../../shared/text/json.ts';
 import { canonicalJson } from '../../../shared/wire/approval-text.ts';
@@ -24,7 +24,7 @@ export type Identity = Pick<Candidate, 'port' | 'token'>;
  */
 export function identityOf({ port, token }: Identity): string | undefined {
   if (token === undefined || token === '') return undefined;
-  return createHash('sha256').update(canonicalJson({ port, token })).digest('hex');
+  return sha256(canonicalJson({ port, token }));
 }
 
 /** Whether both have the same identity. One companion can have two: a token for each family. */

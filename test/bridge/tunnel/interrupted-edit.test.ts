@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import type { Decision } from '../../../bridge/admission/rules.ts';
-import { hashOf } from '../../../bridge/workspace/files.ts';
+import { sha256 } from '../../../machine/hash.ts';
 import type { ToolCall } from '../../../shared/wire/tunnel.ts';
 import { newDevice } from '../admission/device.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-workspace.ts';
@@ -98,7 +98,7 @@ describe('an edit that the bridge was killed over', () => {
     const call = replace();
     const { bench, place, device } = await takeUp('before', call, undefined, 'ask');
     const question = await nextQuestion(bench, call);
-    const [beforeHash, afterHash] = ['one\n', 'two\n'].map((text) => hashOf(Buffer.from(text)));
+    const [beforeHash, afterHash] = ['one\n', 'two\n'].map((text) => sha256(Buffer.from(text)));
     expect(question.proposal).toMatchObject({ kind: 'edit', beforeHash, afterHash });
     bench.restart();
     bench.connect({ calls: [call] });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { hashOf } from '../../../bridge/workspace/files.ts';
+import { sha256 } from '../../../machine/hash.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import { ALLOW_ONCE } from '../../../shared/wire/approval-text.ts';
 import type { ApprovalQuestion, Proposal } from '../../../shared/wire/approvals.ts';
@@ -72,7 +72,7 @@ describe('a call that a person is asked about', () => {
     const hunk = { oldString: '', newString: 'x', startLine: 1, endLine: 1 };
     expect(question.proposal).toEqual({
       ...{ kind: 'edit', tool: 'write', path: 'a.txt', operation: 'create', diff: [hunk] },
-      ...{ beforeHash: null, afterHash: hashOf(Buffer.from('x')) },
+      ...{ beforeHash: null, afterHash: sha256(Buffer.from('x')) },
     });
     bench.session.receive({ type: 'approval', answer: await device.approve(question) });
     await nextResult(bench, call);
@@ -115,7 +115,7 @@ describe('a call that a person is asked about', () => {
     const stranger = await newDevice();
     const good = await device.approve(question);
     const signature = { ...(await stranger.approve(question)).signature };
-    const changed = { ...question.proposal, afterHash: hashOf(Buffer.from('y')) } as Proposal;
+    const changed = { ...question.proposal, afterHash: sha256(Buffer.from('y')) } as Proposal;
     const always = { decision: 'allow', scope: 'always', pattern: null };
     const bad = [
       { callId, nonce, decision: 'once' as const },

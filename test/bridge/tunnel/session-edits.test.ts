@@ -1,7 +1,7 @@
 import { link, rename, symlink } from 'node:fs/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Decision } from '../../../bridge/admission/rules.ts';
-import { hashOf } from '../../../bridge/workspace/files.ts';
+import { sha256 } from '../../../machine/hash.ts';
 import { TOOL_LIMITS } from '../../../shared/limits.ts';
 import type { ApprovalQuestion } from '../../../shared/wire/approvals.ts';
 import type { ToolCall } from '../../../shared/wire/tunnel.ts';
@@ -33,7 +33,7 @@ const replace = (old_string: string, new_string: string) =>
 const approve = async (bench: Bench, question: ApprovalQuestion) =>
   bench.session.receive({ type: 'approval', answer: await device.approve(question) });
 const typesSent = (bench: Bench) => bench.sent.map(({ type }) => type);
-const hash = (text: string) => hashOf(Buffer.from(text));
+const hash = (text: string) => sha256(Buffer.from(text));
 
 const hardLink = ({ place }: Bench) => link(place.path('a.txt'), place.path('b.txt'));
 

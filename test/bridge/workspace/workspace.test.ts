@@ -17,8 +17,9 @@ import { describe, expect, it } from 'vitest';
 import { ToolFailure } from '../../../bridge/failure.ts';
 import { closureOf } from '../../../bridge/sandbox/protected.ts';
 import { replaceImage } from '../../../bridge/workspace/changes.ts';
-import { hashOf, readImage } from '../../../bridge/workspace/files.ts';
+import { readImage } from '../../../bridge/workspace/files.ts';
 import { Workspace, WorkspaceError } from '../../../bridge/workspace/workspace.ts';
+import { sha256 } from '../../../machine/hash.ts';
 import { temporaryFolder, temporaryWorkspace } from '../tools/temporary-workspace.ts';
 
 const signal = new AbortController().signal;
@@ -236,7 +237,7 @@ describe('reading and replacing files', () => {
   it('writes nothing when the file is not what the edit was made from', async () => {
     const { context, text, path } = await temporaryWorkspace({ 'a.txt': 'theirs' });
     const place = await context.workspace.resolve('a.txt', 'write');
-    for (const expected of [hashOf(Buffer.from('ours')), null]) {
+    for (const expected of [sha256(Buffer.from('ours')), null]) {
       const replaced = replaceImage(place, Buffer.from('new'), { expected, signal });
       await expect(replaced).rejects.toMatchObject({ code: 'STALE' });
     }
