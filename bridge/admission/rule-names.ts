@@ -1,11 +1,8 @@
 /** The names that a rule may use for tools, and the tools that each name stands for. */
 
 import { nameInLine, shorten } from '../../shared/text/plain-sight.ts';
-import { toolsRunBy } from '../../shared/tools/catalogue.ts';
+import { OWN_TOOLS, toolsRunBy } from '../../shared/tools/catalogue.ts';
 import type { ToolDefinition } from '../../shared/tools/definition.ts';
-import { guestEdit } from '../../shared/tools/guest-edit.ts';
-import { savePlan } from '../../shared/tools/save-plan.ts';
-import { WORKTREE_TOOLS } from '../../shared/tools/worktree.ts';
 import type { ToolFactsHere } from '../tools/executor.ts';
 import { RULE_LIMITS } from './shell/limits.ts';
 import { matchesWildcard } from './wildcard.ts';
@@ -101,7 +98,7 @@ function distance(a: string, b: string): number {
   return row.at(-1) ?? 0;
 }
 
-const ON_BRIDGES = [...toolsRunBy('bridge'), ...WORKTREE_TOOLS, savePlan, guestEdit];
+const ON_BRIDGES = [...toolsRunBy('bridge'), ...OWN_TOOLS];
 
 /** Of the catalogue alone: a person may forbid what guests or plans change without forbidding all edits. */
 const CHANGING = toolsRunBy('bridge').filter(({ changesContent }) => changesContent);

@@ -1,7 +1,8 @@
 /** Reads one file that defines a mode or an agent. Pure. */
 import type * as z from 'zod';
 import { DEFINITION_LIMITS } from '../../shared/limits.ts';
-import { findTool } from '../../shared/tools/catalogue.ts';
+import { findTool, TOOLS } from '../../shared/tools/catalogue.ts';
+import { runTerminalCmd } from '../../shared/tools/run-terminal-cmd.ts';
 import { AgentDefinition, isBuiltIn, ModeDefinition } from '../../shared/wire/definitions.ts';
 import { Mode } from '../../shared/wire/modes.ts';
 import { isOfferName } from '../../shared/wire/offer.ts';
@@ -75,11 +76,14 @@ function toolsOf(fields: Fields): string[] {
   return [...new Set(named)];
 }
 
-/** How files for Claude Code name tools that have another name here. */
+/** How files for Claude Code name tools that have another name here. `Edit` is each tool that edits a file. */
+const EDITS = TOOLS.flatMap(({ name, document }) =>
+  document.type === 'file_edit' && document.operation === 'edit' ? [name] : [],
+);
 const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
-  Bash: ['run_terminal_cmd'],
-  Edit: ['str_replace', 'edit_file'],
-  MultiEdit: ['str_replace', 'edit_file'],
+  Bash: [runTerminalCmd.name],
+  Edit: EDITS,
+  MultiEdit: EDITS,
 };
 
 function checked<Schema extends z.ZodType>(

@@ -1,4 +1,5 @@
 /** The tools this bridge can run, by their canonical names. */
+import type { ToolName } from '../../shared/tools/catalogue.ts';
 import { codebaseSearch } from '../../shared/tools/codebase-search.ts';
 import { deleteFile } from '../../shared/tools/delete-file.ts';
 import { editFile } from '../../shared/tools/edit-file.ts';
@@ -7,6 +8,7 @@ import { grep } from '../../shared/tools/grep.ts';
 import { listDir } from '../../shared/tools/list-dir.ts';
 import { readFile } from '../../shared/tools/read-file.ts';
 import { renameFile } from '../../shared/tools/rename-file.ts';
+import type { runTerminalCmd } from '../../shared/tools/run-terminal-cmd.ts';
 import { strReplace } from '../../shared/tools/str-replace.ts';
 import { write } from '../../shared/tools/write.ts';
 import { executeCodebaseSearch } from './codebase-search.ts';
@@ -26,17 +28,26 @@ import { savingPlan } from './save-plan.ts';
  * `createRunTerminalCmd(machine)`.
  */
 export function createCatalogue(...more: readonly BridgeTool[]): ReadonlyMap<string, BridgeTool> {
-  return new Map([...FILE_TOOLS, ...more].map((tool) => [tool.definition.name, tool]));
+  const tools = [...Object.values(FILE_TOOLS), savingPlan, ...more];
+  return new Map(tools.map((tool) => [tool.definition.name, tool]));
 }
 
-/** A new file tool is one more line here. */
-const FILE_TOOLS: readonly BridgeTool[] = [
-  bindTool(readFile, doing(readFile, executeReadFile)),
-  bindTool(listDir, doing(listDir, withRuleNotes(executeListDir))),
-  bindTool(globFileSearch, doing(globFileSearch, withRuleNotes(executeGlobFileSearch))),
-  bindTool(grep, doing(grep, withRuleNotes(executeGrep))),
-  bindTool(codebaseSearch, doing(codebaseSearch, withRuleNotes(executeCodebaseSearch))),
-  bindTool(
+/** A new tool of the bridge is one more line here; without it the program does not compile. */
+const FILE_TOOLS: Readonly<
+  Record<Exclude<ToolName<'bridge'>, typeof runTerminalCmd.name>, BridgeTool>
+> = {
+  read_file: bindTool(readFile, doing(readFile, executeReadFile)),
+  list_dir: bindTool(listDir, doing(listDir, withRuleNotes(executeListDir))),
+  glob_file_search: bindTool(
+    globFileSearch,
+    doing(globFileSearch, withRuleNotes(executeGlobFileSearch)),
+  ),
+  grep: bindTool(grep, doing(grep, withRuleNotes(executeGrep))),
+  codebase_search: bindTool(
+    codebaseSearch,
+    doing(codebaseSearch, withRuleNotes(executeCodebaseSearch)),
+  ),
+  str_replace: bindTool(
     strReplace,
     editing(strReplace, ({ old_string, new_string, replace_all = false }) => ({
       kind: 'replace',
@@ -45,15 +56,14 @@ const FILE_TOOLS: readonly BridgeTool[] = [
       all: replace_all,
     })),
   ),
-  bindTool(
+  edit_file: bindTool(
     editFile,
     editing(editFile, ({ code_edit }) => ({ kind: 'merge', text: code_edit })),
   ),
-  bindTool(
+  write: bindTool(
     write,
     editing(write, ({ contents }) => ({ kind: 'write', text: contents })),
   ),
-  bindTool(deleteFile, deleting),
-  bindTool(renameFile, doing(renameFile, executeRenameFile)),
-  savingPlan,
-];
+  delete_file: bindTool(deleteFile, deleting),
+  rename_file: bindTool(renameFile, doing(renameFile, executeRenameFile)),
+};

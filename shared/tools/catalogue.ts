@@ -8,18 +8,20 @@ import { deleteFile } from './delete-file.ts';
 import { editFile } from './edit-file.ts';
 import { globFileSearch } from './glob-file-search.ts';
 import { grep } from './grep.ts';
+import { guestEdit } from './guest-edit.ts';
 import { listDir } from './list-dir.ts';
 import { readFile } from './read-file.ts';
 import { renameFile } from './rename-file.ts';
 import { runTerminalCmd } from './run-terminal-cmd.ts';
+import { savePlan } from './save-plan.ts';
 import { strReplace } from './str-replace.ts';
 import { switchMode } from './switch-mode.ts';
 import { task } from './task.ts';
 import { todoWrite } from './todo-write.ts';
+import { WORKTREE_TOOLS } from './worktree.ts';
 import { write } from './write.ts';
 
-/** Every built-in tool, in the order in which the model gets them. */
-export const TOOLS: readonly ToolDefinition[] = [
+const CATALOGUE = [
   readFile,
   listDir,
   globFileSearch,
@@ -36,7 +38,19 @@ export const TOOLS: readonly ToolDefinition[] = [
   askQuestion,
   switchMode,
   task,
-];
+] as const;
+
+/** Every built-in tool of a model, in the order in which the model gets them. */
+export const TOOLS: readonly ToolDefinition[] = CATALOGUE;
+
+/** The names of the built-in tools of some executors. */
+export type ToolName<By extends Executor = Executor> = Extract<
+  (typeof CATALOGUE)[number],
+  { readonly executor: By }
+>['name'];
+
+/** The tools of calls that Drawbridge makes itself, at the bridge. No model has them. */
+export const OWN_TOOLS: readonly ToolDefinition[] = [...WORKTREE_TOOLS, savePlan, guestEdit];
 
 /** The built-in tools of one executor, in the order of {@link TOOLS}. */
 export function toolsRunBy(executor: Executor): readonly ToolDefinition[] {

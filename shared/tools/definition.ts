@@ -66,7 +66,13 @@ export interface ToolFacts {
 }
 
 /** A built-in tool. */
-export interface ToolDefinition<Schema extends z.ZodObject = z.ZodObject> extends ToolFacts {
+export interface ToolDefinition<
+  Schema extends z.ZodObject = z.ZodObject,
+  Name extends string = string,
+  By extends Executor = Executor,
+> extends ToolFacts {
+  readonly name: Name;
+  readonly executor: By;
   readonly arguments: Schema;
   /** What the bridge's rules match: a path or a command line. Tools of the edge return an empty text. */
   readonly subject: (args: z.infer<Schema>) => string;
@@ -100,10 +106,10 @@ export function subjectsOf<Schema extends z.ZodObject>(
   return tool.subjects?.(args) ?? [tool.subject(args)];
 }
 
-/** Keeps the schema's type for `subject` while the catalogue holds all tools as one type. */
-export function defineTool<Schema extends z.ZodObject>(
-  definition: ToolDefinition<Schema>,
-): ToolDefinition<Schema> {
+/** Keeps the types of the schema, the name and the executor: a catalogue must have a row for each name. */
+export function defineTool<Schema extends z.ZodObject, Name extends string, By extends Executor>(
+  definition: ToolDefinition<Schema, Name, By>,
+): ToolDefinition<Schema, Name, By> {
   return definition;
 }
 

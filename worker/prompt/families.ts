@@ -3,8 +3,8 @@
  * author made the model; without one, models get the same words and tools.
  */
 import type { PromptChange } from '../../shared/settings/prompt-blocks.ts';
+import { findTool } from '../../shared/tools/catalogue.ts';
 import type { FunctionDefinition } from '../../shared/tools/definition.ts';
-import { editFile } from '../../shared/tools/edit-file.ts';
 import { strReplace } from '../../shared/tools/str-replace.ts';
 import { write } from '../../shared/tools/write.ts';
 import { matchesGlobs } from './globs.ts';
@@ -14,7 +14,7 @@ export interface Family {
   /** Globs of the models' names, in small letters. A name may have its vendor in front: `anthropic/claude-…`. */
   readonly models: readonly string[];
   readonly changes: readonly PromptChange[];
-  /** The tools that edit, in the order in which they are offered. Absent: the order of the catalogue. */
+  /** The tools that are offered before all others that change content. */
   readonly edits?: readonly string[];
   /** Sentences added to the descriptions of tools, by their names. */
   readonly toolNotes?: Readonly<Record<string, string>>;
@@ -40,7 +40,7 @@ export const FAMILIES: readonly Family[] = [
         'Add no abstraction, option or fallback for needs that do not exist yet.',
       ),
     ],
-    edits: [strReplace.name, write.name, editFile.name],
+    edits: [strReplace.name, write.name],
   },
   {
     // OpenAI's guide to GPT-5-Codex: a demand for plans or announcements can end the answer before the work is done.
@@ -93,7 +93,7 @@ Think before each call about what it has to show you, and after it about what it
         'Rewrite short files as a whole with write. Use str_replace only in files of more than 200 lines.',
       ),
     ],
-    edits: [write.name, strReplace.name, editFile.name],
+    edits: [write.name],
     toolNotes: {
       [strReplace.name]: 'Copy old_string from the file character by character, with its spaces.',
     },
@@ -115,19 +115,25 @@ export function isModelIn(globs: readonly string[], names: readonly string[]): b
   return names.some((name) => matchesGlobs(lower, name.toLowerCase()));
 }
 
-/** The functions in the family's order and words. The family's first edit tool takes the place of the first one. */
+/** The functions in the family's order and words. Those that change content keep their places among the others. */
 export function offeredTo(
   family: Family | null,
   functions: readonly FunctionDefinition[],
 ): FunctionDefinition[] {
   const { edits = [], toolNotes = {} } = family ?? {};
-  const ordered = edits.flatMap(
-    (edit) => functions.find(({ function: { name } }) => name === edit) ?? [],
-  );
-  const places = ordered.values();
+  const rank = ({ function: { name } }: FunctionDefinition) =>
+    edits.includes(name) ? edits.indexOf(name) : edits.length;
+  const places = functions
+    .filter(changesContent)
+    .sort((a, b) => rank(a) - rank(b))
+    .values();
   return functions
-    .map((one) => (edits.includes(one.function.name) ? (places.next().value ?? one) : one))
+    .map((one) => (changesContent(one) ? (places.next().value ?? one) : one))
     .map((one) => noted(one, toolNotes[one.function.name]));
+}
+
+function changesContent({ function: { name } }: FunctionDefinition): boolean {
+  return findTool(name)?.changesContent === true;
 }
 
 function noted(definition: FunctionDefinition, note: string | undefined): FunctionDefinition {

@@ -1,14 +1,13 @@
 /** Which tools a rule holds that forbids another tool. */
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { type JudgedCall, judgeCall, type Policy } from '../../../bridge/admission/policy.ts';
 import { Rule } from '../../../bridge/admission/rules.ts';
-import { TOOLS } from '../../../shared/tools/catalogue.ts';
+import { isUnavailable, OWN_TOOLS, TOOLS } from '../../../shared/tools/catalogue.ts';
 import { defineTool, type ToolDefinition } from '../../../shared/tools/definition.ts';
 import { write } from '../../../shared/tools/write.ts';
 
-/** Every tool that a file of `shared/tools` defines, whether or not a list has it. */
-const EVERY_TOOL = await definedTools();
+const EVERY_TOOL = [...TOOLS, ...OWN_TOOLS];
 const CHANGING = TOOLS.filter(({ changesContent }) => changesContent);
 const DECISIONS = ['deny', 'ask'] as const;
 
@@ -21,6 +20,22 @@ const editNotebook: ToolDefinition = defineTool({
 
 /** They work in a folder of their own, so a rule about the person's files does not concern them. */
 const IN_WORKTREES = ['open_worktree', 'close_worktree', 'remove_worktree'];
+
+it('a list has every tool that a file defines', async () => {
+  expect(new Set(EVERY_TOOL)).toEqual(new Set(await definedTools()));
+});
+
+it('no tool is listed as missing from this version', () => {
+  const names = EVERY_TOOL.flatMap(({ name, aliases }) => [name, ...aliases]);
+  expect(names.filter(isUnavailable)).toEqual([]);
+});
+
+it('the table of the documents has every tool that rules name, with all that holds it', async () => {
+  const document = new URL('../../../docs/security.md', import.meta.url);
+  const lines = (await readFile(document, 'utf8')).split('\n');
+  const rows = lines.filter((line) => /^\| `(read|edit|command)` +\|/.test(line)).map(cellsOf);
+  expect(rows).toEqual(EVERY_TOOL.filter(({ executor }) => executor === 'bridge').map(rowOf));
+});
 
 it('lists no tool as equal that does not exist', () => {
   const names = new Set(EVERY_TOOL.map(({ name }) => name));
@@ -77,6 +92,24 @@ function decisionOn(
   const args = tool.name === 'run_terminal_cmd' ? { command: 'ls' } : {};
   const call: JudgedCall = { definition: tool, args, subjects, mode: 'agent' };
   return judgeCall(call, policy).decision;
+}
+
+function cellsOf(row: string): string[] {
+  return row
+    .slice(1, -1)
+    .split('|')
+    .map((cell) => cell.trim());
+}
+
+function rowOf(tool: ToolDefinition): string[] {
+  const { name, aliases, effect } = tool;
+  const category = { read: 'read', write: 'edit', execute: 'command' }[effect];
+  const holders = EVERY_TOOL.map((other) => other.name).filter((other) => other !== name);
+  const quoted = (names: readonly string[]) => names.map((each) => `\`${each}\``).join(', ');
+  return [
+    ...[quoted([category]), quoted([name]), quoted(aliases)],
+    quoted(holders.filter((held) => decisionOn(tool, { tool: held, decision: 'deny' }) === 'deny')),
+  ];
 }
 
 async function definedTools(): Promise<ToolDefinition[]> {

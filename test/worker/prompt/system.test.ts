@@ -4,10 +4,12 @@ import { Tiktoken } from 'js-tiktoken/lite';
 import o200k from 'js-tiktoken/ranks/o200k_base';
 import { describe, expect, it } from 'vitest';
 import { BLOCK_NAMES, type PromptChange } from '../../../shared/settings/prompt-blocks.ts';
+import { TOOLS } from '../../../shared/tools/catalogue.ts';
 import { modeHasTool } from '../../../shared/tools/definition.ts';
 import { BUILT_IN } from '../../../shared/tools/toolbox.ts';
 import { Mode } from '../../../shared/wire/modes.ts';
 import type { PromptFacts } from '../../../worker/prompt/blocks/block.ts';
+import { CODE_CHANGES } from '../../../worker/prompt/blocks/code-changes.ts';
 import { FAMILIES, familyOf, offeredTo } from '../../../worker/prompt/families.ts';
 import { buildSystemPrompt } from '../../../worker/prompt/system.ts';
 
@@ -43,6 +45,11 @@ describe('the whole system prompt', () => {
     expect(familyOf([model])?.name).toBe(name);
     const prompt = buildSystemPrompt({ ...factsOf('agent'), model }, changes);
     await expect(prompt).toMatchFileSnapshot(`prompts/family-${name}.txt`);
+  });
+
+  it('says when to use each tool that changes files', () => {
+    const changing = TOOLS.filter(({ effect }) => effect === 'write').map(({ name }) => name);
+    expect(changing.filter((name) => !CODE_CHANGES.includes(name))).toEqual([]);
   });
 
   it('of a subagent of a type that a file of the workspace defines', async () => {

@@ -1,7 +1,6 @@
 /** Decides which tools a run has, and why requested tools are unavailable. Pure. */
 
 import { OFFER_LIMITS } from '../../../shared/limits.ts';
-import { askQuestion } from '../../../shared/tools/ask-question.ts';
 import { modeHasTool } from '../../../shared/tools/definition.ts';
 import { switchMode } from '../../../shared/tools/switch-mode.ts';
 import { task } from '../../../shared/tools/task.ts';
@@ -44,17 +43,18 @@ export function isReachable({ name, executor, origin }: Tool, machine: Machine |
 }
 
 /** Whether the request lets the run use this tool, whether or not it is reachable. */
-export function isWanted(request: RunRequest, { name }: Pick<Tool, 'name'>): boolean {
+export function isWanted(
+  request: RunRequest,
+  { name, document }: Pick<Tool, 'name' | 'document'>,
+): boolean {
   const { tools, unasking } = request;
   const subagent = subagentOf(request);
-  if (unasking && ASKING.has(name)) return false;
+  if (unasking && document.type === 'clarification') return false;
   if (subagent?.mayStart === 0 && name === task.name) return false;
   // Its mode is bound to that of the agent that started it.
   if (subagent && name === switchMode.name) return false;
   return !tools || tools[name] !== undefined;
 }
-
-const ASKING: ReadonlySet<string> = new Set([askQuestion.name, switchMode.name]);
 
 /** The tools that the request names and the run does not have, in its order; without names the first ones cut. */
 export function unavailableTools(

@@ -1,6 +1,7 @@
 /** Runs the tools that need no machine, in the conversation's object: at once, or after asking the user. */
 
 import { askQuestion } from '../../../../shared/tools/ask-question.ts';
+import type { ToolName } from '../../../../shared/tools/catalogue.ts';
 import { createPlan } from '../../../../shared/tools/create-plan.ts';
 import { switchMode } from '../../../../shared/tools/switch-mode.ts';
 import { todoWrite } from '../../../../shared/tools/todo-write.ts';
@@ -24,24 +25,18 @@ interface Situation {
 }
 
 /** Null for a tool that does not run here. `args` has passed the tool's schema. */
-export function runEdgeTool(
-  tool: string,
-  args: unknown,
-  { todos, modes }: Situation,
-): EdgeOutcome | null {
-  switch (tool) {
-    case todoWrite.name:
-      return toOutcome(writeTodos(todoWrite.arguments.parse(args), todos));
-    case createPlan.name:
-      return toOutcome(layPlan(createPlan.arguments.parse(args)));
-    case askQuestion.name:
-      return ask(askQuestion.arguments.parse(args));
-    case switchMode.name:
-      return propose(switchMode.arguments.parse(args).mode, modes);
-    default:
-      return null;
-  }
+export function runEdgeTool(tool: string, args: unknown, situation: Situation): EdgeOutcome | null {
+  return Object.hasOwn(WORK, tool) ? WORK[tool as ToolName<'edge'>](args, situation) : null;
 }
+
+const WORK: Readonly<
+  Record<ToolName<'edge'>, (args: unknown, situation: Situation) => EdgeOutcome>
+> = {
+  todo_write: (args, { todos }) => toOutcome(writeTodos(todoWrite.arguments.parse(args), todos)),
+  create_plan: (args) => toOutcome(layPlan(createPlan.arguments.parse(args))),
+  ask_question: (args) => ask(askQuestion.arguments.parse(args)),
+  switch_mode: (args, { modes }) => propose(switchMode.arguments.parse(args).mode, modes),
+};
 
 function ask(args: Parameters<typeof questionsOf>[0]): EdgeOutcome {
   const problem = problemWith(args);
