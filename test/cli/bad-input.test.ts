@@ -3,6 +3,8 @@ import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../local/temporary-folder.ts';
+import { DRAWBRIDGE } from './bundle.ts';
+import { callDrawbridge } from './called.ts';
 import { runDrawbridge } from './drawbridge.ts';
 
 /** No stack, and nothing else beside it. */
@@ -26,7 +28,7 @@ describe('a configuration that cannot be used ends every command that needs it w
     damage(join(home, 'drawbridge', 'config.json'));
     const env = { XDG_CONFIG_HOME: home, XDG_STATE_HOME: home };
     for (const args of [['start'], ['up', '--json']]) {
-      const { code, stderr } = await runDrawbridge(args, { env, cwd: temporaryFolder() });
+      const { code, stderr } = await callDrawbridge(args, { env, cwd: temporaryFolder() });
       expect([args, code, stderr]).toEqual([args, 2, expect.stringMatching(ONE_LINE)]);
       expect(stderr).toMatch(words);
     }
@@ -36,14 +38,14 @@ describe('a configuration that cannot be used ends every command that needs it w
 describe('HOME', () => {
   test.each(['', 'relative'])('counts as unset when it is %j', async (HOME) => {
     const cwd = temporaryFolder();
-    const { code, stdout } = await runDrawbridge(['config', 'path'], {
+    const { code, stdout } = await callDrawbridge(['config', 'path'], {
       cwd,
       env: { HOME, XDG_CONFIG_HOME: '' },
     });
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^\/.*config\.json\n$/)]);
     expect(stdout).not.toContain(cwd);
     const env = { HOME, XDG_STATE_HOME: join(temporaryFolder(), 'state') };
-    const token = await runDrawbridge(['token'], { cwd, env });
+    const token = await callDrawbridge(['token'], { cwd, env });
     expect([token.code, token.stderr]).toEqual([0, '']);
     expect(existsSync(join(cwd, 'relative'))).toBe(false);
   });
@@ -57,7 +59,7 @@ describe('HOME', () => {
       ],
       [['token'], /\/proc\/nowhere/],
     ] as const) {
-      const { code, stderr } = await runDrawbridge([...args], { env, cwd: temporaryFolder() });
+      const { code, stderr } = await callDrawbridge([...args], { env, cwd: temporaryFolder() });
       expect([args, code, stderr]).toEqual([args, 1, expect.stringMatching(ONE_LINE)]);
       expect(stderr).toMatch(words);
     }
@@ -68,8 +70,7 @@ describe('HOME', () => {
     const env = { HOME: undefined, XDG_CONFIG_HOME: undefined, XDG_STATE_HOME: undefined };
     chmodSync(cwd, 0o777);
     const setpriv = ['--reuid=54321', '--regid=54321', '--clear-groups', process.execPath];
-    const bin = join(import.meta.dirname, 'fixtures', 'drawbridge.ts');
-    const program: [string, ...string[]] = ['setpriv', ...setpriv, bin];
+    const program: [string, ...string[]] = ['setpriv', ...setpriv, DRAWBRIDGE];
     const { code, stderr } = await runDrawbridge(['token'], { env, cwd, program });
     expect([code, stderr]).toEqual([2, expect.stringMatching(ONE_LINE)]);
     expect(stderr).toMatch(/There is no home folder .*HOME or XDG_STATE_HOME/);
@@ -91,12 +92,7 @@ describe('HOME', () => {
 test('without /dev/tty the command says how to go on without a terminal', {
   skip: process.platform !== 'linux',
 }, async () => {
-  const program: [string, ...string[]] = [
-    'setsid',
-    '--wait',
-    process.execPath,
-    join(import.meta.dirname, 'fixtures', 'drawbridge.ts'),
-  ];
+  const program: [string, ...string[]] = ['setsid', '--wait', process.execPath, DRAWBRIDGE];
   const env = { XDG_STATE_HOME: temporaryFolder() };
   const { code, stderr } = await runDrawbridge([], { program, env, cwd: temporaryFolder() });
   expect([code, stderr]).toEqual([2, expect.stringMatching(/no terminal to chat at[^\n]+\n$/)]);

@@ -7,6 +7,7 @@ import { openState } from '../../local/state/state.ts';
 import { mintToken } from '../../local/state/tokens.ts';
 import { canMount, mountSmallDisk } from '../local/small-disk.ts';
 import { temporaryFolder } from '../local/temporary-folder.ts';
+import { callDrawbridge } from './called.ts';
 import { newPlace, type Place, runDrawbridge, startReady, upArguments } from './drawbridge.ts';
 
 /** No stack, and nothing else beside it. */
@@ -31,7 +32,7 @@ describe('what stands in the place of a file of the state is told in one line, a
     const place = await newState();
     replace(place, name, damage);
     const command = name.startsWith('device') ? 'devices' : 'token';
-    const { code, stderr } = await runDrawbridge(argumentsOf(command, place));
+    const { code, stderr } = await callDrawbridge(argumentsOf(command, place));
     // A token that is no good is replaced by a new one.
     const isReplaced = name === 'token' && ['garbage', 'random bytes'].includes(damage);
     if (isReplaced) expect([code, stderr]).toEqual([0, '']);
@@ -44,7 +45,7 @@ describe('what stands in the place of the lock', () => {
   test.each(['garbage', 'random bytes'])('does no harm: %s', async (damage) => {
     const place = await newState();
     replace(place, 'lock', damage);
-    const { code, stderr } = await runDrawbridge(argumentsOf('conversations', place));
+    const { code, stderr } = await callDrawbridge(argumentsOf('conversations', place));
     expect([code, stderr]).toEqual([1, expect.stringMatching(/No Drawbridge runs/)]);
     const { ready, process: up, finished } = await startReady(place);
     expect((await fetch(`${ready.url}/health`)).status).toBe(200);
@@ -114,7 +115,7 @@ describe.skipIf(!canMount())('a disk', () => {
     const { code, stderr } = await runDrawbridge(upArguments(place));
     expect([code, stderr]).toEqual([1, expect.stringMatching(ONE_LINE)]);
     expect(stderr).toMatch(/full/);
-    expect((await runDrawbridge(argumentsOf('token', place))).code).toBe(0);
+    expect((await callDrawbridge(argumentsOf('token', place))).code).toBe(0);
   });
 
   test('that is full for a while is told of when it comes and goes, and everything goes on', async () => {
@@ -137,7 +138,7 @@ describe.skipIf(!canMount())('a disk', () => {
     const { code, stderr } = await runDrawbridge(upArguments(place));
     expect([code, stderr]).toEqual([1, expect.stringMatching(ONE_LINE)]);
     expect(stderr).toMatch(/read-only/);
-    expect((await runDrawbridge(argumentsOf('token', place))).code).toBe(0);
+    expect((await callDrawbridge(argumentsOf('token', place))).code).toBe(0);
   });
 });
 

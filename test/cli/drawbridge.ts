@@ -5,15 +5,14 @@ import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
 import { processesWith } from '../local/processes.ts';
 import { temporaryFolder } from '../local/temporary-folder.ts';
+import { DRAWBRIDGE } from './bundle.ts';
 
-/** Node keeps what it has made of our TypeScript: half of a short command's time. */
+/** Node keeps what V8 has compiled: half of a short command's time. */
 const COMPILED = {
   NODE_COMPILE_CACHE: join(import.meta.dirname, '..', '..', '.build', 'compiled'),
   // One copy for all state folders (vitest.config.ts).
   DRAWBRIDGE_PROGRAMS: process.env['DRAWBRIDGE_PROGRAMS'],
 };
-
-const FIXTURE = join(import.meta.dirname, 'fixtures', 'drawbridge.ts');
 
 export interface Finished {
   readonly code: number | null;
@@ -58,7 +57,7 @@ export function runDrawbridge(args: string[], options: StartOptions = {}): Promi
   return startDrawbridge(args, options).finished;
 }
 
-interface StartOptions {
+export interface StartOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
   /** The program and its first arguments. */
@@ -69,17 +68,12 @@ interface StartOptions {
 
 export function startDrawbridge(
   args: string[],
-  { env = {}, cwd, program = [process.execPath, FIXTURE], input }: StartOptions = {},
+  { env = {}, cwd, program = [process.execPath, DRAWBRIDGE], input }: StartOptions = {},
 ): Drawbridge {
   const [command, ...first] = program;
   const child = spawn(command, [...first, ...args], {
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-    // What a bridge is to do in a test is told to it by a variable that the tests alone know.
-    env: {
-      ...{ ...cleanEnvironment(), ...COMPILED, DRAWBRIDGE_PASS_ENV: 'FAKE_BRIDGE' },
-      // The developer's own config.json is for no test.
-      ...{ XDG_CONFIG_HOME: '/nonexistent', ...env },
-    },
+    env: environmentOf(env),
     cwd,
   });
   const { stdin, stdout, stderr } = child;
@@ -124,8 +118,16 @@ export function upArguments({ workspaceDir, stateDir }: Place): string[] {
   return ['up', '--json', '--port', '0', '--workspace', workspaceDir, '--state', stateDir];
 }
 
-/** Without what the developer's own shell says of models, npm and tokens. */
-function cleanEnvironment(): NodeJS.ProcessEnv {
+/** This environment, without the developer's settings of models, npm and tokens, and with `more`. */
+export function environmentOf(more: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const ours = /^(OPENAI_|DRAWBRIDGE_|npm_|INIT_CWD$|VITEST|NODE_)/;
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !ours.test(name)));
+  return {
+    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !ours.test(name))),
+    ...COMPILED,
+    // Tests control the fake bridge by this variable.
+    DRAWBRIDGE_PASS_ENV: 'FAKE_BRIDGE',
+    // No test reads the developer's own config.json.
+    XDG_CONFIG_HOME: '/nonexistent',
+    ...more,
+  };
 }

@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { OWN_PROGRAMS } from '../../cli/main.ts';
 import { temporaryFolder } from '../local/temporary-folder.ts';
+import { DRAWBRIDGE } from './bundle.ts';
 import { type Finished, runDrawbridge } from './drawbridge.ts';
 
 /** A user who owns nothing but what a test gives, and whom the system does not know. */
@@ -156,7 +157,7 @@ describe('dependencies that are missing', needsRoot, () => {
 });
 
 /** The stranger with a home and a project, and a folder of root that everybody may read. */
-function newStranger(program = [process.execPath, join(ROOT, 'test/cli/fixtures/drawbridge.ts')]) {
+function newStranger(program = [process.execPath, DRAWBRIDGE]) {
   const [home, cwd, foreign] = [temporaryFolder(), temporaryFolder(), temporaryFolder()];
   for (const own of [home, cwd]) chownSync(own, STRANGER, STRANGER);
   chmodSync(foreign, 0o755);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { UsageEntry } from '../../../shared/api/usage.ts';
 import { startScriptedApi } from '../../client/scripted-api.ts';
-import { runDrawbridge } from '../drawbridge.ts';
+import { callDrawbridge } from '../called.ts';
 
 const ENTRY: UsageEntry = {
   day: '2026-11-20',
@@ -58,5 +58,5 @@ function page(items: readonly UsageEntry[], nextCursor: string | null) {
 }
 
 function run(url: string, ...args: string[]) {
-  return runDrawbridge(['usage', '--url', url, '--token', 'token', ...args]);
+  return callDrawbridge(['usage', '--url', url, '--token', 'token', ...args]);
 }

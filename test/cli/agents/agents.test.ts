@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { CONVERSATION_ID, RESPONSE_ID } from '../../client/sample-tape.ts';
 import { type ScriptedApi, startScriptedApi } from '../../client/scripted-api.ts';
-import { runDrawbridge } from '../drawbridge.ts';
+import { callDrawbridge } from '../called.ts';
 
 const TIME = '2026-11-20T12:00:00Z';
 const INFO = {
@@ -112,5 +112,5 @@ it.each([
 });
 
 function run(api: ScriptedApi, ...args: string[]) {
-  return runDrawbridge(['agents', ...args, '--url', api.url, '--token', 'token']);
+  return callDrawbridge(['agents', ...args, '--url', api.url, '--token', 'token']);
 }

@@ -6,7 +6,7 @@ import type { Document } from '../../../shared/wire/documents.ts';
 import type { TapeEvent } from '../../../shared/wire/events.ts';
 import { CONVERSATION_ID, RESPONSE_ID, SAMPLE_TAPE } from '../../client/sample-tape.ts';
 import { type ScriptedApi, startScriptedApi } from '../../client/scripted-api.ts';
-import { runDrawbridge } from '../drawbridge.ts';
+import { callDrawbridge } from '../called.ts';
 import { scriptTerminal } from '../scripted-terminal.ts';
 import { newChat } from './scripted-chat.ts';
 
@@ -121,7 +121,7 @@ describe('the command', () => {
   const OF_CONVERSATION = ['--conversation', CONVERSATION_ID, '--json'];
 
   function plan(api: ScriptedApi, ...args: string[]) {
-    return runDrawbridge(['plan', ...args, '--url', api.url, '--token', 'token']);
+    return callDrawbridge(['plan', ...args, '--url', api.url, '--token', 'token']);
   }
 
   function lastEvent(stdout: string): unknown {

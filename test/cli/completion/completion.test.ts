@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../../local/temporary-folder.ts';
+import { DRAWBRIDGE } from '../bundle.ts';
 
-const PROGRAM = join(import.meta.dirname, '..', 'fixtures', 'drawbridge.ts');
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];
 
@@ -13,7 +13,7 @@ const scripts = new Map<Shell, string>();
 
 beforeAll(() => {
   for (const shell of SHELLS) {
-    const args = [PROGRAM, 'completion', shell];
+    const args = [DRAWBRIDGE, 'completion', shell];
     scripts.set(shell, execFileSync(process.execPath, args, { encoding: 'utf8' }));
   }
 });
@@ -92,7 +92,7 @@ test('all shells know every command', () => {
 });
 
 test('another shell is refused', () => {
-  const { status, stderr } = spawnSync(process.execPath, [PROGRAM, 'completion', 'tcsh'], {
+  const { status, stderr } = spawnSync(process.execPath, [DRAWBRIDGE, 'completion', 'tcsh'], {
     encoding: 'utf8',
   });
   expect([status, stderr]).toEqual([

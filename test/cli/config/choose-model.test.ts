@@ -4,7 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { chooseModel, Interrupted } from '../../../cli/config/choose-model.ts';
 import { readSettings } from '../../../local/config/settings.ts';
 import { newConfig } from '../../local/config/config-folder.ts';
-import { newPlace, runDrawbridge } from '../drawbridge.ts';
+import { DRAWBRIDGE } from '../bundle.ts';
+import { callDrawbridge } from '../called.ts';
+import { newPlace } from '../drawbridge.ts';
 import { HAS_TERMINALS, openPseudoTerminal } from '../pseudo-terminal.ts';
 import { scriptTerminal } from '../scripted-terminal.ts';
 
@@ -113,7 +115,6 @@ test.runIf(HAS_TERMINALS)(
   async () => {
     const { env, path } = newConfig();
     const { workspaceDir, stateDir } = newPlace();
-    const program = join(import.meta.dirname, '..', 'fixtures', 'drawbridge.ts');
     const words = [
       'up',
       '--port',
@@ -124,7 +125,7 @@ test.runIf(HAS_TERMINALS)(
       '--state',
       stateDir,
     ];
-    const start = () => openPseudoTerminal([process.execPath, program, ...words], { env });
+    const start = () => openPseudoTerminal([process.execPath, DRAWBRIDGE, ...words], { env });
     const first = start();
     first.type('1\r1\r');
     await first.shows('Number (Enter for 1): ');
@@ -145,10 +146,9 @@ test.runIf(HAS_TERMINALS)(
 
 test.runIf(HAS_TERMINALS)('Ctrl-C at the question ends up', async () => {
   const { env, path } = newConfig();
-  const program = join(import.meta.dirname, '..', 'fixtures', 'drawbridge.ts');
   const { workspaceDir, stateDir } = newPlace();
   const words = ['up', '--port', '0', '--workspace', workspaceDir, '--state', stateDir];
-  const terminal = openPseudoTerminal([process.execPath, program, ...words], { env });
+  const terminal = openPseudoTerminal([process.execPath, DRAWBRIDGE, ...words], { env });
   await terminal.shows('Number (Enter for 1): ');
   terminal.type('\x03');
   expect((await terminal.finished).code).toBe(130);
@@ -157,7 +157,7 @@ test.runIf(HAS_TERMINALS)('Ctrl-C at the question ends up', async () => {
 
 test('config model needs a terminal', async () => {
   const { env } = newConfig();
-  expect(await runDrawbridge(['config', 'model'], { env })).toMatchObject({
+  expect(await callDrawbridge(['config', 'model'], { env })).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(/There is no terminal to ask at: use `.*config set model NAME`/),
   });

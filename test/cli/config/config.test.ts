@@ -14,10 +14,11 @@ import { SAMPLE_TAPE } from '../../client/sample-tape.ts';
 import { startScriptedApi } from '../../client/scripted-api.ts';
 import { newConfig } from '../../local/config/config-folder.ts';
 import { temporaryFolder } from '../../local/temporary-folder.ts';
+import { DRAWBRIDGE } from '../bundle.ts';
+import { callDrawbridge } from '../called.ts';
 import { newPlace, runDrawbridge, startReady, upArguments } from '../drawbridge.ts';
 import { HAS_TERMINALS, openPseudoTerminal } from '../pseudo-terminal.ts';
 
-const PROGRAM = join(import.meta.dirname, '..', 'fixtures', 'drawbridge.ts');
 const done = { code: 0, stdout: '', stderr: '' };
 const refused = (why: RegExp) => ({ code: 2, stdout: '', stderr: expect.stringMatching(why) });
 
@@ -25,7 +26,7 @@ function newOwner(config?: unknown, more: NodeJS.ProcessEnv = {}) {
   const { env, path, folder } = newConfig(config);
   return {
     ...{ env: { ...env, ...more }, path, folder },
-    run: (...args: string[]) => runDrawbridge(['config', ...args], { env: { ...env, ...more } }),
+    run: (...args: string[]) => callDrawbridge(['config', ...args], { env: { ...env, ...more } }),
     read: () => readFileSync(path, 'utf8'),
   };
 }
@@ -163,7 +164,7 @@ describe('config edit', () => {
     expect(owner.read()).toBe('{"mode":"plan"}');
     expect(readFileSync(draft, 'utf8')).toBe('{"mode": "ask",}\n');
     const mend = { env: { ...owner.env, EDITOR: `sed -i s/,//` } };
-    const mended = await runDrawbridge(['config', 'edit'], mend);
+    const mended = await callDrawbridge(['config', 'edit'], mend);
     expect(mended).toMatchObject({ code: 0, stderr: expect.stringContaining('not saved') });
     expect(JSON.parse(owner.read())).toMatchObject({ mode: 'ask' });
     expect(existsSync(draft)).toBe(false);
@@ -190,7 +191,7 @@ describe('config edit', () => {
       'if [ -e "$0.second" ]; then echo {} > "$1"; else echo x > "$1"; touch "$0.second"; fi';
     writeFileSync(editor, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
     const { env, read } = newOwner({ mode: 'plan' }, { EDITOR: editor });
-    const terminal = openPseudoTerminal([process.execPath, PROGRAM, 'config', 'edit'], { env });
+    const terminal = openPseudoTerminal([process.execPath, DRAWBRIDGE, 'config', 'edit'], { env });
     await terminal.shows('Edit it again? y or n:');
     terminal.type('y\r');
     expect((await terminal.finished).code).toBe(0);

@@ -6,7 +6,7 @@ import { LocalError } from '../../../machine/local-error.ts';
 import type { ConversationInfo } from '../../../shared/api/conversations.ts';
 import { CONVERSATION_ID, RESPONSE_ID } from '../../client/sample-tape.ts';
 import { type ScriptedApi, startScriptedApi } from '../../client/scripted-api.ts';
-import { runDrawbridge } from '../drawbridge.ts';
+import { callDrawbridge } from '../called.ts';
 import { scriptTerminal } from '../scripted-terminal.ts';
 
 const UPDATED = '2026-11-20T12:00:00Z';
@@ -192,5 +192,5 @@ function run(api: ScriptedApi, ...args: string[]) {
   const target = ['--url', api.url, '--token', 'token'];
   const isOption = command === undefined || command.startsWith('-');
   const rest = isOption ? [...target, ...args] : [command, ...target, ...args.slice(1)];
-  return runDrawbridge(['conversations', ...rest]);
+  return callDrawbridge(['conversations', ...rest]);
 }

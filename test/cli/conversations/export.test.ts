@@ -5,7 +5,7 @@ import type { ConversationExport } from '../../../shared/api/conversations.ts';
 import { CONVERSATION_ID } from '../../client/sample-tape.ts';
 import { type ScriptedApi, startScriptedApi } from '../../client/scripted-api.ts';
 import { temporaryFolder } from '../../local/temporary-folder.ts';
-import { runDrawbridge } from '../drawbridge.ts';
+import { callDrawbridge } from '../called.ts';
 
 const EXPORT = `GET conversations/${CONVERSATION_ID}/export`;
 const CREATED = '2026-11-20T12:00:00Z';
@@ -67,5 +67,5 @@ it.each([
 });
 
 function runExport(api: ScriptedApi, ...args: string[]) {
-  return runDrawbridge(['export', '--url', api.url, '--token', 'token', ...args]);
+  return callDrawbridge(['export', '--url', api.url, '--token', 'token', ...args]);
 }

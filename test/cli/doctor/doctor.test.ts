@@ -10,6 +10,8 @@ import { checkClock } from '../../../cli/doctor/machine-checks.ts';
 import { OWN_ROOT } from '../../../local/own-root.ts';
 import { locateState } from '../../../local/state/folder.ts';
 import { temporaryFolder } from '../../local/temporary-folder.ts';
+import { DRAWBRIDGE } from '../bundle.ts';
+import { callDrawbridge } from '../called.ts';
 import {
   type Finished,
   newPlace,
@@ -24,7 +26,7 @@ const RELEASED = '2026-11-01';
 /** Runs it for a place; `about` picks findings. */
 async function doctor(place: Place, args: string[] = [], env: NodeJS.ProcessEnv = {}) {
   const where = ['--workspace', place.workspaceDir, '--state', place.stateDir];
-  const finished = await runDrawbridge(['doctor', '--json', ...where, ...args], { env });
+  const finished = await callDrawbridge(['doctor', '--json', ...where, ...args], { env });
   return {
     ...finished,
     about: (name: string) => findingsOf(finished).filter((f) => f.about === name),
@@ -192,7 +194,7 @@ describe('the servers of the models', () => {
       const program: [string, ...string[]] = [
         process.execPath,
         ...['--import', `data:text/javascript,${encodeURIComponent(shift)}`],
-        join(OWN_ROOT, 'test/cli/fixtures/drawbridge.ts'),
+        DRAWBRIDGE,
       ];
       const env = { OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: 'm' };
       const place = newPlace();

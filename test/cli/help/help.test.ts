@@ -5,7 +5,7 @@ import { EXAMPLES } from '../../../cli/help/examples.ts';
 import { TOPICS } from '../../../cli/help/topics.ts';
 import { newProgram, OWN_PROGRAMS } from '../../../cli/main.ts';
 import { dottedFields } from '../../../local/config/json-schema.ts';
-import { runDrawbridge } from '../drawbridge.ts';
+import { callDrawbridge } from '../called.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 
@@ -67,7 +67,7 @@ describe('help', () => {
     [['help', 'files'], TOPICS['files']?.text ?? ''],
     [['help', 'exit-codes'], '141  the reader of the output has left'],
   ])('%j', async (args, text) => {
-    expect(await runDrawbridge(args)).toEqual({
+    expect(await callDrawbridge(args)).toEqual({
       code: 0,
       stdout: expect.stringContaining(text),
       stderr: '',
@@ -86,7 +86,7 @@ describe('help', () => {
     [['nonsense'], /^drawbridge: unknown command 'nonsense' of drawbridge: use one of open, /],
     [['worktrees', 'remov'], /unknown command 'remov' of worktrees: did you mean remove\?\n$/],
   ])('%j is refused', async (args, why) => {
-    expect(await runDrawbridge(args)).toEqual({
+    expect(await callDrawbridge(args)).toEqual({
       code: 2,
       stdout: '',
       stderr: expect.stringMatching(why),

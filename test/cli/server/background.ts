@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { processesWith } from '../../local/processes.ts';
 import { temporaryFolder } from '../../local/temporary-folder.ts';
+import { callDrawbridge } from '../called.ts';
 import { type Finished, runDrawbridge } from '../drawbridge.ts';
 
 export interface Background {
@@ -29,12 +30,18 @@ export interface Status {
   readonly notices: { readonly text: string }[];
 }
 
+/** Commands that start a process which outlives them. */
+const OUTLIVED: ReadonlySet<string | undefined> = new Set(['start', 'up']);
+
 export function newBackground(): Background {
   const home = temporaryFolder();
   const serverDir = join(home, 'drawbridge', 'server');
   const env = { XDG_STATE_HOME: home, XDG_CONFIG_HOME: home };
   const run = (folder: string, args: string[], more: NodeJS.ProcessEnv = {}) =>
-    runDrawbridge(args, { cwd: folder, env: { ...env, ...more } });
+    (OUTLIVED.has(args[0]) ? runDrawbridge : callDrawbridge)(args, {
+      cwd: folder,
+      env: { ...env, ...more },
+    });
   const processes = () => processesWith(serverDir);
   onTestFinished(async () => {
     await run(home, ['stop']);

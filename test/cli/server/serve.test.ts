@@ -4,6 +4,7 @@ import { decodeJwt } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { isAlive, treeOf } from '../../local/processes.ts';
 import { temporaryFolder } from '../../local/temporary-folder.ts';
+import { callDrawbridge } from '../called.ts';
 import { runDrawbridge, startDrawbridge } from '../drawbridge.ts';
 
 const WORKER = join(import.meta.dirname, '..', '..', '..', 'worker', 'index.ts');
@@ -51,7 +52,7 @@ describe('serve', () => {
     const { url, stateDir } = await startServer([], { METRICS_TOKEN });
     // In a terminal that does not have the variable.
     const printed = async (...words: string[]) =>
-      (await runDrawbridge(['token', '--state', stateDir, ...words])).stdout.trim();
+      (await callDrawbridge(['token', '--state', stateDir, ...words])).stdout.trim();
     const own = await printed('--scope', 'metrics');
     const statusOf = async (path: string, token: string) =>
       (await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } })).status;
@@ -106,7 +107,7 @@ describe('serve', () => {
     const { url, stateDir } = await startServer();
     const secret = join(stateDir, 'auth-secret');
     const accountOf = async (name: string) => {
-      const { stdout } = await runDrawbridge(['token', '--for', name, '--secret-file', secret]);
+      const { stdout } = await callDrawbridge(['token', '--for', name, '--secret-file', secret]);
       const headers = { authorization: `Bearer ${stdout.trim()}` };
       return await (await fetch(`${url}/api/v1/me`, { headers })).json();
     };
@@ -121,14 +122,14 @@ describe('serve', () => {
     ['a public URL with a path', ['--state', 's', '--public-url', 'https://a.test/x'], 'no path'],
     ['a public URL of another kind', ['--state', 's', '--public-url', 'ftp://a.test'], 'a scheme'],
   ])('refuses in one line: %s', async (_, args, says) => {
-    const refused = await runDrawbridge(['serve', ...args], { cwd: temporaryFolder() });
+    const refused = await callDrawbridge(['serve', ...args], { cwd: temporaryFolder() });
     expect(refused).toEqual({ code: 2, stdout: '', stderr: oneLine(says) });
   });
 
   test('refuses a folder that holds something else', async () => {
     const dir = temporaryFolder();
     writeFileSync(join(dir, 'notes.txt'), '');
-    const refused = await runDrawbridge(['serve', '--state', dir]);
+    const refused = await callDrawbridge(['serve', '--state', dir]);
     expect(refused).toEqual({ code: 2, stdout: '', stderr: oneLine('contains other files') });
   });
 });
@@ -140,7 +141,7 @@ describe('token --for', () => {
     writeFileSync(path, text);
     return path;
   }
-  const mint = (...args: readonly string[]) => runDrawbridge(['token', ...args]);
+  const mint = (...args: readonly string[]) => callDrawbridge(['token', ...args]);
 
   test('prints a token for one account that is valid as long as asked', async () => {
     const args = ['--for', 'ana', '--secret-file', secretFile(), '--days', '7'];

@@ -9,6 +9,8 @@ import { findInstance } from '../../../local/state/running.ts';
 import { openState } from '../../../local/state/state.ts';
 import { isAlive, treeOf } from '../../local/processes.ts';
 import { temporaryFolder } from '../../local/temporary-folder.ts';
+import { DRAWBRIDGE } from '../bundle.ts';
+import { callDrawbridge } from '../called.ts';
 import {
   newPlace,
   type Place,
@@ -141,8 +143,7 @@ describe('up', () => {
 
 test.runIf(HAS_TERMINALS)('a Ctrl-C while the bridge asks a question ends everything', async () => {
   const place = newPlace();
-  const program = join(import.meta.dirname, '..', 'fixtures', 'drawbridge.ts');
-  const terminal = openPseudoTerminal([process.execPath, program, ...upArguments(place)], {
+  const terminal = openPseudoTerminal([process.execPath, DRAWBRIDGE, ...upArguments(place)], {
     env: { FAKE_BRIDGE: 'asking' },
   });
   await terminal.shows('Run it?');
@@ -169,7 +170,7 @@ test('the commands in a folder of the workspace find the instance above them', a
   const args = ['up', '--json', '--port', '0', '--no-bridge', '--workspace', workspaceDir];
   const { firstLine } = startDrawbridge(args, { env: stateHome });
   const { token } = JSON.parse(await firstLine);
-  const found = await runDrawbridge(['token'], { cwd: inside, env: stateHome });
+  const found = await callDrawbridge(['token'], { cwd: inside, env: stateHome });
   expect(found).toEqual({ code: 0, stdout: `${token}\n`, stderr: '' });
 });
 
@@ -177,7 +178,7 @@ test('a command that finds no instance says how to start one from there', async 
   const env = { XDG_STATE_HOME: temporaryFolder() };
   const cwd = temporaryFolder();
   const launcher = join(import.meta.dirname, '..', '..', '..', 'bin', 'drawbridge.mjs');
-  const away = await runDrawbridge(['chat', 'Hi'], { cwd, env });
+  const away = await callDrawbridge(['chat', 'Hi'], { cwd, env });
   expect([away.code, away.stderr]).toEqual([
     1,
     expect.stringContaining(`\`node ${launcher} start\``),
@@ -185,7 +186,7 @@ test('a command that finds no instance says how to start one from there', async 
   const bin = temporaryFolder();
   symlinkSync(launcher, join(bin, 'drawbridge'));
   const PATH = `${bin}${delimiter}${process.env['PATH']}`;
-  const installed = await runDrawbridge(['chat', 'Hi'], { cwd, env: { ...env, PATH } });
+  const installed = await callDrawbridge(['chat', 'Hi'], { cwd, env: { ...env, PATH } });
   expect(installed.stderr).toContain('`drawbridge start`');
 });
 
@@ -193,7 +194,7 @@ describe('a second up on the same state', () => {
   test('is refused with the address of the first', async () => {
     const place = newPlace();
     const { ready } = await startReady(place);
-    const second = await runDrawbridge(upArguments(place));
+    const second = await callDrawbridge(upArguments(place));
     expect(second).toEqual({ code: 2, stdout: '', stderr: oneLine });
     expect(second.stderr).toContain(`already runs for this workspace at ${ready.url}`);
   });
@@ -238,7 +239,7 @@ describe('what cannot be is one sentence and exit code 2', () => {
   ];
   test.each(CASES)('%s', async (_, args) => {
     const cwd = temporaryFolder();
-    expect(await runDrawbridge(args, { cwd })).toEqual({ code: 2, stdout: '', stderr: oneLine });
+    expect(await callDrawbridge(args, { cwd })).toEqual({ code: 2, stdout: '', stderr: oneLine });
   });
 
   test('a busy port', async () => {
@@ -255,7 +256,7 @@ describe('what cannot be is one sentence and exit code 2', () => {
 
   test('a base URL that is none', async () => {
     const env = { OPENAI_BASE_URL: 'localhost:11434' };
-    const { code, stderr } = await runDrawbridge(upArguments(newPlace()), { env });
+    const { code, stderr } = await callDrawbridge(upArguments(newPlace()), { env });
     expect([code, stderr]).toEqual([2, oneLine]);
   });
 });

@@ -14,10 +14,10 @@ import { describe, expect, it } from 'vitest';
 import { launchdPlist, systemdUnit } from '../../../cli/service/unit.ts';
 import { projectName, STATE_MARK } from '../../../local/state/folder.ts';
 import { temporaryFolder } from '../../local/temporary-folder.ts';
+import { DRAWBRIDGE } from '../bundle.ts';
+import { callDrawbridge } from '../called.ts';
 import { runDrawbridge, startDrawbridge } from '../drawbridge.ts';
 import { HAS_TERMINALS, openPseudoTerminal } from '../pseudo-terminal.ts';
-
-const PROGRAM = join(import.meta.dirname, '..', 'fixtures', 'drawbridge.ts');
 
 const ODD = `/a folder/100% "q" \\ $HOME/drawbridge`;
 
@@ -56,12 +56,12 @@ function newMachine(systemctl: string): Machine {
 describe.runIf(process.platform === 'linux')('the service of systemd', () => {
   it('is written, started, shown and removed', async () => {
     const { env, unitPath, told } = newMachine('exit 0');
-    const before = await runDrawbridge(['service', 'status'], { env });
+    const before = await callDrawbridge(['service', 'status'], { env });
     expect([before.code, before.stderr]).toEqual([
       1,
       expect.stringContaining('There is no service'),
     ]);
-    const installed = await runDrawbridge(['service', 'install'], { env });
+    const installed = await callDrawbridge(['service', 'install'], { env });
     expect(installed.stderr).toContain('as a service of systemd');
     expect(installed.code).toBe(0);
     expect(told()).toEqual(
@@ -69,16 +69,16 @@ describe.runIf(process.platform === 'linux')('the service of systemd', () => {
         (line) => `--user ${line}`,
       ),
     );
-    const { code } = await runDrawbridge(['service', 'status'], { env });
+    const { code } = await callDrawbridge(['service', 'status'], { env });
     expect(code).toBe(0);
-    expect((await runDrawbridge(['service', 'uninstall'], { env })).code).toBe(0);
+    expect((await callDrawbridge(['service', 'uninstall'], { env })).code).toBe(0);
     expect(told().at(-1)).toBe('--user disable --now drawbridge.service');
     expect(existsSync(unitPath)).toBe(false);
   });
 
   it('runs the server by the command of the unit, and ends it by SIGTERM', async () => {
     const { env, unitPath } = newMachine('echo "Failed to connect to bus" >&2; exit 1');
-    const { code, stderr } = await runDrawbridge(['service', 'install'], { env });
+    const { code, stderr } = await callDrawbridge(['service', 'install'], { env });
     expect([code, stderr]).toEqual([1, expect.stringContaining('Failed to connect to bus')]);
     expect(stderr).toContain(`${unitPath} is written`);
     const line = /^ExecStart=(.*)$/m.exec(readFileSync(unitPath, 'utf8'))?.[1] ?? '';
@@ -89,11 +89,11 @@ describe.runIf(process.platform === 'linux')('the service of systemd', () => {
     const server = spawn(program, args, { env: { HOME: env['HOME'], ...own }, stdio: 'ignore' });
     const ended = once(server, 'exit');
     await expect
-      .poll(async () => (await runDrawbridge(['status', '--json'], { env })).stdout, {
+      .poll(async () => (await callDrawbridge(['status', '--json'], { env })).stdout, {
         timeout: 30_000,
       })
       .toContain(`"pid":${server.pid}`);
-    const removed = await runDrawbridge(['service', 'uninstall'], { env });
+    const removed = await callDrawbridge(['service', 'uninstall'], { env });
     expect([removed.code, removed.stderr]).toEqual([
       0,
       expect.stringContaining('Failed to connect'),
@@ -107,16 +107,16 @@ describe.runIf(process.platform === 'linux')('the service of systemd', () => {
     const cwd = temporaryFolder();
     await runDrawbridge(['start', '--port', '0'], { env, cwd });
     const pid = async () =>
-      JSON.parse((await runDrawbridge(['status', '--json'], { env })).stdout).pid;
+      JSON.parse((await callDrawbridge(['status', '--json'], { env })).stdout).pid;
     try {
       const before = await pid();
-      const { code, stderr } = await runDrawbridge(['service', 'install'], { env });
+      const { code, stderr } = await callDrawbridge(['service', 'install'], { env });
       expect([code, stderr]).toEqual([1, expect.stringContaining('Failed to connect to bus')]);
       expect(stderr).not.toContain('Stopped');
       expect(await pid()).toBe(before);
       const healthy = newMachine('exit 0');
       const path = `${healthy.env['PATH']}:${env['PATH']}`;
-      const installed = await runDrawbridge(['service', 'install'], {
+      const installed = await callDrawbridge(['service', 'install'], {
         env: { ...env, PATH: path },
       });
       expect(installed.stderr).toContain('Stopped the background server');
@@ -133,7 +133,7 @@ describe.runIf(process.platform === 'linux')('the service of systemd', () => {
       JSON.stringify(config),
     );
     const withKey = { ...env, MY_KEY: 'sk-1' };
-    const { code, stderr } = await runDrawbridge(['service', 'install'], { env: withKey });
+    const { code, stderr } = await callDrawbridge(['service', 'install'], { env: withKey });
     expect([code, stderr]).toEqual([2, expect.stringContaining('MY_KEY')]);
     expect(existsSync(unitPath)).toBe(false);
   });
@@ -165,7 +165,7 @@ describe('uninstall', () => {
     const state = join(String(env['XDG_STATE_HOME']), 'drawbridge');
     mkdirSync(state, { recursive: true });
     symlinkSync(join(disk, 'server'), join(state, 'server'));
-    const { stderr } = await runDrawbridge(['uninstall'], { env });
+    const { stderr } = await callDrawbridge(['uninstall'], { env });
     expect(stderr).toContain(`Left: ${join(disk, 'server')} (conversations, keys, logs)`);
     expect(stderr).toContain(`Left: ${state} (conversations, keys, logs)`);
     expect(stderr).not.toContain(`Left: ${disk} `);
@@ -180,7 +180,7 @@ describe('uninstall', () => {
     writeFileSync(join(state, STATE_MARK), randomBytes(32).toString('base64url'));
     const up = startDrawbridge(['up', '--json', '--port', '0'], { env, cwd: folder });
     await up.firstLine;
-    const command = [process.execPath, PROGRAM, 'uninstall', '--purge'];
+    const command = [process.execPath, DRAWBRIDGE, 'uninstall', '--purge'];
     const terminal = openPseudoTerminal(command, { env });
     await terminal.shows('with all conversations and keys?');
     terminal.type('y\r');
@@ -192,12 +192,12 @@ describe('uninstall', () => {
 
   it('says what it leaves, and asks before it deletes', async () => {
     const { env } = newMachine('exit 0');
-    const { code, stderr } = await runDrawbridge(['uninstall'], { env });
+    const { code, stderr } = await callDrawbridge(['uninstall'], { env });
     expect(code).toBe(0);
     expect(stderr).toContain(
       `Left: ${join(String(env['XDG_CONFIG_HOME']), 'drawbridge')} (settings)`,
     );
-    const purged = await runDrawbridge(['uninstall', '--purge'], { env });
+    const purged = await callDrawbridge(['uninstall', '--purge'], { env });
     expect([purged.code, purged.stderr]).toEqual([
       2,
       expect.stringContaining('no terminal to ask'),

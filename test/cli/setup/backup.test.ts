@@ -12,7 +12,7 @@ import { writeArchive } from '../../../local/archive/archive.ts';
 import { projectName } from '../../../local/state/folder.ts';
 import { openProjectState, openServerState } from '../../../local/state/state.ts';
 import { temporaryFolder } from '../../local/temporary-folder.ts';
-import { runDrawbridge } from '../drawbridge.ts';
+import { callDrawbridge } from '../called.ts';
 
 test('a backup is not written where an agent could read the keys in it', async () => {
   const { env, workspace, serverDir } = await newMachine();
@@ -23,13 +23,13 @@ test('a backup is not written where an agent could read the keys in it', async (
   for (const folder of [workspace, inner, link]) {
     const file = join(folder, 'backup.tar');
     for (const place of [[], ['--state', serverDir]]) {
-      const { code, stderr } = await runDrawbridge(['backup', file, ...place], { env });
+      const { code, stderr } = await callDrawbridge(['backup', file, ...place], { env });
       expect([code, stderr]).toEqual([2, expect.stringContaining(`in the workspace ${workspace}`)]);
       expect(existsSync(file)).toBe(false);
     }
   }
   const elsewhere = join(temporaryFolder(), 'backup.tar');
-  expect((await runDrawbridge(['backup', elsewhere], { env })).code).toBe(0);
+  expect((await callDrawbridge(['backup', elsewhere], { env })).code).toBe(0);
 });
 
 test('nor in a folder that is on the list of a server of its own', async () => {
@@ -39,16 +39,16 @@ test('nor in a folder that is on the list of a server of its own', async () => {
   await openServerState(stateDir);
   writeFileSync(join(stateDir, 'projects.json'), JSON.stringify({ projects: [workspace] }));
   const file = join(workspace, 'backup.tar');
-  const { code, stderr } = await runDrawbridge(['backup', file, '--state', stateDir], { env });
+  const { code, stderr } = await callDrawbridge(['backup', file, '--state', stateDir], { env });
   expect([code, stderr]).toEqual([2, expect.stringContaining(`in the workspace ${workspace}`)]);
   const named = ['--state', stateDir, '--workspace', temporaryFolder()];
   const other = join(named[3] ?? '', 'backup.tar');
-  expect((await runDrawbridge(['backup', other, ...named], { env })).code).toBe(2);
+  expect((await callDrawbridge(['backup', other, ...named], { env })).code).toBe(2);
 });
 
 test('a backup in the home folder, which can be no project, is one of the shared server', async () => {
   const { env } = await newMachine();
-  const { code, stderr } = await runDrawbridge(['backup', 'state.tar'], { env, cwd: env.HOME });
+  const { code, stderr } = await callDrawbridge(['backup', 'state.tar'], { env, cwd: env.HOME });
   expect([code, stderr]).toEqual([0, '']);
   expect(existsSync(join(env.HOME, 'state.tar'))).toBe(true);
 });
@@ -62,7 +62,7 @@ test('a backup tells what it cannot take, and a restore of a backup from the fut
   }
   const folder = temporaryFolder();
   const file = join(folder, 'backup.tar');
-  const made = await runDrawbridge(['backup', file], { env });
+  const made = await callDrawbridge(['backup', file], { env });
   expect([made.code, made.stderr]).toEqual([
     0,
     expect.stringMatching(/^Left out, because .* \(7\): quarantine\/n0-[^\n]+, …\n$/),
@@ -72,7 +72,7 @@ test('a backup tells what it cannot take, and a restore of a backup from the fut
   await writeArchive(ahead, serverDir, { archive: 1, format: 0, writtenBy: '0.0.1', createdMs });
   const states = [];
   for (const name of ['one', 'two']) {
-    const restored = await runDrawbridge(['restore', ahead, '--state', join(folder, name)], {
+    const restored = await callDrawbridge(['restore', ahead, '--state', join(folder, name)], {
       env,
     });
     expect([restored.code, restored.stderr]).toEqual([

@@ -5,14 +5,15 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { CompanionHost } from '../../../bridge/ide/companion/hosting.ts';
 import { claimCompanion, writeRunning } from '../../../bridge/ide/companion/setting.ts';
 import { newPlace as newMachine } from '../../bridge/ide/companion/companions.ts';
-import { newPlace, runDrawbridge } from '../drawbridge.ts';
+import { callDrawbridge } from '../called.ts';
+import { newPlace } from '../drawbridge.ts';
 
 function newOwner() {
   const { workspaceDir, stateDir } = newPlace();
   return {
     ...{ workspaceDir, stateDir },
     run: (...words: string[]) =>
-      runDrawbridge(['companion', ...words, '--workspace', workspaceDir, '--state', stateDir]),
+      callDrawbridge(['companion', ...words, '--workspace', workspaceDir, '--state', stateDir]),
   };
 }
 

@@ -8,7 +8,9 @@ import { newDeviceId } from '../../../shared/ids.ts';
 import { DEVICE_ALGORITHM } from '../../../shared/wire/approval-text.ts';
 import { DeviceKey } from '../../../shared/wire/approvals.ts';
 import { temporaryFolder } from '../../local/temporary-folder.ts';
-import { newPlace, type Place, runDrawbridge } from '../drawbridge.ts';
+import { DRAWBRIDGE } from '../bundle.ts';
+import { callDrawbridge } from '../called.ts';
+import { newPlace, type Place } from '../drawbridge.ts';
 import { HAS_TERMINALS, openPseudoTerminal } from '../pseudo-terminal.ts';
 
 const oneLine = (text: string) => expect.stringMatching(new RegExp(`^drawbridge: .*${text}.*\n$`));
@@ -16,7 +18,7 @@ const placeOf = ({ workspaceDir, stateDir }: Place) => [
   ...['--workspace', workspaceDir, '--state', stateDir],
 ];
 const devices = (place: Place, ...args: readonly string[]) =>
-  runDrawbridge(['devices', ...args, ...placeOf(place)]);
+  callDrawbridge(['devices', ...args, ...placeOf(place)]);
 
 async function newKey(label = 'phone'): Promise<DeviceKey> {
   const pair = await crypto.subtle.generateKey(DEVICE_ALGORITHM, true, ['sign', 'verify']);
@@ -25,10 +27,9 @@ async function newKey(label = 'phone'): Promise<DeviceKey> {
 }
 
 function openEnrol(place: Place, key: string) {
-  const program = join(import.meta.dirname, '..', 'fixtures', 'drawbridge.ts');
   return openPseudoTerminal([
     process.execPath,
-    program,
+    DRAWBRIDGE,
     'devices',
     'enrol',
     key,
@@ -167,12 +168,12 @@ test('a device that is enrolled once counts in every folder of the machine, unti
   await changeDevices(one?.dir ?? '', (known) => [...known, phone]);
   await changeDevices(two?.projectDir ?? '', (known) => [...known, tablet]);
   const seen = async (cwd: string) => {
-    const { stdout } = await runDrawbridge(['devices'], { cwd, env });
+    const { stdout } = await callDrawbridge(['devices'], { cwd, env });
     return [phone, tablet].filter(({ deviceId }) => stdout.includes(deviceId));
   };
   expect(await Promise.all(folders.map(seen))).toEqual([[phone], [phone, tablet]]);
   for (const name of ['phone', 'tablet']) {
-    const revoked = await runDrawbridge(['devices', 'revoke', name], {
+    const revoked = await callDrawbridge(['devices', 'revoke', name], {
       cwd: folders[1] ?? '',
       env,
     });
@@ -185,7 +186,7 @@ test('with --state nothing is made where there is no state', async () => {
   const home = temporaryFolder();
   const state = join(home, 'state');
   const run = (...args: string[]) =>
-    runDrawbridge([...args, '--state', state], { cwd: home, env: { HOME: home } });
+    callDrawbridge([...args, '--state', state], { cwd: home, env: { HOME: home } });
   for (const args of [
     ['token'],
     ['token', '--scope', 'metrics'],
@@ -214,7 +215,7 @@ test('with --state the current folder does not count, and only the token is kept
   await openServerState(state);
   const before = readdirSync(state);
   const run = (...args: string[]) =>
-    runDrawbridge([...args, '--state', state], { cwd: home, env: { HOME: home } });
+    callDrawbridge([...args, '--state', state], { cwd: home, env: { HOME: home } });
   const metrics = await run('token', '--scope', 'metrics');
   expect([metrics.code, metrics.stderr]).toEqual([0, '']);
   expect(metrics.stdout).toMatch(/^[\w-]{43}\n$/);

@@ -6,10 +6,10 @@ import { takeLock } from '../../../machine/lock.ts';
 import { closedPort } from '../../bridge/ide/discovery/announcing.ts';
 import { startCompanion } from '../../bridge/ide/probed-companion.ts';
 import { temporaryFolder } from '../../local/temporary-folder.ts';
+import { DRAWBRIDGE } from '../bundle.ts';
+import { callDrawbridge } from '../called.ts';
 import { newPlace, runDrawbridge } from '../drawbridge.ts';
 import { HAS_TERMINALS, openPseudoTerminal } from '../pseudo-terminal.ts';
-
-const FIXTURE = join(import.meta.dirname, '../fixtures/drawbridge.ts');
 
 /** A person's home with its own temporary folder, and no editor. */
 function newOwner() {
@@ -30,7 +30,7 @@ function newOwner() {
       return file;
     },
     look: (more: NodeJS.ProcessEnv = {}) =>
-      runDrawbridge(['ide', ...location], { env: { ...env, ...more } }),
+      callDrawbridge(['ide', ...location], { env: { ...env, ...more } }),
     install: (args: string[], more: NodeJS.ProcessEnv = {}) =>
       runDrawbridge(['ide', 'install', ...args], { env: { ...env, ...more } }),
   };
@@ -142,7 +142,7 @@ test.runIf(HAS_TERMINALS)('ide install goes by the answer at the terminal', asyn
   const { env } = newOwner();
   const { PATH, noted } = putEditor('cursor');
   const run = () =>
-    openPseudoTerminal([process.execPath, FIXTURE, 'ide', 'install', 'cursor'], {
+    openPseudoTerminal([process.execPath, DRAWBRIDGE, 'ide', 'install', 'cursor'], {
       env: { ...env, PATH },
     });
   for (const [answer, code] of [
@@ -192,7 +192,7 @@ test.runIf(HAS_TERMINALS)('ide confirm lets the answers of one editor count', as
   mkdirSync(stateDir, { recursive: true });
   const words = ['ide', 'confirm', '--workspace', workspaceDir, '--state', stateDir];
   const run = () =>
-    openPseudoTerminal([process.execPath, FIXTURE, ...words, '--port', `${port}`], { env });
+    openPseudoTerminal([process.execPath, DRAWBRIDGE, ...words, '--port', `${port}`], { env });
   const editors = join(stateDir, 'editors.json');
   for (const [answer, code] of [
     ['n', 1],

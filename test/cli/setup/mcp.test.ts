@@ -4,7 +4,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startHttpMcpServer } from '../../far-ends/mcp-http-server.ts';
 import { startOAuthServer } from '../../far-ends/oauth-server.ts';
 import { temporaryFolder } from '../../local/temporary-folder.ts';
-import { newPlace, runDrawbridge } from '../drawbridge.ts';
+import { callDrawbridge } from '../called.ts';
+import { newPlace } from '../drawbridge.ts';
 
 const SERVER = join(import.meta.dirname, '../../far-ends/mcp-server.ts');
 
@@ -16,7 +17,7 @@ function newOwner() {
     file: join(stateDir, 'mcp.json'),
     // Options stand before the words of a server's own command.
     run: ([word = '', ...rest]: string[] = [], env: NodeJS.ProcessEnv = {}) =>
-      runDrawbridge(['mcp', ...(word === '' ? [] : [word]), ...location, ...rest], { env }),
+      callDrawbridge(['mcp', ...(word === '' ? [] : [word]), ...location, ...rest], { env }),
   };
 }
 
@@ -45,7 +46,7 @@ test('mcp adds a server before anything else has used the state folder', async (
   const { run, workspaceDir, file } = newOwner();
   await run(['add', 'demo', '--', process.execPath, SERVER]);
   const location = ['--workspace', workspaceDir, '--state', dirname(file)];
-  expect(await runDrawbridge(['token', ...location])).toMatchObject({ code: 0, stderr: '' });
+  expect(await callDrawbridge(['token', ...location])).toMatchObject({ code: 0, stderr: '' });
 });
 
 test('mcp adds a program for the sandbox, and starts it nowhere else', async () => {

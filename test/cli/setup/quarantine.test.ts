@@ -5,7 +5,8 @@ import { HeldFolder } from '../../../bridge/quarantine/held-folder.ts';
 import { putAwayWhole } from '../../../bridge/quarantine/put-away.ts';
 import { QuarantineRecord, quarantineFolder } from '../../../bridge/quarantine/store.ts';
 import { ownCommand } from '../../../cli/terminal/own-command.ts';
-import { newPlace, runDrawbridge } from '../drawbridge.ts';
+import { callDrawbridge } from '../called.ts';
+import { newPlace } from '../drawbridge.ts';
 
 /** A place where a command's `.git` was put away, and the command line of it. */
 async function quarantinedPlace() {
@@ -30,7 +31,7 @@ async function quarantinedPlace() {
   return {
     workspaceDir,
     id: record.id,
-    run: (...args: string[]) => runDrawbridge(['quarantine', ...args, ...location]),
+    run: (...args: string[]) => callDrawbridge(['quarantine', ...args, ...location]),
   };
 }
 
@@ -74,7 +75,7 @@ test('quarantine keeps what has no free place, and removes what is discarded', a
 test('check says what stands in the way, and mends it', async () => {
   const { workspaceDir, stateDir } = newPlace();
   const location = ['--workspace', workspaceDir, '--state', stateDir];
-  const check = (...args: string[]) => runDrawbridge(['check', ...args, ...location]);
+  const check = (...args: string[]) => callDrawbridge(['check', ...args, ...location]);
   expect(await check()).toEqual({
     code: 0,
     stdout: '',

@@ -2,7 +2,8 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type WorktreeFacts, WorktreeStore } from '../../../bridge/worktrees/store.ts';
-import { newPlace, runDrawbridge } from '../drawbridge.ts';
+import { callDrawbridge } from '../called.ts';
+import { newPlace } from '../drawbridge.ts';
 
 const ID = 'conv_00000000-0000-4000-8000-000000000000';
 
@@ -21,7 +22,7 @@ test('worktrees are listed and removed', async () => {
   await writeFile(join(tree, 'a.txt'), 'work\n');
   store.save(FACTS);
   const run = (...args: string[]) =>
-    runDrawbridge(['worktrees', ...args, '--workspace', workspaceDir, '--state', stateDir]);
+    callDrawbridge(['worktrees', ...args, '--workspace', workspaceDir, '--state', stateDir]);
   const line = (state: string) =>
     expect.stringMatching(new RegExp(`^${ID}  used \\d{4}-\\S+Z  ${state}  drawbridge/x␛\\[2J\n$`));
   expect(await run()).toEqual({ code: 0, stdout: line('may hold uncommitted work'), stderr: '' });

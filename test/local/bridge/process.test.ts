@@ -3,9 +3,8 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { runBridgeProcess } from '../../../local/bridge/process.ts';
 import { LOCAL_LIMITS } from '../../../local/limits.ts';
 import { openState } from '../../../local/state/state.ts';
+import { FAKE_BRIDGE } from '../../cli/bundle.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-
-const BRIDGE = join(import.meta.dirname, '..', '..', 'cli', 'fixtures', 'bridge.ts');
 
 test('a bridge that is refused once its token has expired gets a new one', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
@@ -17,7 +16,7 @@ test('a bridge that is refused once its token has expired gets a new one', async
     url: 'http://127.0.0.1:1',
     state,
     workspaceDir,
-    command: [process.execPath, BRIDGE] as const,
+    command: [process.execPath, FAKE_BRIDGE] as const,
     environment: { FAKE_BRIDGE: 'refused', DRAWBRIDGE_PASS_ENV: 'FAKE_BRIDGE' },
     onStatus: ({ event }: { event: string }) => {
       if (seen.length === 0) vi.setSystemTime(Date.now() + LOCAL_LIMITS.ownBridgeTokenMs);
