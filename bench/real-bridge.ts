@@ -1,7 +1,8 @@
 /** Runs the real bridge of a house, as the process that `npm start` starts. */
 import { join } from 'node:path';
 import { bridgeEnvironment } from '../local/bridge/environment.ts';
-import { runBridgeProcess } from '../local/bridge/process.ts';
+import { BridgeHost } from '../local/bridge/host.ts';
+import { mintBridgeToken } from '../local/state/tokens.ts';
 import type { ConnectedBridge } from './empty-bridge.ts';
 import type { House } from './house.ts';
 
@@ -12,24 +13,30 @@ export async function connectRealBridge(house: House): Promise<ConnectedBridge> 
   const { url, state, workspaceDir } = house;
   const ending = new AbortController();
   const connected = Promise.withResolvers<void>();
-  const running = runBridgeProcess(
-    {
-      ...{ url, state, workspaceDir },
-      environment: bridgeEnvironment(process.env),
-      command: [process.execPath, DRAWBRIDGE],
-      onStatus: ({ event }) => {
-        if (event === 'connected') connected.resolve();
-      },
-      onRestart: (death) => console.error(`The bridge died (${death}).`),
-    },
-    ending.signal,
-  );
+  const environment = bridgeEnvironment(process.env);
+  const host = new BridgeHost({
+    command: [process.execPath, DRAWBRIDGE],
+    ...{ environment, sharesTerminal: false, onOutput: (text) => console.error(text) },
+    onRestart: (death) => console.error(`The bridge died (${death}).`),
+  });
+  const { bridgeId, device } = state;
+  const { token } = await mintBridgeToken(state.authSecret, bridgeId);
+  const bridge = {
+    ...{ url, token, bridgeId, environment, workspaceDir, asksAtTerminal: false },
+    ...{ machineId: device.deviceId, machineDir: state.dir, stateDir: state.projectDir },
+    logFile: join(state.logsDir, 'bridge.log'),
+  };
+  const onNews = ({ event }: { event: string }) => {
+    if (event === 'connected') connected.resolve();
+  };
+  const running = host.run(bridge, onNews, ending.signal);
   await Promise.race([connected.promise, running]);
   return {
     bridgeId: state.bridgeId,
     async [Symbol.asyncDispose]() {
       ending.abort();
       await running;
+      await host.end();
     },
   };
 }

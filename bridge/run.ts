@@ -58,7 +58,7 @@ export interface BridgeConfig {
   /** The id of this machine's device: the server keeps a bridge to its machine and its folder. */
   readonly machineId?: string;
   /** Lets the bridge's conversations go on in this folder, where they were elsewhere before. */
-  readonly moves?: boolean;
+  readonly moves?: boolean | undefined;
   readonly workspaceDir: string;
   /** Outside every workspace. Holds journal, rules and enrolled devices. */
   readonly stateDir: string;

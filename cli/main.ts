@@ -1,7 +1,6 @@
 /** The `drawbridge` command: registers its subcommands and reports their failures. */
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
-import type { Programs } from '../local/instance.ts';
 import {
   IS_CLONE,
   IS_COPY,
@@ -10,6 +9,7 @@ import {
   OWN_ROOT,
   OWN_VERSION,
 } from '../local/own-root.ts';
+import type { Programs } from '../local/server/worker.ts';
 import { settleHome } from '../machine/home-folder.ts';
 import { LocalError } from '../machine/local-error.ts';
 import { inOneLine } from '../shared/text/plain-sight.ts';

@@ -14,6 +14,8 @@ export const HostedBridge = z.object({
   environment: z.record(z.string(), z.string()),
   /** Whether it may ask at the terminal of the process, which `up` shares with it. */
   asksAtTerminal: z.boolean(),
+  /** Whether the conversations of another folder go on in this one. */
+  moves: z.boolean().optional(),
   logFile: z.string(),
 });
 export type HostedBridge = z.infer<typeof HostedBridge>;

@@ -175,15 +175,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', 'machine', 'local/processes', 'local/state', 'esbuild', 'node:', 'zod'],
     ...['bin', 'local/limits.ts'],
   ],
-  'local/instance.ts': [
-    ...['shared', 'machine', 'local/bridge', 'local/processes', 'local/runtime'],
-    ...['local/settings.ts', 'local/state', 'node:'],
-    'local/limits.ts',
-  ],
-  'local/daemon': [
-    ...['shared', 'machine', 'local/bridge', 'local/instance.ts', 'local/processes'],
-    ...['local/state', 'node:', 'zod'],
-    'local/limits.ts',
+  'local/server': [
+    ...['shared', 'machine', 'local/bridge', 'local/limits.ts', 'local/own-root.ts'],
+    ...['local/processes', 'local/runtime', 'local/settings.ts', 'local/state', 'node:', 'zod'],
   ],
 
   'cli/limits.ts': ['shared'],
@@ -252,7 +246,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'cli/terminal',
       'local/backup',
       'local/bridge',
-      'local/instance.ts',
+      'local/server',
       'local/processes',
     ],
     ...['local/config', 'local/settings.ts', 'local/state', 'commander', 'jose', 'node:'],
@@ -262,26 +256,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'cli/server': [
     ...['shared', 'client/index.ts', 'machine', 'bridge/log.ts', 'bridge/run.ts'],
     ...['cli/chat', 'cli/config', 'cli/setup', 'cli/target', 'cli/terminal', 'commander'],
-    ...[
-      'node:',
-      'zod',
-      'local/bridge',
-      'local/config',
-      'local/daemon',
-      'local/instance.ts',
-      'local/own-root.ts',
-    ],
+    ...['node:', 'zod', 'local/bridge', 'local/config', 'local/server', 'local/own-root.ts'],
     ...['local/processes', 'local/settings.ts', 'local/state'],
     'cli/limits.ts',
     'local/limits.ts',
   ],
   'cli/doctor': [
     ...['shared', 'machine', 'bridge/admission', 'bridge/quarantine', 'bridge/sandbox'],
-    ...['local/config', 'local/instance.ts', 'local/own-root.ts', 'local/runtime', 'local/state'],
+    ...['local/config', 'local/server', 'local/own-root.ts', 'local/runtime', 'local/state'],
     ...['local/settings.ts', 'cli/target', 'cli/terminal', 'cli/limits.ts', 'commander', 'node:'],
   ],
   'cli/service': [
-    ...['bin', 'shared', 'machine', 'local/config', 'local/instance.ts', 'local/own-root.ts'],
+    ...['bin', 'shared', 'machine', 'local/config', 'local/server', 'local/own-root.ts'],
     ...['local/state', 'cli/server', 'cli/terminal', 'cli/limits.ts', 'commander', 'node:'],
   ],
   'cli/main.ts': [
@@ -295,7 +281,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'cli/setup',
     'cli/terminal',
     'cli/update',
-    ...['local/instance.ts', 'local/own-root.ts', 'commander', 'node:'],
+    ...['local/server', 'local/own-root.ts', 'commander', 'node:'],
   ],
 
   build: ['local/runtime', 'bin', 'esbuild', 'typescript', 'cloudflare:', 'node:', 'zod'],
@@ -314,7 +300,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ],
   ],
   'bench/faults': [
-    ...['shared', 'bench', 'client/index.ts', 'bench/fuzz', 'local/bridge', 'local/instance.ts'],
+    ...['shared', 'bench', 'client/index.ts', 'bench/fuzz', 'local/bridge', 'local/server'],
     ...['local/processes', 'local/state', 'node:', 'zod'],
     'local/limits.ts',
   ],

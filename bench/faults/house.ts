@@ -2,8 +2,8 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bridgeEnvironment } from '../../local/bridge/environment.ts';
-import { runInstance } from '../../local/instance.ts';
 import { whenAborted } from '../../local/processes/beside.ts';
+import { runServer } from '../../local/server/server.ts';
 import { openState, readUserToken, type State } from '../../local/state/state.ts';
 import { openTemporaryFolder } from '../folder.ts';
 import { RULES, SCRIPT, SCRIPT_FILES } from './scenarios.ts';
@@ -40,13 +40,18 @@ export async function startFaultHouse(upstreamUrl: string): Promise<FaultHouse> 
   const ready = Promise.withResolvers<string>();
   const ending = new AbortController();
   const fallen = new AbortController();
-  const running = runInstance(
+  const environment = { ...bridgeEnvironment(process.env), [MARK]: state.dir };
+  const running = runServer(
     {
-      ...{ programs: PROGRAMS, state, port: 0 },
-      bridge: { project: state, workspaceDir, environment: bridgeEnvironment(process.env) },
+      ...{ programs: PROGRAMS, state, kind: 'own', port: 0, environment, keyNames: [] },
+      ...{ withBridges: true, sharesTerminal: false },
       model: { kind: 'upstream', baseUrl: upstreamUrl, apiKey: undefined, model: undefined },
+      modelNames: { name: null, text: 'scripted' },
       workerSettings: { RATE_LIMIT_REQUESTS_PER_MINUTE: '0', RATE_LIMIT_RUNS_PER_MINUTE: '0' },
-      onReady: async ({ url }) => ready.resolve(url),
+      onReady: async ({ url, connect }) => {
+        await connect({ workspaceDir, environment, isHeld: true, asksAtTerminal: false });
+        ready.resolve(url);
+      },
       onNotice: () => undefined, // The kills are intended.
     },
     ending.signal,
@@ -65,20 +70,26 @@ export async function startFaultHouse(upstreamUrl: string): Promise<FaultHouse> 
   };
 }
 
-/** Finds the process by its arguments, which name folders of this house alone. Linux only: it needs /proc. */
+/** Finds the process by what names folders of this house alone. Linux only: it needs /proc. */
 function killProcess(target: Target, state: State): boolean {
-  const wanted =
-    target === 'workerd' ? [join(state.buildDir, 'workerd.capnp')] : ['connect', state.projectDir];
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && hasAll(name, wanted));
-  for (const pid of pids) process.kill(Number(pid), 'SIGKILL');
-  return pids.length > 0;
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  const wanted = pids.filter((pid) =>
+    target === 'workerd'
+      ? wordsOf(pid, 'cmdline').includes(join(state.buildDir, 'workerd.capnp'))
+      : wordsOf(pid, 'cmdline').includes('bridge-host') &&
+        wordsOf(pid, 'environ').includes(`${MARK}=${state.dir}`),
+  );
+  for (const pid of wanted) process.kill(Number(pid), 'SIGKILL');
+  return wanted.length > 0;
 }
 
-function hasAll(pid: string, wanted: readonly string[]): boolean {
+/** Names the house in the environment of its bridge. */
+const MARK = 'DRAWBRIDGE_BENCH_HOUSE';
+
+function wordsOf(pid: string, file: 'cmdline' | 'environ'): readonly string[] {
   try {
-    const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-    return wanted.every((argument) => args.includes(argument));
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8').split('\0');
   } catch {
-    return false; // The process ended during the search.
+    return []; // The process ended during the search.
   }
 }

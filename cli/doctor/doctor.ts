@@ -1,7 +1,7 @@
 /** `drawbridge doctor`: checks everything that Drawbridge needs here, and says what to do. */
 import type { Command } from 'commander';
-import type { Programs } from '../../local/instance.ts';
 import { readWranglerConfig } from '../../local/runtime/wrangler-config.ts';
+import type { Programs } from '../../local/server/worker.ts';
 import type { StateLocation } from '../../local/state/folder.ts';
 import { findInstance } from '../../local/state/running.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';

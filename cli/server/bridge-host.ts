@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { logTo } from '../../bridge/log.ts';
 import type { BridgeConfig } from '../../bridge/run.ts';
 import { readSettings } from '../../local/config/settings.ts';
+import { LOCAL_LIMITS } from '../../local/limits.ts';
 import { beside } from '../../local/processes/beside.ts';
 import { watchState } from '../../local/state/watch.ts';
 import { type HostedBridge, type HostNews, HostOrder } from '../../machine/bridge-host.ts';
@@ -12,7 +13,6 @@ import { releaseMemoryOfStart } from '../../machine/memory.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { openBridgeLog } from '../setup/bridge-log.ts';
 import type { RunBridge } from '../setup/connect.ts';
-import { endWithParent } from '../setup/connect-owner.ts';
 import { describeFailure } from '../terminal/failure-text.ts';
 
 /** `runBridge` is a parameter because tests pass their own bridge. */
@@ -23,6 +23,25 @@ export function registerBridgeHost(program: Command, runBridge: RunBridge = runO
     if (runBridge === runOwnBridge) void import('../../bridge/run.ts');
     await hostBridges(runBridge, signal);
   });
+}
+
+/**
+ * Aborts when the server ends this process with SIGTERM, or is gone: the IPC channel closes when the server is killed.
+ */
+function endWithParent(): AbortSignal {
+  const ending = new AbortController();
+  process.on('SIGTERM', () => ending.abort());
+  const endAlone = () => {
+    ending.abort();
+    // No parent is left to kill a process that does not end.
+    setTimeout(() => process.exit(1), LOCAL_LIMITS.bridgeGraceMs).unref();
+  };
+  process.once('disconnect', endAlone);
+  // If the parent was killed while this process was starting, no `disconnect` event comes.
+  if (!process.connected) endAlone();
+  // A terminal sends these to all its processes. This one waits for its parent, which would restart it otherwise.
+  for (const name of ['SIGINT', 'SIGHUP']) process.on(name, () => {});
+  return ending.signal;
 }
 
 /** Runs the bridges that are ordered until `signal` aborts and all of them have ended. */

@@ -1,10 +1,10 @@
 /** `drawbridge status`, `stop` and `disconnect`: the server in the background. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { ProjectReport, ServerReport } from '../../local/daemon/control.ts';
-import { askServer } from '../../local/daemon/control-client.ts';
+import type { ProjectReport, ServerReport } from '../../local/server/control.ts';
+import { askServer } from '../../local/server/control-client.ts';
 import { locateState, sharedServerDir } from '../../local/state/folder.ts';
-import { findInstanceIn, type Instance } from '../../local/state/running.ts';
+import { findInstanceIn } from '../../local/state/running.ts';
 import { resolveWorkspace } from '../../local/state/workspace.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { inOneLine, nameInLine } from '../../shared/text/plain-sight.ts';
@@ -54,21 +54,16 @@ async function showStatus(options: StatusOptions): Promise<void> {
     else write(`No server runs: \`${ownCommand()}\` starts one.\n`);
     return;
   }
-  const server = await reportOf(instance);
-  const told = { running: true, stateDir: serverDir, ...(server ?? instance) };
-  if (options.json) return writeOut(jsonLine(told));
-  const troubleIn = (folder: Pick<ProjectReport, 'workspaceDir'>) => troublesOf(folder, options);
-  if (!server) {
-    const troubles = await troubleIn(await findLocation(options, 'running'));
-    return writeOut(ownText(instance, serverDir, troubles));
-  }
+  const { server } = await askServer(instance.control, { ask: 'status' }, 'status');
+  if (options.json) return writeOut(jsonLine({ running: true, stateDir: serverDir, ...server }));
+  const troubleIn = (folder: ProjectReport) => troublesOf(folder, options);
   const troubles = await Promise.all(server.projects.map(troubleIn));
   writeOut(statusText(server, serverDir, troubles));
 }
 
 /** What the owner does not see otherwise of the MCP servers of a connected folder. */
 async function troublesOf(
-  { workspaceDir }: Pick<ProjectReport, 'workspaceDir'>,
+  { workspaceDir }: ProjectReport,
   { state }: LocationOptions,
 ): Promise<readonly string[]> {
   const { runningServers, stateOf } = await import('../setup/mcp-running.ts');
@@ -78,25 +73,6 @@ async function troublesOf(
   return (await runningServers(location, place.projectDir))
     .filter(({ state, cutCount }) => state !== 'ready' || cutCount !== undefined)
     .map((server) => `    MCP server ${server.name}: ${stateOf(server)}`);
-}
-
-async function reportOf({ control }: Instance): Promise<ServerReport | undefined> {
-  if (control === undefined) return undefined;
-  return (await askServer(control, { ask: 'status' }, 'status')).server;
-}
-
-function ownText({ url, pid }: Instance, serverDir: string, troubles: readonly string[]): string {
-  const lines = [
-    `Drawbridge runs in a terminal, at ${url} (process ${pid}).`,
-    `State   ${nameInLine(serverDir)}`,
-    metricsText(url),
-    ...troubles,
-  ];
-  return `${lines.join('\n')}\n`;
-}
-
-function metricsText(url: string): string {
-  return `Metrics ${url}/metrics; \`${ownCommand('token', '--scope', 'metrics')}\` prints the token`;
 }
 
 function statusText(
@@ -109,7 +85,7 @@ function statusText(
     `Drawbridge ${version} runs at ${url} (process ${pid}, since ${started}).`,
     `Model   ${inOneLine(model.text)}`,
     `State   ${nameInLine(serverDir)}`,
-    metricsText(url),
+    `Metrics ${url}/metrics; \`${ownCommand('token', '--scope', 'metrics')}\` prints the token`,
     '',
     projects.length === 0 ? 'No folder is connected.' : 'Connected folders:',
     ...projects.flatMap((project, at) => [
@@ -151,7 +127,7 @@ async function disconnectHere(options: LocationOptions): Promise<void> {
   // A folder that is gone can be taken off, too.
   const workspaceDir = await resolveWorkspace(dir).catch(() => resolve(dir));
   const instance = await findInstanceIn(await serverOfFolder(options));
-  if (!instance?.control) throw new LocalError('failed', 'No server runs in the background.');
+  if (!instance) throw new LocalError('failed', 'No server runs in the background.');
   const request = { ask: 'disconnect', workspaceDir } as const;
   const { wasConnected } = await askServer(instance.control, request, 'disconnected');
   if (!wasConnected) throw new LocalError('failed', `${workspaceDir} is not connected.`);

@@ -3,10 +3,10 @@ import { createClient } from '../../client/index.ts';
 import { bridgeEnvironment } from '../../local/bridge/environment.ts';
 import { DEMO } from '../../local/config/schema.ts';
 import { readSettings, type Settings } from '../../local/config/settings.ts';
-import { digestsOf, type ServerReport } from '../../local/daemon/control.ts';
-import { askServer } from '../../local/daemon/control-client.ts';
-import type { Programs } from '../../local/instance.ts';
 import { OWN_VERSION } from '../../local/own-root.ts';
+import { digestsOf, type ServerReport } from '../../local/server/control.ts';
+import { askServer } from '../../local/server/control-client.ts';
+import type { Programs } from '../../local/server/worker.ts';
 import { readWorkerSettings } from '../../local/settings.ts';
 import { locateState, type StateLocation, type StatePlace } from '../../local/state/folder.ts';
 import { FORMAT_STEPS, readKnownFormat } from '../../local/state/format.ts';
@@ -24,8 +24,8 @@ import { stopServer } from './stop.ts';
 export interface Joined {
   readonly place: StatePlace;
   readonly url: string;
-  /** Null where a server that runs in a terminal has its own bridge. */
-  readonly project: { readonly model: string; readonly confinement: Confinement } | null;
+  readonly model: string;
+  readonly confinement: Confinement;
   /** For the person; mostly none. */
   readonly notices: readonly string[];
 }
@@ -51,7 +51,6 @@ export async function joinServer({
     await readStartSettings({ port, terminal }, (line) => notices.push(line), signal);
   const launch = { place, programs, settings };
   let instance = await joinOrStart(launch);
-  if (!instance.control) return { place, url: instance.url, project: null, notices: [] };
   let server = await statusOf(instance.control);
   const isOlder = (await readKnownFormat(place.serverDir))?.format !== FORMAT_STEPS.length;
   if (isOlder || server.version !== OWN_VERSION) {
@@ -61,7 +60,7 @@ export async function joinServer({
     } else {
       await stopServer(place.serverDir);
       instance = await joinOrStart(launch);
-      server = await statusOf(instance.control ?? '');
+      server = await statusOf(instance.control);
     }
   }
   const { workspaceDir } = place;
@@ -69,10 +68,10 @@ export async function joinServer({
   notices.push(...unusedNotices(here, server));
   const environment = bridgeEnvironment(process.env, here.keyNames);
   const request = { ask: 'connect', workspaceDir, environment, isHeld: false } as const;
-  const { project } = await askServer(instance.control ?? '', request, 'connected');
+  const { project } = await askServer(instance.control, request, 'connected');
   if (project.bridge.state !== 'connected') throw new LocalError('failed', NOT_CONNECTED);
   const { confinement } = project.bridge;
-  return { place, url: instance.url, project: { model: server.model.text, confinement }, notices };
+  return { place, url: instance.url, model: server.model.text, confinement, notices };
 }
 
 async function statusOf(control: string): Promise<ServerReport> {

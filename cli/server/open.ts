@@ -1,6 +1,6 @@
 /** `drawbridge` alone: starts or joins the server in the background, connects this folder, and opens the chat. */
 import type { Command } from 'commander';
-import type { Programs } from '../../local/instance.ts';
+import type { Programs } from '../../local/server/worker.ts';
 import { inOneLine, nameInLine } from '../../shared/text/plain-sight.ts';
 import { openChat } from '../chat/command.ts';
 import { runChat } from '../chat/run-chat.ts';
@@ -15,8 +15,8 @@ import { ownCommand } from '../terminal/own-command.ts';
 import { openTerminal, type Terminal } from '../terminal/terminal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { type Joined, joinServer } from './join.ts';
+import { PORT_HELP, parsePort } from './port.ts';
 import { confinementText } from './ready.ts';
-import { PORT_HELP, parsePort } from './up.ts';
 
 interface OpenOptions extends LocationOptions {
   readonly port?: number;
@@ -80,12 +80,11 @@ async function startHere(options: OpenOptions, programs: Programs): Promise<void
 async function join(options: OpenOptions, programs: Programs, terminal: Terminal): Promise<Joined> {
   const location = await findLocation(options, 'kept');
   const joined = await joinServer({ location, programs, terminal, port: options.port });
-  const { project, notices } = joined;
+  const { model, confinement, notices } = joined;
   for (const notice of notices) terminal.write(`${terminal.paint('yellow', notice)}\n`);
-  if (!project) return joined;
   const about = [
-    `Model: ${inOneLine(project.model)}`,
-    `Commands ${inOneLine(confinementText(project.confinement))}`,
+    `Model: ${inOneLine(model)}`,
+    `Commands ${inOneLine(confinementText(confinement))}`,
   ];
   for (const line of about) terminal.write(`${terminal.paint('dim', line)}\n`);
   return joined;

@@ -1,5 +1,5 @@
 /** What `drawbridge up` prints when the instance is ready. */
-import type { Programs } from '../../local/instance.ts';
+import type { Programs } from '../../local/server/worker.ts';
 import type { ModelSettings } from '../../local/settings.ts';
 import { inOneLine, nameInLine } from '../../shared/text/plain-sight.ts';
 import type { Confinement } from '../../shared/wire/tunnel.ts';

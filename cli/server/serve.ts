@@ -2,16 +2,17 @@
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import { openServerSettings, readSettings } from '../../local/config/settings.ts';
-import type { InstanceOptions, Programs } from '../../local/instance.ts';
 import { byLines } from '../../local/processes/log-file.ts';
-import { openServerState, type ServerState } from '../../local/state/state.ts';
+import type { ServerOptions } from '../../local/server/server.ts';
+import type { Programs } from '../../local/server/worker.ts';
 import { formatLogLine, type LogEntry, type TellNotice } from '../../machine/log-line.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { abortOnInterrupt } from '../terminal/ending.ts';
 import { ownCommand } from '../terminal/own-command.ts';
+import { PORT_HELP, parsePort } from './port.ts';
 import { modelText } from './ready.ts';
-import { PORT_HELP, parsePort, runUntilInterrupted } from './up.ts';
+import { runHere, untilInterrupted } from './run.ts';
+import { readStartSettings } from './start-settings.ts';
 
 interface ServeOptions {
   readonly state: string;
@@ -32,53 +33,46 @@ export function registerServe(program: Command, programs: Programs): void {
     .option('--host <address>', 'the IP address to listen on; 0.0.0.0 for all', parseHost, LOOPBACK)
     .option('--trust-proxy', 'believe X-Forwarded-Proto, which the proxy must set itself', false)
     .option('--public-url <url>', 'where clients reach the API, such as https://…', parsePublicUrl)
-    .action((options: ServeOptions) => serve(options, programs, abortOnInterrupt()));
+    .action(async (options: ServeOptions) => {
+      const signal = abortOnInterrupt();
+      await untilInterrupted((isReady) => serve(options, programs, isReady, signal), signal);
+    });
 }
 
 async function serve(
-  options: ServeOptions,
+  { state, port, host, trustProxy, publicUrl }: ServeOptions,
   programs: Programs,
+  isReady: () => void,
   signal: AbortSignal,
-): Promise<void> {
-  await runUntilInterrupted(() => prepare(options, programs, signal), signal);
-}
-
-async function prepare(
-  { state: dir, port, host, trustProxy, publicUrl }: ServeOptions,
-  programs: Programs,
-  signal: AbortSignal,
-): Promise<InstanceOptions> {
+): Promise<never> {
   const teller = process.stdout.isTTY ? tellPerson() : tellLog();
-  const settings = await readSettings(process.env, { port });
-  const { model, ...served } = await openServerSettings(settings, teller.warn, signal);
-  const workerSettings = { ...served.workerSettings, ...(publicUrl && { PUBLIC_URL: publicUrl }) };
-  const state = await openServerState(resolve(dir));
-  const onReady = async ({ url }: { url: string }) => {
-    teller.ready({ url, publicUrl, model: modelText(model), state });
+  const { workerSettings, ...read } = await readStartSettings(
+    { port, json: true },
+    teller.warn,
+    signal,
+  );
+  const settings = {
+    ...read,
+    workerSettings: { ...workerSettings, ...(publicUrl && { PUBLIC_URL: publicUrl }) },
+  };
+  const place = { kind: 'own', serverDir: resolve(state) } as const;
+  const onReady: ServerOptions['onReady'] = async ({ url }) => {
+    isReady();
+    teller.ready({ url, publicUrl, model: modelText(read.model), stateDir: place.serverDir });
     if (host === LOOPBACK || trustProxy) return;
     const line = `It listens on ${host} without TLS: let only a proxy reach this port.`;
     teller.notice(line, 'port_open');
   };
-  return {
-    programs,
-    state,
-    bridge: null,
-    port: settings.port,
-    host,
-    isBehindProxy: trustProxy,
-    model,
-    workerSettings,
-    onReady,
-    onNotice: teller.notice,
-    onOutput: teller.output,
-  };
+  const api = { withBridges: false, sharesTerminal: false, host, isBehindProxy: trustProxy };
+  const told = { onReady, onNotice: teller.notice, onOutput: teller.output };
+  return await runHere({ place, programs, settings, ...api, ...told }, signal);
 }
 
 interface Served {
   readonly url: string;
   readonly publicUrl: string | undefined;
   readonly model: string;
-  readonly state: ServerState;
+  readonly stateDir: string;
 }
 
 interface Teller {
@@ -94,8 +88,7 @@ function tellPerson(): Teller {
   const warn = (line: string) => process.stderr.write(`${inOneLine(line)}\n`);
   return {
     ready: (served) => process.stdout.write(servedText(served)),
-    notice: warn,
-    warn,
+    ...{ notice: warn, warn },
     output: () => {},
   };
 }
@@ -112,14 +105,14 @@ function tellLog(): Teller {
   };
 }
 
-function servedText({ url, publicUrl, model, state }: Served): string {
-  const secret = join(state.dir, 'auth-secret');
+function servedText({ url, publicUrl, model, stateDir }: Served): string {
+  const secret = join(stateDir, 'auth-secret');
   return `
 Drawbridge is ready. Ctrl-C ends it.
 
   API     ${url}${publicUrl ? `, for clients ${publicUrl}` : ''}
   Model   ${inOneLine(model)}
-  State   ${inOneLine(state.dir)}
+  State   ${inOneLine(stateDir)}
   Token   ${ownCommand('token', '--for', 'NAME', '--secret-file', secret)}
 
 `;

@@ -1,13 +1,19 @@
-/** `drawbridge up`: runs the API and the bridge on this machine until Ctrl-C. `npm start` runs it. */
-import { type Command, InvalidArgumentError } from 'commander';
+/** `drawbridge up`: the server in this terminal until Ctrl-C, or this folder on the one that runs. `npm start` runs it. */
+import type { Command } from 'commander';
 import { bridgeEnvironment } from '../../local/bridge/environment.ts';
-import { openServerSettings } from '../../local/config/settings.ts';
-import { type InstanceOptions, type Programs, runInstance } from '../../local/instance.ts';
-import { locateState } from '../../local/state/folder.ts';
-import { openState, readUserToken } from '../../local/state/state.ts';
+import { readSettings } from '../../local/config/settings.ts';
+import { whenAborted } from '../../local/processes/beside.ts';
+import type { ProjectReport } from '../../local/server/control.ts';
+import { askServer, holdServer } from '../../local/server/control-client.ts';
+import type { ServerOptions } from '../../local/server/server.ts';
+import type { Programs } from '../../local/server/worker.ts';
+import { locateState, type StatePlace } from '../../local/state/folder.ts';
+import { type Instance, isClaimed } from '../../local/state/running.ts';
+import { openProjectState, openServerState, readUserToken } from '../../local/state/state.ts';
+import { openFormat } from '../../local/state/upgrade.ts';
+import { LocalError } from '../../machine/local-error.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import type { Confinement } from '../../shared/wire/tunnel.ts';
-import { Interrupted } from '../config/choose-model.ts';
 import { MOVE_HELP } from '../setup/connect.ts';
 import {
   addLocationOptions,
@@ -15,9 +21,13 @@ import {
   locationOf,
 } from '../target/location-options.ts';
 import { abortOnInterrupt } from '../terminal/ending.ts';
-import { runShared } from './foreground.ts';
-import { nameModel, readyLine, readyText } from './ready.ts';
-import { settingsWithModel } from './start-settings.ts';
+import { ownCommand } from '../terminal/own-command.ts';
+import { unusedNotices } from './join.ts';
+import { findStarting } from './launch.ts';
+import { PORT_HELP, parsePort } from './port.ts';
+import { nameModel, type Ready, readyLine, readyText } from './ready.ts';
+import { runHere, untilInterrupted } from './run.ts';
+import { readStartSettings } from './start-settings.ts';
 
 interface UpOptions extends LocationOptions {
   readonly port?: number;
@@ -26,11 +36,12 @@ interface UpOptions extends LocationOptions {
   readonly move?: boolean;
 }
 
-const MAX_PORT = 65_535;
-const INTERRUPTED = 130;
-
-/** The help of `--port`. It has no default of its own: config.json may have one. */
-export const PORT_HELP = 'the port of the API; 0 for any free port (default: 8787)';
+/** Where `up` runs, with which programs, and what it calls once it is ready. */
+interface Here {
+  readonly place: StatePlace;
+  readonly programs: Programs;
+  isReady(): void;
+}
 
 export function registerUp(program: Command, programs: Programs): void {
   const command = program
@@ -41,81 +52,110 @@ export function registerUp(program: Command, programs: Programs): void {
     .option('--json', 'print one line of JSON to stdout when ready, all else to stderr', false)
     .option('--move', `${MOVE_HELP} (with --state)`)
     .option('--no-bridge', 'run only the API: the agent cannot read files or run commands')
-    .action((options: UpOptions) => up(options, programs, abortOnInterrupt()));
-}
-
-/** Runs until `signal` aborts. Throws if the instance cannot start or cannot go on. */
-async function up(options: UpOptions, programs: Programs, signal: AbortSignal): Promise<void> {
-  const place = await locateState(locationOf(options));
-  if (place.kind === 'own') {
-    return await runUntilInterrupted(() => prepare(options, programs, signal), signal);
-  }
-  const run = (isReady: () => void) => runShared(options, { place, programs }, isReady, signal);
-  await untilInterrupted(run, signal);
-}
-
-async function prepare(
-  options: UpOptions,
-  programs: Programs,
-  signal: AbortSignal,
-): Promise<InstanceOptions> {
-  const location = locationOf(options);
-  const { workspaceDir } = await locateState(location);
-  const settings = await settingsWithModel(options, signal);
-  const { port, keyNames } = settings;
-  const environment = bridgeEnvironment(process.env, keyNames);
-  const onNotice = (line: string) => process.stderr.write(`${inOneLine(line)}\n`);
-  const served = await openServerSettings(settings, onNotice, signal);
-  const state = await openState(location);
-  const onReady = async (running: { url: string; confinement: Confinement | null }) => {
-    const model = nameModel(served.model);
-    const token = await readUserToken(state, new Date());
-    const bridgeId = options.bridge ? state.bridgeId : null;
-    const stateDir = location.stateDir && state.dir;
-    const ready = { ...running, token, bridgeId, model, workspaceDir, stateDir, programs };
-    process.stdout.write(options.json ? readyLine(ready) : readyText(ready));
-  };
-  const { move: moves = false } = options;
-  const bridge = options.bridge ? { project: state, workspaceDir, environment, moves } : null;
-  return { programs, state, bridge, port, ...served, onReady, onNotice };
-}
-
-/** Runs until `signal` aborts, which is no failure; before the instance is ready the exit code says so. */
-export async function runUntilInterrupted(
-  prepareInstance: () => Promise<InstanceOptions>,
-  signal: AbortSignal,
-): Promise<void> {
-  const run = async (isReady: () => void) => {
-    const instance = await prepareInstance();
-    const onReady: InstanceOptions['onReady'] = async (ready) => {
-      isReady();
-      await instance.onReady(ready);
-    };
-    return await runInstance({ ...instance, onReady }, signal);
-  };
-  await untilInterrupted(run, signal);
-}
-
-async function untilInterrupted(
-  run: (isReady: () => void) => Promise<never>,
-  signal: AbortSignal,
-): Promise<void> {
-  let isReady = false;
-  try {
-    await run(() => {
-      isReady = true;
+    .action(async (options: UpOptions) => {
+      const signal = abortOnInterrupt();
+      const place = await locateState(locationOf(options));
+      await untilInterrupted(
+        (isReady) => up(options, { place, programs, isReady }, signal),
+        signal,
+      );
     });
-  } catch (error) {
-    const isInterrupted =
-      error instanceof Interrupted || (signal.aborted && error === signal.reason);
-    if (!isInterrupted) throw error;
-    if (!isReady) process.exitCode = INTERRUPTED;
+}
+
+/**
+ * Runs until `signal` aborts, and rejects with its reason then.
+ * @throws {LocalError} if the server cannot start or go on, or the folder cannot be connected.
+ */
+async function up(options: UpOptions, here: Here, signal: AbortSignal): Promise<never> {
+  const { serverDir } = here.place;
+  let hasBegun = false;
+  const isReady = () => {
+    hasBegun = true;
+    here.isReady();
+  };
+  for (;;) {
+    const instance = await findStarting(serverDir);
+    if (instance) return await joinRunning(options, instance, { ...here, isReady }, signal);
+    try {
+      return await runInTerminal(options, { ...here, isReady }, signal);
+    } catch (error) {
+      // Another server was quicker.
+      if (hasBegun || signal.aborted || !isClaimed(serverDir)) throw error;
+    }
   }
 }
 
-/** For an option that takes a port. */
-export function parsePort(text: string): number {
-  const port = Number(text);
-  if (/^\d+$/.test(text) && port <= MAX_PORT) return port;
-  throw new InvalidArgumentError(`A port is a number from 0 to ${MAX_PORT}.`);
+/** Runs the server, with this folder connected as long as it runs. */
+async function runInTerminal(options: UpOptions, here: Here, signal: AbortSignal): Promise<never> {
+  const { bridge: withBridges, move: moves } = options;
+  const settings = await readStartSettings(options, tellNotice, signal);
+  const onReady: ServerOptions['onReady'] = async ({ url, connect }) => {
+    const { environment } = settings;
+    const { workspaceDir } = here.place;
+    const request = { workspaceDir, environment, isHeld: true, asksAtTerminal: true, moves };
+    const project = withBridges ? await connect(request) : undefined;
+    const model = nameModel(settings.model);
+    await tellReady(options, { url, model, confinement: confinementOf(project) }, here);
+  };
+  const terminal = { sharesTerminal: true, onNotice: tellNotice, onReady, withBridges };
+  const { place, programs } = here;
+  return await runHere({ place, programs, settings, ...terminal }, signal);
+}
+
+/** Keeps this folder connected to a running server, until `signal` aborts or the server ends. */
+async function joinRunning(
+  options: UpOptions,
+  { url, control }: Instance,
+  here: Here,
+  signal: AbortSignal,
+): Promise<never> {
+  const { port, bridge: withBridges, move: moves } = options;
+  const { workspaceDir, serverDir } = here.place;
+  if (port && `${port}` !== new URL(url).port) {
+    const stop = ownCommand('stop');
+    const text = `The server already runs at ${url}: leave --port out, or end it with \`${stop}\`.`;
+    throw new LocalError('refused', text);
+  }
+  await openFormat(serverDir); // Refuses a server on an older state before it has this folder.
+  const { server } = await askServer(control, { ask: 'status' }, 'status');
+  const settings = await readSettings(process.env, { port });
+  for (const notice of unusedNotices(settings, server)) tellNotice(notice);
+  const running = { url, model: server.model };
+  if (!withBridges) {
+    await tellReady(options, { ...running, confinement: null }, here);
+    return await whenAborted(signal);
+  }
+  const environment = bridgeEnvironment(process.env, settings.keyNames);
+  const request = { ask: 'connect', workspaceDir, environment, isHeld: true, moves } as const;
+  const held = await holdServer(control, request, 'connected');
+  try {
+    const confinement = confinementOf(held.answer.project);
+    await tellReady(options, { ...running, confinement }, here);
+    await Promise.race([held.ended, whenAborted(signal)]);
+  } finally {
+    held.leave();
+  }
+  throw new LocalError('failed', 'The server that this folder was connected to has ended.');
+}
+
+function confinementOf(project: ProjectReport | undefined): Confinement | null {
+  return project?.bridge.state === 'connected' ? project.bridge.confinement : null;
+}
+
+async function tellReady(
+  { json, bridge: withBridge, state: stateDir }: UpOptions,
+  running: Pick<Ready, 'url' | 'model' | 'confinement'>,
+  { place: { workspaceDir, serverDir, projectDir }, programs, isReady }: Here,
+): Promise<void> {
+  isReady();
+  const server = await openServerState(serverDir);
+  const token = await readUserToken(server, new Date());
+  const bridgeId = withBridge ? (await openProjectState(server, projectDir)).bridgeId : null;
+  const where = { workspaceDir, stateDir: stateDir && serverDir, programs };
+  const ready = { ...running, ...where, token, bridgeId };
+  process.stdout.write(json ? readyLine(ready) : readyText(ready));
+}
+
+function tellNotice(line: string): void {
+  process.stderr.write(`${inOneLine(line)}\n`);
 }

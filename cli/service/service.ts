@@ -6,15 +6,14 @@ import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { KEPT_MARK } from '../../bin/kept-build.mjs';
 import { readSettings } from '../../local/config/settings.ts';
-import type { Programs } from '../../local/instance.ts';
 import { IS_COPY, OWN_ROOT } from '../../local/own-root.ts';
+import type { Programs } from '../../local/server/worker.ts';
 import { sharedServerDir } from '../../local/state/folder.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
-import { runByService } from '../server/daemon.ts';
+import { runInBackground } from '../server/daemon.ts';
 import { addShownOptions, showServerLog } from '../server/logs.ts';
 import { stopServer } from '../server/stop.ts';
-import { abortOnInterrupt } from '../terminal/ending.ts';
 import { EXIT, EXIT_HELP } from '../terminal/exit-codes.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import { openTerminal, type Terminal } from '../terminal/terminal.ts';
@@ -41,9 +40,10 @@ export function registerService(program: Command, programs: Programs): void {
     .command('uninstall')
     .description('End the server, and start it no more at a login')
     .action(uninstallService);
-  service
-    .command('run', { hidden: true })
-    .action(async () => runByService(await sharedServerDir(), programs, abortOnInterrupt()));
+  service.command('run', { hidden: true }).action(async () => {
+    const place = { kind: 'shared', serverDir: await sharedServerDir() } as const;
+    await runInBackground(place, programs);
+  });
 }
 
 async function installService({ daemon, drawbridge }: Programs): Promise<void> {

@@ -1,4 +1,4 @@
-/** `drawbridge connect`: runs a bridge on this machine for a Drawbridge. `up` starts it for the local instance. */
+/** `drawbridge connect`: runs a bridge on this machine for a Drawbridge elsewhere. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
@@ -13,18 +13,21 @@ import { openState } from '../../local/state/state.ts';
 import { nearEndOf } from '../../local/state/tokens.ts';
 import { watchState } from '../../local/state/watch.ts';
 import { resolveWorkspace } from '../../local/state/workspace.ts';
+import type { BridgeStatus } from '../../machine/bridge-status.ts';
 import type { TellNotice } from '../../machine/log-line.ts';
 import { BridgeId } from '../../shared/ids.ts';
+import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import {
   addLocationOptions,
   type LocationOptions,
   locationOf,
 } from '../target/location-options.ts';
+import { abortOnInterrupt } from '../terminal/ending.ts';
+import { EXIT } from '../terminal/exit-codes.ts';
 import { describeFailure } from '../terminal/failure-text.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { openBridgeLog } from './bridge-log.ts';
-import { findOwner, type Owner } from './connect-owner.ts';
 
 /** Runs the bridge (bridge/run.ts) until `signal` aborts or the server refuses it. */
 export type RunBridge = (config: BridgeConfig, signal: AbortSignal) => Promise<void>;
@@ -51,25 +54,26 @@ export function registerConnect(program: Command, runBridge: RunBridge = runOwnB
     const { preset, keyNames } = await readSettings();
     const config = { ...(await configOf(url, options)), preset };
     limitOwnEnvironment(keyNames);
-    await connect(config, findOwner(), runBridge);
+    await connect(config, runBridge, abortOnInterrupt());
   });
 }
 
 async function connect(
   { logFile, tokenFile, ...config }: ConnectConfig,
-  owner: Owner,
   runBridge: RunBridge,
+  signal: AbortSignal,
 ): Promise<void> {
   const { env: environment } = process;
   const { bridgeId, stateDir } = config;
   const { write, noteStatus } = openBridgeLog({ logFile, bridgeId, isAtTerminal: true });
+  const tellStatus = newStatusTeller();
   const onStatus: BridgeConfig['onStatus'] = (status) => {
     noteStatus(status);
-    owner.tell(status);
+    tellStatus(status);
   };
   const onNotice: TellNotice = (line, event) => {
     write({ event, message: line }, null);
-    owner.warn(line);
+    process.stderr.write(`${inOneLine(line)}\n`);
   };
   try {
     await logTo(write, () =>
@@ -79,13 +83,34 @@ async function connect(
           await Promise.all([watchState(stateDir, onNotice, ending), token]);
         },
         (running) => runBridge({ ...config, environment, onStatus }, running),
-        owner.signal,
+        signal,
       ),
     );
   } catch (error) {
     onStatus({ event: 'failed', message: describeFailure(error) });
-  } finally {
-    owner.leave();
+  }
+}
+
+/** Shows a person each change, and sets the exit code when the bridge ends by itself. */
+function newStatusTeller(): (status: BridgeStatus) => void {
+  let isAway = false;
+  return (status) => {
+    if (status.event === 'refused' || status.event === 'failed') process.exitCode = EXIT.failure;
+    const back = isAway && status.event === 'connected' ? 'The bridge is back. ' : '';
+    isAway = status.event === 'disconnected';
+    process.stderr.write(`${inOneLine(`${back}${describe(status)}`)}\n`);
+  };
+}
+
+function describe(status: BridgeStatus): string {
+  switch (status.event) {
+    case 'connected':
+      return `Connected. Sandbox: ${status.confinement.kind}. ${status.confinement.detail}`;
+    case 'disconnected':
+      return `The connection was lost (${status.reason}); trying again.`;
+    case 'refused':
+    case 'failed':
+      return `drawbridge: ${status.message}`;
   }
 }
 
@@ -135,14 +160,7 @@ async function configOf(url: string, options: ConnectOptions): Promise<ConnectCo
   const logFile = bridgeLogOf(state.logsDir, workspaceDir);
   const again = tokenFile && { readToken: () => readAgain(tokenFile, token) };
   const machine = { machineId: state.device.deviceId, machineDir: state.dir };
-  const bridge = {
-    url,
-    token,
-    ...again,
-    bridgeId,
-    ...machine,
-    ...(options.move && { moves: true }),
-  };
+  const bridge = { url, token, ...again, bridgeId, ...machine, moves: options.move };
   return { ...bridge, ...place, logFile, asksAtTerminal: true, tokenFile };
 }
 

@@ -13,8 +13,8 @@ import { readKnownFormat } from './format.ts';
 const Instance = z.object({
   url: z.url(),
   pid: z.int(),
-  /** The path of its control socket (local/daemon/control.ts). An instance for one workspace alone has none. */
-  control: z.string().optional(),
+  /** The path of its control socket (local/server/control.ts). One of an earlier version may have none. */
+  control: z.string().default(''),
 });
 export type Instance = z.infer<typeof Instance>;
 

@@ -13,7 +13,6 @@ import { DRAWBRIDGE } from '../bundle.ts';
 import { callDrawbridge } from '../called.ts';
 import {
   newPlace,
-  type Place,
   runDrawbridge,
   startDrawbridge,
   startReady,
@@ -72,15 +71,17 @@ describe('up', () => {
       machineId: expect.stringMatching(/^device_/),
       asksAtTerminal: true,
       preset: 'workspace',
+      programs: [expect.any(String)],
       environment: [],
     });
   });
 
   test('runs without a bridge when asked to', async () => {
     const place = newPlace();
-    const { ready } = await startReady(place, ['--no-bridge']);
+    const { ready, process } = await startReady(place, ['--no-bridge']);
     expect(ready.bridgeId).toBeNull();
-    expect(place.processes().filter(({ command }) => command.includes('connect'))).toEqual([]);
+    // up, workerd, its lifeline
+    expect(treeOf(process.pid ?? 0)).toHaveLength(3);
   });
 
   test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s ends everything', async (signal) => {
@@ -105,11 +106,11 @@ describe('up', () => {
 
   test('a Worker and a bridge that are killed come back', async () => {
     const place = newPlace();
-    const { ready } = await startReady(place);
-    const before = place.processes();
-    const [worker, bridge] = ['serve', 'connect'].map((word) => pidOf(place, word));
+    const { ready, process: up } = await startReady(place);
+    const pidsOf = () => ['serve', 'bridge-host'].map((word) => pidOf(up.pid, word));
+    const before = pidsOf();
     rmSync(join(place.stateDir, 'bridge-saw.json'));
-    for (const pid of [worker, bridge]) process.kill(pid ?? 0, 'SIGKILL');
+    for (const pid of before) process.kill(pid ?? 0, 'SIGKILL');
     const health = () =>
       fetch(`${ready.url}/health`).then(
         ({ status }) => status,
@@ -118,9 +119,8 @@ describe('up', () => {
     await expect.poll(health, { timeout: 10_000 }).toBe(200);
     const seen = () => readJson(join(place.stateDir, 'bridge-saw.json')).url;
     await expect.poll(seen, { timeout: 10_000 }).toBe(ready.url);
-    expect(place.processes()).toHaveLength(before.length);
-    expect([worker, bridge]).not.toContain(pidOf(place, 'serve'));
-    expect([worker, bridge]).not.toContain(pidOf(place, 'connect'));
+    expect(treeOf(up.pid ?? 0)).toHaveLength(4);
+    for (const pid of pidsOf()) expect(before).not.toContain(pid);
   });
 
   test('tells people what to do next, and keeps the token to itself', async () => {
@@ -157,8 +157,8 @@ test('says that the bridge is back', async () => {
     FAKE_BRIDGE: 'coming back',
   });
   up.kill('SIGTERM');
-  expect((await finished).stderr).toBe(
-    'The bridge lost its connection (a test) and is reconnecting.\nThe bridge is back.\n',
+  expect((await finished).stderr).toMatch(
+    /^The bridge of \S+ lost its connection \(a test\) and is reconnecting\.\nThe bridge of \S+ is back\.\n$/,
   );
 });
 
@@ -191,12 +191,27 @@ test('a command that finds no instance says how to start one from there', async 
 });
 
 describe('a second up on the same state', () => {
-  test('is refused with the address of the first', async () => {
+  test('joins the first, and with another folder is refused', async () => {
     const place = newPlace();
     const { ready } = await startReady(place);
-    const second = await callDrawbridge(upArguments(place));
-    expect(second).toEqual({ code: 2, stdout: '', stderr: oneLine });
-    expect(second.stderr).toContain(`already runs for this workspace at ${ready.url}`);
+    const second = await startReady(place);
+    expect(second.ready).toEqual(ready);
+    const other = await runDrawbridge(upArguments({ ...place, workspaceDir: temporaryFolder() }));
+    expect(other).toEqual({ code: 2, stdout: '', stderr: oneLine });
+    expect(other.stderr).toContain('belongs to another server');
+  });
+
+  test('takes the place of the folder before with --move', async () => {
+    const place = newPlace();
+    const where = ['--state', place.stateDir, '--port', '0'];
+    const started = ['start', '--workspace', place.workspaceDir, ...where];
+    expect(await runDrawbridge(started)).toMatchObject({ code: 0 });
+    expect(await runDrawbridge(['stop', '--state', place.stateDir])).toMatchObject({ code: 0 });
+    const moved = { ...place, workspaceDir: temporaryFolder() };
+    expect(await runDrawbridge(upArguments(moved))).toMatchObject({ code: 2, stderr: oneLine });
+    await startReady(moved, ['--move']);
+    const { workspaceDir, moves } = readJson(join(place.stateDir, 'bridge-saw.json'));
+    expect({ workspaceDir, moves }).toEqual({ workspaceDir: moved.workspaceDir, moves: true });
   });
 
   test('is let in once the first was killed', async () => {
@@ -215,7 +230,8 @@ describe('findInstance', () => {
     expect(await findInstance(place)).toBeUndefined();
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       const { process: up, ready, finished } = await startReady(place);
-      expect(await findInstance(place)).toEqual({ url: ready.url, pid: up.pid });
+      const control = join(place.stateDir, 'control.sock');
+      expect(await findInstance(place)).toEqual({ url: ready.url, pid: up.pid, control });
       up.kill(signal);
       await finished;
       expect(await findInstance(place)).toBeUndefined();
@@ -277,7 +293,11 @@ describe('what goes wrong is exit code 1, and nothing stays behind', () => {
 
   test.each([
     ['a bridge that is refused', 'refused', /The versions do not match/],
-    ['a bridge that keeps dying', 'crashing', /The bridge keeps dying \(exit code 3\)/],
+    [
+      'a bridge that keeps dying',
+      'crashing',
+      /process died \(exit code 3\)[\s\S]*does not work: its process died/,
+    ],
   ])('%s', async (_, behaviour, reason) => {
     await expectFailure({ FAKE_BRIDGE: behaviour }, reason);
   });
@@ -295,13 +315,13 @@ test('an interrupt before everything is ready is exit code 130', async () => {
   const { process: up, finished } = startDrawbridge(upArguments(place), {
     env: { FAKE_BRIDGE: 'stuck' },
   });
-  await expect.poll(() => place.processes().length, { timeout: 10_000 }).toBe(3);
+  await expect.poll(() => treeOf(up.pid ?? 0).length, { timeout: 10_000 }).toBe(4);
   up.kill('SIGINT');
   expect((await finished).code).toBe(130);
   expect(place.processes()).toEqual([]);
 });
 
-/** The process of the instance whose command line has the word. */
-function pidOf(place: Place, word: string): number | undefined {
-  return place.processes().find(({ command }) => command.includes(` ${word} `))?.pid;
+/** The process below `up` whose command line has the word. */
+function pidOf(up: number | undefined, word: string): number | undefined {
+  return treeOf(up ?? 0).find(({ command }) => command.includes(word))?.pid;
 }

@@ -16,8 +16,9 @@ test.each([
   writeFileSync(join(state.dir, 'instance.json'), text);
   const claim = await claimState(state);
   expect(await findInstance(location)).toBeUndefined();
-  await claim.announce({ url: 'http://127.0.0.1:2' });
-  expect(await findInstance(location)).toEqual({ url: 'http://127.0.0.1:2', pid: process.pid });
+  const reached = { url: 'http://127.0.0.1:2', control: '/control' };
+  await claim.announce(reached);
+  expect(await findInstance(location)).toEqual({ ...reached, pid: process.pid });
   await claim.release();
 });
 

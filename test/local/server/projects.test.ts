@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { whenAborted } from '../../../local/processes/beside.ts';
 import {
   type ConnectRequest,
   Projects,
   type ProjectsOptions,
-} from '../../../local/daemon/projects.ts';
-import { whenAborted } from '../../../local/processes/beside.ts';
+} from '../../../local/server/projects.ts';
 import { sharedServerDir } from '../../../local/state/folder.ts';
 import { openServerState } from '../../../local/state/state.ts';
 import { newDeferred } from '../../../machine/deferred.ts';

@@ -16,17 +16,13 @@ export type Controller = (request: ControlRequest, closed: AbortSignal) => Promi
 
 /** The open socket of a server. The caller has the claim on the server's state. */
 export async function openControl(serverDir: string, controller: Controller): Promise<Control> {
-  const path = controlPath(serverDir);
-  // A killed server leaves its socket behind.
-  rmSync(path, { force: true });
   const sockets = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     sockets.add(socket.once('close', () => sockets.delete(socket)));
     void serve(socket, controller);
   });
-  await listen(server, path);
   return {
-    path,
+    path: await listen(server, serverDir),
     [Symbol.dispose]: () => {
       server.close();
       for (const socket of sockets) socket.destroy();
@@ -38,23 +34,27 @@ export interface Control extends Disposable {
   readonly path: string;
 }
 
-async function listen(server: Server, path: string): Promise<void> {
-  server.listen(path);
-  try {
-    await once(server, 'listening');
-  } catch (cause) {
-    throw new LocalError('failed', `The control socket ${path} cannot be made.`, { cause });
-  }
+/** In the state folder; in a private folder for temporary files where the path is too long, or the disk takes no socket. */
+async function listen(server: Server, serverDir: string): Promise<string> {
+  const path = join(serverDir, 'control.sock');
+  const isShort = Buffer.byteLength(path) <= LOCAL_LIMITS.maxSocketPathBytes;
+  if (isShort && (await listensAt(server, path))) return path;
+  const digest = sha256(serverDir).slice(0, 16);
+  const other = join(tmpdir(), `drawbridge-${process.getuid?.() ?? 0}-${digest}`, 'control.sock');
+  requirePrivate(dirname(other));
+  if (await listensAt(server, other)) return other;
+  throw new LocalError('failed', `The control socket ${other} cannot be made.`);
 }
 
-/** In the state folder; in a private folder for temporary files where that path is longer than a socket's may be. */
-function controlPath(serverDir: string): string {
-  const path = join(serverDir, 'control.sock');
-  if (Buffer.byteLength(path) <= LOCAL_LIMITS.maxSocketPathBytes) return path;
-  const digest = sha256(serverDir).slice(0, 16);
-  const short = join(tmpdir(), `drawbridge-${process.getuid?.() ?? 0}-${digest}`, 'control.sock');
-  requirePrivate(dirname(short));
-  return short;
+async function listensAt(server: Server, path: string): Promise<boolean> {
+  try {
+    // A killed server leaves its socket behind.
+    rmSync(path, { force: true });
+    await once(server.listen(path), 'listening');
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Another user may have made a folder of this name. */

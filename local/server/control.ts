@@ -11,6 +11,8 @@ export const ControlRequest = z.discriminatedUnion('ask', [
     workspaceDir: z.string(),
     environment: z.record(z.string(), z.string()),
     isHeld: z.boolean(),
+    /** Whether the conversations of the folder that the state had before go on in this one. */
+    moves: z.boolean().optional(),
   }),
   z.object({ ask: z.literal('disconnect'), workspaceDir: z.string() }),
 ]);

@@ -31,6 +31,8 @@ export interface ConnectRequest {
   readonly asksAtTerminal: boolean;
   /** Whether the folder leaves again with the program that connects it ({@link Projects.release}). */
   readonly isHeld: boolean;
+  /** Whether the folder takes the place of the one that a server of the kind `own` had before, with its conversations. */
+  readonly moves?: boolean | undefined;
 }
 
 /** The bridges of the connected folders. A folder that leaves with its program is not on the list on disk. */
@@ -62,22 +64,25 @@ export class Projects {
 
   /**
    * Connects a folder, and resolves when its bridge is connected. A connected folder stays as it is, unless its bridge
-   * has ended, or came back with the server and has another environment: then the bridge is started anew.
+   * has ended, or came back with the server and would ask elsewhere or has another environment: then the bridge is
+   * started anew.
    * @throws {LocalError} if the folder cannot be connected.
    */
   async connect(request: ConnectRequest): Promise<ProjectReport> {
+    const { isHeld, asksAtTerminal, moves } = request;
+    if (moves && this.#options.kind === 'own') await this.#leaveOthers(request.workspaceDir);
     const place = await this.#locate(request.workspaceDir);
-    const { isHeld, asksAtTerminal } = request;
     const environment = this.#keyless(request.environment);
+    const options = { place, environment, asksAtTerminal, moves };
     const before = this.#connected.get(place.workspaceDir);
-    const renewed = before && mustBeRenewed(before, environment) ? before : undefined;
+    const renewed = before && mustBeRenewed(before, options) ? before : undefined;
     if (renewed) await this.#leave(place.workspaceDir, renewed);
     while (this.#leaving.has(place.workspaceDir)) await this.#leaving.get(place.workspaceDir);
     if (this.#hasEnded) throw new LocalError('failed', ENDING);
     // Another request may have connected the folder meanwhile.
     const now =
       this.#connected.get(place.workspaceDir) ??
-      this.#begin({ place, environment, asksAtTerminal }, { isKept: false, isRestored: false });
+      this.#begin(options, { isKept: false, isRestored: false });
     const wasKept = now.isKept;
     now.isKept ||= renewed?.isKept === true || !isHeld;
     if (isHeld) this.#hold(place.workspaceDir, request);
@@ -131,6 +136,12 @@ export class Projects {
     const connected = { ...kept, project: new Project(this.#options, options) };
     this.#connected.set(options.place.workspaceDir, connected);
     return connected;
+  }
+
+  async #leaveOthers(workspaceDir: string): Promise<void> {
+    for (const other of this.#connected.keys()) {
+      if (other !== workspaceDir) await this.disconnect(other);
+    }
   }
 
   async #locate(workspaceDir: string): Promise<StatePlace> {
@@ -189,13 +200,13 @@ export class Projects {
 }
 
 /** A bridge that has ended, or that no terminal has connected since the server began. */
-function mustBeRenewed(
-  { project, isRestored }: Connected,
-  environment: Readonly<Record<string, string>>,
-): boolean {
+function mustBeRenewed({ project, isRestored }: Connected, wanted: ProjectOptions): boolean {
   const { state } = project.report.bridge;
   if (state === 'failed' || state === 'missing') return true;
-  return isRestored && textOf(environment) !== textOf(project.options.environment);
+  if (!isRestored) return false;
+  const { environment, asksAtTerminal } = project.options;
+  if (wanted.asksAtTerminal !== asksAtTerminal) return true;
+  return textOf(wanted.environment) !== textOf(environment);
 }
 
 function textOf(environment: Readonly<Record<string, string>>): string {

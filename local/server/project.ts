@@ -25,6 +25,8 @@ export interface ProjectOptions {
   /** See local/bridge/environment.ts. */
   readonly environment: Readonly<Record<string, string>>;
   readonly asksAtTerminal: boolean;
+  /** Whether the conversations of another folder go on in this one. */
+  readonly moves?: boolean | undefined;
 }
 
 /** Runs from its making to {@link Project.end}. */
@@ -96,19 +98,14 @@ export class Project {
   /** Runs the bridge until it ends, and says why it did. It is `missing` when the folder has gone. */
   async #runOnce(): Promise<string> {
     const { host, state, url } = this.#server;
-    const { place, environment, asksAtTerminal } = this.options;
+    const { place, environment, asksAtTerminal, moves } = this.options;
     const { bridgeId } = await openProjectState(state, place.projectDir);
     const { token, expiresMs } = await mintBridgeToken(state.authSecret, bridgeId);
     const bridge = {
-      url,
-      token,
-      bridgeId,
-      environment,
-      asksAtTerminal,
+      ...{ url, token, bridgeId, environment, asksAtTerminal, moves },
       machineId: state.device.deviceId,
       machineDir: state.dir,
-      workspaceDir: place.workspaceDir,
-      stateDir: place.projectDir,
+      ...{ workspaceDir: place.workspaceDir, stateDir: place.projectDir },
       logFile: bridgeLogOf(state.logsDir, place.workspaceDir),
     };
     const gone = new AbortController();

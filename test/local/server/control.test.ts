@@ -3,9 +3,9 @@ import { mkdirSync, statSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { ControlAnswer } from '../../../local/daemon/control.ts';
-import { askServer, holdServer } from '../../../local/daemon/control-client.ts';
-import { type Controller, openControl } from '../../../local/daemon/control-server.ts';
+import type { ControlAnswer } from '../../../local/server/control.ts';
+import { askServer, holdServer } from '../../../local/server/control-client.ts';
+import { type Controller, openControl } from '../../../local/server/control-server.ts';
 import { LocalError } from '../../../machine/local-error.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 

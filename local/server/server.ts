@@ -1,10 +1,10 @@
-/** A server for several folders: the Worker, the bridges of the connected folders, and the control socket. */
+/** A server on this machine: the Worker, the bridges of the connected folders, and the control socket. */
 import { LocalError } from '../../machine/local-error.ts';
 import { releaseMemoryOfStart } from '../../machine/memory.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { BridgeHost } from '../bridge/host.ts';
-import { runServer, type ServerOptions } from '../instance.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
+import { OWN_VERSION } from '../own-root.ts';
 import { whenAborted } from '../processes/beside.ts';
 import { byLines, openServerLog } from '../processes/log-file.ts';
 import type { StatePlace } from '../state/folder.ts';
@@ -17,9 +17,9 @@ import {
 } from './control.ts';
 import { openControl } from './control-server.ts';
 import { type ConnectRequest, Projects } from './projects.ts';
+import { type Work, type WorkerOptions, withWorker } from './worker.ts';
 
-export interface DaemonOptions extends ServerOptions {
-  readonly version: string;
+export interface ServerOptions extends WorkerOptions {
   readonly kind: StatePlace['kind'];
   readonly modelNames: ServerReport['model'];
   /** Of the bridges that come back with the server (local/bridge/environment.ts). */
@@ -30,11 +30,11 @@ export interface DaemonOptions extends ServerOptions {
   /** False for the API alone. */
   readonly withBridges: boolean;
   /** Called when folders can be connected. */
-  onReady(server: RunningDaemon): Promise<void>;
+  onReady(server: RunningServer): Promise<void>;
 }
 
 /** What the process that runs the server can do with it, beside the control socket. */
-export interface RunningDaemon {
+export interface RunningServer {
   readonly url: string;
   connect(request: ConnectRequest): Promise<ProjectReport>;
 }
@@ -43,7 +43,7 @@ export interface RunningDaemon {
  * Runs the server until `signal` aborts. Rejects with the signal's reason once every process is gone.
  * @throws {LocalError} if the server cannot start or cannot go on.
  */
-export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Promise<never> {
+export async function runServer(options: ServerOptions, signal: AbortSignal): Promise<never> {
   const notices: ServerReport['notices'] = [];
   const { note, onNotice } = openServerLog(options.state.logsDir, (line, event) => {
     notices.splice(0, notices.length + 1 - LOCAL_LIMITS.maxNotices);
@@ -62,16 +62,11 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
       ),
   });
   const started = new Date().toISOString();
-  const work: Parameters<typeof runServer>[1] = async ({ url, announce }, running) => {
+  const work: Work = async ({ url, announce }, running) => {
     const projects = new Projects({ ...options, url, host, onNotice });
     const report = (): ServerReport => ({
-      version: options.version,
-      pid: process.pid,
-      url,
-      model: options.modelNames,
-      started,
-      projects: projects.reports,
-      notices,
+      ...{ version: OWN_VERSION, pid: process.pid, url, model: options.modelNames },
+      ...{ started, projects: projects.reports, notices },
       settings: digestsOf(options.workerSettings),
     });
     const { withBridges } = options;
@@ -95,7 +90,7 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
   // Both take their time: the process starts while the Worker does.
   if (options.withBridges) host.prepare();
   try {
-    return await runServer({ ...options, onNotice }, work, signal);
+    return await withWorker({ ...options, onNotice }, work, signal);
   } finally {
     // Also where the server could not start.
     await host.end();

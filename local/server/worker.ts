@@ -1,0 +1,158 @@
+/** Claims a state, and runs the Worker on it. */
+
+import { join } from 'node:path';
+import { newDeferred } from '../../machine/deferred.ts';
+import type { TellNotice } from '../../machine/log-line.ts';
+import { beside, whenAborted } from '../processes/beside.ts';
+import { type LogFile, openLogFile } from '../processes/log-file.ts';
+import { requireFreePort, urlOf, waitUntilHealthy } from '../runtime/address.ts';
+import { placeWorker } from '../runtime/bundle.ts';
+import { runWorker } from '../runtime/runtime.ts';
+import { readAlarms, wakeConversations } from '../runtime/wake.ts';
+import { readWranglerConfig } from '../runtime/wrangler-config.ts';
+import { type ModelSettings, modelVariables } from '../settings.ts';
+import { settleRestored } from '../state/restored.ts';
+import { type Claim, claimState } from '../state/running.ts';
+import { readMetricsToken, type ServerState } from '../state/state.ts';
+import { watchState } from '../state/watch.ts';
+
+/** Where the programs of an instance are. */
+export interface Programs {
+  /** The entry among the Worker's sources, or the module that the package brings: see `placeWorker`. */
+  readonly workerEntry: string;
+  readonly wranglerConfig: string;
+  /** The program that runs `drawbridge`, and its first arguments. */
+  readonly drawbridge: readonly [string, ...string[]];
+  /** The same for the server in the background, where it differs: tests replace the bridge alone. */
+  readonly daemon?: readonly [string, ...string[]];
+}
+
+export interface WorkerOptions {
+  readonly programs: Programs;
+  readonly state: ServerState;
+  /** The address to listen on (default: this machine alone reaches it). */
+  readonly host?: string;
+  readonly port: number;
+  /** Whether a proxy is in front, which says in X-Forwarded-Proto how a client came. */
+  readonly isBehindProxy?: boolean;
+  readonly model: ModelSettings;
+  /** Variables of the Worker other than its secret and its model (local/settings.ts). */
+  readonly workerSettings: Readonly<Record<string, string>>;
+  readonly onNotice: TellNotice;
+  /** Gets what the Worker writes, as `workerd.log` does. */
+  onOutput?(text: string): void;
+}
+
+/** Runs beside the Worker, from its first answer to the end. `announce` lets other programs find the server. */
+export type Work = (
+  worker: { readonly url: string; readonly announce: Claim['announce'] },
+  signal: AbortSignal,
+) => Promise<never>;
+
+/**
+ * Claims the state and runs the Worker on it until `signal` aborts, with `work` beside it. Rejects with the
+ * signal's reason once every process is gone.
+ * @throws {LocalError} if the Worker cannot start or cannot go on.
+ */
+export async function withWorker(
+  options: WorkerOptions,
+  work: Work,
+  signal: AbortSignal,
+): Promise<never> {
+  const claim = await claimState(options.state);
+  try {
+    return await beside(
+      (ending) => watchState(options.state.dir, options.onNotice, ending),
+      (running) => runClaimed(options, (url, ending) => work({ ...claim, url }, ending), running),
+      signal,
+    );
+  } finally {
+    await claim.release();
+  }
+}
+
+async function runClaimed(
+  options: WorkerOptions,
+  work: (url: string, signal: AbortSignal) => Promise<never>,
+  signal: AbortSignal,
+): Promise<never> {
+  const { host, onOutput } = options;
+  const log = openLogFile(join(options.state.logsDir, 'workerd.log'), onOutput);
+  const listening = newDeferred<number>();
+  await requireFreePort(options.port, host);
+  return await beside(
+    (ending) => runLoggedWorker(options, log, listening.resolve, ending),
+    async (running) => {
+      const port = await Promise.race([listening.promise, whenAborted(running)]);
+      const url = urlOf(port, host);
+      await waitUntilHealthy(url, running);
+      return await work(url, running);
+    },
+    signal,
+  );
+}
+
+/** Runs the Worker. If the Worker keeps dying, shows the end of its log. */
+async function runLoggedWorker(
+  options: WorkerOptions,
+  log: LogFile,
+  onListening: (port: number) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const { programs, state, host, port, model, workerSettings, onNotice } = options;
+  const moduleFile = 'worker.js';
+  await placeWorker(programs.workerEntry, join(state.buildDir, moduleFile));
+  const restored = await settleRestored(state.dir, new Date());
+  let alarms: readonly string[] = [];
+  const runtime = {
+    wrangler: await readWranglerConfig(programs.wranglerConfig),
+    buildDir: state.buildDir,
+    moduleFile,
+    storageDir: state.storageDir,
+    ...{ host, port, isBehindProxy: options.isBehindProxy },
+    variables: {
+      ...workerSettings,
+      METRICS_TOKEN: await metricsTokens(state, workerSettings),
+      ...modelVariables(model),
+      AUTH_SECRET: state.authSecret,
+      ...(restored && {
+        RESTORED_AT: String(restored.restoredMs),
+        FIRST_POSITION: String(restored.firstPosition),
+      }),
+    },
+    log,
+    beforeStart: () => {
+      alarms = readAlarms({ state, log });
+    },
+    onListening: (listeningPort: number) => {
+      onListening(listeningPort);
+      void wakeConversations({ url: urlOf(listeningPort, host), state, log, alarms }, signal);
+    },
+    onRestart: newRestartTeller(onNotice),
+  };
+  try {
+    await runWorker(runtime, signal);
+  } catch (error) {
+    for (const line of new Set(log.tail())) onNotice(`workerd: ${line}`, 'worker_failed');
+    throw error;
+  }
+}
+
+/** Always with the token of the state, which `drawbridge token` prints in any terminal. */
+async function metricsTokens(
+  state: ServerState,
+  { METRICS_TOKEN: operators }: WorkerOptions['workerSettings'],
+): Promise<string> {
+  const own = await readMetricsToken(state);
+  return operators === undefined ? own : `${own} ${operators}`;
+}
+
+/** Reports a death only if it differs from the one before. */
+function newRestartTeller(onNotice: TellNotice): (death: string) => void {
+  let told = '';
+  return (death) => {
+    const line = `The Worker died (${death}) and is being restarted.`;
+    if (death !== told) onNotice(line, 'worker_restarted');
+    told = death;
+  };
+}
