@@ -8,8 +8,8 @@ RUN npm pack --silent --pack-destination /tmp
 
 # workerd needs glibc, which Alpine lacks.
 FROM node:24-slim
-COPY --from=build /tmp/drawbridge-*.tgz /tmp/
-RUN npm install --global --no-audit --no-fund /tmp/drawbridge-*.tgz && rm /tmp/drawbridge-*.tgz
+COPY --from=build /tmp/drawbridge-agent-*.tgz /tmp/
+RUN npm install --global --no-audit --no-fund /tmp/drawbridge-agent-*.tgz && rm /tmp/drawbridge-agent-*.tgz
 RUN mkdir --mode 700 /state && chown node:node /state
 USER node
 VOLUME /state

@@ -49,8 +49,7 @@ async function runProgram() {
 
 /** Runs the same command on Node 24. Signals, streams and the exit code pass through. */
 function handOver() {
-  const name = process.platform === 'win32' ? 'node.exe' : 'node';
-  const node = join(root, 'node_modules', 'node', 'bin', name);
+  const node = join(root, 'node_modules', 'node', 'bin', 'node');
   const child = spawn(node, process.argv.slice(1), {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: { ...process.env, [HANDED_OVER]: '1' },

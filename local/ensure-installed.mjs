@@ -13,17 +13,12 @@ if (modifiedMs('node_modules/.package-lock.json') < modifiedMs('package-lock.jso
   if (existsSync(join(root, 'node_modules'))) requireWritable(join(root, 'node_modules'));
   process.stderr.write('Installing dependencies (first run, or the lock file changed) ...\n');
   // npm writes its progress to stdout, which belongs to the user's command.
-  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
   // `install` follows the lock file like `ci`. Unlike `ci`, it does not fail if the file lacks another platform's
   // optional packages, and it does not empty node_modules under a running instance.
   // Without `--include`, an environment with NODE_ENV=production would get no bundler and no Node.
   const args = ['install', '--include=dev', '--no-save', '--loglevel=error', '--no-audit'];
   args.push('--no-fund');
-  const { status, error } = spawnSync(npm, args, {
-    cwd: root,
-    stdio: ['ignore', 2, 2],
-    shell: process.platform === 'win32',
-  });
+  const { status, error } = spawnSync('npm', args, { cwd: root, stdio: ['ignore', 2, 2] });
   if (error) fail(`npm cannot be run (${error.code}): install it, or put it on the PATH.`);
   if (status !== 0)
     fail('npm install failed; see above. Fix the problem and run the command again.');

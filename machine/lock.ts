@@ -141,7 +141,6 @@ function isAlive({ pid, started }: Claim): boolean {
 /** When a process started, in the system's own format; empty if it has ended, or where the system does not say. */
 function startOf(pid: number): string {
   try {
-    if (process.platform === 'win32') return '';
     if (process.platform !== 'linux') return startBy(pid);
     // In the kernel's ticks (proc_pid_stat(5), field 22). The name before may contain spaces.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -9,19 +9,19 @@ import { replaceFile } from '../../machine/private-files.ts';
 import { codeOf } from '../../machine/system-error.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import { ownCommand } from '../terminal/own-command.ts';
-import { type Job, LAUNCHD_LABEL, launchdPlist, systemdUnit, windowsAction } from './unit.ts';
+import { type Job, LAUNCHD_LABEL, launchdPlist, systemdUnit } from './unit.ts';
 
 /** One system's way to keep a job running from login on. */
 export interface Manager {
   readonly name: string;
-  /** The file that says what to run; null where the system keeps it. */
-  readonly path: string | null;
+  /** The file that says what to run. */
+  readonly path: string;
   text(job: Job): string;
   /**
    * Command lines, carried out in order. The file is there for all of them. They start nothing, and fail where the
    * system does not answer.
    */
-  prepare(job: Job): string[][];
+  prepare(): string[][];
   /** The command line that starts the job. */
   start(): string[];
   /** As `prepare`; the file is removed afterwards. */
@@ -32,15 +32,13 @@ export interface Manager {
   readonly hint: string;
 }
 
-/** @throws {LocalError} for a system that has none of the three. */
+/** @throws {LocalError} for a system that has neither. */
 export function findManager(platform = process.platform): Manager {
   switch (platform) {
     case 'linux':
       return systemd();
     case 'darwin':
       return launchd();
-    case 'win32':
-      return TASK_SCHEDULER;
     default:
       throw new LocalError(
         'refused',
@@ -84,29 +82,13 @@ function launchd(): Manager {
   };
 }
 
-const TASK = ['/TN', 'Drawbridge'];
-
-const TASK_SCHEDULER: Manager = {
-  name: 'the task scheduler',
-  path: null,
-  text: windowsAction,
-  prepare: (job) => [
-    ['schtasks', '/Create', '/F', ...TASK, '/SC', 'ONLOGON', '/TR', windowsAction(job)],
-  ],
-  start: () => ['schtasks', '/Run', ...TASK],
-  remove: () => [['schtasks', '/Delete', '/F', ...TASK]],
-  status: () => ['schtasks', '/Query', ...TASK],
-  hint: 'It starts at your login.',
-};
-
-/** Whether `install` has left its file; true where the system alone knows. */
+/** Whether `install` has left its file. */
 export function isInstalled({ path }: Manager): boolean {
-  return path === null || existsSync(path);
+  return existsSync(path);
 }
 
 /** Writes the file that says what to run. @throws {LocalError} if it cannot be written. */
 export function writeJob({ path, text }: Manager, job: Job): void {
-  if (path === null) return;
   try {
     mkdirSync(dirname(path), { recursive: true });
     replaceFile(path, text(job));
@@ -120,12 +102,8 @@ export function writeJob({ path, text }: Manager, job: Job): void {
  * Has the system run the job whose file is there. `makeWay` is called once the system has answered, before the start.
  * @throws {LocalError} if a command fails; the file stays, so that the person can run the rest.
  */
-export async function install(
-  manager: Manager,
-  job: Job,
-  makeWay: () => Promise<void>,
-): Promise<void> {
-  for (const command of manager.prepare(job)) await carryOut(manager, command);
+export async function install(manager: Manager, makeWay: () => Promise<void>): Promise<void> {
+  for (const command of manager.prepare()) await carryOut(manager, command);
   await makeWay();
   await carryOut(manager, manager.start());
 }
@@ -133,13 +111,11 @@ export async function install(
 /**
  * Removes the job, also one that is half there: without its file it starts no more. Resolves to what the system said
  * where it did not carry out a command; a server that runs must then be ended by itself.
- * @throws {LocalError} if the system alone knows the job, and keeps it.
  */
 export async function remove(manager: Manager): Promise<string | undefined> {
   let said: string | undefined;
   for (const command of manager.remove()) said ??= await failureOf(command);
-  if (manager.path !== null) rmSync(manager.path, { force: true });
-  else if (said !== undefined) throw new LocalError('failed', `The task stays: ${said}.`);
+  rmSync(manager.path, { force: true });
   return said;
 }
 
@@ -148,8 +124,7 @@ const run = promisify(execFile);
 async function carryOut({ name, path }: Manager, command: string[]): Promise<void> {
   const said = await failureOf(command);
   if (said === undefined) return;
-  const place = path === null ? '' : ` ${path} is written.`;
-  const text = `${name} did not carry out \`${command.join(' ')}\` (${said}).${place} Run it in a session of your own, or use \`${ownCommand('start')}\`.`;
+  const text = `${name} did not carry out \`${command.join(' ')}\` (${said}). ${path} is written. Run it in a session of your own, or use \`${ownCommand('start')}\`.`;
   throw new LocalError('failed', text);
 }
 

@@ -56,7 +56,7 @@ async function installService({ daemon, drawbridge }: Programs): Promise<void> {
   await warnOfKeys(terminal, job);
   keepCopy();
   writeJob(manager, job);
-  await install(manager, job, async () => {
+  await install(manager, async () => {
     // A server that a terminal has started would keep the service from starting.
     if (await stopServer(await sharedServerDir())) {
       terminal.write('Stopped the background server; the service runs it from now on.\n');

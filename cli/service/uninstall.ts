@@ -29,7 +29,7 @@ async function uninstall({ purge }: UninstallOptions): Promise<void> {
   const terminal = openTerminal(process, process.env);
   const kept = await keptFolders();
   if (purge && kept.length > 0) await confirmPurge(terminal, kept);
-  if (SYSTEMS_WITH_FILE.has(process.platform) && isInstalled(findManager())) {
+  if (HAS_SERVICE.has(process.platform) && isInstalled(findManager())) {
     await remove(findManager());
     terminal.write('The service is gone.\n');
   }
@@ -45,8 +45,7 @@ async function uninstall({ purge }: UninstallOptions): Promise<void> {
   terminal.write(`Left: the program. ${removal()}\n`);
 }
 
-/** On Windows only the system knows whether there is a service; removing none would fail. */
-const SYSTEMS_WITH_FILE: ReadonlySet<string> = new Set(['linux', 'darwin']);
+const HAS_SERVICE: ReadonlySet<string> = new Set(['linux', 'darwin']);
 
 async function keptFolders(): Promise<{ path: string; holds: string }[]> {
   const config = configFolder(process.env);
@@ -70,5 +69,5 @@ async function confirmPurge(
 
 function removal(): string {
   if (IS_CLONE) return `Delete the clone: ${nameInLine(INSTALLED_ROOT)}`;
-  return '`npm uninstall -g drawbridge` removes it, if npm installed it globally.';
+  return '`npm uninstall -g drawbridge-agent` removes it, if npm installed it globally.';
 }

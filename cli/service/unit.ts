@@ -1,4 +1,4 @@
-/** The texts that make the system start the server at a login: systemd, launchd, and the Windows task scheduler. */
+/** The texts that make the system start the server at a login: for systemd and launchd. */
 
 /** What the system runs. */
 export interface Job {
@@ -72,9 +72,4 @@ ${variables.join('')}  </dict>
 
 function xml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-}
-
-/** The action of a Windows task, for `schtasks /TR`. A path on Windows holds no quote. */
-export function windowsAction({ command }: Job): string {
-  return command.map((word) => `"${word}"`).join(' ');
 }

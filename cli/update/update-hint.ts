@@ -1,7 +1,7 @@
 /** Tells of a newer version. Asks the npm registry at most once a day, and says nothing of this machine to it. */
 import { execFile } from 'node:child_process';
 import { homedir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
 import * as z from 'zod';
 import { readSettings } from '../../local/config/settings.ts';
@@ -9,6 +9,8 @@ import { makePrivateFolders, readPlainFile, replaceFile } from '../../machine/pr
 import { readTextWithin } from '../../machine/short-answer.ts';
 import { parseJson } from '../../shared/text/json.ts';
 import { CLI_LIMITS } from '../limits.ts';
+
+const PACKAGE = 'drawbridge-agent';
 
 /** Only whole releases: the registry's `latest` is one. */
 const Version = z.string().regex(/^\d{1,6}\.\d{1,6}\.\d{1,6}$/);
@@ -30,47 +32,35 @@ export interface UpdateHint {
  * Writes a line if the last answer named a newer version. Where a day has passed, asks again in the background, until
  * `signal` aborts; the next command tells the answer. Never throws.
  */
-export async function tellOfUpdate(hint: UpdateHint, signal: AbortSignal): Promise<void> {
+export async function tellOfUpdate(
+  { ownVersion, env, isTerminal, now, write }: UpdateHint,
+  signal: AbortSignal,
+): Promise<void> {
   try {
-    if (!(await isWanted(hint))) return;
-    const file = cacheFile(hint.env);
-    const kept = await readKept(file);
-    if (kept.latest !== undefined && isNewer(kept.latest, hint.ownVersion)) {
-      hint.write(textOf(kept.latest, hint.ownVersion));
+    if (!isTerminal || env['CI'] || !(await readSettings(env)).updateHint) return;
+    const file = cacheFile(env);
+    const { askedMs, latest } = await readKept(file);
+    if (latest?.localeCompare(ownVersion, 'en', { numeric: true }) === 1) {
+      const off = 'off: drawbridge config set updateHint false';
+      write(`drawbridge ${latest} is out, this is ${ownVersion}: npm i -g ${PACKAGE} (${off})\n`);
     }
-    const askedMs = hint.now.getTime();
     // A clock that was put back does not stop the asking.
-    if (Math.abs(askedMs - kept.askedMs) < CLI_LIMITS.updateMs) return;
+    if (Math.abs(now.getTime() - askedMs) < CLI_LIMITS.updateMs) return;
+    const asked = { askedMs: now.getTime() };
     // Kept first: a registry that does not answer is not asked more often.
-    keep(file, { ...kept, askedMs });
-    askRegistry(hint.env, signal)
-      .then((latest) => keep(file, { askedMs, latest }))
+    keep(file, { ...asked, latest });
+    askRegistry(env, signal)
+      .then((answer) => keep(file, { ...asked, latest: answer }))
       .catch(() => {});
   } catch {
     // A hint that fails must not fail the command.
   }
 }
 
-async function isWanted({ env, isTerminal }: UpdateHint): Promise<boolean> {
-  return isTerminal && !env['CI'] && (await readSettings(env)).updateHint;
-}
-
-function textOf(latest: string, own: string): string {
-  return `drawbridge ${latest} is out, this is ${own}: npm install -g drawbridge (off: drawbridge config set updateHint false)\n`;
-}
-
-function isNewer(version: string, than: string): boolean {
-  const [a, b] = [version, than].map((text) =>
-    text.split('.').map((part) => Number.parseInt(part, 10)),
-  );
-  const at = a?.findIndex((part, index) => part !== b?.[index]) ?? -1;
-  return at >= 0 && (a?.[at] ?? 0) > (b?.[at] ?? 0);
-}
-
 /** `$XDG_CACHE_HOME/drawbridge/update.json`, else below `~/.cache`. */
-function cacheFile({ XDG_CACHE_HOME }: NodeJS.ProcessEnv): string {
-  const isGiven = XDG_CACHE_HOME && isAbsolute(XDG_CACHE_HOME);
-  return join(isGiven ? XDG_CACHE_HOME : join(homedir(), '.cache'), 'drawbridge', 'update.json');
+function cacheFile({ XDG_CACHE_HOME = '' }: NodeJS.ProcessEnv): string {
+  const cache = isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : join(homedir(), '.cache');
+  return join(cache, 'drawbridge', 'update.json');
 }
 
 async function readKept(file: string): Promise<Kept> {
@@ -82,27 +72,22 @@ async function readKept(file: string): Promise<Kept> {
 }
 
 function keep(file: string, kept: Kept): void {
-  makePrivateFolders(join(file, '..'));
+  makePrivateFolders(dirname(file));
   replaceFile(file, JSON.stringify(kept));
 }
 
-/** npm's own address of a package's tags. */
+/** By npm's own address of a package's tags, at the registry that npm uses for this user. */
 async function askRegistry(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<string> {
   const either = AbortSignal.any([signal, AbortSignal.timeout(CLI_LIMITS.registryMs)]);
-  const registry = await findRegistry(env, either);
-  const url = `${registry.replace(/\/+$/, '')}/-/package/drawbridge/dist-tags`;
-  const response = await fetch(url, {
+  // It is asked in the home folder: no workspace's `.npmrc` names another.
+  const options = { env, signal: either, cwd: homedir() };
+  const { stdout } = await promisify(execFile)('npm', ['config', 'get', 'registry'], options);
+  const registry = z.url({ protocol: /^https?$/ }).parse(stdout.trim());
+  const response = await fetch(`${registry.replace(/\/+$/, '')}/-/package/${PACKAGE}/dist-tags`, {
     redirect: 'error',
     signal: either,
     headers: { accept: 'application/json' },
   });
   const text = await readTextWithin(response, CLI_LIMITS.maxRegistryChars);
   return z.object({ latest: Version }).parse(parseJson(text)).latest;
-}
-
-/** The registry that npm uses for this user. It is asked in the home folder: no workspace's `.npmrc` names another. */
-async function findRegistry(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<string> {
-  const get = ['config', 'get', 'registry'];
-  const { stdout } = await promisify(execFile)('npm', get, { env, signal, cwd: homedir() });
-  return z.url({ protocol: /^https?$/ }).parse(stdout.trim());
 }

@@ -153,7 +153,7 @@ describe('the package', () => {
   ])('%s runs from %j', async (_, files, copies) => {
     const folder = temporaryFolder();
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-    const root = join(folder, 'node_modules', 'drawbridge');
+    const root = join(folder, 'node_modules', 'drawbridge-agent');
     mkdirSync(join(root, 'dist', 'cli'), { recursive: true });
     cpSync(join(ROOT, 'bin'), join(root, 'bin'), { recursive: true });
     writeFileSync(join(root, 'package.json'), '{"type": "module"}');

@@ -80,7 +80,7 @@ test('the package runs where npm has run no install script', async () => {
 test('everything flows with the package on the oldest Node', { timeout: 20 * 60_000 }, async () => {
   const { node, env, tarball } = await prepare(OLDEST);
   const { prefix } = await install(tarball, env);
-  const launcher = join(prefix, 'lib', 'node_modules', 'drawbridge', 'bin', 'drawbridge.mjs');
+  const launcher = join(prefix, 'lib', 'node_modules', 'drawbridge-agent', 'bin', 'drawbridge.mjs');
   const vitest = spawn(process.execPath, [VITEST, 'run', '--project', 'flow'], {
     cwd: ROOT,
     env: { ...process.env, DRAWBRIDGE_TEST_PROGRAM: `${node}\n${launcher}` },

@@ -14,7 +14,7 @@ test('the package deploys its Worker as it is', async () => {
 
 test('the package deploys as a part of a Worker of your own, with types', async () => {
   const own = temporaryFolder();
-  const installed = join(own, 'node_modules', 'drawbridge');
+  const installed = join(own, 'node_modules', 'drawbridge-agent');
   mkdirSync(join(own, 'node_modules'));
   cpSync(await unpack(temporaryFolder()), installed, { recursive: true });
   writeFileSync(join(own, 'index.ts'), OWN_WORKER);
@@ -34,8 +34,8 @@ async function unpack(folder: string): Promise<string> {
 }
 
 const OWN_WORKER = `
-import drawbridge, { type Env } from 'drawbridge/worker';
-export { Account, Conversation, Tunnel } from 'drawbridge/worker';
+import drawbridge, { type Env } from 'drawbridge-agent/worker';
+export { Account, Conversation, Tunnel } from 'drawbridge-agent/worker';
 export default {
   fetch: (request, env, context) =>
     new URL(request.url).pathname === '/own' ? new Response('own') : drawbridge.fetch(request, env, context),

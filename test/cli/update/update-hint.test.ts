@@ -53,7 +53,7 @@ test('the registry is asked once a day, and the next command tells of a newer ve
   expect(await run(0)).toBe('');
   await expect.poll(kept).toEqual({ askedMs: TODAY, latest: '1.10.0' });
   expect(await run(0.9)).toMatch(
-    /^drawbridge 1\.10\.0 is out, this is 1\.9\.3: npm install -g drawbridge [^\n]+\n$/,
+    /^drawbridge 1\.10\.0 is out, this is 1\.9\.3: npm i -g drawbridge-agent [^\n]+\n$/,
   );
   expect(requests).toHaveLength(1);
   await run(1);
@@ -82,7 +82,7 @@ test('the registry learns nothing but the name of the package', async () => {
   await run(0);
   await expect.poll(() => requests).toHaveLength(1);
   const { url, headers } = requests[0] ?? {};
-  expect(url).toBe('/npm/-/package/drawbridge/dist-tags');
+  expect(url).toBe('/npm/-/package/drawbridge-agent/dist-tags');
   const names = Object.keys(headers ?? {});
   expect(names.filter((name) => /auth|cookie|referer|session|^npm|^x-/.test(name))).toEqual([]);
   expect(headers?.['user-agent']).toBe('node');
