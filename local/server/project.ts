@@ -39,6 +39,7 @@ export class Project {
   #bridge: BridgeReport = { state: 'starting' };
   /** Failures since the bridge was last connected. */
   #failures = 0;
+  #told = '';
 
   constructor(server: ProjectServer, options: ProjectOptions) {
     this.#server = server;
@@ -163,8 +164,11 @@ export class Project {
     this.#waiting.clear();
   }
 
+  /** Tells nothing twice in a row. */
   #notice(event: LogEvent, what: string): void {
-    this.#server.onNotice(`The bridge of ${this.options.place.workspaceDir} ${what}.`, event);
+    const line = `The bridge of ${this.options.place.workspaceDir} ${what.replace(/\.$/, '')}.`;
+    if (line !== this.#told) this.#server.onNotice(line, event);
+    this.#told = line;
   }
 }
 
