@@ -2,17 +2,17 @@
 import type { Command } from 'commander';
 import { logTo } from '../../bridge/log.ts';
 import type { BridgeConfig } from '../../bridge/run.ts';
+import { type HostedBridge, type HostNews, HostOrder } from '../../local/bridge/messages.ts';
 import { readSettings } from '../../local/config/settings.ts';
 import { LOCAL_LIMITS } from '../../local/limits.ts';
 import { beside } from '../../local/processes/beside.ts';
+import { releaseMemoryOfStart } from '../../local/processes/memory.ts';
 import { watchState } from '../../local/state/watch.ts';
-import { type HostedBridge, type HostNews, HostOrder } from '../../machine/bridge-host.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import type { TellNotice } from '../../machine/log-line.ts';
-import { releaseMemoryOfStart } from '../../machine/memory.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
-import { openBridgeLog } from '../setup/bridge-log.ts';
-import type { RunBridge } from '../setup/connect.ts';
+import { openBridgeLog } from '../setup/connect/bridge-log.ts';
+import type { RunBridge } from '../setup/connect/connect.ts';
 import { describeFailure } from '../terminal/failure-text.ts';
 
 /** `runBridge` is a parameter because tests pass their own bridge. */

@@ -66,7 +66,7 @@ async function troublesOf(
   { workspaceDir }: ProjectReport,
   { state }: LocationOptions,
 ): Promise<readonly string[]> {
-  const { runningServers, stateOf } = await import('../setup/mcp-running.ts');
+  const { runningServers, stateOf } = await import('../setup/mcp/running.ts');
   const place = await locateState({ workspaceDir, stateDir: state }).catch(() => undefined);
   if (place === undefined) return []; // It was deleted or moved.
   const location = { workspace: workspaceDir, ...(state !== undefined && { state }) };

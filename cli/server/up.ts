@@ -14,7 +14,7 @@ import { openFormat } from '../../local/state/upgrade.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import type { Confinement } from '../../shared/wire/tunnel.ts';
-import { MOVE_HELP } from '../setup/connect.ts';
+import { MOVE_HELP } from '../setup/connect/connect.ts';
 import {
   addLocationOptions,
   type LocationOptions,

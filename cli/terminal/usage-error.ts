@@ -1,5 +1,5 @@
 /** The error for a command line that cannot be carried out, and advice for it. */
-import { nearestName } from '../../machine/nearest-name.ts';
+import { nearestName } from '../../local/config/nearest-name.ts';
 
 /** Its message is one clear sentence for the person at the terminal; the program ends with exit code 2. */
 export class UsageError extends Error {

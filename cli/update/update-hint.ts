@@ -4,9 +4,9 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
 import * as z from 'zod';
+import { readTextWithin } from '../../local/config/discover.ts';
 import { readSettings } from '../../local/config/settings.ts';
 import { makePrivateFolders, readPlainFile, replaceFile } from '../../machine/private-files.ts';
-import { readTextWithin } from '../../machine/short-answer.ts';
 import { parseJson } from '../../shared/text/json.ts';
 import { CLI_LIMITS } from '../limits.ts';
 

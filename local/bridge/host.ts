@@ -1,10 +1,10 @@
 /** Runs the bridges of a server's projects in one process of their own, apart from the server and its keys. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { type HostedBridge, HostNews, type HostOrder } from '../../machine/bridge-host.ts';
 import { newDeferred } from '../../machine/deferred.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 import { supervise } from '../processes/supervise.ts';
 import { ownEnvironment } from './environment.ts';
+import { type HostedBridge, HostNews, type HostOrder } from './messages.ts';
 
 export interface BridgeHostOptions {
   /** The program that runs `drawbridge`, and its first arguments. */

@@ -1,6 +1,5 @@
 /** Finds model servers that run on this machine, and asks them for their models. */
 import * as z from 'zod';
-import { readTextWithin } from '../../machine/short-answer.ts';
 import { MODEL_LIMITS } from '../../shared/limits.ts';
 import { parseJson } from '../../shared/text/json.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
@@ -95,4 +94,14 @@ async function readJson(url: string, timeoutMs: number, signal: AbortSignal): Pr
     // No server, a late one, or another program: the person is offered something else.
     return undefined;
   }
+}
+
+/** The body as text. @throws for a body of more UTF-16 units than `maxChars`, which is read no further. */
+export async function readTextWithin(response: Response, maxChars: number): Promise<string> {
+  let text = '';
+  for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += piece;
+    if (text.length > maxChars) throw new RangeError('The answer is too long.');
+  }
+  return text;
 }

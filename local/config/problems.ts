@@ -1,9 +1,9 @@
 /** Says in one line what is wrong with a configuration. */
 import type * as z from 'zod';
-import { nearestName, plainName as plain } from '../../machine/nearest-name.ts';
 import { formatPath } from '../../shared/errors.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { dottedFields, fieldsAt } from './json-schema.ts';
+import { nearestName, plainName as plain } from './nearest-name.ts';
 
 /** The first problem: `server.prot: there is no such setting. Did you mean server.port?` Never shows a value. */
 export function describeProblem({ issues }: z.ZodError): string {

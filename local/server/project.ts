@@ -1,10 +1,10 @@
 /** One connected folder of a server: keeps its bridge running, and knows how the bridge is. */
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { HostNews } from '../../machine/bridge-host.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import type { LogEvent, TellNotice } from '../../machine/log-line.ts';
 import type { BridgeHost } from '../bridge/host.ts';
+import type { HostNews } from '../bridge/messages.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 import { restartWaitMs } from '../processes/supervise.ts';
 import { bridgeLogOf, type StatePlace } from '../state/folder.ts';

@@ -1,12 +1,12 @@
 /** A server on this machine: the Worker, the bridges of the connected folders, and the control socket. */
 import { LocalError } from '../../machine/local-error.ts';
-import { releaseMemoryOfStart } from '../../machine/memory.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { BridgeHost } from '../bridge/host.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 import { OWN_VERSION } from '../own-root.ts';
 import { whenAborted } from '../processes/beside.ts';
 import { byLines, openServerLog } from '../processes/log-file.ts';
+import { releaseMemoryOfStart } from '../processes/memory.ts';
 import type { StatePlace } from '../state/folder.ts';
 import {
   type ControlAnswer,

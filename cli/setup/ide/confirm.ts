@@ -1,14 +1,18 @@
 /** `drawbridge ide confirm`: lets answers in the editor count, after the person at the terminal said so. */
 import { InvalidArgumentError } from 'commander';
-import type { Candidate } from '../../bridge/ide/discovery/candidate.ts';
-import { openState } from '../../local/state/state.ts';
-import { resolveWorkspace } from '../../local/state/workspace.ts';
-import { LocalError } from '../../machine/local-error.ts';
-import { nameInLine } from '../../shared/text/plain-sight.ts';
-import { findLocation, type LocationOptions, locationWordsOf } from '../target/location-options.ts';
-import { askFirst } from '../terminal/confirm.ts';
-import { ownCommand } from '../terminal/own-command.ts';
-import { openTerminal } from '../terminal/terminal.ts';
+import type { Candidate } from '../../../bridge/ide/discovery/candidate.ts';
+import { openState } from '../../../local/state/state.ts';
+import { resolveWorkspace } from '../../../local/state/workspace.ts';
+import { LocalError } from '../../../machine/local-error.ts';
+import { nameInLine } from '../../../shared/text/plain-sight.ts';
+import {
+  findLocation,
+  type LocationOptions,
+  locationWordsOf,
+} from '../../target/location-options.ts';
+import { askFirst } from '../../terminal/confirm.ts';
+import { ownCommand } from '../../terminal/own-command.ts';
+import { openTerminal } from '../../terminal/terminal.ts';
 
 export interface ConfirmOptions extends LocationOptions {
   /** Of the companion to confirm; without it the first one that answers. */
@@ -17,7 +21,7 @@ export interface ConfirmOptions extends LocationOptions {
 
 /** Asks always: only a person who sees which editor it is can tell. */
 export async function confirmEditor(options: ConfirmOptions): Promise<void> {
-  const { confirmCompanion, isConfirmed } = await import('../../bridge/ide/link/confirmed.ts');
+  const { confirmCompanion, isConfirmed } = await import('../../../bridge/ide/link/confirmed.ts');
   const location = await findLocation(options, 'kept');
   const { projectDir: stateDir } = await openState(location);
   const companion = await findCompanion(await resolveWorkspace(location.workspaceDir), options);
@@ -45,9 +49,9 @@ export function parsePort(text: string): number {
 /** Opens no session, because that of a running bridge could lose its answers. */
 async function findCompanion(workspace: string, options: ConfirmOptions): Promise<Candidate> {
   const { port } = options;
-  const { discover } = await import('../../bridge/ide/discovery/discover.ts');
-  const { hostsFor, placeHere } = await import('../../bridge/ide/discovery/place.ts');
-  const { probe } = await import('../../bridge/ide/probe.ts');
+  const { discover } = await import('../../../bridge/ide/discovery/discover.ts');
+  const { hostsFor, placeHere } = await import('../../../bridge/ide/discovery/place.ts');
+  const { probe } = await import('../../../bridge/ide/probe.ts');
   // Never aborted: a signal ends the process, and each wait has a bound.
   const { signal } = new AbortController();
   const place = await placeHere(workspace, process.env, signal);

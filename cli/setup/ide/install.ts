@@ -5,13 +5,13 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, isAbsolute, join } from 'node:path';
-import { LocalError } from '../../machine/local-error.ts';
-import { nameInLine } from '../../shared/text/plain-sight.ts';
-import { CLI_LIMITS } from '../limits.ts';
-import { askFirst } from '../terminal/confirm.ts';
-import { commandLine, ownCommand } from '../terminal/own-command.ts';
-import { openTerminal } from '../terminal/terminal.ts';
-import { UsageError } from '../terminal/usage-error.ts';
+import { LocalError } from '../../../machine/local-error.ts';
+import { nameInLine } from '../../../shared/text/plain-sight.ts';
+import { CLI_LIMITS } from '../../limits.ts';
+import { askFirst } from '../../terminal/confirm.ts';
+import { commandLine, ownCommand } from '../../terminal/own-command.ts';
+import { openTerminal } from '../../terminal/terminal.ts';
+import { UsageError } from '../../terminal/usage-error.ts';
 import { detectEditor, EDITORS, type Editor, EXTENSIONS } from './editors.ts';
 
 interface InstallOptions {

@@ -1,15 +1,15 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { isConfirmed } from '../../../bridge/ide/link/confirmed.ts';
-import { takeLock } from '../../../machine/lock.ts';
-import { closedPort } from '../../bridge/ide/discovery/announcing.ts';
-import { startCompanion } from '../../bridge/ide/probed-companion.ts';
-import { temporaryFolder } from '../../local/temporary-folder.ts';
-import { DRAWBRIDGE } from '../bundle.ts';
-import { callDrawbridge } from '../called.ts';
-import { newPlace, runDrawbridge } from '../drawbridge.ts';
-import { HAS_TERMINALS, openPseudoTerminal } from '../pseudo-terminal.ts';
+import { isConfirmed } from '../../../../bridge/ide/link/confirmed.ts';
+import { takeLock } from '../../../../machine/lock.ts';
+import { closedPort } from '../../../bridge/ide/discovery/announcing.ts';
+import { startCompanion } from '../../../bridge/ide/probed-companion.ts';
+import { temporaryFolder } from '../../../local/temporary-folder.ts';
+import { DRAWBRIDGE } from '../../bundle.ts';
+import { callDrawbridge } from '../../called.ts';
+import { newPlace, runDrawbridge } from '../../drawbridge.ts';
+import { HAS_TERMINALS, openPseudoTerminal } from '../../pseudo-terminal.ts';
 
 /** A person's home with its own temporary folder, and no editor. */
 function newOwner() {

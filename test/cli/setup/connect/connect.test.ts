@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openState } from '../../../local/state/state.ts';
-import { mintToken } from '../../../local/state/tokens.ts';
-import { DAY } from '../../../shared/units.ts';
-import { newConfig } from '../../local/config/config-folder.ts';
-import { FAKE_BRIDGE } from '../bundle.ts';
-import { newPlace, type Place, runDrawbridge, startDrawbridge } from '../drawbridge.ts';
+import { openState } from '../../../../local/state/state.ts';
+import { mintToken } from '../../../../local/state/tokens.ts';
+import { DAY } from '../../../../shared/units.ts';
+import { newConfig } from '../../../local/config/config-folder.ts';
+import { FAKE_BRIDGE } from '../../bundle.ts';
+import { newPlace, type Place, runDrawbridge, startDrawbridge } from '../../drawbridge.ts';
 
 const BRIDGE: [string, string] = [process.execPath, FAKE_BRIDGE];
 const URL = 'http://127.0.0.1:1';

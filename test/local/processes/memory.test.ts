@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
-import { releaseMemoryOfStart } from '../../machine/memory.ts';
+import { releaseMemoryOfStart } from '../../../local/processes/memory.ts';
 
 test('what a start leaves behind is collected once it has settled', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout'] });

@@ -3,30 +3,30 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { decodeJwt } from 'jose';
-import { logTo } from '../../bridge/log.ts';
-import type { BridgeConfig } from '../../bridge/run.ts';
-import { limitOwnEnvironment } from '../../local/bridge/environment.ts';
-import { readSettings } from '../../local/config/settings.ts';
-import { beside } from '../../local/processes/beside.ts';
-import { bridgeLogOf } from '../../local/state/folder.ts';
-import { openState } from '../../local/state/state.ts';
-import { nearEndOf } from '../../local/state/tokens.ts';
-import { watchState } from '../../local/state/watch.ts';
-import { resolveWorkspace } from '../../local/state/workspace.ts';
-import type { BridgeStatus } from '../../machine/bridge-status.ts';
-import type { TellNotice } from '../../machine/log-line.ts';
-import { BridgeId } from '../../shared/ids.ts';
-import { inOneLine } from '../../shared/text/plain-sight.ts';
-import { CLI_LIMITS } from '../limits.ts';
+import { logTo } from '../../../bridge/log.ts';
+import type { BridgeConfig } from '../../../bridge/run.ts';
+import { limitOwnEnvironment } from '../../../local/bridge/environment.ts';
+import { readSettings } from '../../../local/config/settings.ts';
+import { beside } from '../../../local/processes/beside.ts';
+import { bridgeLogOf } from '../../../local/state/folder.ts';
+import { openState } from '../../../local/state/state.ts';
+import { nearEndOf } from '../../../local/state/tokens.ts';
+import { watchState } from '../../../local/state/watch.ts';
+import { resolveWorkspace } from '../../../local/state/workspace.ts';
+import type { BridgeStatus } from '../../../machine/bridge-status.ts';
+import type { TellNotice } from '../../../machine/log-line.ts';
+import { BridgeId } from '../../../shared/ids.ts';
+import { inOneLine } from '../../../shared/text/plain-sight.ts';
+import { CLI_LIMITS } from '../../limits.ts';
 import {
   addLocationOptions,
   type LocationOptions,
   locationOf,
-} from '../target/location-options.ts';
-import { abortOnInterrupt } from '../terminal/ending.ts';
-import { EXIT } from '../terminal/exit-codes.ts';
-import { describeFailure } from '../terminal/failure-text.ts';
-import { UsageError } from '../terminal/usage-error.ts';
+} from '../../target/location-options.ts';
+import { abortOnInterrupt } from '../../terminal/ending.ts';
+import { EXIT } from '../../terminal/exit-codes.ts';
+import { describeFailure } from '../../terminal/failure-text.ts';
+import { UsageError } from '../../terminal/usage-error.ts';
 import { openBridgeLog } from './bridge-log.ts';
 
 /** Runs the bridge (bridge/run.ts) until `signal` aborts or the server refuses it. */
@@ -140,7 +140,7 @@ async function watchToken(
 
 /** Imports the bridge only when it is needed: the other commands start without its tools. */
 async function runOwnBridge(config: BridgeConfig, signal: AbortSignal): Promise<void> {
-  const { runBridge } = await import('../../bridge/run.ts');
+  const { runBridge } = await import('../../../bridge/run.ts');
   await runBridge(config, signal);
 }
 

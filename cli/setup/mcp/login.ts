@@ -1,9 +1,9 @@
 /** `drawbridge mcp login`: logs in at an MCP server that demands it, through the person's browser. */
 import { spawn } from 'node:child_process';
-import type { ServerConfig } from '../../bridge/mcp/server-list.ts';
-import { LocalError } from '../../machine/local-error.ts';
-import { inOneLine } from '../../shared/text/plain-sight.ts';
-import { openTerminal } from '../terminal/terminal.ts';
+import type { ServerConfig } from '../../../bridge/mcp/server-list.ts';
+import { LocalError } from '../../../machine/local-error.ts';
+import { inOneLine } from '../../../shared/text/plain-sight.ts';
+import { openTerminal } from '../../terminal/terminal.ts';
 
 /** Logs in at a server of the list, whose file says where the login is kept. Prints the address of the login page. */
 export async function logInAt(
@@ -13,9 +13,9 @@ export async function logInAt(
 ): Promise<void> {
   if (!('url' in config))
     throw new LocalError('refused', `${name} is a program: it needs no login.`);
-  const { withVariables } = await import('../../bridge/mcp/variables.ts');
-  const { logIn } = await import('../../bridge/mcp/login.ts');
-  const { loginFileOf } = await import('../../bridge/mcp/login-file.ts');
+  const { withVariables } = await import('../../../bridge/mcp/variables.ts');
+  const { logIn } = await import('../../../bridge/mcp/login.ts');
+  const { loginFileOf } = await import('../../../bridge/mcp/login-file.ts');
   const terminal = openTerminal(process, process.env);
   const filled = withVariables(config, { workspace: '', environment: process.env });
   const isDone = await logIn(filled, {

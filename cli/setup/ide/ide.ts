@@ -1,26 +1,26 @@
 /** `drawbridge ide`: the editor beside the bridge. Shows what was found, and installs what is missing. */
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
-import type { Candidate, Discovery, Place } from '../../bridge/ide/discovery/candidate.ts';
-import type { Probed } from '../../bridge/ide/probe.ts';
-import { locateState } from '../../local/state/folder.ts';
-import { resolveWorkspace } from '../../local/state/workspace.ts';
-import { isLocked } from '../../machine/lock.ts';
-import { printableLine } from '../../shared/text/plain-sight.ts';
-import { CLI_LIMITS } from '../limits.ts';
+import type { Candidate, Discovery, Place } from '../../../bridge/ide/discovery/candidate.ts';
+import type { Probed } from '../../../bridge/ide/probe.ts';
+import { locateState } from '../../../local/state/folder.ts';
+import { resolveWorkspace } from '../../../local/state/workspace.ts';
+import { isLocked } from '../../../machine/lock.ts';
+import { printableLine } from '../../../shared/text/plain-sight.ts';
+import { CLI_LIMITS } from '../../limits.ts';
 import {
   addLocationOptions,
   findLocation,
   type LocationOptions,
   locationWordsOf,
-} from '../target/location-options.ts';
-import { abortOnInterrupt } from '../terminal/ending.ts';
-import { EXIT, EXIT_HELP } from '../terminal/exit-codes.ts';
-import { ownCommand } from '../terminal/own-command.ts';
-import { openTerminal, type Terminal } from '../terminal/terminal.ts';
-import { confirmEditor, parsePort } from './companion-confirm.ts';
-import { installCompanion } from './companion-install.ts';
+} from '../../target/location-options.ts';
+import { abortOnInterrupt } from '../../terminal/ending.ts';
+import { EXIT, EXIT_HELP } from '../../terminal/exit-codes.ts';
+import { ownCommand } from '../../terminal/own-command.ts';
+import { openTerminal, type Terminal } from '../../terminal/terminal.ts';
+import { confirmEditor, parsePort } from './confirm.ts';
 import { detectEditor, EDITORS, EXTENSIONS } from './editors.ts';
+import { installCompanion } from './install.ts';
 
 /** Without a subcommand it shows what was found. */
 export function registerIde(program: Command): void {
@@ -54,10 +54,10 @@ export function registerIde(program: Command): void {
 type Tried = Candidate & Probed;
 
 async function showStatus(options: LocationOptions): Promise<void> {
-  const { discover } = await import('../../bridge/ide/discovery/discover.ts');
-  const { placeHere } = await import('../../bridge/ide/discovery/place.ts');
-  const { isConfirmed } = await import('../../bridge/ide/link/confirmed.ts');
-  const { prefer } = await import('../../bridge/ide/link/finding.ts');
+  const { discover } = await import('../../../bridge/ide/discovery/discover.ts');
+  const { placeHere } = await import('../../../bridge/ide/discovery/place.ts');
+  const { isConfirmed } = await import('../../../bridge/ide/link/confirmed.ts');
+  const { prefer } = await import('../../../bridge/ide/link/finding.ts');
   const signal = abortOnInterrupt();
   const location = await findLocation(options, 'kept');
   const workspace = await resolveWorkspace(location.workspaceDir);
@@ -88,8 +88,8 @@ async function tryAll(
   isGentle: boolean,
   signal: AbortSignal,
 ): Promise<readonly Tried[]> {
-  const { hostsFor } = await import('../../bridge/ide/discovery/place.ts');
-  const { probe } = await import('../../bridge/ide/probe.ts');
+  const { hostsFor } = await import('../../../bridge/ide/discovery/place.ts');
+  const { probe } = await import('../../../bridge/ide/probe.ts');
   const hosts = await hostsFor(place, signal);
   return await Promise.all(
     ranked.slice(0, CLI_LIMITS.maxTriedCompanions).map(async (candidate) => ({

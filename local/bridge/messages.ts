@@ -1,6 +1,6 @@
 /** The messages between a server and the process that hosts the bridges of its projects. */
 import * as z from 'zod';
-import { BridgeStatus } from './bridge-status.ts';
+import { BridgeStatus } from '../../machine/bridge-status.ts';
 
 /** A bridge to run. Paths are absolute. */
 export const HostedBridge = z.object({

@@ -1,13 +1,13 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { startHttpMcpServer } from '../../far-ends/mcp-http-server.ts';
-import { startOAuthServer } from '../../far-ends/oauth-server.ts';
-import { temporaryFolder } from '../../local/temporary-folder.ts';
-import { callDrawbridge } from '../called.ts';
-import { newPlace } from '../drawbridge.ts';
+import { startHttpMcpServer } from '../../../far-ends/mcp-http-server.ts';
+import { startOAuthServer } from '../../../far-ends/oauth-server.ts';
+import { temporaryFolder } from '../../../local/temporary-folder.ts';
+import { callDrawbridge } from '../../called.ts';
+import { newPlace } from '../../drawbridge.ts';
 
-const SERVER = join(import.meta.dirname, '../../far-ends/mcp-server.ts');
+const SERVER = join(import.meta.dirname, '../../../far-ends/mcp-server.ts');
 
 function newOwner() {
   const { workspaceDir, stateDir } = newPlace();

@@ -1,23 +1,23 @@
 /** `drawbridge mcp`: the MCP servers whose tools the agent may use. */
 import { dirname } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { ProposedServer } from '../../bridge/mcp/server-file.ts';
-import { type ServerConfig, type ServerList, ServerName } from '../../bridge/mcp/server-list.ts';
-import { locateState } from '../../local/state/folder.ts';
-import { openState } from '../../local/state/state.ts';
-import { LocalError } from '../../machine/local-error.ts';
-import { inOneLine, printableLine } from '../../shared/text/plain-sight.ts';
-import { RENDER_LIMITS } from '../limits.ts';
+import type { ProposedServer } from '../../../bridge/mcp/server-file.ts';
+import { type ServerConfig, type ServerList, ServerName } from '../../../bridge/mcp/server-list.ts';
+import { locateState } from '../../../local/state/folder.ts';
+import { openState } from '../../../local/state/state.ts';
+import { LocalError } from '../../../machine/local-error.ts';
+import { inOneLine, printableLine } from '../../../shared/text/plain-sight.ts';
+import { RENDER_LIMITS } from '../../limits.ts';
 import {
   addLocationOptions,
   findLocation,
   type LocationOptions,
   locationWordsOf,
-} from '../target/location-options.ts';
-import { EXIT, EXIT_HELP } from '../terminal/exit-codes.ts';
-import { ownCommand } from '../terminal/own-command.ts';
-import { openTerminal, type Terminal } from '../terminal/terminal.ts';
-import { UsageError } from '../terminal/usage-error.ts';
+} from '../../target/location-options.ts';
+import { EXIT, EXIT_HELP } from '../../terminal/exit-codes.ts';
+import { ownCommand } from '../../terminal/own-command.ts';
+import { openTerminal, type Terminal } from '../../terminal/terminal.ts';
+import { UsageError } from '../../terminal/usage-error.ts';
 
 interface AddOptions extends LocationOptions {
   readonly url?: string;
@@ -71,7 +71,7 @@ export function registerMcp(program: Command): void {
     .option('--no-browser', 'only print the address of the login page');
   addLocationOptions(login).action(async (name: string, options: LoginOptions) => {
     const { file, servers } = await openList(options);
-    const { logInAt } = await import('./mcp-login.ts');
+    const { logInAt } = await import('./login.ts');
     await logInAt(name, find(servers, name), { file, opensBrowser: options.browser });
   });
   const test = group.command('test [name]').description('Start each server, and list its tools');
@@ -79,10 +79,10 @@ export function registerMcp(program: Command): void {
 }
 
 async function listServers(options: LocationOptions): Promise<void> {
-  const { readProposedServers } = await import('../../bridge/mcp/server-file.ts');
+  const { readProposedServers } = await import('../../../bridge/mcp/server-file.ts');
   const { servers, problems, ...place } = await openList(options);
   const { workspace, projectDir } = place;
-  const { runningServers, stateOf } = await import('./mcp-running.ts');
+  const { runningServers, stateOf } = await import('./running.ts');
   const running = servers.size === 0 ? [] : await runningServers(options, projectDir);
   const terminal = openTerminal(process, process.env);
   for (const [name, config] of servers) {
@@ -113,8 +113,8 @@ function tellProposed(
 }
 
 async function addServer(name: string, command: string[], options: AddOptions): Promise<void> {
-  const { changeServerFile } = await import('../../bridge/mcp/server-file.ts');
-  const { ServerConfig } = await import('../../bridge/mcp/server-list.ts');
+  const { changeServerFile } = await import('../../../bridge/mcp/server-file.ts');
+  const { ServerConfig } = await import('../../../bridge/mcp/server-list.ts');
   if (!ServerName.safeParse(name).success)
     throw new UsageError('A name is 1 to 64 letters, digits, dots, dashes and underscores.');
   const { file, servers, workspace } = await openList(options);
@@ -126,7 +126,7 @@ async function addServer(name: string, command: string[], options: AddOptions): 
   await changeServerFile(file, name, stored);
   const terminal = openTerminal(process, process.env);
   terminal.write(`${servers.has(name) ? 'Replaced' : 'Added'} ${lineOf(name, config.data)}\n`);
-  const { variablesIn } = await import('../../bridge/mcp/variables.ts');
+  const { variablesIn } = await import('../../../bridge/mcp/variables.ts');
   const names = variablesIn(config.data);
   if (names.length > 0)
     terminal.write(`It gets ${names.map(inLine).join(', ')} of the environment of the bridge.\n`);
@@ -146,7 +146,7 @@ async function whyNotRunning(
   { file, workspace }: { readonly file: string; readonly workspace: string },
 ): Promise<string | null> {
   if ('url' in config || config.sandbox) return null;
-  const { whyNotOutsideSandbox } = await import('../../bridge/mcp/transports.ts');
+  const { whyNotOutsideSandbox } = await import('../../../bridge/mcp/transports.ts');
   const folder = dirname(file);
   return await whyNotOutsideSandbox(config, { folder, workspace, environment: process.env });
 }
@@ -177,7 +177,7 @@ async function wantedServer(
   if (sandbox && url !== undefined) throw new UsageError(NO_PROGRAM);
   if (url !== undefined) return { url, headers };
   if (command !== undefined) return { command, args, env, sandbox };
-  const { readOtherList } = await import('../../bridge/mcp/server-file.ts');
+  const { readOtherList } = await import('../../../bridge/mcp/server-file.ts');
   const proposed = await readOtherList(workspace, from ?? '').catch(() => []);
   const found = proposed.find((server) => server.name === name);
   if (found && sandbox && 'url' in found.config) throw new UsageError(NO_PROGRAM);
@@ -193,7 +193,7 @@ async function withInputs(
   config: ServerConfig,
   inputs: Readonly<Record<string, string>>,
 ): Promise<ServerConfig> {
-  const { mapTexts } = await import('../../bridge/mcp/variables.ts');
+  const { mapTexts } = await import('../../../bridge/mcp/variables.ts');
   return mapTexts(config, (text) =>
     text.replaceAll(/\$\{input:([^}]*)\}/g, (_, id: string) => {
       const given = inputs[id];
@@ -208,19 +208,19 @@ async function withInputs(
 const NO_PROGRAM = '--sandbox goes with a program only: a URL has none.';
 
 async function removeServer(name: string, options: LocationOptions): Promise<void> {
-  const { changeServerFile } = await import('../../bridge/mcp/server-file.ts');
+  const { changeServerFile } = await import('../../../bridge/mcp/server-file.ts');
   const { file, servers } = await openList(options);
   find(servers, name);
   await changeServerFile(file, name, undefined);
-  const { loginFileOf, removeLogin } = await import('../../bridge/mcp/login-file.ts');
+  const { loginFileOf, removeLogin } = await import('../../../bridge/mcp/login-file.ts');
   removeLogin(loginFileOf(file, name));
   openTerminal(process, process.env).write(`Removed ${name}.\n`);
 }
 
 async function testServers(name: string | undefined, options: LocationOptions): Promise<void> {
   const { servers, workspace, file } = await openList(options);
-  const { tryServer } = await import('../../bridge/mcp/try-server.ts');
-  const { loginFileOf } = await import('../../bridge/mcp/login-file.ts');
+  const { tryServer } = await import('../../../bridge/mcp/try-server.ts');
+  const { loginFileOf } = await import('../../../bridge/mcp/login-file.ts');
   if (name !== undefined) find(servers, name);
   const terminal = openTerminal(process, process.env);
   for (const [listed, config] of servers) {
@@ -252,7 +252,7 @@ function find(servers: ServerList['servers'], name: string): ServerConfig {
 }
 
 async function openList(options: LocationOptions) {
-  const { readServerFile, serverFileIn } = await import('../../bridge/mcp/server-file.ts');
+  const { readServerFile, serverFileIn } = await import('../../../bridge/mcp/server-file.ts');
   const location = await findLocation(options, 'kept');
   const { projectDir } = await locateState(location);
   const file = serverFileIn(projectDir);
