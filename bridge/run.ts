@@ -5,11 +5,16 @@ import { noteFolder } from '../machine/agent-folders.ts';
 import type { BridgeStatus } from '../machine/bridge-status.ts';
 import { allowAlways } from '../machine/owner-rules.ts';
 import type { Preset } from '../machine/preset.ts';
-import type { MessageLook } from '../shared/wire/findings.ts';
 import { DeviceAsker, terminalAsker } from './admission/askers.ts';
-import { type Asker, Asking } from './admission/asking.ts';
+import { Asking } from './admission/asking.ts';
 import { noteDeviceUse, readDevices } from './admission/devices.ts';
-import { createJudge, readFindable, readTellable, readTrust } from './admission/judge.ts';
+import {
+  createJudge,
+  readFindable,
+  readTellable,
+  readTrust,
+  type Surroundings,
+} from './admission/judge.ts';
 import { idleRules, readRules } from './admission/rules.ts';
 import { createTerminalPrompt } from './admission/terminal.ts';
 import type { Reading } from './context/file-text.ts';
@@ -30,9 +35,11 @@ import { WorkspaceGuard } from './quarantine/guard.ts';
 import { protectedIn } from './quarantine/listing.ts';
 import { type RuleLook, Rules } from './rules/rules.ts';
 import { probeConfinement } from './sandbox/confine.ts';
+import type { Confinement } from './sandbox/confinement.ts';
 import { readReadable, stateFolders } from './sandbox/owners-choice.ts';
 import { BackgroundProcesses } from './terminal/background.ts';
 import { createCatalogue } from './tools/catalogue.ts';
+import type { BridgeTool } from './tools/executor.ts';
 import { ReadLedger } from './tools/ledger.ts';
 import { Offers } from './tools/offers.ts';
 import { createRunTerminalCmd } from './tools/run-terminal-cmd.ts';
@@ -40,7 +47,7 @@ import { Journal } from './tunnel/journal.ts';
 import { OfferTeller } from './tunnel/offer-teller.ts';
 import { ServerTeller } from './tunnel/server-teller.ts';
 import { serve } from './tunnel/serving.ts';
-import { type Machine, Session } from './tunnel/session.ts';
+import { Session } from './tunnel/session.ts';
 import type { ConnectionConfig } from './tunnel/socket.ts';
 import { readPage } from './web/page.ts';
 import { Workspace } from './workspace/workspace.ts';
@@ -79,7 +86,7 @@ export interface BridgeConfig {
 
 /** Runs until the signal aborts, or until the server refuses the bridge for good. `onStatus` is told of a refusal. */
 export async function runBridge(config: BridgeConfig, signal: AbortSignal): Promise<void> {
-  const { stateDir, environment, onStatus, offers = new Offers() } = config;
+  const { stateDir, environment } = config;
   const workspace = await Workspace.open(config.workspaceDir, { closedPaths: [stateDir] });
   const { root } = workspace;
   await requireForeignFiles(root, config.programs ?? []);
@@ -103,109 +110,217 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   });
   if (confinement.ignored) workspace.keepClosed(confinement.ignored);
   await tellIdleRules(stateDir);
-  const background = new BackgroundProcesses();
-  const builtIn = createCatalogue(createRunTerminalCmd({ confinement, background, guard }));
-  const { kind, detail } = confinement;
+  const { offers = new Offers(), preset } = config;
   const isForeign = (path: string) => guard.isForeign(path);
-  const surroundings = { root, stateDir, preset: config.preset, isForeign, workspace };
-  const isDistrusted = () => link.isTrusted === false;
-  const trust = { isConfined: kind !== 'none', isDistrusted };
-  const judge = createJudge(surroundings, trust);
-  const findOffer = (name: string) => offers.find(name);
-  // Nothing below waits until all parts are there: each may be called by another from then on.
+  const surroundings = { root, stateDir, preset, isForeign, workspace };
+  const editor: { link?: EditorLink } = {};
+  const isDistrusted = () => editor.link?.isTrusted === false;
+  const trust = { isConfined: confinement.kind !== 'none', isDistrusted };
   const worktrees = await Worktrees.open({
     root,
     stateDir,
     confinement,
     isForeign,
-    findOffer,
+    findOffer: (name) => offers.find(name),
     judgeIn: (folder) => createJudge(surroundings, { ...trust, folder }),
     readTellable: () => readTellable(surroundings),
   });
-  const link = linkHere(root, { stateDir, environment }, (view) =>
-    companion.contextChanged(guestContext(view)),
-  );
-  const looked = {
-    root,
-    confinement,
-    readTellable: () => readTellable(surroundings),
-    readEditor: editorReader(link, workspace),
-    readRules: reading(new Rules(workspace, stateDir), signal),
-    readDefinitions: reading(new Definitions(workspace), signal),
-  };
-  const looker = new Looker(looked, signal);
-  const ledger = new ReadLedger();
-  const teller = new OfferTeller(async () =>
-    offers.isEmpty ? null : offers.set(await readTrust(surroundings)),
-  );
-  offers.onChange(() => teller.changed());
-  const guests = new Guests({ root, workspace, cancel: (callId) => session.cancel(callId) });
-  const known = new Map([...builtIn, [guests.tool.definition.name, guests.tool]]);
-  const companion = new CompanionHost({
-    stateDir,
-    root,
-    onDiff: (diff, ended) => guests.ask(diff, ended),
-  });
-  for (const tool of worktrees?.tools ?? []) known.set(tool.definition.name, tool);
-  const finding = {
-    workspace,
-    ledger,
-    looker,
-    readPage,
-    readTellable: () => readFindable(surroundings, isDistrusted),
-    worktreeOf: async (conversationId: string) => await worktrees?.rooms.lookedOf(conversationId),
-    readDiagnostics: (used: readonly string[], { readable, signal }: Reading) =>
-      editorDiagnostics(link, { used, readable, signal }),
-  };
-  const finder = new Finder(finding, signal);
-  const tools = { get: (name: string) => known.get(name) ?? findOffer(name) };
-  const mcpServers = new ServerTeller(() => servers.reports);
-  const servers = new McpServers({
-    workspace: root,
-    file: serverFileIn(stateDir),
-    offers,
-    environment,
-    sandbox: { confinement, guard },
-    onChange: () => mcpServers.changed(),
-  });
-  const gate = {
-    workspace,
-    tools,
-    judge,
-    journal,
-    ledger,
-    offers: teller,
-    mcpServers,
-    guests,
-    look: (message: MessageLook | undefined) => finder.look(message),
-  };
-  const elsewhere = worktrees?.rooms ?? NO_ROOMS;
-  const session: Session = createSession({ ...gate, elsewhere }, { ...config, editor: link.asker });
-  const introduction = {
-    bootId,
-    tools: [...known.keys()],
-    confinement: { kind, detail },
-    ...(config.machineId !== undefined && { machineId: config.machineId }),
-    ...(config.moves && { moved: true as const }),
-  };
+  const ground = { config, bootId, workspace, journal, guard, confinement, offers, worktrees };
+  const bridge = new Bridge({ ...ground, surroundings, trust }, signal);
+  editor.link = bridge.link;
   try {
+    await bridge.serve(signal);
+  } finally {
+    await bridge.end();
+    await guard.close();
+  }
+}
+
+/** What is opened before the parts of the bridge, because it takes its time. */
+interface Ground {
+  readonly config: BridgeConfig;
+  readonly bootId: string;
+  readonly workspace: Workspace;
+  readonly journal: Journal;
+  readonly guard: WorkspaceGuard;
+  readonly confinement: Confinement;
+  readonly offers: Offers;
+  readonly worktrees: Worktrees | undefined;
+  readonly surroundings: Surroundings;
+  readonly trust: { readonly isConfined: boolean; isDistrusted(): boolean };
+}
+
+/** The parts of a running bridge, in the order in which they are made. A part may call a later one once all are there. */
+class Bridge {
+  readonly link: EditorLink;
+  readonly #ground: Ground;
+  readonly #background = new BackgroundProcesses();
+  readonly #ledger = new ReadLedger();
+  readonly #looker: Looker;
+  readonly #offerTeller: OfferTeller;
+  readonly #guests: Guests;
+  readonly #companion: CompanionHost;
+  readonly #tools: ReadonlyMap<string, BridgeTool>;
+  readonly #finder: Finder;
+  readonly #servers: McpServers;
+  readonly #serverTeller = new ServerTeller(() => this.#servers.reports);
+  readonly #session: Session;
+
+  /** Waits for nothing: from here on each part may be called. */
+  constructor(ground: Ground, signal: AbortSignal) {
+    this.#ground = ground;
+    const { config, workspace, offers, surroundings } = ground;
+    const { root } = workspace;
+    this.link = linkHere(root, config, (view) =>
+      this.#companion.contextChanged(guestContext(view)),
+    );
+    this.#looker = this.#newLooker(signal);
+    this.#offerTeller = new OfferTeller(async () =>
+      offers.isEmpty ? null : offers.set(await readTrust(surroundings)),
+    );
+    offers.onChange(() => this.#offerTeller.changed());
+    this.#guests = new Guests({
+      root,
+      workspace,
+      cancel: (callId) => this.#session.cancel(callId),
+    });
+    this.#companion = new CompanionHost({
+      stateDir: config.stateDir,
+      root,
+      onDiff: (diff, ended) => this.#guests.ask(diff, ended),
+    });
+    this.#tools = this.#newTools();
+    this.#finder = this.#newFinder(signal);
+    this.#servers = this.#newServers();
+    this.#session = this.#newSession();
+  }
+
+  /** Serves calls until the signal aborts, or until the server refuses the bridge. */
+  async serve(signal: AbortSignal): Promise<void> {
+    const { config, bootId, journal, confinement } = this.#ground;
+    const { kind, detail } = confinement;
+    const introduction = {
+      bootId,
+      tools: [...this.#tools.keys()],
+      confinement: { kind, detail },
+      ...(config.machineId !== undefined && { machineId: config.machineId }),
+      ...(config.moves && { moved: true as const }),
+    };
     const served = {
-      session,
+      session: this.#session,
       journal,
       introduction,
-      looker,
-      offers: teller,
+      looker: this.#looker,
+      offers: this.#offerTeller,
       onStatus: (status: BridgeStatus) => {
-        servers.start(); // Only now: they would slow the bridge's own start.
-        onStatus(status);
+        this.#servers.start(); // Only now: they would slow the bridge's own start.
+        config.onStatus(status);
       },
     };
     await serve(config, served, signal);
-  } finally {
-    const sessionEnd = session.end().then(() => link.end());
-    const ends = [background.endAll(), worktrees?.end(), servers.end(), companion.end()];
-    await Promise.all([sessionEnd, ...ends]);
-    await guard.close();
+  }
+
+  /** The editor goes after the calls, which may still ask there. */
+  async end(): Promise<void> {
+    const sessionEnd = this.#session.end().then(() => this.link.end());
+    const ends = [this.#background.endAll(), this.#ground.worktrees?.end(), this.#servers.end()];
+    await Promise.all([sessionEnd, ...ends, this.#companion.end()]);
+  }
+
+  #newLooker(signal: AbortSignal): Looker {
+    const { config, workspace, confinement } = this.#ground;
+    const looked = {
+      root: workspace.root,
+      confinement,
+      readTellable: () => readTellable(this.#ground.surroundings),
+      readEditor: editorReader(this.link, workspace),
+      readRules: reading(new Rules(workspace, config.stateDir), signal),
+      readDefinitions: reading(new Definitions(workspace), signal),
+    };
+    return new Looker(looked, signal);
+  }
+
+  #newTools(): ReadonlyMap<string, BridgeTool> {
+    const { confinement, guard } = this.#ground;
+    const command = createRunTerminalCmd({ confinement, background: this.#background, guard });
+    const more = [this.#guests.tool, ...(this.#ground.worktrees?.tools ?? [])];
+    const named = more.map((tool) => [tool.definition.name, tool] as const);
+    return new Map([...createCatalogue(command), ...named]);
+  }
+
+  #newFinder(signal: AbortSignal): Finder {
+    const { workspace, surroundings, trust } = this.#ground;
+    const finding = {
+      workspace,
+      ledger: this.#ledger,
+      looker: this.#looker,
+      readPage,
+      readTellable: () => readFindable(surroundings, trust.isDistrusted),
+      worktreeOf: async (conversationId: string) =>
+        await this.#ground.worktrees?.rooms.lookedOf(conversationId),
+      readDiagnostics: (used: readonly string[], { readable, signal }: Reading) =>
+        editorDiagnostics(this.link, { used, readable, signal }),
+    };
+    return new Finder(finding, signal);
+  }
+
+  #newServers(): McpServers {
+    const { config, workspace, confinement, guard, offers } = this.#ground;
+    return new McpServers({
+      workspace: workspace.root,
+      file: serverFileIn(config.stateDir),
+      offers,
+      environment: config.environment,
+      sandbox: { confinement, guard },
+      onChange: () => this.#serverTeller.changed(),
+    });
+  }
+
+  #newSession(): Session {
+    const { workspace, journal, offers, worktrees, surroundings, trust } = this.#ground;
+    const devices = this.#newDeviceAsker();
+    return new Session({
+      workspace,
+      journal,
+      devices,
+      asking: this.#newAsking(devices),
+      tools: { get: (name) => this.#tools.get(name) ?? offers.find(name) },
+      judge: createJudge(surroundings, trust),
+      ledger: this.#ledger,
+      offers: this.#offerTeller,
+      mcpServers: this.#serverTeller,
+      guests: this.#guests,
+      look: (message) => this.#finder.look(message),
+      elsewhere: worktrees?.rooms ?? NO_ROOMS,
+    });
+  }
+
+  #newDeviceAsker(): DeviceAsker {
+    const { stateDir, machineDir = stateDir } = this.#ground.config;
+    const lists = [...new Set([machineDir, stateDir])];
+    return new DeviceAsker({
+      keys: async () => {
+        const read = lists.map((dir) => readDevices(join(dir, 'devices.json')));
+        return (await Promise.all(read)).flat();
+      },
+      onRefused: (answer, why) => this.#session.tellRefusal(answer, why),
+      onUsed: (deviceId) =>
+        void noteDeviceUse(join(stateDir, 'device-uses.json'), deviceId, new Date()),
+    });
+  }
+
+  #newAsking(devices: DeviceAsker): Asking {
+    const { config, journal } = this.#ground;
+    const { bridgeId, stateDir, asksAtTerminal } = config;
+    const terminal = asksAtTerminal && createTerminalPrompt(process.stdin, process.stderr);
+    const here = terminal ? [terminalAsker(terminal, (offer) => allowAlways(stateDir, offer))] : [];
+    return new Asking({
+      bridgeId,
+      book: journal,
+      askers: [devices, this.link.asker, ...here],
+      onRequested: (open) => this.#session.tellQuestion(open),
+      onResolved: (question, resolution) => this.#session.tellResolution(question, resolution),
+    });
   }
 }
 
@@ -234,39 +349,4 @@ function reading<Found>(
       return undefined;
     }
   };
-}
-
-interface Asked
-  extends Pick<BridgeConfig, 'bridgeId' | 'stateDir' | 'machineDir' | 'asksAtTerminal'> {
-  readonly editor: Asker;
-}
-
-function createSession(
-  machine: Omit<Machine, 'asking' | 'devices'>,
-  { bridgeId, stateDir, machineDir = stateDir, asksAtTerminal, editor }: Asked,
-): Session {
-  const terminal = asksAtTerminal && createTerminalPrompt(process.stdin, process.stderr);
-  const devices = new DeviceAsker({
-    keys: async () => {
-      const lists = [...new Set([machineDir, stateDir])];
-      const read = lists.map((dir) => readDevices(join(dir, 'devices.json')));
-      return (await Promise.all(read)).flat();
-    },
-    onRefused: (answer, why) => session.tellRefusal(answer, why),
-    onUsed: (deviceId) =>
-      void noteDeviceUse(join(stateDir, 'device-uses.json'), deviceId, new Date()),
-  });
-  const asking = new Asking({
-    bridgeId,
-    book: machine.journal,
-    askers: [
-      devices,
-      editor,
-      ...(terminal ? [terminalAsker(terminal, (offer) => allowAlways(stateDir, offer))] : []),
-    ],
-    onRequested: (open) => session.tellQuestion(open),
-    onResolved: (question, resolution) => session.tellResolution(question, resolution),
-  });
-  const session: Session = new Session({ ...machine, asking, devices });
-  return session;
 }
