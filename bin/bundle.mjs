@@ -18,6 +18,8 @@ export function describeBundle(root, outdir) {
     format: 'esm',
     platform: 'node',
     target: 'node20',
+    // jsonc-parser's other form cannot be bundled.
+    mainFields: ['module', 'main'],
     logLevel: 'silent',
     // These packages look for their own programs beside their files.
     external: ['esbuild', 'workerd', '@vscode/ripgrep'],

@@ -161,7 +161,17 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'local/own-root.ts': ['node:', 'zod'],
   'local/processes': ['shared', 'machine', 'node:', 'local/limits.ts'],
   'local/settings.ts': ['shared', 'machine'],
-  'local/config': ['shared', 'machine', 'local/settings.ts', 'local/limits.ts', 'node:', 'zod'],
+  'local/config': [
+    ...[
+      'shared',
+      'machine',
+      'local/settings.ts',
+      'local/limits.ts',
+      'jsonc-parser',
+      'node:',
+      'zod',
+    ],
+  ],
   'local/state': [
     ...['shared', 'machine', 'jose', 'node:', 'zod'],
     ...['local/archive', 'local/limits.ts', 'local/own-root.ts'],

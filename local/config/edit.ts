@@ -1,4 +1,5 @@
 /** Changes single settings in the text of config.json, and leaves all else as it is: order, indentation, `$schema`. */
+import { applyEdits, modify } from 'jsonc-parser';
 import { LocalError } from '../../machine/local-error.ts';
 import { formatPath } from '../../shared/errors.ts';
 import { findJsonMistake } from './json-error.ts';
@@ -44,74 +45,50 @@ export function withTypedSetting(
   throw new LocalError('refused', error ? describeProblem(error) : 'The value is not right.');
 }
 
-/** The text with the setting. Links the schema where the text does not. */
+/**
+ * The text with the setting. Links the schema where the text does not.
+ * @throws {LocalError} where a list has no place for it.
+ */
 export function withSetting(text: string | undefined, path: SettingPath, value: unknown): string {
-  const config = linked(toObject(text));
-  put(holderOf(config, path.slice(0, -1)), path, value);
-  return toText(config, text);
-}
-
-/** Sets what the last word of the path names in its holder. @throws {LocalError} where nothing of it would be written. */
-function put(holder: object, path: SettingPath, value: unknown): void {
-  const last = path.at(-1) ?? '';
-  if (Array.isArray(holder) && !(Number(last) <= holder.length)) {
-    const list = formatPath(path.slice(0, -1));
-    const text = `${list} has ${holder.length} entries: the next one is ${list}.${holder.length}.`;
+  const linked = withSchemaLink(text ?? '{}');
+  for (const [depth, key] of path.entries()) {
+    const above = path.slice(0, depth);
+    const list: unknown = above.reduce((part, each) => Object(part)[each], JSON.parse(linked));
+    const length = Array.isArray(list) ? list.length : 0;
+    if (typeof key === 'string' || key <= length) continue;
+    const name = formatPath(above);
+    const text = `${name} has ${length} entries: the next one is ${name}.${length}.`;
     throw new LocalError('refused', text);
   }
-  // Not by assignment: a key named `__proto__` would set the object's prototype.
-  Object.defineProperty(holder, last, {
-    value,
-    writable: true,
-    enumerable: true,
-    configurable: true,
-  });
+  return changed(linked, path, value);
 }
 
 /** The text without the setting. @throws {LocalError} if the rest is not right without it. */
 export function withoutSetting(text: string | undefined, path: SettingPath): string {
-  const config = linked(toObject(text));
-  const holder = holderOf(config, path.slice(0, -1));
-  const last = path.at(-1) ?? '';
-  if (Array.isArray(holder)) holder.splice(Number(last), 1);
-  else Reflect.deleteProperty(holder, last);
-  const parsed = Config.safeParse(config);
+  const left = changed(withSchemaLink(text ?? '{}'), path, undefined);
+  const parsed = Config.safeParse(JSON.parse(left));
   if (!parsed.success) throw new LocalError('refused', describeProblem(parsed.error));
-  return toText(config, text);
+  return left;
 }
 
-/** The text with the link to the schema, for a text that a person has written. */
+/** The text with the link to the schema. */
 export function withSchemaLink(text: string): string {
-  const config = toObject(text);
-  return '$schema' in config ? text : toText(linked(config), text);
+  if ('$schema' in JSON.parse(text)) return text;
+  return changed(text, ['$schema'], `./${SCHEMA_FILE}`, () => 0);
 }
 
-function linked(config: object): object {
-  return '$schema' in config ? config : { $schema: `./${SCHEMA_FILE}`, ...config };
-}
-
-/** The text has been parsed before: it is an object. */
-function toObject(text = '{}'): object {
-  return JSON.parse(text);
-}
-
-function toText(config: object, old = ''): string {
-  const indent = /^([ \t]+)"/m.exec(old)?.[1] ?? '  ';
-  return `${JSON.stringify(config, null, indent)}\n`;
-}
-
-/** The object or list at a path, made where it is missing. */
-function holderOf(config: object, path: SettingPath): object {
-  let holder = config;
-  for (const [index, key] of path.entries()) {
-    const inner: unknown = Reflect.get(holder, key);
-    const next = typeof inner === 'object' && inner !== null ? inner : emptyAt(path, index + 1);
-    put(holder, path.slice(0, index + 1), next);
-    holder = next;
-  }
-  return holder;
-}
-
-function emptyAt(path: SettingPath, depth: number): object {
-  return typeof path[depth] === 'number' ? [] : {};
+/** All other bytes stay as they are. The text has been parsed before: it is an object. */
+function changed(
+  text: string,
+  path: SettingPath,
+  value: unknown,
+  getInsertionIndex?: () => number,
+): string {
+  const indent = /^([ \t]+)"/m.exec(text)?.[1] ?? '  ';
+  const formattingOptions = { insertSpaces: !indent.includes('\t'), tabSize: indent.length };
+  const edits = modify(text, [...path], value, {
+    formattingOptions,
+    ...(getInsertionIndex && { getInsertionIndex }),
+  });
+  return `${applyEdits(text, edits).trimEnd()}\n`;
 }

@@ -1,4 +1,5 @@
 /** Finds the first mistake in a JSON text, with its place and in words: JSON.parse says it in V8's way, or not at all. */
+import { printParseErrorCode, visit } from 'jsonc-parser';
 
 /** `line` and `column` begin with 1. `what` completes the sentence "FILE, line 3, column 5: ...". */
 export interface JsonMistake {
@@ -7,14 +8,52 @@ export interface JsonMistake {
   readonly what: string;
 }
 
-/** Deeper texts are refused: no setting needs as much, and the reader below is recursive. */
+/** Deeper texts are refused: no setting needs as much, and the reader is recursive. */
 const MAX_DEPTH = 32;
 
 /** Null for a text that JSON.parse takes, in which no object has a key twice, and which is not too deep. */
 export function findJsonMistake(text: string): JsonMistake | null {
-  const reader = new Reader(text);
+  /** The keys of each open object; null for a list. */
+  const open: (Set<string> | null)[] = [];
+  let wanted = 'a value';
+  const enter = (keys: Set<string> | null, at: number) => {
+    if (open.push(keys) > MAX_DEPTH) {
+      throw new Mistake(at, `this nests more than ${MAX_DEPTH} levels`);
+    }
+    wanted = keys ? 'a name in double quotes' : 'a value';
+  };
+  const endValue = () => {
+    wanted = open.length === 0 ? 'the end of the file' : `a comma or ${open.at(-1) ? '}' : ']'}`;
+  };
+  const leave = () => {
+    open.pop();
+    endValue();
+  };
   try {
-    reader.readAll();
+    visit(
+      text,
+      {
+        onObjectBegin: (at) => enter(new Set(), at),
+        onArrayBegin: (at) => enter(null, at),
+        onObjectEnd: leave,
+        onArrayEnd: leave,
+        onLiteralValue: endValue,
+        onObjectProperty(name, at) {
+          if (open.at(-1)?.has(name)) {
+            throw new Mistake(at, `${JSON.stringify(name)} is set twice`);
+          }
+          open.at(-1)?.add(name);
+          wanted = 'a colon';
+        },
+        onSeparator(sign) {
+          wanted = sign === ',' && open.at(-1) ? 'a name in double quotes' : 'a value';
+        },
+        onError(code, at) {
+          throw mistakeAt(text, at, wanted, printParseErrorCode(code));
+        },
+      },
+      { disallowComments: true },
+    );
     return null;
   } catch (error) {
     if (!(error instanceof Mistake)) throw error;
@@ -33,99 +72,27 @@ class Mistake extends Error {
   }
 }
 
-class Reader {
-  readonly #text: string;
-  #at = 0;
-
-  constructor(text: string) {
-    this.#text = text;
+function mistakeAt(text: string, at: number, wanted: string, code: string): Mistake {
+  const rest = text.slice(at);
+  if (code === 'InvalidEscapeCharacter' || code === 'InvalidUnicode') {
+    const right = /^"(?:[^"\\]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*/i.exec(rest)?.[0] ?? '';
+    return new Mistake(at + right.length, 'JSON has no such escape');
   }
-
-  readAll(): void {
-    this.#readValue(1);
-    if (this.#next() !== '') throw this.#unexpected('the end of the file');
+  if (code === 'UnexpectedEndOfString' || code === 'InvalidCharacter') {
+    return new Mistake(at, 'the closing quote of this text is missing');
   }
-
-  #readValue(depth: number): void {
-    const first = this.#next();
-    if (depth > MAX_DEPTH) throw new Mistake(this.#at, `this nests more than ${MAX_DEPTH} levels`);
-    if (first === '{') this.#readObject(depth);
-    else if (first === '[') this.#readList(depth);
-    else if (first === '"') this.#readString();
-    else if (!this.#take(/true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y)) {
-      throw this.#unexpected('a value');
-    }
+  if (code === 'UnexpectedEndOfNumber') return new Mistake(at, 'this number is not complete');
+  if (rest === '') {
+    const end = { CloseBraceExpected: 'a comma or }', CloseBracketExpected: 'a comma or ]' }[code];
+    return new Mistake(at, `the text ends where ${end ?? wanted} must follow`);
   }
-
-  #readObject(depth: number): void {
-    const keys = new Set<string>();
-    this.#at += 1;
-    if (this.#skip('}')) return;
-    do {
-      if (this.#next() === '}') throw new Mistake(this.#at, 'a comma stands before }: remove it');
-      if (this.#next() !== '"') throw this.#unexpected('a name in double quotes');
-      const start = this.#at;
-      const key = this.#readString();
-      if (keys.has(key)) throw new Mistake(start, `${JSON.stringify(key)} is set twice`);
-      keys.add(key);
-      if (!this.#skip(':')) throw this.#unexpected('a colon');
-      this.#readValue(depth + 1);
-    } while (this.#skip(','));
-    if (!this.#skip('}')) throw this.#unexpected('a comma or }');
+  if (/^[}\]]/.test(rest) && /,\s*$/.test(text.slice(0, at))) {
+    return new Mistake(at, `a comma stands before ${rest[0]}: remove it`);
   }
-
-  #readList(depth: number): void {
-    this.#at += 1;
-    if (this.#skip(']')) return;
-    do {
-      if (this.#next() === ']') throw new Mistake(this.#at, 'a comma stands before ]: remove it');
-      this.#readValue(depth + 1);
-    } while (this.#skip(','));
-    if (!this.#skip(']')) throw this.#unexpected('a comma or ]');
-  }
-
-  #readString(): string {
-    const start = this.#at;
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON allows none of them in a string.
-    const string = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*/y;
-    string.lastIndex = start;
-    const body = string.exec(this.#text)?.[0] ?? '';
-    this.#at = start + body.length;
-    if (this.#text[this.#at] === '"') {
-      this.#at += 1;
-      return JSON.parse(`${body}"`);
-    }
-    if (this.#text[this.#at] === '\\') throw new Mistake(this.#at, 'JSON has no such escape');
-    throw new Mistake(start, 'the closing quote of this text is missing');
-  }
-
-  #take(pattern: RegExp): boolean {
-    pattern.lastIndex = this.#at;
-    const found = pattern.exec(this.#text)?.[0];
-    this.#at += found?.length ?? 0;
-    return found !== undefined;
-  }
-
-  #skip(sign: string): boolean {
-    if (this.#next() !== sign) return false;
-    this.#at += 1;
-    return true;
-  }
-
-  /** The next character that is no white space; empty at the end. */
-  #next(): string {
-    this.#take(/[ \t\n\r]+/y);
-    return this.#text[this.#at] ?? '';
-  }
-
-  #unexpected(wanted: string): Mistake {
-    const rest = this.#text.slice(this.#at);
-    if (rest === '') return new Mistake(this.#at, `the text ends where ${wanted} must follow`);
-    if (/^(?:\/\/|\/\*|#)/.test(rest)) return new Mistake(this.#at, 'JSON has no comments');
-    if (rest.startsWith("'")) return new Mistake(this.#at, 'JSON has double quotes only');
-    const found = /^(?:\w+|.)/u.exec(rest)?.[0] ?? '';
-    // A word may be a key that a person pasted at the wrong place.
-    const shown = found.length > 12 ? 'this word' : JSON.stringify(found);
-    return new Mistake(this.#at, `${wanted} must stand here, not ${shown}`);
-  }
+  if (/^(?:\/\/|\/\*|#)/.test(rest)) return new Mistake(at, 'JSON has no comments');
+  if (rest.startsWith("'")) return new Mistake(at, 'JSON has double quotes only');
+  const found = /^(?:\w+|.)/u.exec(rest)?.[0] ?? '';
+  // A word may be a key that a person pasted at the wrong place.
+  const shown = found.length > 12 ? 'this word' : JSON.stringify(found);
+  return new Mistake(at, `${wanted} must stand here, not ${shown}`);
 }

@@ -37,7 +37,7 @@ export class Project {
   readonly #waiting = new Set<() => void>();
   readonly #running: Promise<void>;
   #bridge: BridgeReport = { state: 'starting' };
-  /** Failures since the bridge was last connected. */
+  /** Ends since the bridge was last connected. */
   #failures = 0;
   #told = '';
 
@@ -86,6 +86,7 @@ export class Project {
       if (signal.aborted || this.#bridge.state === 'failed') return;
       if (death === 'missing') continue;
       deaths.push(performance.now());
+      this.#failures += 1;
       const waitMs = restartWaitMs(deaths);
       if (waitMs === undefined || this.#failures >= LOCAL_LIMITS.maxCrashes) {
         return this.#fail(death);
@@ -141,8 +142,6 @@ export class Project {
       case 'refused':
         return this.#fail(news.message);
       case 'failed':
-        this.#failures += 1;
-        return;
       case 'ended':
         return;
     }
