@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { createClient } from '../../client/index.ts';
 import { readSettings } from '../../local/config/settings.ts';
 import { BUDGET_LIMITS, RUN_LIMITS } from '../../shared/limits.ts';
+import { SECOND } from '../../shared/units.ts';
 import { ModeName } from '../../shared/wire/definitions.ts';
 import { Mode } from '../../shared/wire/modes.ts';
 import { bridgeForNew, lastConversation, requireHere } from '../target/own-bridge.ts';
@@ -15,6 +16,7 @@ import {
 import { parseConversationId } from '../target/typed-ids.ts';
 import { CHAT_EXIT_HELP } from '../terminal/exit-codes.ts';
 import { openTerminal, type Terminal } from '../terminal/terminal.ts';
+import { wholeNumber } from '../terminal/whole-number.ts';
 import type { Chat } from './chat.ts';
 import { readImage } from './image-file.ts';
 import { runChat } from './run-chat.ts';
@@ -52,9 +54,17 @@ export function registerChat(program: Command): void {
         'stop',
       ]),
     )
-    .option('--answer-within <seconds>', 'how long a question waits for an answer', parseSeconds)
+    .option(
+      '--answer-within <seconds>',
+      'how long a question waits for an answer',
+      wholeNumber(1, RUN_LIMITS.approvalMs / SECOND),
+    )
     .option('--model <name>', 'the model that answers')
-    .option('--max-turns <n>', 'how many requests to the model the answer may take', parseTurns)
+    .option(
+      '--max-turns <n>',
+      'how many requests to the model the answer may take',
+      wholeNumber(1, BUDGET_LIMITS.maxTurns),
+    )
     .option('--conversation <id>', 'continue this conversation')
     .addOption(
       new Option(
@@ -79,20 +89,6 @@ const QUESTIONS_HELP =
 function parseMode(name: string): string {
   if (ModeName.safeParse(name).success) return name;
   throw new InvalidArgumentError('A mode has lower-case letters, digits and hyphens.');
-}
-
-function parseSeconds(text: string): number {
-  const most = RUN_LIMITS.approvalMs / 1000;
-  const seconds = Number(text);
-  if (Number.isInteger(seconds) && seconds > 0 && seconds <= most) return seconds;
-  throw new InvalidArgumentError(`Give seconds, from 1 to ${most}.`);
-}
-
-function parseTurns(text: string): number {
-  const most = BUDGET_LIMITS.maxTurns;
-  const turns = Number(text);
-  if (Number.isInteger(turns) && turns > 0 && turns <= most) return turns;
-  throw new InvalidArgumentError(`Give a number of turns, from 1 to ${most}.`);
 }
 
 /** What the request says of questions; undefined where the options say nothing. */

@@ -1,11 +1,12 @@
 /** `drawbridge conversations`: lists conversations, and holds the commands that change one. */
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { type Client, createClient } from '../../client/index.ts';
 import type { ConversationInfo } from '../../shared/api/conversations.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { addTargetOptions, findTarget, type TargetOptions } from '../target/target.ts';
 import { EXIT_HELP } from '../terminal/exit-codes.ts';
 import { jsonLine, openTerminal, type Terminal } from '../terminal/terminal.ts';
+import { wholeNumber } from '../terminal/whole-number.ts';
 import { registerChanges, registerDelete } from './changes.ts';
 import { conversationLine, headerLine } from './table.ts';
 
@@ -32,7 +33,12 @@ export function registerConversations(program: Command): void {
     .description('List conversations, the most recently answered first')
     .option('--search <text>', 'only those with all of these words in their title or text')
     .option('--archived', 'list the archived conversations instead', false)
-    .option('--limit <number>', 'list at most this many', parseCount, REQUEST_LIMITS.pageSize)
+    .option(
+      '--limit <number>',
+      'list at most this many',
+      wholeNumber(1, 999_999_999),
+      REQUEST_LIMITS.pageSize,
+    )
     .addOption(new Option('--all', 'list all of them').conflicts('limit'))
     .option('--json', 'print each conversation as a line of JSON', false);
   addTargetOptions(list).action(async (options: ListOptions) => {
@@ -75,9 +81,4 @@ async function* conversations(
     if (nextCursor === null) return;
     cursor = nextCursor;
   }
-}
-
-function parseCount(text: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It must be a whole number from 1 up.');
 }

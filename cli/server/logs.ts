@@ -21,6 +21,7 @@ import {
 import { abortOnInterrupt } from '../terminal/ending.ts';
 import { EXIT_HELP } from '../terminal/exit-codes.ts';
 import { openTerminal } from '../terminal/terminal.ts';
+import { wholeNumber } from '../terminal/whole-number.ts';
 
 interface Shown {
   readonly follow: boolean;
@@ -58,7 +59,12 @@ export function addShownOptions(command: Command): Command {
   return command
     .option('-f, --follow', 'go on with what is written from now on, until Ctrl-C', false)
     .option('--json', 'show lines of JSON as they are', false)
-    .option('-n, --lines <number>', 'how many lines of each log to show', parseLines, 20);
+    .option(
+      '-n, --lines <number>',
+      'how many lines of each log to show',
+      wholeNumber(1, CLI_LIMITS.maxLogLines),
+      20,
+    );
 }
 
 /** Shows the server's own log. @throws {LocalError} if there is none. */
@@ -209,10 +215,4 @@ function parseTrace(text: string): string {
   const { success, data } = TraceId.safeParse(text);
   if (success) return data;
   throw new InvalidArgumentError('A trace id has 32 hexadecimal digits in lower case.');
-}
-
-function parseLines(text: string): number {
-  const lines = Number(text);
-  if (/^\d+$/.test(text) && lines > 0 && lines <= CLI_LIMITS.maxLogLines) return lines;
-  throw new InvalidArgumentError(`Give a number from 1 to ${CLI_LIMITS.maxLogLines}.`);
 }

@@ -22,6 +22,7 @@ import {
   type LocationOptions,
 } from '../target/location-options.ts';
 import { UsageError } from '../terminal/usage-error.ts';
+import { wholeNumber } from '../terminal/whole-number.ts';
 
 interface TokenOptions extends LocationOptions {
   readonly scope: 'user' | 'bridge' | 'metrics';
@@ -50,7 +51,11 @@ export function registerToken(program: Command): void {
       'the bridge that the token is for, or that its messages go to',
       parseBridgeId,
     )
-    .option('--days <number>', 'how long the token is valid (default: 30 days)', parseDays);
+    .option(
+      '--days <number>',
+      'how long the token is valid (default: 30 days)',
+      wholeNumber(1, MAX_TOKEN_DAYS),
+    );
   addLocationOptions(command).action(async (options: TokenOptions) => {
     process.stdout.write(`${await tokenOf(options)}\n`);
   });
@@ -144,10 +149,4 @@ function parseAccount(text: string): string {
 function parseBridgeId(text: string): string {
   if (BridgeId.safeParse(text).success) return text;
   throw new InvalidArgumentError('A bridge has an id like bridge_… with a UUID.');
-}
-
-function parseDays(text: string): number {
-  const days = Number(text);
-  if (/^\d+$/.test(text) && days >= 1 && days <= MAX_TOKEN_DAYS) return days;
-  throw new InvalidArgumentError(`Give a number of days from 1 to ${MAX_TOKEN_DAYS}.`);
 }

@@ -1,5 +1,4 @@
 /** `drawbridge ide confirm`: lets answers in the editor count, after the person at the terminal said so. */
-import { InvalidArgumentError } from 'commander';
 import type { Candidate } from '../../../bridge/ide/discovery/candidate.ts';
 import { openState } from '../../../local/state/state.ts';
 import { resolveWorkspace } from '../../../local/state/workspace.ts';
@@ -39,13 +38,6 @@ export async function confirmEditor(options: ConfirmOptions): Promise<void> {
   terminal.write('Confirmed, until the editor is started again.\n');
 }
 
-/** Reads the option's number. */
-export function parsePort(text: string): number {
-  const port = Number(text);
-  if (/^\d+$/.test(text) && port >= 1 && port <= MAX_PORT) return port;
-  throw new InvalidArgumentError('It is a number from 1 to 65535.');
-}
-
 /** Opens no session, because that of a running bridge could lose its answers. */
 async function findCompanion(workspace: string, options: ConfirmOptions): Promise<Candidate> {
   const { port } = options;
@@ -77,4 +69,3 @@ const NO_TOKEN =
   'has no token, so nothing would tell it from another program: update its companion extension.';
 const CONSEQUENCE =
   'It will show edits that wait for your approval, and an answer there counts as yours.';
-const MAX_PORT = 65_535;

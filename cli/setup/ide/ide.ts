@@ -18,7 +18,8 @@ import { abortOnInterrupt } from '../../terminal/ending.ts';
 import { EXIT, EXIT_HELP } from '../../terminal/exit-codes.ts';
 import { ownCommand } from '../../terminal/own-command.ts';
 import { openTerminal, type Terminal } from '../../terminal/terminal.ts';
-import { confirmEditor, parsePort } from './confirm.ts';
+import { wholeNumber } from '../../terminal/whole-number.ts';
+import { confirmEditor } from './confirm.ts';
 import { detectEditor, EDITORS, EXTENSIONS } from './editors.ts';
 import { installCompanion } from './install.ts';
 
@@ -35,7 +36,11 @@ export function registerIde(program: Command): void {
   const confirm = group
     .command('confirm')
     .description('Let answers in the editor count, until it is started again')
-    .option('--port <number>', 'the one with this port, if several are found', parsePort);
+    .option(
+      '--port <number>',
+      'the one with this port, if several are found',
+      wholeNumber(1, 65_535),
+    );
   addLocationOptions(confirm).action(confirmEditor);
   group
     .command('install [editor]')

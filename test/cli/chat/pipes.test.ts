@@ -234,8 +234,8 @@ describe('a command line that cannot be', () => {
     { args: ['--continue', '--conversation', CONVERSATION_ID, 'Hi'], says: 'cannot be used with' },
     { args: ['--conversation', 'conv_1', 'Hi'], says: 'A conversation has an id like conv_…' },
     { args: ['--mode', 'Fast!', 'Hi'], says: 'A mode has lower-case letters' },
-    { args: ['--max-turns', '1001', 'Hi'], says: 'Give a number of turns, from 1 to 1000' },
-    { args: ['--answer-within', '0', 'Hi'], says: 'Give seconds, from 1 to 86400' },
+    { args: ['--max-turns', '1001', 'Hi'], says: 'It is a whole number from 1 to 1000' },
+    { args: ['--answer-within', '0', 'Hi'], says: 'It is a whole number from 1 to 86400' },
     { args: [], says: 'The message is empty' },
   ])('is refused with exit code 2: $args', async ({ args, says }) => {
     await using api = await startScriptedApi(SAMPLE_TAPE);

@@ -98,7 +98,7 @@ describe('conversations', () => {
     { args: ['fork', CONVERSATION_ID, 'x'], says: 'A response has an id like chat_…, not x.' },
     { args: ['rename', CONVERSATION_ID, ' '], says: 'The title is not valid' },
     { args: ['delete', '-y', '../me'], says: 'A conversation has an id' },
-    { args: ['--limit', '0'], says: 'It must be a whole number from 1 up.' },
+    { args: ['--limit', '0'], says: 'It is a whole number from 1 to' },
     { args: ['--limit', '3', '--all'], says: 'cannot be used with' },
     { args: ['destroy'], says: 'destroy' },
   ])('refuse what cannot be, with exit code 2: $args', async ({ args, says }) => {
