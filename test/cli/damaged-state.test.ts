@@ -84,22 +84,6 @@ describe('a bridge says in one line why it cannot use', () => {
   });
 });
 
-test('a bridge that cannot run says why to the up that started it, which ends with that', async () => {
-  const place = newPlace();
-  const env = { FAKE_BRIDGE: 'failing' };
-  const { code, stderr } = await runDrawbridge(upArguments(place), { env });
-  const bridge = `The bridge of ${place.workspaceDir}`;
-  expect([code, stderr.split('\n')]).toEqual([
-    1,
-    [
-      `${bridge} ended (The disk is full.) and is being restarted.`,
-      `${bridge} has ended: The disk is full.`,
-      `drawbridge: ${bridge} does not work: The disk is full.`,
-      '',
-    ],
-  ]);
-});
-
 test('a state folder that is deleted ends what runs on it, which says so and leaves nothing', async () => {
   const place = newPlace();
   const { finished } = await startReady(place);

@@ -1,13 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { startScriptedModel } from '../far-ends/scripted-model.ts';
 import { descendantsOf, endProcess, startHouse, until, workerdOf } from './house.ts';
-
-const DRAWBRIDGE = join(import.meta.dirname, '..', '..', 'bin', 'drawbridge.mjs');
 
 it('answers with the demo model over a real folder when no model is configured', async () => {
   await using house = await startHouse({
@@ -146,26 +141,6 @@ it('leaves no process behind', async () => {
   expect(house.up.exitCode).toBe(0);
   await until(() => below.every(({ pid }) => !isAlive(pid)));
   await house[Symbol.asyncDispose]();
-});
-
-it.each([
-  ['a folder that is missing', ['--workspace', '/nowhere/at/all'], 'nowhere'],
-  ['the root as workspace', ['--workspace', '/'], '/'],
-  ['an option that does not exist', ['--prot', '1'], '--prot'],
-  ['a port that is none', ['--port', 'http'], 'port'],
-])('refuses %s with one sentence and exit code 2', async (_, args, mention) => {
-  const state = join(mkdtempSync(join(tmpdir(), 'drawbridge-flow-')), 'state');
-  const child = spawn(process.execPath, [DRAWBRIDGE, 'up', '--state', state, ...args], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  let stderr = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
-  const [code] = await once(child, 'exit');
-  expect(code).toBe(2);
-  expect(stderr.trim().split('\n')).toHaveLength(1);
-  expect(stderr).toContain(mention);
 });
 
 function textFrame(content: string): string {

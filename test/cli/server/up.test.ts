@@ -5,7 +5,6 @@ import { createServer } from 'node:net';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { findInstance } from '../../../local/state/running.ts';
 import { openState } from '../../../local/state/state.ts';
 import { isAlive, treeOf } from '../../local/processes.ts';
 import { temporaryFolder } from '../../local/temporary-folder.ts';
@@ -93,15 +92,6 @@ describe('up', () => {
     up.kill(signal);
     expect((await finished).code).toBe(0);
     expect(tree.filter(({ pid }) => isAlive(pid))).toEqual([]);
-  });
-
-  test('a kill of its own process ends everything too', async () => {
-    const place = newPlace();
-    const { process: up } = await startReady(place);
-    const tree = treeOf(up.pid ?? 0);
-    up.kill('SIGKILL');
-    const alive = () => tree.filter(({ pid }) => isAlive(pid));
-    await expect.poll(alive, { timeout: 10_000 }).toEqual([]);
   });
 
   test('a Worker and a bridge that are killed come back', async () => {
@@ -213,30 +203,6 @@ describe('a second up on the same state', () => {
     const { workspaceDir, moves } = readJson(join(place.stateDir, 'bridge-saw.json'));
     expect({ workspaceDir, moves }).toEqual({ workspaceDir: moved.workspaceDir, moves: true });
   });
-
-  test('is let in once the first was killed', async () => {
-    const place = newPlace();
-    const first = await startReady(place);
-    first.process.kill('SIGKILL');
-    await first.finished;
-    const second = await startReady(place);
-    expect(second.ready.bridgeId).toBe(first.ready.bridgeId);
-  });
-});
-
-describe('findInstance', () => {
-  test('finds the instance that runs, and none that has ended or was killed', async () => {
-    const place = newPlace();
-    expect(await findInstance(place)).toBeUndefined();
-    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-      const { process: up, ready, finished } = await startReady(place);
-      const control = join(place.stateDir, 'control.sock');
-      expect(await findInstance(place)).toEqual({ url: ready.url, pid: up.pid, control });
-      up.kill(signal);
-      await finished;
-      expect(await findInstance(place)).toBeUndefined();
-    }
-  });
 });
 
 describe('what cannot be is one sentence and exit code 2', () => {
@@ -277,6 +243,10 @@ describe('what cannot be is one sentence and exit code 2', () => {
   });
 });
 
+/** Each line once, however often the bridge is tried. */
+const FAILING =
+  /^The bridge of (\S+) ended \(The disk is full\.\) and is being restarted\.\nThe bridge of \1 has ended: The disk is full\.\ndrawbridge: The bridge of \1 does not work: The disk is full\.\n$/;
+
 describe('what goes wrong is exit code 1, and nothing stays behind', () => {
   test.each([
     ['a Worker that cannot be built', 'import nothing from nowhere', /could not be built/],
@@ -293,6 +263,7 @@ describe('what goes wrong is exit code 1, and nothing stays behind', () => {
 
   test.each([
     ['a bridge that is refused', 'refused', /The versions do not match/],
+    ['a bridge that fails', 'failing', FAILING],
     [
       'a bridge that keeps dying',
       'crashing',
