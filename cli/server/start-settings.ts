@@ -1,12 +1,7 @@
 /** What a terminal gives the server that it starts: settings, keys of models, and the environment of bridges. */
 import * as z from 'zod';
 import { bridgeEnvironment } from '../../local/bridge/environment.ts';
-import {
-  openServerSettings,
-  readSettings,
-  runsKeyCommands,
-  type Settings,
-} from '../../local/config/settings.ts';
+import { openServerSettings, readSettings, runsKeyCommands } from '../../local/config/settings.ts';
 import { type ModelSettings, modelKeyNames } from '../../local/settings.ts';
 import { chooseModel } from '../config/choose-model.ts';
 import { openTerminal, type Terminal } from '../terminal/terminal.ts';
@@ -24,25 +19,7 @@ export const StartSettings = z.object({
 });
 export type StartSettings = z.infer<typeof StartSettings>;
 
-/**
- * Reads the settings of this terminal. A command that prints a key may ask the person.
- * @throws {LocalError} if a setting is wrong, or a key cannot be had.
- */
-export async function readStartSettings(
-  options: ModelQuestion,
-  onNotice: (line: string) => void,
-  signal: AbortSignal,
-): Promise<StartSettings> {
-  const settings = await settingsWithModel(options, signal);
-  const environment = bridgeEnvironment(process.env, settings.keyNames);
-  // What is typed for such a command, as a passphrase, must become no message.
-  using _ = runsKeyCommands(settings) ? options.terminal?.lend() : undefined;
-  const served = await openServerSettings(settings, onNotice, signal);
-  const keyNames = [...modelKeyNames(process.env), ...settings.keyNames];
-  return { ...served, port: settings.port, environment, keyNames };
-}
-
-export interface ModelQuestion {
+export interface StartOptions {
   readonly port?: number | undefined;
   /** Whether stdout is for a program: no person is asked then. */
   readonly json?: boolean;
@@ -50,14 +27,26 @@ export interface ModelQuestion {
   readonly terminal?: Terminal;
 }
 
-/** Where nothing says which model answers, a person at the terminal is asked once. Throws Interrupted at Ctrl-C. */
-export async function settingsWithModel(
-  { port, json = false, terminal }: ModelQuestion,
+/**
+ * Reads the settings of this terminal. Where nothing says which model answers, a person is asked once; a command that
+ * prints a key may ask, too.
+ * @throws {LocalError} if a setting is wrong, or a key cannot be had. @throws {Interrupted} at Ctrl-C.
+ */
+export async function readStartSettings(
+  { port, json = false, terminal }: StartOptions,
+  onNotice: (line: string) => void,
   signal: AbortSignal,
-): Promise<Settings> {
-  const settings = await readSettings(process.env, { port });
-  if (settings.isModelChosen) return settings;
-  const asked = terminal ?? openTerminal(process, process.env, { machine: json });
-  await chooseModel(asked, process.env, signal);
-  return await readSettings(process.env, { port });
+): Promise<StartSettings> {
+  let settings = await readSettings(process.env, { port });
+  if (!settings.isModelChosen) {
+    const asked = terminal ?? openTerminal(process, process.env, { machine: json });
+    await chooseModel(asked, process.env, signal);
+    settings = await readSettings(process.env, { port });
+  }
+  const environment = bridgeEnvironment(process.env, settings.keyNames);
+  // What is typed for such a command, as a passphrase, must become no message.
+  using _ = runsKeyCommands(settings) ? terminal?.lend() : undefined;
+  const served = await openServerSettings(settings, onNotice, signal);
+  const keyNames = [...modelKeyNames(process.env), ...settings.keyNames];
+  return { ...served, port: settings.port, environment, keyNames };
 }

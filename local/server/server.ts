@@ -143,4 +143,5 @@ async function carryOut(
   }
 }
 
-const NO_BRIDGES = 'The running server was started with --no-bridge: end it, and start it without.';
+const NO_BRIDGES =
+  'The running server is an API alone (`serve`, or `up --no-bridge`) and takes no folder: stop it, and start it with a bridge.';
