@@ -1,6 +1,7 @@
 /** A document as the screen knows it so far. */
 
 import { findTool } from '../../shared/tools/catalogue.ts';
+import { documentOf, metadataOfArguments } from '../../shared/tools/definition.ts';
 import type { Document } from '../../shared/wire/documents.ts';
 import type { StreamEvent } from '../../shared/wire/events.ts';
 import { askKeyOf, foldDocument, newDocument } from '../../shared/wire/fold.ts';
@@ -101,18 +102,8 @@ type DocumentStart = Extract<StreamEvent, { type: 'document_start' }>;
 
 /** The arguments, and the path or the command in them, which the document's own metadata has only at its end. */
 function fromArguments(metadata: Shown['metadata'], args: Shown['metadata']): Shown['metadata'] {
-  const document = findTool(String(metadata['toolName']))?.document;
-  switch (document?.type) {
-    case 'file_edit':
-      return {
-        arguments: args,
-        operation: document.operation,
-        filePath: args[document.path],
-        ...(document.newPath !== undefined && { newPath: args[document.newPath] ?? '?' }),
-      };
-    case 'terminal_command':
-      return { arguments: args, command: args[document.command] };
-    default:
-      return { arguments: args };
-  }
+  const document = documentOf(findTool(String(metadata['toolName'])));
+  const textOf = (argument: string) =>
+    args[argument] === undefined ? undefined : String(args[argument]);
+  return { arguments: args, ...metadataOfArguments(document, textOf) };
 }

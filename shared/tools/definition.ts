@@ -1,5 +1,6 @@
 /** Defines a tool for all sides: the model gets it, the edge checks and shows its calls, the bridge runs them. */
 import * as z from 'zod';
+import { languageOf } from '../text/languages.ts';
 import type { Metadata } from '../wire/documents.ts';
 import { type Effect, type Mode, modeAllows } from '../wire/modes.ts';
 import { toMeant } from './meant.ts';
@@ -83,6 +84,38 @@ export interface ToolDefinition<
 /** How a call is shown. The call of an unknown tool is a `tool_call`. */
 export function documentOf(tool: Pick<ToolFacts, 'document'> | undefined): ToolDocument {
   return tool?.document ?? { type: 'tool_call' };
+}
+
+/** The argument that a document must know before it is shown; null for a document that needs none. */
+export function subjectOf(document: ToolDocument): string | null {
+  if (document.type === 'file_edit') return document.path;
+  return document.type === 'terminal_command' ? document.command : null;
+}
+
+/** The metadata that a call's arguments already say. `textOf` gives an argument as text, if it is known. */
+export function metadataOfArguments(
+  document: ToolDocument,
+  textOf: (argument: string) => string | undefined,
+): Metadata {
+  switch (document.type) {
+    case 'file_edit': {
+      const { path, operation, newPath } = document;
+      const filePath = textOf(path);
+      const newPathText = newPath === undefined ? undefined : textOf(newPath);
+      return {
+        ...(filePath !== undefined && { filePath }),
+        operation,
+        ...(filePath !== undefined && { language: languageOf(filePath) }),
+        ...(newPathText !== undefined && { newPath: newPathText }),
+      };
+    }
+    case 'terminal_command': {
+      const command = textOf(document.command);
+      return command === undefined ? {} : { command };
+    }
+    default:
+      return {};
+  }
 }
 
 /** Whether the tool's subject is a path of the workspace. */

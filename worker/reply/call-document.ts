@@ -1,9 +1,12 @@
 /** Writes the document of one tool call, from its name to its arguments. The conversation adds the result. */
 
-import { languageOf } from '../../shared/text/languages.ts';
-import { documentOf, type ToolDocument } from '../../shared/tools/definition.ts';
+import {
+  documentOf,
+  metadataOfArguments,
+  subjectOf,
+  type ToolDocument,
+} from '../../shared/tools/definition.ts';
 import type { Tool, Toolbox } from '../../shared/tools/toolbox.ts';
-import type { DocumentType, Metadata } from '../../shared/wire/documents.ts';
 import type { CallPiece } from '../upstream/assembly.ts';
 import type { UpstreamCall } from '../upstream/calls.ts';
 import { type ArgumentEvent, ArgumentReader } from './arguments.ts';
@@ -26,7 +29,7 @@ export class CallDocument {
   readonly #onReady: () => void;
   #name: string | null = null;
   #tool: Tool | undefined;
-  #shape: Shape = shapeOf(documentOf(undefined));
+  #document = documentOf(undefined);
   /** '' until the document starts. */
   #documentId = '';
   readonly #reader = new ArgumentReader();
@@ -48,7 +51,7 @@ export class CallDocument {
     this.#early += fragment;
     if (name !== undefined) this.#setName(name);
     if (this.#name === null) return;
-    if (this.#shape.subject === null) this.#startWhenReady();
+    if (this.#subjectName === null) this.#startWhenReady();
     if (this.#isFollowed) for (const event of this.#reader.push(this.#early)) this.#take(event);
     this.#early = '';
   }
@@ -58,8 +61,11 @@ export class CallDocument {
     if (this.#name === null || this.#documentId !== '') return;
     const subject = this.#subject.isWhole ? this.#subject.text : undefined;
     const toolName = this.#tool?.name ?? this.#name;
-    const { type } = this.#shape;
-    const metadata = type === 'tool_call' ? { toolName } : this.#shape.metadata(subject);
+    const { type } = this.#document;
+    const known = metadataOfArguments(this.#document, (name) =>
+      name === this.#subjectName ? subject : undefined,
+    );
+    const metadata = type === 'tool_call' ? { toolName } : known;
     const documentId = this.#writer.start(type, metadata);
     this.#documentId = documentId;
     this.#writer.add({ type: 'tool_call_start', documentId, toolName, toolCallId: this.#callId });
@@ -70,7 +76,7 @@ export class CallDocument {
   finish(call: UpstreamCall): ReplyCall {
     if (this.#name === null) this.#setName(call.name);
     const args = call.arguments && (this.#tool?.meant(call.arguments) ?? call.arguments);
-    const { subject, content } = this.#shape;
+    const [subject, content] = [this.#subjectName, this.#contentName];
     if (args && subject !== null) this.#subject.complete(args[subject]);
     this.start();
     const documentId = this.#documentId;
@@ -82,20 +88,28 @@ export class CallDocument {
 
   /** Whether the document needs any argument before the call is complete. */
   get #isFollowed(): boolean {
-    return this.#shape.subject !== null || this.#shape.content !== null;
+    return this.#subjectName !== null || this.#contentName !== null;
+  }
+
+  get #subjectName(): string | null {
+    return subjectOf(this.#document);
+  }
+
+  get #contentName(): string | null {
+    return contentOf(this.#document);
   }
 
   #setName(name: string): void {
     this.#name = name;
     this.#tool = this.#toolbox.find(name);
-    this.#shape = shapeOf(documentOf(this.#tool));
+    this.#document = documentOf(this.#tool);
   }
 
   #take(event: ArgumentEvent): void {
     const { renamed = {} } = this.#tool ?? {};
     const name = Object.hasOwn(renamed, event.name) ? renamed[event.name] : event.name;
-    if (name === this.#shape.subject) this.#subject.take(event);
-    const delta = name === this.#shape.content ? this.#content.take(event) : '';
+    if (name === this.#subjectName) this.#subject.take(event);
+    const delta = name === this.#contentName ? this.#content.take(event) : '';
     if (this.#documentId === '') this.#startWhenReady();
     else if (delta !== '') this.#writer.addContent(this.#documentId, delta);
   }
@@ -103,52 +117,14 @@ export class CallDocument {
   /** Ready if the subject is complete, or if the content has come before it. */
   #startWhenReady(): void {
     if (this.#documentId !== '') return;
-    const isReady = this.#shape.subject === null || this.#subject.isWhole;
+    const isReady = this.#subjectName === null || this.#subject.isWhole;
     if (isReady || this.#content.hasBegun) this.#onReady();
   }
 }
 
-/** The form of the call's document. `subject` and `content` are names of arguments. */
-interface Shape {
-  readonly type: DocumentType;
-  readonly subject: string | null;
-  readonly content: string | null;
-  /** The metadata at the start. `subject` is undefined if it is not known yet. */
-  readonly metadata: (subject: string | undefined) => Metadata | undefined;
-}
-
-function shapeOf(document: ToolDocument): Shape {
-  const { type } = document;
-  switch (type) {
-    case 'tool_call':
-      return { type, subject: null, content: null, metadata: () => undefined };
-    case 'terminal_command':
-      return {
-        type,
-        subject: document.command,
-        content: null,
-        metadata: (command) => (command === undefined ? undefined : { command }),
-      };
-    case 'todo_update':
-      return { type, subject: null, content: null, metadata: () => undefined };
-    case 'plan':
-    case 'clarification':
-      return { type, subject: null, content: document.content, metadata: () => undefined };
-    case 'file_edit': {
-      const { path, content, operation } = document;
-      return {
-        type,
-        subject: path,
-        content,
-        metadata: (filePath) =>
-          filePath === undefined
-            ? { operation }
-            : { filePath, operation, language: languageOf(filePath) },
-      };
-    }
-    default:
-      return document satisfies never;
-  }
+/** The argument that streams as the document's content; null if none does. */
+function contentOf(document: ToolDocument): string | null {
+  return 'content' in document ? document.content : null;
 }
 
 /** A string argument as far as it was written. If it comes under several names, the first one counts. */

@@ -14,12 +14,12 @@ export class DocumentWriter {
   }
 
   /** Returns the new document's id. */
-  start(type: DocumentType, metadata?: Metadata): string {
+  start(type: DocumentType, metadata: Metadata): string {
     const sequence = this.#next++;
     const id = documentIdOf(sequence);
     this.#events.push({
       type: 'document_start',
-      document: { id, type, sequence, ...(metadata && { metadata }) },
+      document: { id, type, sequence, ...(Object.keys(metadata).length > 0 && { metadata }) },
     });
     return id;
   }

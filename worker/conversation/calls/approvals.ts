@@ -3,6 +3,7 @@
 import type { ApprovalRequest } from '../../../shared/api/requests.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
+import { ownAsksIn } from '../../../shared/shown/asks.ts';
 import { Asked, OpenApproval } from '../../../shared/wire/approvals.ts';
 import type { ApprovalAsked, ApprovalResolution } from '../../ports.ts';
 import type { RunLog } from '../log/run-log.ts';
@@ -56,13 +57,9 @@ export class Approvals {
   }
 
   /** The questions that wait for an answer. */
-  open({ id: conversationId, title }: Pick<ConversationRow, 'id' | 'title'>): OpenApproval[] {
-    const { id: responseId, documents = [] } = this.#recorder.response ?? {};
-    return documents.flatMap(({ id: documentId, metadata }) => {
-      const named = { conversationId, title, responseId, documentId };
-      const asked = OpenApproval.safeParse({ ...Object(metadata['approval']), ...named });
-      return asked.success ? [asked.data] : [];
-    });
+  open(conversation: Pick<ConversationRow, 'id' | 'title'>): OpenApproval[] {
+    const asks = ownAsksIn(conversation, this.#recorder.response);
+    return asks.flatMap((ask) => OpenApproval.safeParse(ask).data ?? []);
   }
 
   /**

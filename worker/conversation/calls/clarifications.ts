@@ -2,9 +2,10 @@
 import * as z from 'zod';
 import type { ClarificationAnswer } from '../../../shared/api/requests.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
+import { asksIn } from '../../../shared/shown/asks.ts';
 import { OpenQuestions } from '../../../shared/wire/approvals.ts';
 import { type Answer, type ChatResponse, Question } from '../../../shared/wire/documents.ts';
-import { asksOf, isUnanswered } from '../../../shared/wire/fold.ts';
+import { isUnanswered } from '../../../shared/wire/fold.ts';
 import type { RunLog } from '../log/run-log.ts';
 import type { Call, ConversationRow } from '../store/rows.ts';
 
@@ -20,16 +21,11 @@ export function openQuestions(
 
 /** Everything that waits for a person's answers, with what waits in the subagents below. */
 export function waitingQuestions(
-  { id: conversationId, title }: Pick<ConversationRow, 'id' | 'title'>,
+  conversation: Pick<ConversationRow, 'id' | 'title'>,
   response: ChatResponse | null,
 ): OpenQuestions[] {
   if (response?.status !== 'waiting') return [];
-  const named = { conversationId, title, responseId: response.id };
-  return response.documents.flatMap(({ id: documentId, metadata }) => {
-    const { questions } = metadata;
-    const own = isUnanswered(metadata) ? [{ ...named, documentId, questions }] : [];
-    return [...own, ...asksOf(metadata)].flatMap((one) => OpenQuestions.safeParse(one).data ?? []);
-  });
+  return asksIn(conversation, response).flatMap((ask) => OpenQuestions.safeParse(ask).data ?? []);
 }
 
 /** Where the answer goes and which response it belongs to. */

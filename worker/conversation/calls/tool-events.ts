@@ -2,8 +2,7 @@
 import * as z from 'zod';
 import { CallId } from '../../../shared/ids.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
-import { languageOf } from '../../../shared/text/languages.ts';
-import { documentOf } from '../../../shared/tools/definition.ts';
+import { documentOf, metadataOfArguments, subjectOf } from '../../../shared/tools/definition.ts';
 import type { Tool, Toolbox } from '../../../shared/tools/toolbox.ts';
 import { factsOf } from '../../../shared/wire/document-types.ts';
 import {
@@ -167,20 +166,17 @@ function endMetadata(
 ): Metadata {
   const tool = toolbox.find(call.name);
   const document = documentOf(tool);
-  const subjectOf = (argument: string, known: unknown) =>
-    textOfArgument(call, tool, argument, known);
   const reported = result.metadata ?? {};
+  const subject = shown?.['filePath'] ?? shown?.['command'];
+  const known = metadataOfArguments(document, (argument) =>
+    textOfArgument(call, tool, argument, argument === subjectOf(document) ? subject : undefined),
+  );
   switch (document.type) {
-    case 'file_edit': {
-      const filePath = subjectOf(document.path, shown?.['filePath']);
-      const { operation, newPath } = document;
-      const moved = newPath !== undefined && { newPath: subjectOf(newPath, undefined) };
-      const known = { filePath, operation, language: languageOf(filePath), ...moved };
+    case 'file_edit':
       return { ...known, ...FileEditMetadata.partial().safeParse(reported).data };
-    }
     case 'terminal_command':
       return {
-        command: subjectOf(document.command, shown?.['command']),
+        ...known,
         // A successful command without an exit code runs on in the background.
         ...(result.status === 'error' && { exitCode: -1 }),
         output: '',

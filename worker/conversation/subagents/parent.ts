@@ -1,4 +1,5 @@
 /** A subagent's tie to the conversation that started it: tells it how things stand, until the end was heard. */
+import { asksIn } from '../../../shared/shown/asks.ts';
 import { askKeyOf } from '../../../shared/wire/fold.ts';
 import type { Env } from '../../env.ts';
 import { conversationOf } from '../../objects.ts';
@@ -10,7 +11,7 @@ import type { ConversationRow, Parent, Run } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
 import type { Recorder } from '../tape/recorder.ts';
 import { TASK_LIMITS } from './limits.ts';
-import { asksIn, endOf, type Reported, stateOf } from './report.ts';
+import { endOf, type Reported, stateOf } from './report.ts';
 
 export interface ParentLinkDeps {
   readonly env: Env;
@@ -77,7 +78,7 @@ export class ParentLink {
     const { response } = reported;
     const base = { position: head(), state: stateOf(reported) };
     return this.#run.last === null
-      ? { ...base, asks: asksIn(reported) }
+      ? { ...base, asks: asksIn(reported.row, response) }
       : {
           ...base,
           state: { ...base.state, status: response.status },
@@ -107,9 +108,7 @@ export class ParentLink {
     const { log, recorder, listing } = this.#deps;
     const run = log.find(1); // A conversation that is just being created has no run yet.
     if (run && run.last !== null) return 'ended';
-    const { response } = recorder;
-    const asks = response ? asksIn({ row: listing.row, response }) : [];
-    return asks.map(askKeyOf).join('\n');
+    return asksIn(listing.row, recorder.response).map(askKeyOf).join('\n');
   }
 
   #reported(): Reported {

@@ -1,9 +1,7 @@
 /** What a subagent reports to the conversation that started it: its state, its open questions, and its end. Pure. */
 
-import { OpenApproval } from '../../../shared/wire/approvals.ts';
 import type { ChatResponse, Document } from '../../../shared/wire/documents.ts';
-import { asksOf, isUnanswered } from '../../../shared/wire/fold.ts';
-import { SubagentAsk, SubagentState } from '../../../shared/wire/subagents.ts';
+import { SubagentState } from '../../../shared/wire/subagents.ts';
 import type { ToolResult } from '../../../shared/wire/tunnel.ts';
 import type { TaskReport } from '../../ports.ts';
 import type { ConversationRow, SubagentRole, Turn } from '../store/rows.ts';
@@ -46,27 +44,6 @@ function activityOf(turns: Reported['turns']): string | undefined {
   const named = names.slice(0, TASK_LIMITS.maxNamedTools).join(', ');
   const more = names.length - TASK_LIMITS.maxNamedTools;
   return more > 0 ? `${named} and ${more} more` : named;
-}
-
-/** Everything in this conversation that waits for a person, with what waits in the subagents below it. */
-export function asksIn({ row, response }: Pick<Reported, 'row' | 'response'>): SubagentAsk[] {
-  return response.documents.flatMap((document) => {
-    const named = { conversationId: row.id, title: row.title, responseId: response.id };
-    return [...asksOf(document.metadata), ...ownAsks(document, named)];
-  });
-}
-
-function ownAsks(
-  { id: documentId, metadata }: Document,
-  named: Pick<SubagentAsk, 'conversationId' | 'title' | 'responseId'>,
-): SubagentAsk[] {
-  const where = { ...named, documentId };
-  const asked = OpenApproval.safeParse({ ...Object(metadata['approval']), ...where });
-  if (asked.success) return [{ kind: 'approval', ...asked.data }];
-  if (!isUnanswered(metadata)) return [];
-  const questions = { kind: 'clarification', questions: metadata['questions'], ...where };
-  const parsed = SubagentAsk.safeParse(questions).data;
-  return parsed ? [parsed] : [];
 }
 
 /** The one message of a subagent that has ended: the result of the call that started it. */
