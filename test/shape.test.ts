@@ -19,7 +19,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   shared: ['zod'],
   'shared/text': ['shared', '@cfworker/json-schema', 'zod'],
   'shared/wire': ['shared', 'shared/text', 'zod'],
-  'shared/shown': ['shared/text', 'shared/wire'],
+  'shared/shown': ['shared', 'shared/text', 'shared/tools', 'shared/wire'],
   'shared/settings': ['shared', 'shared/wire', 'zod'],
   'shared/tools': ['shared', 'shared/text', 'shared/wire', 'zod'],
   'shared/api': [

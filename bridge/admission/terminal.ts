@@ -2,9 +2,8 @@
 
 import { askForm } from '../../machine/ask-form.ts';
 import { Keyboard, type KeyInput, type KeyOutput, signalAll } from '../../machine/keyboard.ts';
-import { alwaysWords, describeProposal } from '../../shared/shown/proposal.ts';
+import { describeProposal, parseAnswer, yesWords } from '../../shared/shown/proposal.ts';
 import { inPlainSight } from '../../shared/text/plain-sight.ts';
-import { consequenceOf } from '../../shared/tools/catalogue.ts';
 import { type ApprovalQuestion, offerOf } from '../../shared/wire/approvals.ts';
 import type { TerminalAnswer, TerminalPrompt } from './askers.ts';
 
@@ -81,18 +80,16 @@ async function readAnswer(
   signal: AbortSignal,
 ): Promise<TerminalAnswer | undefined> {
   for (let above = question; ; above = '') {
-    const answer = (
-      await keyboard.ask(`${words} [${canBeAlways ? 'y/a/n' : 'y/n'}] `, signal, above)
-    )
-      ?.trim()
-      .toLowerCase();
-    if (answer === undefined) return undefined;
-    if (answer === 'y' || answer === 'yes') return { decision: 'once' };
-    if (canBeAlways && (answer === 'a' || answer === 'always')) return { decision: 'always' };
-    if (answer === 'n' || answer === 'no') {
-      const message = await keyboard.ask('Why not (may stay empty)? ', signal);
-      return message === undefined ? undefined : { decision: 'reject', message: message.trim() };
+    const answers = canBeAlways ? 'y/a/n' : 'y/n';
+    const typed = await keyboard.ask(`${words} [${answers}] `, signal, above);
+    if (typed === undefined) return undefined;
+    const answer = parseAnswer(typed, canBeAlways);
+    if (answer?.decision !== 'reject') {
+      if (answer !== null) return answer;
+      continue;
     }
+    const reason = answer.message ?? (await keyboard.ask('Why not (may stay empty)? ', signal));
+    return reason === undefined ? undefined : { decision: 'reject', message: reason.trim() };
   }
 }
 
@@ -103,7 +100,7 @@ export function describeQuestion({ proposal }: ApprovalQuestion, reason: string)
     `Drawbridge asks: ${inPlainSight(proposal.tool)}`,
     ...describeProposal(proposal),
     `  (${inPlainSight(reason).replaceAll('\n', ' ')})`,
-    `y ${consequenceOf(proposal)}, this once${alwaysWords(proposal)}; n rejects it.`,
+    `${yesWords(proposal, true)}; n rejects it.`,
     '',
   ].join('\n');
 }

@@ -2,10 +2,7 @@
 import { type Device, isNewText } from '../../client/index.ts';
 import { askForm } from '../../machine/ask-form.ts';
 import { allowAlways } from '../../machine/owner-rules.ts';
-import type { ApprovalRequest } from '../../shared/api/requests.ts';
-import { REQUEST_LIMITS } from '../../shared/limits.ts';
-import { alwaysWords } from '../../shared/shown/proposal.ts';
-import { consequenceOf } from '../../shared/tools/catalogue.ts';
+import { parseAnswer, type TypedAnswer, yesWords } from '../../shared/shown/proposal.ts';
 import { offerOf } from '../../shared/wire/approvals.ts';
 import type { ApprovalEvent } from '../render/catch-up.ts';
 import { askForChangedFile } from './changed-file.ts';
@@ -27,7 +24,7 @@ export async function askApproval(
   if (answer) {
     const isTaken = await sayUnlessCounted(chat, () => send(chat, question, answer, device));
     const offer = offerOf(question.proposal);
-    if (isTaken && answer.isAlways && offer && chat.own)
+    if (isTaken && answer.decision === 'always' && offer && chat.own)
       await allowAlways(chat.own.stateDir, offer);
     return isTaken ? 'sent' : 'refused';
   }
@@ -46,9 +43,9 @@ async function askUntilClear(
   { proposal, newText, bridgeId }: Question,
   signal: AbortSignal,
 ): Promise<Answer | undefined> {
-  const always = own?.bridgeId === bridgeId ? alwaysWords(proposal) : '';
+  const canBeAlways = own?.bridgeId === bridgeId && offerOf(proposal) !== undefined;
   const file = await changeable(proposal, newText);
-  const yes = `y ${consequenceOf(proposal)}, this once${always}`;
+  const yes = yesWords(proposal, canBeAlways);
   const change = file ? '; e lets you change it first' : '';
   while (true) {
     const text = await terminal.ask(
@@ -56,9 +53,7 @@ async function askUntilClear(
       signal,
     );
     if (text === undefined) return undefined;
-    if (always !== '' && /^\s*a(?:lways)?\s*$/i.test(text))
-      return { decision: 'once', isAlways: true };
-    const answer = parseAnswer(text);
+    const answer = parseAnswer(text, canBeAlways);
     if (answer?.decision === 'once' && proposal.kind === 'elicitation') {
       const ask = (words: string) => terminal.ask(words, signal);
       const say = (line: string) => terminal.write(`${line}\n`);
@@ -88,8 +83,8 @@ async function send(
   device: Device,
 ): Promise<void> {
   const asked = { ...question, conversationId };
-  if (decision === 'once') await client.allowCall(asked, device, { content });
-  else await client.rejectCall(asked, { message });
+  if (decision === 'reject') await client.rejectCall(asked, { message });
+  else await client.allowCall(asked, device, { content });
 }
 
 const UNANSWERED =
@@ -99,16 +94,6 @@ const NO_KEY =
   "This machine has no key that the bridge knows. Answer the question in the bridge's terminal or on a device " +
   'that the bridge knows; `drawbridge devices show` makes this machine one. Ctrl-C cancels the answer.';
 
-interface Answer extends Pick<ApprovalRequest, 'decision' | 'message' | 'content'> {
-  /** The owner's rules are to allow the tool from now on. */
-  readonly isAlways?: true;
-}
-
-/** Takes `y`, `yes`, `n` and `no`; text after a no is its reason. Null for anything else: no typing error is a yes. */
-export function parseAnswer(text: string): Answer | null {
-  if (/^\s*y(?:es)?\s*$/i.test(text)) return { decision: 'once' };
-  const no = /^\s*no?(?:$|[\s,:;.-]+(.*))$/is.exec(text);
-  if (!no) return null;
-  const message = no[1]?.trim().slice(0, REQUEST_LIMITS.maxReasonChars);
-  return { decision: 'reject', ...(message && { message }) };
+interface Answer extends TypedAnswer {
+  readonly content?: string;
 }

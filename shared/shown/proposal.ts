@@ -1,6 +1,8 @@
 /** What a person reads before deciding about a proposal: the same lines wherever it is shown. */
 
+import { REQUEST_LIMITS } from '../limits.ts';
 import { inPlainSight, nameInLine } from '../text/plain-sight.ts';
+import { findTool } from '../tools/catalogue.ts';
 import { offerOf, type Proposal } from '../wire/approvals.ts';
 
 /** The whole proposal, line by line. Values are indented, and their further lines are indented deeper. */
@@ -31,12 +33,48 @@ export function describeProposal(proposal: Proposal): string[] {
   }
 }
 
-/** What the answer "a" does, to stand behind that of "y"; empty where there is no such answer. */
-export function alwaysWords(proposal: Proposal): string {
+/** What the answers "y" and, where there is one, "a" do. `canBeAlways`: whether the person may give the answer "a" here. */
+export function yesWords(proposal: Proposal, canBeAlways: boolean): string {
+  const yes = `y ${consequenceOf(proposal)}, this once`;
   const offer = offerOf(proposal);
-  if (offer === undefined) return '';
+  if (offer === undefined || !canBeAlways) return yes;
   const name = `${inPlainSight(offer.server)}/${inPlainSight(offer.tool)}`;
-  return `; a lets ${name} run without a question from now on, until its definition changes`;
+  return `${yes}; a lets ${name} run without a question from now on, until its definition changes`;
+}
+
+function consequenceOf(proposal: Proposal): string {
+  if (proposal.kind === 'elicitation') return 'answers, and the server gets your answer';
+  if (proposal.kind === 'edit') return CONSEQUENCES[proposal.operation];
+  const document = findTool(proposal.tool)?.document;
+  if (document?.type === 'terminal_command') return 'runs this command';
+  return document?.type === 'file_edit' ? CONSEQUENCES[document.operation] : 'lets this tool run';
+}
+
+const CONSEQUENCES = {
+  create: 'writes this file',
+  edit: 'makes this edit',
+  delete: 'deletes this file',
+  rename: 'renames this file',
+} as const;
+
+/** A person's answer as they typed it. */
+export interface TypedAnswer {
+  readonly decision: 'once' | 'always' | 'reject';
+  /** The reason of a no. */
+  readonly message?: string;
+}
+
+/**
+ * Takes `y`, `yes`, `n`, `no` and, where the tool can have it, `a` and `always`; text after a no is its reason. Null for
+ * anything else: no typing error is a yes.
+ */
+export function parseAnswer(text: string, canBeAlways: boolean): TypedAnswer | null {
+  if (/^\s*y(?:es)?\s*$/i.test(text)) return { decision: 'once' };
+  if (canBeAlways && /^\s*a(?:lways)?\s*$/i.test(text)) return { decision: 'always' };
+  const no = /^\s*no?(?:$|[\s,:;.-]+(.*))$/is.exec(text);
+  if (!no) return null;
+  const message = no[1]?.trim().slice(0, REQUEST_LIMITS.maxReasonChars);
+  return { decision: 'reject', ...(message && { message }) };
 }
 
 /** Shown before the arguments, because the model chooses their names. */

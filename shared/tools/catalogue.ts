@@ -1,5 +1,4 @@
 /** The built-in tools, by every name that a model may use. */
-import type { Proposal } from '../wire/approvals.ts';
 import { askQuestion } from './ask-question.ts';
 import { codebaseSearch } from './codebase-search.ts';
 import { createPlan } from './create-plan.ts';
@@ -65,22 +64,6 @@ const BY_NAME = new Map<string, ToolDefinition>(
 export function findTool(name: string): ToolDefinition | undefined {
   return BY_NAME.get(name);
 }
-
-/** What a person's yes to a proposal does, as text after "y": "y runs this command". */
-export function consequenceOf(proposal: Proposal): string {
-  if (proposal.kind === 'elicitation') return 'answers, and the server gets your answer';
-  if (proposal.kind === 'edit') return CONSEQUENCES[proposal.operation];
-  const document = findTool(proposal.tool)?.document;
-  if (document?.type === 'terminal_command') return 'runs this command';
-  return document?.type === 'file_edit' ? CONSEQUENCES[document.operation] : 'lets this tool run';
-}
-
-const CONSEQUENCES = {
-  create: 'writes this file',
-  edit: 'makes this edit',
-  delete: 'deletes this file',
-  rename: 'renames this file',
-} as const;
 
 /** Tools of the API's table that this version does not have. Requests may name them. */
 const UNAVAILABLE: ReadonlySet<string> = new Set([

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseAnswer } from '../../../cli/chat/approvals.ts';
 import type { Chat } from '../../../cli/chat/chat.ts';
 import { runChat } from '../../../cli/chat/run-chat.ts';
 import type { EndSignal } from '../../../cli/terminal/terminal.ts';
@@ -316,21 +315,6 @@ describe('an approval', () => {
     };
     expect(await runChat({ ...newChat(api, terminal, null), terminal: watched }, ['Hi'])).toBe(0);
     expect(terminal.questions).toEqual([]);
-  });
-
-  it.each([
-    ['y', { decision: 'once' }],
-    [' YES ', { decision: 'once' }],
-    ['n', { decision: 'reject' }],
-    ['no', { decision: 'reject' }],
-    ['n, use pnpm', { decision: 'reject', message: 'use pnpm' }],
-    ['no: too wide', { decision: 'reject', message: 'too wide' }],
-    ['', null],
-    ['yes please', null],
-    ['nothing', null],
-    ['always', null],
-  ])('answered with %j is %j', (text, answer) => {
-    expect(parseAnswer(text)).toEqual(answer);
   });
 });
 

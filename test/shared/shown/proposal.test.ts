@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { describeProposal } from '../../../shared/shown/proposal.ts';
+import { describeProposal, parseAnswer } from '../../../shared/shown/proposal.ts';
 import type { Proposal } from '../../../shared/wire/approvals.ts';
 
 it('an argument cannot look like another one', () => {
@@ -81,4 +81,25 @@ it.each<[string, Proposal, string[]]>([
   ],
 ])('%s', (_, proposal, lines) => {
   expect(describeProposal(proposal)).toEqual(lines);
+});
+
+it.each([
+  ['y', { decision: 'once' }],
+  [' YES ', { decision: 'once' }],
+  ['n', { decision: 'reject' }],
+  ['no', { decision: 'reject' }],
+  ['n, use pnpm', { decision: 'reject', message: 'use pnpm' }],
+  ['no: too wide', { decision: 'reject', message: 'too wide' }],
+  ['', null],
+  ['yes please', null],
+  ['nothing', null],
+])('the typed answer %j is %j', (text, answer) => {
+  for (const canBeAlways of [true, false]) expect(parseAnswer(text, canBeAlways)).toEqual(answer);
+});
+
+it('takes "always" only where the tool can have it', () => {
+  for (const text of ['a', ' Always ']) {
+    expect(parseAnswer(text, true)).toEqual({ decision: 'always' });
+    expect(parseAnswer(text, false)).toBeNull();
+  }
 });
