@@ -448,8 +448,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'worker/conversation/object.ts': [
     ...['shared', ...EDGE, 'worker/storage', 'cloudflare:', 'worker/conversation'],
     ...['worker/conversation/store', 'worker/conversation/tape', 'worker/conversation/calls'],
-    ...['worker/conversation/reading', 'worker/conversation/fork', 'worker/agents'],
-    'worker/conversation/run',
+    ...['worker/conversation/reading', 'worker/conversation/fork'],
   ],
   'worker/account': ['shared', ...EDGE, 'worker/storage', 'cloudflare:', 'hono', 'jose', 'zod'],
   'worker/tunnel': [

@@ -12,17 +12,13 @@ import {
 import { DrawbridgeError, toWireError } from '../../shared/errors.ts';
 import { responseIdOf } from '../../shared/ids.ts';
 import { ACCOUNT_LIMITS } from '../../shared/limits.ts';
-import type { OpenApproval, OpenQuestions } from '../../shared/wire/approvals.ts';
-import type { ChatResponse, ConversationView } from '../../shared/wire/documents.ts';
 import type { Plan, PlanEdit } from '../../shared/wire/plans.ts';
-import type { RuleReports } from '../../shared/wire/rules.ts';
 import { TRACE_HEADER } from '../../shared/wire/trace.ts';
 import type { GuestCall, ToolResult } from '../../shared/wire/tunnel.ts';
-import { newAgentRow, requireWorktrees } from '../agents/agent.ts';
 import type { Env } from '../env.ts';
 import { logEvent } from '../health/log.ts';
 import { noteConversation } from '../health/open.ts';
-import { type Outcome, toOutcome } from '../outcome.ts';
+import { type Outcome, toOutcome, unwrap } from '../outcome.ts';
 import type {
   ApprovalAsked,
   ApprovalResolution,
@@ -38,26 +34,18 @@ import type {
 } from '../ports.ts';
 import { hasSchema } from '../storage/migrations.ts';
 import { RowMeter } from '../storage/row-meter.ts';
-import { answerClarification, waitingQuestions } from './calls/clarifications.ts';
+import { answerClarification } from './calls/clarifications.ts';
 import { TunnelHands } from './calls/hands.ts';
-import { mentionsOf } from './calls/message-look.ts';
 import { extentOf, pagesOf, takePages } from './fork/fork.ts';
 import { readPage } from './fork/pages.ts';
-import { guestPosted, isOfGuest } from './guest-message.ts';
+import { agentOf, notFound, runOf } from './found.ts';
 import { newestSaid, saidIn } from './listing.ts';
 import { assembleParts, type Parts } from './parts.ts';
-import {
-  type FollowRequest,
-  parseFollowRequest,
-  parseReadRequest,
-  READ_PATH,
-  type ReadRequest,
-} from './reading/requests.ts';
-import type { Chapter } from './reading/views.ts';
-import { inWantedMode } from './run/own-mode.ts';
-import type { ConversationRow, Run, RunRequest } from './store/rows.ts';
+import { parseFollowRequest, parseReadRequest, READ_PATH } from './reading/requests.ts';
+import { serveFollower, serveRead } from './serving.ts';
+import type { ConversationRow } from './store/rows.ts';
 import { ConversationStore } from './store/statements.ts';
-import { titleOf } from './store/title.ts';
+import { type Door, guestSubmission, refuseSubagent, takeIn } from './taking-in.ts';
 import { Followers } from './tape/followers.ts';
 
 /**
@@ -84,35 +72,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     return toOutcome(async () => {
       await this.#copying?.catch(() => undefined); // The caller of `fork` gets the error.
       if (!this.#parts && hasSchema(this.ctx.storage.sql)) await this.#sweep();
-      const parts = this.#parts?.row.owner === caller.account ? this.#parts : null;
-      if (!parts && (this.#parts || !submission.create)) throw notFound('conversation');
-      if (parts && !submission.create) refuseSubagent(parts);
-      if (parts && !submission.create) requireOwnBridge(parts, submission);
-      const hands = parts?.hands ?? this.#handsOf(caller, submission.create?.bridgeId ?? null);
-      const held = (digest: string) => parts?.log.heldOffers(digest);
-      // A message that waits does not need the machine yet: its run looks when it starts. One that mentions something
-      // waits too, because the look can take seconds. A mode of the workspace is looked for at once.
-      const isBusy = parts?.log.current !== undefined && submission.delivery !== 'interrupt';
-      const waits = isBusy || mentionsOf(submission.request).length > 0;
-      const look = () => hands.look(held, waits ? null : submission.request);
-      const mustLook = !waits || submission.request.wantedMode;
-      const machine = mustLook ? await look().catch(() => undefined) : undefined;
-      // With the alarm known, the step that stores the run also sets its alarm: a crash cannot leave a run without one.
-      await parts?.deadlines.look();
-      // One synchronous step from here on: of two simultaneous requests, the second one sees what the first one stored.
-      const ordinal = this.#parts && repeated(this.#parts, submission.request)?.ordinal;
-      if (ordinal) return { responseId: responseIdOf(caller.conversationId, ordinal) };
-      if (submission.create && (this.#parts || this.#copying)) throw keyTaken();
-      if (machine !== undefined) inWantedMode(submission.request, machine, this.env);
-      const isNew = !this.#parts;
-      if (isNew) requireWorktrees(submission.create?.agent, machine);
-      const { inbox, listing, plans, agent } = this.#parts ?? this.#create(caller, submission);
-      const asked = plans.requestOf(submission);
-      const request = agent?.placed(asked) ?? asked;
-      const responseId = inbox.take({ ...submission, request }, waits ? undefined : machine);
-      // Listed only after it is stored, so the account never lists a conversation that does not exist.
-      if (isNew) await listing.begin();
-      return { responseId };
+      return await takeIn(caller, submission, this.#doorFor(caller));
     });
   }
 
@@ -121,11 +81,10 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     bridgeId: string,
     call: GuestCall,
   ): Promise<Outcome<{ responseId: string }>> {
-    const { log } = this.#parts ?? {};
-    if (log && !isOfGuest(log)) return toOutcome(() => Promise.reject(notFound('conversation')));
-    const titled = { title: titleOf(call.title), isTitled: true };
-    const create = log ? null : { bridgeId, ...titled, ephemeral: false };
-    return this.submit(caller, { ...guestPosted(call, Date.now()), bridgeId, create });
+    return toOutcome(async () => {
+      const submission = guestSubmission(this.#parts?.log, bridgeId, call);
+      return unwrap(await this.submit(caller, submission));
+    });
   }
 
   agent(caller: Caller, withSecret: boolean): Promise<Outcome<Agent>> {
@@ -292,7 +251,14 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     const url = new URL(request.url);
     const isRead = url.pathname === READ_PATH;
     try {
-      return isRead ? this.#read(parseReadRequest(url)) : this.#follow(parseFollowRequest(url));
+      if (isRead) {
+        const { caller, wanted } = parseReadRequest(url);
+        return serveRead(this.#partsFor(caller), wanted);
+      }
+      const wanted = parseFollowRequest(url);
+      const answer = serveFollower(this.#partsFor(wanted.caller), this.#followers, wanted);
+      this.#note();
+      return answer;
     } catch (error) {
       // A reader asks again when the object dies under the request, so it gets the exception. A follower gets an error
       // response, because it would retry for long.
@@ -319,56 +285,6 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
 
   override webSocketMessage(): void {
     // Followers only listen.
-  }
-
-  /**
-   * Answers a read, and resumes a run that an earlier instance left: without this, the run may wait a minute for its
-   * alarm.
-   */
-  #read({ caller, wanted }: ReadRequest): Response {
-    const parts = this.#partsFor(caller);
-    const answer = Response.json(documentOf(parts, wanted));
-    parts.runner.advance();
-    return answer;
-  }
-
-  /**
-   * Opens a WebSocket that gets the past events and then the live ones. 204 when the reader has seen the whole
-   * response.
-   */
-  #follow({ caller, following, ordinal, cursor }: FollowRequest): Response {
-    const parts = this.#partsFor(caller);
-    const run = ordinal === null ? null : runOf(parts, ordinal);
-    const past = parts.reader.past(following, run, cursor);
-    if (run && run.last !== null && cursor >= run.last) return new Response(null, { status: 204 });
-    const { 0: client, 1: server } = new WebSocketPair();
-    this.#followers.attach(server, following, past);
-    this.#note();
-    parts.runner.advance();
-    return new Response(null, { status: 101, webSocket: client });
-  }
-
-  #create({ account, conversationId }: Caller, { create }: Submission): Parts {
-    if (!create) throw notFound('conversation'); // The conversation was deleted while its bridge was asked.
-    const { bridgeId, title, ephemeral, agent, isTitled, parent } = create;
-    const row: ConversationRow = {
-      id: conversationId,
-      owner: account,
-      bridge: bridgeId,
-      created: new Date().toISOString(),
-      title,
-      archived: false,
-      ephemeral,
-      ...(agent && { agent: newAgentRow(agent) }),
-      titleAttempts: ephemeral || isTitled || parent ? null : 0,
-      ...(parent && { parent }),
-    };
-    this.#store.create(row);
-    const parts = this.#assemble(row, false);
-    this.#parts = parts;
-    // In the step that stores the conversation, so that a crash cannot leave an ephemeral conversation undeleted.
-    if (ephemeral) void parts.deadlines.arm();
-    return parts;
   }
 
   async #copy(to: Caller, source: ForkSource): Promise<void> {
@@ -474,104 +390,28 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     titles.advance();
   }
 
-  #handsOf({ account, conversationId }: Caller, bridgeId: string | null): TunnelHands {
-    return new TunnelHands(this.env, this.#meter, { account, conversationId, bridgeId });
+  #doorFor({ account, conversationId }: Caller): Door {
+    return {
+      env: this.env,
+      parts: () => this.#parts,
+      isCopying: () => this.#copying !== null,
+      handsAt: (bridgeId) =>
+        new TunnelHands(this.env, this.#meter, { account, conversationId, bridgeId }),
+      create: (row) => this.#create(row),
+    };
+  }
+
+  #create(row: ConversationRow): Parts {
+    this.#store.create(row);
+    const parts = this.#assemble(row, false);
+    this.#parts = parts;
+    // In the step that stores the conversation, so that a crash cannot leave an ephemeral conversation undeleted.
+    if (row.ephemeral) void parts.deadlines.arm();
+    return parts;
   }
 
   #partsFor(caller: Caller): Parts {
     if (this.#parts?.row.owner !== caller.account) throw notFound('conversation');
     return this.#parts;
   }
-}
-
-/** The same answer for an id that does not exist and for one that belongs to another account. */
-function notFound(what: 'conversation' | 'response' | 'agent'): DrawbridgeError {
-  return new DrawbridgeError('NOT_FOUND', `There is no such ${what}`);
-}
-
-/** A subagent answers the agent that started it, and nobody else. */
-function refuseSubagent({ row: { parent } }: Pick<Parts, 'row'>): void {
-  if (!parent) return;
-  throw new DrawbridgeError(
-    'INVALID_REQUEST',
-    `conversationId: a subagent works in this conversation, which belongs to ${parent.conversationId}: write there, or fork this one`,
-  );
-}
-
-/** A message may name the conversation's bridge, and cannot move the conversation to another one. */
-function requireOwnBridge(
-  { row: { bridge } }: Parts,
-  { bridgeId: asked, standsAt }: Pick<Submission, 'bridgeId' | 'standsAt'>,
-): void {
-  if (asked === undefined && bridge !== null && standsAt !== undefined && standsAt !== bridge) {
-    throw new DrawbridgeError(
-      'INVALID_REQUEST',
-      `bridgeId: this conversation works at ${bridge}, and the token is for another folder: use one of that folder, or name the bridge`,
-    );
-  }
-  if (asked === undefined || asked === bridge) return;
-  const kept =
-    bridge === null ? 'began without a bridge' : `keeps the bridge it began with, ${bridge}`;
-  throw new DrawbridgeError(
-    'INVALID_REQUEST',
-    `bridgeId: this conversation ${kept}: leave the field out, or begin a new conversation`,
-  );
-}
-
-/** The document that a {@link ReadRequest} asks for. */
-function documentOf(
-  parts: Parts,
-  wanted: ReadRequest['wanted'],
-):
-  | ChatResponse
-  | ConversationView
-  | Chapter
-  | readonly OpenApproval[]
-  | readonly OpenQuestions[]
-  | RuleReports {
-  const { reader, approvals, listing, memory, recorder } = parts;
-  switch (wanted.type) {
-    case 'response':
-      return reader.response(runOf(parts, wanted.ordinal));
-    case 'newest':
-      if (wanted.newest.before !== null) runOf(parts, wanted.newest.before);
-      return reader.views.newest(wanted.newest);
-    case 'chapter':
-      return reader.views.chapter(wanted.from);
-    case 'approvals':
-      return approvals.open(listing.row);
-    case 'questions':
-      return waitingQuestions(listing.row, recorder.response);
-    case 'rules':
-      return memory.reportRules();
-  }
-}
-
-function agentOf({ agent }: Pick<Parts, 'agent'>): NonNullable<Parts['agent']> {
-  if (!agent) throw notFound('agent');
-  return agent;
-}
-
-function runOf({ log }: Pick<Parts, 'log'>, ordinal: number): Run {
-  const run = log.find(ordinal);
-  if (!run) throw notFound('response');
-  return run;
-}
-
-/**
- * The run that an earlier request with the same Idempotency-Key led to. Throws IDEMPOTENCY_CONFLICT for a different
- * request.
- */
-function repeated({ log }: Parts, { idempotency }: RunRequest): Run | undefined {
-  const known = idempotency && log.findByKey(idempotency.key);
-  if (!known || known.digest === idempotency.digest) return known?.run;
-  throw keyTaken();
-}
-
-/** Also thrown when the id of a new conversation is taken: only a reused key makes the same id twice. */
-function keyTaken(): DrawbridgeError {
-  return new DrawbridgeError(
-    'IDEMPOTENCY_CONFLICT',
-    'This Idempotency-Key was used for another request: use a new one',
-  );
 }

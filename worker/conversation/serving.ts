@@ -1,0 +1,50 @@
+/** Serves readers and followers. A read or a follower also resumes a run that an earlier instance left. */
+import { waitingQuestions } from './calls/clarifications.ts';
+import { runOf } from './found.ts';
+import type { Parts } from './parts.ts';
+import type { FollowRequest, ReadRequest } from './reading/requests.ts';
+import type { Followers } from './tape/followers.ts';
+
+/** Without the resumption, the run may wait a minute for its alarm. */
+export function serveRead(parts: Parts, wanted: ReadRequest['wanted']): Response {
+  const answer = Response.json(documentOf(parts, wanted));
+  parts.runner.advance();
+  return answer;
+}
+
+/**
+ * Opens a WebSocket that gets the past events and then the live ones. 204 when the reader has seen the whole
+ * response.
+ */
+export function serveFollower(
+  parts: Parts,
+  followers: Followers,
+  { following, ordinal, cursor }: FollowRequest,
+): Response {
+  const run = ordinal === null ? null : runOf(parts, ordinal);
+  const past = parts.reader.past(following, run, cursor);
+  if (run && run.last !== null && cursor >= run.last) return new Response(null, { status: 204 });
+  const { 0: client, 1: server } = new WebSocketPair();
+  followers.attach(server, following, past);
+  parts.runner.advance();
+  return new Response(null, { status: 101, webSocket: client });
+}
+
+function documentOf(parts: Parts, wanted: ReadRequest['wanted']): object {
+  const { reader, approvals, listing, memory, recorder } = parts;
+  switch (wanted.type) {
+    case 'response':
+      return reader.response(runOf(parts, wanted.ordinal));
+    case 'newest':
+      if (wanted.newest.before !== null) runOf(parts, wanted.newest.before);
+      return reader.views.newest(wanted.newest);
+    case 'chapter':
+      return reader.views.chapter(wanted.from);
+    case 'approvals':
+      return approvals.open(listing.row);
+    case 'questions':
+      return waitingQuestions(listing.row, recorder.response);
+    case 'rules':
+      return memory.reportRules();
+  }
+}
