@@ -1,7 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { connectBridge } from '../tunnel/scripted-bridge.ts';
-import { askStreamed, readResponse } from './conversing.ts';
-import { holdModel, runCommand } from './held-model.ts';
+import { askAtBridge, readResponse } from './conversing.ts';
+import { runCommand } from './held-model.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -13,9 +12,7 @@ const ITEMS = [
 
 /** A response with one command, of which the bridge tells this. */
 async function runOne(newlyProtected: unknown) {
-  const model = holdModel();
-  const bridge = await connectBridge();
-  const { reader, responseId } = await askStreamed({ bridgeId: bridge.bridgeId });
+  const { model, bridge, reader, responseId } = await askAtBridge();
   (await model.next()).answer({ calls: [runCommand('ls')] });
   const ran = { exitCode: 0, output: '', duration_ms: 3, permissions: [] };
   bridge.succeed((await bridge.nextCall()).callId, 'ok', {

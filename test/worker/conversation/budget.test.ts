@@ -1,11 +1,19 @@
-import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ChatResponse } from '../../../shared/wire/documents.ts';
 import type { ScriptedReply, ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
-import { askStreamed, conversationObject, expectUsable, readResponse } from './conversing.ts';
+import {
+  alarmOf,
+  askHeld,
+  askStreamed,
+  conversationObject,
+  expectUsable,
+  readResponse,
+  startAnswer,
+} from './conversing.ts';
 import { callFrame, endFrames, holdModel, readFile, textFrame } from './held-model.ts';
 import { shiftClock } from './shifted-clock.ts';
 
@@ -83,8 +91,7 @@ describe('a budget that is spent', () => {
   });
 
   it('is counted on after a crash', async () => {
-    const model = holdModel();
-    const { reader, responseId } = await askStreamed({ budget: { maxTurns: 2 } });
+    const { model, reader, responseId } = await askHeld({ budget: { maxTurns: 2 } });
     (await model.next()).answer(working(0));
     (await model.next()).send(textFrame('half'));
     await reader.untilText('half');
@@ -228,11 +235,9 @@ describe('a budget of cost', () => {
 describe('a budget of time', () => {
   it('ends an answer in the middle of it, and keeps its text', async () => {
     const clock = shiftClock();
-    const model = holdModel();
-    const { reader, responseId, conversationId } = await askStreamed({
+    const { model, reader, responseId, conversationId, reply } = await startAnswer({
       budget: { maxSeconds: 30 },
     });
-    const reply = await model.next();
     reply.send(textFrame('So far'));
     await reader.untilText('So far');
     clock.aheadMs = 31_000;
@@ -281,20 +286,16 @@ describe('a budget of time', () => {
     const [start] = reader.events.flatMap(({ event }) =>
       event.type === 'response_start' ? [event.response.created] : [],
     );
-    const alarm = await runInDurableObject(conversationObject(conversationId), (_, { storage }) =>
-      storage.getAlarm(),
-    );
+    const alarm = await alarmOf(conversationId);
     expect(alarm).toBe(Date.parse(start ?? '') + 40_000);
     await reader.leave();
   });
 
   it('does not keep the alarm from coming soon to a run that no one looks after', async () => {
-    const model = holdModel();
-    const { reader, conversationId } = await askStreamed({ budget: { maxSeconds: 100_000 } });
-    const reply = await model.next();
-    const alarm = await runInDurableObject(conversationObject(conversationId), (_, { storage }) =>
-      storage.getAlarm(),
-    );
+    const { reader, conversationId, reply } = await startAnswer({
+      budget: { maxSeconds: 100_000 },
+    });
+    const alarm = await alarmOf(conversationId);
     expect(alarm).toBeLessThan(Date.now() + 100_000);
     reply.answer({ text: 'Done.' });
     await reader.toEnd();
@@ -302,8 +303,7 @@ describe('a budget of time', () => {
 });
 
 it('is counted by an estimate, which says so, where the model server reports no tokens', async () => {
-  const model = holdModel();
-  const { reader, responseId } = await askStreamed({ budget: { maxTokens: 100 } });
+  const { model, reader, responseId } = await askHeld({ budget: { maxTokens: 100 } });
   const { calls = [] } = working(0);
   const unreported = JSON.stringify(calls[0]?.arguments);
   const reply = await model.next();
@@ -345,9 +345,7 @@ it.each<[object, string]>([
 );
 
 it('cannot be changed by a message that steers', async () => {
-  const model = holdModel();
-  const { reader, conversationId } = await askStreamed();
-  const reply = await model.next();
+  const { reader, conversationId, reply } = await startAnswer();
   const steer = { conversationId, delivery: 'steer', budget: { maxTurns: 1 } };
   expect(await errorOf(await ask('and', steer))).toMatchObject({
     code: 'INVALID_REQUEST',

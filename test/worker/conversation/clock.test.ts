@@ -1,9 +1,8 @@
-import { runInDurableObject } from 'cloudflare:test';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DAY } from '../../../shared/units.ts';
 import { scriptModel } from '../api.ts';
 import { connectBridge, openBridge } from '../tunnel/scripted-bridge.ts';
-import { askStreamed, conversationObject, readResponse } from './conversing.ts';
+import { alarmOf, askStreamed, readResponse, startAnswer } from './conversing.ts';
 import { holdModel, readFile, textFrame } from './held-model.ts';
 import { type ShiftedClock, shiftClock } from './shifted-clock.ts';
 
@@ -19,9 +18,7 @@ describe.each([
   ['back', -DAY],
 ])('a clock that is set %s by a day', (_, jumpMs) => {
   it('holds nothing back while an answer streams', async () => {
-    const model = holdModel();
-    const { reader, responseId } = await askStreamed();
-    const reply = await model.next();
+    const { reader, responseId, reply } = await startAnswer();
     reply.send(textFrame('before '));
     await reader.untilText('before');
     clock.aheadMs = jumpMs;
@@ -65,11 +62,6 @@ describe.each([
     expect(await readResponse(responseId)).toMatchObject({ status: 'completed' });
   });
 });
-
-function alarmOf(conversationId: string): Promise<number | null> {
-  const stub = conversationObject(conversationId);
-  return runInDurableObject(stub, (_, { storage }) => storage.getAlarm());
-}
 
 function soonMs(): number {
   return Date.now() + 2_000;

@@ -1,10 +1,13 @@
 /** What the tests of runs share: a streamed message, what became of it, and the conversation's object. */
+import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { expect } from 'vitest';
-import type { ChatResponse } from '../../../shared/wire/documents.ts';
+import { expect, vi } from 'vitest';
+import { type ChatResponse, ConversationView } from '../../../shared/wire/documents.ts';
 import type { Conversation } from '../../../worker/conversation/object.ts';
 import { ask, call, chat, scriptModel } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';
+import { connectBridge } from '../tunnel/scripted-bridge.ts';
+import { type HeldModel, holdModel } from './held-model.ts';
 
 export interface Streamed {
   readonly reader: SseReader;
@@ -22,8 +25,46 @@ export async function askStreamed(more: Parameters<typeof ask>[1] = {}): Promise
   };
 }
 
+/** As {@link askStreamed}, with a model that waits for what the test answers. */
+export async function askHeld(
+  more?: Parameters<typeof ask>[1],
+): Promise<Streamed & { readonly model: HeldModel }> {
+  const model = holdModel();
+  return { model, ...(await askStreamed(more)) };
+}
+
+/** As {@link askHeld}, with the model's first request. */
+export async function startAnswer(more?: Parameters<typeof ask>[1]) {
+  const asked = await askHeld(more);
+  return { ...asked, reply: await asked.model.next() };
+}
+
+/** As {@link askHeld}, in a conversation with a bridge. */
+export async function askAtBridge() {
+  const bridge = await connectBridge();
+  return { bridge, ...(await askHeld({ bridgeId: bridge.bridgeId })) };
+}
+
 export async function readResponse(responseId: string): Promise<ChatResponse> {
   return await (await call(`chat/completions/${responseId}`)).json();
+}
+
+/** Waits until the response is complete. */
+export async function untilCompleted(responseId: string): Promise<void> {
+  await vi.waitFor(async () => {
+    expect((await readResponse(responseId)).status).toBe('completed');
+  });
+}
+
+export async function readView(
+  conversationId: string,
+  { account = 'ada', query = '' } = {},
+): Promise<ConversationView> {
+  const response = await call(`conversations/${conversationId}${query}`, { account });
+  expect(response.status).toBe(200);
+  const view: ConversationView = await response.json();
+  ConversationView.parse(view);
+  return view;
 }
 
 export async function cancel(responseId: string, account = 'ada'): Promise<unknown> {
@@ -40,4 +81,27 @@ export async function expectUsable(conversationId: string): Promise<void> {
 
 export function conversationObject(conversationId: string): DurableObjectStub<Conversation> {
   return env.CONVERSATIONS.get(env.CONVERSATIONS.idFromName(conversationId));
+}
+
+/** Ends the object's instance in the middle of what it does. */
+export async function crash(conversationId: string): Promise<void> {
+  await runInDurableObject(conversationObject(conversationId), (_, state) => {
+    state.abort('crash');
+  }).catch(() => undefined);
+}
+
+export function alarmOf(conversationId: string): Promise<number | null> {
+  const stub = conversationObject(conversationId);
+  return runInDurableObject(stub, (_, { storage }) => storage.getAlarm());
+}
+
+/** Empty where nothing is stored. */
+export function tablesOf(conversationId: string): Promise<unknown[]> {
+  return runInDurableObject(conversationObject(conversationId), (_, { storage }) =>
+    storage.sql.exec('select name from sqlite_master').toArray(),
+  );
+}
+
+export function newAccount(): string {
+  return `ada-${crypto.randomUUID()}`;
 }

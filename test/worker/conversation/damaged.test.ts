@@ -1,12 +1,19 @@
 import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ConversationExport, type ConversationList } from '../../../shared/api/conversations.ts';
-import { ChatResponse, ConversationView } from '../../../shared/wire/documents.ts';
+import { ChatResponse } from '../../../shared/wire/documents.ts';
 import { ask, call, chat, scriptModel } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
-import { askStreamed, conversationObject, readResponse } from './conversing.ts';
-import { holdModel, runCommand, textFrame } from './held-model.ts';
+import {
+  alarmOf,
+  askHeld,
+  conversationObject,
+  readResponse,
+  readView,
+  startAnswer,
+} from './conversing.ts';
+import { runCommand, textFrame } from './held-model.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -105,7 +112,7 @@ it('a damaged answer says that a part is missing, and everything else is shown',
     `update tape set body = 'x' where position > (select started from runs where ordinal = 2)
        and position < (select started from runs where ordinal = 3) - 2`,
   );
-  const view = await viewOf(conversationId, account);
+  const view = await readView(conversationId, { account });
   expect(view.messages.map(({ content }) => content)).toEqual(['First', 'Second', 'Third', 'more']);
   expect(view.responses.map(({ status }) => status)).toEqual(Array(3).fill('completed'));
   const [first, second, third] = view.responses.map(textsOf);
@@ -150,8 +157,7 @@ describe('a run at work on what is damaged ends with an error', () => {
     '%s.%s, while the bridge is at work',
     async (table, column) => {
       const bridge = await connectBridge();
-      const model = holdModel();
-      const { reader, responseId, conversationId } = await askStreamed({
+      const { model, reader, responseId, conversationId } = await askHeld({
         bridgeId: bridge.bridgeId,
       });
       (await model.next()).answer({ text: 'I look.', calls: [runCommand('ls')] });
@@ -170,8 +176,7 @@ describe('a run at work on what is damaged ends with an error', () => {
   );
 
   it('while the model is asked, and the next message is answered', async () => {
-    const model = holdModel();
-    const { reader, responseId, conversationId } = await askStreamed();
+    const { model, reader, responseId, conversationId } = await askHeld();
     (await model.next()).send(textFrame('Half an ans'));
     await reader.untilText('Half an ans');
     const waiting = await ask('next', { conversationId, stream: true });
@@ -180,14 +185,12 @@ describe('a run at work on what is damaged ends with an error', () => {
     (await model.next()).answer({ text: 'Here.' });
     await new SseReader(waiting).toEnd();
     await expectEnded(responseId);
-    const view = await viewOf(conversationId);
+    const view = await readView(conversationId);
     expect(view.responses.map(({ status }) => status)).toEqual(['error', 'completed']);
   });
 
   it('and one whose message waits', async () => {
-    const model = holdModel();
-    const { reader, conversationId } = await askStreamed();
-    const held = await model.next();
+    const { model, reader, conversationId, reply: held } = await startAnswer();
     held.send(textFrame('Half'));
     await reader.untilText('Half');
     const waiting = await ask('next', { conversationId, stream: true });
@@ -195,7 +198,7 @@ describe('a run at work on what is damaged ends with an error', () => {
     await runDurableObjectAlarm(conversationObject(conversationId));
     (await model.next()).answer({ text: 'Whole.' });
     await new SseReader(waiting).toEnd();
-    const view = await viewOf(conversationId);
+    const view = await readView(conversationId);
     expect(view.responses.map(({ status }) => status)).toEqual(['completed', 'error']);
     expect(view.messages.map(({ content }) => content)).toEqual(['go', 'next']);
     expect(model.count).toBe(2);
@@ -282,7 +285,7 @@ async function countRows({ conversationId }: Written, table: string): Promise<nu
 async function settle({ account, conversationId }: Written): Promise<void> {
   await vi.waitFor(
     async () => {
-      const { responses } = await viewOf(conversationId, account);
+      const { responses } = await readView(conversationId, { account });
       expect(responses.map(({ status }) => status)).not.toContain('streaming');
     },
     { timeout: 10_000, interval: 50 },
@@ -294,7 +297,7 @@ async function expectUsable({ account, conversationId }: Written, { keeps = 0 } 
   const path = `conversations/${conversationId}`;
   const list = await (await call('conversations', { account })).json<ConversationList>();
   expect(list.items.map(({ id }) => id)).toEqual([conversationId]);
-  const view = await viewOf(conversationId, account);
+  const view = await readView(conversationId, { account });
   const words = view.responses.flatMap(textsOf).filter((text) => / answer\.$/.test(text));
   expect(words.length).toBeGreaterThanOrEqual(keeps);
   const exported = await call(`${path}/export`, { account });
@@ -316,7 +319,7 @@ async function expectUsable({ account, conversationId }: Written, { keeps = 0 } 
   const fork = await call(`${path}/forks`, { account, body: { responseId: last } });
   if (fork.status !== 404) {
     const { conversationId: copy } = await fork.json<{ conversationId: string }>();
-    const copied = await viewOf(copy, account);
+    const copied = await readView(copy, { account });
     expect(copied.responses).toHaveLength(view.responses.length);
     expect((await call(`conversations/${copy}`, { account, method: 'DELETE' })).status).toBe(204);
   }
@@ -326,12 +329,6 @@ async function expectUsable({ account, conversationId }: Written, { keeps = 0 } 
   expect(next).toMatchObject({ status: 'completed' });
   expect((await call(path, { account, method: 'DELETE' })).status).toBe(204);
   expect((await call(path, { account })).status).toBe(404);
-}
-
-async function viewOf(conversationId: string, account = 'ada'): Promise<ConversationView> {
-  const response = await call(`conversations/${conversationId}`, { account });
-  expect(response.status).toBe(200);
-  return ConversationView.parse(await response.json());
 }
 
 async function expectEnded(responseId: string): Promise<void> {
@@ -345,7 +342,7 @@ async function expectEnded(responseId: string): Promise<void> {
 async function expectNoAlarmLoop(conversationId: string): Promise<void> {
   const stub = conversationObject(conversationId);
   for (let fired = 0; fired < 3; fired++) await runDurableObjectAlarm(stub);
-  expect(await runInDurableObject(stub, (_, { storage }) => storage.getAlarm())).toBe(null);
+  expect(await alarmOf(conversationId)).toBe(null);
 }
 
 function textsOf({ documents }: ChatResponse): string[] {

@@ -1,4 +1,4 @@
-import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
+import { evictDurableObject } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ConversationList } from '../../../shared/api/conversations.ts';
 import { Account } from '../../../worker/account/object.ts';
@@ -7,7 +7,14 @@ import { Tunnel } from '../../../worker/tunnel/object.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
-import { askStreamed, conversationObject } from './conversing.ts';
+import {
+  alarmOf,
+  askHeld,
+  askStreamed,
+  conversationObject,
+  newAccount,
+  tablesOf,
+} from './conversing.ts';
 import { holdModel, runCommand, textFrame } from './held-model.ts';
 
 afterEach(() => vi.restoreAllMocks());
@@ -59,8 +66,7 @@ it('takes a conversation off the list that is not there any more', async () => {
 describe('while a response is at work', () => {
   it('ends the request to the model, streams and waiting answers, and nothing is written again', async () => {
     const account = newAccount();
-    const model = holdModel();
-    const { reader, responseId, conversationId } = await askStreamed({ account });
+    const { model, reader, responseId, conversationId } = await askHeld({ account });
     const whole = new SseReader(await call(`conversations/${conversationId}/events`, { account }));
     const reply = await model.next();
     reply.send(textFrame('Beginning'));
@@ -112,8 +118,7 @@ describe('while a response is at work', () => {
 
   it('leaves nothing behind when the object wakes again', async () => {
     const account = newAccount();
-    const model = holdModel();
-    const { reader, conversationId } = await askStreamed({ account });
+    const { model, reader, conversationId } = await askHeld({ account });
     await model.next();
     await remove(conversationId, account);
     await reader.toEnd();
@@ -181,10 +186,6 @@ function slow<This, Arguments extends unknown[], Result>(
   };
 }
 
-function newAccount(): string {
-  return `ada-${crypto.randomUUID()}`;
-}
-
 function remove(conversationId: string, account: string): Promise<Response> {
   return call(`conversations/${conversationId}`, { method: 'DELETE', account });
 }
@@ -195,12 +196,6 @@ async function list(account: string): Promise<ConversationList['items']> {
 }
 
 async function expectNothingStored(conversationId: string): Promise<void> {
-  const left = await runInDurableObject(
-    conversationObject(conversationId),
-    async (_, { storage }) => ({
-      tables: storage.sql.exec('select name from sqlite_master').toArray(),
-      alarm: await storage.getAlarm(),
-    }),
-  );
-  expect(left).toEqual({ tables: [], alarm: null });
+  expect(await tablesOf(conversationId)).toEqual([]);
+  expect(await alarmOf(conversationId)).toBeNull();
 }

@@ -1,4 +1,4 @@
-import { abortAllDurableObjects, runInDurableObject } from 'cloudflare:test';
+import { abortAllDurableObjects } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { ConversationView } from '../../../shared/wire/documents.ts';
@@ -9,14 +9,22 @@ import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { ask, call, errorOf, scriptModel } from '../api.ts';
 import { SseReader, textOf } from '../follow/sse-reader.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
-import { askStreamed, cancel, conversationObject, readResponse } from './conversing.ts';
+import {
+  alarmOf,
+  askAtBridge,
+  askHeld,
+  askStreamed,
+  cancel,
+  readResponse,
+  readView,
+  startAnswer,
+} from './conversing.ts';
 import { endFrames, holdModel, readFile, runCommand, textFrame } from './held-model.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
 it('takes no more messages than can wait, and takes them again later', async () => {
-  const model = holdModel();
-  const { conversationId, responseId, reader } = await askStreamed();
+  const { model, conversationId, responseId, reader } = await askHeld();
   await model.next();
   const waiting = Array.from({ length: RUN_LIMITS.maxWaiting }, () =>
     askStreamed({ conversationId }),
@@ -33,8 +41,7 @@ it('takes no more messages than can wait, and takes them again later', async () 
 });
 
 it('takes no more messages that steer than can wait', async () => {
-  const model = holdModel();
-  const { conversationId, responseId, reader } = await askStreamed();
+  const { model, conversationId, responseId, reader } = await askHeld();
   await model.next();
   const steering = { conversationId, delivery: 'steer' };
   const steers = await Promise.all(
@@ -50,8 +57,7 @@ it('takes no more messages that steer than can wait', async () => {
 });
 
 it('lets no more wait than an object can hold, neither sent nor by a change', async () => {
-  const model = holdModel();
-  const { conversationId, reader } = await askStreamed();
+  const { model, conversationId, reader } = await askHeld();
   await model.next();
   const pasted = ['user', 'assistant', 'user'].map((role) => ({
     role,
@@ -80,8 +86,7 @@ it('lets no more wait than an object can hold, neither sent nor by a change', as
 });
 
 it('counts what steers as part of what waits', async () => {
-  const model = holdModel();
-  const { conversationId, reader } = await askStreamed();
+  const { model, conversationId, reader } = await askHeld();
   await model.next();
   const steer = () => ask('x'.repeat(499_000), { conversationId, delivery: 'steer', stream: true });
   const fitting = Math.floor(RUN_LIMITS.maxWaitingChars / 500_000);
@@ -104,9 +109,7 @@ describe('a message that steers', () => {
     ['include', { include: ['reasoning'] }],
     ['messages', { messages: ['system', 'user'].map((role) => ({ role, content: 'on' })) }],
   ])('takes no %s, which the run at work would not keep to', async (path, fields) => {
-    const model = holdModel();
-    const { reader, conversationId } = await askStreamed();
-    const reply = await model.next();
+    const { model, reader, conversationId, reply } = await startAnswer();
     const steering = { conversationId, delivery: 'steer', ...fields };
     expect(await errorOf(await ask('on', steering))).toMatchObject({
       status: 400,
@@ -123,9 +126,7 @@ describe('a message that steers', () => {
   });
 
   it('is told to the model before its next request, and the stream says where', async () => {
-    const model = holdModel();
-    const bridge = await connectBridge();
-    const { reader, responseId, conversationId } = await askStreamed({ bridgeId: bridge.bridgeId });
+    const { model, bridge, reader, responseId, conversationId } = await askAtBridge();
     (await model.next()).answer({ calls: [readFile('a')] });
     const { callId } = await bridge.nextCall();
     const steering = await askStreamed({ conversationId, delivery: 'steer', device: 'phone' });
@@ -141,7 +142,7 @@ describe('a message that steers', () => {
     expect(types.filter((type) => type === 'message')).toHaveLength(2);
     expect(types.indexOf('steered')).toBeGreaterThan(types.lastIndexOf('tool_result'));
     await steering.reader.toEnd();
-    const view: ConversationView = await (await call(`conversations/${conversationId}`)).json();
+    const view = await readView(conversationId);
     expect(view.responses).toHaveLength(1);
     expect(view.messages[1]).toMatchObject({
       ...{ responseId, device: 'phone', steers: true, afterSequence: 1 },
@@ -149,9 +150,7 @@ describe('a message that steers', () => {
   });
 
   it('makes a run go on that would have ended, also over a crash', async () => {
-    const model = holdModel();
-    const { reader, conversationId } = await askStreamed();
-    const first = await model.next();
+    const { model, reader, conversationId, reply: first } = await startAnswer();
     first.send(textFrame('One'));
     await reader.untilText('One');
     const steering = await askStreamed({ conversationId, delivery: 'steer' });
@@ -171,8 +170,7 @@ describe('a message that steers', () => {
   });
 
   it('stands at the same place for a reader who opened the conversation before, also behind a crash', async () => {
-    const model = holdModel();
-    const { reader, conversationId } = await askStreamed();
+    const { model, reader, conversationId } = await askHeld();
     (await model.next()).send(textFrame('Taken back'));
     await reader.untilText('Taken back');
     await abortAllDurableObjects();
@@ -194,8 +192,7 @@ describe('a message that steers', () => {
   });
 
   it('is heard by the next run where its own did not live to hear it', async () => {
-    const model = holdModel();
-    const { reader, responseId, conversationId } = await askStreamed();
+    const { model, reader, responseId, conversationId } = await askHeld();
     await model.next();
     const steering = await askStreamed({ conversationId, delivery: 'steer' });
     await cancel(responseId);
@@ -209,8 +206,7 @@ describe('a message that steers', () => {
   });
 
   it('is a message like any other where nothing is at work', async () => {
-    const model = holdModel();
-    const { reader, responseId, conversationId } = await askStreamed();
+    const { model, reader, responseId, conversationId } = await askHeld();
     (await model.next()).answer({ text: 'One.' });
     await reader.toEnd();
     const second = await askStreamed({ conversationId, delivery: 'steer' });
@@ -220,9 +216,7 @@ describe('a message that steers', () => {
   });
 
   it('is told once where its request is repeated with its key', async () => {
-    const model = holdModel();
-    const { reader, responseId, conversationId } = await askStreamed();
-    const reply = await model.next();
+    const { model, reader, responseId, conversationId, reply } = await startAnswer();
     const body = {
       messages: [{ role: 'user', content: 'more' }],
       ...{ conversationId, delivery: 'steer', stream: true },
@@ -243,9 +237,7 @@ describe('a message that steers', () => {
 
 describe('a message that interrupts', () => {
   it('ends the run at work, at the model too, and is answered next', async () => {
-    const model = holdModel();
-    const { reader, responseId, conversationId } = await askStreamed();
-    const reply = await model.next();
+    const { model, reader, responseId, conversationId, reply } = await startAnswer();
     reply.send(textFrame('Long st'));
     await reader.untilText('Long st');
     const second = await askStreamed({ conversationId, delivery: 'interrupt' });
@@ -259,13 +251,11 @@ describe('a message that interrupts', () => {
 
 describe('a message that waits', () => {
   it('can say something else, and everybody sees it', async () => {
-    const model = holdModel();
-    const { reader, conversationId } = await askStreamed();
-    const reply = await model.next();
+    const { model, reader, conversationId, reply } = await startAnswer();
     const waiting = await askStreamed({ conversationId });
     const edited = await edit(waiting.responseId, 'Something else.');
     expect(await edited.json()).toEqual({ id: waiting.responseId, status: 'queued' });
-    const view: ConversationView = await (await call(`conversations/${conversationId}`)).json();
+    const view = await readView(conversationId);
     expect(view.messages.map(({ content }) => content)).toEqual(['go', 'Something else.']);
     reply.answer({ text: 'One.' });
     const next = await model.next();
@@ -277,9 +267,7 @@ describe('a message that waits', () => {
   });
 
   it('cannot once it is answered, and not by anybody else', async () => {
-    const model = holdModel();
-    const { reader, responseId } = await askStreamed();
-    const reply = await model.next();
+    const { reader, responseId, reply } = await startAnswer();
     expect(await errorOf(await edit(responseId, 'x'))).toMatchObject({
       ...{ status: 409, code: 'ALREADY_STARTED' },
     });
@@ -291,9 +279,7 @@ describe('a message that waits', () => {
   });
 
   it('cannot outgrow a request with what was sent beside it, and stays as it was', async () => {
-    const model = holdModel();
-    const { reader, conversationId } = await askStreamed();
-    const reply = await model.next();
+    const { reader, conversationId, reply } = await startAnswer();
     const long = 'x'.repeat(480_000);
     const before = ['user', 'assistant', 'user'].map((role) => ({ role, content: long }));
     const messages = [...before, { role: 'user', content: 'short' }];
@@ -303,7 +289,7 @@ describe('a message that waits', () => {
     expect(await errorOf(await edit(responseId, '語'.repeat(200_000)))).toMatchObject({
       ...{ status: 413, code: 'PAYLOAD_TOO_LARGE' },
     });
-    const view: ConversationView = await (await call(`conversations/${conversationId}`)).json();
+    const view = await readView(conversationId);
     expect(view.messages.map(({ content }) => content)).toEqual(['go', 'short']);
     expect((await edit(responseId, 'other')).status).toBe(200);
     await cancel(responseId);
@@ -352,14 +338,12 @@ describe('a message for a busy conversation', () => {
   });
 
   it('is refused when it must not wait, and leaves no trace', async () => {
-    const model = holdModel();
-    const { reader, conversationId } = await askStreamed();
-    const reply = await model.next();
+    const { model, reader, conversationId, reply } = await startAnswer();
     const refused = await ask('now', { conversationId, delivery: 'reject' });
     expect(await errorOf(refused)).toMatchObject({ status: 409, code: 'CONVERSATION_BUSY' });
     reply.answer({ text: 'One.' });
     await reader.toEnd();
-    const view: ConversationView = await (await call(`conversations/${conversationId}`)).json();
+    const view = await readView(conversationId);
     expect(view.messages).toHaveLength(1);
     const accepted = await askStreamed({ conversationId, delivery: 'reject' });
     (await model.next()).answer({ text: 'Two.' });
@@ -367,8 +351,7 @@ describe('a message for a busy conversation', () => {
   });
 
   it('starts once when two are sent at the same time', async () => {
-    const model = holdModel();
-    const { reader, conversationId } = await askStreamed();
+    const { model, reader, conversationId } = await askHeld();
     (await model.next()).answer({ text: 'One.' });
     await reader.toEnd();
     const both = await Promise.all([
@@ -385,9 +368,7 @@ describe('a message for a busy conversation', () => {
 
 describe('a cancel', () => {
   it('ends a running answer for everyone, gives the request up and starts what waits', async () => {
-    const model = holdModel();
-    const { reader, responseId, conversationId } = await askStreamed();
-    const reply = await model.next();
+    const { model, reader, responseId, conversationId, reply } = await startAnswer();
     reply.send(textFrame('Beginning'));
     await reader.untilText('Beginning');
     const waiting = await askStreamed({ conversationId });
@@ -405,14 +386,12 @@ describe('a cancel', () => {
   });
 
   it('ends a message that waits, before it starts', async () => {
-    const model = holdModel();
-    const { reader, conversationId } = await askStreamed();
-    const reply = await model.next();
+    const { model, reader, conversationId, reply } = await startAnswer();
     const waiting = await askStreamed({ conversationId });
     const asJson = ask('json', { conversationId });
     await waiting.reader.untilType('message');
     expect(await cancel(waiting.responseId)).toMatchObject({ status: 'cancelled' });
-    const view: ConversationView = await (await call(`conversations/${conversationId}`)).json();
+    const view = await readView(conversationId);
     expect(view.messages.map(({ cancelled }) => cancelled)).toEqual([undefined, true, undefined]);
     const events = await waiting.reader.toEnd();
     expect(events.map(({ event }) => event.type)).toEqual(['message', 'done']);
@@ -505,8 +484,7 @@ describe('a cancel', () => {
   });
 
   it('of an unknown response is a 404', async () => {
-    const model = holdModel();
-    const { reader, responseId } = await askStreamed();
+    const { model, reader, responseId } = await askHeld();
     (await model.next()).answer({ text: 'One.' });
     await reader.toEnd();
     const unknown = `${responseId.slice(0, -4)}00ff`;
@@ -536,9 +514,7 @@ describe('a message whose bridge cannot be asked for its tools', () => {
     looking.mockImplementation(() => new Promise(() => undefined));
     const { reader, conversationId } = await askStreamed({ bridgeId });
     await vi.waitFor(() => expect(looking).toHaveBeenCalledTimes(2));
-    const alarm = await runInDurableObject(conversationObject(conversationId), (_, { storage }) =>
-      storage.getAlarm(),
-    );
+    const alarm = await alarmOf(conversationId);
     expect(alarm).not.toBeNull();
     await reader.leave();
   });

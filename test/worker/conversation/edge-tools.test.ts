@@ -1,11 +1,18 @@
 import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
-import type { ChatResponse, ConversationView } from '../../../shared/wire/documents.ts';
+import type { ChatResponse } from '../../../shared/wire/documents.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
 import { type ReadEvent, SseReader } from '../follow/sse-reader.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
-import { askStreamed, conversationObject, expectUsable, readResponse } from './conversing.ts';
+import {
+  askAtBridge,
+  askStreamed,
+  conversationObject,
+  expectUsable,
+  readResponse,
+  readView,
+} from './conversing.ts';
 import { holdModel, readFile } from './held-model.ts';
 
 afterEach(() => vi.restoreAllMocks());
@@ -180,7 +187,7 @@ describe('create_plan', () => {
     });
     const { conversationId } = await chat('plan it', { mode: 'plan' });
     await chat('do it', { conversationId, mode: 'agent' });
-    const view: ConversationView = await (await call(`conversations/${conversationId}`)).json();
+    const view = await readView(conversationId);
     expect(view.responses[0]?.documents[0]?.metadata['todos']).toMatchObject([
       { id: 'make', content: 'Make it', status: 'completed', dependencies: [] },
       { id: 'use', status: 'pending', dependencies: ['make'] },
@@ -445,9 +452,7 @@ describe('ask_question', () => {
   });
 
   it('waits beside calls that the bridge runs', async () => {
-    const model = holdModel();
-    const bridge = await connectBridge();
-    const { reader, conversationId } = await askStreamed({ bridgeId: bridge.bridgeId });
+    const { model, bridge, reader, conversationId } = await askAtBridge();
     (await model.next()).answer({ calls: [readFile('a'), QUESTIONS] });
     bridge.succeed((await bridge.nextCall()).callId, 'content');
     await bridge.next('ack');

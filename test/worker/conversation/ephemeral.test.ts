@@ -1,14 +1,20 @@
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, expect, it, vi } from 'vitest';
 import { newConversationId, responseIdOf } from '../../../shared/ids.ts';
 import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
-import type { ConversationView } from '../../../shared/wire/documents.ts';
 import { SubagentState } from '../../../shared/wire/subagents.ts';
 import { Tunnel } from '../../../worker/tunnel/object.ts';
 import { call, errorOf, scriptModel } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
-import { cancel, conversationObject } from './conversing.ts';
+import {
+  alarmOf,
+  cancel,
+  conversationObject,
+  newAccount,
+  readView,
+  tablesOf,
+} from './conversing.ts';
 import { holdModel, runCommand } from './held-model.ts';
 import { scriptTree, taskCall } from './subagents/tree.ts';
 
@@ -82,9 +88,7 @@ it('takes its subagents at every depth along, and none of them is listed', async
 });
 
 async function subagentOf(conversationId: string, account: string): Promise<string> {
-  const view: ConversationView = await (
-    await call(`conversations/${conversationId}`, { account })
-  ).json();
+  const view = await readView(conversationId, { account });
   const state = SubagentState.parse(view.responses[0]?.documents[0]?.metadata['subagent']);
   return state.conversationId ?? '';
 }
@@ -129,20 +133,4 @@ async function submitEphemeral(account: string, bridgeId: string | null = null) 
 function later(ms: number): void {
   const now = Date.now();
   vi.spyOn(Date, 'now').mockImplementation(() => now + ms);
-}
-
-function newAccount(): string {
-  return `ada-${crypto.randomUUID()}`;
-}
-
-function alarmOf(conversationId: string): Promise<number | null> {
-  return runInDurableObject(conversationObject(conversationId), (_, { storage }) =>
-    storage.getAlarm(),
-  );
-}
-
-function tablesOf(conversationId: string): Promise<unknown[]> {
-  return runInDurableObject(conversationObject(conversationId), (_, { storage }) =>
-    storage.sql.exec('select name from sqlite_master').toArray(),
-  );
 }

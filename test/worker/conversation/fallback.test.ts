@@ -5,8 +5,8 @@ import { UPSTREAM_LIMITS } from '../../../worker/upstream/limits.ts';
 import { type AnthropicBlock, anthropicFrames } from '../../far-ends/native-events.ts';
 import { type ScriptedRequest, streamOf } from '../../far-ends/reply-script.ts';
 import { ask, chat, errorOf, type ModelAnswer, scriptModel } from '../api.ts';
-import { askStreamed, readResponse } from './conversing.ts';
-import { callFrame, endFrames, holdModel, textFrame } from './held-model.ts';
+import { askStreamed, readResponse, startAnswer } from './conversing.ts';
+import { callFrame, endFrames, textFrame } from './held-model.ts';
 
 /** The settings of the Worker under test, which it reads at each request. */
 const settings = env as { MODELS?: string };
@@ -127,9 +127,7 @@ describe('a model that cannot answer', () => {
   });
 
   it('is not replaced once something was shown', async () => {
-    const model = holdModel();
-    const { reader, responseId } = await askStreamed({ model: 'main' });
-    const reply = await model.next();
+    const { model, reader, responseId, reply } = await startAnswer({ model: 'main' });
     reply.send(textFrame('Some words'));
     await reader.untilText('Some words');
     reply.send('data: {"error":{"type":"overloaded_error","message":"full"}}\n\n');
@@ -141,9 +139,7 @@ describe('a model that cannot answer', () => {
 });
 
 it('goes on with the fallback after a crash, and to the end of the run', async () => {
-  const model = holdModel();
-  const { reader, responseId } = await askStreamed({ model: 'main' });
-  const first = await model.next();
+  const { model, reader, responseId, reply: first } = await startAnswer({ model: 'main' });
   first.send('data: {"error":{"type":"overloaded_error","message":"full"}}\n\n');
   first.close();
   expect((await model.next()).request.model).toBe('small');
@@ -162,9 +158,7 @@ it('goes on with the fallback after a crash, and to the end of the run', async (
 
 describe('a response costs what the models that answered cost', () => {
   it('and each turn has the price of its own', async () => {
-    const model = holdModel();
-    const { reader, responseId } = await askStreamed({ model: 'main' });
-    const first = await model.next();
+    const { model, reader, responseId, reply: first } = await startAnswer({ model: 'main' });
     first.send(callFrame(0, 'c1', 'todo_write', '{"merge":false,"todos":[]}'));
     first.send(...endFrames('tool_calls', USAGE));
     first.close();
@@ -185,9 +179,7 @@ describe('a response costs what the models that answered cost', () => {
   });
 
   it('and says which requests nobody counted', async () => {
-    const model = holdModel();
-    const { reader, responseId } = await askStreamed({ model: 'main' });
-    const first = await model.next();
+    const { model, reader, responseId, reply: first } = await startAnswer({ model: 'main' });
     first.send(callFrame(0, 'c1', 'todo_write', '{"merge":false,"todos":[]}'));
     first.send(...endFrames('tool_calls'));
     first.close();
@@ -206,9 +198,7 @@ describe('a response costs what the models that answered cost', () => {
   });
 
   it('and nothing is said where a price is not known', async () => {
-    const model = holdModel();
-    const { reader, responseId } = await askStreamed({ model: 'large' });
-    const reply = await model.next();
+    const { reader, responseId, reply } = await startAnswer({ model: 'large' });
     reply.send(textFrame('Done.'), ...endFrames('stop', USAGE));
     reply.close();
     await reader.toEnd();
@@ -227,9 +217,7 @@ describe('a table that is wrong', () => {
   });
 
   it('and became so while a run waited, is an error of the run', async () => {
-    const model = holdModel();
-    const { reader, responseId } = await askStreamed({ model: 'main' });
-    const reply = await model.next();
+    const { reader, responseId, reply } = await startAnswer({ model: 'main' });
     settings.MODELS = '[{"id": 7}]';
     reply.send(
       callFrame(0, 'c1', 'todo_write', '{"merge":false,"todos":[]}'),

@@ -1,12 +1,20 @@
-import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
+import { evictDurableObject } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { FINDING_LIMITS } from '../../../shared/limits.ts';
 import type { Findings } from '../../../shared/wire/findings.ts';
 import { FINDINGS_FEATURE, LOOK } from '../../../shared/wire/tunnel.ts';
-import { call, chat, scriptModel } from '../api.ts';
+import { call, chat } from '../api.ts';
 import { connectLookingBridge, contextOf, type ScriptedBridge } from '../tunnel/scripted-bridge.ts';
-import { askStreamed, cancel, conversationObject, readResponse } from './conversing.ts';
+import {
+  askStreamed,
+  cancel,
+  conversationObject,
+  crash,
+  readResponse,
+  untilCompleted,
+} from './conversing.ts';
 import { holdModel } from './held-model.ts';
+import { query, conversation as toldConversation } from './told.ts';
 
 const NOTHING: Findings = { attachments: [], openFiles: [], changed: [], touched: [] };
 const FILE = { type: 'file', name: 'src/a.ts', text: '1|let a;' } as const;
@@ -109,18 +117,14 @@ describe('what a message mentions', () => {
       messages: [{ role: 'user', content: 'see @src/a.ts' }],
     });
     await bridge.next('look');
-    await runInDurableObject(conversationObject(conversationId), (_, state) => {
-      state.abort('crash');
-    }).catch(() => undefined);
+    await crash(conversationId);
     bridge.sees = contextOf('a.ts');
     bridge.finds = { ...NOTHING, attachments: [FILE] };
     expect((await readResponse(responseId)).status).toBe('queued');
     const next = await model.next();
     expect(String(next.request.messages.at(-1)?.content)).toContain(FILE_TOLD);
     next.answer({ text: 'Done.' });
-    await vi.waitFor(async () => {
-      expect((await readResponse(responseId)).status).toBe('completed');
-    });
+    await untilCompleted(responseId);
   });
 
   it('holds up no later message where the first is cancelled during the look', async () => {
@@ -201,9 +205,7 @@ describe('what a message that steers mentions', () => {
     await steer(conversationId, 'see @src/a.ts');
     held.answer({ text: 'One.' });
     await bridge.next('look');
-    await runInDurableObject(conversationObject(conversationId), (_, state) => {
-      state.abort('crash');
-    }).catch(() => undefined);
+    await crash(conversationId);
     await readResponse(first.responseId);
     const { lookId } = await bridge.next('look');
     await steer(conversationId, 'and @gone.ts');
@@ -218,9 +220,7 @@ describe('what a message that steers mentions', () => {
       `<not_attached>\ngone.ts\nNo.\n</not_attached>\n\n${query('and @gone.ts')}`,
     ]);
     next.answer({ text: 'Two.' });
-    await vi.waitFor(async () => {
-      expect((await readResponse(first.responseId)).status).toBe('completed');
-    });
+    await untilCompleted(first.responseId);
   });
 
   it('holds up no cancel, and is said to be missing where the bridge does not answer', async () => {
@@ -320,9 +320,7 @@ describe('what a message that steers mentions', () => {
         }
         expect(asked.request.messages.at(-3)?.content).toContain(told);
         asked.answer({ text: 'Two.' });
-        await vi.waitFor(async () => {
-          expect((await readResponse(responseId)).status).toBe('completed');
-        });
+        await untilCompleted(responseId);
         expect((await readResponse(responseId)).metadata.attachments).toHaveLength(2);
         expect(bridge.frames.filter(({ type }) => type === 'look')).toEqual([]);
         await reader.leave();
@@ -371,12 +369,6 @@ describe('what a message that steers mentions', () => {
 
   function sendLook(bridge: ScriptedBridge, lookId: string, findings: Findings) {
     bridge.send({ type: 'context', lookId, context: contextOf('a.ts'), findings });
-  }
-
-  async function crash(conversationId: string) {
-    await runInDurableObject(conversationObject(conversationId), (_, state) => {
-      state.abort('crash');
-    }).catch(() => undefined);
   }
 
   async function atWork() {
@@ -485,23 +477,6 @@ function looking(): Promise<ScriptedBridge> {
   return connectLookingBridge('a.ts', [LOOK, FINDINGS_FEATURE]);
 }
 
-async function conversation(features = [LOOK, FINDINGS_FEATURE]) {
-  const bridge = await connectLookingBridge('a.ts', features);
-  const requests = scriptModel(() => ({ text: 'Ok.' }));
-  let id: string | undefined;
-  const say = async (content: string, more: Record<string, unknown> = {}) => {
-    const place = id === undefined ? { bridgeId: bridge.bridgeId } : { conversationId: id };
-    const response = await chat(content, { ...place, ...more });
-    id = response.conversationId;
-    return response;
-  };
-  const told = () =>
-    (requests.at(-1)?.messages ?? [])
-      .filter(({ role }) => role === 'user')
-      .map(({ content }) => String(content));
-  return { bridge, requests, say, told, conversationId: () => id ?? '' };
-}
-
-function query(words: string): string {
-  return `<user_query>\n${words}\n</user_query>`;
+function conversation(features = [LOOK, FINDINGS_FEATURE]) {
+  return toldConversation(() => ({}), features);
 }

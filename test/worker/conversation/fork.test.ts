@@ -8,7 +8,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ConversationExport } from '../../../shared/api/conversations.ts';
 import { newConversationId, responseIdOf } from '../../../shared/ids.ts';
 import { CONVERSATION_LIMITS, REQUEST_LIMITS } from '../../../shared/limits.ts';
-import { type ChatResponse, ConversationView } from '../../../shared/wire/documents.ts';
+import type { ChatResponse } from '../../../shared/wire/documents.ts';
 import type { TapeEvent } from '../../../shared/wire/events.ts';
 import { foldConversation } from '../../../shared/wire/fold.ts';
 import { copyTapeRow } from '../../../worker/conversation/fork/copy-events.ts';
@@ -18,7 +18,16 @@ import { Tunnel } from '../../../worker/tunnel/object.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';
 import { connectBridge, type ScriptedBridge } from '../tunnel/scripted-bridge.ts';
-import { askStreamed, cancel, conversationObject } from './conversing.ts';
+import {
+  askHeld,
+  askStreamed,
+  cancel,
+  conversationObject,
+  newAccount,
+  readView,
+  startAnswer,
+  tablesOf,
+} from './conversing.ts';
 import { type HeldModel, holdModel, runCommand } from './held-model.ts';
 
 afterEach(() => vi.restoreAllMocks());
@@ -29,9 +38,9 @@ describe('a fork', () => {
     scriptModel((_, number) => ({ text: `Reply ${number}.` }));
     const { id, conversationId } = await chat('first', { account });
     await chat('second', { account, conversationId });
-    const original = await view(conversationId, account);
+    const original = await readView(conversationId, { account });
     const forked = await forkAt(conversationId, id, account);
-    const copy = await view(forked, account);
+    const copy = await readView(forked, { account });
     const responseId = responseIdOf(forked, 1);
     const { created, position } = copy;
     expect(created >= original.created).toBe(true);
@@ -51,7 +60,7 @@ describe('a fork', () => {
     expect(await (await call(`chat/completions/${responseId}`, { account })).json()).toEqual(
       copy.responses[0],
     );
-    expect(await view(conversationId, account)).toEqual(original);
+    expect(await readView(conversationId, { account })).toEqual(original);
   });
 
   it('is listed with the title and found by the words of the old one', async () => {
@@ -68,7 +77,10 @@ describe('a fork', () => {
       items: unknown[];
     }>();
     expect(items).toMatchObject([{ id: forked, title: 'Renamed', archived: false }]);
-    expect(await view(forked, account)).toMatchObject({ title: 'Renamed', archived: false });
+    expect(await readView(forked, { account })).toMatchObject({
+      title: 'Renamed',
+      archived: false,
+    });
   });
 
   it('goes on by itself, as the old one does: the model sees each its own past', async () => {
@@ -93,7 +105,7 @@ describe('a fork', () => {
       expect(texts.match(/on in conv_/g)).toHaveLength(1);
       answer({ text: 'Tested.' });
       await new SseReader(next).toEnd();
-      const { responses } = await view(conversationId, account);
+      const { responses } = await readView(conversationId, { account });
       expect(responses.map(({ id }) => id)).toEqual([
         responseIdOf(conversationId, 1),
         responseIdOf(conversationId, 2),
@@ -110,7 +122,7 @@ describe('a fork', () => {
     await evictDurableObject(conversationObject(forked));
     await chat('second', { account, conversationId: forked });
     expect(
-      (await view(forked, account)).responses.map(({ documents }) => documents[0]?.content),
+      (await readView(forked, { account })).responses.map(({ documents }) => documents[0]?.content),
     ).toEqual(['Reply 0.', 'Reply 1.']);
   });
 
@@ -131,8 +143,7 @@ describe('a fork', () => {
 
   it('begins without those of messages that steered the old one', async () => {
     const account = newAccount();
-    const model = holdModel();
-    const { conversationId, responseId, reader } = await askStreamed({ account });
+    const { model, conversationId, responseId, reader } = await askHeld({ account });
     const headers = { 'idempotency-key': 'steer' };
     const send = (to: string): Promise<Response> => {
       const messages = [{ role: 'user', content: 'shorter' }];
@@ -159,7 +170,7 @@ describe('a fork', () => {
     const forked = await forkAt(conversationId, id, account);
     await call(`conversations/${conversationId}`, { method: 'DELETE', account });
     const again = await forkAt(forked, responseIdOf(forked, 1), account);
-    expect((await view(again, account)).messages).toMatchObject([{ content: 'first' }]);
+    expect((await readView(again, { account })).messages).toMatchObject([{ content: 'first' }]);
   });
 
   it('takes a conversation of many pages', async () => {
@@ -199,7 +210,7 @@ describe('while the conversation is at work', () => {
     await first.reader.toEnd();
     const second = await model.next();
     const forked = await forkAt(conversationId, first.responseId, account);
-    expect(await view(forked, account)).toMatchObject({
+    expect(await readView(forked, { account })).toMatchObject({
       messages: [{ content: 'go' }],
       responses: [{ documents: [{ content: 'One.' }] }],
     });
@@ -211,13 +222,11 @@ describe('while the conversation is at work', () => {
 
   it('a fork before a response takes what is earlier: of a first one, nothing', async () => {
     const account = newAccount();
-    const model = holdModel();
-    const { reader, conversationId } = await askStreamed({ account });
-    const reply = await model.next();
+    const { model, reader, conversationId, reply } = await startAnswer({ account });
     const to = { account, conversationId: newConversationId(crypto.randomUUID()) };
     const source = { from: conversationId, ordinal: 1, through: false, title: 'Edited' };
     await forkConversation(env, to, source);
-    expect(await view(to.conversationId, account)).toMatchObject({
+    expect(await readView(to.conversationId, { account })).toMatchObject({
       title: 'Edited',
       messages: [],
       responses: [],
@@ -243,7 +252,7 @@ describe('while the conversation is at work', () => {
     reply.answer({ text: 'One.' });
     await first.reader.toEnd();
     const forked = await forkAt(conversationId, first.responseId, account);
-    const copy = await view(forked, account);
+    const copy = await readView(forked, { account });
     expect([copy.messages.length, copy.responses.length]).toEqual([1, 1]);
     const third = chat('third', { account, conversationId: forked });
     (await model.next()).answer({ text: 'Three.' });
@@ -286,7 +295,7 @@ describe('a copy that is given up in the middle', () => {
     broken.mockRestore();
     await forkConversation(env, to, source);
     await forkConversation(env, to, source);
-    expect((await view(to.conversationId, account)).responses).toHaveLength(1);
+    expect((await readView(to.conversationId, { account })).responses).toHaveLength(1);
     expect(await listedOf(account)).toBe(2);
   });
 
@@ -300,7 +309,7 @@ describe('a copy that is given up in the middle', () => {
   it('is begun anew after the object died with it', async () => {
     const { account, to, source } = await halfCopied();
     await forkConversation(env, to, source);
-    expect((await view(to.conversationId, account)).responses).toHaveLength(1);
+    expect((await readView(to.conversationId, { account })).responses).toHaveLength(1);
   });
 
   it('leaves nothing in a new conversation that gets its id', async () => {
@@ -313,7 +322,7 @@ describe('a copy that is given up in the middle', () => {
     const submitted = await conversationObject(to.conversationId).submit(to, submission);
     expect(submitted).toMatchObject({ ok: true });
     await vi.waitFor(async () => {
-      const { messages, responses } = await view(to.conversationId, account);
+      const { messages, responses } = await readView(to.conversationId, { account });
       expect(messages).toMatchObject([{ content: 'go' }]);
       expect(responses).toMatchObject([{ status: 'completed' }]);
     });
@@ -331,7 +340,7 @@ describe('a copy that is given up in the middle', () => {
     });
     await Promise.all([forkConversation(env, to, source), forkConversation(env, to, source)]);
     expect(pages).toHaveBeenCalledOnce();
-    expect((await view(to.conversationId, account)).responses).toHaveLength(1);
+    expect((await readView(to.conversationId, { account })).responses).toHaveLength(1);
   });
 });
 
@@ -360,7 +369,9 @@ it.each(['before', 'after'] as const)(
     expect(await submitted).toMatchObject({ ok: false, code: 'IDEMPOTENCY_CONFLICT' });
     may.copy = true;
     await forked;
-    expect((await view(to.conversationId, account)).messages).toMatchObject([{ content: 'first' }]);
+    expect((await readView(to.conversationId, { account })).messages).toMatchObject([
+      { content: 'first' },
+    ]);
   },
 );
 
@@ -407,10 +418,6 @@ it('an event that stays behind leaves its position free', () => {
   ]);
 });
 
-function newAccount(): string {
-  return `ada-${crypto.randomUUID()}`;
-}
-
 function fork(conversationId: string, responseId: string, account: string): Promise<Response> {
   return call(`conversations/${conversationId}/forks`, { body: { responseId }, account });
 }
@@ -423,11 +430,6 @@ async function forkAt(
   const response = await fork(conversationId, responseId, account);
   expect(response.status).toBe(201);
   return (await response.json<{ conversationId: string }>()).conversationId;
-}
-
-async function view(conversationId: string, account: string): Promise<ConversationView> {
-  const response = await call(`conversations/${conversationId}`, { account });
-  return ConversationView.parse(await response.json());
 }
 
 /** More than is shown at once. */
@@ -486,10 +488,4 @@ function breakAfterFirstPage() {
 async function listedOf(account: string): Promise<number> {
   const list = await (await call('conversations', { account })).json<{ items: unknown[] }>();
   return list.items.length;
-}
-
-function tablesOf(conversationId: string): Promise<unknown[]> {
-  return runInDurableObject(conversationObject(conversationId), (_, { storage }) =>
-    storage.sql.exec('select name from sqlite_master').toArray(),
-  );
 }

@@ -1,11 +1,17 @@
 import { env, evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ConversationInfo, type ConversationList } from '../../../shared/api/conversations.ts';
-import type { ConversationView } from '../../../shared/wire/documents.ts';
 import { Account } from '../../../worker/account/object.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';
-import { askStreamed, cancel, conversationObject } from './conversing.ts';
+import {
+  askStreamed,
+  cancel,
+  conversationObject,
+  newAccount,
+  readView,
+  startAnswer,
+} from './conversing.ts';
 import { holdModel } from './held-model.ts';
 
 afterEach(() => vi.restoreAllMocks());
@@ -109,9 +115,15 @@ describe('PATCH conversations/{id}', () => {
     await follower.leave();
     expect(await list(account)).toEqual([]);
     expect(await list(account, '', 'true')).toEqual([info]);
-    expect(await view(conversationId, account)).toMatchObject({ title: 'Renamed', archived: true });
+    expect(await readView(conversationId, { account })).toMatchObject({
+      title: 'Renamed',
+      archived: true,
+    });
     await evictDurableObject(conversationObject(conversationId));
-    expect(await view(conversationId, account)).toMatchObject({ title: 'Renamed', archived: true });
+    expect(await readView(conversationId, { account })).toMatchObject({
+      title: 'Renamed',
+      archived: true,
+    });
   });
 
   it('leaves no trace when it changes nothing, and changes only what it names', async () => {
@@ -124,7 +136,10 @@ describe('PATCH conversations/{id}', () => {
     expect(await again.json()).toMatchObject({ title: 'two', archived: false });
     expect(await rowCount(conversationId)).toBe(before);
     await patch(conversationId, { archived: true }, account);
-    expect(await view(conversationId, account)).toMatchObject({ title: 'two', archived: true });
+    expect(await readView(conversationId, { account })).toMatchObject({
+      title: 'two',
+      archived: true,
+    });
   });
 
   it('is no answer: the place in the list stays', async () => {
@@ -138,14 +153,12 @@ describe('PATCH conversations/{id}', () => {
 
   it('works in the middle of a response, which goes on under the new name', async () => {
     const account = newAccount();
-    const model = holdModel();
-    const { reader, conversationId } = await askStreamed({ account });
-    const reply = await model.next();
+    const { reader, conversationId, reply } = await startAnswer({ account });
     await patch(conversationId, { title: 'meanwhile' }, account);
     reply.answer({ text: 'Done.' });
     await reader.toEnd();
     expect(reader.events.some(({ event }) => event.type === 'conversation_update')).toBe(false);
-    expect(await view(conversationId, account)).toMatchObject({
+    expect(await readView(conversationId, { account })).toMatchObject({
       title: 'meanwhile',
       responses: [{ status: 'completed', documents: [{ content: 'Done.' }] }],
     });
@@ -190,24 +203,20 @@ it('a conversation of the version before has a title, and can be changed and ans
     sql.exec('update schema_version set version = 1');
   });
   await evictDurableObject(stub);
-  expect(await view(conversationId, account)).toMatchObject({
+  expect(await readView(conversationId, { account })).toMatchObject({
     title: 'from before',
     archived: false,
   });
   await patch(conversationId, { archived: true }, account);
   await evictDurableObject(stub);
-  expect(await view(conversationId, account)).toMatchObject({
+  expect(await readView(conversationId, { account })).toMatchObject({
     title: 'from before',
     archived: true,
   });
   expect(await chat('more', { account, conversationId })).toMatchObject({ status: 'completed' });
-  const { responses } = await view(conversationId, account);
+  const { responses } = await readView(conversationId, { account });
   expect(responses).toMatchObject([{ status: 'completed' }, { status: 'completed' }]);
 });
-
-function newAccount(): string {
-  return `ada-${crypto.randomUUID()}`;
-}
 
 async function list(
   account: string,
@@ -221,10 +230,6 @@ async function list(
 
 function patch(conversationId: string, body: unknown, account: string): Promise<Response> {
   return call(`conversations/${conversationId}`, { method: 'PATCH', body, account });
-}
-
-async function view(conversationId: string, account: string): Promise<ConversationView> {
-  return await (await call(`conversations/${conversationId}`, { account })).json();
 }
 
 function rowCount(conversationId: string): Promise<unknown> {

@@ -7,7 +7,13 @@ import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';
 import { connectBridge, connectLookingBridge, contextOf } from '../tunnel/scripted-bridge.ts';
-import { askStreamed, conversationObject, readResponse } from './conversing.ts';
+import {
+  askHeld,
+  askStreamed,
+  conversationObject,
+  readResponse,
+  startAnswer,
+} from './conversing.ts';
 import { holdModel, readFile, runCommand } from './held-model.ts';
 
 /** The settings of the Worker under test, which it reads at each request. */
@@ -101,9 +107,11 @@ describe('a mode of the workspace', () => {
 
   it('that is gone when its run starts ends that run with an error', async () => {
     const bridge = await bridgeWith([SHORT]);
-    const model = holdModel();
-    const { reader, conversationId } = await askStreamed({ bridgeId: bridge.bridgeId });
-    const first = await model.next();
+    const {
+      reader,
+      conversationId,
+      reply: first,
+    } = await startAnswer({ bridgeId: bridge.bridgeId });
     const queued = await ask('later', { conversationId, mode: 'short', stream: true });
     bridge.sees = contextOf('a.ts');
     first.answer({ text: 'Ok.' });
@@ -119,9 +127,12 @@ describe('a mode of the workspace', () => {
 
   it('stays with its waiting run when it starts', async () => {
     const bridge = await bridgeWith([SHORT]);
-    const model = holdModel();
-    const { reader, conversationId } = await askStreamed({ bridgeId: bridge.bridgeId });
-    const first = await model.next();
+    const {
+      model,
+      reader,
+      conversationId,
+      reply: first,
+    } = await startAnswer({ bridgeId: bridge.bridgeId });
     const queued = await ask('later', { conversationId, mode: 'short', stream: true });
     first.answer({ text: 'Ok.' });
     await reader.toEnd();
@@ -256,8 +267,9 @@ describe('switch_mode', () => {
 
   it('leads into a mode of the workspace too', async () => {
     const bridge = await bridgeWith([REVIEW]);
-    const model = holdModel();
-    const { reader, conversationId, responseId } = await askStreamed({ bridgeId: bridge.bridgeId });
+    const { model, reader, conversationId, responseId } = await askHeld({
+      bridgeId: bridge.bridgeId,
+    });
     (await model.next()).answer({ calls: [switchTo('review')] });
     await reader.untilType('clarification_request');
     await accept(conversationId);

@@ -5,8 +5,7 @@ import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
 import { ConversationView } from '../../../shared/wire/documents.ts';
 import { call, chat, errorOf, scriptModel } from '../api.ts';
 import { SseReader, textOf } from '../follow/sse-reader.ts';
-import { askStreamed, cancel, conversationObject } from './conversing.ts';
-import { holdModel } from './held-model.ts';
+import { askStreamed, cancel, conversationObject, startAnswer } from './conversing.ts';
 import { type Long, writeLong } from './long-conversation.ts';
 
 afterEach(() => vi.restoreAllMocks());
@@ -62,9 +61,7 @@ describe('opening a conversation', () => {
   });
 
   it('always shows what has not ended, as it is now', async () => {
-    const model = holdModel();
-    const { conversationId, reader } = await askStreamed();
-    const reply = await model.next();
+    const { model, conversationId, reader, reply } = await startAnswer();
     const waiting: string[] = [];
     for (const _ of [2, 3, 4]) {
       const queued = await askStreamed({ conversationId, device: 'phone' });

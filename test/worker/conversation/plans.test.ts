@@ -1,12 +1,12 @@
 import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { ChatResponse, ConversationView } from '../../../shared/wire/documents.ts';
+import type { ChatResponse } from '../../../shared/wire/documents.ts';
 import { foldConversation } from '../../../shared/wire/fold.ts';
 import type { Plan } from '../../../shared/wire/plans.ts';
 import { TunnelHands } from '../../../worker/conversation/calls/hands.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
 import { type ReadEvent, SseReader } from '../follow/sse-reader.ts';
-import { conversationObject, expectUsable, readResponse } from './conversing.ts';
+import { conversationObject, expectUsable, readResponse, readView } from './conversing.ts';
 import { holdModel, textFrame } from './held-model.ts';
 
 afterEach(() => vi.restoreAllMocks());
@@ -47,13 +47,13 @@ const EDITED = {
 describe('changing a plan', () => {
   it('is shown on return, to followers, in forks and in exports', async () => {
     const { conversationId, response } = await lay();
-    const { position, ...before } = await view(conversationId);
+    const { position, ...before } = await readView(conversationId);
     const plan = await change(conversationId, EDIT);
     expect(plan).toEqual({ ...EDITED, responseId: response.id, documentId: 'doc_001' });
 
     const shown = { type: 'plan', content: EDIT.content, metadata: metadataOf(EDITED) };
     expect((await readResponse(response.id)).documents[0]).toMatchObject(shown);
-    const now = await view(conversationId);
+    const now = await readView(conversationId);
     expect(now.responses[0]?.documents[0]).toMatchObject(shown);
     const follower = await follow(conversationId, position);
     const isUpdate = ({ event }: ReadEvent) => event.type === 'plan_update';
@@ -68,7 +68,7 @@ describe('changing a plan', () => {
     const body = { responseId: response.id };
     const forked = await call(`conversations/${conversationId}/forks`, { body });
     const copy = Object(await forked.json()).conversationId;
-    expect((await view(copy)).responses[0]?.documents[0]).toMatchObject(shown);
+    expect((await readView(copy)).responses[0]?.documents[0]).toMatchObject(shown);
     expect(await change(copy, { ...EDIT, version: 2, title: 'In the fork' })).toMatchObject({
       version: 3,
     });
@@ -82,7 +82,9 @@ describe('changing a plan', () => {
     await abortAllDurableObjects();
     await change(conversationId, { ...EDIT, version: 2, title: 'Third' });
     const title = async (part: string) =>
-      (await view(conversationId, part)).responses[0]?.documents[0]?.metadata['title'];
+      (await readView(conversationId, { query: part })).responses[0]?.documents[0]?.metadata[
+        'title'
+      ];
     expect(await title(`?before=${id}`)).toBe('Third');
     expect(await title('')).toBe('Third');
     expect((await readResponse(response.id)).documents[0]?.metadata['version']).toBe(3);
@@ -129,7 +131,7 @@ describe('changing a plan', () => {
     await reader.toEnd();
     expect(model.count).toBe(2);
     scriptModel(() => ({ text: 'Well.' }));
-    const shown = await view(conversationId);
+    const shown = await readView(conversationId);
     expect(shown.responses[0]?.documents[0]?.metadata).toMatchObject({
       version: 3,
       todos: [{ id: 'use' }, { id: 'docs' }, { id: 'make', status: 'completed' }],
@@ -178,9 +180,9 @@ describe('changing a plan', () => {
   it('changes nothing when it is sent again', async () => {
     const { conversationId } = await lay();
     const plan = await change(conversationId, EDIT);
-    const { position } = await view(conversationId);
+    const { position } = await readView(conversationId);
     expect(await change(conversationId, EDIT)).toEqual(plan);
-    expect((await view(conversationId)).position).toBe(position);
+    expect((await readView(conversationId)).position).toBe(position);
   });
 
   it.each([
@@ -247,7 +249,7 @@ describe('executing a plan', () => {
     expect(told).toContain('<executing_a_plan>');
     expect(told).toContain('Execute the plan “Auth, shorter”.');
     expect(requests[1]?.messages.at(-1)?.content).toContain('- [completed] make: Make it');
-    const { messages, responses } = await view(conversationId);
+    const { messages, responses } = await readView(conversationId);
     expect(messages.at(-1)?.content).toBe('Execute the plan “Auth, shorter”.');
     expect(responses[0]?.documents[0]?.metadata['todos']).toMatchObject([
       { id: 'use', status: 'pending', dependencies: ['make'] },
@@ -388,10 +390,6 @@ async function execute(
   const response = await call(pathOf(conversationId, 'doc_001/execute'), { body, headers });
   expect(response.status).toBe(200);
   return await response.json();
-}
-
-async function view(conversationId: string, query = ''): Promise<ConversationView> {
-  return await (await call(`conversations/${conversationId}${query}`)).json();
 }
 
 async function follow(conversationId: string, after: number): Promise<SseReader> {

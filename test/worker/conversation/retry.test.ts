@@ -3,7 +3,14 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { UPSTREAM_LIMITS } from '../../../worker/upstream/limits.ts';
 import { streamOf } from '../../far-ends/reply-script.ts';
 import { call, type ModelAnswer, scriptModel } from '../api.ts';
-import { askStreamed, cancel, conversationObject, readResponse } from './conversing.ts';
+import {
+  alarmOf,
+  askStreamed,
+  cancel,
+  conversationObject,
+  readResponse,
+  startAnswer,
+} from './conversing.ts';
 import { endFrames, holdModel, textFrame } from './held-model.ts';
 import { type ShiftedClock, shiftClock } from './shifted-clock.ts';
 
@@ -67,7 +74,7 @@ describe('an upstream that fails before anything was shown', () => {
     await alarmSoon(conversationId);
     await evictDurableObject(conversationObject(conversationId));
     const follower = await call(`conversations/${conversationId}/events`);
-    await readInObject(conversationId);
+    await alarmOf(conversationId);
     expect(requests).toHaveLength(1);
     // It waited; it did not crash.
     const takeovers = await runInDurableObject(conversationObject(conversationId), (_, state) =>
@@ -98,9 +105,7 @@ describe('an upstream that fails in a way that another attempt does not mend', (
   });
 
   it('after something was shown', async () => {
-    const model = holdModel();
-    const { reader, responseId } = await askStreamed();
-    const reply = await model.next();
+    const { model, reader, responseId, reply } = await startAnswer();
     reply.send(textFrame('Some words'));
     await reader.untilText('Some words');
     reply.close(new Error('connection reset'));
@@ -113,9 +118,7 @@ describe('an upstream that fails in a way that another attempt does not mend', (
   });
 
   it('after something was shown, of which the model is told next time', async () => {
-    const model = holdModel();
-    const { reader, conversationId } = await askStreamed();
-    const reply = await model.next();
+    const { model, reader, conversationId, reply } = await startAnswer();
     reply.send(textFrame('Some words'));
     await reader.untilText('Some words');
     reply.close(new Error('connection reset'));
@@ -143,16 +146,10 @@ it('lets a cancel end a run that waits for its next attempt', async () => {
 /** When the alarm stands, once it stands nearer than the watchdog. */
 function alarmSoon(conversationId: string): Promise<number> {
   return vi.waitFor(async () => {
-    const at = (await readInObject(conversationId)) ?? Number.POSITIVE_INFINITY;
+    const at = (await alarmOf(conversationId)) ?? Number.POSITIVE_INFINITY;
     expect(at).toBeLessThanOrEqual(Date.now() + RETRY_AFTER_S * 1000);
     return at;
   });
-}
-
-function readInObject(conversationId: string): Promise<number | null> {
-  return runInDurableObject(conversationObject(conversationId), (_, { storage }) =>
-    storage.getAlarm(),
-  );
 }
 
 /** Lets the wait be over: the alarm fires, at a time when it was due. */

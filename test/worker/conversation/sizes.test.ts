@@ -2,9 +2,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
 import type { ConversationView } from '../../../shared/wire/documents.ts';
 import { ask, call, chat, scriptModel } from '../api.ts';
-import { connectBridge } from '../tunnel/scripted-bridge.ts';
-import { askStreamed, readResponse } from './conversing.ts';
-import { callFrame, endFrames, holdModel, runCommand, textFrame } from './held-model.ts';
+import { askAtBridge, askHeld, readResponse } from './conversing.ts';
+import { callFrame, endFrames, runCommand, textFrame } from './held-model.ts';
 import { writeLong } from './long-conversation.ts';
 
 afterEach(() => vi.restoreAllMocks());
@@ -19,8 +18,7 @@ describe('what is larger than a stored row', () => {
     ['characters that JSON escapes', '\u0001', HUGE / 4],
     ['pairs of surrogates', '😀', HUGE / 2],
   ])('is kept whole as one piece of text: %s', async (_, character, count) => {
-    const model = holdModel();
-    const { reader, responseId, conversationId } = await askStreamed();
+    const { model, reader, responseId, conversationId } = await askHeld();
     const text = character.repeat(count);
     (await model.next()).send(textFrame(text), ...endFrames('stop'));
     await reader.toEnd();
@@ -31,9 +29,7 @@ describe('what is larger than a stored row', () => {
   });
 
   it('ends the run as the arguments of a call, and does no harm', async () => {
-    const model = holdModel();
-    const bridge = await connectBridge();
-    const { reader, responseId, conversationId } = await askStreamed({ bridgeId: bridge.bridgeId });
+    const { model, bridge, reader, responseId, conversationId } = await askAtBridge();
     const raw = JSON.stringify({ path: 'a', contents: '語'.repeat(HUGE) });
     (await model.next()).send(callFrame(0, 'a', 'write', raw), ...endFrames('tool_calls'));
     await reader.toEnd();
@@ -43,9 +39,7 @@ describe('what is larger than a stored row', () => {
   });
 
   it('is left out of what a bridge says beside its result, and the rest counts', async () => {
-    const model = holdModel();
-    const bridge = await connectBridge();
-    const { reader, responseId } = await askStreamed({ bridgeId: bridge.bridgeId });
+    const { model, bridge, reader, responseId } = await askAtBridge();
     (await model.next()).answer({ calls: [runCommand('cat big')] });
     const { callId } = await bridge.nextCall();
     bridge.succeed(callId, 'ok', { output: '語'.repeat(HUGE / 2), exitCode: 3, duration_ms: 1 });

@@ -4,9 +4,9 @@ import { expect } from 'vitest';
 import type { StreamEvent } from '../../../shared/wire/events.ts';
 import { openSocket, type SocketReader } from '../follow/socket-reader.ts';
 import type { SseReader } from '../follow/sse-reader.ts';
-import { connectBridge, type ScriptedBridge, tunnelOf } from '../tunnel/scripted-bridge.ts';
-import { askStreamed, conversationObject, readResponse } from './conversing.ts';
-import { type HeldModel, holdModel, runCommand } from './held-model.ts';
+import { type ScriptedBridge, tunnelOf } from '../tunnel/scripted-bridge.ts';
+import { askAtBridge, conversationObject, readResponse } from './conversing.ts';
+import { type HeldModel, runCommand } from './held-model.ts';
 
 export interface Followed {
   readonly model: HeldModel;
@@ -19,9 +19,7 @@ export interface Followed {
 
 /** A run that has not asked the model yet. */
 export async function startFollowed(): Promise<Followed> {
-  const model = holdModel();
-  const bridge = await connectBridge();
-  const { reader, ...ids } = await askStreamed({ bridgeId: bridge.bridgeId });
+  const { model, bridge, reader, ...ids } = await askAtBridge();
   const socket = await openSocket(`chat/completions/${ids.responseId}/events`);
   return { model, bridge, sse: reader, socket, ...ids };
 }

@@ -6,7 +6,7 @@ import type { MachineContext } from '../../../shared/wire/tunnel.ts';
 import type { ScriptedCall, ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { call, chat, scriptModel } from '../api.ts';
 import { connectLookingBridge, contextOf, type ScriptedBridge } from '../tunnel/scripted-bridge.ts';
-import { conversationObject, readResponse } from './conversing.ts';
+import { conversationObject, untilCompleted } from './conversing.ts';
 import { readFile, runCommand } from './held-model.ts';
 
 afterEach(() => vi.restoreAllMocks());
@@ -102,9 +102,7 @@ async function conversation() {
     const response = await answer;
     id = response.conversationId;
     // An answer that had to wait for a person is read again.
-    await vi.waitFor(async () => {
-      expect((await readResponse(response.id)).status).toBe('completed');
-    });
+    await untilCompleted(response.id);
   };
   return { bridge, requests, say, conversationId: () => id ?? '' };
 }

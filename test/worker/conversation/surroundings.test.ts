@@ -1,11 +1,11 @@
 import { evictDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
-import { chat, scriptModel } from '../api.ts';
-import { connectLookingBridge, contextOf, type ScriptedBridge } from '../tunnel/scripted-bridge.ts';
+import { chat } from '../api.ts';
+import { connectLookingBridge, contextOf } from '../tunnel/scripted-bridge.ts';
 import { askStreamed, conversationObject } from './conversing.ts';
 import { holdModel, readFile } from './held-model.ts';
+import { answerCalls, conversation, expectPrefixes, query, windowsOf } from './told.ts';
 
 /** The settings of the Worker under test, which it reads at each request. */
 const settings = env as { MODELS?: string };
@@ -49,7 +49,7 @@ describe('what the model is told of the machine', () => {
         bridge.sees = contextOf(`a.ts\nb-${message}.ts\nlong-name-of-a-file.ts`);
       // What is held in memory is made anew from rows.
       if (message === 4) await evictDurableObject(conversationObject(conversationId()));
-      await Promise.all([say(`message ${message}`), answerCall(bridge)]);
+      await Promise.all([say(`message ${message}`), answerCalls(bridge, 1)]);
     }
     expect(requests).toHaveLength(12);
     expectPrefixes(requests);
@@ -114,10 +114,7 @@ describe('what the model is told of the machine', () => {
     for (let message = 1; message <= 12; message++) {
       await say(`message ${message}`, { model: 'small' });
     }
-    const asked = requests.filter(({ messages }) => !isSummary(messages));
-    const windows = Map.groupBy(asked, ({ messages }) => JSON.stringify(messages[1]));
-    expect(windows.size).toBeGreaterThan(1);
-    for (const told of windows.values()) {
+    for (const told of windowsOf(requests)) {
       expectPrefixes(told);
       const words = JSON.stringify(told.at(-1)?.messages.slice(1));
       expect(words.match(/<project_layout>/g)).toHaveLength(1);
@@ -154,54 +151,6 @@ describe('what the model is told of the machine', () => {
     ]);
   });
 });
-
-/** A conversation with a bridge that can look; `say` waits for the answer. */
-async function conversation(
-  answer: (number: number) => ReturnType<Parameters<typeof scriptModel>[0]> = () => ({
-    text: 'Ok.',
-  }),
-) {
-  const bridge = await connectLookingBridge();
-  const requests = scriptModel((request, number) =>
-    isSummary(request.messages) ? { text: 'A summary.' } : answer(number),
-  );
-  let id: string | undefined;
-  const say = async (content: string, more: Record<string, unknown> = {}) => {
-    const place = id === undefined ? { bridgeId: bridge.bridgeId } : { conversationId: id };
-    const response = await chat(content, { ...place, ...more });
-    id = response.conversationId;
-    return response;
-  };
-  const told = () => saidBy(requests.at(-1));
-  return { bridge, requests, say, told, conversationId: () => id ?? '' };
-}
-
-/** The user's messages. */
-function saidBy(request: ScriptedRequest | undefined): string[] {
-  return (request?.messages ?? [])
-    .filter(({ role }) => role === 'user')
-    .map(({ content }) => String(content));
-}
-
-function expectPrefixes(requests: readonly ScriptedRequest[]): void {
-  for (const [index, { messages }] of requests.entries()) {
-    const next = requests[index + 1]?.messages.slice(0, messages.length) ?? messages;
-    expect(JSON.stringify(next)).toBe(JSON.stringify(messages));
-  }
-}
-
-async function answerCall(bridge: ScriptedBridge): Promise<void> {
-  const { callId } = await bridge.nextCall();
-  bridge.succeed(callId, 'content');
-}
-
-function isSummary(messages: ScriptedRequest['messages']): boolean {
-  return String(messages[0]?.content).startsWith('You write a summary');
-}
-
-function query(words: string): string {
-  return `<user_query>\n${words}\n</user_query>`;
-}
 
 function today(): string {
   return new Date().toISOString().slice(0, 10);

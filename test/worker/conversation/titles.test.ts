@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ConversationList } from '../../../shared/api/conversations.ts';
 import { call, chat, scriptModel } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';
-import { askStreamed, conversationObject } from './conversing.ts';
-import { type HeldReply, holdModel } from './held-model.ts';
+import { askHeld, askStreamed, conversationObject } from './conversing.ts';
+import type { HeldReply } from './held-model.ts';
 
 /** The settings of the Worker under test, which it reads at each request. */
 const settings = env as { MODELS?: string };
@@ -129,8 +129,7 @@ it('is left alone after the second attempt that fails', async () => {
 
 /** A conversation whose first message is answered, and the request for its title, which waits. */
 async function untilNaming(account: string) {
-  const model = holdModel();
-  const { reader, conversationId } = await askStreamed({ account, model: 'big' });
+  const { model, reader, conversationId } = await askHeld({ account, model: 'big' });
   (await model.next()).answer({ text: 'Done.' });
   await reader.toEnd();
   const naming: HeldReply = await model.next();

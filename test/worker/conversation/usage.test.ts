@@ -8,7 +8,7 @@ import type { Spent } from '../../../worker/ports.ts';
 import { call, chat, errorOf, scriptModel } from '../api.ts';
 import { complete } from '../openai/completing.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
-import { askStreamed, conversationObject, readResponse } from './conversing.ts';
+import { askHeld, askStreamed, conversationObject, readResponse } from './conversing.ts';
 import { endFrames, holdModel, textFrame } from './held-model.ts';
 import { scriptTree, taskCall } from './subagents/tree.ts';
 
@@ -83,8 +83,7 @@ describe('the usage of an account', () => {
   });
 
   it('has what a cancelled answer cost only as a request without a count', async () => {
-    const model = holdModel();
-    const { reader, responseId } = await askStreamed({ account, model: 'main' });
+    const { model, reader, responseId } = await askHeld({ account, model: 'main' });
     (await model.next()).send(textFrame('half'));
     await reader.untilText('half');
     await call(`chat/completions/${responseId}/cancel`, { method: 'POST', account });
@@ -213,8 +212,7 @@ describe('each response counts exactly once', () => {
   });
 
   it('also after a crash in the middle of it', async () => {
-    const model = holdModel();
-    const { reader, responseId } = await askStreamed({ account, model: 'main' });
+    const { model, reader, responseId } = await askHeld({ account, model: 'main' });
     (await model.next()).send(textFrame('half'));
     await reader.untilText('half');
     await abortAllDurableObjects();

@@ -5,7 +5,7 @@ import { Account } from '../../../worker/account/object.ts';
 import type { ScriptedCall } from '../../far-ends/reply-script.ts';
 import { ask, call } from '../api.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
-import { askStreamed, cancel, conversationObject } from './conversing.ts';
+import { askHeld, askStreamed, cancel, conversationObject, newAccount } from './conversing.ts';
 import { holdModel, runCommand } from './held-model.ts';
 import { taskCall } from './subagents/tree.ts';
 
@@ -15,7 +15,7 @@ let account: string;
 let started: string[];
 
 beforeEach(() => {
-  account = `ada-${crypto.randomUUID()}`;
+  account = newAccount();
   started = [];
 });
 afterEach(async () => {
@@ -61,8 +61,7 @@ describe('a question of the agent', () => {
 
   it('is listed where a subagent asks it', async () => {
     const { bridgeId } = await connectBridge({ account });
-    const model = holdModel();
-    const { reader, conversationId } = await askStreamed({ account, bridgeId });
+    const { model, reader, conversationId } = await askHeld({ account, bridgeId });
     (await model.next()).answer({ calls: [taskCall('choose', { type: 'generalPurpose' })] });
     (await model.next()).answer({ calls: [ASK] });
     await waitFor([{ documentId: 'doc_001', questions: ASKED }]);

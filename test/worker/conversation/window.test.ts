@@ -1,14 +1,13 @@
 import { abortAllDurableObjects } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ConversationView } from '../../../shared/wire/documents.ts';
 import type { StreamEvent } from '../../../shared/wire/events.ts';
 import { Deadlines } from '../../../worker/conversation/deadlines.ts';
 import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { streamOf } from '../../far-ends/reply-script.ts';
 import { call, chat, type ModelAnswer, scriptModel } from '../api.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
-import { askStreamed, cancel, readResponse, type Streamed } from './conversing.ts';
+import { askStreamed, cancel, readResponse, readView, type Streamed } from './conversing.ts';
 import { endFrames, type HeldModel, holdModel, readFile, textFrame } from './held-model.ts';
 
 /** The settings of the Worker under test, which it reads at each request. */
@@ -37,7 +36,7 @@ describe('a conversation that outgrows its model', () => {
     const last = JSON.stringify(told.at(-1)?.messages);
     expect(last).toContain(`Goal: ${FACT}.`);
     for (let turn = 1; turn <= 9; turn++) expect(last).toContain(`question ${turn}!`);
-    const view: ConversationView = await (await call(`conversations/${conversationId}`)).json();
+    const view = await readView(conversationId);
     expect(view.responses.map(({ documents }) => documents[0]?.content?.length)).toEqual(
       Array(9).fill(LONG.length),
     );
@@ -46,9 +45,7 @@ describe('a conversation that outgrows its model', () => {
   it('says so while it happens, and counts what it took', async () => {
     scriptModel(answering({ summary: 'All of it.', usage: 500 }));
     const { conversationId, count } = await converseUntilSummary();
-    const { responses }: ConversationView = await (
-      await call(`conversations/${conversationId}`)
-    ).json();
+    const { responses } = await readView(conversationId);
     const [first, last] = [responses[0], responses[count - 1]];
     expect(last?.usage?.totalTokens).toBe((first?.usage?.totalTokens ?? 0) + 500);
     expect(last?.metadata.turnCount).toBe(1);
@@ -64,9 +61,7 @@ describe('a conversation that outgrows its model', () => {
     expect(new Set(models.filter(([asks]) => !asks).map(([, model]) => model))).toEqual(
       new Set(['small']),
     );
-    const { responses }: ConversationView = await (
-      await call(`conversations/${conversationId}`)
-    ).json();
+    const { responses } = await readView(conversationId);
     const [first, last] = [responses[0]?.usage, responses[count - 1]?.usage];
     expect(last?.totalTokens).toBe((first?.totalTokens ?? 0) + 500);
     expect(last?.cost?.amount).toBeCloseTo((first?.cost?.amount ?? 0) + 0.5, 6);
@@ -82,9 +77,7 @@ describe('a conversation that outgrows its model', () => {
     expect(summaryEvents(events)).toEqual(['running', 'completed']);
     const asked = requests.filter(asksForSummary).map(({ model }) => model);
     expect(asked).toEqual(['digester', 'small']);
-    const { responses }: ConversationView = await (
-      await call(`conversations/${conversationId}`)
-    ).json();
+    const { responses } = await readView(conversationId);
     expect(responses[count - 1]?.usage).toMatchObject({
       totalTokens: (responses[0]?.usage?.totalTokens ?? 0) + 500,
       unreportedRequests: 1,
@@ -94,9 +87,7 @@ describe('a conversation that outgrows its model', () => {
   it('says that nobody counted what it took', async () => {
     scriptModel(answering({ summary: 'All of it.', usage: null }));
     const { conversationId, count } = await converseUntilSummary();
-    const { responses }: ConversationView = await (
-      await call(`conversations/${conversationId}`)
-    ).json();
+    const { responses } = await readView(conversationId);
     expect(responses[0]?.usage).not.toHaveProperty('unreportedRequests');
     expect(responses[count - 1]?.usage).toEqual({ ...responses[0]?.usage, unreportedRequests: 1 });
   });
@@ -133,7 +124,7 @@ describe('a conversation that outgrows its model', () => {
     (await model.next()).answer({ text: 'The end.' });
     const events = (await replied.reader.toEnd()).map(({ event }) => event);
     expect(summaryEvents(events)).toEqual(['running', 'running', 'completed']);
-    const view: ConversationView = await (await call(`conversations/${conversationId}`)).json();
+    const view = await readView(conversationId);
     expect(view.responses.at(-1)).toMatchObject({
       status: 'completed',
       documents: [{ content: 'The end.' }],
@@ -174,9 +165,7 @@ describe('a conversation that outgrows its model', () => {
   it('is copied with its summary', async () => {
     const requests = scriptModel(answering({ summary: FACT }));
     const { conversationId, count } = await converseUntilSummary();
-    const { responses }: ConversationView = await (
-      await call(`conversations/${conversationId}`)
-    ).json();
+    const { responses } = await readView(conversationId);
     const body = { responseId: responses[count - 1]?.id };
     const forked = await call(`conversations/${conversationId}/forks`, { body });
     const { conversationId: copy }: { conversationId: string } = await forked.json();
@@ -228,7 +217,7 @@ describe('a model whose room nobody knows', () => {
       return sizeOf(request) > 30_000 ? overfull() : { text: LONG };
     });
     const { conversationId } = await converse(9);
-    const view: ConversationView = await (await call(`conversations/${conversationId}`)).json();
+    const view = await readView(conversationId);
     expect(view.responses.map(({ status }) => status)).toEqual(Array(9).fill('completed'));
     const refused = requests.filter((request) => sizeOf(request) > 30_000);
     expect(refused.length).toBeGreaterThan(0);

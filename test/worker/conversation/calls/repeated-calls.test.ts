@@ -13,7 +13,7 @@ import { call, chat, scriptModel } from '../../api.ts';
 import { completed } from '../../openai/completing.ts';
 import { connectBridge, type ScriptedBridge } from '../../tunnel/scripted-bridge.ts';
 import { seededRandom } from '../../upstream/splits.ts';
-import { askStreamed } from '../conversing.ts';
+import { askHeld, askStreamed } from '../conversing.ts';
 import { holdModel, readFile, runCommand } from '../held-model.ts';
 import { taskCall } from '../subagents/tree.ts';
 
@@ -337,8 +337,7 @@ describe('where nobody is there to answer, the third command is refused with the
 
 it('a third equal subagent is not started', async () => {
   const bridge = await connectBridge();
-  const model = holdModel();
-  const { reader } = await askStreamed({ bridgeId: bridge.bridgeId });
+  const { model, reader } = await askHeld({ bridgeId: bridge.bridgeId });
   for (const _ of [1, 2]) {
     (await model.next()).answer({ calls: [taskCall('look')] });
     (await model.next()).answer({ text: 'Nothing found.' });

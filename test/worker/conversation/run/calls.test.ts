@@ -4,7 +4,7 @@ import { RUN_LIMITS } from '../../../../shared/limits.ts';
 import type { ScriptedRequest } from '../../../far-ends/reply-script.ts';
 import { chat, scriptModel } from '../../api.ts';
 import { connectBridge } from '../../tunnel/scripted-bridge.ts';
-import { askStreamed, readResponse } from '../conversing.ts';
+import { askAtBridge, askHeld, askStreamed, readResponse } from '../conversing.ts';
 import { callFrame, endFrames, holdModel, readFile, runCommand, textFrame } from '../held-model.ts';
 
 afterEach(() => vi.restoreAllMocks());
@@ -118,9 +118,7 @@ it.each<[string, string, string, object]>([
   ],
   ['nothing, where there is none', 'delete_file', '{}', { filePath: '', operation: 'delete' }],
 ])('a refused call keeps what it was about: %s', async (_, name, raw, metadata) => {
-  const model = holdModel();
-  const bridge = await connectBridge();
-  const { reader, responseId } = await askStreamed({ bridgeId: bridge.bridgeId });
+  const { model, reader, responseId } = await askAtBridge();
   (await model.next()).send(callFrame(0, 'call_a', name, raw), ...endFrames('tool_calls'));
   (await model.next()).answer({ text: 'Sorry.' });
   await reader.toEnd();
@@ -179,9 +177,7 @@ it('gives a command that runs on in the background no exit code', async () => {
 });
 
 it.each(['', '   ', '\n\t'])('sends blank arguments (%j) back as an empty object', async (raw) => {
-  const model = holdModel();
-  const bridge = await connectBridge();
-  const { reader } = await askStreamed({ bridgeId: bridge.bridgeId });
+  const { model, bridge, reader } = await askAtBridge();
   (await model.next()).send(
     callFrame(0, 'call_a', 'list_dir', raw),
     callFrame(1, 'call_b', 'list_dir', ''),
@@ -196,9 +192,7 @@ it.each(['', '   ', '\n\t'])('sends blank arguments (%j) back as an empty object
 });
 
 it('gives the model results in the order of its calls, whatever order they arrive in', async () => {
-  const model = holdModel();
-  const bridge = await connectBridge();
-  const { reader, responseId } = await askStreamed({ bridgeId: bridge.bridgeId });
+  const { model, bridge, reader, responseId } = await askAtBridge();
   (await model.next()).answer({
     calls: [readFile('a'), { name: 'nothing', arguments: {} }, readFile('c'), runCommand('d')],
   });
@@ -231,9 +225,7 @@ it('gives the model results in the order of its calls, whatever order they arriv
 });
 
 it('never sends one call id twice in a request, however often the upstream uses it', async () => {
-  const model = holdModel();
-  const bridge = await connectBridge();
-  const { reader } = await askStreamed({ bridgeId: bridge.bridgeId });
+  const { model, bridge, reader } = await askAtBridge();
   for (let turn = 0; turn < 2; turn++) {
     const reply = await model.next();
     const frames = ['a', 'b'].map((path, index) =>
@@ -258,9 +250,7 @@ it('never sends one call id twice in a request, however often the upstream uses 
 });
 
 it('runs no call of a reply that reached its token limit', async () => {
-  const model = holdModel();
-  const bridge = await connectBridge();
-  const { reader, responseId } = await askStreamed({ bridgeId: bridge.bridgeId });
+  const { model, bridge, reader, responseId } = await askAtBridge();
   const usage = { prompt_tokens: 5, completion_tokens: 6, total_tokens: 11 };
   (await model.next()).send(
     callFrame(0, 'x', 'run_terminal_cmd', '{"command": "rm -rf a"}'),
@@ -280,8 +270,7 @@ it('runs no call of a reply that reached its token limit', async () => {
 });
 
 it('sums the usage of all turns, with what only some of them report', async () => {
-  const model = holdModel();
-  const { reader, responseId } = await askStreamed();
+  const { model, reader, responseId } = await askHeld();
   const base = { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 };
   const cached = { ...base, prompt_tokens_details: { cached_tokens: 4 } };
   (await model.next()).send(callFrame(0, 'a', 'nothing', '{}'), ...endFrames('tool_calls', cached));
@@ -385,9 +374,7 @@ describe('the limit of turns', () => {
 });
 
 it('bounds what a tool gives the model', async () => {
-  const model = holdModel();
-  const bridge = await connectBridge();
-  const { reader } = await askStreamed({ bridgeId: bridge.bridgeId });
+  const { model, bridge, reader } = await askAtBridge();
   (await model.next()).answer({ calls: [readFile('big')] });
   const { callId } = await bridge.nextCall();
   bridge.succeed(callId, 'x'.repeat(RUN_LIMITS.maxResultChars + 5));

@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { askStreamed, cancel } from '../conversing.ts';
-import { holdModel, textFrame } from '../held-model.ts';
+import { askStreamed, cancel, startAnswer } from '../conversing.ts';
+import { textFrame } from '../held-model.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -8,9 +8,7 @@ it.each([
   ['had said something', [textFrame('First I do')]],
   ['had said nothing', []],
 ])('a message that steered a run is over with it, where that %s', async (_, said) => {
-  const model = holdModel();
-  const { reader, responseId, conversationId } = await askStreamed();
-  const reply = await model.next();
+  const { model, reader, responseId, conversationId, reply } = await startAnswer();
   reply.send(...said);
   if (said.length > 0) await reader.untilText('do');
   const steering = await askStreamed({ conversationId, delivery: 'steer' });

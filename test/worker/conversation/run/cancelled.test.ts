@@ -1,14 +1,12 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, it, vi } from 'vitest';
-import { askStreamed, cancel, conversationObject } from '../conversing.ts';
-import { callFrame, type HeldReply, holdModel, textFrame } from '../held-model.ts';
+import { askHeld, askStreamed, cancel, conversationObject, startAnswer } from '../conversing.ts';
+import { callFrame, type HeldReply, textFrame } from '../held-model.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
 it('tells the model what it had said when its user stopped it, and that they did', async () => {
-  const model = holdModel();
-  const { reader, responseId, conversationId } = await askStreamed();
-  const reply = await model.next();
+  const { model, reader, responseId, conversationId, reply } = await startAnswer();
   reply.send(textFrame('First I '), textFrame('do this'), callFrame(0, 'a', 'nothing', '{"x'));
   await reader.untilText('do this');
   await cancel(responseId);
@@ -29,8 +27,7 @@ it('tells the model what it had said when its user stopped it, and that they did
 });
 
 it('is not told the same words again for a run that was stopped before it said any', async () => {
-  const model = holdModel();
-  const { reader, conversationId } = await askStreamed();
+  const { model, reader, conversationId } = await askHeld();
   (await model.next()).send(textFrame('Said once.'));
   await reader.untilText('Said once.');
   const interrupt = () => askStreamed({ conversationId, delivery: 'interrupt' });
@@ -45,8 +42,7 @@ it('is not told the same words again for a run that was stopped before it said a
 });
 
 it('is cancelled however much it had said', async () => {
-  const model = holdModel();
-  const { reader, responseId, conversationId } = await askStreamed();
+  const { model, reader, responseId, conversationId } = await askHeld();
   (await model.next()).send(textFrame('\u0001'.repeat(700_000)));
   await reader.untilType('content_delta');
   expect(await cancel(responseId)).toMatchObject({ status: 'cancelled' });

@@ -10,7 +10,7 @@ import {
   PROPOSAL,
   type ScriptedBridge,
 } from '../../tunnel/scripted-bridge.ts';
-import { askStreamed, readResponse } from '../conversing.ts';
+import { askHeld, readResponse } from '../conversing.ts';
 import { holdModel, runCommand } from '../held-model.ts';
 import { resultsIn, taskCall } from './tree.ts';
 
@@ -48,8 +48,7 @@ it.each([
 ])(
   'shows an approval of %s to those who follow the root, and takes the answer',
   async (_, depth) => {
-    const model = holdModel();
-    const { reader, responseId } = await askStreamed({ bridgeId: bridge.bridgeId });
+    const { model, reader, responseId } = await askHeld({ bridgeId: bridge.bridgeId });
     for (let level = 0; level < depth; level++) {
       (await model.next()).answer({ calls: [taskCall(`level ${level}`, GENERAL)] });
     }
@@ -76,8 +75,7 @@ it.each([
 );
 
 it('shows the questions of a subagent to those who follow the root, and takes the answers', async () => {
-  const model = holdModel();
-  const { reader, responseId } = await askStreamed({ bridgeId: bridge.bridgeId });
+  const { model, reader, responseId } = await askHeld({ bridgeId: bridge.bridgeId });
   (await model.next()).answer({ calls: [taskCall('choose', GENERAL)] });
   const questions = { title: 'Before I go on', questions: [QUESTION] };
   (await model.next()).answer({ calls: [{ name: 'ask_question', arguments: questions }] });

@@ -4,16 +4,14 @@ import type { ChatResponse } from '../../../../shared/wire/documents.ts';
 import { TASK_LIMITS } from '../../../../worker/conversation/subagents/limits.ts';
 import { chat } from '../../api.ts';
 import { connectBridge } from '../../tunnel/scripted-bridge.ts';
-import { askStreamed, expectUsable, readResponse } from '../conversing.ts';
-import { holdModel } from '../held-model.ts';
+import { askHeld, expectUsable, readResponse } from '../conversing.ts';
 import { resultsIn, scriptTree, type Turns, taskCall, taskOf } from './tree.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
 it('lets four subagents work at once, and starts the others in order', async () => {
   const { bridgeId } = await connectBridge();
-  const model = holdModel();
-  const { reader, responseId } = await askStreamed({ bridgeId });
+  const { model, reader, responseId } = await askHeld({ bridgeId });
   const names = ['a', 'b', 'c', 'd', 'e', 'f'];
   (await model.next()).answer({ calls: names.map((name) => taskCall(name)) });
   const first = [await model.next(), await model.next(), await model.next(), await model.next()];
