@@ -31,32 +31,17 @@ import { Titles } from './titles.ts';
 import { UsageReport } from './usage-report.ts';
 import { WaitsReport } from './waits-report.ts';
 
-export interface Parts {
-  /** The fields that never change; the listing owns the others. */
-  readonly row: Pick<ConversationRow, 'id' | 'owner' | 'bridge' | 'ephemeral' | 'parent'>;
-  readonly listing: Listing;
-  readonly titles: Titles;
-  readonly waits: WaitsReport;
-  readonly deadlines: Deadlines<
-    RunDeadline | 'subagents' | 'parent' | 'expiry' | 'agent' | 'title' | 'usage' | 'waits'
-  >;
-  /** Null for a conversation that is no agent. */
-  readonly agent: Agent | null;
-  readonly watch: RunWatch;
-  readonly log: RunLog;
-  readonly recorder: Recorder;
-  readonly reader: TapeReader;
-  readonly runner: Runner;
-  readonly inbox: Inbox;
-  readonly calls: CallDesk;
-  readonly approvals: Approvals;
-  readonly plans: Plans;
-  readonly hands: TunnelHands;
-  readonly memory: Memory;
-  readonly children: Children;
-  /** Null for a conversation that no subagent works in. */
-  readonly parentLink: ParentLink | null;
-}
+export type Parts = ReturnType<typeof assembleParts>;
+
+type DeadlineName =
+  | RunDeadline
+  | 'subagents'
+  | 'parent'
+  | 'expiry'
+  | 'agent'
+  | 'title'
+  | 'usage'
+  | 'waits';
 
 /** What the object gives its parts. */
 export interface Ground extends Pick<RunDeps, 'onEnd'> {
@@ -79,7 +64,7 @@ export function assembleParts(
   row: ConversationRow,
   isStored: boolean,
   { env, storage, store, followers, meter, onEnd, onExpiry, onOver, onChange }: Ground,
-): Parts {
+) {
   const { id: conversationId, owner: account, bridge: bridgeId } = row;
   const log = new RunLog(store.runs, isStored);
   const tape = new Tape(store, isStored, firstPositionOf(env));
@@ -132,22 +117,16 @@ export function assembleParts(
   const waits = new WaitsReport({ row, env, recorder, meter, arm: deps.arm }, isStored);
   const listing = new Listing(row, store, env, () => agent?.status, usage);
   const reader = new TapeReader(listing, tape, log, store.runs);
-  const titles = new Titles({
-    listing,
-    runs: store.runs,
-    reader,
-    recorder,
-    watch,
-    settings: env,
-    arm: () => deadlines.arm(),
-  });
-  const family = { env, log, runs: store.runs, recorder, now: deps.now, arm: deps.arm };
+  const { runs } = store;
+  const { arm, now } = deps;
+  const titles = new Titles({ listing, runs, reader, recorder, watch, settings: env, arm });
+  const family = { env, log, runs, recorder, now, arm };
   const children = new Children({ ...family, row, calls, meter, watch });
   const { parent } = row;
   const parentLink =
     parent && new ParentLink({ ...family, parent, listing, reader, head: deps.head, onOver });
   const advance = () => runner.advance();
-  const deadlines: Parts['deadlines'] = new Deadlines(storage, meter, isStored, {
+  const deadlines: Deadlines<DeadlineName> = new Deadlines(storage, meter, isStored, {
     derive: (nowMs) => {
       const subagentsMs = children.dueMs();
       const parentMs = parentLink?.dueMs() ?? null;
@@ -182,31 +161,19 @@ export function assembleParts(
     againMs: RUN_LIMITS.watchdogMs,
   });
   const publish = () => listing.publish(reader.answeredMs());
-  const arm = () => deadlines.arm();
-  const agent: Agent | null = row.agent
-    ? new Agent(row.agent, {
-        log,
-        recorder,
-        reader,
-        listing,
-        store,
-        env,
-        hands,
-        publish,
-        arm,
-        turns: store.runs.turns,
-        deliveries: new DeliveryStore(meter.watch(storage.sql)),
-      })
-    : null;
+  const deliveries = new DeliveryStore(meter.watch(storage.sql));
+  const kept = { log, recorder, reader, listing, store, env, hands, turns: runs.turns };
+  const agent: Agent | null =
+    row.agent === undefined ? null : new Agent(row.agent, { ...kept, publish, arm, deliveries });
   if (isStored) agent?.wake(); // An earlier instance may have died between a change and its telling.
   // Ends a damaged run now: its followers would otherwise wait for the next request or alarm.
   if (log.isDamaged || recorder.isDamaged) queueMicrotask(() => runner.advance());
   const approvals = new Approvals(log, recorder, hands, bridgeId);
   const plans = new Plans({ conversationId, log, runs: store.runs, tape, recorder });
-  const desks = { runner, inbox, calls, approvals, plans, hands, memory };
-  const kin = { children, parentLink: parentLink ?? null };
+  /** The fields that never change; the listing owns the others. */
+  const fixed: Pick<ConversationRow, 'id' | 'owner' | 'bridge' | 'ephemeral' | 'parent'> = row;
   return {
-    row,
+    row: fixed,
     listing,
     titles,
     waits,
@@ -216,7 +183,14 @@ export function assembleParts(
     log,
     recorder,
     reader,
-    ...desks,
-    ...kin,
+    runner,
+    inbox,
+    calls,
+    approvals,
+    plans,
+    hands,
+    memory,
+    children,
+    parentLink,
   };
 }

@@ -14,7 +14,7 @@ import {
   type PlanName,
   PlanState,
 } from '../../../shared/wire/plans.ts';
-import type { PlanVersion, SaveAs, Submission } from '../../ports.ts';
+import type { SaveAs, Submission } from '../../ports.ts';
 import { toolboxOf } from '../log/offered-tools.ts';
 import type { RunLog } from '../log/run-log.ts';
 import type { Run, RunRequest } from '../store/rows.ts';
@@ -53,41 +53,19 @@ export class Plans {
   }
 
   /**
-   * The request of a run that executes the plan. What an earlier run has finished stays finished. Throws as
-   * {@link change}, and PLAN_FINISHED.
+   * The request as posted, or that of a run about the plan that the submission names. Throws as {@link change}, and
+   * PLAN_FINISHED.
    */
-  executionOf(request: RunRequest, { version, ...name }: PlanVersion): RunRequest {
-    const plan = this.#find(name);
-    if (version !== undefined && version !== plan.version) throw planChanged(plan);
-    const open = plan.todos.filter(isOpen);
-    if (plan.todos.length > 0 && open.length === 0) {
-      throw new DrawbridgeError(
-        'PLAN_FINISHED',
-        'All todos of the plan are finished: set some to pending, or add some',
-      );
-    }
-    const messages = [{ role: 'user' as const, content: orderOf(plan, open.length) }];
-    return { ...request, messages, type: 'plan', plan: atStart(plan) };
-  }
-
-  /** The request as posted, or that of a run about the plan that the submission names. Throws as {@link change}. */
   requestOf({
-    plan,
+    plan: named,
     saveAs,
     request,
   }: Pick<Submission, 'plan' | 'saveAs' | 'request'>): RunRequest {
-    if (!plan) return request;
-    return saveAs ? this.savingOf(request, plan, saveAs) : this.executionOf(request, plan);
-  }
-
-  /** The request of a run that saves the plan. Throws as {@link change}. */
-  savingOf(request: RunRequest, { version, ...name }: PlanVersion, as: SaveAs): RunRequest {
+    if (!named) return request;
+    const { version, ...name } = named;
     const plan = this.#find(name);
     if (version !== undefined && version !== plan.version) throw planChanged(plan);
-    const path = planPath(plan.title, as.name);
-    const content = `Save the plan “${plan.title}” in ${path}.`;
-    const messages = [{ role: 'user' as const, content }];
-    return { ...request, messages, type: 'save', save: { path, contents: formatPlanFile(plan) } };
+    return saveAs ? savingOf(request, plan, saveAs) : executionOf(request, plan);
   }
 
   #store(plan: Plan): void {
@@ -152,6 +130,26 @@ export class Plans {
     const content = document.content ?? '';
     return { responseId, documentId, version, title, overview, content, todos };
   }
+}
+
+/** What an earlier run has finished stays finished. */
+function executionOf(request: RunRequest, plan: Plan): RunRequest {
+  const open = plan.todos.filter(isOpen);
+  if (plan.todos.length > 0 && open.length === 0) {
+    throw new DrawbridgeError(
+      'PLAN_FINISHED',
+      'All todos of the plan are finished: set some to pending, or add some',
+    );
+  }
+  const messages = [{ role: 'user' as const, content: orderOf(plan, open.length) }];
+  return { ...request, messages, type: 'plan', plan: atStart(plan) };
+}
+
+function savingOf(request: RunRequest, plan: Plan, { name }: SaveAs): RunRequest {
+  const path = planPath(plan.title, name);
+  const content = `Save the plan “${plan.title}” in ${path}.`;
+  const messages = [{ role: 'user' as const, content }];
+  return { ...request, messages, type: 'save', save: { path, contents: formatPlanFile(plan) } };
 }
 
 /** The plan as a run begins it: the todos in the order of work, and none in progress. */

@@ -17,11 +17,11 @@ export type RunDeadline = 'watchdog' | 'attempt' | 'bridge' | 'calls' | 'questio
 export function stepDeadlines(
   log: RunLog,
   calls: CallDesk,
-  { againAtMs, waiting }: HandOver,
+  handOver: HandOver,
   nowMs: number,
 ): Deadline<RunDeadline>[] {
   const { phase } = log;
-  const bridge = { name: 'bridge' as const, atMs: againAtMs };
+  const bridge = { name: 'bridge' as const, atMs: handOver.againAtMs };
   switch (phase.type) {
     case 'idle':
       return [];
@@ -37,7 +37,8 @@ export function stepDeadlines(
       const end = { name: 'calls' as const, atMs: log.deadlineOf(run, turn) };
       const atMs = calls.unansweredAt(run, turn);
       const questions = atMs === null ? [] : [{ name: 'questions' as const, atMs }];
-      return [...(waiting.length > 0 ? [bridge] : []), ...(isTimed ? [end] : []), ...questions];
+      const bridges = handOver.waiting.length > 0 ? [bridge] : [];
+      return [...bridges, ...(isTimed ? [end] : []), ...questions];
     }
     default:
       return phase satisfies never;
