@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { cloudflareTest } from '@cloudflare/vitest-plugin';
 import { defineConfig } from 'vitest/config';
+import { Progress } from './test/progress.ts';
 
 /**
  * Rooms of the Worker that only turn text into text: Node runs their tests in a fraction of the time. The linter of
@@ -43,7 +44,7 @@ export default defineConfig({
     // More workers than a small machine has processors, because many tests wait for processes.
     maxWorkers: 3,
     silent: 'passed-only',
-    reporters: ['minimal'],
+    reporters: ['minimal', new Progress()],
     projects: [
       {
         plugins: [insideWorkerd()],
@@ -87,6 +88,7 @@ export default defineConfig({
           include: ['test/flow/**/*.test.ts'],
           testTimeout: 90_000,
           hookTimeout: 90_000,
+          isolate: false,
         },
       },
     ],

@@ -1,19 +1,34 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
-import { type Device, signApproval } from '../../client/index.ts';
+import { beforeEach, expect, it } from 'vitest';
+import { signApproval } from '../../client/index.ts';
 import { newDeviceId } from '../../shared/ids.ts';
 import type { Proposal } from '../../shared/wire/approvals.ts';
 import type { ReadEvent, StreamEvent } from '../../shared/wire/events.ts';
-import { startScriptedModel } from '../far-ends/scripted-model.ts';
-import { type House, startHouse } from './house.ts';
+import { deviceOf } from './allowing.ts';
+import type { House } from './house.ts';
+import { oneHouse } from './one-house.ts';
 
 type Asked = Extract<StreamEvent, { type: 'approval_request' }>;
 
 const command = 'touch made.txt';
+const ASK = [
+  { tool: 'run_terminal_cmd', pattern: 'touch *', decision: 'ask' },
+  { tool: 'run_terminal_cmd', pattern: 'rm *', decision: 'deny' },
+  { tool: 'str_replace', pattern: '*', decision: 'ask' },
+  { tool: 'write', pattern: '*', decision: 'ask' },
+] as const;
+
+const at = oneHouse({ rules: ASK });
+
+beforeEach(() => {
+  for (const name of ['made.txt', 'new.txt'])
+    rmSync(join(at.house.workspace, name), { force: true });
+  writeFileSync(join(at.house.workspace, 'a.txt'), 'two\n');
+});
 
 it('runs what a device of this machine has approved, and only with its signature', async () => {
-  await using asked = await askToRun();
+  const asked = await askToRun();
   const { house, request, conversationId } = asked;
   const { callId, nonce, proposal } = request;
   const unsigned = await answer(house, conversationId, callId, { nonce, decision: 'once' });
@@ -46,7 +61,7 @@ it('runs what a device of this machine has approved, and only with its signature
 });
 
 it('tells the model why a person rejected a call', async () => {
-  await using asked = await askToRun();
+  const asked = await askToRun();
   const { house, request, conversationId } = asked;
   const { callId, nonce } = request;
   const rejection = { nonce, decision: 'reject', message: 'not today' };
@@ -60,7 +75,7 @@ it('tells the model why a person rejected a call', async () => {
 });
 
 it('shows a waiting call to whoever comes later', async () => {
-  await using asked = await askToRun();
+  const asked = await askToRun();
   const { house, request, conversationId } = asked;
   const { responses } = await house.client.getConversation(conversationId);
   expect(responses[0]).toMatchObject({ status: 'waiting' });
@@ -76,7 +91,7 @@ it('shows a waiting call to whoever comes later', async () => {
 
 it('asks anew about an edit whose file has changed, and makes what was shown last', async () => {
   const args = { file_path: 'a.txt', old_string: 'two', new_string: '2' };
-  await using asked = await startTask('ask', { name: 'str_replace', arguments: args });
+  const asked = await startTask({ name: 'str_replace', arguments: args });
   const { house, conversationId } = asked;
   const device = deviceOf(house);
   const path = join(house.workspace, 'a.txt');
@@ -103,7 +118,7 @@ it('asks anew about an edit whose file has changed, and makes what was shown las
 
 it('writes what a device has changed, and tells the model the difference', async () => {
   const args = { file_path: 'a.txt', old_string: 'two', new_string: 'deux' };
-  await using asked = await startTask('ask', { name: 'str_replace', arguments: args });
+  const asked = await startTask({ name: 'str_replace', arguments: args });
   const { house, conversationId } = asked;
   const device = deviceOf(house);
   const event = asked.events.at(-1);
@@ -129,7 +144,7 @@ it('writes what a device has changed, and tells the model the difference', async
     finalContent: 'zwei',
     metadata: { diff: { oldString: 'two', newString: 'zwei' } },
   });
-  const [, second] = asked.model.requests;
+  const [, second] = at.requests();
   const told = JSON.stringify(second);
   expect(told).toContain('The person changed your edit before allowing it');
   expect(told).toContain('-deux\\n+zwei');
@@ -137,7 +152,7 @@ it('writes what a device has changed, and tells the model the difference', async
 
 it('says of a new file what a device made of it', async () => {
   const args = { path: 'new.txt', contents: 'one\n' };
-  await using asked = await startTask('ask', { name: 'write', arguments: args });
+  const asked = await startTask({ name: 'write', arguments: args });
   const { house, conversationId } = asked;
   const event = asked.events.at(-1);
   if (event?.type !== 'approval_request') throw new Error('nothing was asked');
@@ -154,7 +169,8 @@ it('says of a new file what a device made of it', async () => {
 });
 
 it('never asks about what the owner denies', async () => {
-  await using asked = await startTask('deny');
+  const args = { command: 'rm a.txt' };
+  const asked = await startTask({ name: 'run_terminal_cmd', arguments: args }, 'done');
   const { result } = asked.events.find((event) => event.type === 'tool_result') ?? {};
   expect(result).toMatchObject({
     status: 'error',
@@ -163,33 +179,19 @@ it('never asks about what the owner denies', async () => {
 });
 
 async function askToRun() {
-  const asked = await startTask('ask');
+  const asked = await startTask({ name: 'run_terminal_cmd', arguments: { command } });
   const request = asked.events.find((event): event is Asked => event.type === 'approval_request');
   if (!request) throw new Error(`nothing was asked: ${JSON.stringify(asked.events)}`);
   return Object.assign(asked, { request });
 }
 
-/** A run whose one call falls under this rule, up to the question or its end. */
+/** A run of this one call, up to the question or its end. */
 async function startTask(
-  decision: 'ask' | 'deny',
-  call: { name: string; arguments: Record<string, unknown> } = {
-    name: 'run_terminal_cmd',
-    arguments: { command },
-  },
+  call: { name: string; arguments: Record<string, unknown> },
+  end: StreamEvent['type'] = 'approval_request',
 ) {
-  const model = await startScriptedModel((_, turn) =>
-    turn === 0 ? { calls: [call] } : { text: 'Over.' },
-  );
-  const rules = [
-    { tool: 'run_terminal_cmd', pattern: 'touch *', decision },
-    { tool: 'str_replace', pattern: '*', decision },
-    { tool: 'write', pattern: '*', decision },
-  ] as const;
-  const house = await startHouse({
-    modelUrl: model.baseUrl,
-    rules,
-  });
-  writeFileSync(join(house.workspace, 'a.txt'), 'two\n');
+  const { house } = at;
+  at.answerWith([{ calls: [call] }, { text: 'Over.' }]);
   const stream = house.client.streamChat({ messages: [{ role: 'user', content: 'Go' }] });
   const events: ReadEvent[] = [];
   let conversationId = '';
@@ -201,10 +203,9 @@ async function startTask(
       if (event.type === type) return;
     }
   };
-  await readUntil(decision === 'ask' ? 'approval_request' : 'done');
+  await readUntil(end);
   return {
     house,
-    model,
     events,
     conversationId,
     readUntil,
@@ -212,18 +213,7 @@ async function startTask(
       await readUntil('done');
       return events;
     },
-    [Symbol.asyncDispose]: async () => {
-      await house[Symbol.asyncDispose]();
-      await model.close();
-    },
   };
-}
-
-function deviceOf(house: House): Device {
-  const { deviceId, privateKey } = JSON.parse(
-    readFileSync(join(house.state, 'device.json'), 'utf8'),
-  );
-  return { deviceId, privateJwk: privateKey };
 }
 
 function answer(

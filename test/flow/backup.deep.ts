@@ -7,9 +7,8 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { ConversationView } from '../../shared/wire/documents.ts';
 import type { ReadEvent } from '../../shared/wire/events.ts';
 import { startScriptedModel } from '../far-ends/scripted-model.ts';
-import { type House, startHouse, until } from './house.ts';
+import { DRAWBRIDGE, type House, startHouse, until } from './house.ts';
 
-const DRAWBRIDGE = join(import.meta.dirname, '..', '..', 'bin', 'drawbridge.mjs');
 const LONG = Array.from({ length: 200 }, (_, line) => `Line ${line} of a long answer.`).join('\n');
 /** Waits until the test lets it go on, and notes each time that it runs. */
 const TASK = 'echo ran >> runs.txt; until [ -e go-on ]; do sleep 0.1; done\n';

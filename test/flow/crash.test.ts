@@ -4,14 +4,19 @@ import { EventSource } from 'eventsource';
 import { expect, it } from 'vitest';
 import type { ChatResponse } from '../../shared/wire/documents.ts';
 import { answerOf, foldEvent, newResponse } from '../../shared/wire/fold.ts';
-import { startScriptedModel } from '../far-ends/scripted-model.ts';
-import { startHouse, until, workerdOf } from './house.ts';
+import { type House, until, workerdOf } from './house.ts';
+import { oneHouse } from './one-house.ts';
 
 const LONG = Array.from({ length: 60 }, (_, line) => `Line ${line} of a long answer.`).join('\n');
 
+const at = oneHouse({
+  prepare: (workspace) =>
+    writeFileSync(join(workspace, 'task.sh'), 'echo ran >> runs.txt; sleep 3; echo over\n'),
+});
+
 it('completes the answer when the runtime is killed in the middle of a text', async () => {
-  const model = await startScriptedModel(() => ({ text: LONG, delayMs: 10 }));
-  await using house = await startHouse({ modelUrl: model.baseUrl });
+  const { house } = at;
+  at.answerWith(() => ({ text: LONG, delayMs: 10 }));
   let response: ChatResponse | undefined;
   let killed = false;
   let shown = '';
@@ -32,21 +37,15 @@ it('completes the answer when the runtime is killed in the middle of a text', as
   const followed = response && answerOf(response);
   expect(followed?.documents.map(({ content }) => content)).toEqual([LONG]);
   expect(await house.client.getResponse(response?.id ?? '')).toEqual(followed);
-  expect(model.requests).toHaveLength(2);
-  await model.close();
+  expect(at.requests()).toHaveLength(2);
 });
 
 it('runs a command once when the runtime is killed while it runs', async () => {
-  const model = await startScriptedModel((_, turn) =>
-    turn === 0
-      ? { calls: [{ name: 'run_terminal_cmd', arguments: { command: 'sh task.sh' } }] }
-      : { text: 'It ran.' },
-  );
-  await using house = await startHouse({
-    modelUrl: model.baseUrl,
-    prepare: (workspace) =>
-      writeFileSync(join(workspace, 'task.sh'), 'echo ran >> runs.txt; sleep 3; echo over\n'),
-  });
+  const { house } = at;
+  at.answerWith([
+    { calls: [{ name: 'run_terminal_cmd', arguments: { command: 'sh task.sh' } }] },
+    { text: 'It ran.' },
+  ]);
   const runs = () => readFileSync(join(house.workspace, 'runs.txt'), 'utf8');
   const answer = (async () => {
     const events = [];
@@ -72,12 +71,11 @@ it('runs a command once when the runtime is killed while it runs', async () => {
     result: { status: 'success', data: expect.stringContaining('over') },
   });
   expect(events.at(-1)).toMatchObject({ type: 'done', status: 'completed' });
-  await model.close();
 });
 
 it('is followed by an independent SSE client over cut connections', async () => {
-  const model = await startScriptedModel(() => ({ text: LONG, delayMs: 10 }));
-  await using house = await startHouse({ modelUrl: model.baseUrl });
+  const { house } = at;
+  at.answerWith(() => ({ text: LONG, delayMs: 10 }));
   const started = await house.fetch('/api/v1/chat/completions', {
     method: 'POST',
     body: JSON.stringify({ messages: [{ role: 'user', content: 'Tell me' }], stream: true }),
@@ -88,14 +86,10 @@ it('is followed by an independent SSE client over cut connections', async () => 
     const text = await readWithEventSource(house, `${responseId}/events?framing=${framing}`);
     expect(text).toBe(LONG);
   }
-  await model.close();
 });
 
 /** Reads a response's text as a web page would; the connection is cut once on the way. */
-async function readWithEventSource(
-  house: Awaited<ReturnType<typeof startHouse>>,
-  path: string,
-): Promise<string> {
+async function readWithEventSource(house: House, path: string): Promise<string> {
   const url = new URL(`/api/v1/chat/completions/${path}`, house.ready.url);
   let connections = 0;
   const source = new EventSource(url, {

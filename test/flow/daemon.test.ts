@@ -6,9 +6,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Client, createClient } from '../../client/index.ts';
 import { type ScriptedModel, startScriptedModel } from '../far-ends/scripted-model.ts';
-import { until } from './house.ts';
+import { DRAWBRIDGE, until } from './house.ts';
 
-const DRAWBRIDGE = join(import.meta.dirname, '..', '..', 'bin', 'drawbridge.mjs');
 const LONG = Array.from({ length: 60 }, (_, line) => `Line ${line} of a long answer.`).join('\n');
 
 /** One server in the background for all tests, with two folders. */

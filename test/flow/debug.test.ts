@@ -1,9 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import type { ScriptedReply, ScriptedRequest } from '../far-ends/reply-script.ts';
-import { type ScriptedAnswer, startScriptedModel } from '../far-ends/scripted-model.ts';
-import { startHouse } from './house.ts';
+import { describe, expect, it } from 'vitest';
+import type { ScriptedReply } from '../far-ends/reply-script.ts';
+import type { ScriptedAnswer } from '../far-ends/scripted-model.ts';
+import { oneHouse } from './one-house.ts';
+
+const at = oneHouse();
 
 const MARKED = 'print(1)  # DRAWBRIDGE-DEBUG\n';
 
@@ -107,14 +109,11 @@ function edit(before: string, after: string): ScriptedReply {
 }
 
 async function debug(replies: readonly ScriptedAnswer[], mode = 'debug') {
-  const script = (_: ScriptedRequest, turn: number) => replies[turn] ?? { text: 'Too much.' };
-  let turn = 0;
-  const model = await startScriptedModel((request) => script(request, turn++));
-  onTestFinished(() => model.close());
-  const prepare = (workspace: string) => writeFileSync(join(workspace, 'a.py'), 'print(0)\n');
-  await using house = await startHouse({ modelUrl: model.baseUrl, prepare });
+  const { house } = at;
+  writeFileSync(join(house.workspace, 'a.py'), 'print(0)\n');
+  at.answerWith(replies);
   const messages = [{ role: 'user' as const, content: 'find it' }];
   const response = await house.client.chat({ messages, mode });
   const text = readFileSync(join(house.workspace, 'a.py'), 'utf8');
-  return { requests: model.requests, response, file: () => text };
+  return { requests: at.requests(), response, file: () => text };
 }

@@ -7,9 +7,7 @@ import type { StreamEvent } from '../../shared/wire/events.ts';
 import { runDrawbridge } from '../cli/drawbridge.ts';
 import { HAS_TERMINALS, openPseudoTerminal } from '../cli/pseudo-terminal.ts';
 import { temporaryFolder } from '../local/temporary-folder.ts';
-import { type House, startHouse } from './house.ts';
-
-const DRAWBRIDGE = join(import.meta.dirname, '..', '..', 'bin', 'drawbridge.mjs');
+import { DRAWBRIDGE, type House, startHouse } from './house.ts';
 
 /** Another machine of the same person: its key is in a state home of its own. */
 function newMachine(): { readonly keyText: string; device(): Device } {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { confirmCompanion } from '../../bridge/ide/link/confirmed.ts';
-import { type ChatInput, type Device, signApproval } from '../../client/index.ts';
+import { type ChatInput, signApproval } from '../../client/index.ts';
 import { openState } from '../../local/state/state.ts';
 import { mintToken } from '../../local/state/tokens.ts';
 import type { StreamEvent } from '../../shared/wire/events.ts';
@@ -16,9 +16,9 @@ import {
   textResult,
 } from '../far-ends/scripted-companion.ts';
 import { startScriptedModel } from '../far-ends/scripted-model.ts';
-import { type House, startHouse, until } from './house.ts';
+import { deviceOf } from './allowing.ts';
+import { DRAWBRIDGE, type House, startHouse, until } from './house.ts';
 
-const PROGRAM = join(import.meta.dirname, '..', '..', 'bin', 'drawbridge.mjs');
 const PROPOSED = 'proposed\n';
 
 type Asked = Extract<StreamEvent, { type: 'approval_request' }>;
@@ -182,7 +182,7 @@ async function startTriangle(script: CompanionScript = {}) {
     '--state',
     house.state,
   ];
-  const terminal = openPseudoTerminal([process.execPath, PROGRAM, ...words], {
+  const terminal = openPseudoTerminal([process.execPath, DRAWBRIDGE, ...words], {
     env: { DRAWBRIDGE_TOKEN: token, TMPDIR: temporary, QWEN_HOME: temporary },
   });
   await terminal.shows('It shows edits that wait for your approval.');
@@ -256,9 +256,4 @@ async function propose(house: House, bridgeId: string, content: string) {
       return resolved;
     },
   };
-}
-
-function deviceOf(house: House): Device {
-  const stored = JSON.parse(readFileSync(join(house.state, 'device.json'), 'utf8'));
-  return { deviceId: stored.deviceId, privateJwk: stored.privateKey };
 }

@@ -1,17 +1,13 @@
 /** The whole example of the response structure ("Implementiere JWT Authentication"), with real tools in a real folder. */
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { ChatResponse, type Document, DocumentMetadata } from '../../shared/wire/documents.ts';
 import { answerOf, foldEvent, newResponse } from '../../shared/wire/fold.ts';
-import {
-  type ScriptedAnswer,
-  type ScriptedModel,
-  startScriptedModel,
-} from '../far-ends/scripted-model.ts';
+import type { ScriptedAnswer } from '../far-ends/scripted-model.ts';
 import { parseNamedEvent } from '../named-event.ts';
-import { type House, startHouse } from './house.ts';
+import { oneHouse } from './one-house.ts';
 
 const MAIN = `import os
 from flask import Flask
@@ -49,21 +45,17 @@ const REQUEST = {
   messages: [{ role: 'user', content: 'Implementiere JWT Authentication' }],
 };
 
-let model: ScriptedModel;
-let house: House;
+const at = oneHouse();
 
-beforeAll(async () => {
-  model = await startScriptedModel(({ messages }) => {
+beforeEach(() => {
+  putProject(at.house.workspace);
+  at.answerWith(({ messages }) => {
     const asked = messages.findLastIndex(({ role }) => role === 'user');
     return TURNS[messages.slice(asked).filter(({ role }) => role === 'assistant').length] ?? LAST;
   });
 });
 
-afterAll(async () => await model.close());
-
 it('comes as JSON with exactly the documents and fields of the specification', async () => {
-  house = await startHouse({ modelUrl: model.baseUrl, prepare: putProject });
-  await using _ = house;
   const answer: unknown = await (await post({ ...REQUEST, stream: false })).json();
   const response = ChatResponse.parse(answer);
   expect(answer).toEqual(response);
@@ -79,16 +71,14 @@ it('comes as JSON with exactly the documents and fields of the specification', a
     metadata: { toolCallCount: 5, turnCount: 3 },
   });
   expectDocuments(response.documents);
-  expect(readFileSync(join(house.workspace, 'src/middleware/auth.py'), 'utf8')).toBe(AUTH);
-  expect(readFileSync(join(house.workspace, 'src/main.py'), 'utf8')).toContain(REGISTER_BOTH);
-  const system = String(model.requests[0]?.messages[0]?.content);
+  expect(readFileSync(join(at.house.workspace, 'src/middleware/auth.py'), 'utf8')).toBe(AUTH);
+  expect(readFileSync(join(at.house.workspace, 'src/main.py'), 'utf8')).toContain(REGISTER_BOTH);
+  const system = String(at.requests()[0]?.messages[0]?.content);
   expect(system).toContain('camelCase fuer Variablen');
-  expect(String(model.requests[0]?.messages[1]?.content)).toContain('src/utils.py');
+  expect(String(at.requests()[0]?.messages[1]?.content)).toContain('src/utils.py');
 });
 
 it('comes as named events that fold to the same documents', async () => {
-  house = await startHouse({ modelUrl: model.baseUrl, prepare: putProject });
-  await using _ = house;
   const frames = await framesOf(await post({ ...REQUEST, stream: true }));
   const events = frames.flatMap(({ event = '', data }) => parseNamedEvent(event, data) ?? []);
   expect(events).toHaveLength(frames.length);
@@ -97,13 +87,11 @@ it('comes as named events that fold to the same documents', async () => {
   const response = newResponse(start.response);
   for (const event of events) foldEvent(response, event);
   expectDocuments(answerOf(response).documents);
-  expect(await house.client.getResponse(response.id)).toEqual(answerOf(response));
+  expect(await at.house.client.getResponse(response.id)).toEqual(answerOf(response));
   for (const { event, data } of frames) expect(JSON.parse(data)).not.toHaveProperty('type', event);
 });
 
 it('comes as unnamed data lines with the type inside', async () => {
-  house = await startHouse({ modelUrl: model.baseUrl, prepare: putProject });
-  await using _ = house;
   const body = { ...REQUEST, stream: true, stream_options: { framing: 'data' } };
   const frames = await framesOf(await post(body));
   expect(frames.at(-1)?.data).toBe('[DONE]');
@@ -210,7 +198,7 @@ const LAST: ScriptedAnswer = {
 };
 
 function post(body: object): Promise<Response> {
-  return house.fetch('/api/v1/chat/completions', { method: 'POST', body: JSON.stringify(body) });
+  return at.house.fetch('/api/v1/chat/completions', { method: 'POST', body: JSON.stringify(body) });
 }
 
 async function framesOf(response: Response): Promise<EventSourceMessage[]> {
@@ -221,6 +209,7 @@ async function framesOf(response: Response): Promise<EventSourceMessage[]> {
 }
 
 function putProject(workspace: string): void {
+  rmSync(join(workspace, 'src'), { recursive: true, force: true });
   mkdirSync(join(workspace, 'src'));
   writeFileSync(join(workspace, 'src', 'main.py'), MAIN);
   const pip = join(workspace, 'pip');

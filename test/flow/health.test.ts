@@ -10,9 +10,7 @@ import { bridgeLogOf } from '../../local/state/folder.ts';
 import { openState } from '../../local/state/state.ts';
 import { mintToken } from '../../local/state/tokens.ts';
 import { type ScriptedModel, startScriptedModel } from '../far-ends/scripted-model.ts';
-import { endProcess, type House, startHouse, until } from './house.ts';
-
-const PROGRAM = join(import.meta.dirname, '..', '..', 'bin', 'drawbridge.mjs');
+import { DRAWBRIDGE, endProcess, type House, startHouse, until } from './house.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 
@@ -84,7 +82,7 @@ async function connect(url: string) {
   const id = `bridge_${crypto.randomUUID()}`;
   const token = await mintToken(authSecret, { scope: 'bridge', bridgeId: id }, new Date());
   const words = ['--workspace', house.workspace, '--state', bridgeState()];
-  const child = spawn(process.execPath, [PROGRAM, 'connect', url, ...words], {
+  const child = spawn(process.execPath, [DRAWBRIDGE, 'connect', url, ...words], {
     env: { ...process.env, DRAWBRIDGE_TOKEN: token },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -101,7 +99,8 @@ function linesOf(path: string, trace: string): Line[] {
   return entries.filter((entry) => entry['trace'] === trace);
 }
 
-const drawbridge = (words: string[]) => promisify(execFile)(process.execPath, [PROGRAM, ...words]);
+const drawbridge = (words: string[]) =>
+  promisify(execFile)(process.execPath, [DRAWBRIDGE, ...words]);
 const workerLog = () => join(house.state, 'logs', 'workerd.log');
 const bridgeLog = () => bridgeLogOf(join(bridgeState(), 'logs'), house.workspace);
 

@@ -18,13 +18,14 @@ import * as z from 'zod';
 import { WorktreeStore } from '../../bridge/worktrees/store.ts';
 import { type Client, createClient } from '../../client/index.ts';
 
-const ROOT = join(import.meta.dirname, '..', '..');
+/** The launcher of this clone. */
+export const DRAWBRIDGE = join(import.meta.dirname, '..', '..', 'bin', 'drawbridge.mjs');
 /** The program that is tested, in words by lines: this clone's, unless test/interop/package.interop.ts names another. */
 export const PROGRAM = readProgram();
 
 function readProgram(): readonly [program: string, ...words: string[]] {
   const [program, ...words] = process.env['DRAWBRIDGE_TEST_PROGRAM']?.split('\n') ?? [];
-  return program ? [program, ...words] : [process.execPath, join(ROOT, 'bin', 'drawbridge.mjs')];
+  return program ? [program, ...words] : [process.execPath, DRAWBRIDGE];
 }
 
 const Ready = z.object({
@@ -156,7 +157,7 @@ export function workerdOf(house: House): number {
 
 /** Resolves when the condition holds; the test's own time limit is the bound. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20));
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
 /** For `prepare`: a repository with one commit. */

@@ -9,9 +9,7 @@ import { projectName } from '../../local/state/folder.ts';
 import type { ScriptedRequest } from '../far-ends/reply-script.ts';
 import { type ScriptedAnswer, startScriptedModel } from '../far-ends/scripted-model.ts';
 import { type Server, sendAllowing } from './allowing.ts';
-import { descendantsOf, endProcess, startHouse, until } from './house.ts';
-
-const PROGRAM = join(import.meta.dirname, '..', '..', 'bin', 'drawbridge.mjs');
+import { DRAWBRIDGE, descendantsOf, endProcess, startHouse, until } from './house.ts';
 
 /** Each occurs nowhere else. */
 const SECRETS = {
@@ -152,7 +150,7 @@ async function startBackground(modelUrl: string): Promise<Running> {
   const own = { XDG_STATE_HOME: home, XDG_CONFIG_HOME: home, OPENAI_BASE_URL: modelUrl };
   const env = { ...process.env, ...VARIABLES, ...own, OPENAI_MODEL: 'scripted' };
   const run = (...words: string[]) =>
-    promisify(execFile)(process.execPath, [PROGRAM, ...words], { cwd: folder, env });
+    promisify(execFile)(process.execPath, [DRAWBRIDGE, ...words], { cwd: folder, env });
   const end = () => run('stop');
   onTestFinished(async () => {
     await end();

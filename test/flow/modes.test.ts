@@ -1,15 +1,23 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
-import type { ScriptedReply } from '../far-ends/reply-script.ts';
-import { startScriptedModel } from '../far-ends/scripted-model.ts';
-import { startHouse } from './house.ts';
+import { expect, it } from 'vitest';
+import { oneHouse } from './one-house.ts';
+
+const at = oneHouse({
+  prepare: (workspace) => {
+    const folder = join(workspace, '.drawbridge/modes');
+    mkdirSync(folder, { recursive: true });
+    const head = '---\nbase: ask\ntools: read_file, switch_mode, write\n---\n';
+    writeFileSync(join(folder, 'review.md'), `${head}Look for holes.\n`);
+    writeFileSync(join(folder, 'plan.md'), 'mine');
+  },
+});
 
 const WRITE = { calls: [{ name: 'write', arguments: { path: 'new.txt', contents: 'x\n' } }] };
 
 it.each(['plan', 'ask', 'review'])('nothing is changed in the mode %s', async (mode) => {
-  const { house } = await start([WRITE, { text: 'I cannot.' }]);
-  await using _ = house;
+  const { house } = at;
+  at.answerWith([WRITE, { text: 'I cannot.' }]);
   const response = await house.client.chat({ messages: [{ role: 'user', content: 'go' }], mode });
   expect(response.documents[0]).toMatchObject({
     metadata: { result: { status: 'error', data: expect.stringContaining('mode does not') } },
@@ -18,12 +26,12 @@ it.each(['plan', 'ask', 'review'])('nothing is changed in the mode %s', async (m
 });
 
 it('a mode of the workspace is listed, narrows, and is left with the consent of another device', async () => {
-  const { house, model } = await start([
+  const { house } = at;
+  at.answerWith([
     { calls: [{ name: 'switch_mode', arguments: { mode: 'agent', reason: 'To write it.' } }] },
     WRITE,
     { text: 'Written.' },
   ]);
-  await using _ = house;
   const [bridge] = (await house.client.listBridges()).items;
   const { definitions } = await house.client.getBridge(bridge?.id ?? '');
   expect(definitions.modes).toMatchObject([{ name: 'review', base: 'ask' }]);
@@ -33,7 +41,7 @@ it('a mode of the workspace is listed, narrows, and is left with the consent of 
   const request = { messages: [{ role: 'user' as const, content: 'go' }], mode: 'review' };
   const asked = await house.client.chat(request);
   expect(asked).toMatchObject({ status: 'waiting', mode: 'ask', ownMode: 'review' });
-  expect(model.requests[0]?.tools?.map((tool) => tool.function.name)).toEqual([
+  expect(at.requests()[0]?.tools?.map((tool) => tool.function.name)).toEqual([
     ...['read_file', 'switch_mode'],
   ]);
   const answers = [{ questionId: 'switch', optionIds: ['accept'] }];
@@ -44,17 +52,3 @@ it('a mode of the workspace is listed, narrows, and is left with the consent of 
   expect(ownMode).toBeUndefined();
   expect(existsSync(join(house.workspace, 'new.txt'))).toBe(true);
 });
-
-async function start(replies: readonly ScriptedReply[]) {
-  let turn = 0;
-  const model = await startScriptedModel(() => replies[turn++] ?? { text: 'Too much.' });
-  onTestFinished(() => model.close());
-  const prepare = (workspace: string) => {
-    const folder = join(workspace, '.drawbridge/modes');
-    mkdirSync(folder, { recursive: true });
-    const head = '---\nbase: ask\ntools: read_file, switch_mode, write\n---\n';
-    writeFileSync(join(folder, 'review.md'), `${head}Look for holes.\n`);
-    writeFileSync(join(folder, 'plan.md'), 'mine');
-  };
-  return { house: await startHouse({ modelUrl: model.baseUrl, prepare }), model };
-}

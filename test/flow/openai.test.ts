@@ -3,48 +3,28 @@ import { join } from 'node:path';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { APICallError, generateText, streamText } from 'ai';
 import OpenAI, { APIError, AuthenticationError, BadRequestError } from 'openai';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Device, signApproval } from '../../client/index.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { signApproval } from '../../client/index.ts';
 import type { Asked } from '../../shared/wire/approvals.ts';
 import type { ScriptedRequest } from '../far-ends/reply-script.ts';
-import {
-  type ScriptedAnswer,
-  type ScriptedModel,
-  startScriptedModel,
-} from '../far-ends/scripted-model.ts';
-import { type House, startHouse, until } from './house.ts';
+import type { ScriptedAnswer } from '../far-ends/scripted-model.ts';
+import { deviceOf } from './allowing.ts';
+import { until } from './house.ts';
+import { oneHouse } from './one-house.ts';
 
-type Script = (request: ScriptedRequest, turn: number) => ScriptedAnswer;
-
-let model: ScriptedModel;
-let house: House;
+const at = oneHouse({
+  rules: [
+    { tool: 'run_terminal_cmd', pattern: '*', decision: 'allow' },
+    { tool: 'run_terminal_cmd', pattern: 'touch *', decision: 'ask' },
+  ],
+});
+const { answerWith } = at;
 let openai: OpenAI;
-let script: Script;
-/** Requests of the tests before. */
-let earlier = 0;
 
-beforeAll(async () => {
-  model = await startScriptedModel((request, number) => script(request, number - earlier));
-  house = await startHouse({
-    modelUrl: model.baseUrl,
-    rules: [
-      { tool: 'run_terminal_cmd', pattern: '*', decision: 'allow' },
-      { tool: 'run_terminal_cmd', pattern: 'touch *', decision: 'ask' },
-    ],
-  });
-  openai = new OpenAI({ baseURL: `${house.ready.url}/v1`, apiKey: house.ready.token });
+beforeAll(() => {
+  const { url, token } = at.house.ready;
+  openai = new OpenAI({ baseURL: `${url}/v1`, apiKey: token });
 });
-
-afterAll(async () => {
-  await house?.[Symbol.asyncDispose]();
-  await model?.close();
-});
-
-/** What the model answers from now on; its turns count from 0. */
-function answerWith(next: Script): void {
-  earlier = model.requests.length;
-  script = next;
-}
 
 const messages = [{ role: 'user' as const, content: 'Greet the moon and run it' }];
 const USAGE = { prompt_tokens: 44, completion_tokens: 28, total_tokens: 72 };
@@ -104,10 +84,10 @@ describe('the openai package', () => {
     const body = JSON.stringify({ error: { message: 'no such model: x' } });
     answerWith(() => ({ status: 404, body }));
     for (const stream of [false, true]) {
-      const before = model.requests.length;
+      const before = at.model.requests.length;
       const failed = openai.chat.completions.create({ model: 'x', messages, stream });
       await expect(failed).rejects.toMatchObject({ status: 502, code: 'upstream_error' });
-      expect(model.requests.length).toBe(before + 1);
+      expect(at.model.requests.length).toBe(before + 1);
     }
   });
 
@@ -128,24 +108,24 @@ describe('the openai package', () => {
 
   it('ends the request to the model when it is left', async () => {
     answerWith(() => ({ text: 'and on '.repeat(1000), delayMs: 10 }));
-    const aborted = model.aborted();
+    const aborted = at.model.aborted();
     const stream = await openai.chat.completions.create({
       ...{ model: 'scripted', messages, stream: true as const },
     });
     for await (const { choices } of stream) if (choices[0]?.delta.content) break;
-    await until(() => model.aborted() > aborted);
+    await until(() => at.model.aborted() > aborted);
   });
 
   it('ends the request to the model when it is left before an answer in one piece', async () => {
     answerWith(() => ({ text: 'and on '.repeat(1000), delayMs: 1000 }));
-    const aborted = model.aborted();
+    const aborted = at.model.aborted();
     const leaving = new AbortController();
     const asking = openai.chat.completions
       .create({ model: 'scripted', messages }, { signal: leaving.signal })
       .catch(() => undefined);
-    await until(() => model.requests.length > earlier);
+    await until(() => at.requests().length > 0);
     leaving.abort();
-    await until(() => model.aborted() > aborted);
+    await until(() => at.model.aborted() > aborted);
     await asking;
   });
 
@@ -163,14 +143,14 @@ describe('the openai package', () => {
     let content = '';
     for await (const { choices } of data) content += choices[0]?.delta.content ?? '';
     expect(content).toBe('Touched.');
-    expect(existsSync(join(house.workspace, 'asked.txt'))).toBe(true);
+    expect(existsSync(join(at.house.workspace, 'asked.txt'))).toBe(true);
   });
 });
 
 describe("the AI SDK's provider for compatible servers", () => {
   const provider = () =>
     createOpenAICompatible({
-      ...{ name: 'drawbridge', baseURL: `${house.ready.url}/v1`, apiKey: house.ready.token },
+      ...{ name: 'drawbridge', baseURL: `${at.house.ready.url}/v1`, apiKey: at.house.ready.token },
       includeUsage: true,
     });
   const prompt = 'Greet the moon and run it';
@@ -232,7 +212,7 @@ function moonTask(_: ScriptedRequest, turn: number): ScriptedAnswer {
 
 /** The program is there and was run. The next test begins without both. */
 function expectMoon(): void {
-  const [program, said] = ['moon.mjs', 'said.txt'].map((name) => join(house.workspace, name));
+  const [program, said] = ['moon.mjs', 'said.txt'].map((name) => join(at.house.workspace, name));
   expect(readFileSync(program ?? '', 'utf8')).toBe(PROGRAM);
   expect(readFileSync(said ?? '', 'utf8')).toBe('Hello, moon\n');
   for (const path of [program, said]) rmSync(path ?? '');
@@ -240,17 +220,15 @@ function expectMoon(): void {
 
 /** As a device that is enrolled at the bridge, once it is asked. */
 async function approve(conversationId: string): Promise<void> {
-  const stored = JSON.parse(readFileSync(join(house.state, 'device.json'), 'utf8'));
-  const device: Device = { deviceId: stored.deviceId, privateJwk: stored.privateKey };
   await until(async () => {
-    const { responses } = await house.client.getConversation(conversationId);
+    const { responses } = await at.house.client.getConversation(conversationId);
     const asked = responses[0]?.documents.find(({ metadata }) => metadata['approval'])?.metadata[
       'approval'
     ] as Asked | undefined;
     if (!asked) return false;
     const { nonce } = asked;
-    const signature = await signApproval(device, { ...asked, conversationId });
-    const response = await house.fetch(
+    const signature = await signApproval(deviceOf(at.house), { ...asked, conversationId });
+    const response = await at.house.fetch(
       `/api/v1/conversations/${conversationId}/approvals/${asked.callId}`,
       { method: 'POST', body: JSON.stringify({ nonce, decision: 'once', signature }) },
     );

@@ -1,25 +1,29 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import type { EventStream } from '../../client/index.ts';
 import { signApproval } from '../../client/index.ts';
 import type { ChatResponse } from '../../shared/wire/documents.ts';
 import { answerOf, foldEvent, newResponse } from '../../shared/wire/fold.ts';
 import type { ScriptedRequest } from '../far-ends/reply-script.ts';
-import { startScriptedModel } from '../far-ends/scripted-model.ts';
+import type { ScriptedAnswer } from '../far-ends/scripted-model.ts';
 import { deviceOf } from './allowing.ts';
-import { type House, startHouse } from './house.ts';
+import type { House } from './house.ts';
+import { oneHouse } from './one-house.ts';
 import { carryOut, LAY_PLAN } from './two-file-plan.ts';
 
 const PATH = '.cursor/plans/two-files.plan.md';
 
+const at = oneHouse();
+
+beforeEach(() => at.answerWith(planning));
+
 it('a plan is saved once its owner allows it, edited by hand, and executed from the file', async () => {
-  const { house, model } = await startPlanning();
-  await using _ = house;
+  const { house } = at;
   const laid = await house.client.chat({ messages: [user('Plan')], mode: 'plan' });
   const { conversationId } = laid;
   const documentId = laid.documents.find(({ type }) => type === 'plan')?.id ?? '';
-  const before = model.requests.length;
+  const before = at.requests().length;
 
   const refused = await read(house.client.savePlan(conversationId, documentId), house, 'reject');
   expect(refused.status).toBe('error');
@@ -33,7 +37,7 @@ it('a plan is saved once its owner allows it, edited by hand, and executed from 
       { type: 'text', content: `The plan is saved in \`${PATH}\`.` },
     ],
   });
-  expect(model.requests).toHaveLength(before);
+  expect(at.requests()).toHaveLength(before);
   const file = join(house.workspace, PATH);
   const text = readFileSync(file, 'utf8');
   expect(text).toContain('  - id: "b"\n    content: "Write b.txt"\n    status: pending\n');
@@ -48,7 +52,7 @@ it('a plan is saved once its owner allows it, edited by hand, and executed from 
     { id: 'b', status: 'completed' },
     { id: 'a', status: 'completed', content: 'Write a.txt first' },
   ]);
-  const first = model.requests[before]?.messages ?? [];
+  const first = at.requests()[before]?.messages ?? [];
   expect(first.map(({ role }) => role)).toEqual(['system', 'user']);
   expect(String(first[1]?.content)).toMatch(
     /<plan>[\s\S]*Write a\.txt first[\s\S]*<executing_a_plan>/,
@@ -60,7 +64,8 @@ it('a plan is saved once its owner allows it, edited by hand, and executed from 
   await expect(read(finished, house, 'reject')).rejects.toMatchObject({ code: 'PLAN_FINISHED' });
   await house.client.chat({ messages: [user('So?')], conversationId });
   expect(
-    model.requests
+    at
+      .requests()
       .at(-1)
       ?.messages.slice(-3)
       .map(({ content }) => content),
@@ -72,8 +77,7 @@ it('a plan is saved once its owner allows it, edited by hand, and executed from 
 });
 
 it('a file that holds no plan is named with the reason, and the conversation goes on', async () => {
-  const { house, model } = await startPlanning();
-  await using _ = house;
+  const { house } = at;
   const put = (name: string, text: string) => writeFileSync(join(house.workspace, name), text);
   put('circle.md', '---\ntodos:\n- id: a\n  content: A\n  dependencies: [a]\n---\nx');
   put('done.md', '# Done\n- [x] all');
@@ -96,7 +100,7 @@ it('a file that holds no plan is named with the reason, and the conversation goe
     ['error', 'PLAN_UNREADABLE', reason('secrets')],
     ['error', 'PLAN_UNREADABLE', reason('outside the workspace')],
   ]);
-  expect(model.requests).toHaveLength(0);
+  expect(at.requests()).toHaveLength(0);
   const after = await house.client.chat({
     messages: [user('Hi')],
     ...(conversationId && { conversationId }),
@@ -105,8 +109,8 @@ it('a file that holds no plan is named with the reason, and the conversation goe
 });
 
 it('a plan is not saved through a link to another protected place', async () => {
-  const { house } = await startPlanning();
-  await using _ = house;
+  const { house } = at;
+  rmSync(join(house.workspace, '.cursor'), { recursive: true, force: true });
   mkdirSync(join(house.workspace, '.cursor'));
   mkdirSync(join(house.workspace, '.vscode'));
   symlinkSync('../.vscode', join(house.workspace, '.cursor/plans'));
@@ -120,19 +124,15 @@ it('a plan is not saved through a link to another protected place', async () => 
   ]);
 });
 
-/** A model that lays the plan, works through it when it is executed, and otherwise says a word. */
-async function startPlanning() {
-  const model = await startScriptedModel((request) => {
-    const said = request.messages.map(({ content }) => String(content)).join('\n');
-    if (said.includes('<executing_a_plan>\n')) {
-      const next = nextIn(request);
-      return next === undefined ? { text: 'All done.' } : { calls: carryOut(next) };
-    }
-    const isAsked = String(request.messages.at(-1)?.content).includes('Plan\n</user_query>');
-    return isAsked ? { calls: [LAY_PLAN] } : { text: 'Ok.' };
-  });
-  onTestFinished(() => model.close());
-  return { house: await startHouse({ modelUrl: model.baseUrl }), model };
+/** Lays the plan, works through it when it is executed, and otherwise says a word. */
+function planning(request: ScriptedRequest): ScriptedAnswer {
+  const said = request.messages.map(({ content }) => String(content)).join('\n');
+  if (said.includes('<executing_a_plan>\n')) {
+    const next = nextIn(request);
+    return next === undefined ? { text: 'All done.' } : { calls: carryOut(next) };
+  }
+  const isAsked = String(request.messages.at(-1)?.content).includes('Plan\n</user_query>');
+  return isAsked ? { calls: [LAY_PLAN] } : { text: 'Ok.' };
 }
 
 function user(content: string) {

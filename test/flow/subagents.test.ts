@@ -5,31 +5,40 @@ import { signApproval } from '../../client/index.ts';
 import type { ChatResponse } from '../../shared/wire/documents.ts';
 import type { ReadEvent, StreamEvent } from '../../shared/wire/events.ts';
 import type { ScriptedRequest } from '../far-ends/reply-script.ts';
-import { type ScriptedAnswer, startScriptedModel } from '../far-ends/scripted-model.ts';
+import type { ScriptedAnswer } from '../far-ends/scripted-model.ts';
 import { deviceOf } from './allowing.ts';
-import { type House, type Rule, startHouse, until, workerdOf } from './house.ts';
+import { type House, until, workerdOf } from './house.ts';
+import { oneHouse } from './one-house.ts';
+
+const at = oneHouse({
+  rules: [
+    { tool: 'run_terminal_cmd', pattern: '*', decision: 'allow' },
+    { tool: 'run_terminal_cmd', pattern: 'touch *', decision: 'ask' },
+  ],
+  prepare: (workspace) => writeFileSync(join(workspace, 'a.txt'), 'text\n'),
+});
 
 type Script = Readonly<Record<string, readonly ScriptedAnswer[]>>;
 
 it('explores at the bridge with four at once, none of which can change a file', async () => {
-  const write = { name: 'write', arguments: { file_path: 'made.txt', content: 'no' } };
+  const write = { name: 'write', arguments: { file_path: 'not-made.txt', content: 'no' } };
   const read = { name: 'read_file', arguments: { target_file: 'a.txt' } };
   const names = ['one', 'two', 'three', 'four'];
   const tasks = names.map((name) => taskCall(name, 'explore'));
-  await using run = await start({
+  answerBy({
     go: [{ calls: tasks }, { text: 'All explored.' }],
     ...Object.fromEntries(
       names.map((name) => [name, [{ calls: [read, write] }, { text: `Read by ${name}.` }]]),
     ),
   });
-  const response = await run.house.client.chat({ messages: [{ role: 'user', content: 'go' }] });
+  const response = await at.house.client.chat({ messages: [{ role: 'user', content: 'go' }] });
   expect(response.status).toBe('completed');
   const results = response.documents.map(({ metadata }) => metadata['result']);
   expect(results.slice(0, names.length)).toEqual(
     names.map((name) => ({ status: 'success', data: `Read by ${name}.` })),
   );
-  expect(existsSync(join(run.house.workspace, 'made.txt'))).toBe(false);
-  const children = await Promise.all(childrenOf(response).map((id) => newest(run.house, id)));
+  expect(existsSync(join(at.house.workspace, 'not-made.txt'))).toBe(false);
+  const children = await Promise.all(childrenOf(response).map((id) => newest(at.house, id)));
   for (const { mode, documents } of children) {
     expect(mode).toBe('ask');
     expect(documents[0]?.metadata['result']).toMatchObject({ status: 'success' });
@@ -40,14 +49,11 @@ it('explores at the bridge with four at once, none of which can change a file', 
 
 it('runs a command of a subagent that a second client allows, which follows only the root', async () => {
   const command = { name: 'run_terminal_cmd', arguments: { command: 'touch made.txt' } };
-  await using run = await start(
-    {
-      go: [{ calls: [taskCall('make it', 'generalPurpose')] }, { text: 'Made.' }],
-      'make it': [{ calls: [command] }, { text: 'It is there.' }],
-    },
-    [{ tool: 'run_terminal_cmd', pattern: 'touch *', decision: 'ask' }],
-  );
-  const { house } = run;
+  answerBy({
+    go: [{ calls: [taskCall('make it', 'generalPurpose')] }, { text: 'Made.' }],
+    'make it': [{ calls: [command] }, { text: 'It is there.' }],
+  });
+  const { house } = at;
   const first = house.client.streamChat({ messages: [{ role: 'user', content: 'go' }] });
   let conversationId = '';
   const reading = (async () => {
@@ -78,13 +84,13 @@ it('loses and doubles nothing when the runtime is killed while subagents work', 
     arguments: { command: `echo ${name} >> runs.txt; sleep 2; echo over` },
   });
   const names = ['left', 'right'];
-  await using run = await start({
+  answerBy({
     go: [{ calls: names.map((name) => taskCall(name, 'generalPurpose')) }, { text: 'Both ran.' }],
     ...Object.fromEntries(
       names.map((name) => [name, [{ calls: [command(name)] }, { text: `${name} ran.` }]]),
     ),
   });
-  const { house } = run;
+  const { house } = at;
   const runs = () => {
     const path = join(house.workspace, 'runs.txt');
     return existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n').sort() : [];
@@ -111,17 +117,8 @@ function taskCall(prompt: string, type: string) {
   return { name: 'task', arguments: args };
 }
 
-async function start(script: Script, rules?: readonly Rule[]) {
-  const model = await startScriptedModel((request) => answerOf(script, request));
-  const house = await startHouse({ modelUrl: model.baseUrl, ...(rules && { rules }) });
-  writeFileSync(join(house.workspace, 'a.txt'), 'text\n');
-  return {
-    house,
-    [Symbol.asyncDispose]: async () => {
-      await house[Symbol.asyncDispose]();
-      await model.close();
-    },
-  };
+function answerBy(script: Script): void {
+  at.answerWith((request) => answerOf(script, request));
 }
 
 /** The model knows each agent by its task. */

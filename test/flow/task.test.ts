@@ -3,12 +3,15 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { DocumentMetadata } from '../../shared/wire/documents.ts';
 import type { ScriptedRequest } from '../far-ends/reply-script.ts';
-import { type ScriptedAnswer, startScriptedModel } from '../far-ends/scripted-model.ts';
-import { startHouse } from './house.ts';
+import type { ScriptedAnswer } from '../far-ends/scripted-model.ts';
+import { oneHouse } from './one-house.ts';
+
+const at = oneHouse();
 
 it('reads, greps, edits two files and runs a command in the real folder', async () => {
-  const model = await startScriptedModel(renameTask);
-  await using house = await startHouse({ modelUrl: model.baseUrl, prepare: putProject });
+  const { house } = at;
+  putProject(house.workspace);
+  at.answerWith(renameTask);
 
   const response = await house.client.chat({
     messages: [{ role: 'user', content: 'Rename greet to welcome and run the program' }],
@@ -49,12 +52,12 @@ it('reads, greps, edits two files and runs a command in the real folder', async 
   expect(command?.metadata['output']).toContain('Hello, you');
   expect(response.usage).toEqual({ promptTokens: 44, completionTokens: 28, totalTokens: 72 });
   expect(response.metadata).toMatchObject({ toolCallCount: 5, turnCount: 4 });
-  await model.close();
 });
 
 it('gives the same documents as a stream, in the order they happened', async () => {
-  const model = await startScriptedModel(renameTask);
-  await using house = await startHouse({ modelUrl: model.baseUrl, prepare: putProject });
+  const { house } = at;
+  putProject(house.workspace);
+  at.answerWith(renameTask);
   const types: string[] = [];
   let responseId = '';
   for await (const { event } of house.client.streamChat({
@@ -67,21 +70,20 @@ it('gives the same documents as a stream, in the order they happened', async () 
   expect(types.at(-1)).toBe('done');
   const response = await house.client.getResponse(responseId);
   expect(response.documents.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
-  await model.close();
 });
 
 it('holds a conversation over several messages', async () => {
-  const model = await startScriptedModel((request) => ({
+  const { house } = at;
+  at.answerWith((request) => ({
     text: `messages: ${request.messages.filter(({ role }) => role === 'user').length}`,
   }));
-  await using house = await startHouse({ modelUrl: model.baseUrl });
   const first = await house.client.chat({ messages: [{ role: 'user', content: 'one' }] });
   const second = await house.client.chat({
     conversationId: first.conversationId,
     messages: [{ role: 'user', content: 'two' }],
   });
   expect(second.documents[0]?.content).toBe('messages: 2');
-  expect(model.requests[1]?.messages.map(({ role }) => role)).toEqual([
+  expect(at.requests()[1]?.messages.map(({ role }) => role)).toEqual([
     'system',
     'user',
     'assistant',
@@ -90,7 +92,6 @@ it('holds a conversation over several messages', async () => {
   const view = await house.client.getConversation(first.conversationId);
   expect(view.messages.map(({ content }) => content)).toEqual(['one', 'two']);
   expect(view.responses).toEqual([first, second]);
-  await model.close();
 });
 
 function metadataOf(type: string) {

@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
-import { startScriptedModel } from '../far-ends/scripted-model.ts';
+import { expect, it, onTestFinished } from 'vitest';
 import { descendantsOf, endProcess, startHouse, until, workerdOf } from './house.ts';
+import { oneHouse } from './one-house.ts';
+
+const at = oneHouse();
 
 it('answers with the demo model over a real folder when no model is configured', async () => {
   await using house = await startHouse({
@@ -33,15 +35,13 @@ it('answers with the demo model over a real folder when no model is configured',
 
 it('offers and runs nothing that changes anything in ask mode', async () => {
   const write = { name: 'write', arguments: { path: 'made.txt', contents: 'x' } };
-  const model = await startScriptedModel((_, turn) =>
-    turn === 0 ? { calls: [write] } : { text: 'I cannot.' },
-  );
-  await using house = await startHouse({ modelUrl: model.baseUrl });
+  const { house } = at;
+  at.answerWith([{ calls: [write] }, { text: 'I cannot.' }]);
   const response = await house.client.chat({
     mode: 'ask',
     messages: [{ role: 'user', content: 'write made.txt' }],
   });
-  expect(model.requests[0]?.tools?.map((tool) => tool.function.name)).toEqual([
+  expect(at.requests()[0]?.tools?.map((tool) => tool.function.name)).toEqual([
     'read_file',
     'list_dir',
     'glob_file_search',
@@ -55,16 +55,14 @@ it('offers and runs nothing that changes anything in ask mode', async () => {
     source: 'write',
   });
   await expect(() => readFileSync(join(house.workspace, 'made.txt'))).toThrow('ENOENT');
-  await model.close();
 });
 
 it('closes the connection to the model when the run is cancelled, and stays usable', async () => {
-  const model = await startScriptedModel((_, turn) =>
-    turn === 0
-      ? { text: 'Beginning', hangs: true, frames: [textFrame('Beginning')] }
-      : { text: 'Again.' },
-  );
-  await using house = await startHouse({ modelUrl: model.baseUrl });
+  const { house } = at;
+  at.answerWith([
+    { text: 'Beginning', hangs: true, frames: [textFrame('Beginning')] },
+    { text: 'Again.' },
+  ]);
   const stream = house.client.streamChat({ messages: [{ role: 'user', content: 'go' }] });
   let last: string | undefined;
   let conversationId = '';
@@ -78,17 +76,16 @@ it('closes the connection to the model when the run is cancelled, and stays usab
     if (event.type === 'done') expect(event.status).toBe('cancelled');
   }
   expect(last).toBe('done');
-  await until(() => model.aborted() === 1);
+  await until(() => at.model.aborted() === 1);
   const next = await house.client.chat({
     conversationId,
     messages: [{ role: 'user', content: 'more' }],
   });
   expect(next).toMatchObject({ status: 'completed', documents: [{ content: 'Again.' }] });
-  await model.close();
 });
 
 it('answers nobody without a token, on any port it opens, and makes nothing for unknown ids', async () => {
-  await using house = await startHouse();
+  const { house } = at;
   const ports = listeningPorts([
     house.up.pid ?? 0,
     ...descendantsOf(house.up.pid ?? 0).map(({ pid }) => pid),
@@ -110,16 +107,20 @@ it('answers nobody without a token, on any port it opens, and makes nothing for 
 
 it('lets web pages of the origins in ALLOWED_ORIGINS call it, and by default none', async () => {
   const origin = 'https://app.example.com';
-  for (const allowed of ['', origin]) {
-    await using house = await startHouse({ variables: { ALLOWED_ORIGINS: allowed } });
+  const allowing = await startHouse({ variables: { ALLOWED_ORIGINS: origin } });
+  onTestFinished(() => allowing[Symbol.asyncDispose]());
+  for (const [house, allowed] of [
+    [at.house, null],
+    [allowing, origin],
+  ] as const) {
     const answer = await house.fetch('/api/v1/me', { headers: { origin } });
-    expect(answer.headers.get('access-control-allow-origin')).toBe(allowed || null);
+    expect(answer.headers.get('access-control-allow-origin')).toBe(allowed);
   }
 });
 
 it('restarts the runtime with the same state on the same port', async () => {
-  const model = await startScriptedModel(() => ({ text: 'kept' }));
-  await using house = await startHouse({ modelUrl: model.baseUrl });
+  const { house } = at;
+  at.answerWith([{ text: 'kept' }]);
   const before = await house.client.chat({ messages: [{ role: 'user', content: 'keep this' }] });
   process.kill(workerdOf(house), 'SIGKILL');
   await until(async () => {
@@ -130,7 +131,6 @@ it('restarts the runtime with the same state on the same port', async () => {
     }
   });
   expect(await house.client.getResponse(before.id)).toEqual(before);
-  await model.close();
 });
 
 it('leaves no process behind', async () => {

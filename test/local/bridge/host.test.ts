@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { BridgeHost } from '../../../local/bridge/host.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
@@ -34,7 +34,7 @@ test('a bridge that is ended before the next process starts does not run in it',
   });
   onTestFinished(() => host.end());
   host.prepare();
-  await run.promise;
+  await expect(run.promise).resolves.toBeUndefined();
 });
 
 const BRIDGE = {

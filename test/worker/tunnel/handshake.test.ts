@@ -171,14 +171,20 @@ it('takes no connection for newer that has not introduced itself', async () => {
   expect((await newer.next('welcome')).type).toBe('welcome');
 });
 
-it.each([1000, 1001, 1006, 1015, 3000])('survives a connection that ends with %i', async (code) => {
-  const bridge = await connectBridge();
-  await runInDurableObject(tunnelOf(bridge.bridgeId), async (tunnel, state) => {
-    const [socket] = state.getWebSockets();
-    if (!socket) throw new Error('no socket');
-    await tunnel.webSocketClose(socket, code);
-  });
-});
+it.each([1000, 1001, 1006, 1015, 3000])(
+  'takes the next connection after one that ended with %i',
+  async (code) => {
+    const { bridgeId } = await connectBridge();
+    await runInDurableObject(tunnelOf(bridgeId), async (tunnel, state) => {
+      const [socket] = state.getWebSockets();
+      if (!socket) throw new Error('no socket');
+      await tunnel.webSocketClose(socket, code);
+    });
+    const next = await openBridge({ bridgeId });
+    next.hello();
+    expect((await next.next('welcome')).type).toBe('welcome');
+  },
+);
 
 describe('a bridge belongs to the account whose token it brought first', () => {
   it('and is refused and not usable for another', async () => {
