@@ -1,18 +1,22 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Agent } from '../../shared/api/agents.ts';
-import { type ScriptedModel, startScriptedModel } from '../far-ends/scripted-model.ts';
+import { startScriptedModel } from '../far-ends/scripted-model.ts';
 import { type House, makeRepository, startHouse, until, workerdOf } from './house.ts';
+import { oneHouse } from './one-house.ts';
+
+const at = oneHouse({ prepare: makeRepository });
 
 it('an agent works without a client, through a kill of the runtime, and takes a follow-up', async () => {
   let isKilled = false;
-  const model = await scripted(({ messages }) => {
+  const { house } = at;
+  at.answerWith(({ messages }) => {
     const tools = messages.filter(({ role }) => role === 'tool').length;
     if (tools === 0) return { calls: [writing('a.txt', 'one\n')] };
     if (!isKilled) return { frames: [], hangs: true };
@@ -20,12 +24,11 @@ it('an agent works without a client, through a kill of the runtime, and takes a 
     if (users === 1) return { text: 'Wrote it.' };
     return tools === 1 ? { calls: [writing('b.txt', 'two\n')] } : { text: 'And the other.' };
   });
-  await using house = await startHouse({ modelUrl: model.baseUrl });
   const { id, status } = await house.client.createAgent({
     ...{ prompt: 'Write a.txt', workspace: 'in_place' },
   });
   expect(status).toBe('running');
-  await until(() => model.requests.length === 2);
+  await until(() => at.requests().length === 2);
   isKilled = true;
   process.kill(workerdOf(house), 'SIGKILL');
   expect(await ended(house, id)).toMatchObject({ status: 'completed', result: 'Wrote it.' });
@@ -43,20 +46,21 @@ it('an agent works without a client, through a kill of the runtime, and takes a 
   expect(await house.client.changeAgent(id, 'archive')).toMatchObject({ status: 'archived' });
   await house.client.deleteAgent(id);
   expect((await house.client.listAgents()).items).toEqual([]);
+  for (const name of ['a.txt', 'b.txt']) rmSync(join(house.workspace, name));
 });
 
 it('an agent in a worktree leaves the folder as it is and ends with a commit, over kills and a follow-up', async () => {
   let hangs = true;
-  const model = await scripted(({ messages }) => {
+  const { house } = at;
+  at.answerWith(({ messages }) => {
     const name = JSON.stringify(messages).includes('Write b.txt') ? 'b.txt' : 'a.txt';
     const isFirst = messages.at(-1)?.role !== 'tool';
     if (isFirst) return { calls: [writing(name, 'new\n')] };
     if (hangs) return { frames: [], hangs: true };
     return { text: 'Done.' };
   });
-  await using house = await startHouse({ modelUrl: model.baseUrl, prepare: makeRepository });
   const { id } = await house.client.createAgent({ prompt: 'Write a.txt', commit: true });
-  await until(() => model.requests.length === 2);
+  await until(() => at.requests().length === 2);
   hangs = false;
   process.kill(workerdOf(house), 'SIGKILL');
   const done = await ended(house, id);
@@ -77,9 +81,35 @@ it('an agent in a worktree leaves the folder as it is and ends with a commit, ov
   expect(git(house, 'status', '--porcelain')).toBe('');
 });
 
+it('an agent that was stopped in a worktree tells its difference without a commit, and goes on later', async () => {
+  let hangs = true;
+  const { house } = at;
+  at.answerWith(({ messages }) => {
+    if (messages.at(-1)?.role !== 'tool' && hangs) return { calls: [writing('a.txt', 'half\n')] };
+    return hangs ? { frames: [], hangs: true } : { text: 'Done.' };
+  });
+  const { id } = await house.client.createAgent({ prompt: 'Write a.txt', commit: true });
+  await until(() => at.requests().length === 2);
+  process.kill(workerdOf(house), 'SIGKILL');
+  await until(async () => (await house.client.changeAgent(id, 'stop').catch(() => null)) !== null);
+  await until(async () => (await ended(house, id)).worktree?.diff !== undefined);
+  const { status, worktree } = await ended(house, id);
+  expect({ status, ...worktree }).toMatchObject({
+    ...{ status: 'cancelled', committed: false, diff: expect.stringContaining('+half') },
+    files: [{ path: 'a.txt', status: 'added' }],
+  });
+  expect(git(house, 'branch', '--list', worktree?.branch ?? '')).toBe('');
+
+  hangs = false;
+  await house.client.followUpAgent(id, { prompt: 'Go on' });
+  await until(async () => (await ended(house, id)).worktree?.committed === true);
+  expect(git(house, 'show', `${worktree?.branch}:a.txt`)).toBe('half\n');
+});
+
 it('an agent in a worktree and its subagents are told of the worktree, and not of the person’s folder', async () => {
   const task = { description: 'Write', prompt: 'Write c.txt', subagent_type: 'generalPurpose' };
-  const model = await scripted(({ messages }) => {
+  const { house } = at;
+  at.answerWith(({ messages }) => {
     const said = JSON.stringify(messages.slice(1));
     if (messages.at(-1)?.role === 'tool') return { text: 'Done.' };
     if (said.includes('Write c.txt')) return { calls: [writing('c.txt', 'c\n')] };
@@ -87,14 +117,16 @@ it('an agent in a worktree and its subagents are told of the worktree, and not o
       ? { text: 'Done.' }
       : { calls: [{ name: 'task', arguments: task }] };
   });
-  await using house = await startHouse({ modelUrl: model.baseUrl, prepare: makeRepository });
   writeFileSync(join(house.workspace, 'mine.ts'), 'mine\n');
   const { id } = await house.client.createAgent({
     ...{ prompt: 'See @mine.ts and @old.txt', branch: 'fix', commit: true },
   });
   const { worktree } = await ended(house, id);
   expect(worktree?.files).toMatchObject([{ path: 'c.txt', status: 'added' }]);
-  const told = model.requests.slice(0, 2).map(({ messages }) => JSON.stringify(messages));
+  const told = at
+    .requests()
+    .slice(0, 2)
+    .map(({ messages }) => JSON.stringify(messages));
   for (const text of told) {
     expect(text).toContain('<project_layout>\\nold.txt\\n</project_layout>');
     expect(text).toContain('<git_status>\\n## fix\\n');
@@ -108,47 +140,20 @@ it('an agent in a worktree and its subagents are told of the worktree, and not o
   ]);
 
   await house.client.followUpAgent(id, { prompt: 'Go on' });
-  const lastTold = () => JSON.stringify(model.requests.at(-1)?.messages.slice(1));
+  const lastTold = () => JSON.stringify(at.requests().at(-1)?.messages.slice(1));
   await until(async () => lastTold().includes('Go on'));
   expect(lastTold()).toContain('<project_layout_changes>\\n+ c.txt');
   expect(lastTold()).not.toContain('+ mine.ts');
-});
-
-it('an agent that was stopped in a worktree tells its difference without a commit, and goes on later', async () => {
-  let hangs = true;
-  const model = await scripted(({ messages }) => {
-    if (messages.at(-1)?.role !== 'tool' && hangs) return { calls: [writing('a.txt', 'half\n')] };
-    return hangs ? { frames: [], hangs: true } : { text: 'Done.' };
-  });
-  await using house = await startHouse({ modelUrl: model.baseUrl, prepare: makeRepository });
-  const { id } = await house.client.createAgent({ prompt: 'Write a.txt', commit: true });
-  await until(() => model.requests.length === 2);
-  process.kill(workerdOf(house), 'SIGKILL');
-  await until(async () => (await house.client.changeAgent(id, 'stop').catch(() => null)) !== null);
-  await until(async () => (await ended(house, id)).worktree?.diff !== undefined);
-  const { status, worktree } = await ended(house, id);
-  expect({ status, ...worktree }).toMatchObject({
-    ...{ status: 'cancelled', committed: false, diff: expect.stringContaining('+half') },
-    files: [{ path: 'a.txt', status: 'added' }],
-  });
-  expect(git(house, 'branch', '--list', 'drawbridge/*')).toBe('');
-
-  hangs = false;
-  await house.client.followUpAgent(id, { prompt: 'Go on' });
-  await until(async () => (await ended(house, id)).worktree?.committed === true);
-  expect(git(house, 'show', `${worktree?.branch}:a.txt`)).toBe('half\n');
+  await ended(house, id);
 });
 
 it('an agent on a folder that is no repository ends with the reason, and works once it is one', async () => {
-  const model = await scripted(() => ({ text: 'Done.' }));
-  const prepare = (workspace: string) => {
-    makeRepository(workspace);
-    renameSync(join(workspace, '.git'), join(workspace, 'away'));
-  };
-  await using house = await startHouse({ modelUrl: model.baseUrl, prepare });
+  const { house } = at;
+  at.answerWith(() => ({ text: 'Done.' }));
+  renameSync(join(house.workspace, '.git'), join(house.workspace, 'away'));
   const { id } = await house.client.createAgent({ prompt: 'Go' });
   expect(await ended(house, id)).toMatchObject({ error: { code: 'NOT_A_REPOSITORY' } });
-  expect(model.requests).toEqual([]);
+  expect(at.requests()).toEqual([]);
   renameSync(join(house.workspace, 'away'), join(house.workspace, '.git'));
   await house.client.followUpAgent(id, { prompt: 'Again' });
   await until(async () => (await ended(house, id)).status === 'completed');
@@ -178,7 +183,8 @@ it('a receiver on this machine, which the operator has named, gets signed events
   const url = `http://127.0.0.1:${port}/hook`;
   secret = `whsec_${btoa('a secret of the owner, long enough')}`;
 
-  const model = await scripted(() => ({ text: 'Done.' }));
+  const model = await startScriptedModel(() => ({ text: 'Done.' }));
+  onTestFinished(() => model.close());
   const variables = { WEBHOOK_ORIGINS: `http://127.0.0.1:${port}` };
   await using house = await startHouse({
     ...{ modelUrl: model.baseUrl, variables },
@@ -197,12 +203,6 @@ it('a receiver on this machine, which the operator has named, gets signed events
 
 function writing(path: string, contents: string) {
   return { name: 'write', arguments: { path, contents } };
-}
-
-async function scripted(script: Parameters<typeof startScriptedModel>[0]): Promise<ScriptedModel> {
-  const model = await startScriptedModel(script);
-  onTestFinished(() => model.close());
-  return model;
 }
 
 /** The agent once it has ended, read while the runtime may be restarting. */
