@@ -16,14 +16,23 @@ export async function connectRealBridge(house: House): Promise<ConnectedBridge> 
   const environment = bridgeEnvironment(process.env);
   const host = new BridgeHost({
     command: [process.execPath, DRAWBRIDGE],
-    ...{ environment, sharesTerminal: false, onOutput: (text) => console.error(text) },
+    environment,
+    sharesTerminal: false,
+    onOutput: (text) => console.error(text),
     onRestart: (death) => console.error(`The bridge died (${death}).`),
   });
   const { bridgeId, device } = state;
   const { token } = await mintBridgeToken(state.authSecret, bridgeId);
   const bridge = {
-    ...{ url, token, bridgeId, environment, workspaceDir, asksAtTerminal: false },
-    ...{ machineId: device.deviceId, machineDir: state.dir, stateDir: state.projectDir },
+    url,
+    token,
+    bridgeId,
+    environment,
+    workspaceDir,
+    asksAtTerminal: false,
+    machineId: device.deviceId,
+    machineDir: state.dir,
+    stateDir: state.projectDir,
     logFile: join(state.logsDir, 'bridge.log'),
   };
   const onNews = ({ event }: { event: string }) => {

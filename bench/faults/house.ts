@@ -43,8 +43,14 @@ export async function startFaultHouse(upstreamUrl: string): Promise<FaultHouse> 
   const environment = { ...bridgeEnvironment(process.env), [MARK]: state.dir };
   const running = runServer(
     {
-      ...{ programs: PROGRAMS, state, kind: 'own', port: 0, environment, keyNames: [] },
-      ...{ withBridges: true, sharesTerminal: false },
+      programs: PROGRAMS,
+      state,
+      kind: 'own',
+      port: 0,
+      environment,
+      keyNames: [],
+      withBridges: true,
+      sharesTerminal: false,
       model: { kind: 'upstream', baseUrl: upstreamUrl, apiKey: undefined, model: undefined },
       modelNames: { name: null, text: 'scripted' },
       workerSettings: { RATE_LIMIT_REQUESTS_PER_MINUTE: '0', RATE_LIMIT_RUNS_PER_MINUTE: '0' },
@@ -59,7 +65,8 @@ export async function startFaultHouse(upstreamUrl: string): Promise<FaultHouse> 
   return {
     url: await Promise.race([ready.promise, whenAborted(fallen.signal)]),
     token: await readUserToken(state, new Date()),
-    ...{ state, workspaceDir },
+    state,
+    workspaceDir,
     fallen: fallen.signal,
     kill: (target) => killProcess(target, state),
     async [Symbol.asyncDispose]() {

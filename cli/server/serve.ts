@@ -88,7 +88,8 @@ function tellPerson(): Teller {
   const warn = (line: string) => process.stderr.write(`${inOneLine(line)}\n`);
   return {
     ready: (served) => process.stdout.write(servedText(served)),
-    ...{ notice: warn, warn },
+    notice: warn,
+    warn,
     output: () => {},
   };
 }

@@ -104,10 +104,16 @@ export class Project {
     const { bridgeId } = await openProjectState(state, place.projectDir);
     const { token, expiresMs } = await mintBridgeToken(state.authSecret, bridgeId);
     const bridge = {
-      ...{ url, token, bridgeId, environment, asksAtTerminal, moves },
+      url,
+      token,
+      bridgeId,
+      environment,
+      asksAtTerminal,
+      moves,
       machineId: state.device.deviceId,
       machineDir: state.dir,
-      ...{ workspaceDir: place.workspaceDir, stateDir: place.projectDir },
+      workspaceDir: place.workspaceDir,
+      stateDir: place.projectDir,
       logFile: bridgeLogOf(state.logsDir, place.workspaceDir),
     };
     const gone = new AbortController();

@@ -65,8 +65,13 @@ export async function runServer(options: ServerOptions, signal: AbortSignal): Pr
   const work: Work = async ({ url, announce }, running) => {
     const projects = new Projects({ ...options, url, host, onNotice });
     const report = (): ServerReport => ({
-      ...{ version: OWN_VERSION, pid: process.pid, url, model: options.modelNames },
-      ...{ started, projects: projects.reports, notices },
+      version: OWN_VERSION,
+      pid: process.pid,
+      url,
+      model: options.modelNames,
+      started,
+      projects: projects.reports,
+      notices,
       settings: digestsOf(options.workerSettings),
     });
     const { withBridges } = options;

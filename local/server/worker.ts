@@ -109,7 +109,9 @@ async function runLoggedWorker(
     buildDir: state.buildDir,
     moduleFile,
     storageDir: state.storageDir,
-    ...{ host, port, isBehindProxy: options.isBehindProxy },
+    host,
+    port,
+    isBehindProxy: options.isBehindProxy,
     variables: {
       ...workerSettings,
       METRICS_TOKEN: await metricsTokens(state, workerSettings),
