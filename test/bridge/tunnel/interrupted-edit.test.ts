@@ -7,7 +7,7 @@ import { sha256 } from '../../../machine/hash.ts';
 import type { ToolCall } from '../../../shared/wire/tunnel.ts';
 import { newDevice } from '../admission/device.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-workspace.ts';
-import { Bench, newCall, nextQuestion, nextResult } from './session-bench.ts';
+import { Bench, newCall, nextQuestion, nextResult, UNKNOWN } from './session-bench.ts';
 
 type Moment = 'before' | 'after';
 
@@ -52,7 +52,6 @@ async function takeUp(
   return { bench, place, device };
 }
 
-const UNKNOWN = { status: 'error', code: 'UNKNOWN_OUTCOME', data: expect.any(String) };
 const textOf = (place: TemporaryWorkspace, name: string) => place.text(name).catch(() => null);
 
 describe('an edit that the bridge was killed over', () => {

@@ -2,10 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { newCallId } from '../../../shared/ids.ts';
-import type { ApprovalAnswer, ToolCall, ToolResult } from '../../../shared/wire/tunnel.ts';
+import type { ApprovalAnswer, ToolCall } from '../../../shared/wire/tunnel.ts';
 import { type Device, newDevice } from '../admission/device.ts';
 import {
   Bench,
+  DONE,
   newCall,
   nextQuestion,
   nextResult,
@@ -14,8 +15,6 @@ import {
   scriptedTool,
   settle,
 } from './session-bench.ts';
-
-const DONE: ToolResult = { status: 'success', data: 'done' };
 
 let device: Device;
 let runs: ScriptedRun[];

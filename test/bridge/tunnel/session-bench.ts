@@ -1,7 +1,7 @@
 /** A session over a real journal and a real folder, with the test at the other end of its connection. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { onTestFinished, vi } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import { DeviceAsker } from '../../../bridge/admission/askers.ts';
 import { Asking } from '../../../bridge/admission/asking.ts';
 import type { JudgedCall } from '../../../bridge/admission/policy.ts';
@@ -89,6 +89,12 @@ export interface ToolTraits {
 }
 
 /** When everything that can go on without the disk has done so. */
+export const DONE: ToolResult = { status: 'success', data: 'done' };
+export const CANCELLED: ToolResult = { status: 'error', code: 'CANCELLED', data: 'Cancelled.' };
+export const UNKNOWN = { status: 'error', code: 'UNKNOWN_OUTCOME', data: expect.any(String) };
+
+export const command = () => scriptedTool('command', { effect: 'execute' });
+
 export const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 /** The run after `count` others. */
@@ -233,4 +239,14 @@ export class Bench {
 function withoutDuration({ metadata, ...result }: ToolResult): ToolResult {
   const { duration_ms: _, ...rest } = metadata ?? {};
   return Object.keys(rest).length === 0 ? result : { ...result, metadata: rest };
+}
+
+/** A session with a command that runs. */
+export async function startCommand() {
+  const { tool, runs } = command();
+  const bench = await Bench.start({ tools: [tool] });
+  const call = newCall('command');
+  bench.send(call);
+  const run = await nextRun(runs);
+  return { bench, call, runs, run };
 }

@@ -4,6 +4,7 @@ import type { LogEntry } from '../../../machine/log-line.ts';
 import { TUNNEL_LIMITS } from '../../../shared/limits.ts';
 import {
   Bench,
+  command,
   newCall,
   nextResult,
   nextRun,
@@ -11,8 +12,6 @@ import {
   scriptedTool,
   settle,
 } from './session-bench.ts';
-
-const command = () => scriptedTool('command', { effect: 'execute' });
 
 describe('calls that come together', () => {
   const write = (contents: string) => newCall('write', { path: 'a.txt', contents });

@@ -1,21 +1,20 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import type { ToolResult } from '../../../shared/wire/tunnel.ts';
 import {
   Bench,
+  CANCELLED,
+  command,
+  DONE,
   newCall,
   nextQuestion,
   nextResult,
   nextRun,
   scriptedTool,
   settle,
+  startCommand,
+  UNKNOWN,
 } from './session-bench.ts';
-
-const DONE: ToolResult = { status: 'success', data: 'done' };
-const CANCELLED: ToolResult = { status: 'error', code: 'CANCELLED', data: 'Cancelled.' };
-const UNKNOWN = { status: 'error', code: 'UNKNOWN_OUTCOME', data: expect.any(String) };
-const command = () => scriptedTool('command', { effect: 'execute' });
 
 describe('a cancel', () => {
   test('before its call answers it, and the call never runs', async () => {
@@ -29,11 +28,7 @@ describe('a cancel', () => {
   });
 
   test('while its call runs ends it', async () => {
-    const { tool, runs } = command();
-    const bench = await Bench.start({ tools: [tool] });
-    const call = newCall('command');
-    bench.send(call);
-    await nextRun(runs);
+    const { bench, call, runs } = await startCommand();
     bench.session.receive({ type: 'cancel', callId: call.callId });
     bench.session.receive({ type: 'cancel', callId: call.callId });
     expect(await nextResult(bench, call)).toEqual(CANCELLED);
@@ -54,11 +49,8 @@ describe('a cancel', () => {
   });
 
   test('after the end of its call is answered with the result that it had', async () => {
-    const { tool, runs } = command();
-    const bench = await Bench.start({ tools: [tool] });
-    const call = newCall('command');
-    bench.send(call);
-    (await nextRun(runs)).end(DONE);
+    const { bench, call, run } = await startCommand();
+    run.end(DONE);
     await nextResult(bench, call);
     bench.session.receive({ type: 'cancel', callId: call.callId });
     expect(bench.resultsOf(call)).toEqual([DONE, DONE]);
@@ -98,11 +90,7 @@ describe('a cancel', () => {
   });
 
   test('in a welcome, of a call that an earlier process began, does not claim to know what it did', async () => {
-    const { tool, runs } = command();
-    const bench = await Bench.start({ tools: [tool] });
-    const call = newCall('command');
-    bench.send(call);
-    await nextRun(runs);
+    const { bench, call } = await startCommand();
     bench.restart();
     bench.connect({ cancels: [call.callId] });
     expect(bench.resultsOf(call)).toEqual([UNKNOWN]);

@@ -1,28 +1,24 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { Decision } from '../../../bridge/admission/rules.ts';
 import { RUN_LIMITS, TUNNEL_LIMITS } from '../../../shared/limits.ts';
-import type { ToolResult } from '../../../shared/wire/tunnel.ts';
 import {
   Bench,
+  command,
+  DONE,
   newCall,
   nextResult,
   nextRun,
   scriptedTool,
   settle,
+  startCommand,
   type ToolTraits,
+  UNKNOWN,
 } from './session-bench.ts';
-
-const DONE: ToolResult = { status: 'success', data: 'done' };
-const UNKNOWN = { status: 'error', code: 'UNKNOWN_OUTCOME', data: expect.any(String) };
-const command = () => scriptedTool('command', { effect: 'execute' });
 
 describe('a call that is delivered', () => {
   test('for the first time is run, and its result is sent with its duration', async () => {
-    const { tool, runs } = command();
-    const bench = await Bench.start({ tools: [tool] });
-    const call = newCall('command');
-    bench.send(call);
-    (await nextRun(runs)).end({ ...DONE, metadata: { exitCode: 0 } });
+    const { bench, call, run } = await startCommand();
+    run.end({ ...DONE, metadata: { exitCode: 0 } });
     await nextResult(bench, call);
     const metadata = { duration_ms: expect.any(Number), exitCode: 0 };
     expect(bench.sent).toEqual([
@@ -47,22 +43,16 @@ describe('a call that is delivered', () => {
   });
 
   test('again when it is finished is answered from the journal', async () => {
-    const { tool, runs } = command();
-    const bench = await Bench.start({ tools: [tool] });
-    const call = newCall('command');
-    bench.send(call);
-    (await nextRun(runs)).end(DONE);
+    const { bench, call, runs, run } = await startCommand();
+    run.end(DONE);
     await nextResult(bench, call);
     bench.send(call, call);
     expect([bench.resultsOf(call), runs.length]).toEqual([[DONE, DONE, DONE], 1]);
   });
 
   test('again after a restart, when it was finished, is answered from the journal', async () => {
-    const { tool, runs } = command();
-    const bench = await Bench.start({ tools: [tool] });
-    const call = newCall('command');
-    bench.send(call);
-    (await nextRun(runs)).end(DONE);
+    const { bench, call, runs, run } = await startCommand();
+    run.end(DONE);
     await nextResult(bench, call);
     bench.restart();
     bench.connect({ calls: [call] });
@@ -109,11 +99,7 @@ describe('a call that is delivered', () => {
 
 describe('a result', () => {
   test('that nobody heard is told with the next welcome, until it is acked', async () => {
-    const { tool, runs } = command();
-    const bench = await Bench.start({ tools: [tool] });
-    const call = newCall('command');
-    bench.send(call);
-    await nextRun(runs);
+    const { bench, call, runs } = await startCommand();
     bench.session.detach();
     runs[0]?.end(DONE);
     await vi.waitUntil(() => bench.journal.lookup(call.callId).state === 'finished');
@@ -187,11 +173,7 @@ describe('a journal that cannot be written', () => {
 
   test('loses neither the result of a call at work nor the bridge over its ack', async () => {
     const said = watchLog();
-    const { tool, runs } = command();
-    const bench = await Bench.start({ tools: [tool] });
-    const call = newCall('command');
-    bench.send(call);
-    await nextRun(runs);
+    const { bench, call, runs } = await startCommand();
     bench.journal[Symbol.dispose]();
     runs[0]?.end(DONE);
     expect(await nextResult(bench, call)).toEqual(DONE);
@@ -204,11 +186,7 @@ describe('a journal that cannot be written', () => {
 
 describe('the end of the process', () => {
   test('ends what runs, and is over when that is', async () => {
-    const { tool, runs } = command();
-    const bench = await Bench.start({ tools: [tool] });
-    const call = newCall('command');
-    bench.send(call);
-    await nextRun(runs);
+    const { bench, call } = await startCommand();
     await bench.session.end();
     expect(bench.journal.lookup(call.callId)).toMatchObject({
       state: 'finished',
