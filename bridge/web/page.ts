@@ -4,11 +4,11 @@ import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
+import { KIB, SECOND } from '../../shared/units.ts';
 import { compute } from '../compute/compute.ts';
 import { ToolFailure } from '../failure.ts';
 import { isPublicAddress } from './addresses.ts';
 import { canonicalUrl } from './canonical.ts';
-import { WEB_LIMITS } from './limits.ts';
 
 export interface Net {
   readonly lookup: LookupFunction;
@@ -160,3 +160,14 @@ function reasonOf(error: unknown): string {
     return `the connection failed (${error.code})`;
   return error.message;
 }
+
+export const WEB_LIMITS = {
+  /** Milliseconds for a page with all its redirects. */
+  maxMs: 6 * SECOND,
+  /** Redirects to follow: sites need one or two. */
+  maxRedirects: 5,
+  /** Bytes of a page: the text of a long manual page with its markup. */
+  maxBytes: 1024 * KIB,
+  /** Bytes of a response's head. */
+  maxHeadBytes: 16 * KIB,
+} as const;

@@ -7,6 +7,7 @@ import {
 } from '../../shared/api/agents.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { hasWorktrees, WORKTREES_NOT_SUPPORTED } from '../../shared/tools/worktree.ts';
+import { SECOND } from '../../shared/units.ts';
 import type { Deadline } from '../conversation/deadlines.ts';
 import type { RunLog } from '../conversation/log/run-log.ts';
 import type { TapeReader } from '../conversation/reading/reader.ts';
@@ -16,7 +17,6 @@ import type { Recorder } from '../conversation/tape/recorder.ts';
 import { Deliveries, type DeliveriesDeps } from '../deliveries/deliveries.ts';
 import { newWebhookSecret } from '../deliveries/signature.ts';
 import type { AgentWishes } from '../ports.ts';
-import { STATUS_LIMITS } from './limits.ts';
 import { shownWebhook, viewOf } from './view.ts';
 import { AgentWorktree, type WorktreeDeps } from './worktree.ts';
 
@@ -180,7 +180,7 @@ export class Agent {
       }
     } catch {
       // The account's object was reset.
-      this.#tellAtMs = Date.now() + STATUS_LIMITS.tellAgainMs;
+      this.#tellAtMs = Date.now() + TELL_AGAIN_MS;
       await this.#deps.arm().catch(() => undefined);
     } finally {
       this.#isTelling = false;
@@ -214,3 +214,6 @@ export function requireWorktrees(
   if (machine && hasWorktrees(machine)) return;
   throw new DrawbridgeError('WORKTREES_NOT_SUPPORTED', WORKTREES_NOT_SUPPORTED);
 }
+
+/** The wait before the account is told again of a status that it did not take: a restart takes some seconds. */
+export const TELL_AGAIN_MS = 30 * SECOND;

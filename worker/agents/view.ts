@@ -4,7 +4,6 @@ import { ClosedWorktree, OpenedWorktree } from '../../shared/tools/worktree.ts';
 import type { ChatResponse, Document } from '../../shared/wire/documents.ts';
 import type { AgentWebhook, ConversationRow, WorktreeClosing } from '../conversation/store/rows.ts';
 import type { StoredResult } from '../conversation/store/turn-statements.ts';
-import { VIEW_LIMITS } from './limits.ts';
 
 /** The fields that come from the conversation and its newest response. */
 export function viewOf(
@@ -24,7 +23,7 @@ function outcomeOf({ status, documents }: ChatResponse): Pick<Agent, 'result' | 
   const said = documents.findLast(
     ({ type, metadata }) => type === 'text' && metadata['interrupted'] !== true,
   );
-  const result = said?.content?.slice(0, VIEW_LIMITS.maxResultChars).toWellFormed() ?? null;
+  const result = said?.content?.slice(0, MAX_RESULT_CHARS).toWellFormed() ?? null;
   const failure = status === 'error' ? documents.findLast(({ type }) => type === 'error') : null;
   if (!failure) return { result };
   return { result, error: failureOf(failure) };
@@ -34,7 +33,7 @@ function failureOf({ content, metadata }: Document): Agent['error'] {
   const { errorCode, details } = metadata;
   const failure = { code: String(errorCode), message: content ?? '' };
   if (typeof details !== 'string') return failure;
-  return { ...failure, details: details.slice(0, VIEW_LIMITS.maxResultChars).toWellFormed() };
+  return { ...failure, details: details.slice(0, MAX_RESULT_CHARS).toWellFormed() };
 }
 
 /**
@@ -64,3 +63,6 @@ export function shownWebhook(
 ): Agent['webhook'] {
   return { url, state: isGone ? 'gone' : 'active', ...(withSecret && { secret }) };
 }
+
+/** UTF-16 units of the model's last words: a report of several pages. */
+const MAX_RESULT_CHARS = 20_000;

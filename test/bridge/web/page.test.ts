@@ -4,8 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { textOfHtml } from '../../../bridge/compute/page-text.ts';
 import { ToolFailure } from '../../../bridge/failure.ts';
 import { isPublicAddress } from '../../../bridge/web/addresses.ts';
-import { WEB_LIMITS } from '../../../bridge/web/limits.ts';
-import { readPage, type Visit } from '../../../bridge/web/page.ts';
+import { readPage, type Visit, WEB_LIMITS } from '../../../bridge/web/page.ts';
 
 describe('an address', () => {
   it.each([

@@ -1,13 +1,15 @@
 /** The bodies of Cursor's Cloud Agents API v1, as far as they fit a machine of one's own. */
 import * as z from 'zod';
 import { Metadata, ToolOutcome } from '../../../shared/wire/documents.ts';
-import { MAX_IMAGES } from '../limits.ts';
 
 const Image = z.union([
   z.strictObject({ url: z.string(), dimension: z.unknown().optional() }),
   z.strictObject({ data: z.string(), mimeType: z.string(), dimension: z.unknown().optional() }),
 ]);
 export type Image = z.infer<typeof Image>;
+
+/** Images of one prompt in Cursor's shape, as in Cursor's own API. */
+const MAX_IMAGES = 5;
 
 const Prompt = z.strictObject({
   text: z.string().min(1),
