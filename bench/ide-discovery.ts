@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import type { Place } from '../bridge/ide/discovery/candidate.ts';
+import type { SearchPlace } from '../bridge/ide/discovery/candidate.ts';
 import { discover } from '../bridge/ide/discovery/discover.ts';
 import { openTemporaryFolder } from './folder.ts';
 import { percentile } from './statistics.ts';
@@ -39,7 +39,7 @@ async function measure(files: number): Promise<void> {
 function announceIn(
   folder: string,
   { files, good, dead }: { files: number; good: number; dead: number },
-): Place {
+): SearchPlace {
   const workspace = join(folder, 'workspace');
   const announced = join(folder, 'gemini', 'ide');
   mkdirSync(workspace);

@@ -10,16 +10,16 @@ import { Asking } from './admission/asking.ts';
 import { noteDeviceUse, readDevices } from './admission/devices.ts';
 import {
   createJudge,
+  type JudgeSurroundings,
   readFindable,
   readTellable,
   readTrust,
-  type Surroundings,
 } from './admission/judge.ts';
 import { idleRules, readRules } from './admission/rules.ts';
 import { createTerminalPrompt } from './admission/terminal.ts';
 import type { Reading } from './context/file-text.ts';
 import { Finder } from './context/finder.ts';
-import { type Looked, Looker, type Tellable } from './context/looker.ts';
+import { type Looked, Looker, type TellableNames } from './context/looker.ts';
 import { Definitions } from './definitions/definitions.ts';
 import { CompanionHost } from './ide/companion/hosting.ts';
 import { guestContext } from './ide/guest-context.ts';
@@ -146,7 +146,7 @@ interface Ground {
   readonly confinement: Confinement;
   readonly offers: Offers;
   readonly worktrees: Worktrees | undefined;
-  readonly surroundings: Surroundings;
+  readonly surroundings: JudgeSurroundings;
   readonly trust: { readonly isConfined: boolean; isDistrusted(): boolean };
 }
 
@@ -340,7 +340,7 @@ function editorReader(link: EditorLink, workspace: Workspace): NonNullable<Looke
 function reading<Found>(
   source: { look(look: RuleLook): Promise<Found | undefined> },
   signal: AbortSignal,
-): (tellable: Tellable, ignored?: RuleLook['ignored']) => Promise<Found | undefined> {
+): (tellable: TellableNames, ignored?: RuleLook['ignored']) => Promise<Found | undefined> {
   return async (tellable, ignored) => {
     try {
       return await source.look({ ...tellable, ignored, signal });

@@ -8,7 +8,7 @@ import { readForm } from '../../shared/wire/elicitation.ts';
 import type { ApprovalAnswer } from '../../shared/wire/tunnel.ts';
 import { logTrouble } from '../log.ts';
 import type { Asker, OpenQuestion } from './asking.ts';
-import type { Answered } from './book.ts';
+import type { AnswerEntry } from './book.ts';
 import { verifyApproval } from './devices.ts';
 
 export interface TerminalAnswer {
@@ -64,8 +64,8 @@ interface DeviceOptions {
 
 interface Waiting {
   readonly question: ApprovalQuestion;
-  readonly answered: Promise<Answered | undefined>;
-  readonly resolve: (answered: Answered | undefined) => void;
+  readonly answered: Promise<AnswerEntry | undefined>;
+  readonly resolve: (answered: AnswerEntry | undefined) => void;
 }
 
 /** Takes the answers that the tunnel brings. The tunnel itself shows the question to devices. */
@@ -82,7 +82,7 @@ export class DeviceAsker implements Asker {
   early(
     question: ApprovalQuestion,
     signal: AbortSignal,
-  ): Promise<Answered | undefined> | undefined {
+  ): Promise<AnswerEntry | undefined> | undefined {
     const early = this.#early.get(question.callId);
     if (early === undefined) return undefined;
     this.#early.delete(question.callId);
@@ -90,7 +90,7 @@ export class DeviceAsker implements Asker {
     return this.answer(early).then((outcome) => (outcome === 'refused' ? undefined : answered));
   }
 
-  async ask({ question }: OpenQuestion, signal: AbortSignal): Promise<Answered | undefined> {
+  async ask({ question }: OpenQuestion, signal: AbortSignal): Promise<AnswerEntry | undefined> {
     return await this.#wait(question, signal).answered;
   }
 
@@ -129,7 +129,7 @@ export class DeviceAsker implements Asker {
     const { callId } = question;
     const known = this.#waiting.get(callId);
     if (known?.question === question) return known;
-    const { promise: answered, resolve } = newDeferred<Answered | undefined>();
+    const { promise: answered, resolve } = newDeferred<AnswerEntry | undefined>();
     const waiting = { question, answered, resolve };
     this.#waiting.set(callId, waiting);
     const end = () => {
@@ -165,7 +165,7 @@ const OTHER_QUESTION = 'Another question has replaced the one that was answered.
 function toAnswered(
   { decision, message, content }: Pick<ApprovalAnswer, 'decision' | 'message' | 'content'>,
   by: string,
-): Answered {
+): AnswerEntry {
   const said = message === undefined || message === '' ? {} : { message };
   const isChanged = decision === 'once' && content !== undefined;
   return { decision, by, ...said, ...(isChanged && { content }) };

@@ -3,7 +3,7 @@ import { newDeferred } from '../../machine/deferred.ts';
 import { RUN_LIMITS } from '../../shared/limits.ts';
 import type { ApprovalQuestion } from '../../shared/wire/approvals.ts';
 import type { EditedFile } from '../tools/executor.ts';
-import type { Answered, QuestionBook, Resolution } from './book.ts';
+import type { AnswerEntry, QuestionBook, Resolution } from './book.ts';
 import { type ApprovalSubject, digestOf } from './proposal.ts';
 
 /** A question that waits for its answer. */
@@ -24,9 +24,9 @@ export interface Asker {
   readonly early?: (
     question: ApprovalQuestion,
     signal: AbortSignal,
-  ) => Promise<Answered | undefined> | undefined;
+  ) => Promise<AnswerEntry | undefined> | undefined;
   /** Undefined when this way gives no answer; another way may. */
-  readonly ask: (open: OpenQuestion, signal: AbortSignal) => Promise<Answered | undefined>;
+  readonly ask: (open: OpenQuestion, signal: AbortSignal) => Promise<AnswerEntry | undefined>;
 }
 
 export interface AskingOptions {
@@ -129,7 +129,7 @@ export class Asking {
   async #askEverywhere(
     open: OpenQuestion,
     closed: AbortSignal,
-    answer: (answered: Answered) => void,
+    answer: (answered: AnswerEntry) => void,
   ): Promise<void> {
     const { askers } = this.#options;
     for (const asker of askers) {
@@ -154,12 +154,12 @@ function expired(message: string): Resolution {
 }
 
 /** A server's question ends with its process, so that what the person typed need not stay on the disk. */
-function toKeep({ question }: OpenQuestion, answered: Answered): Answered {
+function toKeep({ question }: OpenQuestion, answered: AnswerEntry): AnswerEntry {
   if (question.proposal.kind !== 'elicitation') return answered;
   const { content: _, ...kept } = answered;
   return kept;
 }
 
-function isAnswered(resolution: Resolution): resolution is Answered {
+function isAnswered(resolution: Resolution): resolution is AnswerEntry {
   return resolution.decision === 'once' || resolution.decision === 'reject';
 }

@@ -15,7 +15,7 @@ export interface Resolution {
 }
 
 /** A person's answer. */
-export interface Answered extends Resolution {
+export interface AnswerEntry extends Resolution {
   readonly decision: 'once' | 'reject';
 }
 
@@ -32,8 +32,8 @@ export interface QuestionBook {
     callId: string,
     digest: string,
     beforeHash?: string | null,
-  ): { readonly nonce: string; readonly answer?: Answered };
-  answer(callId: string, nonce: string, answer: Answered): void;
+  ): { readonly nonce: string; readonly answer?: AnswerEntry };
+  answer(callId: string, nonce: string, answer: AnswerEntry): void;
 }
 
 /** The state of a call. */
@@ -53,7 +53,7 @@ export type CallState =
     };
 
 /** The entry for a call that starts. */
-export interface Start extends Pick<ToolDefinition, 'effect' | 'idempotent'> {
+export interface StartEntry extends Pick<ToolDefinition, 'effect' | 'idempotent'> {
   readonly callId: string;
   readonly tool: string;
   readonly change?: FileChange | undefined;
@@ -63,7 +63,7 @@ export interface Start extends Pick<ToolDefinition, 'effect' | 'idempotent'> {
 export interface CallBook extends QuestionBook {
   lookup(callId: string): CallState;
   /** The caller calls this before a tool does anything. When it throws, the tool must not run. */
-  start(call: Start): void;
+  start(call: StartEntry): void;
   /** The nonce of the question about a call that was not started since. */
   askedNonce(callId: string): string | undefined;
   /** The hash of the file that the call was asked about or started with. Its conversation has seen that content. */

@@ -8,10 +8,10 @@ import type { ToolCall, ToolResult } from '../../shared/wire/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
 import { Lanes } from '../lanes.ts';
 import {
-  type Asked,
   type FileChange,
   type PersonsAnswer,
   type Proposed,
+  type ServerQuestion,
   toErrorResult,
 } from '../tools/executor.ts';
 import type { ReadLedger } from '../tools/ledger.ts';
@@ -38,7 +38,7 @@ export interface Elsewhere {
   during<Value>(call: ToolCall, work: () => Promise<Value>): Promise<Value>;
 }
 
-interface Running {
+interface ToolRun {
   readonly signal: AbortSignal;
   readonly onOutput: (delta: string) => void;
 }
@@ -47,11 +47,11 @@ interface Running {
 interface Life {
   readonly call: ToolCall;
   readonly admitted: AdmittedCall;
-  readonly running: Running;
+  readonly running: ToolRun;
 }
 
 /** The result is wrapped in an object, because the caller that waits for its turn must not wait for the result. */
-interface Begun {
+interface BegunCall {
   readonly result: ToolResult | Promise<ToolResult>;
 }
 
@@ -68,7 +68,7 @@ export class CallLife {
    * Resolves with a result for every expected outcome. Rejects for a bug, and when the signal aborts; then the journal
    * tells whether the tool was started.
    */
-  async run(call: ToolCall, running: Running): Promise<ToolResult> {
+  async run(call: ToolCall, running: ToolRun): Promise<ToolResult> {
     try {
       return await this.#desk.elsewhere.during(call, async () => {
         const { result } = await this.#lanes.run([ADMISSION], () => this.#enter(call, running));
@@ -87,7 +87,7 @@ export class CallLife {
   /**
    * Admits calls one after the other. Otherwise the speed of the disk would decide the order of two writes to one path.
    */
-  async #enter(call: ToolCall, running: Running): Promise<Begun> {
+  async #enter(call: ToolCall, running: ToolRun): Promise<BegunCall> {
     const { journal } = this.#desk;
     const admission = await admit(call, await this.#gateOf(call));
     const known = journal.lookup(call.callId);
@@ -156,7 +156,7 @@ export class CallLife {
   }
 
   /** Asks until the person's answer is about what would really happen. */
-  async #ask(life: Life): Promise<Begun> {
+  async #ask(life: Life): Promise<BegunCall> {
     const { asking } = this.#desk;
     const { callId, conversationId } = life.admitted;
     const { signal } = life.running;
@@ -189,7 +189,7 @@ export class CallLife {
     asked: AdmittedCall,
     proposal: Proposed['proposal'],
     content: string | undefined,
-  ): Promise<Begun | null> {
+  ): Promise<BegunCall | null> {
     const same = await this.#findSame(life, asked, proposal);
     if (same === null || 'result' in same) return same;
     const { now } = same;
@@ -203,7 +203,7 @@ export class CallLife {
     life: Life,
     asked: AdmittedCall,
     proposal: Proposed['proposal'],
-  ): Promise<{ now: AdmittedCall; proposed: Proposed } | Begun | null> {
+  ): Promise<{ now: AdmittedCall; proposed: Proposed } | BegunCall | null> {
     const now = await this.#admitAgain(life);
     if ('result' in now) return now;
     const isMoved = now.places.some(({ path }, index) => path !== asked.places[index]?.path);
@@ -212,7 +212,7 @@ export class CallLife {
     return proposed !== null && isSame(proposed.proposal, proposal) ? { now, proposed } : null;
   }
 
-  async #admitAgain({ call, admitted }: Life): Promise<AdmittedCall | Begun> {
+  async #admitAgain({ call, admitted }: Life): Promise<AdmittedCall | BegunCall> {
     const admission = await admitAgain(call, admitted, await this.#gateOf(call));
     return admission.state === 'admitted' ? admission.call : { result: admission.result };
   }
@@ -223,14 +223,14 @@ export class CallLife {
 
   async #propose(
     now: AdmittedCall,
-    running: Running,
+    running: ToolRun,
     { isReviewed } = { isReviewed: true },
   ): Promise<Proposed> {
     running.signal.throwIfAborted();
     return await now.propose(this.#contextOf(now, running, isReviewed));
   }
 
-  async #start(now: AdmittedCall, proposed: Proposed, running: Running): Promise<ToolResult> {
+  async #start(now: AdmittedCall, proposed: Proposed, running: ToolRun): Promise<ToolResult> {
     const { name: tool } = now.tool.definition;
     const { change } = proposed;
     running.signal.throwIfAborted();
@@ -241,7 +241,7 @@ export class CallLife {
     return withNote(result, now.verdict.visibility?.note);
   }
 
-  #contextOf(now: AdmittedCall, { signal, onOutput }: Running, isReviewed: boolean) {
+  #contextOf(now: AdmittedCall, { signal, onOutput }: ToolRun, isReviewed: boolean) {
     const { workspace, places, conversationId, counts } = now;
     const mayRepeat = counts.effect === 'read' || counts.idempotent;
     const { ledger } = this.#desk;
@@ -250,10 +250,13 @@ export class CallLife {
   }
 
   /** Asks for the server of a call at work, in the order of its conversation's other questions. */
-  #elicitorOf({ callId, conversationId, tool }: AdmittedCall, running: Running) {
+  #elicitorOf({ callId, conversationId, tool }: AdmittedCall, running: ToolRun) {
     const { name, origin } = tool.definition;
     let number = 0;
-    return async ({ message, fields }: Asked, signal: AbortSignal): Promise<PersonsAnswer> => {
+    return async (
+      { message, fields }: ServerQuestion,
+      signal: AbortSignal,
+    ): Promise<PersonsAnswer> => {
       const server = origin?.server ?? name;
       const proposal: Proposal = {
         kind: 'elicitation',

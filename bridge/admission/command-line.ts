@@ -12,7 +12,7 @@ import {
   readOperator,
   readRedirection,
 } from './shell/redirections.ts';
-import { type Reading, readUntil, readWord, skipArithmetic, type Word } from './shell/words.ts';
+import { readUntil, readWord, skipArithmetic, type Word, type WordReading } from './shell/words.ts';
 
 export interface Command {
   /** The command as it stands in the line, without leading keywords and assignments. */
@@ -44,7 +44,7 @@ export interface CommandLine {
 
 /** Never throws. A line that we do not understand is not plain. */
 export function parseCommandLine(line: string): CommandLine {
-  const reader = new Reader(line, 0);
+  const reader = new CommandReader(line, 0);
   const isWhole = isReadWhole(reader);
   const { commands, parts, cursor } = reader;
   return {
@@ -56,7 +56,7 @@ export function parseCommandLine(line: string): CommandLine {
   };
 }
 
-function isReadWhole(reader: Reader): boolean {
+function isReadWhole(reader: CommandReader): boolean {
   try {
     return reader.read();
   } catch (error) {
@@ -85,7 +85,7 @@ const OTHER_KEYWORDS: ReadonlySet<string> = new Set(
 const ASSIGNMENT = /^[A-Za-z_]\w*(?:\[[\s\S]*?\])?\+?=/;
 
 /** The part of a command that has been read. */
-interface Draft {
+interface CommandDraft {
   /** Where the text begins. Assignments in front count only when nothing else follows. */
   start?: number;
   assignedAt?: number;
@@ -102,7 +102,7 @@ interface Draft {
 class TooTangled extends Error {}
 
 /** Reads a list of commands. Commands inside words go into the same list. */
-class Reader implements Reading {
+class CommandReader implements WordReading {
   readonly cursor: Cursor;
   readonly commands: Command[];
   readonly parts: (Command | string)[] = [];
@@ -132,13 +132,13 @@ class Reader implements Reading {
 
   readBackticked(line: string): void {
     this.readWithin(() => {
-      if (!new Reader(line, this.#depth, this.commands).read()) this.tellCutOff();
+      if (!new CommandReader(line, this.#depth, this.commands).read()) this.tellCutOff();
     });
   }
 
   readText(text: string): void {
     this.readWithin(() => {
-      readUntil(new Reader(text, this.#depth, this.commands), '', true);
+      readUntil(new CommandReader(text, this.#depth, this.commands), '', true);
     });
   }
 
@@ -270,6 +270,6 @@ class Reader implements Reading {
 
 const NAMING_KEYWORDS: ReadonlySet<string> = new Set(['function', 'coproc']);
 
-function newDraft(): Draft {
+function newDraft(): CommandDraft {
   return { end: 0, words: [], certainWords: [], inputs: [], keyword: '', goesToBoth: false };
 }

@@ -18,7 +18,7 @@ export interface JudgedCommand {
 }
 
 /** How commands are confined, and what they may have inside the sandbox. */
-export interface Surroundings {
+export interface CommandSurroundings {
   readonly isConfined: boolean;
   /** Lets confined commands use the network without a question. Without a sandbox it has no effect. */
   readonly trustsNetwork?: boolean;
@@ -33,7 +33,7 @@ export interface Surroundings {
 export function judgeCommand(
   { command: text, permissions = [] }: JudgedCommand,
   book: Rulebook,
-  surroundings: Surroundings,
+  surroundings: CommandSurroundings,
 ): Verdict {
   const line = parseCommandLine(text);
   const isRead = strictRulesFor(book, runTerminalCmd).length > 0;
@@ -74,7 +74,7 @@ function verdictsOn(
 
 function builtInVerdict(
   permissions: readonly Permission[],
-  { isConfined, trustsNetwork = false }: Surroundings,
+  { isConfined, trustsNetwork = false }: CommandSurroundings,
 ): Verdict {
   const wanted = permissions.length === 0 ? '' : ` It asks for ${permissions.join(', ')}.`;
   if (!isConfined) return ask(`No sandbox holds commands on this machine.${wanted}`);

@@ -28,7 +28,7 @@ export type Judge = (
   realNames: readonly (string | undefined)[],
 ) => Promise<Judgement>;
 
-export interface Surroundings {
+export interface JudgeSurroundings {
   /** The folder of the workspace. */
   readonly root: string;
   readonly stateDir: string;
@@ -41,7 +41,7 @@ export interface Surroundings {
 }
 
 /** What the judge knows beside the rules. */
-export interface Known extends Pick<Policy, 'isConfined'> {
+export interface JudgeFacts extends Pick<Policy, 'isConfined'> {
   /** Whether an editor says that its user does not trust the workspace. It only makes decisions stricter. */
   readonly isDistrusted?: () => boolean;
   /** The folder that stands for the workspace in calls: a worktree of its repository. */
@@ -50,8 +50,8 @@ export interface Known extends Pick<Policy, 'isConfined'> {
 
 /** Judges by the rule files as they are at that moment. */
 export function createJudge(
-  surroundings: Surroundings,
-  { isConfined, isDistrusted = () => false, folder }: Known,
+  surroundings: JudgeSurroundings,
+  { isConfined, isDistrusted = () => false, folder }: JudgeFacts,
 ): Judge {
   const { root } = surroundings;
   const place = folder === undefined ? { workspace: root } : { workspace: folder, alias: root };
@@ -81,7 +81,7 @@ export interface Tellable {
  * where `read_file` would; and which web pages may be read for it. `mayVolunteer` is about names that nothing asked
  * for. Nothing when the rules cannot be read.
  */
-export async function readTellable(surroundings: Surroundings): Promise<Tellable> {
+export async function readTellable(surroundings: JudgeSurroundings): Promise<Tellable> {
   const rules = await readAllRules(surroundings);
   const shownBy = (tool: ToolFacts) =>
     rules === undefined ? () => false : visibilityInAll(tool, rules).mayShow;
@@ -103,7 +103,7 @@ export async function readTellable(surroundings: Surroundings): Promise<Tellable
  * told, because every call asks then.
  */
 export async function readFindable(
-  surroundings: Surroundings,
+  surroundings: JudgeSurroundings,
   isDistrusted: () => boolean,
 ): Promise<Tellable> {
   const told = await readTellable(surroundings);
@@ -112,7 +112,7 @@ export async function readFindable(
 
 /** The offered tools that the owner's rules believe; none when the rules cannot be read. */
 export async function readTrust(
-  surroundings: Surroundings,
+  surroundings: JudgeSurroundings,
 ): Promise<(tool: ToolFactsHere) => boolean> {
   const rules = await readAllRules(surroundings);
   return (tool) => rules !== undefined && isTrusted(tool, rules);
@@ -124,7 +124,7 @@ async function readAllRules({
   stateDir,
   preset,
   isForeign: isForeignPath,
-}: Surroundings): Promise<
+}: JudgeSurroundings): Promise<
   Pick<Policy, 'userRules' | 'workspaceRules' | 'trustsNetwork'> | undefined
 > {
   try {

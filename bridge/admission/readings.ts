@@ -39,20 +39,20 @@ function namesOf(command: Command): readonly string[] {
   return [command.words.join(' '), ...(readingsOf(command) ?? [])];
 }
 
-function collect(find: (found: Found) => void): Readings {
-  const found = new Found();
+function collect(find: (found: ReadTexts) => void): Readings {
+  const found = new ReadTexts();
   try {
     find(found);
     return [...found.texts];
   } catch (error) {
-    if (error instanceof TooTangled) return undefined;
+    if (error instanceof TooManyReadings) return undefined;
     throw error;
   }
 }
 
-class TooTangled extends Error {}
+class TooManyReadings extends Error {}
 
-class Found {
+class ReadTexts {
   readonly texts = new Set<string>();
   #chars = 0;
 
@@ -60,7 +60,7 @@ class Found {
     if (this.texts.has(text)) return;
     this.texts.add(text);
     this.#chars += text.length;
-    if (this.#chars > RULE_LIMITS.maxReadingChars) throw new TooTangled();
+    if (this.#chars > RULE_LIMITS.maxReadingChars) throw new TooManyReadings();
   }
 
   addCommand({ words, certainWords, inputs }: Command, depth: number): void {
@@ -87,7 +87,7 @@ class Found {
 
   #addLine(line: string, depth: number): void {
     const { commands, isWhole } = parseCommandLine(line);
-    if (!isWhole || depth === RULE_LIMITS.maxNesting) throw new TooTangled();
+    if (!isWhole || depth === RULE_LIMITS.maxNesting) throw new TooManyReadings();
     for (const command of commands) {
       this.add(command.text);
       this.addCommand(command, depth + 1);
@@ -103,7 +103,7 @@ function findOperands(words: readonly string[], from: number, skipped: number): 
     const word = words[at];
     if (word === undefined || seen.has(`${at} ${left}`)) return;
     seen.add(`${at} ${left}`);
-    if (at - from > RULE_LIMITS.maxWordsBefore) throw new TooTangled();
+    if (at - from > RULE_LIMITS.maxWordsBefore) throw new TooManyReadings();
     const isOption = /^[-+]./.test(word);
     if (isOption) look(at + 2, left);
     if (isOption || ASSIGNMENT.test(word)) return look(at + 1, left);

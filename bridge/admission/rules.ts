@@ -41,14 +41,14 @@ const RuleFile = z
   });
 
 /** The meaning of a rule file: the rules of its preset, then its own. */
-export interface RuleSet {
+export interface PolicyRules {
   readonly rules: readonly Rule[];
   /** Whether a confined command may use the network without a question. No other permission is included. */
   readonly trustsNetwork: boolean;
 }
 
 /** A rule file starts from a preset. Its own rules come after and win. */
-const PRESETS: Readonly<Record<Preset, RuleSet>> = {
+const PRESETS: Readonly<Record<Preset, PolicyRules>> = {
   'read-only': { rules: forAll('deny', ['edit', 'command', 'web', 'mcp:*']), trustsNetwork: false },
   ask: { rules: forAll('ask', ['edit', 'command', 'web', 'mcp:*']), trustsNetwork: false },
   workspace: { rules: [], trustsNetwork: false },
@@ -63,7 +63,7 @@ function forAll(decision: Rule['decision'], categories: readonly string[]): read
  * The file's rules. `usual` is the preset without a file, and of a file that names none. Throws for a wrong file,
  * because its rules may be needed.
  */
-export async function readRules(path: string, usual: Preset = 'workspace'): Promise<RuleSet> {
+export async function readRules(path: string, usual: Preset = 'workspace'): Promise<PolicyRules> {
   try {
     return parseRules(await readPlainFile(path), path, usual);
   } catch (error) {
@@ -73,7 +73,7 @@ export async function readRules(path: string, usual: Preset = 'workspace'): Prom
 }
 
 /** Parses the JSON of a rule file. `origin` names it in the error. */
-export function parseRules(json: string, origin: string, usual: Preset = 'workspace'): RuleSet {
+export function parseRules(json: string, origin: string, usual: Preset = 'workspace'): PolicyRules {
   const parsed = RuleFile.safeParse(toValue(json, origin));
   if (parsed.success) {
     const { preset = usual, rules = [] } = parsed.data;
@@ -88,7 +88,7 @@ export function parseRules(json: string, origin: string, usual: Preset = 'worksp
 }
 
 /** A sentence for each rule of the owner that can match no call. */
-export function idleRules({ rules }: RuleSet): string[] {
+export function idleRules({ rules }: PolicyRules): string[] {
   return rules.flatMap(({ tool, pattern, decision, definition }) => {
     const isAboutServers = /^mcp[:_]/.test(tool);
     const rule = `The rule "${decision} ${nameInLine(tool)} ${nameInLine(pattern)}" of policy.json has no effect`;

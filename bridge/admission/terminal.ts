@@ -68,7 +68,7 @@ async function withValues(
   return content === undefined ? undefined : { ...answer, content };
 }
 
-interface Words {
+interface QuestionWords {
   readonly above: string;
   readonly words: string;
   readonly canBeAlways: boolean;
@@ -76,7 +76,7 @@ interface Words {
 
 async function readAnswer(
   keyboard: Keyboard,
-  { above: question, words, canBeAlways }: Words,
+  { above: question, words, canBeAlways }: QuestionWords,
   signal: AbortSignal,
 ): Promise<TerminalAnswer | undefined> {
   for (let above = question; ; above = '') {

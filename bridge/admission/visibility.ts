@@ -29,7 +29,7 @@ export interface Visibility {
   readonly note: string | undefined;
 }
 
-export interface Look {
+export interface SearchLook {
   readonly tool: ToolFacts;
   /** The folders that the call looks at, relative to the workspace. */
   readonly folders: readonly string[];
@@ -42,7 +42,7 @@ export interface Look {
  * A search does not ask about each path that it finds. A person could not tell what the question is about, and a search
  * over everything would always ask. The search leaves out these paths and says so. A call that names one asks.
  */
-export function visibilityFor({ tool, folders, book, answered }: Look): Visibility {
+export function visibilityFor({ tool, folders, book, answered }: SearchLook): Visibility {
   const open = new Set(answered.flatMap(present));
   const isOpen = (rule: Rule) =>
     rule.decision === 'allow' || (rule.decision === 'ask' && open.has(rule));

@@ -20,14 +20,14 @@ export function formatLayout(files: string): string {
   return fits(shown) ? shown.join('\n') : cut(shown);
 }
 
-interface Folder {
-  readonly folders: Map<string, Folder>;
+interface LayoutFolder {
+  readonly folders: Map<string, LayoutFolder>;
   readonly files: string[];
   /** Number of files in it at any depth. */
   count: number;
 }
 
-function toTree(files: readonly string[]): Folder {
+function toTree(files: readonly string[]): LayoutFolder {
   const root = newFolder();
   for (const path of [...files].sort()) {
     const names = path.split('/');
@@ -44,12 +44,12 @@ function toTree(files: readonly string[]): Folder {
   return root;
 }
 
-function newFolder(): Folder {
+function newFolder(): LayoutFolder {
   return { folders: new Map(), files: [], count: 0 };
 }
 
 /** Folders come first. Each level down adds indentation and lowers `depth`. */
-function linesOf({ folders, files }: Folder, depth: number, indentation = ''): string[] {
+function linesOf({ folders, files }: LayoutFolder, depth: number, indentation = ''): string[] {
   const inFolders = [...folders].flatMap(([name, folder]) => {
     if (depth === 1) return [`${indentation}${nameInLine(name)}/ (${formatCount(folder.count)})`];
     return [

@@ -2,12 +2,12 @@
 import { ToolFailure } from '../failure.ts';
 import type { TaskName } from './tasks.ts';
 
-export interface Question {
+export interface TaskQuestion {
   readonly name: TaskName;
   readonly input: unknown;
 }
 
-export type Answer =
+export type TaskAnswer =
   | { readonly state: 'done'; readonly output: unknown }
   /** The task could not be done. `message` is for the model. */
   | { readonly state: 'failed'; readonly code: string; readonly message: string }
@@ -15,13 +15,13 @@ export type Answer =
   | { readonly state: 'broken'; readonly error: unknown };
 
 /** The answer for a thrown error. Needed because an error loses its class between two threads. */
-export function failureOf(thrown: unknown): Answer {
+export function failureOf(thrown: unknown): TaskAnswer {
   if (!(thrown instanceof ToolFailure)) return { state: 'broken', error: thrown };
   return { state: 'failed', code: thrown.code, message: thrown.message };
 }
 
 /** The output. Throws the thread's error again. */
-export function outputOf(answer: Answer): unknown {
+export function outputOf(answer: TaskAnswer): unknown {
   switch (answer.state) {
     case 'done':
       return answer.output;

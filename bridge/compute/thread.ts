@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { newDeferred } from '../../machine/deferred.ts';
 import { ToolFailure } from '../failure.ts';
 import { COMPUTE_LIMITS } from './limits.ts';
-import { type Answer, outputOf, type Question } from './messages.ts';
+import { outputOf, type TaskAnswer, type TaskQuestion } from './messages.ts';
 import type { InputOf, OutputOf, TaskName } from './tasks.ts';
 
 export interface ThreadLimits {
@@ -49,7 +49,7 @@ export class ComputeThread {
     }
   }
 
-  async #ask(question: Question, signal: AbortSignal): Promise<unknown> {
+  async #ask(question: TaskQuestion, signal: AbortSignal): Promise<unknown> {
     signal.throwIfAborted();
     clearTimeout(this.#idle);
     this.#worker ??= this.#start();
@@ -93,10 +93,10 @@ const WORKER = import.meta.url.endsWith('.ts') ? './worker.ts' : './compute-work
 /** Rejects when the time is up, the signal aborts or the thread dies. The thread cannot be used afterwards. */
 async function answerOf(
   worker: Worker,
-  question: Question,
+  question: TaskQuestion,
   { signal, maxMs }: { signal: AbortSignal; maxMs: number },
-): Promise<Answer> {
-  const { promise, resolve, reject } = newDeferred<Answer>();
+): Promise<TaskAnswer> {
+  const { promise, resolve, reject } = newDeferred<TaskAnswer>();
   const onError = (error: Error) => reject(isOutOfMemory(error) ? tooLarge(error) : error);
   const onExit = () => reject(new Error('the computing thread ended by itself'));
   const onAbort = () => reject(signal.reason);

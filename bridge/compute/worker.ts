@@ -1,14 +1,14 @@
 /** The thread's own program: answers one question after the other. */
 import { parentPort } from 'node:worker_threads';
-import { type Answer, failureOf, type Question } from './messages.ts';
+import { failureOf, type TaskAnswer, type TaskQuestion } from './messages.ts';
 import { TASKS } from './tasks.ts';
 
-parentPort?.on('message', (question: Question) => {
+parentPort?.on('message', (question: TaskQuestion) => {
   const answer = answerTo(question);
   parentPort?.postMessage(answer, transferable(answer));
 });
 
-function answerTo({ name, input }: Question): Answer {
+function answerTo({ name, input }: TaskQuestion): TaskAnswer {
   try {
     const { run } = TASKS[name] as { readonly run: (input: unknown) => unknown };
     return { state: 'done', output: run(input) };
@@ -18,7 +18,7 @@ function answerTo({ name, input }: Question): Answer {
 }
 
 /** A whole buffer is transferred without a copy. A view into a larger buffer must be copied. */
-function transferable(answer: Answer): ArrayBuffer[] {
+function transferable(answer: TaskAnswer): ArrayBuffer[] {
   if (answer.state !== 'done' || typeof answer.output !== 'object') return [];
   return Object.values(answer.output ?? {}).flatMap((value) =>
     value instanceof Uint8Array && value.byteLength === value.buffer.byteLength

@@ -13,7 +13,7 @@ import { FIND_LIMITS } from './limits.ts';
 type Changed = Findings['changed'][number];
 
 /** What a file at a state of its entry on the disk differs by from a content; null where it does not. */
-interface Compared {
+interface ComparedFile {
   readonly stamp: string;
   readonly text: string | null;
 }
@@ -32,7 +32,7 @@ function firstOf<Item>(all: readonly Item[], max: number): Some<Item> {
 export class EditHistory {
   readonly #ledger: ReadLedger;
   /** By path and the hash of the content that was seen. A file whose entry has not changed is not read again. */
-  readonly #compared = new Map<string, Compared>();
+  readonly #compared = new Map<string, ComparedFile>();
 
   constructor(ledger: ReadLedger) {
     this.#ledger = ledger;
@@ -95,7 +95,7 @@ export class EditHistory {
     return text === null || !isReadable(path, reading) ? null : { path: name, text };
   }
 
-  #remember(key: string, compared: Compared): void {
+  #remember(key: string, compared: ComparedFile): void {
     this.#compared.delete(key);
     this.#compared.set(key, compared);
     const [oldest] = this.#compared.keys();

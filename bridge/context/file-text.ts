@@ -16,7 +16,7 @@ export interface Reading {
   readonly signal: AbortSignal;
 }
 
-export interface Window {
+export interface TextWindow {
   readonly offset?: number;
   readonly limit?: number;
   /** UTF-16 units of the text, with the notes on what is left out. */
@@ -26,7 +26,7 @@ export interface Window {
 /** Lines with their numbers. Throws a {@link ToolFailure} for a file that cannot be shown. */
 export async function readLines(
   place: Place,
-  { offset, limit, maxChars }: Window,
+  { offset, limit, maxChars }: TextWindow,
   { signal }: Pick<Reading, 'signal'>,
 ): Promise<ShownLines> {
   const name = nameInLine(place.name);

@@ -12,17 +12,17 @@ import { attach } from './attachments.ts';
 import { EditHistory } from './edit-history.ts';
 import type { Reading } from './file-text.ts';
 import { FIND_LIMITS } from './limits.ts';
-import type { Looker, Tellable } from './looker.ts';
+import type { Looker, TellableNames } from './looker.ts';
 import { readShown, shownBy } from './shown-files.ts';
 
-export interface Finding {
+export interface FinderDeps {
   readonly workspace: Workspace;
   /** Undefined for a conversation without one. */
   readonly worktreeOf: (conversationId: string) => Promise<LookedWorktree | undefined>;
   readonly ledger: ReadLedger;
   readonly looker: Looker;
   /** The policy of this moment. */
-  readonly readTellable: () => Promise<Tellable & Pick<Visit, 'mayFetch'>>;
+  readonly readTellable: () => Promise<TellableNames & Pick<Visit, 'mayFetch'>>;
   /** The text of a web page. Throws a ToolFailure. */
   readonly readPage: (url: string, visit: Visit) => Promise<string>;
   /**
@@ -38,7 +38,7 @@ export interface Finding {
 /** A conversation's worktree. */
 export interface LookedWorktree {
   readonly workspace: Workspace;
-  readonly look: (tellable: Tellable, signal: AbortSignal) => Promise<Findings['worktree']>;
+  readonly look: (tellable: TellableNames, signal: AbortSignal) => Promise<Findings['worktree']>;
 }
 
 /** The answer to a look; `findings` only where a message was given, and the disk answered in time. */
@@ -49,11 +49,11 @@ export interface Sight {
 
 /** Finds for any number of messages at once. */
 export class Finder {
-  readonly #finding: Finding;
+  readonly #finding: FinderDeps;
   readonly #history: EditHistory;
   readonly #signal: AbortSignal;
 
-  constructor(finding: Finding, signal: AbortSignal) {
+  constructor(finding: FinderDeps, signal: AbortSignal) {
     this.#finding = finding;
     this.#history = new EditHistory(finding.ledger);
     this.#signal = signal;

@@ -11,20 +11,20 @@ export interface Looked {
   readonly root: string;
   readonly confinement: Confinement;
   /** Asked once for each look, so that all parts of it follow the same policy. */
-  readonly readTellable: () => Promise<Tellable>;
+  readonly readTellable: () => Promise<TellableNames>;
   /** What an editor shows. Undefined without one. Never rejects. */
-  readonly readEditor?: (tellable: Tellable) => Promise<MachineContext['editor']>;
+  readonly readEditor?: (tellable: TellableNames) => Promise<MachineContext['editor']>;
   /** The rules for the model. Undefined where they cannot be read. Rejects only when the bridge ends. */
   readonly readRules?: (
-    tellable: Tellable,
+    tellable: TellableNames,
     ignored: Promise<IgnoreRules>,
   ) => Promise<MachineContext['rules']>;
   /** The workspace's own modes and agents, as `readRules`. */
-  readonly readDefinitions?: (tellable: Tellable) => Promise<MachineContext['definitions']>;
+  readonly readDefinitions?: (tellable: TellableNames) => Promise<MachineContext['definitions']>;
 }
 
 /** What the policy lets be told of a path, relative to the workspace. */
-export interface Tellable {
+export interface TellableNames {
   readonly mayName: (name: string) => boolean;
   /** Whether a path may be named where nothing asked for it. */
   readonly mayVolunteer: (name: string) => boolean;

@@ -8,11 +8,11 @@ import type { Place } from '../workspace/workspace.ts';
 import { type Reading, readLines } from './file-text.ts';
 import { FIND_LIMITS } from './limits.ts';
 
-type Shown = NonNullable<MessageLook['shown']>[number];
-type OpenFile = Findings['openFiles'][number];
+type FileOnScreen = NonNullable<MessageLook['shown']>[number];
+type FoundOpenFile = Findings['openFiles'][number];
 
 /** The editor's files, the one with the focus first. */
-export function shownBy(editor: EditorContext | undefined): Shown[] {
+export function shownBy(editor: EditorContext | undefined): FileOnScreen[] {
   const files = [...(editor?.openFiles ?? [])];
   files.sort((a, b) => Number(b.isActive ?? false) - Number(a.isActive ?? false));
   return files.map(({ path, cursor }) => ({ path, ...(cursor && { line: cursor.line }) }));
@@ -22,7 +22,10 @@ export function shownBy(editor: EditorContext | undefined): Shown[] {
  * The first file gets the most room. Files that are not there, not text, or not to be read without a question are left
  * out: their names are told elsewhere.
  */
-export async function readShown(files: readonly Shown[], reading: Reading): Promise<OpenFile[]> {
+export async function readShown(
+  files: readonly FileOnScreen[],
+  reading: Reading,
+): Promise<FoundOpenFile[]> {
   const { maxShownFiles, maxFileChars } = FINDING_LIMITS;
   const read = await Promise.all(
     files
@@ -36,10 +39,10 @@ export async function readShown(files: readonly Shown[], reading: Reading): Prom
 }
 
 async function readOne(
-  { path, line }: Shown,
+  { path, line }: FileOnScreen,
   maxChars: number,
   reading: Reading,
-): Promise<OpenFile | null> {
+): Promise<FoundOpenFile | null> {
   try {
     const place = await reading.readable.resolve(path, 'read');
     return { path: place.name, text: await textAround(place, line, maxChars, reading) };

@@ -9,7 +9,7 @@ import type {
 } from '../../shared/wire/definitions.ts';
 import { ToolFailure } from '../failure.ts';
 import { type RuleLook, tellNew, withinLookTime } from '../rules/rules.ts';
-import { Texts } from '../rules/texts.ts';
+import { RuleTexts } from '../rules/texts.ts';
 import { readEntries } from '../workspace/files.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { type Parsed, parseAgent, parseMode } from './parse.ts';
@@ -21,7 +21,7 @@ const AGENT_FOLDERS = ['.drawbridge/agents', '.claude/agents'];
 /** Reads only files that have changed since the last look. One look at a time. */
 export class Definitions {
   readonly #workspace: Workspace;
-  readonly #texts = new Texts();
+  readonly #texts = new RuleTexts();
   #told: ReadonlySet<string> = new Set();
 
   constructor(workspace: Workspace) {
@@ -60,11 +60,11 @@ export class Definitions {
 /** Counts what one look has read, over both kinds of definitions. */
 class Collecting {
   readonly leftOut: DefinitionSet['leftOut'] = [];
-  readonly #read: (path: string) => ReturnType<Texts['read']>;
+  readonly #read: (path: string) => ReturnType<RuleTexts['read']>;
   #files: number = DEFINITION_LIMITS.maxFiles;
   #chars: number = DEFINITION_LIMITS.maxTotalChars;
 
-  constructor(read: (path: string) => ReturnType<Texts['read']>) {
+  constructor(read: (path: string) => ReturnType<RuleTexts['read']>) {
     this.#read = read;
   }
 

@@ -6,7 +6,7 @@ import { runTerminalCmd } from '../../shared/tools/run-terminal-cmd.ts';
 import { AgentDefinition, isBuiltIn, ModeDefinition } from '../../shared/wire/definitions.ts';
 import { Mode } from '../../shared/wire/modes.ts';
 import { isOfferName } from '../../shared/wire/offer.ts';
-import { type Fields, listOf, splitHead, textOf } from '../rules/frontmatter.ts';
+import { type HeadFields, listOf, splitHead, textOf } from '../rules/frontmatter.ts';
 
 /** A definition, or the reason why the file defines nothing. */
 export type Parsed<Definition> = Definition | { readonly reason: string };
@@ -34,13 +34,15 @@ export function parseAgent(path: string, text: string): Parsed<AgentDefinition> 
   return checked(AgentDefinition, { ...common, ...(changesNothing && { readOnly: true }) });
 }
 
-type Common = Omit<ModeDefinition, 'base'>;
+type CommonDefinition = Omit<ModeDefinition, 'base'>;
 
 function readCommon(
   kind: 'mode' | 'agent',
   path: string,
   text: string,
-): { readonly common: Common; readonly fields: Fields | undefined } | { readonly reason: string } {
+):
+  | { readonly common: CommonDefinition; readonly fields: HeadFields | undefined }
+  | { readonly reason: string } {
   const { body, fields, problem } = splitHead(text);
   if (problem !== undefined) return { reason: problem };
   const name = textOf(fields, 'name') || path.slice(path.lastIndexOf('/') + 1, -'.md'.length);
@@ -62,12 +64,12 @@ function readCommon(
 }
 
 /** `*` stands for all tools, like no list. */
-function namesTools(fields: Fields): boolean {
+function namesTools(fields: HeadFields): boolean {
   return fields.has('tools') && !listOf(fields, 'tools').includes('*');
 }
 
 /** Names that no tool has are dropped, which narrows. */
-function toolsOf(fields: Fields): string[] {
+function toolsOf(fields: HeadFields): string[] {
   const named = listOf(fields, 'tools').flatMap((name) => {
     if (isOfferName(name)) return [name];
     const tool = findTool(name)?.name;

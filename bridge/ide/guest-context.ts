@@ -1,11 +1,11 @@
 /** What guests are told of the editor: they have no editor of their own beside our companion. Pure. */
 import { isAbsolute } from 'node:path';
-import type { EditorContext } from './companion/context.ts';
+import type { SentContext } from './companion/context.ts';
 import type { EditorView } from './link/link.ts';
 import { fromOne, type OpenFile } from './link/wire.ts';
 
 /** No open files without an editor. Leaves out what a guest would refuse. */
-export function guestContext(view: EditorView | undefined): EditorContext {
+export function guestContext(view: EditorView | undefined): SentContext {
   const files = view?.openFiles ?? [];
   const openFiles = files.filter(({ path, timestamp }) => isAbsolute(path) && timestamp >= 0);
   return { openFiles: openFiles.map(toGuests) };

@@ -38,7 +38,7 @@ import { type AwaitedWrite, awaitWrite, type SeenChange } from './guest-write.ts
 type GuestEdit = ArgumentsOf<typeof guestEdit>;
 
 /** A change without a decision. */
-interface OpenDiff {
+interface GuestDiff {
   readonly frame: GuestCall;
   readonly newContent: string;
   readonly filePath: string;
@@ -58,7 +58,7 @@ export interface GuestPlace {
 
 export class Guests implements GuestCalls {
   readonly #place: GuestPlace;
-  readonly #open = new Map<string, OpenDiff>();
+  readonly #open = new Map<string, GuestDiff>();
   /** By the guest's session. */
   readonly #conversations = new Map<string, string>();
   /** What became of changes that their guests were answered about themselves, by call. */
@@ -92,7 +92,7 @@ export class Guests implements GuestCalls {
         this.#open.delete(callId);
         resolve(outcome);
       };
-      const open: OpenDiff = { frame, newContent, filePath, decide };
+      const open: GuestDiff = { frame, newContent, filePath, decide };
       const close = () => {
         decide({ decision: 'accepted', content: newContent });
         this.#keep(callId, this.#writeOf(open));
@@ -142,7 +142,7 @@ export class Guests implements GuestCalls {
     }
   }
 
-  #writeOf({ frame, newContent: content, filePath, seen }: OpenDiff): Promise<ToolResult> {
+  #writeOf({ frame, newContent: content, filePath, seen }: GuestDiff): Promise<ToolResult> {
     const { workspace, limits = COMPANION_LIMITS } = this.#place;
     const found = async () => {
       if (seen) return seen;

@@ -74,7 +74,7 @@ async function probeAt(
 }
 
 /** Official companions do not know the request, and keep the session. */
-async function leave(to: Omit<Sent, 'body'>, signal: AbortSignal): Promise<void> {
+async function leave(to: Omit<ProbeRequest, 'body'>, signal: AbortSignal): Promise<void> {
   await send(to, signal).catch(() => undefined);
   signal.throwIfAborted();
 }
@@ -95,7 +95,7 @@ const Opened = z.object({
 const Listed = z.object({ tools: z.array(z.object({ name: z.string() })) });
 const Answer = z.object({ id: z.literal(1), result: z.unknown() });
 
-interface Sent {
+interface ProbeRequest {
   readonly host: string;
   readonly candidate: Candidate;
   readonly session: Readonly<Record<string, string>>;
@@ -120,7 +120,7 @@ class Refused extends Error {
 }
 
 async function send(
-  { host, candidate: { port, token }, session, body }: Sent,
+  { host, candidate: { port, token }, session, body }: ProbeRequest,
   signal: AbortSignal,
 ): Promise<Received> {
   const ending = AbortSignal.any([signal, AbortSignal.timeout(DISCOVERY_LIMITS.probeMs)]);

@@ -36,7 +36,7 @@ export interface IgnoreFile {
 }
 
 /** The ignore files that are about a folder's entries, each with the names that lead to the folder from the file's. */
-export type Chain = readonly Ring[];
+export type IgnoreChain = readonly Ring[];
 
 interface Ring {
   readonly file: IgnoreFile;
@@ -52,7 +52,7 @@ interface Ring {
  * below can close more, and open nothing.
  */
 export function closingIn(
-  chain: Chain,
+  chain: IgnoreChain,
   names: readonly string[],
   isFolder: boolean,
 ): IgnoreFile | undefined {
@@ -65,7 +65,11 @@ export function closingIn(
 }
 
 /** The chain for the entries of a folder in which these files lie. */
-export function withFiles(chain: Chain, files: readonly IgnoreFile[], depth: number): Chain {
+export function withFiles(
+  chain: IgnoreChain,
+  files: readonly IgnoreFile[],
+  depth: number,
+): IgnoreChain {
   return files.length === 0
     ? chain
     : [...chain, ...files.map((file) => ({ file, lead: [], depth }))];
@@ -79,9 +83,9 @@ export function withFiles(chain: Chain, files: readonly IgnoreFile[], depth: num
 export function chainAbove(
   root: string,
   names: readonly string[],
-  previous: Chain = [],
+  previous: IgnoreChain = [],
   writable = root,
-): Chain {
+): IgnoreChain {
   const lead: string[] = [];
   const rings: Ring[] = [];
   const isTop = (folder: string) =>

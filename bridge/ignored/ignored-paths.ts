@@ -1,8 +1,8 @@
 /** Decides which paths of a folder its ignore files close. */
 import {
-  type Chain,
   chainAbove,
   closingIn,
+  type IgnoreChain,
   type IgnoreFile,
   readIgnoreFile,
   withFiles,
@@ -10,12 +10,12 @@ import {
 import { IGNORED_LIMITS } from './limits.ts';
 
 /** What is known of one folder. */
-interface Level {
+interface FolderLevel {
   /** The file that closes the folder with everything in it. */
   readonly closedBy: IgnoreFile | undefined;
   readonly files: readonly IgnoreFile[];
   /** About the folder's entries. */
-  readonly chain: Chain;
+  readonly chain: IgnoreChain;
   readonly readMs: number;
 }
 
@@ -23,8 +23,8 @@ interface Level {
 export class IgnoredPaths {
   readonly #root: string;
   readonly #names: readonly string[];
-  readonly #levels = new Map<string, Level>();
-  #above: Chain = [];
+  readonly #levels = new Map<string, FolderLevel>();
+  #above: IgnoreChain = [];
 
   /** `root` is absolute and real; `names` are those of the ignore files that count. */
   constructor(root: string, names: readonly string[]) {
@@ -47,7 +47,7 @@ export class IgnoredPaths {
     return closedBy ?? closingIn(chain, names, false);
   }
 
-  #level(names: readonly string[], newerThan: number): Level {
+  #level(names: readonly string[], newerThan: number): FolderLevel {
     const key = names.join('/');
     const known = this.#levels.get(key);
     if (known !== undefined && known.readMs > newerThan) return known;
@@ -57,7 +57,7 @@ export class IgnoredPaths {
     return level;
   }
 
-  #read(names: readonly string[], newerThan: number, known: Level | undefined): Level {
+  #read(names: readonly string[], newerThan: number, known: FolderLevel | undefined): FolderLevel {
     const readMs = performance.now();
     const above = names.length > 0 ? this.#level(names.slice(0, -1), newerThan) : undefined;
     if (!above) this.#above = chainAbove(this.#root, this.#names, this.#above);

@@ -1,6 +1,6 @@
 /** Decides by the rules of one ignore file. */
 import { IGNORED_LIMITS } from './limits.ts';
-import { parseRules, type Rule, segmentMatcher } from './rules.ts';
+import { type IgnoreRule, parseRules, segmentMatcher } from './rules.ts';
 
 /** The rules of one file, the strongest first. */
 export type Patterns = readonly Pattern[];
@@ -45,7 +45,7 @@ export function isIgnored(
   return decisive !== undefined && !decisive.isNegated;
 }
 
-function toPattern({ sign, segments, isAnchored, end }: Rule): Pattern {
+function toPattern({ sign, segments, isAnchored, end }: IgnoreRule): Pattern {
   const isNegated = sign === '!';
   const matches = matcherOf(segments, isAnchored);
   const lowered = segments.map(fold);
@@ -83,11 +83,11 @@ function matcherOf(
   return (names) => matchesSteps(steps, names);
 }
 
-type Step = ((name: string) => boolean) | typeof ANY_DEPTH;
+type PatternStep = ((name: string) => boolean) | typeof ANY_DEPTH;
 const ANY_DEPTH = Symbol('any depth');
 
 /** Follows all ways through the steps at once: with many `**` there are more ways than there is time for. */
-function matchesSteps(steps: readonly Step[], names: readonly string[]): boolean {
+function matchesSteps(steps: readonly PatternStep[], names: readonly string[]): boolean {
   let open = new Set([0]);
   for (const name of names) {
     const next = new Set<number>();

@@ -21,7 +21,7 @@ export function rulesFromAbove(text: string, names: readonly string[]): string[]
   });
 }
 
-export interface Rule {
+export interface IgnoreRule {
   /** `!` for a rule that re-includes files. */
   readonly sign: '' | '!';
   readonly segments: readonly string[];
@@ -32,7 +32,7 @@ export interface Rule {
 }
 
 /** By gitignore(5), as ripgrep reads it. Empty lines and comments are no rules. */
-export function parseRules(text: string): Rule[] {
+export function parseRules(text: string): IgnoreRule[] {
   return linesOf(text).flatMap((line) => {
     const trimmed = /\\\s+$/.test(line) ? line : line.trimEnd();
     if (trimmed === '' || trimmed.startsWith('#')) return [];

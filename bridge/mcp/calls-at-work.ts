@@ -10,7 +10,7 @@ import { toElicitResult, toForm } from './elicitation.ts';
 import { MCP_LIMITS } from './limits.ts';
 
 /** A request to the server. It ends with the signal of its options. */
-export type Work = (connection: Connection, options: CallOptions) => Promise<ToolResult>;
+export type CallWork = (connection: Connection, options: CallOptions) => Promise<ToolResult>;
 
 interface AtWork {
   readonly context: ToolContext;
@@ -28,7 +28,7 @@ export class CallsAtWork {
   async run(
     connection: Connection,
     context: ToolContext,
-    { timeoutMs, work }: { readonly timeoutMs: number; readonly work: Work },
+    { timeoutMs, work }: { readonly timeoutMs: number; readonly work: CallWork },
   ): Promise<ToolResult> {
     const clock = new CallClock(timeoutMs, context.signal);
     const call = { context, clock };

@@ -6,13 +6,13 @@ import type {
 } from '@modelcontextprotocol/client';
 import { ELICITATION_LIMITS } from '../../shared/limits.ts';
 import { Form, type FormField, readForm } from '../../shared/wire/elicitation.ts';
-import type { Asked, PersonsAnswer } from '../tools/executor.ts';
+import type { PersonsAnswer, ServerQuestion } from '../tools/executor.ts';
 
 /** Throws for a form that is larger than people fill in; the server gets the reason. */
 export function toForm({
   message,
   requestedSchema,
-}: Pick<ElicitRequestFormParams, 'message' | 'requestedSchema'>): Asked {
+}: Pick<ElicitRequestFormParams, 'message' | 'requestedSchema'>): ServerQuestion {
   const { properties, required = [] } = requestedSchema;
   const fields = Object.entries(properties).map(([name, schema]) =>
     fieldOf(name, schema, required.includes(name)),
@@ -26,7 +26,7 @@ export function toForm({
 /** The values of a yes have been checked when they were given. */
 export function toElicitResult(
   { decision, content = '{}' }: PersonsAnswer,
-  { fields }: Pick<Asked, 'fields'>,
+  { fields }: Pick<ServerQuestion, 'fields'>,
 ): ElicitResult {
   if (decision === 'reject') return { action: 'decline' };
   const form = readForm(fields, content);

@@ -26,7 +26,7 @@ export async function valuesInto(
   const from = resolve(folder, cwd);
   const variables = { ...environment, ...env };
   const known = { variables, homes: await homesOfUsers() };
-  const target = await Target.of(workspace);
+  const target = await LeadingTarget.of(workspace);
   const leads = async (text: string, isSearched: boolean) => {
     for (const path of pathsIn(text, known))
       if (await target.isReachedBy(resolveRaw(from, path), isSearched)) return true;
@@ -58,7 +58,7 @@ export async function valuesInto(
 
 /** Without the folders of the workspace, which a shell of the person's may have put there. */
 export async function searchPathOutside(searchPath: string, workspace: string): Promise<string> {
-  const target = await Target.of(workspace);
+  const target = await LeadingTarget.of(workspace);
   const kept: string[] = [];
   for (const folder of searchPath.split(delimiter))
     if (isAbsolute(folder) && !(await target.isReachedBy(folder, true))) kept.push(folder);
@@ -70,7 +70,7 @@ const FOLDER_OPTION = /^(?:-C|-I|-L|-r|--(?:cwd|dir|directory|import|prefix|proj
 const SEARCHED = /(?:PATH|LIB|OPTIONS|PREFIX)$/i;
 
 /** The workspace, by all its names. */
-class Target {
+class LeadingTarget {
   readonly #root: string;
   readonly #identity: string;
 
@@ -79,12 +79,12 @@ class Target {
     this.#identity = identity;
   }
 
-  static async of(root: string): Promise<Target> {
-    return new Target(root, (await identityOf(root)) ?? '');
+  static async of(root: string): Promise<LeadingTarget> {
+    return new LeadingTarget(root, (await identityOf(root)) ?? '');
   }
 
   /** Whether the text has its path, as in a script. The path `/app` is no part of `/opt/app` or `/app-2`. */
-  isNamedIn(text: string, known: Known): boolean {
+  isNamedIn(text: string, known: KnownNames): boolean {
     return readingsOf(text, known).some((reading) => {
       for (
         let at = reading.indexOf(this.#root);
@@ -139,7 +139,7 @@ async function identityOf(path: string): Promise<string | undefined> {
   return stats?.isDirectory() === true ? `${stats.dev}:${stats.ino}` : undefined;
 }
 
-interface Known {
+interface KnownNames {
   readonly variables: Readonly<Record<string, string | undefined>>;
   /** Home folders by the names of users. */
   readonly homes: ReadonlyMap<string, string>;
@@ -154,7 +154,7 @@ async function homesOfUsers(): Promise<ReadonlyMap<string, string>> {
 }
 
 /** What a value may stand for: as it is, with its variables, without quotes, and as an address. */
-function readingsOf(text: string, known: Known): string[] {
+function readingsOf(text: string, known: KnownNames): string[] {
   const filled = filledIn(text, known);
   const readings = [
     text,
@@ -165,7 +165,7 @@ function readingsOf(text: string, known: Known): string[] {
 }
 
 /** With the values of its variables, and with their standards. */
-function filledIn(text: string, { variables }: Known): string[] {
+function filledIn(text: string, { variables }: KnownNames): string[] {
   const fill = (choose: (value?: string, standard?: string) => string | undefined) =>
     text.replaceAll(
       VARIABLE,
@@ -181,7 +181,7 @@ function filledIn(text: string, { variables }: Known): string[] {
 const VARIABLE = /\$(?:(\w+)|\{(\w+)(?::?[-=?+]([^{}]*))?\})/g;
 
 /** Whether a path in it begins with something that only a shell works out: it may lead anywhere. */
-function beginsUnread(text: string, known: Known): boolean {
+function beginsUnread(text: string, known: KnownNames): boolean {
   return filledIn(text, known).some(
     (reading) =>
       UNREAD.test(reading) ||
@@ -205,7 +205,7 @@ function decoded(text: string): string {
 }
 
 /** Every part of a value that a program may take for a path. */
-function* pathsIn(text: string, known: Known): Generator<string> {
+function* pathsIn(text: string, known: KnownNames): Generator<string> {
   for (const reading of readingsOf(text, known)) {
     for (const part of new Set([
       reading,

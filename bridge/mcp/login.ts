@@ -31,7 +31,7 @@ export async function logIn(
   { file, onUrl }: LoginPlace,
 ): Promise<boolean> {
   await using redirect = await openRedirect();
-  const kept: Kept = oauth
+  const kept: KeptLogin = oauth
     ? { client: { client_id: oauth.clientId, client_secret: oauth.clientSecret } }
     : {};
   const provider = personsLogin({ redirect, kept, onUrl });
@@ -68,7 +68,7 @@ function refused(error: unknown): LocalError {
   return new LocalError('refused', `The server does not let you in: ${why}`);
 }
 
-interface Kept extends Partial<Pick<Login, 'client' | 'tokens'>> {
+interface KeptLogin extends Partial<Pick<Login, 'client' | 'tokens'>> {
   discovery?: OAuthDiscoveryState;
 }
 
@@ -79,7 +79,7 @@ function personsLogin({
   onUrl,
 }: {
   readonly redirect: Redirect;
-  readonly kept: Kept;
+  readonly kept: KeptLogin;
   readonly onUrl: (url: URL) => void;
 }): OAuthClientProvider {
   let verifier = '';

@@ -2,11 +2,11 @@
 import { MCP_REPORT_LIMITS } from '../../shared/limits.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import type { McpServerReport } from '../../shared/wire/mcp-servers.ts';
-import type { ServerState } from './server.ts';
+import type { McpServerState } from './server.ts';
 
 /** The first servers and entries that fit. */
 export function reportServers(
-  servers: readonly { readonly name: string; readonly state: ServerState }[],
+  servers: readonly { readonly name: string; readonly state: McpServerState }[],
   cut: ReadonlyMap<string, number> = new Map(),
 ): McpServerReport[] {
   const { maxServers, maxChars } = MCP_REPORT_LIMITS;
@@ -29,7 +29,7 @@ export function reportServers(
   }));
 }
 
-function reportOf(name: string, state: ServerState): McpServerReport {
+function reportOf(name: string, state: McpServerState): McpServerReport {
   const empty = { resources: [], resourceCount: 0, prompts: [], promptCount: 0, toolCount: 0 };
   if (state.state === 'starting') return { name, state: 'starting', ...empty };
   if (state.state === 'down') return { name, state: 'down', reason: cut(state.reason), ...empty };

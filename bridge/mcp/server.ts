@@ -9,7 +9,7 @@ import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
 import type { ToolContext, ToolExecutor } from '../tools/executor.ts';
 import { CallFailure, type CallOutcome } from './call-failure.ts';
-import { CallsAtWork, type Work } from './calls-at-work.ts';
+import { CallsAtWork, type CallWork } from './calls-at-work.ts';
 import type { ServerSandbox } from './confined.ts';
 import type { Connection } from './connection.ts';
 import { MCP_LIMITS } from './limits.ts';
@@ -27,7 +27,7 @@ export interface ReadyServer {
   readonly offering: Offering;
 }
 
-export type ServerState =
+export type McpServerState =
   | { readonly state: 'starting' }
   | ReadyServer
   /** The server ended, or did not start. It will be started again. `reason` is one line. */
@@ -56,7 +56,7 @@ export class McpServer {
   #connection: Connection | undefined;
   readonly #calls = new CallsAtWork();
   #isListing = false;
-  #state: ServerState = { state: 'starting' };
+  #state: McpServerState = { state: 'starting' };
   #kept: ReadyServer | undefined;
   #keeping: NodeJS.Timeout | undefined;
   /** The last lines that a stdio server wrote to stderr. */
@@ -70,7 +70,7 @@ export class McpServer {
     this.#life = this.#live();
   }
 
-  get state(): ServerState {
+  get state(): McpServerState {
     return this.#state;
   }
 
@@ -118,7 +118,7 @@ export class McpServer {
   }
 
   /** `tool` is one of the server's own. */
-  async #carry(context: ToolContext, tool: Tool | undefined, work: Work): Promise<ToolResult> {
+  async #carry(context: ToolContext, tool: Tool | undefined, work: CallWork): Promise<ToolResult> {
     const { signal, mayRepeat } = context;
     if (!this.#connection && !(await this.#isBack(tool, undefined, signal)))
       throw this.#unavailable();
@@ -149,7 +149,7 @@ export class McpServer {
     return canonicalJson(now ?? null) === canonicalJson(tool ?? null);
   }
 
-  async #reach(context: ToolContext, work: Work): Promise<ToolResult> {
+  async #reach(context: ToolContext, work: CallWork): Promise<ToolResult> {
     const connection = this.#connection;
     if (connection === undefined) throw this.#unavailable();
     const timeoutMs = this.#config.timeout ?? MCP_LIMITS.callMs;
@@ -235,7 +235,7 @@ export class McpServer {
     this.#become({ state: 'ready', about: nameInLine(about), instructions, tools, offering });
   }
 
-  #become(state: ServerState): void {
+  #become(state: McpServerState): void {
     this.#state = state;
     if (state.state === 'ready') {
       clearTimeout(this.#keeping);

@@ -8,7 +8,7 @@ import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import { BoundedOutput } from '../terminal/output.ts';
 import { MCP_LIMITS } from './limits.ts';
 
-type Content = CallToolResult['content'][number];
+type ResultContent = CallToolResult['content'][number];
 
 /**
  * Text stands as it came, cut in its middle when it is long. People get the images as well, as far as they fit. Of
@@ -29,9 +29,9 @@ export function toToolResult({ content, structuredContent, isError }: CallToolRe
 }
 
 /** The images that a document can carry, in their order: the first ones that fit together. */
-function shownImages(content: readonly Content[]): ReadonlyMap<Content, ResultImage> {
+function shownImages(content: readonly ResultContent[]): ReadonlyMap<ResultContent, ResultImage> {
   let left: number = MCP_LIMITS.maxImageChars;
-  const images = new Map<Content, ResultImage>();
+  const images = new Map<ResultContent, ResultImage>();
   for (const part of content) {
     const image = ResultImage.safeParse(part.type === 'image' ? part : undefined).data;
     if (image === undefined || image.data.length > left) continue;
@@ -45,7 +45,7 @@ function shownImages(content: readonly Content[]): ReadonlyMap<Content, ResultIm
  * Whether the texts say the structured content already, as most servers' do: as JSON, or as the one value of an object
  * (`{"result": …}`), which some SDKs put around it.
  */
-function isSaid(structured: unknown, content: readonly Content[]): boolean {
+function isSaid(structured: unknown, content: readonly ResultContent[]): boolean {
   const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   const values = typeof structured === 'object' ? Object.values(structured ?? {}) : [];
   const wrapped = values.length === 1 && !Array.isArray(structured) ? values : [];
@@ -66,7 +66,10 @@ function isTextOf(value: unknown, text: string): boolean {
 }
 
 /** One part of a result, a message of a prompt or a resource, as text. `images` are those that the person is shown. */
-export function describe(part: Content, images: ReadonlyMap<Content, ResultImage>): string {
+export function describe(
+  part: ResultContent,
+  images: ReadonlyMap<ResultContent, ResultImage>,
+): string {
   switch (part.type) {
     case 'text':
       return part.text;
@@ -82,7 +85,7 @@ export function describe(part: Content, images: ReadonlyMap<Content, ResultImage
   }
 }
 
-type Resource = Extract<Content, { type: 'resource' }>['resource'];
+type Resource = Extract<ResultContent, { type: 'resource' }>['resource'];
 
 /** The address, and the text below it. */
 export function describeResource(resource: Resource): string {

@@ -45,11 +45,11 @@ export async function httpTransport(
   });
 }
 
-type SendOptions = Parameters<StreamableHTTPClientTransport['send']>[1];
+type TransportSendOptions = Parameters<StreamableHTTPClientTransport['send']>[1];
 
 /** The SDK waits on where the stream of an answer breaks before the answer: the call would end with its time. */
 class HttpTransport extends StreamableHTTPClientTransport {
-  override async send(message: JSONRPCMessage, options?: SendOptions): Promise<void> {
+  override async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     const onRequestStreamEnd = () => {
       options?.onRequestStreamEnd?.();
       // After an answer the SDK no longer knows the id, and ignores this.

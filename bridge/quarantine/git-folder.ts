@@ -9,7 +9,7 @@ import { type HeldEntry, type HeldFolder, kindOf, QuarantineError } from './held
 import { QUARANTINE_LIMITS } from './limits.ts';
 
 /** One entry that must not stay. */
-export interface Finding {
+export interface GitFinding {
   /** The names that lead to the entry from the repository's folder: `hooks`, `pre-commit`. */
   readonly way: readonly BytePath[];
   /** What the entry would start, for people. */
@@ -41,7 +41,7 @@ export async function findGitTools(): Promise<GitTools> {
 export async function examineRepository(
   folder: HeldFolder,
   tools: GitTools,
-): Promise<readonly Finding[]> {
+): Promise<readonly GitFinding[]> {
   const examination = new Examination(tools);
   await examination.repository(folder, []);
   return examination.findings;
@@ -52,7 +52,7 @@ export async function examineSetting(
   folder: HeldFolder,
   name: BytePath,
   tools: GitTools,
-): Promise<readonly Finding[]> {
+): Promise<readonly GitFinding[]> {
   const examination = new Examination(tools);
   await examination.setting(folder, name);
   return examination.findings;
@@ -71,7 +71,7 @@ const REPOSITORY_MARKS = /^(?:HEAD|config|commondir|objects|refs|hooks)$/;
 const SAMPLE = /^[a-z-]+\.sample$/;
 
 class Examination {
-  readonly findings: Finding[] = [];
+  readonly findings: GitFinding[] = [];
   readonly #tools: GitTools;
   #seen = 0;
 
@@ -248,7 +248,7 @@ class Examination {
     this.#add({ way: [...way, name], what: [shownWay([...way, name])] });
   }
 
-  #add(finding: Finding): void {
+  #add(finding: GitFinding): void {
     if (this.findings.length === QUARANTINE_LIMITS.maxFindings) {
       throw new QuarantineError('it holds too many things that may start programs');
     }

@@ -8,7 +8,7 @@ import { identityOf } from '../sandbox/scan.ts';
 import { readKnown } from './known.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
 import { Looks, type LooksConfig } from './looks.ts';
-import { Telling } from './telling.ts';
+import { QuarantineTelling } from './telling.ts';
 
 export interface GuardConfig extends LooksConfig {
   /** Takes one line for the person at the machine. */
@@ -40,7 +40,7 @@ interface Running {
 export class WorkspaceGuard {
   readonly #workspace: string;
   readonly #looks: Looks;
-  readonly #telling: Telling;
+  readonly #telling: QuarantineTelling;
   readonly #running = new Map<symbol, Running>();
   /** The ends of commands whose calls have returned. */
   readonly #endings = new Set<Promise<void>>();
@@ -62,7 +62,7 @@ export class WorkspaceGuard {
   private constructor({ workspace, tell }: GuardConfig, looks: Looks) {
     this.#workspace = workspace;
     this.#looks = looks;
-    this.#telling = new Telling(tell);
+    this.#telling = new QuarantineTelling(tell);
   }
 
   /**

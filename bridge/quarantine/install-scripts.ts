@@ -20,7 +20,7 @@ export interface ScriptNews {
 
 type Scripts = ReadonlyMap<string, string>;
 
-interface KnownFile {
+interface KnownScripts {
   readonly stamp: string;
   readonly scripts: Scripts;
 }
@@ -36,7 +36,7 @@ interface KnownFolder {
 export class InstallScripts {
   readonly #workspace: BytePath;
   readonly #folders = new Map<BytePath, KnownFolder>();
-  #files = new Map<BytePath, KnownFile>();
+  #files = new Map<BytePath, KnownScripts>();
 
   constructor(workspace: BytePath) {
     this.#workspace = workspace;
@@ -45,7 +45,7 @@ export class InstallScripts {
   /** The scripts that have changed since the last look and after `sinceMs`. The person made older changes. */
   async news(sinceMs: number): Promise<readonly ScriptNews[]> {
     const news: ScriptNews[] = [];
-    const files = new Map<BytePath, KnownFile>();
+    const files = new Map<BytePath, KnownScripts>();
     for (const path of await this.#find()) {
       const known = this.#files.get(path);
       const looked = await this.#look(path, known);
@@ -103,8 +103,8 @@ export class InstallScripts {
 
   async #look(
     path: BytePath,
-    known: KnownFile | undefined,
-  ): Promise<{ file: KnownFile; changedMs: number } | undefined> {
+    known: KnownScripts | undefined,
+  ): Promise<{ file: KnownScripts; changedMs: number } | undefined> {
     const stats = statsOf(path);
     if (stats === undefined) return undefined;
     const stamp = stampOf(stats);

@@ -2,7 +2,7 @@
 import { posix } from 'node:path';
 import { isSystemError } from '../../machine/system-error.ts';
 import { type BytePath, shownName } from '../sandbox/byte-path.ts';
-import { examineRepository, examineSetting, type Finding, type GitTools } from './git-folder.ts';
+import { examineRepository, examineSetting, type GitFinding, type GitTools } from './git-folder.ts';
 import { type HeldEntry, HeldFolder, kindOf, QuarantineError } from './held-folder.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
 import { moveAway, putFile, type Spot } from './moving.ts';
@@ -138,7 +138,7 @@ async function cleanInRounds(
 
 async function putAwayParts(
   repository: HeldFolder,
-  findings: readonly Finding[],
+  findings: readonly GitFinding[],
   { record, workspace }: PuttingAway,
 ): Promise<void> {
   const planned = record.plan(

@@ -20,16 +20,16 @@ export type Restored =
   | { readonly state: 'stays'; readonly name: string; readonly reason: string };
 
 /** A thing that is still in the record. A thing is missing after an interrupted move or a restore. */
-export interface Kept {
+export interface KeptThing {
   readonly item: Item;
   /** What the thing would start in its old place, examined now: a command that still ran may have changed it. */
   readonly what: readonly string[];
 }
 
-export async function keptThings(record: StoredRecord): Promise<readonly Kept[]> {
+export async function keptThings(record: StoredRecord): Promise<readonly KeptThing[]> {
   const tools = await findGitTools();
   await using things = await openThings(record.folder);
-  const kept: Kept[] = [];
+  const kept: KeptThing[] = [];
   for (const item of record.items) {
     if (!(await things.has(item.stored))) continue;
     const spot = { folder: things, name: item.stored };

@@ -25,7 +25,7 @@ export interface Putting extends PuttingAway {
 }
 
 /** The outcome for a protected thing. */
-export type Outcome =
+export type SettledThing =
   | Exclude<PutAway, { state: 'quarantined' }>
   | { readonly state: 'gone' }
   /** The thing stays, and programs obey it. */
@@ -38,7 +38,7 @@ export async function settle(
   { path, identity: listed, isUnsearched, isLed }: ProtectedThing,
   putting: Putting,
   known: ReadonlyMap<string, string>,
-): Promise<{ identity: string; outcome: Outcome }> {
+): Promise<{ identity: string; outcome: SettledThing }> {
   let identity = listed;
   try {
     await using folder = await HeldFolder.open(posix.dirname(path));
@@ -58,7 +58,7 @@ export async function settle(
   }
 }
 
-async function settleSpot(spot: Spot, identity: string, putting: Putting): Promise<Outcome> {
+async function settleSpot(spot: Spot, identity: string, putting: Putting): Promise<SettledThing> {
   const { folder, name } = spot;
   for (const whole of ['.drawbridge', ...IGNORE_FILES]) {
     if (await isNamed(spot, whole)) return withRest(await putAwayWhole(spot, putting), false);
@@ -78,7 +78,7 @@ async function settleSpot(spot: Spot, identity: string, putting: Putting): Promi
   return withRest(outcome, remains);
 }
 
-function withRest(outcome: PutAway, remains: boolean): Outcome {
+function withRest(outcome: PutAway, remains: boolean): SettledThing {
   return outcome.state === 'quarantined' ? { ...outcome, remains } : outcome;
 }
 

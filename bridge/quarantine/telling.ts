@@ -4,7 +4,7 @@ import { boundedWhat } from './git-folder.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
 
 /** The findings in one workspace until a result has told them. */
-export class Telling {
+export class QuarantineTelling {
   readonly #tell: (line: string) => void;
   /** Findings that no result has told yet. */
   #untold: AttentionItem[] = [];

@@ -8,7 +8,7 @@ import { readEntries } from '../workspace/files.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 
 /** A path that may be a rule file, relative to the workspace. */
-export interface Candidate {
+export interface RuleCandidate {
   readonly path: string;
   /** The folder that the rule is about; `.` is the whole workspace. */
   readonly folder: string;
@@ -16,9 +16,9 @@ export interface Candidate {
   readonly format: 'mdc' | 'plain';
 }
 
-export interface Candidates {
+export interface RuleCandidates {
   /** In the order in which the model gets them: root files, `.cursor/rules`, then nested files by their paths. */
-  readonly found: readonly Candidate[];
+  readonly found: readonly RuleCandidate[];
   /** False where the folders below could not be listed in time. */
   readonly isComplete: boolean;
 }
@@ -37,17 +37,17 @@ export async function findCandidates(
   workspace: Workspace,
   signal: AbortSignal,
   ignored?: Promise<IgnoreRules>,
-): Promise<Candidates> {
+): Promise<RuleCandidates> {
   const [nested, own] = await Promise.all([
     listNested(workspace.root, signal, ignored),
     listFolder(workspace, RULES_FOLDER),
   ]);
-  const root = PLAIN_NAMES.map((path): Candidate => ({ path, folder: '.', format: 'plain' }));
+  const root = PLAIN_NAMES.map((path): RuleCandidate => ({ path, folder: '.', format: 'plain' }));
   const below = nested?.map(toCandidate).filter((one) => one !== null) ?? [];
-  const isRoot = ({ folder }: Candidate) => folder === '.';
+  const isRoot = ({ folder }: RuleCandidate) => folder === '.';
   const rules = [...new Set([...own, ...below.filter(isRoot).map(({ path }) => path)])].sort();
   const others = below.filter((one) => !isRoot(one)).sort((a, b) => (a.path < b.path ? -1 : 1));
-  const mdc = rules.map((path): Candidate => ({ path, folder: '.', format: 'mdc' }));
+  const mdc = rules.map((path): RuleCandidate => ({ path, folder: '.', format: 'mdc' }));
   return { found: [...root, ...mdc, ...others], isComplete: nested !== undefined };
 }
 
@@ -74,7 +74,7 @@ async function listNested(
 }
 
 /** Null for a file that is no rule file, and for a plain file at the root, which is always a candidate. */
-function toCandidate(path: string): Candidate | null {
+function toCandidate(path: string): RuleCandidate | null {
   if (NESTED_NAMES.includes(posix.basename(path))) {
     const folder = posix.dirname(path);
     return folder === '.' ? null : { path, folder, format: 'plain' };

@@ -20,13 +20,13 @@ export function readHead(text: string): RuleHead {
 }
 
 /** The values of a head by key in lower case: one for a line, more for a list. */
-export type Fields = ReadonlyMap<string, readonly string[]>;
+export type HeadFields = ReadonlyMap<string, readonly string[]>;
 
 export interface SplitHead {
   /** The text behind the head, trimmed. */
   readonly body: string;
   /** Undefined where there is no head, or one with a problem. */
-  readonly fields?: Fields;
+  readonly fields?: HeadFields;
   /** Why the head cannot be read. */
   readonly problem?: string;
 }
@@ -54,17 +54,17 @@ const FENCE = '---';
 const NOT_FIRST = 'its head does not begin with --- in the first line';
 
 /** The text of a key, without quotes; empty without the key. */
-export function textOf(fields: Fields | undefined, key: string): string {
+export function textOf(fields: HeadFields | undefined, key: string): string {
   return unquoted((fields?.get(key) ?? []).join(' '));
 }
 
 /** The list of a key: between commas, in brackets, or on lines of their own. */
-export function listOf(fields: Fields | undefined, key: string): string[] {
+export function listOf(fields: HeadFields | undefined, key: string): string[] {
   return (fields?.get(key) ?? []).flatMap(splitList);
 }
 
 /** A sentence where a line cannot be read. */
-function readFields(lines: readonly string[]): Fields | string {
+function readFields(lines: readonly string[]): HeadFields | string {
   const fields = new Map<string, string[]>();
   let values: string[] | undefined;
   for (const [index, line] of lines.entries()) {
@@ -86,7 +86,7 @@ function isBlockMark(value: string): boolean {
   return value === '' || /^[>|][+-]?$/.test(value);
 }
 
-function kindOf(fields: Fields): Omit<RuleHead, 'body'> {
+function kindOf(fields: HeadFields): Omit<RuleHead, 'body'> {
   const always = textOf(fields, 'alwaysapply').toLowerCase();
   if (!['', 'true', 'false'].includes(always)) {
     return { kind: 'manual', problem: 'alwaysApply in its head is neither true nor false' };

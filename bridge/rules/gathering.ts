@@ -6,31 +6,31 @@ import { cutNote } from '../../shared/text/cut-lines.ts';
 import { nameInLine, shorten } from '../../shared/text/plain-sight.ts';
 import type { LeftOutRule, RuleFile, RuleSet } from '../../shared/wire/rules.ts';
 import type { Workspace } from '../workspace/workspace.ts';
-import type { Candidate } from './find.ts';
+import type { RuleCandidate } from './find.ts';
 import { readHead } from './frontmatter.ts';
 import { withReferences } from './references.ts';
-import type { FoundText, Texts } from './texts.ts';
+import type { FoundText, RuleTexts } from './texts.ts';
 
 /** The name of the owner's file. */
 export const OWNERS_FILE = 'rules.md';
 
 /** A rule before its references are included. `real` is its real path; null for the owner's file. */
-interface Draft extends RuleFile {
+interface RuleDraft extends RuleFile {
   readonly real: string | null;
 }
 
 /** Collects the rules of one look in their order, and brings them within their bounds. */
-export class Gathering {
+export class RuleGathering {
   readonly #workspace: Workspace;
-  readonly #texts: Texts;
-  readonly #drafts: Draft[] = [];
+  readonly #texts: RuleTexts;
+  readonly #drafts: RuleDraft[] = [];
   readonly #leftOut: LeftOutRule[] = [];
   /** What a person should mend: files that cannot be used, and notes on others. */
   readonly problems: string[] = [];
   /** By the names that rules include. */
   readonly #included = new Map<string, FoundText>();
 
-  constructor(workspace: Workspace, texts: Texts) {
+  constructor(workspace: Workspace, texts: RuleTexts) {
     this.#workspace = workspace;
     this.#texts = texts;
   }
@@ -47,7 +47,7 @@ export class Gathering {
     }
   }
 
-  add(candidate: Candidate, found: FoundText | undefined): void {
+  add(candidate: RuleCandidate, found: FoundText | undefined): void {
     const { path } = candidate;
     if (!found || found.state === 'none') return;
     if (found.state === 'unusable') return this.leaveOut(path, found.reason);
@@ -98,7 +98,7 @@ export class Gathering {
     return { files: files.filter(({ text }) => text !== ''), leftOut: this.#leftOut };
   }
 
-  async #include({ real, ...rule }: Draft): Promise<RuleFile> {
+  async #include({ real, ...rule }: RuleDraft): Promise<RuleFile> {
     const always = this.#drafts.filter(({ kind }) => kind === 'always');
     const told = [real, ...always.map((other) => other.real)].filter((path) => path !== null);
     const { text, notes } = await withReferences(rule.text, {
@@ -122,7 +122,7 @@ export class Gathering {
   }
 }
 
-function toRule({ path, folder, format }: Candidate, text: string): RuleFile {
+function toRule({ path, folder, format }: RuleCandidate, text: string): RuleFile {
   const place = { path, folder, origin: 'workspace' } as const;
   if (format === 'plain') {
     return { ...place, kind: folder === '.' ? 'always' : 'folder', text: text.trim() };

@@ -59,12 +59,16 @@ function referencesIn(text: string): string[] {
   return [...new Set(names)].slice(0, RULE_FILE_LIMITS.maxReferences);
 }
 
-type Found = Exclude<FoundText, { state: 'text' }> | FoundFile;
-type FoundFile = Extract<FoundText, { state: 'text' }> & { readonly name: string };
+type FoundReference = Exclude<FoundText, { state: 'text' }> | ReferencedFile;
+type ReferencedFile = Extract<FoundText, { state: 'text' }> & { readonly name: string };
 
 /** Looks beside the file that names the reference, then from the workspace. */
-async function find(reference: string, folder: string, read: Including['read']): Promise<Found> {
-  let unusable: Found | null = null;
+async function find(
+  reference: string,
+  folder: string,
+  read: Including['read'],
+): Promise<FoundReference> {
+  let unusable: FoundReference | null = null;
   for (const name of new Set([posix.join(folder, reference), posix.normalize(reference)])) {
     const found = await read(name);
     if (found.state === 'text') return { ...found, name };

@@ -7,8 +7,8 @@ import { logEvent } from '../log.ts';
 import type { IgnoreRules } from '../search/ignore-files.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { findCandidates } from './find.ts';
-import { Gathering, OWNERS_FILE } from './gathering.ts';
-import { Texts } from './texts.ts';
+import { OWNERS_FILE, RuleGathering } from './gathering.ts';
+import { RuleTexts } from './texts.ts';
 
 export interface RuleLook {
   /** Whether the owner's policy lets the path, relative to the workspace, be named, and be read, without a question. */
@@ -23,7 +23,7 @@ export interface RuleLook {
 export class Rules {
   readonly #workspace: Workspace;
   readonly #stateDir: string;
-  readonly #texts = new Texts();
+  readonly #texts = new RuleTexts();
   #told: ReadonlySet<string> = new Set();
 
   constructor(workspace: Workspace, stateDir: string) {
@@ -43,7 +43,7 @@ export class Rules {
   async #read({ mayName, mayRead, ignored, signal }: RuleLook): Promise<RuleSet> {
     const workspace = this.#workspace.showing((path) => mayName(path) && mayRead(path));
     const { found, isComplete } = await findCandidates(workspace, signal, ignored);
-    const gathering = new Gathering(workspace, this.#texts);
+    const gathering = new RuleGathering(workspace, this.#texts);
     await gathering.addOwners(join(this.#stateDir, OWNERS_FILE));
     const named = found.filter(({ path }) => mayName(path));
     const read = named.slice(0, RULE_FILE_LIMITS.maxCandidates);

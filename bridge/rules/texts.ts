@@ -12,15 +12,15 @@ export type FoundText =
   /** `reason` completes the sentence "It is left out: ...". */
   | { readonly state: 'unusable'; readonly reason: string };
 
-interface Kept {
+interface KeptText {
   readonly stamp: string;
   readonly found: FoundText;
 }
 
-/** Texts by the real paths of their files. {@link Texts.endLook} forgets the files that a look did not need. */
-export class Texts {
-  #kept = new Map<string, Kept>();
-  #used = new Map<string, Kept>();
+/** Texts by the real paths of their files. {@link RuleTexts.endLook} forgets the files that a look did not need. */
+export class RuleTexts {
+  #kept = new Map<string, KeptText>();
+  #used = new Map<string, KeptText>();
 
   /** Only regular files inside the workspace that `workspace` shows. Never waits for a pipe. */
   async read(workspace: Workspace, name: string): Promise<FoundText> {

@@ -7,7 +7,7 @@ import { SANDBOX_LIMITS } from './limits.ts';
 import { findProgram } from './programs.ts';
 
 /** The user whose rights a command has outside its namespaces. */
-export interface Account {
+export interface CommandUser {
   readonly uid: number;
   readonly gid: number;
   readonly name: string;
@@ -19,15 +19,15 @@ export interface Account {
 /**
  * The ids by which the kernel decides what a command may enter. A command has no further groups and no capabilities.
  */
-export type Rights = Pick<Account, 'uid' | 'gid'>;
+export type Rights = Pick<CommandUser, 'uid' | 'gid'>;
 
 /** The rights of a command that runs as another user than the bridge; undefined where it is the same user. */
-export function otherRights({ uid, gid, prefix }: Account): Rights | undefined {
+export function otherRights({ uid, gid, prefix }: CommandUser): Rights | undefined {
   return prefix.length === 0 ? undefined : { uid, gid };
 }
 
 export type AccountChoice =
-  | { readonly ok: true; readonly account: Account }
+  | { readonly ok: true; readonly account: CommandUser }
   /** `reason` is one sentence that says what to do. */
   | { readonly ok: false; readonly reason: string };
 
@@ -59,7 +59,7 @@ export async function chooseAccount(workspace: string): Promise<AccountChoice> {
 
 /** The paths that the account may read. Bubblewrap does not start when it cannot bind a path. */
 export async function reachableBy(
-  { prefix }: Account,
+  { prefix }: CommandUser,
   paths: ReadonlySet<string>,
 ): Promise<ReadonlySet<string>> {
   const [program, ...args] = prefix;

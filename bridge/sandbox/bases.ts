@@ -2,7 +2,7 @@
 
 import { ToolFailure } from '../failure.ts';
 import type { IgnoreFile } from '../ignored/chain.ts';
-import { type Account, otherRights } from './account.ts';
+import { type CommandUser, otherRights } from './account.ts';
 import { Base } from './base.ts';
 import { type BytePath, fromText, isBelow, toText } from './byte-path.ts';
 import type { ClosedName, FolderLink } from './confinement.ts';
@@ -22,7 +22,7 @@ export type BaseKind = 'plain' | 'git';
 
 export interface BasesOptions {
   readonly workspace: string;
-  readonly account: Account;
+  readonly account: CommandUser;
   readonly file: string;
   /** See systemView. */
   readonly view: readonly BytePath[];

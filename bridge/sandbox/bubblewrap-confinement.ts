@@ -6,7 +6,7 @@ import { GIB } from '../../shared/units.ts';
 import { ToolFailure } from '../failure.ts';
 import { Lanes } from '../lanes.ts';
 import { FIRST_INPUT, type Launch, shellArgv } from '../terminal/launch.ts';
-import type { Account } from './account.ts';
+import type { CommandUser } from './account.ts';
 import { type BaseKind, Bases, type ClosedAbout } from './bases.ts';
 import type { Bubblewrap } from './bubblewrap.ts';
 import { fromText, isBelow, toBytes } from './byte-path.ts';
@@ -41,7 +41,7 @@ import { hideFolder, SEAL, systemView } from './view.ts';
  */
 export async function bubblewrapConfinement(
   bubblewrap: Bubblewrap,
-  account: Account,
+  account: CommandUser,
   surroundings: Surroundings,
   memory?: MemoryGroup,
 ): Promise<
@@ -85,16 +85,16 @@ async function problemOf(links: Links): Promise<string | undefined> {
   );
 }
 
-interface Machine {
+interface SandboxMachine {
   readonly bubblewrap: Bubblewrap;
-  readonly account: Account;
+  readonly account: CommandUser;
   readonly surroundings: Surroundings;
   readonly bases: Bases;
   readonly view: readonly string[];
   readonly memory: MemoryGroup | undefined;
 }
 
-function confinementOf(machine: Machine): Confinement {
+function confinementOf(machine: SandboxMachine): Confinement {
   const { bubblewrap, bases } = machine;
   const lanes = new Lanes();
   return {
@@ -123,7 +123,10 @@ function confinementOf(machine: Machine): Confinement {
 }
 
 /** Without a self-test: the workspace's has shown that these arguments work on this machine. */
-async function confineElsewhere(folder: OtherFolder, machine: Machine): Promise<Confinement> {
+async function confineElsewhere(
+  folder: OtherFolder,
+  machine: SandboxMachine,
+): Promise<Confinement> {
   const { bubblewrap, account, surroundings, memory } = machine;
   const there = { ...surroundings, ...folder, alias: surroundings.workspace };
   const made = await bubblewrapConfinement(bubblewrap, account, there, memory);
@@ -132,7 +135,7 @@ async function confineElsewhere(folder: OtherFolder, machine: Machine): Promise<
 }
 
 /** Every command is born in the bridge's memory group: all commands together take no more memory than the group has. */
-function bounded(command: PreparedCommand, { memory }: Machine): PreparedCommand {
+function bounded(command: PreparedCommand, { memory }: SandboxMachine): PreparedCommand {
   if (memory === undefined) return command;
   const gib = (memory.bytes / GIB).toFixed(1);
   return {
@@ -157,7 +160,7 @@ function bind(option: '--bind' | '--ro-bind', folders: readonly string[]): strin
 /** For a program of ours that only reads. It can write nothing, and sees nothing of the home folder. */
 function confineLook(
   { file, args, cwd, env }: Launch,
-  { bubblewrap, account, surroundings: { workspace }, view }: Machine,
+  { bubblewrap, account, surroundings: { workspace }, view }: SandboxMachine,
   { readable, writable }: LookReach = { readable: [], writable: [] },
 ): Launch {
   const confined = [
@@ -177,7 +180,7 @@ function confineLook(
 /** `all` opens everything but our own state. The PID namespace stays, so that no process outlives the command. */
 function prepareOpen(
   { command, cwd }: CommandRequest,
-  { bubblewrap: { file }, surroundings: { closedFolders, environment, workspace } }: Machine,
+  { bubblewrap: { file }, surroundings: { closedFolders, environment, workspace } }: SandboxMachine,
 ): PreparedCommand {
   // Variables of the person's shell may name code in the workspace: bubblewrap itself starts without them.
   const variables = Object.entries(fullEnvironment(environment)).flatMap(([name, value]) => [
@@ -197,13 +200,13 @@ function prepareOpen(
   };
 }
 
-type Start<Result> = (command: PreparedCommand) => Result;
+type StartCommand<Result> = (command: PreparedCommand) => Result;
 
 /** Starts the command in the kernel's copy of a base. */
 async function startInBase<Result>(
   request: CommandRequest,
-  machine: Machine,
-  start: Start<Result>,
+  machine: SandboxMachine,
+  start: StartCommand<Result>,
 ): Promise<Result> {
   const { bubblewrap, account, surroundings, bases } = machine;
   const { base, ...about } = await bases.current(kindOf(request));
@@ -225,8 +228,8 @@ async function startInBase<Result>(
 /** Starts the command with mounts of its own: see {@link Bases.startHeld}. */
 async function startHeld<Result>(
   request: CommandRequest,
-  machine: Machine,
-  start: Start<Result>,
+  machine: SandboxMachine,
+  start: StartCommand<Result>,
 ): Promise<Result> {
   const { bubblewrap, account, surroundings, bases } = machine;
   return await bases.startHeld(kindOf(request), (mounts, about) => {
@@ -257,7 +260,7 @@ function commandArguments(request: CommandRequest, first: string): string[] {
 }
 
 function launchOf(
-  { bubblewrap, account, surroundings }: Machine,
+  { bubblewrap, account, surroundings }: SandboxMachine,
   { permissions, variables }: CommandRequest,
 ): Omit<Launch, 'file' | 'args'> {
   const limited = limitedEnvironment(surroundings.environment, permissions, GIT_KNOWS_MASKS);
@@ -284,6 +287,6 @@ function enterNamespaces(descriptor: number): string[] {
 }
 
 /** Where the command runs as another user than the bridge, it gets that user's home folder and name. */
-function identityOf({ name, home, prefix }: Account): Record<string, string> {
+function identityOf({ name, home, prefix }: CommandUser): Record<string, string> {
   return prefix.length === 0 ? {} : { HOME: home, USER: name, LOGNAME: name };
 }

@@ -1,5 +1,5 @@
 /** Chooses how commands are confined: by bubblewrap where a self-test proves that it works, else not at all. */
-import { type Account, chooseAccount } from './account.ts';
+import { type CommandUser, chooseAccount } from './account.ts';
 import { type Bubblewrap, findBubblewrap } from './bubblewrap.ts';
 import { bubblewrapConfinement } from './bubblewrap-confinement.ts';
 import { type Confinement, type Surroundings, unconfined } from './confinement.ts';
@@ -46,7 +46,7 @@ function overlapReason(process: number): string {
 
 async function confine(
   bubblewrap: Bubblewrap,
-  account: Account,
+  account: CommandUser,
   surroundings: Surroundings,
   memory: MemoryGroup | undefined,
 ): Promise<Confinement> {
@@ -60,7 +60,7 @@ async function confine(
 
 async function confineWith(
   bubblewrap: Bubblewrap,
-  account: Account,
+  account: CommandUser,
   surroundings: Surroundings,
   memory: MemoryGroup | undefined,
 ): Promise<Confinement> {

@@ -1,7 +1,7 @@
 /** Reads the name and the address that the person's own git would commit with. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { Account } from './account.ts';
+import type { CommandUser } from './account.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
 import { findProgram, SYSTEM_PATH } from './programs.ts';
 
@@ -13,7 +13,7 @@ export interface Author {
 /** Drawbridge's own where git knows none. Git runs as the owner of `folder`, who may be another user than the bridge's. */
 export async function readAuthor(
   folder: string,
-  account: Pick<Account, 'home' | 'prefix'>,
+  account: Pick<CommandUser, 'home' | 'prefix'>,
 ): Promise<Author> {
   const git = await findProgram('git');
   if (git === undefined) return UNKNOWN;

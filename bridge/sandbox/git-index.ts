@@ -89,7 +89,7 @@ export function settleIndex(path: BytePath, isWanted: (name: BytePath) => boolea
 /** A second long ago. No file in use has it. */
 const SETTLED_S = 1;
 
-interface Placed extends IndexEntry {
+interface PlacedEntry extends IndexEntry {
   /** The entry's first byte. */
   readonly at: number;
 }
@@ -98,7 +98,7 @@ interface Index {
   readonly bytes: Buffer;
   readonly stats: Stats;
   readonly idBytes: number;
-  readonly entries: readonly Placed[];
+  readonly entries: readonly PlacedEntry[];
 }
 
 function openIndex(path: BytePath): Index | undefined {
@@ -153,13 +153,13 @@ const SIZE = 36;
 const ID = 40;
 
 /** Undefined for anything that does not read as an index with ids of this length. */
-function parse(bytes: Buffer, idBytes: number, writtenS: number): Placed[] | undefined {
+function parse(bytes: Buffer, idBytes: number, writtenS: number): PlacedEntry[] | undefined {
   if (bytes.length < HEADER + idBytes || bytes.toString('latin1', 0, 4) !== 'DIRC')
     return undefined;
   const version = bytes.readUInt32BE(4);
   if (version < 2 || version > PREFIXED) return undefined;
   const end = bytes.length - idBytes;
-  const entries: Placed[] = [];
+  const entries: PlacedEntry[] = [];
   let name = '';
   let nameBytes = 0;
   let at = HEADER;

@@ -19,7 +19,7 @@ export class KnownEntries implements Disposable {
   readonly #workspace: BytePath;
   readonly #rights: Rights | undefined;
   readonly #rules: readonly IgnoredPaths[];
-  readonly #held: Held[] = [];
+  readonly #held: HeldDescriptor[] = [];
   #reopenings = 0;
   /** Whether a look found more entries than can be held. */
   #hasOverflowed = false;
@@ -103,7 +103,7 @@ export class KnownEntries implements Disposable {
    * Whether a person may have opened an entry. The next look asks the rules about its present path, so an entry that was
    * moved away from them stays, unless the rules now open its old path. It stays as well where the rules were moved.
    */
-  #isOpened({ descriptor, entry: { by, path, kind, isCrowded } }: Held): boolean {
+  #isOpened({ descriptor, entry: { by, path, kind, isCrowded } }: HeldDescriptor): boolean {
     if (by === undefined || this.#isAsRead(by)) return false;
     if (by.content.state === 'odd') return true;
     // No command moves what lies in the workspace's own folder, or above.
@@ -149,7 +149,7 @@ export class KnownEntries implements Disposable {
     } else closeSync(descriptor);
   }
 
-  #release(held: Held): void {
+  #release(held: HeldDescriptor): void {
     closeSync(held.descriptor);
     this.#held.splice(this.#held.indexOf(held), 1);
   }
@@ -160,7 +160,7 @@ export interface KnownPlace extends ClosedEntry {
   readonly foundAt: BytePath;
 }
 
-interface Held {
+interface HeldDescriptor {
   readonly descriptor: number;
   /** The entry as it was found. Its path may have changed since. */
   readonly entry: ClosedEntry;
@@ -191,7 +191,7 @@ function keyOf({ identity, path }: ClosedEntry): string {
 
 /** A folder that was closed for its mode counts as deleted once its mode is repaired. */
 function placeOf(
-  { descriptor, entry }: Held,
+  { descriptor, entry }: HeldDescriptor,
   rights: Rights | undefined,
 ): BytePath | typeof DELETED | typeof TOO_DEEP {
   const stats = fstatSync(descriptor);
@@ -205,7 +205,7 @@ function placeOf(
 
 /** Whether this is a protected folder that commands may not read: no entry inside can be closed on its own. */
 function isLocked(
-  { descriptor, entry }: Held,
+  { descriptor, entry }: HeldDescriptor,
   path: BytePath,
   rights: Rights | undefined,
 ): boolean {

@@ -17,13 +17,16 @@ export interface ProtectedLink {
   readonly place: BytePath;
 }
 
-type Found = Pick<ClosedEntries, 'entries' | 'links'>;
+type FoundLinks = Pick<ClosedEntries, 'entries' | 'links'>;
 
 /**
  * The links that a look has found, those that git obeys, and those behind a link. A link to a folder around itself
  * counts as none.
  */
-export function protectedLinks({ entries, links }: Found, workspace: BytePath): ProtectedLink[] {
+export function protectedLinks(
+  { entries, links }: FoundLinks,
+  workspace: BytePath,
+): ProtectedLink[] {
   const isProtected = entries.filter(({ closure }) => closure === 'protected');
   const first = [
     ...isProtected.filter(({ kind }) => kind === 'link').map(({ path }) => path),
@@ -54,7 +57,7 @@ export function protectedLinks({ entries, links }: Found, workspace: BytePath): 
  * The places inside the workspace that protected links and `.git` files lead to. They are protected like the entry
  * itself. Only the first look uses this: by a later link, a command could close any folder of the workspace.
  */
-export async function linkedPlaces(found: Found, workspace: BytePath): Promise<ClosedEntry[]> {
+export async function linkedPlaces(found: FoundLinks, workspace: BytePath): Promise<ClosedEntry[]> {
   const gitFiles = found.entries.filter(
     ({ path, kind }) => kind === 'file' && path.endsWith('/.git'),
   );

@@ -1,6 +1,6 @@
 /** Shows folders of the person's to commands in another folder: read-only, and without their secrets. */
 import { realpath, stat } from 'node:fs/promises';
-import { type Account, otherRights, type Rights } from './account.ts';
+import { type CommandUser, otherRights, type Rights } from './account.ts';
 import { type BytePath, fromText, isBelow } from './byte-path.ts';
 import type { FolderLink } from './confinement.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
@@ -19,7 +19,7 @@ export class Links {
   #shown: readonly FolderLink[] = [];
 
   /** `around` is the folder that the linked ones lie in. Its commands may write there. */
-  constructor(links: readonly FolderLink[], account: Account, around: string) {
+  constructor(links: readonly FolderLink[], account: CommandUser, around: string) {
     this.#links = links;
     this.#around = fromText(around);
     this.#rights = otherRights(account);

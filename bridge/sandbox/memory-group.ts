@@ -91,7 +91,7 @@ const LIMIT_FILES = {
   ],
 } as const;
 
-interface Parent {
+interface ParentGroup {
   readonly folder: string;
   /** The group that this process is in. */
   readonly own: string;
@@ -99,7 +99,7 @@ interface Parent {
 }
 
 /** The nearest group around this process in which it may make a group that counts memory. */
-function findParent(files: CgroupFiles): Parent | undefined {
+function findParent(files: CgroupFiles): ParentGroup | undefined {
   const own = read(files.own).split('\n');
   for (const line of read(files.mounts).split('\n')) {
     const [head = '', tail = ''] = line.split(' - ');

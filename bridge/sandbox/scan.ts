@@ -3,9 +3,9 @@ import { type Dirent, lstatSync, readdirSync, type Stats, statfsSync, statSync }
 import { setImmediate } from 'node:timers/promises';
 import { isSystemError } from '../../machine/system-error.ts';
 import {
-  type Chain,
   chainAbove,
   closingIn,
+  type IgnoreChain,
   type IgnoreFile,
   readIgnoreFile,
   SECRET_IGNORE_FILES,
@@ -68,11 +68,11 @@ export class WorkspaceScan {
   readonly #ignoring: readonly BytePath[];
   readonly #writable: BytePath | undefined;
   /** The ignore files outside of the workspace, as the look before saw them. */
-  #outer: Chain = [];
+  #outer: IgnoreChain = [];
   #odd: IgnoreFile | undefined;
   #maxIgnored: number = SANDBOX_LIMITS.maxIgnoredEntries[0];
   /** The listings of the look before, by path. */
-  #known = new Map<BytePath, Listing>();
+  #known = new Map<BytePath, FolderListing>();
 
   constructor(root: BytePath, { rights, ignoring = [], writable }: ScanOptions = {}) {
     this.#root = root;
@@ -96,7 +96,7 @@ export class WorkspaceScan {
   /** The caller must not start a second look before the first has ended. */
   async look(limitMs: number): Promise<ClosedEntries> {
     const deadline = performance.now() + limitMs;
-    const seen = new Map<BytePath, Listing>();
+    const seen = new Map<BytePath, FolderListing>();
     const entries: ClosedEntry[] = [];
     const links: BytePath[] = [];
     const folders: Folder[] = [{ path: this.#root, isProtected: false, chain: this.#lookAbove() }];
@@ -113,7 +113,7 @@ export class WorkspaceScan {
   }
 
   /** The chain for the workspace's entries, before its own file. The same as before where nothing has changed. */
-  #lookAbove(): Chain {
+  #lookAbove(): IgnoreChain {
     const [own, ...others] = this.#ignoring;
     const before = this.#outer;
     const above = (folder: BytePath) =>
@@ -133,7 +133,7 @@ export class WorkspaceScan {
       folders: Folder[];
       entries: ClosedEntry[];
       links: BytePath[];
-      seen: Map<BytePath, Listing>;
+      seen: Map<BytePath, FolderListing>;
     },
   ): void {
     const stats = statIfAny(folder);
@@ -173,7 +173,7 @@ export class WorkspaceScan {
     }
   }
 
-  #read(folder: BytePath, stats: Stats, above: Chain): Listing {
+  #read(folder: BytePath, stats: Stats, above: IgnoreChain): FolderListing {
     const known = this.#known.get(folder);
     const readMs = Date.now();
     const entries = readEntries(folder);
@@ -220,7 +220,7 @@ interface Folder {
   /** Whether the folder is itself a closed entry. */
   readonly isClosed?: boolean;
   /** The ignore files above the folder. */
-  readonly chain: Chain;
+  readonly chain: IgnoreChain;
 }
 
 /** Git puts no secrets into its folder, but a branch may have the name of one. */
@@ -245,7 +245,7 @@ export function identityOf({
 }
 
 /** The content of a folder at the time of reading. `dev`, `ino` and `birthtimeMs` identify the folder. */
-interface Listing {
+interface FolderListing {
   readonly dev: number;
   readonly ino: number;
   readonly birthtimeMs: number;
@@ -257,16 +257,21 @@ interface Listing {
   readonly changedMs: number;
   readonly readMs: number;
   /** The ignore files above the folder, and its own. */
-  readonly above: Chain;
+  readonly above: IgnoreChain;
   readonly own: IgnoreFile | undefined;
   /** Both together. */
-  readonly chain: Chain;
+  readonly chain: IgnoreChain;
   /** For each ignored entry the file that closes it. */
   readonly ignoredBy: readonly IgnoreFile[];
 }
 
 /** Whether the listing still holds. No program can set `ctime` without changing the system's clock. */
-function isStillTrue(folder: BytePath, listing: Listing, stats: Stats, above: Chain): boolean {
+function isStillTrue(
+  folder: BytePath,
+  listing: FolderListing,
+  stats: Stats,
+  above: IgnoreChain,
+): boolean {
   const { changedMs, readMs } = listing;
   if (listing.above !== above) return false;
   const { own } = listing;
@@ -276,7 +281,7 @@ function isStillTrue(folder: BytePath, listing: Listing, stats: Stats, above: Ch
   return isSettled && isUnchanged && isSameFolder(listing, stats);
 }
 
-function isSameFolder(listing: Listing, { dev, ino, birthtimeMs }: Stats): boolean {
+function isSameFolder(listing: FolderListing, { dev, ino, birthtimeMs }: Stats): boolean {
   return listing.dev === dev && listing.ino === ino && listing.birthtimeMs === birthtimeMs;
 }
 
@@ -293,7 +298,7 @@ export function readEntries(folder: BytePath): Dirent[] {
 
 /** How an entry is closed; undefined for an open one. `folderNames` lead from the root to its folder. */
 function closureIn(
-  chain: Chain,
+  chain: IgnoreChain,
   folderNames: readonly string[],
   entry: Dirent,
 ): Pick<ClosedEntry, 'closure' | 'by'> | undefined {
@@ -307,7 +312,7 @@ function closureIn(
 }
 
 /** The chain of an ignore file outside of the workspace, with its ring of before where that is still true. */
-function ownRing(folder: BytePath, before: Chain): Chain {
+function ownRing(folder: BytePath, before: IgnoreChain): IgnoreChain {
   return SECRET_IGNORE_FILES.flatMap((name) => {
     const ring = before.find(({ file }) => file.path === join(folder, name));
     const file = readIgnoreFile(folder, name, ring?.file);

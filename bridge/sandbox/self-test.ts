@@ -8,7 +8,7 @@ import { setImmediate } from 'node:timers/promises';
 import { shellWord } from '../../machine/shell-word.ts';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import { runCommand } from '../terminal/run-command.ts';
-import type { Account } from './account.ts';
+import type { CommandUser } from './account.ts';
 import type { Confinement, Surroundings } from './confinement.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
 import { explainStart } from './start-failure.ts';
@@ -18,7 +18,7 @@ import { explainStart } from './start-failure.ts';
  */
 export async function selfTest(
   confinement: Confinement,
-  account: Account,
+  account: CommandUser,
   surroundings: Surroundings,
 ): Promise<string | undefined> {
   const traps = trapsIn(account, surroundings);
@@ -54,7 +54,7 @@ export interface Observations {
 }
 
 /** A sentence about the first check that failed; undefined when all passed. */
-export function judge(seen: Observations, { uid }: Pick<Account, 'uid'>): string | undefined {
+export function judge(seen: Observations, { uid }: Pick<CommandUser, 'uid'>): string | undefined {
   if (!seen.hasEnded) return explainStart(seen.output);
   const failure = failureOf(seen, uid);
   return failure === undefined ? undefined : `The sandbox failed its self-test: ${failure}.`;
@@ -89,7 +89,7 @@ interface Traps {
   readonly secrets: readonly string[];
 }
 
-function trapsIn(account: Account, { workspace, home, closedFolders }: Surroundings): Traps {
+function trapsIn(account: CommandUser, { workspace, home, closedFolders }: Surroundings): Traps {
   const name = `.drawbridge-probe-${randomUUID()}`;
   const folder = join(workspace, name);
   const homes = [...new Set([home, account.home])];
@@ -104,7 +104,7 @@ function trapsIn(account: Account, { workspace, home, closedFolders }: Surroundi
   };
 }
 
-async function setTraps({ folder, gitHead, secrets }: Traps, account: Account): Promise<void> {
+async function setTraps({ folder, gitHead, secrets }: Traps, account: CommandUser): Promise<void> {
   await mkdir(dirname(gitHead), { recursive: true });
   await writeFile(gitHead, UNTOUCHED);
   // A folder that does not exist yet, or that we cannot write to, holds nothing of ours that must be hidden.

@@ -5,7 +5,7 @@
  */
 import { lstat, readlink, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { type Account, reachableBy } from './account.ts';
+import { type CommandUser, reachableBy } from './account.ts';
 import { type BytePath, fromText, isBelow } from './byte-path.ts';
 import { TOOL_FOLDERS } from './home-tools.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
@@ -14,7 +14,7 @@ import type { ClosedEntry } from './scan.ts';
 
 export interface ViewOptions {
   readonly workspace: string;
-  readonly account: Account;
+  readonly account: CommandUser;
   /** The home folder of the bridge's user, which may be another user than the account. */
   readonly home: string;
   /** The `PATH` of commands. */

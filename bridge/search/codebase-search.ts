@@ -9,7 +9,7 @@ import type { Place, Workspace } from '../workspace/workspace.ts';
 import { findCandidates } from './candidates.ts';
 import { CODEBASE_LIMITS } from './codebase/limits.ts';
 import { Matcher } from './codebase/matcher.ts';
-import type { Choice } from './codebase/passages.ts';
+import type { PassageChoice } from './codebase/passages.ts';
 import type { FoundFile } from './codebase/pick.ts';
 import { conceptsOf } from './codebase/question.ts';
 
@@ -22,7 +22,7 @@ export interface CodebaseSearch {
   readonly signal: AbortSignal;
 }
 
-export interface Answer extends Choice {
+export interface SearchAnswer extends PassageChoice {
   /** The number of files that mention any concept, also files without a passage. */
   readonly files: number;
   /** False when not every file was searched. */
@@ -35,15 +35,15 @@ export interface Answer extends Choice {
  * Searches the files on disk at this moment; nothing is kept between two searches. Failures are those of the place: not
  * found, not a regular file, too large.
  */
-export async function searchCodebase(search: CodebaseSearch): Promise<Answer> {
+export async function searchCodebase(search: CodebaseSearch): Promise<SearchAnswer> {
   const question = search.question.slice(0, CODEBASE_LIMITS.maxQuestionChars);
   const isWhole = question === search.question;
   return { ...(await searchFor({ ...search, question })), isWhole };
 }
 
-type Found = Omit<Answer, 'isWhole'>;
+type FoundPassages = Omit<SearchAnswer, 'isWhole'>;
 
-async function searchFor(search: CodebaseSearch): Promise<Found> {
+async function searchFor(search: CodebaseSearch): Promise<FoundPassages> {
   const matcher = new Matcher(conceptsOf(search.question));
   if (matcher.concepts.length === 0) return NOTHING;
   if (search.workspace.isUnindexed(search.place.path)) return NOTHING;
@@ -51,9 +51,9 @@ async function searchFor(search: CodebaseSearch): Promise<Found> {
   return isFolder ? await searchFolder(search, matcher) : await searchFile(search);
 }
 
-const NOTHING: Found = { passages: [], isAll: true, files: 0, isComplete: true };
+const NOTHING: FoundPassages = { passages: [], isAll: true, files: 0, isComplete: true };
 
-async function searchFolder(search: CodebaseSearch, matcher: Matcher): Promise<Found> {
+async function searchFolder(search: CodebaseSearch, matcher: Matcher): Promise<FoundPassages> {
   const { question, place, workspace, signal } = search;
   const found = await findCandidates({ folder: place.path, workspace, question, matcher, signal });
   const files = await readCandidates(found.paths, search);
@@ -89,7 +89,7 @@ async function readCandidate(path: string, search: CodebaseSearch): Promise<Foun
   }
 }
 
-async function searchFile({ question, place, signal }: CodebaseSearch): Promise<Found> {
+async function searchFile({ question, place, signal }: CodebaseSearch): Promise<FoundPassages> {
   const files = [await readFound(place, signal)];
   const ofFile = CODEBASE_LIMITS.maxChunks;
   const choice = await compute('pickPassages', { question, rarity: null, files, ofFile }, signal);

@@ -39,7 +39,7 @@ export interface OddFile {
 }
 
 /** What was found at the path of an ignore file: its text, nothing, or something else. */
-type Found =
+type FoundIgnoreFile =
   | { readonly state: 'text'; readonly text: string }
   | { readonly state: 'none' }
   | { readonly state: 'odd'; readonly kind: string };
@@ -90,7 +90,7 @@ export async function withRulesBelow(
   return [general, ...kinds.map((rules, kind) => [...rules, ...(added[kind] ?? [])])];
 }
 
-const NONE: Found = { state: 'none' };
+const NONE: FoundIgnoreFile = { state: 'none' };
 
 /** From the top of the repository down to the folder itself. */
 async function foldersAbove(folder: string): Promise<string[]> {
@@ -109,7 +109,7 @@ async function isRepository(folder: string): Promise<boolean> {
   );
 }
 
-function rebase(found: Found, from: string, folder: string): string[] {
+function rebase(found: FoundIgnoreFile, from: string, folder: string): string[] {
   if (found.state !== 'text') return [];
   const names = folder.slice(from.length).split('/').filter(Boolean);
   return names.length === 0 ? rulesFromBelow(found.text, '') : rulesFromAbove(found.text, names);
@@ -129,14 +129,14 @@ async function readPersonalRules(): Promise<string[]> {
 
 const EXCLUDES_FILE = /^\s*excludesfile\s*=\s*"?\s*([^\n"]*\S)\s*"?\s*$/im;
 
-function textLines(found: Found): string[] {
+function textLines(found: FoundIgnoreFile): string[] {
   return found.state === 'text' ? rulesFromBelow(found.text, '') : [];
 }
 
 /**
  * Never waits and never reads without end, whatever stands at the path. A file that cannot be opened counts as absent.
  */
-async function readRuleFile(path: string): Promise<Found> {
+async function readRuleFile(path: string): Promise<FoundIgnoreFile> {
   try {
     const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
     await using file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -148,7 +148,7 @@ async function readRuleFile(path: string): Promise<Found> {
   }
 }
 
-async function readRules(file: FileHandle): Promise<Found> {
+async function readRules(file: FileHandle): Promise<FoundIgnoreFile> {
   const stats = await file.stat();
   if (stats.isFIFO()) return { state: 'odd', kind: 'a pipe' };
   if (stats.isDirectory()) return { state: 'odd', kind: 'a folder' };

@@ -24,7 +24,7 @@ export class Sightings {
   readonly #workspace: Workspace;
   readonly #signal: AbortSignal;
   #path = '';
-  #file: SeenFile = null;
+  #file: SightedFile = null;
 
   constructor(workspace: Workspace, signal: AbortSignal) {
     this.#workspace = workspace;
@@ -49,7 +49,7 @@ export class Sightings {
       : await readPart(file, { offset, length }).catch(nullForFailure);
   }
 
-  async #look(path: string): Promise<SeenFile> {
+  async #look(path: string): Promise<SightedFile> {
     const place = await this.#workspace.resolve(path, 'read').catch(nullForFailure);
     if (place === null) return null;
     try {
@@ -68,7 +68,7 @@ export class Sightings {
 }
 
 /** The bytes as ripgrep sees them, the place of a file too large to hold, or null for a file that cannot be read. */
-type SeenFile = Buffer | Place | null;
+type SightedFile = Buffer | Place | null;
 
 /** The file has gone, or may not be shown. */
 function nullForFailure(error: unknown): null {

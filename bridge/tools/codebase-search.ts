@@ -6,7 +6,7 @@ import { numberLine } from '../edits/line-numbers.ts';
 import { cutLine } from '../result-lines.ts';
 import { CODEBASE_LIMITS } from '../search/codebase/limits.ts';
 import type { Passage } from '../search/codebase/passages.ts';
-import { type Answer, searchCodebase } from '../search/codebase-search.ts';
+import { type SearchAnswer, searchCodebase } from '../search/codebase-search.ts';
 import type { Place } from '../workspace/workspace.ts';
 import type { ArgumentsOf, ToolExecutor } from './executor.ts';
 
@@ -15,7 +15,7 @@ export const executeCodebaseSearch: ToolExecutor<ArgumentsOf<typeof codebaseSear
   args,
   { workspace, places, signal },
 ) => {
-  const answers: Answer[] = [];
+  const answers: SearchAnswer[] = [];
   for (const place of withoutInner(places)) {
     answers.push(await searchCodebase({ question: args.query, place, workspace, signal }));
   }
@@ -31,7 +31,7 @@ function withoutInner(places: readonly Place[]): Place[] {
 }
 
 /** The best passage of each place first, then the second of each. Scores of different places cannot be compared. */
-function joined(answers: readonly Answer[]): Answer {
+function joined(answers: readonly SearchAnswer[]): SearchAnswer {
   const longest = Math.max(...answers.map(({ passages }) => passages.length));
   const ranks = Array.from({ length: longest }, (_, rank) => rank);
   return {
@@ -44,7 +44,7 @@ function joined(answers: readonly Answer[]): Answer {
 }
 
 /** As many passages as one result may hold. A passage is cut where it would leave too little room for the next ones. */
-function showAnswer(answer: Answer): string {
+function showAnswer(answer: SearchAnswer): string {
   const texts: string[] = [];
   let left: number = CODEBASE_LIMITS.maxAnswerChars;
   for (const [index, passage] of answer.passages.entries()) {
@@ -84,7 +84,7 @@ function withoutBlankEnd(lines: readonly string[]): readonly string[] {
 /** Characters of `:first-last` for any file that is read. */
 const ROOM_FOR_RANGE = 24;
 
-function summarize(answer: Answer, shown: readonly Passage[]): string {
+function summarize(answer: SearchAnswer, shown: readonly Passage[]): string {
   const sentences = [
     shown.length === 0 ? NOTHING_FOUND : countPlaces(shown.length),
     ...(answer.isComplete ? [] : [STOPPED]),
@@ -102,7 +102,7 @@ const CUT = `Only the first ${CODEBASE_LIMITS.maxQuestionChars} characters of th
 const STOPPED = 'The search was stopped before it had seen every file: name a directory.';
 
 /** Says that there are more matches, and how to see them. */
-function leftOut({ passages, files, isAll }: Answer, shown: readonly Passage[]): string[] {
+function leftOut({ passages, files, isAll }: SearchAnswer, shown: readonly Passage[]): string[] {
   const more = files - new Set(shown.map(({ name }) => name)).size;
   if (shown.length === 0) return [];
   if (more > 0) {

@@ -83,7 +83,7 @@ function listed(names: readonly string[]): string {
   return others > 0 ? `${shown} and ${others} more` : shown;
 }
 
-interface Ending {
+interface CommandEnding {
   readonly text: string;
   /** Absent for a command that still runs. */
   readonly exitCode?: number;
@@ -93,7 +93,7 @@ interface Ending {
 
 const NO_EXIT_CODE = -1;
 
-function describeEnd(end: BackgroundOutcome['end']): Ending {
+function describeEnd(end: BackgroundOutcome['end']): CommandEnding {
   switch (end.state) {
     case 'exited':
       return { text: `Exit code: ${end.exitCode}`, exitCode: end.exitCode };
@@ -124,7 +124,7 @@ function describeEnd(end: BackgroundOutcome['end']): Ending {
   }
 }
 
-function toMetadata(report: CommandReport, { exitCode }: Ending): TerminalCommandMetadata {
+function toMetadata(report: CommandReport, { exitCode }: CommandEnding): TerminalCommandMetadata {
   return {
     command: report.command,
     workingDirectory: report.workingDirectory,

@@ -38,11 +38,11 @@ export interface ToolContext {
    * Asks the person something for the tool's server, in the middle of its work. Resolves with `expired` where nobody can
    * be asked. The signal withdraws the question.
    */
-  readonly elicit: (asked: Asked, signal: AbortSignal) => Promise<PersonsAnswer>;
+  readonly elicit: (asked: ServerQuestion, signal: AbortSignal) => Promise<PersonsAnswer>;
 }
 
 /** What a server asks. */
-export interface Asked {
+export interface ServerQuestion {
   readonly message: string;
   readonly fields: readonly FormField[];
 }

@@ -7,7 +7,7 @@ import { LongRecord } from '../search/records.ts';
 import { type Ripgrep, runRipgrep } from '../search/ripgrep.ts';
 import type { Sighting } from '../search/sightings.ts';
 
-export interface View {
+export interface GrepView {
   readonly search: Ripgrep;
   /** The most matches, files or counts that are shown. */
   readonly limit: number;
@@ -22,9 +22,9 @@ export interface View {
 }
 
 /** Matching lines (`12:text`) and lines around them (`12-text`), below the name of their file. */
-export async function showMatches(view: View): Promise<string> {
+export async function showMatches(view: GrepView): Promise<string> {
   const { search, limit, nameOf } = view;
-  const page = new Page(limit, 'match', 'matches');
+  const page = new OutputPage(limit, 'match', 'matches');
   let file = '';
   let next = 0;
   for await (const found of foundBy(view)) {
@@ -44,8 +44,8 @@ export async function showMatches(view: View): Promise<string> {
 }
 
 /** The names of files with a match. */
-export async function showFiles(view: View): Promise<string> {
-  const page = new Page(view.limit, 'file', 'files');
+export async function showFiles(view: GrepView): Promise<string> {
+  const page = new OutputPage(view.limit, 'file', 'files');
   let file = '';
   for await (const { name } of foundBy(view)) {
     if (name === file) continue;
@@ -58,8 +58,8 @@ export async function showFiles(view: View): Promise<string> {
 }
 
 /** `name:count` for each file with a match. Counts matching lines; where a match may span lines, counts matches. */
-export async function showCounts(view: View): Promise<string> {
-  const page = new Page(view.limit, 'file', 'files');
+export async function showCounts(view: GrepView): Promise<string> {
+  const page = new OutputPage(view.limit, 'file', 'files');
   const spansLines = view.search.flags.includes('--multiline');
   let file = '';
   let count = 0;
@@ -79,7 +79,7 @@ export async function showCounts(view: View): Promise<string> {
 }
 
 /** The matches that may be shown. */
-async function* foundBy(view: View): AsyncGenerator<Found> {
+async function* foundBy(view: GrepView): AsyncGenerator<FoundLine> {
   const { search, mayShow, confirm } = view;
   let seen = { name: '', number: 0 };
   let apart = '';
@@ -109,7 +109,11 @@ function longMatchIn({ head }: LongRecord): string | undefined {
 const LONG_MATCH = /^{"type":"match","data":{"path":({"(?:text|bytes)":"(?:[^"\\]|\\.)*"})/;
 
 /** The matches of one file after a line, without their lines: the file is searched again, and we read around each. */
-async function* foundInLong(view: View, name: string, after: number): AsyncGenerator<Found> {
+async function* foundInLong(
+  view: GrepView,
+  name: string,
+  after: number,
+): AsyncGenerator<FoundLine> {
   const { search, read } = view;
   const flags = [...search.flags.filter(isAboutPattern), ...MATCHES_ALONE];
   const spansLines = flags.includes('--multiline');
@@ -161,7 +165,7 @@ const NEWLINE = 0x0a;
 const REPLACEMENT = '\ufffd';
 
 /** Lines up to a bound, and the sentence that says whether there are more. */
-class Page {
+class OutputPage {
   readonly #lines: string[] = [];
   readonly #limit: number;
   readonly #one: string;
@@ -204,7 +208,7 @@ class Page {
 }
 
 /** A matching line (or several lines that match together), or a line of context. */
-interface Found {
+interface FoundLine {
   readonly isMatch: boolean;
   readonly name: string;
   readonly number: number;
@@ -234,7 +238,7 @@ const FoundRecord = z.object({
 });
 
 /** Null for records without lines: begin, end and summary. */
-function parseRecord(record: string): Found | null {
+function parseRecord(record: string): FoundLine | null {
   const parsed = FoundRecord.safeParse(JSON.parse(record));
   if (!parsed.success) return null;
   const { type, data } = parsed.data;

@@ -11,7 +11,7 @@ import type { Ripgrep } from '../search/ripgrep.ts';
 import { Sightings } from '../search/sightings.ts';
 import type { Place } from '../workspace/workspace.ts';
 import type { ArgumentsOf, ToolContext, ToolExecutor } from './executor.ts';
-import { showCounts, showFiles, showMatches, type View } from './grep-output.ts';
+import { type GrepView, showCounts, showFiles, showMatches } from './grep-output.ts';
 
 type GrepArguments = ArgumentsOf<typeof grep>;
 
@@ -23,9 +23,9 @@ export const executeGrep: ToolExecutor<GrepArguments> = async (args, context) =>
   const limit = Math.min(args.head_limit ?? TOOL_LIMITS.maxMatches, TOOL_LIMITS.maxEntries);
   const search = { ...toRipgrep(args, target, limit), signal: context.signal };
   const sightings = new Sightings(context.workspace, context.signal);
-  const confirm: View['confirm'] = (name, found) =>
+  const confirm: GrepView['confirm'] = (name, found) =>
     sightings.confirm({ ...found, path: join(target.folder, name) });
-  const read: View['read'] = (name, offset, length) =>
+  const read: GrepView['read'] = (name, offset, length) =>
     sightings.read(join(target.folder, name), offset, length);
   const view = { search, limit, nameOf, mayShow, confirm, read };
   switch (args.output_mode) {
@@ -39,12 +39,12 @@ export const executeGrep: ToolExecutor<GrepArguments> = async (args, context) =>
 };
 
 /** The folder in which ripgrep runs, and the part of it to search. */
-interface Target {
+interface GrepTarget {
   readonly folder: string;
   readonly target: string;
 }
 
-async function targetOf({ path, name }: Place): Promise<Target> {
+async function targetOf({ path, name }: Place): Promise<GrepTarget> {
   const stats = await lstat(path).catch((error: unknown) => {
     throw toFileFailure(error, name);
   });
@@ -59,7 +59,7 @@ async function targetOf({ path, name }: Place): Promise<Target> {
 /** Tells which of ripgrep's names, relative to the folder, may be shown. */
 async function filterFor(
   { glob }: GrepArguments,
-  { folder, target }: Target,
+  { folder, target }: GrepTarget,
   { workspace, signal }: ToolContext,
 ): Promise<(name: string) => boolean> {
   const isOpen = (name: string) => workspace.mayShow(join(folder, name));
@@ -70,7 +70,7 @@ async function filterFor(
 
 function toRipgrep(
   args: GrepArguments,
-  { folder, target }: Target,
+  { folder, target }: GrepTarget,
   limit: number,
 ): Omit<Ripgrep, 'signal'> {
   const { output_mode: mode, '-A': after, '-B': before, '-C': around } = args;

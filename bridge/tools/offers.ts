@@ -26,7 +26,7 @@ export interface OfferedTool {
 /** The tools offered at this moment. Servers come and go while the bridge runs. */
 export class Offers {
   readonly #listeners = new Set<() => void>();
-  #entries: ReadonlyMap<string, Entry> = new Map();
+  #entries: ReadonlyMap<string, OfferEntry> = new Map();
   #instructions: readonly Instructions[] = [];
 
   /**
@@ -34,7 +34,7 @@ export class Offers {
    * of their tools as a whole; long texts are cut.
    */
   replace(tools: readonly OfferedTool[], instructions: readonly Instructions[] = []): void {
-    const entries = new Map<string, Entry>();
+    const entries = new Map<string, OfferEntry>();
     for (const tool of tools) {
       const parsed = OfferDefinition.safeParse(tool.definition);
       const name = tool.definition.name;
@@ -96,7 +96,7 @@ function cutText({ server, text }: Instructions): Instructions {
   return { server, text: text.slice(0, OFFER_LIMITS.maxInstructionsChars).toWellFormed() };
 }
 
-interface Entry {
+interface OfferEntry {
   readonly tool: BridgeTool;
   /** The offer with the server's own claims. */
   readonly offer: Offer;
@@ -105,7 +105,7 @@ interface Entry {
 /** The facts about a tool whose server is not believed: it may do anything, and a second run may do harm. */
 const UNTRUSTED = { effect: 'execute', idempotent: false } as const;
 
-function bindOffer(definition: OfferDefinition, call: ToolExecutor<Metadata>): Entry {
+function bindOffer(definition: OfferDefinition, call: ToolExecutor<Metadata>): OfferEntry {
   const { name, effect, idempotent, origin } = definition;
   const offer = { ...definition, digest: sha256(canonicalJson(definition)) };
   const { read, toFunction: _, subjects, ...facts } = offered(offer);

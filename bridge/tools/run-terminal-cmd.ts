@@ -15,7 +15,7 @@ import type { Place } from '../workspace/workspace.ts';
 import { toCommandResult } from './command-result.ts';
 import { type ArgumentsOf, type BridgeTool, bindTool, type ToolContext } from './executor.ts';
 
-type Arguments = ArgumentsOf<typeof runTerminalCmd>;
+type CommandCall = ArgumentsOf<typeof runTerminalCmd>;
 
 /** The machine's parts that the commands of one bridge use. */
 export interface CommandMachine {
@@ -47,7 +47,7 @@ export function createRunTerminalCmd(machine: CommandMachine): BridgeTool {
   });
 }
 
-function toProposal(args: Arguments, folder: string, machine: CommandMachine): Proposal {
+function toProposal(args: CommandCall, folder: string, machine: CommandMachine): Proposal {
   const { command, permissions = [], is_background: background = false } = args;
   return {
     kind: 'command',
@@ -61,16 +61,16 @@ function toProposal(args: Arguments, folder: string, machine: CommandMachine): P
   };
 }
 
-function isHeld({ permissions = [] }: Arguments, { confinement }: CommandMachine): boolean {
+function isHeld({ permissions = [] }: CommandCall, { confinement }: CommandMachine): boolean {
   return confinement.kind !== 'none' && !permissions.includes('all');
 }
 
-function timeoutOf({ timeout = COMMAND_LIMITS.defaultTimeoutMs }: Arguments): number {
+function timeoutOf({ timeout = COMMAND_LIMITS.defaultTimeoutMs }: CommandCall): number {
   return timeout;
 }
 
 async function carryOut(
-  args: Arguments,
+  args: CommandCall,
   machine: CommandMachine,
   context: ToolContext,
 ): Promise<ToolResult> {
@@ -117,7 +117,7 @@ async function leftBehind(
 }
 
 async function run(
-  args: Arguments,
+  args: CommandCall,
   { launch }: PreparedCommand,
   background: BackgroundProcesses,
   { onOutput, signal }: ToolContext,
@@ -144,7 +144,7 @@ async function assertFolder({ path, name }: Place): Promise<void> {
 }
 
 /** The system ends every argument at a NUL. */
-function assertNoNul({ command }: Arguments): void {
+function assertNoNul({ command }: CommandCall): void {
   if (!command.includes('\0')) return;
   throw new ToolFailure('INVALID_COMMAND', 'A command must not contain a NUL: leave it out.');
 }

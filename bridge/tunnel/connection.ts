@@ -3,8 +3,8 @@ import { TUNNEL_LIMITS } from '../../shared/limits.ts';
 import {
   type ConnectionConfig,
   type ConnectionEvents,
-  type Ending,
   type SocketConfig,
+  type SocketEnding,
   TunnelSocket,
 } from './socket.ts';
 
@@ -45,7 +45,7 @@ async function connectOnce(
   config: SocketConfig,
   events: ConnectionEvents,
   signal: AbortSignal,
-): Promise<Ending> {
+): Promise<SocketEnding> {
   const socket = new TunnelSocket(config, events);
   const leave = () => socket.leave();
   signal.addEventListener('abort', leave, { once: true });

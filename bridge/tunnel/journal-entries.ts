@@ -48,11 +48,11 @@ const Finished = z.object({ type: z.literal('finished'), callId: CallId, result:
 
 const Forgotten = z.object({ type: z.literal('forgotten'), callId: CallId });
 
-const Entry = z.discriminatedUnion('type', [Asked, Answered, Started, Finished, Forgotten]);
-export type Entry = z.infer<typeof Entry>;
+const JournalEntry = z.discriminatedUnion('type', [Asked, Answered, Started, Finished, Forgotten]);
+export type JournalEntry = z.infer<typeof JournalEntry>;
 
 /** The entries of one call: at least one of the four. A question here is newer than the start beside it. */
-export interface Held {
+export interface HeldCall {
   readonly started?: z.infer<typeof Started>;
   readonly asked?: z.infer<typeof Asked>;
   readonly answered?: z.infer<typeof Answered>;
@@ -63,7 +63,7 @@ export interface Held {
 
 /** The content of a journal's file. */
 export interface Replayed {
-  readonly calls: Map<string, Held>;
+  readonly calls: Map<string, HeldCall>;
   /** Whether lines can be appended to the file as it is. */
   readonly isWhole: boolean;
 }
@@ -75,7 +75,7 @@ export interface Replayed {
  * wrong line; `path` names the file in the error.
  */
 export function replay(file: Buffer, path: string): Replayed {
-  const calls = new Map<string, Held>();
+  const calls = new Map<string, HeldCall>();
   let [start, number, isWhole] = [0, 0, true];
   for (let end = file.indexOf('\n'); end >= 0; end = file.indexOf('\n', start)) {
     const line = file.toString('utf8', start, end);
@@ -88,7 +88,7 @@ export function replay(file: Buffer, path: string): Replayed {
 }
 
 /** Adds one more entry, whose line has `lineBytes` bytes. */
-export function take(calls: Map<string, Held>, entry: Entry, lineBytes: number): void {
+export function take(calls: Map<string, HeldCall>, entry: JournalEntry, lineBytes: number): void {
   const { callId } = entry;
   const held = calls.get(callId);
   const bytes = (held?.bytes ?? 0) + lineBytes;
@@ -116,9 +116,9 @@ export function take(calls: Map<string, Held>, entry: Entry, lineBytes: number):
   }
 }
 
-function parseLine(line: string, place: string): Entry {
+function parseLine(line: string, place: string): JournalEntry {
   try {
-    return Entry.parse(JSON.parse(line));
+    return JournalEntry.parse(JSON.parse(line));
   } catch (cause) {
     throw new DrawbridgeError(
       'NOT_CONFIGURED',
@@ -129,10 +129,10 @@ function parseLine(line: string, place: string): Entry {
 }
 
 /** The inverse of {@link replay}, for one call. */
-export function entriesOf({ started, asked, answered, finished }: Held): Entry[] {
+export function entriesOf({ started, asked, answered, finished }: HeldCall): JournalEntry[] {
   return [started, asked, answered, finished].filter((entry) => entry !== undefined);
 }
 
-export function toLine(entry: Entry): string {
+export function toLine(entry: JournalEntry): string {
   return `${JSON.stringify(entry)}\n`;
 }

@@ -14,9 +14,9 @@ import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import { JournalUnwritable } from '../admission/book.ts';
 import { callAtWork, logEvent } from '../log.ts';
 import {
-  type Entry,
   entriesOf,
-  type Held,
+  type HeldCall,
+  type JournalEntry,
   type Replayed,
   take,
   toLine,
@@ -33,7 +33,7 @@ interface Durability {
  */
 export class JournalFile {
   /** The state after all lines so far, by call id. */
-  readonly calls: Map<string, Held>;
+  readonly calls: Map<string, HeldCall>;
   readonly #path: string;
   #file: number = CLOSED;
   #inode = 0;
@@ -52,20 +52,20 @@ export class JournalFile {
     return file;
   }
 
-  private constructor(path: string, calls: Map<string, Held>) {
+  private constructor(path: string, calls: Map<string, HeldCall>) {
     this.#path = path;
     this.calls = calls;
     for (const { bytes } of calls.values()) this.#liveBytes += bytes;
   }
 
   /** Throws {@link JournalUnwritable}; then nothing has changed. */
-  append(entry: Entry, durability: Durability): void {
+  append(entry: JournalEntry, durability: Durability): void {
     const bytes = this.#write(entry, durability);
     this.#take(entry, bytes);
   }
 
   /** Like `append`, but keeps the entry at least in memory. Only for entries whose lines no side effect depends on. */
-  note(entry: Entry, durability: Durability): void {
+  note(entry: JournalEntry, durability: Durability): void {
     try {
       this.append(entry, durability);
     } catch (error) {
@@ -98,14 +98,14 @@ export class JournalFile {
     return this.#bytes > Math.max(COMMAND_LIMITS.compactJournalBytes, 2 * this.#liveBytes);
   }
 
-  #take(entry: Entry, bytes: number): void {
+  #take(entry: JournalEntry, bytes: number): void {
     const before = this.calls.get(entry.callId)?.bytes ?? 0;
     take(this.calls, entry, bytes);
     this.#liveBytes += (this.calls.get(entry.callId)?.bytes ?? 0) - before;
   }
 
   /** Returns the bytes of the written line. */
-  #write(entry: Entry, { isDurable }: Durability): number {
+  #write(entry: JournalEntry, { isDurable }: Durability): number {
     const line = toLine(entry);
     const bytes = Buffer.byteLength(line);
     try {

@@ -18,8 +18,8 @@ import { makePrivateFolders, restoreMarkOf } from '../../machine/private-files.t
 import { isSystemError } from '../../machine/system-error.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
-import type { Answered, CallBook, CallState, Start } from '../admission/book.ts';
-import { type Entry, type Held, replay } from './journal-entries.ts';
+import type { AnswerEntry, CallBook, CallState, StartEntry } from '../admission/book.ts';
+import { type HeldCall, type JournalEntry, replay } from './journal-entries.ts';
 import { JournalFile } from './journal-file.ts';
 
 /**
@@ -58,7 +58,7 @@ export class Journal implements CallBook, Disposable {
     }
   }
 
-  private constructor({ bootId, path, file, held }: Opened) {
+  private constructor({ bootId, path, file, held }: OpenedJournal) {
     this.#bootId = bootId;
     this.#file = file;
     this.#lock = held;
@@ -98,13 +98,13 @@ export class Journal implements CallBook, Disposable {
     callId: string,
     proposalDigest: string,
     beforeHash?: string | null,
-  ): { nonce: string; answer?: Answered } {
+  ): { nonce: string; answer?: AnswerEntry } {
     const { asked, answered } = this.#held(callId);
     if (asked?.proposalDigest === proposalDigest) {
       return { nonce: asked.nonce, ...(answered && { answer: toAnswer(answered) }) };
     }
     const nonce = randomBytes(NONCE_BYTES).toString('base64url');
-    const entry: Entry = { type: 'asked', callId, nonce, proposalDigest };
+    const entry: JournalEntry = { type: 'asked', callId, nonce, proposalDigest };
     this.#file.append(beforeHash === undefined ? entry : { ...entry, beforeHash }, DURABLE);
     return { nonce };
   }
@@ -118,7 +118,7 @@ export class Journal implements CallBook, Disposable {
     return asked?.beforeHash ?? started?.change?.beforeHash ?? undefined;
   }
 
-  answer(callId: string, nonce: string, answer: Answered): void {
+  answer(callId: string, nonce: string, answer: AnswerEntry): void {
     const { asked, answered } = this.#held(callId);
     if (asked?.nonce !== nonce || answered !== undefined) {
       throw new Error(`Call ${callId} has no question that waits with this nonce.`);
@@ -131,7 +131,7 @@ export class Journal implements CallBook, Disposable {
    * one, unless it may run twice or is a change to a file, whose bytes tell that it was not made. A call that may run
    * twice and was not asked about starts even where the disk takes nothing.
    */
-  start({ callId, tool, effect, idempotent, change }: Start): void {
+  start({ callId, tool, effect, idempotent, change }: StartEntry): void {
     const known = this.lookup(callId);
     const isFresh =
       known.state === 'unknown' ||
@@ -140,7 +140,7 @@ export class Journal implements CallBook, Disposable {
       throw new Error(`Call ${callId} is ${known.state} and must not be started again.`);
     const repeatable = effect === 'read' || idempotent;
     const begun = { type: 'started', callId, bootId: this.#bootId, tool, repeatable } as const;
-    const started: Entry = change === undefined ? begun : { ...begun, change };
+    const started: JournalEntry = change === undefined ? begun : { ...begun, change };
     if (!repeatable || this.#held(callId).asked) this.#file.append(started, DURABLE);
     else this.#file.note(started, { isDurable: false });
   }
@@ -171,12 +171,12 @@ export class Journal implements CallBook, Disposable {
     if (this.#file.close()) this.#lock[Symbol.dispose]();
   }
 
-  #held(callId: string): Partial<Held> {
+  #held(callId: string): Partial<HeldCall> {
     return this.#file.calls.get(callId) ?? {};
   }
 }
 
-interface Opened {
+interface OpenedJournal {
   readonly bootId: string;
   readonly path: string;
   readonly file: JournalFile;
@@ -188,7 +188,7 @@ const DURABLE = { isDurable: true } as const;
 /** 144 random bits, so that no nonce repeats. */
 const NONCE_BYTES = 18;
 
-function toAnswer(entry: NonNullable<Held['answered']>): Answered {
+function toAnswer(entry: NonNullable<HeldCall['answered']>): AnswerEntry {
   const { decision, by, message, content } = entry;
   const said = message === undefined ? {} : { message };
   return { decision, by, ...said, ...(content !== undefined && { content }) };

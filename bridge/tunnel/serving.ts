@@ -18,7 +18,7 @@ import type { ConnectionConfig, ConnectionEvents } from './socket.ts';
 
 type Hello = Extract<BridgeFrame, { type: 'hello' }>;
 
-export interface Served {
+export interface ServedBridge {
   readonly looker: Looker;
   readonly session: Session;
   readonly journal: Journal;
@@ -30,7 +30,7 @@ export interface Served {
 /** Runs until the signal aborts, or until the server refuses the bridge for good. `onStatus` is told of a refusal. */
 export async function serve(
   config: ConnectionConfig,
-  served: Served,
+  served: ServedBridge,
   signal: AbortSignal,
 ): Promise<void> {
   const { session, introduction } = served;
@@ -59,7 +59,7 @@ export async function serve(
 /** Says hello on a new socket. Says nothing when the socket has closed meanwhile, because a later one may be in use. */
 async function introduce(
   bridgeId: string,
-  { looker, session, journal, offers, introduction }: Served,
+  { looker, session, journal, offers, introduction }: ServedBridge,
   send: (frame: BridgeFrame) => void,
   closed: AbortSignal,
 ): Promise<void> {
@@ -81,7 +81,7 @@ async function introduce(
 }
 
 /** Reports an outage once for each reason, not with every attempt to reconnect. */
-function createStatusTeller({ onStatus }: Pick<Served, 'onStatus'>) {
+function createStatusTeller({ onStatus }: Pick<ServedBridge, 'onStatus'>) {
   let told: string | undefined;
   return {
     connected(confinement: ConfinementReport): void {

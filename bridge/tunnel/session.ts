@@ -22,7 +22,7 @@ import type { OfferTeller } from './offer-teller.ts';
 import { CANCELLED, ENDED, fitFrame, fitText } from './results.ts';
 import type { ServerTeller } from './server-teller.ts';
 
-export interface Machine extends Desk {
+export interface SessionMachine extends Desk {
   readonly devices: DeviceAsker;
   readonly journal: Journal;
   readonly offers: OfferTeller;
@@ -49,7 +49,7 @@ export interface GuestCalls {
 }
 
 /** A call that was taken and has no result yet. */
-interface Work {
+interface CallAtWork {
   readonly controller: AbortController;
   /** Never rejects. */
   readonly done: Promise<void>;
@@ -64,13 +64,13 @@ type Resolved = Extract<BridgeFrame, { type: 'approval_resolved' }>;
  * the journal until the tunnel acks it.
  */
 export class Session {
-  readonly #machine: Machine;
+  readonly #machine: SessionMachine;
   readonly #calls: CallLife;
-  readonly #atWork = new Map<string, Work>();
+  readonly #atWork = new Map<string, CallAtWork>();
   #send: ((frame: BridgeFrame) => void) | null = null;
   #credit = 0;
 
-  constructor(machine: Machine) {
+  constructor(machine: SessionMachine) {
     this.#machine = machine;
     this.#calls = new CallLife(machine);
   }

@@ -41,7 +41,7 @@ export interface SocketConfig extends Omit<ConnectionConfig, 'readToken'> {
 }
 
 /** The socket's end, and whether another attempt follows. */
-export type Ending =
+export type SocketEnding =
   /** Another attempt follows. `heldMs` is the time since the welcome. */
   | { readonly state: 'lost'; readonly reason: string; readonly heldMs: number }
   /** `isOfToken`: another token may be taken. */
@@ -50,7 +50,7 @@ export type Ending =
 /** Opens with its construction. */
 export class TunnelSocket {
   /** Never rejects. */
-  readonly ended: Promise<Ending>;
+  readonly ended: Promise<SocketEnding>;
   readonly #socket: WebSocket;
   readonly #events: ConnectionEvents;
   readonly #closed = new AbortController();
@@ -137,7 +137,7 @@ export class TunnelSocket {
     this.#events.onFrame(frame);
   }
 
-  #refuse({ code, message }: Refusal): void {
+  #refuse({ code, message }: SocketRefusal): void {
     this.#refusal = message;
     this.#socket.close(code);
   }
@@ -163,7 +163,7 @@ export class TunnelSocket {
     this.#socket.terminate();
   }
 
-  #end(code: number, closeReason: string): Ending {
+  #end(code: number, closeReason: string): SocketEnding {
     clearInterval(this.#pingTimer);
     clearTimeout(this.#answerTimer);
     this.#closed.abort();
@@ -200,7 +200,9 @@ function connectUrl(url: string, bridgeId: string): URL {
 }
 
 /** Checks the version first: nothing else can be read from a frame of another version. */
-function parseFrame(text: string): { readonly frame: TunnelFrame } | { readonly refusal: Refusal } {
+function parseFrame(
+  text: string,
+): { readonly frame: TunnelFrame } | { readonly refusal: SocketRefusal } {
   const json = toValue(text);
   const { data: greeting } = Greeting.safeParse(json);
   if (greeting && greeting.protocol !== TUNNEL_PROTOCOL) {
@@ -219,17 +221,17 @@ function toValue(text: string): unknown {
 }
 
 /** Why this end stops, as a sentence for the person, and the close code for the server. */
-interface Refusal {
+interface SocketRefusal {
   readonly code: number;
   readonly message: string;
 }
 
-const UNKNOWN_FRAME: Refusal = {
+const UNKNOWN_FRAME: SocketRefusal = {
   code: CLOSE.badFrame,
   message: 'The server sent a frame that this bridge does not know: update the bridge.',
 };
 
-function mismatch(theirs: number): Refusal {
+function mismatch(theirs: number): SocketRefusal {
   const which = theirs > TUNNEL_PROTOCOL ? 'the bridge' : 'the server';
   const message = `The server speaks protocol ${theirs}, the bridge ${TUNNEL_PROTOCOL}: update ${which}.`;
   return { code: CLOSE.protocolMismatch, message };

@@ -3,14 +3,14 @@ import { rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { ClosedWorktree } from '../../shared/tools/worktree.ts';
 import { ToolFailure } from '../failure.ts';
-import type { Account } from '../sandbox/account.ts';
+import type { CommandUser } from '../sandbox/account.ts';
 import type { Confinement } from '../sandbox/confinement.ts';
 import { readAuthor } from '../sandbox/git-author.ts';
 import { closureOf } from '../sandbox/protected.ts';
 import { tellDifference } from './difference.ts';
 import { worktreeFailed } from './git.ts';
 import type { Workshop } from './making.ts';
-import { type RecordCall, recordCall, Snapshot } from './record.ts';
+import { type RecordCall, RecordSnapshot, recordCall } from './record.ts';
 import { findRepository, landBranch } from './repository.ts';
 import type { WorktreeFacts, WorktreePaths } from './store.ts';
 
@@ -25,7 +25,7 @@ export interface Closing {
   readonly mayRead: (name: string) => boolean;
 }
 
-export interface Closed {
+export interface ClosedTree {
   readonly closed: ClosedWorktree;
   /** Sentences for the model and people. */
   readonly notes: readonly string[];
@@ -38,11 +38,11 @@ export async function closeWorktree(
   workshop: Workshop,
   closing: Closing,
   signal: AbortSignal,
-): Promise<Closed> {
+): Promise<ClosedTree> {
   const { store, git } = workshop;
   const { conversationId, base, branch, prefix } = closing.facts;
   const call = recordCall(closing.facts, closing.paths, closing.confinement);
-  const snapshot = new Snapshot(git, call, closing.facts, signal);
+  const snapshot = new RecordSnapshot(git, call, closing.facts, signal);
   // Of a git that was killed. No other one is at work here.
   await rm(join(closing.paths.record, 'index.lock'), { force: true });
   const { tree, isWhole, left, notes } = await snapshot.take(base);
@@ -64,7 +64,7 @@ export async function closeWorktree(
 
 interface Committing extends Closing {
   readonly call: RecordCall;
-  readonly snapshot: Snapshot;
+  readonly snapshot: RecordSnapshot;
   readonly tree: string;
   readonly isWhole: boolean;
 }
@@ -116,7 +116,7 @@ const ANOTHER_REPOSITORY =
 /** As git's environment. */
 async function authorOf(
   root: string,
-  { home = process.env['HOME'] ?? '/nonexistent', prefix = [] }: Partial<Account> = {},
+  { home = process.env['HOME'] ?? '/nonexistent', prefix = [] }: Partial<CommandUser> = {},
 ): Promise<Record<string, string>> {
   const { name, email } = await readAuthor(root, { home, prefix });
   return {

@@ -8,7 +8,7 @@ import type { Workshop } from './making.ts';
 import { recordCall } from './record.ts';
 import type { WorktreeFacts } from './store.ts';
 
-interface Place {
+interface LookPlace {
   readonly workspace: Workspace;
   readonly confinement: Confinement;
 }
@@ -17,7 +17,7 @@ interface Place {
 export function lookedAt(
   { git, store }: Workshop,
   facts: WorktreeFacts,
-  { workspace, confinement }: Place,
+  { workspace, confinement }: LookPlace,
 ): LookedWorktree {
   const readStatus = async (mayName: (name: string) => boolean, signal: AbortSignal) => {
     const call = recordCall(facts, store.pathsOf(facts.conversationId), confinement);

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { readGitStatus } from '../context/git-status.ts';
 import { ToolFailure } from '../failure.ts';
-import { type Account, otherRights } from '../sandbox/account.ts';
+import { type CommandUser, otherRights } from '../sandbox/account.ts';
 import type { Confinement } from '../sandbox/confinement.ts';
 import { folderOf, prepareLinks, workFolder } from './folder.ts';
 import { type Git, type GitCall, worktreeFailed } from './git.ts';
@@ -24,14 +24,14 @@ export interface Workshop {
   readonly store: WorktreeStore;
   readonly git: Git;
   /** Undefined where commands run as the bridge's own user for want of another. */
-  readonly account: Account | undefined;
+  readonly account: CommandUser | undefined;
   /** That of the workspace. */
   readonly confinement: Confinement;
   /** Whether a running command has made the path. */
   readonly isForeign: (path: string) => Promise<boolean>;
 }
 
-export interface Wanted {
+export interface WantedTree {
   readonly conversationId: string;
   readonly branch: string | undefined;
   readonly base: string | undefined;
@@ -40,7 +40,7 @@ export interface Wanted {
 /** The facts of the finished worktree. After a failure nothing of it is left. `output` is that of the setup. */
 export async function makeWorktree(
   workshop: Workshop,
-  wanted: Wanted,
+  wanted: WantedTree,
   making: Making,
 ): Promise<{ readonly facts: WorktreeFacts; readonly output: string }> {
   const { store } = workshop;
@@ -76,7 +76,7 @@ async function makeRoom(store: WorktreeStore): Promise<void> {
 }
 
 interface Filling {
-  readonly wanted: Wanted;
+  readonly wanted: WantedTree;
   readonly settings: WorktreeSettings;
   readonly paths: WorktreePaths;
 }
@@ -180,7 +180,7 @@ function hasChanges(status: string | undefined): boolean {
   return (status ?? '').split('\n').some((line) => line !== '' && !line.startsWith('## '));
 }
 
-function giverTo(account: Account | undefined): (path: string) => Promise<void> {
+function giverTo(account: CommandUser | undefined): (path: string) => Promise<void> {
   const other = account && otherRights(account);
   return async (path) => {
     if (other === undefined) return;

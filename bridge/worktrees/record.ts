@@ -94,7 +94,7 @@ export interface Taken {
 }
 
 /** Finds what has changed. All that git reads by it is what commands may have written. */
-export class Snapshot {
+export class RecordSnapshot {
   readonly #git: Git;
   readonly #call: RecordCall;
   readonly #prefix: string;

@@ -20,7 +20,7 @@ import {
   doing,
   type ToolContext,
 } from '../tools/executor.ts';
-import { type Closed, closeWorktree } from './closing.ts';
+import { type ClosedTree, closeWorktree } from './closing.ts';
 import { Git, worktreeFailed } from './git.ts';
 import { WORKTREE_LIMITS } from './limits.ts';
 import { makeWorktree, type Workshop } from './making.ts';
@@ -130,7 +130,7 @@ export class Worktrees {
     facts: WorktreeFacts,
     message: string | undefined,
     signal: AbortSignal,
-  ): Promise<Closed> {
+  ): Promise<ClosedTree> {
     const { confinement } = await this.rooms.enter(facts);
     const { mayRead } = await this.#readTellable();
     const paths = this.#workshop.store.pathsOf(facts.conversationId);

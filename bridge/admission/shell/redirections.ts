@@ -1,5 +1,5 @@
 /** Reads the redirections of a command line: its files, descriptors and here-documents. */
-import { type Reading, readWord } from './words.ts';
+import { readWord, type WordReading } from './words.ts';
 
 /** A here-document. Its body follows the end of the line. */
 export interface HereDocument {
@@ -17,7 +17,7 @@ export interface Redirection {
   readonly input?: string;
 }
 
-export function isRedirection({ cursor }: Reading): boolean {
+export function isRedirection({ cursor }: WordReading): boolean {
   return cursor.match(START) !== undefined;
 }
 
@@ -28,7 +28,7 @@ const PLAIN = /^(?:\d?>&\d|[\d&]?>>? ?\/dev\/null)$/;
 
 const OPERATORS: ReadonlySet<string> = new Set('< << <<- <<< <& <> > >> >& >| &> &>>'.split(' '));
 
-export function readRedirection(reading: Reading): Redirection {
+export function readRedirection(reading: WordReading): Redirection {
   const { cursor } = reading;
   const start = cursor.at;
   const prefix = cursor.match(/\d+|\{[^}]*\}/y) ?? '';
@@ -51,7 +51,7 @@ export function readRedirection(reading: Reading): Redirection {
 }
 
 /** The longest operator that begins with the character here. */
-export function readOperator({ cursor }: Reading, operators: ReadonlySet<string>): string {
+export function readOperator({ cursor }: WordReading, operators: ReadonlySet<string>): string {
   let operator = cursor.char;
   cursor.step();
   while (operators.has(operator + cursor.char) && cursor.char !== '') {
@@ -62,7 +62,7 @@ export function readOperator({ cursor }: Reading, operators: ReadonlySet<string>
 }
 
 /** The body up to the line with only the delimiter, or to the end of the text without that line. */
-export function readHereDocument({ cursor }: Reading, document: HereDocument): string {
+export function readHereDocument({ cursor }: WordReading, document: HereDocument): string {
   const lines: string[] = [];
   while (cursor.at < cursor.line.length) {
     const end = cursor.line.indexOf('\n', cursor.at);

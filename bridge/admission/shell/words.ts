@@ -13,7 +13,7 @@ export interface Word {
 }
 
 /** The part of a command reader that words need: words hold commands, which hold words. */
-export interface Reading {
+export interface WordReading {
   readonly cursor: Cursor;
   /** Reads the commands of a substitution, and the parenthesis after them. */
   readonly readSubstitution: () => void;
@@ -28,7 +28,7 @@ export interface Reading {
 }
 
 /** `mayAssign` is true before a command's name, where `a[1 + 2]=3` is one word. */
-export function readWord(reading: Reading, mayAssign = false): Word {
+export function readWord(reading: WordReading, mayAssign = false): Word {
   const { cursor } = reading;
   const start = cursor.at;
   let text = '';
@@ -58,7 +58,7 @@ function endsWord({ char, next }: Cursor): boolean {
   return char === '' || ' \t\n;&|()'.includes(char);
 }
 
-function readPart(reading: Reading): string {
+function readPart(reading: WordReading): string {
   const { cursor } = reading;
   switch (cursor.char) {
     case '\\':
@@ -87,7 +87,7 @@ function readOrdinary(cursor: Cursor): string {
   return char;
 }
 
-function readEscape(reading: Reading): string {
+function readEscape(reading: WordReading): string {
   const { cursor } = reading;
   const char = cursor.line.charAt(cursor.at + 1);
   if (!/[ -~\t]/.test(char)) cursor.isPlain = false;
@@ -96,7 +96,7 @@ function readEscape(reading: Reading): string {
   return char;
 }
 
-function readSingleQuoted(reading: Reading): string {
+function readSingleQuoted(reading: WordReading): string {
   const { cursor } = reading;
   const start = cursor.at + 1;
   const end = cursor.line.indexOf("'", start);
@@ -106,7 +106,7 @@ function readSingleQuoted(reading: Reading): string {
   return cursor.line.slice(start, stop);
 }
 
-function readDoubleQuoted(reading: Reading): string {
+function readDoubleQuoted(reading: WordReading): string {
   const { cursor } = reading;
   cursor.step();
   let text = '';
@@ -121,7 +121,7 @@ function readDoubleQuoted(reading: Reading): string {
   return text;
 }
 
-function readInDoubleQuotes(reading: Reading): string {
+function readInDoubleQuotes(reading: WordReading): string {
   const { cursor } = reading;
   const { char, at } = cursor;
   if (char === '`') return readBackticks(reading, true);
@@ -137,7 +137,7 @@ function readInDoubleQuotes(reading: Reading): string {
   return '$`"\\'.includes(escaped) ? escaped : char + escaped;
 }
 
-function readBackticks(reading: Reading, isInDoubleQuotes = false): string {
+function readBackticks(reading: WordReading, isInDoubleQuotes = false): string {
   const { cursor } = reading;
   const start = cursor.at;
   cursor.isPlain = false;
@@ -152,7 +152,7 @@ function readBackticks(reading: Reading, isInDoubleQuotes = false): string {
   return marked(cursor, start);
 }
 
-function readProcess(reading: Reading): string {
+function readProcess(reading: WordReading): string {
   const { cursor } = reading;
   const start = cursor.at;
   cursor.isPlain = false;
@@ -163,7 +163,7 @@ function readProcess(reading: Reading): string {
 }
 
 /** `$name` and `${name}` run nothing. Any other expansion may. */
-function readDollar(reading: Reading, isInDoubleQuotes = false): string {
+function readDollar(reading: WordReading, isInDoubleQuotes = false): string {
   const { cursor } = reading;
   const start = cursor.at;
   const name = cursor.match(/\$(?:\{\w+\}|[A-Za-z_]\w*|[\d@*#?!-])/y);
@@ -186,7 +186,7 @@ function readDollar(reading: Reading, isInDoubleQuotes = false): string {
 }
 
 /** Skips `((...))`. Returns false for a substitution that only begins like one. */
-export function skipArithmetic(reading: Reading): boolean {
+export function skipArithmetic(reading: WordReading): boolean {
   const { cursor } = reading;
   const { line, at: start } = cursor;
   const last = Math.min(line.length, start + RULE_LIMITS.maxArithmeticChars);
@@ -205,7 +205,7 @@ export function skipArithmetic(reading: Reading): boolean {
 }
 
 /** Reads from after an opening bracket to after its closing one, or to the end. */
-export function readUntil(reading: Reading, closer: string, isInDoubleQuotes: boolean): void {
+export function readUntil(reading: WordReading, closer: string, isInDoubleQuotes: boolean): void {
   const { cursor } = reading;
   let open = 1;
   while (cursor.char !== '') {
@@ -221,7 +221,7 @@ export function readUntil(reading: Reading, closer: string, isInDoubleQuotes: bo
   if (closer !== '') reading.tellCutOff();
 }
 
-function readSubscript(reading: Reading): string {
+function readSubscript(reading: WordReading): string {
   const { cursor } = reading;
   const start = cursor.at;
   cursor.isPlain = false;
@@ -231,7 +231,7 @@ function readSubscript(reading: Reading): string {
 }
 
 /** `$'...'` uses the escapes of C. */
-function readAnsiQuoted(reading: Reading): string {
+function readAnsiQuoted(reading: WordReading): string {
   const { cursor } = reading;
   const quoted = cursor.match(/'(?:[^'\\]|\\[\s\S])*'/y);
   if (quoted === undefined) {

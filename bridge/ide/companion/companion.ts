@@ -7,19 +7,19 @@ import { homedir, tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { LocalError } from '../../../machine/local-error.ts';
 import type { Family } from '../discovery/candidate.ts';
-import { EditorContext, toContextUpdate } from './context.ts';
+import { SentContext, toContextUpdate } from './context.ts';
 import {
-  type Announcement,
   DiscoveryFiles,
   type DiscoveryPlace,
+  type OwnAnnouncement,
   variablesOf,
 } from './discovery.ts';
-import { type FrontDoor, openFrontDoor, Refusal, type Visit } from './front-door.ts';
+import { DoorRefusal, type DoorVisit, type FrontDoor, openFrontDoor } from './front-door.ts';
 import { COMPANION_LIMITS } from './limits.ts';
 import type { ProtocolOptions } from './mcp-server.ts';
-import { type Guest, Session, type SessionOptions } from './session.ts';
+import { CompanionSession, type Guest, type SessionOptions } from './session.ts';
 
-export interface CompanionOptions {
+export interface OwnCompanionOptions {
   /** The absolute folders that are open. A CLI connects that runs in one of them, or below it. */
   readonly roots: readonly string[];
   /** `name` is short and in lower case, `displayName` is for people. */
@@ -44,19 +44,19 @@ export interface CompanionOptions {
 }
 
 /** One companion, from its start to `close`. It outlives every CLI that connects, and never writes a file of the workspace. */
-export class Companion {
-  readonly #options: CompanionOptions;
+export class OwnCompanion {
+  readonly #options: OwnCompanionOptions;
   readonly #mcp: typeof import('./mcp-server.ts');
   readonly #files: DiscoveryFiles;
   readonly #tokens = { gemini: newToken(), qwen: newToken() };
-  readonly #sessions = new Map<string, Session>();
+  readonly #sessions = new Map<string, CompanionSession>();
   #roots: readonly string[];
   #door: FrontDoor | undefined;
-  #context: EditorContext | undefined;
+  #context: SentContext | undefined;
   #telling: NodeJS.Timeout | undefined;
   #hasClosed = false;
 
-  private constructor(options: CompanionOptions, mcp: typeof import('./mcp-server.ts')) {
+  private constructor(options: OwnCompanionOptions, mcp: typeof import('./mcp-server.ts')) {
     this.#options = options;
     this.#mcp = mcp;
     this.#roots = checkRoots(options.roots);
@@ -67,9 +67,9 @@ export class Companion {
    * Listens on a free port of 127.0.0.1 and writes the discovery files.
    * @throws {LocalError} if a root is no absolute path. Throws the system's error if it cannot listen.
    */
-  static async start(options: CompanionOptions): Promise<Companion> {
-    const companion = new Companion(options, await import('./mcp-server.ts'));
-    const onVisit = (visit: Visit) => companion.#receive(visit);
+  static async start(options: OwnCompanionOptions): Promise<OwnCompanion> {
+    const companion = new OwnCompanion(options, await import('./mcp-server.ts'));
+    const onVisit = (visit: DoorVisit) => companion.#receive(visit);
     companion.#door = await openFrontDoor({ tokens: companion.#tokens, onVisit });
     companion.#files.announce(companion.#announcement);
     return companion;
@@ -101,8 +101,8 @@ export class Companion {
    * Tells the CLIs what is open in the editor, within 50 ms. Call it at each change of files, cursor or selection.
    * @throws {ZodError} for a context that the CLIs would not accept.
    */
-  contextChanged(context: EditorContext): void {
-    this.#context = EditorContext.parse(context);
+  contextChanged(context: SentContext): void {
+    this.#context = SentContext.parse(context);
     this.#telling ??= setTimeout(() => {
       this.#telling = undefined;
       for (const session of this.#sessions.values()) session.tellContext();
@@ -111,7 +111,7 @@ export class Companion {
 
   /**
    * Tells which folders are open now. A CLI that is connected stays, and the same folders again cost nothing.
-   * @throws {LocalError} as {@link Companion.start}.
+   * @throws {LocalError} as {@link OwnCompanion.start}.
    */
   setRoots(roots: readonly string[]): void {
     const isSame = roots.join('\0') === this.#roots.join('\0');
@@ -128,24 +128,27 @@ export class Companion {
     await this.#door?.close();
   }
 
-  get #announcement(): Announcement {
+  get #announcement(): OwnAnnouncement {
     return { port: this.port, tokens: this.#tokens, roots: this.#roots, ide: this.#options.ide };
   }
 
-  async #receive(visit: Visit): Promise<Response> {
+  async #receive(visit: DoorVisit): Promise<Response> {
     const { sessionId, request } = visit;
     if (sessionId === undefined) return await this.#receiveNew(visit);
     const session = this.#sessions.get(sessionId);
     if (session === undefined || session.guest.family !== visit.family)
-      throw new Refusal(404, 'There is no such session: begin a new one.');
+      throw new DoorRefusal(404, 'There is no such session: begin a new one.');
     if (request.method !== 'DELETE') return await session.handle(visit);
     await session.end();
     return new Response(null, { status: 204 });
   }
 
-  async #receiveNew(visit: Visit): Promise<Response> {
+  async #receiveNew(visit: DoorVisit): Promise<Response> {
     if (!this.#mcp.isInitializeRequest(visit.body))
-      throw new Refusal(400, 'Begin with initialize, and send its mcp-session-id from then on.');
+      throw new DoorRefusal(
+        400,
+        'Begin with initialize, and send its mcp-session-id from then on.',
+      );
     await this.#makeRoom();
     const session = await this.#newSession(visit.family);
     const response = await session.handle(visit);
@@ -158,10 +161,10 @@ export class Companion {
     return response;
   }
 
-  #newSession(family: Family): Promise<Session> {
+  #newSession(family: Family): Promise<CompanionSession> {
     const { onDiff, onGuest, ide, diagnose } = this.#options;
     const { streamlessMs = COMPANION_LIMITS.streamlessMs } = this.#options;
-    return Session.start({
+    return CompanionSession.start({
       family,
       onDiff,
       streamlessMs,
@@ -178,7 +181,7 @@ export class Companion {
   async #makeRoom(): Promise<void> {
     if (this.#sessions.size < COMPANION_LIMITS.maxSessions) return;
     const idle = [...this.#sessions.values()].find(({ hasStream }) => !hasStream);
-    if (idle === undefined) throw new Refusal(503, 'Too many programs are connected: end one.');
+    if (idle === undefined) throw new DoorRefusal(503, 'Too many programs are connected: end one.');
     await idle.end();
   }
 }

@@ -10,7 +10,7 @@ const Cursor = z.object({
   character: z.int().positive(),
 });
 
-const OpenFile = z.object({
+const SentOpenFile = z.object({
   /** Of a file on the disk. */
   path: z.string().refine(isAbsolute, 'it is no absolute path'),
   /** When the file had the focus last. Milliseconds since 1970. */
@@ -20,21 +20,21 @@ const OpenFile = z.object({
   cursor: Cursor.optional(),
   selectedText: z.string().optional(),
 });
-type OpenFile = z.infer<typeof OpenFile>;
+type SentOpenFile = z.infer<typeof SentOpenFile>;
 
 /** What a person sees in the editor. A field that is not known is absent, and never null. */
-export const EditorContext = z.object({
-  openFiles: z.array(OpenFile),
+export const SentContext = z.object({
+  openFiles: z.array(SentOpenFile),
   /** Whether the person trusts the open folders. Absent: not known. */
   isTrusted: z.boolean().optional(),
 });
-export type EditorContext = z.infer<typeof EditorContext>;
+export type SentContext = z.infer<typeof SentContext>;
 
 /**
  * The parameters of `ide/contextUpdate`: the newest files first, and cursor and selection of the active one only. The
  * CLIs cut by the same rules, and disconnect for good when a field has a wrong type.
  */
-export function toContextUpdate({ openFiles, isTrusted }: EditorContext) {
+export function toContextUpdate({ openFiles, isTrusted }: SentContext) {
   const newest = openFiles
     .toSorted((one, other) => other.timestamp - one.timestamp)
     .slice(0, COMPANION_LIMITS.maxOpenFiles);
@@ -46,7 +46,7 @@ export function toContextUpdate({ openFiles, isTrusted }: EditorContext) {
   };
 }
 
-function activeFile(file: OpenFile): OpenFile {
+function activeFile(file: SentOpenFile): SentOpenFile {
   const { cursor, isActive, selectedText = '' } = file;
   if (isActive !== true) return otherFile(file);
   return {
@@ -57,7 +57,7 @@ function activeFile(file: OpenFile): OpenFile {
   };
 }
 
-function otherFile({ path, timestamp }: OpenFile): OpenFile {
+function otherFile({ path, timestamp }: SentOpenFile): SentOpenFile {
   return { path, timestamp };
 }
 

@@ -18,7 +18,7 @@ export interface DiscoveryPlace {
 }
 
 /** What the files and the variables tell. */
-export interface Announcement {
+export interface OwnAnnouncement {
   readonly port: number;
   /** One for each family, so that it tells which CLI a request comes from. */
   readonly tokens: Readonly<Record<Family, string>>;
@@ -26,7 +26,7 @@ export interface Announcement {
   readonly ide: { readonly name: string; readonly displayName: string };
 }
 
-interface DiscoveryFile {
+interface OwnDiscoveryFile {
   readonly path: string;
   /** The folders to make if they do not exist, the outermost first. */
   readonly folders: readonly string[];
@@ -34,7 +34,7 @@ interface DiscoveryFile {
 }
 
 /** The variables for a shell in which a CLI starts. They decide where several companions have the same folder open. */
-export function variablesOf({ port, tokens, roots }: Announcement): Record<string, string> {
+export function variablesOf({ port, tokens, roots }: OwnAnnouncement): Record<string, string> {
   return {
     GEMINI_CLI_IDE_SERVER_PORT: String(port),
     GEMINI_CLI_IDE_WORKSPACE_PATH: geminiRoots(roots),
@@ -44,7 +44,7 @@ export function variablesOf({ port, tokens, roots }: Announcement): Record<strin
   };
 }
 
-function discoveryFiles(place: DiscoveryPlace, announced: Announcement): DiscoveryFile[] {
+function discoveryFiles(place: DiscoveryPlace, announced: OwnAnnouncement): OwnDiscoveryFile[] {
   const { qwenFolder, temporaryFolder, processId } = place;
   const { port, tokens, roots, ide: ideInfo } = announced;
   const folderOf = (name: string) => [
@@ -63,7 +63,7 @@ function discoveryFiles(place: DiscoveryPlace, announced: Announcement): Discove
   ];
 }
 
-function fileIn(folders: readonly string[], name: string, content: object): DiscoveryFile {
+function fileIn(folders: readonly string[], name: string, content: object): OwnDiscoveryFile {
   return { folders, path: join(folders.at(-1) ?? '', name), text: `${JSON.stringify(content)}\n` };
 }
 
@@ -86,7 +86,7 @@ function qwenRoots(roots: readonly string[]): string {
 export class DiscoveryFiles {
   readonly #place: DiscoveryPlace;
   readonly #problems = new Map<string, string>();
-  #files: readonly DiscoveryFile[] = [];
+  #files: readonly OwnDiscoveryFile[] = [];
   #keeping: NodeJS.Timeout | undefined;
 
   constructor(place: DiscoveryPlace) {
@@ -104,7 +104,7 @@ export class DiscoveryFiles {
   }
 
   /** Writes the files, or writes them anew after a change. A file that is deleted later comes back. */
-  announce(announced: Announcement): void {
+  announce(announced: OwnAnnouncement): void {
     this.#files = discoveryFiles(this.#place, announced);
     for (const file of this.#files) this.#write(file);
     this.#keeping ??= setInterval(() => this.#restore(), COMPANION_LIMITS.keepFilesMs).unref();
@@ -121,7 +121,7 @@ export class DiscoveryFiles {
     for (const file of this.#files) if (isMissing(file.path)) this.#write(file);
   }
 
-  #write({ path, folders, text }: DiscoveryFile): void {
+  #write({ path, folders, text }: OwnDiscoveryFile): void {
     try {
       for (const folder of folders) openFolder(folder);
       replaceFile(path, text);

@@ -6,7 +6,7 @@ import type { Family } from '../discovery/candidate.ts';
 import { COMPANION_LIMITS } from './limits.ts';
 
 /** A request that has passed the door. */
-export interface Visit {
+export interface DoorVisit {
   readonly family: Family;
   readonly sessionId: string | undefined;
   /** The method and the headers of the protocol, without a body. */
@@ -19,12 +19,12 @@ export interface Visit {
 
 export interface FrontDoorOptions {
   readonly tokens: Readonly<Record<Family, string>>;
-  /** May throw a {@link Refusal}. */
-  readonly onVisit: (visit: Visit) => Promise<Response>;
+  /** May throw a {@link DoorRefusal}. */
+  readonly onVisit: (visit: DoorVisit) => Promise<Response>;
 }
 
 /** An answer that refuses a request. The message is for a person who looks for the reason. */
-export class Refusal extends Error {
+export class DoorRefusal extends Error {
   override readonly name = 'Refusal';
   readonly status: number;
 
@@ -85,22 +85,23 @@ async function answer(
     const visit = { family, body, gone: leaving.signal, ...protocolOf(incoming) };
     await pass(await door.onVisit(visit), outgoing, visit.gone);
   } catch (error) {
-    refuse(outgoing, error instanceof Refusal ? error : FAILED);
+    refuse(outgoing, error instanceof DoorRefusal ? error : FAILED);
   }
 }
 
-const FAILED = new Refusal(500, 'The companion could not answer this request.');
+const FAILED = new DoorRefusal(500, 'The companion could not answer this request.');
 
 /** Looks at the head of a request only. */
 function admit({ headers, url = '', method = '' }: IncomingMessage, door: Door): Family {
   if (!door.hosts.has((headers.host ?? '').toLowerCase()))
-    throw new Refusal(403, 'This server has another name: use 127.0.0.1.');
-  if (headers.origin !== undefined) throw new Refusal(403, 'Web pages may not use this server.');
-  if (url.split('?', 1)[0] !== '/mcp') throw new Refusal(404, 'There is only /mcp.');
-  if (!METHODS.includes(method)) throw new Refusal(405, `Use one of ${METHODS.join(', ')}.`);
+    throw new DoorRefusal(403, 'This server has another name: use 127.0.0.1.');
+  if (headers.origin !== undefined)
+    throw new DoorRefusal(403, 'Web pages may not use this server.');
+  if (url.split('?', 1)[0] !== '/mcp') throw new DoorRefusal(404, 'There is only /mcp.');
+  if (!METHODS.includes(method)) throw new DoorRefusal(405, `Use one of ${METHODS.join(', ')}.`);
   const family = familyOf(headers.authorization ?? '', door.tokens);
   if (family === undefined)
-    throw new Refusal(401, 'Send the token of the discovery file as a bearer token.');
+    throw new DoorRefusal(401, 'Send the token of the discovery file as a bearer token.');
   return family;
 }
 
@@ -122,7 +123,7 @@ function digestOf(text: string): Buffer {
 
 async function readBody(incoming: IncomingMessage, { reading }: Door): Promise<unknown> {
   const { maxBodyBytes, maxReadingBytes } = COMPANION_LIMITS;
-  const tooLarge = new Refusal(413, `A request has at most ${maxBodyBytes} bytes.`);
+  const tooLarge = new DoorRefusal(413, `A request has at most ${maxBodyBytes} bytes.`);
   if (Number(incoming.headers['content-length'] ?? 0) > maxBodyBytes) throw tooLarge;
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -140,20 +141,23 @@ async function readBody(incoming: IncomingMessage, { reading }: Door): Promise<u
   return parseBody(Buffer.concat(chunks));
 }
 
-const BUSY = new Refusal(503, 'Too much is being sent at once: send one request after the other.');
+const BUSY = new DoorRefusal(
+  503,
+  'Too much is being sent at once: send one request after the other.',
+);
 
 function parseBody(body: Buffer): unknown {
   try {
     return parseJson(body.toString('utf8'));
   } catch {
-    throw new Refusal(400, 'The body is no JSON.');
+    throw new DoorRefusal(400, 'The body is no JSON.');
   }
 }
 
 function protocolOf({
   headers,
   method = '',
-}: IncomingMessage): Pick<Visit, 'request' | 'sessionId'> {
+}: IncomingMessage): Pick<DoorVisit, 'request' | 'sessionId'> {
   const kept = new Headers();
   for (const name of PROTOCOL_HEADERS) {
     const value = headers[name];
@@ -190,7 +194,7 @@ async function pass(
 }
 
 /** The body of a request that is refused is not read. */
-function refuse(outgoing: ServerResponse, { status, message }: Refusal): void {
+function refuse(outgoing: ServerResponse, { status, message }: DoorRefusal): void {
   if (outgoing.headersSent) return void outgoing.destroy();
   const error = { code: SERVER_ERROR, message };
   outgoing.writeHead(status, {

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { logEvent, logTrouble } from '../../log.ts';
 import { OWN_NAME } from '../discovery/families.ts';
-import { Companion, type CompanionOptions } from './companion.ts';
-import { EditorContext } from './context.ts';
+import { OwnCompanion, type OwnCompanionOptions } from './companion.ts';
+import { SentContext } from './context.ts';
 import { removeLeftover } from './discovery.ts';
 import { COMPANION_LIMITS } from './limits.ts';
 import {
@@ -15,7 +15,7 @@ import {
 } from './setting.ts';
 
 export interface CompanionPlace
-  extends Pick<CompanionOptions, 'onDiff' | 'onGuest' | 'discovery' | 'streamlessMs'> {
+  extends Pick<OwnCompanionOptions, 'onDiff' | 'onGuest' | 'discovery' | 'streamlessMs'> {
   readonly stateDir: string;
   /** Of the workspace, absolute. */
   readonly root: string;
@@ -30,8 +30,8 @@ export class CompanionHost {
   readonly #ended = new AbortController();
   readonly #claim: Disposable | undefined;
   readonly #watching: Promise<void>;
-  #running: { readonly companion: Companion; readonly startedAt: string } | undefined;
-  #context: EditorContext | undefined;
+  #running: { readonly companion: OwnCompanion; readonly startedAt: string } | undefined;
+  #context: SentContext | undefined;
   /** What was written last. */
   #published = '';
   #told = '';
@@ -43,8 +43,8 @@ export class CompanionHost {
   }
 
   /** The editor's context, for each CLI that is connected now or later. @throws {ZodError} if a CLI would refuse it. */
-  contextChanged(context: EditorContext): void {
-    this.#context = EditorContext.parse(context);
+  contextChanged(context: SentContext): void {
+    this.#context = SentContext.parse(context);
     this.#running?.companion.contextChanged(this.#context);
   }
 
@@ -75,7 +75,7 @@ export class CompanionHost {
 
   async #start(): Promise<void> {
     const { root, stateDir: _, onGuest, ...options } = this.#place;
-    const companion = await Companion.start({
+    const companion = await OwnCompanion.start({
       ...options,
       ide: DRAWBRIDGE,
       roots: [root],

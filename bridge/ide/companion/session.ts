@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { printableLine } from '../../../shared/text/plain-sight.ts';
 import type { Family } from '../discovery/candidate.ts';
 import { type DiffOutcome, OpenDiffs } from './diffs.ts';
-import type { Visit } from './front-door.ts';
+import type { DoorVisit } from './front-door.ts';
 import { COMPANION_LIMITS } from './limits.ts';
 import type { Protocol, ProtocolOptions } from './mcp-server.ts';
 
@@ -36,12 +36,12 @@ export interface SessionOptions {
   /** Milliseconds that the session lives without an event stream. */
   readonly streamlessMs: number;
   /** Called once, when the session has ended. */
-  readonly onEnd: (session: Session) => void;
+  readonly onEnd: (session: CompanionSession) => void;
 }
 
 type Message = readonly [method: string, params?: Record<string, unknown>];
 
-export class Session {
+export class CompanionSession {
   readonly id = randomUUID();
   readonly #options: SessionOptions;
   readonly #diffs: OpenDiffs;
@@ -63,8 +63,8 @@ export class Session {
     );
   }
 
-  static async start(options: SessionOptions): Promise<Session> {
-    const session = new Session(options);
+  static async start(options: SessionOptions): Promise<CompanionSession> {
+    const session = new CompanionSession(options);
     session.#protocol = await options.newProtocol({ sessionId: session.id, tools: session.#diffs });
     session.#stayAwhile();
     return session;
@@ -79,7 +79,7 @@ export class Session {
     return this.#stream !== undefined;
   }
 
-  async handle({ request, body, gone }: Visit): Promise<Response> {
+  async handle({ request, body, gone }: DoorVisit): Promise<Response> {
     const protocol = this.#protocol;
     if (protocol === undefined) throw new Error('The session has not started.');
     if (!this.hasStream) this.#stayAwhile();

@@ -54,7 +54,7 @@ const DiscoveryFile = z.object({
 type DiscoveryFile = z.infer<typeof DiscoveryFile>;
 
 /** A file whose name fits, not yet read. */
-export interface Found {
+export interface FoundAnnouncement {
   readonly family: Family;
   readonly path: string;
   /** The numbers in its name. */
@@ -63,7 +63,7 @@ export interface Found {
 }
 
 /** The announcement of a file's text, or one clause that says why there is none. */
-export function parseAnnouncement(found: Found, text: string): Announcement | string {
+export function parseAnnouncement(found: FoundAnnouncement, text: string): Announcement | string {
   let value: unknown;
   try {
     value = parseJson(text);
@@ -80,7 +80,7 @@ export function parseAnnouncement(found: Found, text: string): Announcement | st
 
 const PROGRAM_ONLY = 'it names a program to start instead of a port: Drawbridge starts none';
 
-function announcementOf(found: Found, file: DiscoveryFile): Announcement {
+function announcementOf(found: FoundAnnouncement, file: DiscoveryFile): Announcement {
   const { family, path: source, changedMs } = found;
   const { port, workspacePath: told, authToken: token } = file;
   const pid = pidOf(found.numbers, file);

@@ -33,7 +33,7 @@ export interface Discovery {
 }
 
 /** The machine as the search sees it. `placeHere` reads the real one. */
-export interface Place {
+export interface SearchPlace {
   /** Absolute. */
   readonly workspace: string;
   readonly environment: Readonly<Record<string, string | undefined>>;

@@ -4,7 +4,7 @@ import { newDeferred } from '../../../machine/deferred.ts';
 import { isSystemError } from '../../../machine/system-error.ts';
 import { ancestorsOf } from './ancestors.ts';
 import type { Announcement } from './announcement.ts';
-import type { Candidate, Discovery, PassedOver, Place } from './candidate.ts';
+import type { Candidate, Discovery, PassedOver, SearchPlace } from './candidate.ts';
 import { CHOICE, OWN_NAME } from './families.ts';
 import { readFiles } from './files.ts';
 import { DISCOVERY_LIMITS } from './limits.ts';
@@ -19,7 +19,7 @@ import { joinVariables, readVariables } from './variables.ts';
  * the ports, and says nothing there. Rejects with the signal's reason, or after `DISCOVERY_LIMITS.wholeMs` with a
  * `TimeoutError`.
  */
-export async function discover(place: Place, signal: AbortSignal): Promise<Discovery> {
+export async function discover(place: SearchPlace, signal: AbortSignal): Promise<Discovery> {
   const ending = AbortSignal.any([signal, AbortSignal.timeout(DISCOVERY_LIMITS.wholeMs)]);
   ending.throwIfAborted();
   // A disk that hangs cannot be cancelled, only left.
@@ -28,7 +28,7 @@ export async function discover(place: Place, signal: AbortSignal): Promise<Disco
   return await Promise.race([search(place, ending), ended.promise]);
 }
 
-async function search(place: Place, signal: AbortSignal): Promise<Discovery> {
+async function search(place: SearchPlace, signal: AbortSignal): Promise<Discovery> {
   const variables = readVariables(place);
   const { chosenPort, shellPorts } = variables;
   const preferred = new Set([...shellPorts, ...(chosenPort === undefined ? [] : [chosenPort])]);
@@ -60,7 +60,7 @@ function bounded(passedOver: readonly PassedOver[]): readonly PassedOver[] {
 }
 
 /** Turns an announcement into a candidate, or says why it is none. */
-async function newSieve(place: Place, chosenPort: number | undefined, signal: AbortSignal) {
+async function newSieve(place: SearchPlace, chosenPort: number | undefined, signal: AbortSignal) {
   const hosts = await hostsFor(place, signal);
   const workspace = await realpath(place.workspace).catch(() => place.workspace);
   const realRootOf = remember(realRoot);

@@ -1,6 +1,6 @@
 /** The table of both families: how their companions, old and new, announce themselves. */
 import { isAbsolute, join } from 'node:path';
-import type { Family, Place } from './candidate.ts';
+import type { Family, SearchPlace } from './candidate.ts';
 
 interface Announcing {
   readonly variables: {
@@ -63,14 +63,14 @@ export const CHOICE = 'DRAWBRIDGE_IDE_PORT';
 export const OWN_NAME = 'drawbridge';
 
 /** A kind of file to look for in a folder. */
-export interface Wanted {
+export interface WantedFile {
   readonly family: Family;
   readonly name: RegExp;
 }
 
 /** Each folder once, with what may lie there. */
-export function foldersToSearch(place: Place): ReadonlyMap<string, readonly Wanted[]> {
-  const searched = new Map<string, Wanted[]>();
+export function foldersToSearch(place: SearchPlace): ReadonlyMap<string, readonly WantedFile[]> {
+  const searched = new Map<string, WantedFile[]>();
   for (const family of Object.keys(FAMILIES) as Family[]) {
     for (const { name, in: kind, folders } of FAMILIES[family].files) {
       const bases = kind === 'temporary' ? place.temporaryFolders : settingsFolders(place);
@@ -86,7 +86,7 @@ export function foldersToSearch(place: Place): ReadonlyMap<string, readonly Want
 }
 
 /** Qwen Code's. The editor's process need not have the QWEN_HOME of this one. */
-function settingsFolders({ environment, home }: Place): readonly string[] {
+function settingsFolders({ environment, home }: SearchPlace): readonly string[] {
   const moved = environment['QWEN_HOME'];
   return [...new Set([...(moved && isAbsolute(moved) ? [moved] : []), join(home, '.qwen')])];
 }

@@ -3,14 +3,19 @@ import { constants, type Stats } from 'node:fs';
 import { lstat, open, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSystemError } from '../../../machine/system-error.ts';
-import { type Announcement, type Found, type Gathered, parseAnnouncement } from './announcement.ts';
-import type { Family, PassedOver, Place } from './candidate.ts';
-import { foldersToSearch, type Wanted } from './families.ts';
+import {
+  type Announcement,
+  type FoundAnnouncement,
+  type Gathered,
+  parseAnnouncement,
+} from './announcement.ts';
+import type { Family, PassedOver, SearchPlace } from './candidate.ts';
+import { foldersToSearch, type WantedFile } from './families.ts';
 import { DISCOVERY_LIMITS } from './limits.ts';
 
 /** Reads the discovery files of both families, the newest first. `preferredPorts` are read even behind many newer ones. */
 export async function readFiles(
-  place: Place,
+  place: SearchPlace,
   preferredPorts: ReadonlySet<number>,
 ): Promise<Gathered> {
   const passedOver: PassedOver[] = [];
@@ -19,7 +24,8 @@ export async function readFiles(
   const listed = await Promise.all(
     folders.map(([folder, wanted]) => listFolder(folder, wanted, place, pass)),
   );
-  const isPreferred = ({ numbers }: Found) => numbers.some((number) => preferredPorts.has(number));
+  const isPreferred = ({ numbers }: FoundAnnouncement) =>
+    numbers.some((number) => preferredPorts.has(number));
   const found = listed
     .flat()
     .sort((a, b) => +isPreferred(b) - +isPreferred(a) || b.changedMs - a.changedMs);
@@ -37,13 +43,13 @@ type Pass = (source: string, why: string) => void;
 /** The files that may be read. A folder that does not exist has none. */
 async function listFolder(
   folder: string,
-  wanted: readonly Wanted[],
-  place: Place,
+  wanted: readonly WantedFile[],
+  place: SearchPlace,
   pass: Pass,
-): Promise<Found[]> {
+): Promise<FoundAnnouncement[]> {
   const names = await namesIn(folder, wanted, pass);
   const found = await Promise.all(
-    names.map(async ({ name, family, numbers }): Promise<Found[]> => {
+    names.map(async ({ name, family, numbers }): Promise<FoundAnnouncement[]> => {
       const path = join(folder, name);
       const stats = await lstat(path).catch(() => undefined);
       if (stats === undefined) return []; // Its companion has ended meanwhile.
@@ -55,14 +61,18 @@ async function listFolder(
   return found.flat();
 }
 
-interface Named {
+interface NamedFile {
   readonly name: string;
   readonly family: Family;
   readonly numbers: readonly number[];
 }
 
-async function namesIn(folder: string, wanted: readonly Wanted[], pass: Pass): Promise<Named[]> {
-  const names: Named[] = [];
+async function namesIn(
+  folder: string,
+  wanted: readonly WantedFile[],
+  pass: Pass,
+): Promise<NamedFile[]> {
+  const names: NamedFile[] = [];
   try {
     let seen = 0;
     for await (const { name } of await opendir(folder, { bufferSize: NAMES_AT_ONCE })) {
@@ -80,7 +90,7 @@ async function namesIn(folder: string, wanted: readonly Wanted[], pass: Pass): P
 
 const NAMES_AT_ONCE = 512;
 
-function nameAs(name: string, { family, name: pattern }: Wanted): Named[] {
+function nameAs(name: string, { family, name: pattern }: WantedFile): NamedFile[] {
   const match = pattern.exec(name);
   if (match === null) return [];
   const numbers = match.slice(1).filter((digits) => digits !== undefined);
@@ -88,7 +98,7 @@ function nameAs(name: string, { family, name: pattern }: Wanted): Named[] {
 }
 
 /** What keeps a file from being believed. Where any other user could write it, it announces whatever that user likes. */
-function refusalOf(stats: Stats, { userId }: Place): string | undefined {
+function refusalOf(stats: Stats, { userId }: SearchPlace): string | undefined {
   if (stats.isSymbolicLink()) return 'it is a link, not a file';
   if (!stats.isFile()) return 'it is not a regular file';
   if (stats.size > DISCOVERY_LIMITS.maxFileBytes) return `it is too large (${stats.size} bytes)`;
@@ -101,8 +111,8 @@ function refusalOf(stats: Stats, { userId }: Place): string | undefined {
 const WRITABLE_BY_OTHERS = 0o022;
 
 async function readAnnouncement(
-  found: Found,
-  place: Place,
+  found: FoundAnnouncement,
+  place: SearchPlace,
   pass: Pass,
 ): Promise<Announcement | undefined> {
   const { path } = found;
@@ -120,7 +130,11 @@ async function readAnnouncement(
 }
 
 /** Checks again what is read: the name may have come to mean another file. */
-async function readChecked(path: string, place: Place, pass: Pass): Promise<string | undefined> {
+async function readChecked(
+  path: string,
+  place: SearchPlace,
+  pass: Pass,
+): Promise<string | undefined> {
   // Does not wait for a pipe. Windows has no such flags.
   const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
   await using file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);

@@ -7,7 +7,7 @@ import { homedir, tmpdir } from 'node:os';
 import { isAbsolute } from 'node:path';
 import { promisify } from 'node:util';
 import { ancestorsOf } from './ancestors.ts';
-import type { Place } from './candidate.ts';
+import type { SearchPlace } from './candidate.ts';
 import { DISCOVERY_LIMITS } from './limits.ts';
 
 /**
@@ -16,9 +16,9 @@ import { DISCOVERY_LIMITS } from './limits.ts';
  */
 export async function placeHere(
   workspace: string,
-  environment: Place['environment'],
+  environment: SearchPlace['environment'],
   signal: AbortSignal,
-): Promise<Place> {
+): Promise<SearchPlace> {
   const { platform, pid } = process;
   return {
     workspace,
@@ -72,7 +72,7 @@ async function temporaryFolderOf(pid: number): Promise<string> {
  * its host's loopback only where its runtime forwards `host.docker.internal`, as Docker Desktop does.
  */
 export async function hostsFor(
-  { environment, isInContainer }: Pick<Place, 'environment' | 'isInContainer'>,
+  { environment, isInContainer }: Pick<SearchPlace, 'environment' | 'isInContainer'>,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const isEditorInside = EDITOR_INSIDE.some((name) => environment[name] !== undefined);

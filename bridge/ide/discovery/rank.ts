@@ -10,7 +10,7 @@ export interface Ranked extends Candidate {
   readonly rootChars: number;
 }
 
-export interface Known extends Preference {
+export interface RankFacts extends Preference {
   /** Nearest first. */
   readonly ancestors: readonly number[];
   readonly isAlive: (pid: number) => boolean;
@@ -20,12 +20,15 @@ export interface Known extends Preference {
  * Best first: the owner's choice, the window of this shell, an editor that is an ancestor (the nearer, the better), the
  * longest folder around the workspace, a process that lives, the newest source.
  */
-export function rank(candidates: readonly Ranked[], known: Known): Ranked[] {
+export function rank(candidates: readonly Ranked[], known: RankFacts): Ranked[] {
   const merits = new Map(candidates.map((candidate) => [candidate, meritsOf(candidate, known)]));
   return candidates.toSorted((a, b) => compare(merits.get(b) ?? [], merits.get(a) ?? []));
 }
 
-function meritsOf({ port, pid, rootChars, changedMs }: Ranked, known: Known): readonly number[] {
+function meritsOf(
+  { port, pid, rootChars, changedMs }: Ranked,
+  known: RankFacts,
+): readonly number[] {
   const generation = pid === undefined ? -1 : known.ancestors.indexOf(pid);
   return [
     Number(port === known.chosenPort),

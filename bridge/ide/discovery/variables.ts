@@ -1,6 +1,6 @@
 /** Reads what a companion tells the shells of its editor by environment variables. */
 import { type Announcement, type Gathered, Pid, Port, Token } from './announcement.ts';
-import type { Family, PassedOver, Place } from './candidate.ts';
+import type { Family, PassedOver, SearchPlace } from './candidate.ts';
 import { CHOICE, FAMILIES } from './families.ts';
 
 /** What the environment says beside announcements: who is preferred. */
@@ -13,7 +13,7 @@ export interface Preference {
   readonly shellPorts: ReadonlySet<number>;
 }
 
-export function readVariables({ environment }: Place): Gathered & Preference {
+export function readVariables({ environment }: SearchPlace): Gathered & Preference {
   const read = (Object.keys(FAMILIES) as Family[]).map((family) => readFamily(environment, family));
   const announcements = read.flatMap((each) => each.announcements);
   const passedOver = read.flatMap((each) => each.passedOver);
@@ -34,7 +34,7 @@ const NO_PORT = 'its value is no port: a port is a number from 1 to 65535';
 const NO_PROGRAM = 'Drawbridge starts no program that a variable names, and needs the port';
 
 function readFamily(
-  environment: Place['environment'],
+  environment: SearchPlace['environment'],
   family: Family,
 ): { announcements: Announcement[]; passedOver: PassedOver[] } {
   const { variables } = FAMILIES[family];

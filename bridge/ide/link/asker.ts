@@ -5,7 +5,7 @@ import { type Deferred, newDeferred } from '../../../machine/deferred.ts';
 import type { LogIds } from '../../../machine/log-line.ts';
 import { shorten } from '../../../shared/text/plain-sight.ts';
 import type { Asker, OpenQuestion } from '../../admission/asking.ts';
-import type { Answered } from '../../admission/book.ts';
+import type { AnswerEntry } from '../../admission/book.ts';
 import { Lanes } from '../../lanes.ts';
 import { callAtWork, logEvent } from '../../log.ts';
 import type { Candidate } from '../discovery/candidate.ts';
@@ -15,7 +15,7 @@ import type { LinkLimits } from './limits.ts';
 import type { EditorNews } from './wire.ts';
 
 /** The person's decision about a diff. */
-type Decision = Extract<EditorNews, { type: 'diff' }>;
+type DiffDecision = Extract<EditorNews, { type: 'diff' }>;
 
 export interface EditorAskerOptions {
   readonly limits: LinkLimits;
@@ -31,7 +31,7 @@ interface Showing {
   readonly call: LogIds;
   /** The text to show: the proposal, or what the person had made of it when the connection was lost. */
   text: string;
-  readonly decided: Deferred<Decision>;
+  readonly decided: Deferred<DiffDecision>;
   /** Aborted by the decision, so that nothing waits for an answer of the companion any more. */
   readonly settled: AbortController;
   /** The question was decided or withdrawn. */
@@ -66,11 +66,11 @@ export class EditorAsker implements Asker {
   async ask(
     { question, edited }: OpenQuestion,
     signal: AbortSignal,
-  ): Promise<Answered | undefined> {
+  ): Promise<AnswerEntry | undefined> {
     if (question.proposal.kind !== 'edit' || edited === undefined) return undefined;
     const { path, newText } = edited;
     if (!this.#fits({ path, text: newText })) return undefined;
-    const { promise, resolve } = newDeferred<Answered | undefined>();
+    const { promise, resolve } = newDeferred<AnswerEntry | undefined>();
     signal.addEventListener('abort', () => resolve(undefined), { once: true });
     const show = async () => {
       const decision = await this.#show({ path, text: newText }, signal);
@@ -94,7 +94,7 @@ export class EditorAsker implements Asker {
   }
 
   /** Takes a decision. Companions tell all their clients, so one about an unknown diff is normal. */
-  decide(from: Candidate, decision: Decision): void {
+  decide(from: Candidate, decision: DiffDecision): void {
     for (const { path, decided, shownBy } of this.#showings) {
       const isAsked = shownBy !== undefined && isSameCompanion(shownBy, from);
       if (isAsked && isSamePath(path, decision.filePath)) decided.resolve(decision);
@@ -110,7 +110,7 @@ export class EditorAsker implements Asker {
     await up.catch(() => {});
   }
 
-  async #show({ path, text }: ShownDiff, signal: AbortSignal): Promise<Decision | undefined> {
+  async #show({ path, text }: ShownDiff, signal: AbortSignal): Promise<DiffDecision | undefined> {
     const showing: Showing = {
       ...{
         path,
@@ -214,7 +214,7 @@ export class EditorAsker implements Asker {
   }
 }
 
-function toAnswered({ content }: Decision, newText: string): Answered {
+function toAnswered({ content }: DiffDecision, newText: string): AnswerEntry {
   if (content === undefined) return { decision: 'reject', by: BY };
   return { decision: 'once', by: BY, ...(content !== newText && { content }) };
 }

@@ -41,7 +41,7 @@ export type Opened =
   /** No answer: the editor may show the diff or not, and the connection is over. */
   | { readonly state: 'lost' };
 
-export type Closed =
+export type DiffClosing =
   /** `content` is what the diff showed; undefined where no such diff was open. */
   | { readonly state: 'closed'; readonly content: string | undefined }
   /** The diff may still be open. */
@@ -130,7 +130,7 @@ export class Companion {
   }
 
   /** Closes the diff of a file, if one is open, without news of it. Never rejects. */
-  async closeDiff(path: string): Promise<Closed> {
+  async closeDiff(path: string): Promise<DiffClosing> {
     const args = { filePath: path, suppressNotification: true };
     const answer = await this.#call(CLOSE, args, this.#options.signal);
     if (answer.state !== 'answered' || answer.result.isError) return { state: 'unknown' };
@@ -182,7 +182,7 @@ export class Companion {
     }
   }
 
-  async #call(tool: string, args: Metadata, signal: AbortSignal): Promise<Answer> {
+  async #call(tool: string, args: Metadata, signal: AbortSignal): Promise<CompanionAnswer> {
     const timeoutMs = this.#options.limits.acknowledgeMs;
     const waiting = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     try {
@@ -196,7 +196,7 @@ export class Companion {
   }
 }
 
-type Answer =
+type CompanionAnswer =
   | { readonly state: 'answered'; readonly result: CallToolResult }
   | Exclude<Opened, { state: 'opened' }>;
 

@@ -16,24 +16,27 @@ const ConfirmedEditors = z.object({
 });
 
 /** A companion as its discovery file describes it. */
-export type Identity = Pick<Candidate, 'port' | 'token'>;
+export type CompanionIdentity = Pick<Candidate, 'port' | 'token'>;
 
 /**
  * The SHA-256 of port and token. Not of the family: one companion can announce itself as both. Undefined without a
  * token: then nothing tells the companion from another program that takes its port later.
  */
-export function identityOf({ port, token }: Identity): string | undefined {
+export function identityOf({ port, token }: CompanionIdentity): string | undefined {
   if (token === undefined || token === '') return undefined;
   return sha256(canonicalJson({ port, token }));
 }
 
 /** Whether both have the same identity. One companion can have two: a token for each family. */
-export function isSameCompanion(one: Identity, other: Identity): boolean {
+export function isSameCompanion(one: CompanionIdentity, other: CompanionIdentity): boolean {
   return one.port === other.port && one.token === other.token;
 }
 
 /** Whether the owner has confirmed the companion. False also where the file of the state folder cannot be read. */
-export async function isConfirmed(stateDir: string, companion: Identity): Promise<boolean> {
+export async function isConfirmed(
+  stateDir: string,
+  companion: CompanionIdentity,
+): Promise<boolean> {
   const identity = identityOf(companion);
   if (identity === undefined) return false;
   const confirmed = await readConfirmed(stateDir).catch((): string[] => []);
@@ -41,7 +44,10 @@ export async function isConfirmed(stateDir: string, companion: Identity): Promis
 }
 
 /** Stores the owner's yes. A damaged file is replaced: the editors in it can be confirmed again. */
-export async function confirmCompanion(stateDir: string, companion: Identity): Promise<void> {
+export async function confirmCompanion(
+  stateDir: string,
+  companion: CompanionIdentity,
+): Promise<void> {
   const identity = identityOf(companion);
   if (identity === undefined) throw new Error('A companion without a token cannot be confirmed.');
   const before = await readConfirmed(stateDir).catch((): string[] => []);

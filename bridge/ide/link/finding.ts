@@ -5,7 +5,7 @@ import type { LinkLimits } from './limits.ts';
 import type { EditorNews } from './wire.ts';
 
 /** The companions to try, best first, and the addresses to try for each, in this order. */
-export interface Found extends Pick<Discovery, 'ranked'> {
+export interface FoundCompanions extends Pick<Discovery, 'ranked'> {
   readonly hosts: readonly string[];
 }
 
@@ -33,7 +33,7 @@ export interface FirstOptions {
 
 /** Tries companions in their order. Undefined where none answers. Rejects only with the signal's reason. */
 export async function connectFirst(
-  { ranked, hosts }: Found,
+  { ranked, hosts }: FoundCompanions,
   { limits, onNews, signal }: FirstOptions,
 ): Promise<Companion | undefined> {
   let hanging = 0;

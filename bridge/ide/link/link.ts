@@ -1,18 +1,18 @@
 /** Finds the editor of the workspace, stays connected to it, and finds it again after a restart. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { logEvent } from '../../log.ts';
-import type { Candidate, Place } from '../discovery/candidate.ts';
+import type { Candidate, SearchPlace } from '../discovery/candidate.ts';
 import { discover } from '../discovery/discover.ts';
 import { hostsFor, placeHere } from '../discovery/place.ts';
 import { EditorAsker } from './asker.ts';
 import type { Companion } from './companion.ts';
 import { isConfirmed, isSameCompanion } from './confirmed.ts';
-import { connectFirst, type Found, prefer } from './finding.ts';
+import { connectFirst, type FoundCompanions, prefer } from './finding.ts';
 import { LINK_LIMITS, type LinkLimits } from './limits.ts';
 import type { EditorDiagnostic, EditorNews, OpenFile } from './wire.ts';
 
 export interface LinkPlace {
-  readonly search: (signal: AbortSignal) => Promise<Found>;
+  readonly search: (signal: AbortSignal) => Promise<FoundCompanions>;
   /** Whether the owner has confirmed the companion. Asked anew each time. */
   readonly isConfirmed: (companion: Candidate) => Promise<boolean>;
   /** Called after each change of what a confirmed editor shows; with undefined when it has gone. */
@@ -23,10 +23,10 @@ export interface LinkPlace {
 /** The link of a bridge on this machine. `workspace` is absolute. */
 export function linkHere(
   workspace: string,
-  { stateDir, environment }: { readonly stateDir: string } & Pick<Place, 'environment'>,
+  { stateDir, environment }: { readonly stateDir: string } & Pick<SearchPlace, 'environment'>,
   onView: (view: EditorView | undefined) => void,
 ): EditorLink {
-  let place: Place | undefined;
+  let place: SearchPlace | undefined;
   return new EditorLink({
     search: async (signal) => {
       place ??= await placeHere(workspace, environment, signal);
@@ -56,7 +56,7 @@ export interface EditorView {
   readonly openFiles: readonly OpenFile[];
 }
 
-interface Heard {
+interface HeardContext {
   readonly from: Candidate;
   readonly openFiles: readonly OpenFile[] | undefined;
   readonly isTrusted: boolean | undefined;
@@ -72,7 +72,7 @@ export class EditorLink {
   readonly #life: Promise<void>;
   #companion: Companion | undefined;
   /** The newest context, perhaps of a companion that is only tried. */
-  #heard: Heard | undefined;
+  #heard: HeardContext | undefined;
   #isTrusted: boolean | undefined;
   /** Ports whose last connection ended soon: others are tried before them. */
   readonly #unsteady = new Set<number>();
@@ -156,7 +156,7 @@ export class EditorLink {
     }
   }
 
-  async #search(): Promise<Found> {
+  async #search(): Promise<FoundCompanions> {
     const { ranked, hosts } = await this.#place.search(this.#ended.signal);
     const isUnsteady = ({ port }: Candidate) => this.#unsteady.has(port);
     return { ranked: await prefer(ranked, this.#place.isConfirmed, isUnsteady), hosts };

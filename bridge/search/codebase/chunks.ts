@@ -4,15 +4,15 @@ import { nameDefinedBy } from './definitions.ts';
 import { CODEBASE_LIMITS } from './limits.ts';
 
 /** Lines of a file, from `start` up to but not including `end`; both counted from 0. */
-export interface Chunk {
+export interface FileChunk {
   readonly start: number;
   readonly end: number;
 }
 
 /** The whole file in order, without gaps. A chunk has at most `maxChunkLines` lines. Lines come without line ends. */
-export function cutIntoChunks(lines: readonly string[]): Chunk[] {
+export function cutIntoChunks(lines: readonly string[]): FileChunk[] {
   const seams = lines.map((_, index) => seamBefore(lines, index));
-  const chunks: Chunk[] = [];
+  const chunks: FileChunk[] = [];
   for (let start = 0; start < lines.length; ) {
     const end = endOfChunk(seams, start);
     chunks.push({ start, end });

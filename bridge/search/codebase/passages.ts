@@ -11,7 +11,7 @@ export interface Passage {
   readonly lines: readonly string[];
 }
 
-export interface Choice {
+export interface PassageChoice {
   /** The best first. */
   readonly passages: readonly Passage[];
   /** Whether the passages include every chunk. */
@@ -22,7 +22,7 @@ export interface Choice {
 export function choosePassages(
   chunks: readonly ScoredChunk[],
   ofFile: number = CODEBASE_LIMITS.maxChunksOfFile,
-): Choice {
+): PassageChoice {
   const ranked = [...chunks].sort(byScore);
   const least = (ranked[0]?.score ?? 0) * LEAST_SHARE;
   const taken = new Map<ReadFile, ScoredChunk[]>();

@@ -2,7 +2,7 @@
 import { decode } from '../../edits/encoding.ts';
 import { countLines, lineTexts } from '../../edits/lines.ts';
 import { Matcher } from './matcher.ts';
-import { type Choice, choosePassages } from './passages.ts';
+import { choosePassages, type PassageChoice } from './passages.ts';
 import { conceptsOf } from './question.ts';
 import { countDocuments, type Rarity, rarityOf } from './rank.ts';
 import { type FileParts, scoreChunks, takeApart } from './score.ts';
@@ -23,7 +23,7 @@ export interface FoundFile {
 }
 
 /** The choice among all chunks. Binary files have none. */
-export function pickPassages({ question, rarity, files, ofFile }: PickRequest): Choice {
+export function pickPassages({ question, rarity, files, ofFile }: PickRequest): PassageChoice {
   const matcher = new Matcher(conceptsOf(question));
   const chunks = files.flatMap((file) => {
     const parts = partsOf(file, matcher);

@@ -27,7 +27,7 @@ export function countDocuments(documents: readonly Mentions[], concepts: number)
 }
 
 /** The mentions in a file or chunk. */
-export interface Fields {
+export interface MentionFields {
   readonly body: Mentions;
   /** Mentions in the names that it defines. */
   readonly names: Mentions;
@@ -38,7 +38,7 @@ export interface Fields {
 }
 
 /** At least 0. Comparable only within one question. */
-export function scoreOf(fields: Fields, rarity: Rarity): number {
+export function scoreOf(fields: MentionFields, rarity: Rarity): number {
   const named = addMentions(fields.body, fields.names, NAME_WEIGHT);
   const mentions = addMentions(named, fields.path, PATH_WEIGHT);
   const room = SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * fields.relativeLength);

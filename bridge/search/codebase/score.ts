@@ -1,9 +1,9 @@
 /** Scores the chunks of one file by the mentions in the chunks and in the whole file. */
-import { type Chunk, cutIntoChunks } from './chunks.ts';
+import { cutIntoChunks, type FileChunk } from './chunks.ts';
 import { nameDefinedBy } from './definitions.ts';
 import { kindOfPath, looksGenerated, weightOfKind } from './kinds.ts';
 import { addMentions, type Matcher, type Mentions } from './matcher.ts';
-import { type Fields, type Rarity, scoreOf } from './rank.ts';
+import { type MentionFields, type Rarity, scoreOf } from './rank.ts';
 
 /** A text file as it was read. */
 export interface ReadFile {
@@ -21,7 +21,7 @@ export interface FileParts {
 }
 
 interface ChunkMentions {
-  readonly chunk: Chunk;
+  readonly chunk: FileChunk;
   readonly body: Mentions;
   readonly names: Mentions;
   readonly relativeLength: number;
@@ -29,7 +29,7 @@ interface ChunkMentions {
 
 export interface ScoredChunk {
   readonly file: ReadFile;
-  readonly chunk: Chunk;
+  readonly chunk: FileChunk;
   readonly score: number;
 }
 
@@ -70,7 +70,7 @@ export function scoreChunks(parts: FileParts, rarity: Rarity, question: string):
     });
 }
 
-function wholeOf({ path, chunks }: FileParts): Fields {
+function wholeOf({ path, chunks }: FileParts): MentionFields {
   const none = path.map(() => 0);
   return {
     path,

@@ -1,7 +1,7 @@
 /** `drawbridge ide`: the editor beside the bridge. Shows what was found, and installs what is missing. */
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
-import type { Candidate, Discovery, Place } from '../../../bridge/ide/discovery/candidate.ts';
+import type { Candidate, Discovery, SearchPlace } from '../../../bridge/ide/discovery/candidate.ts';
 import type { Probed } from '../../../bridge/ide/probe.ts';
 import { locateState } from '../../../local/state/folder.ts';
 import { resolveWorkspace } from '../../../local/state/workspace.ts';
@@ -89,7 +89,7 @@ async function showStatus(options: LocationOptions): Promise<void> {
 /** Those beyond the limit are tried by the bridge, if all before them fail. */
 async function tryAll(
   ranked: readonly Candidate[],
-  place: Place,
+  place: SearchPlace,
   isGentle: boolean,
   signal: AbortSignal,
 ): Promise<readonly Tried[]> {
@@ -122,7 +122,7 @@ const GENTLE =
 /** What to do, from the most specific reason to the most general one. */
 function tellMissing(
   terminal: Terminal,
-  found: { tried: readonly Tried[]; passedOver: Discovery['passedOver']; place: Place },
+  found: { tried: readonly Tried[]; passedOver: Discovery['passedOver']; place: SearchPlace },
 ): void {
   process.exitCode = EXIT.failure;
   const { tried, passedOver, place } = found;
@@ -140,7 +140,7 @@ function tellMissing(
   for (const line of advice) terminal.write(`  ${inLine(line)}\n`);
 }
 
-function noEditorHere({ TERM_PROGRAM: terminal }: Place['environment']): string {
+function noEditorHere({ TERM_PROGRAM: terminal }: SearchPlace['environment']): string {
   const told = terminal ? `TERM_PROGRAM is ${terminal}` : 'TERM_PROGRAM is not set';
   return `This is not the terminal of an editor (${told}). There the right window is found by itself.`;
 }

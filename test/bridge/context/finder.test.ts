@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { unlink } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Finder, type Finding } from '../../../bridge/context/finder.ts';
+import { Finder, type FinderDeps } from '../../../bridge/context/finder.ts';
 import { FIND_LIMITS } from '../../../bridge/context/limits.ts';
 import { Looker } from '../../../bridge/context/looker.ts';
 import { ToolFailure } from '../../../bridge/failure.ts';
@@ -170,7 +170,7 @@ it('ends with the bridge, which may end before the policy is read', async () => 
   const ending = new Error('the bridge is ending');
   const looker = { look: () => Promise.reject(ending) };
   const finding = { looker, readTellable: () => sleep(0).then(() => Promise.reject(ending)) };
-  const finder = new Finder(finding as unknown as Finding, AbortSignal.abort(ending));
+  const finder = new Finder(finding as unknown as FinderDeps, AbortSignal.abort(ending));
   const looked = finder.look({ conversationId: 'conv_test', mentions: [] });
   await expect(looked).rejects.toBe(ending);
   expect(unheard).not.toHaveBeenCalled();
@@ -328,8 +328,8 @@ interface Options {
   readonly mayName?: (name: string) => boolean;
   readonly mayVolunteer?: (name: string) => boolean;
   readonly mayRead?: (name: string) => boolean;
-  readonly readPage?: Finding['readPage'];
-  readonly readDiagnostics?: NonNullable<Finding['readDiagnostics']>;
+  readonly readPage?: FinderDeps['readPage'];
+  readonly readDiagnostics?: NonNullable<FinderDeps['readDiagnostics']>;
 }
 
 /** A finder over a repository with these files, all of them committed. */

@@ -1,8 +1,8 @@
 import { expect, it, vi } from 'vitest';
-import type { Asked, PersonsAnswer } from '../../../bridge/tools/executor.ts';
+import type { PersonsAnswer, ServerQuestion } from '../../../bridge/tools/executor.ts';
 import { FIXTURE, startServers } from './offering.ts';
 
-const FIELDS: Asked['fields'] = [
+const FIELDS: ServerQuestion['fields'] = [
   {
     ...{ type: 'choice', name: 'seat', required: true },
     options: [

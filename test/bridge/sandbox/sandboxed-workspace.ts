@@ -5,7 +5,7 @@ import { copyFile, lchown, mkdir, mkdtemp, readFile, realpath, writeFile } from 
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Account, chooseAccount } from '../../../bridge/sandbox/account.ts';
+import { type CommandUser, chooseAccount } from '../../../bridge/sandbox/account.ts';
 import { findBubblewrap } from '../../../bridge/sandbox/bubblewrap.ts';
 import { bubblewrapConfinement } from '../../../bridge/sandbox/bubblewrap-confinement.ts';
 import type { Confinement, Surroundings } from '../../../bridge/sandbox/confinement.ts';
@@ -40,7 +40,7 @@ export interface SandboxedWorkspace {
   /** Holds the folders `workspace`, `home`, `instances` (with `state` in it) and `outside`. */
   readonly base: string;
   readonly surroundings: Surroundings;
-  readonly account: Account;
+  readonly account: CommandUser;
   /** The program's path. */
   readonly bubblewrap: string;
   readonly confinement: Confinement;
@@ -155,7 +155,7 @@ export async function realConfinement(
 }
 
 /** With the home folder of the place: user 1234 has none. */
-async function accountOf({ workspace, home }: Surroundings): Promise<Account> {
+async function accountOf({ workspace, home }: Surroundings): Promise<CommandUser> {
   const chosen = await chooseAccount(workspace);
   if (!chosen.ok) throw new Error(chosen.reason);
   return { ...chosen.account, home };

@@ -6,7 +6,10 @@ import { text } from 'node:stream/consumers';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { onTestFinished } from 'vitest';
-import { Companion, type CompanionOptions } from '../../../../bridge/ide/companion/companion.ts';
+import {
+  OwnCompanion,
+  type OwnCompanionOptions,
+} from '../../../../bridge/ide/companion/companion.ts';
 import type { DiffOutcome } from '../../../../bridge/ide/companion/diffs.ts';
 import type { ProposedDiff } from '../../../../bridge/ide/companion/session.ts';
 import type { Family } from '../../../../bridge/ide/discovery/candidate.ts';
@@ -27,12 +30,12 @@ export function newPlace() {
   return { qwenFolder: join(home, '.qwen'), temporaryFolder: temporary, processId: process.pid };
 }
 
-export async function startCompanion(options: Partial<CompanionOptions> = {}) {
+export async function startCompanion(options: Partial<OwnCompanionOptions> = {}) {
   const discovery = { ...newPlace(), ...options.discovery };
   const root = temporaryFolder();
   const shown: Shown[] = [];
   const guests: string[] = [];
-  const companion = await Companion.start({
+  const companion = await OwnCompanion.start({
     roots: [root],
     ide: { name: 'vim', displayName: 'Vim' },
     onDiff: (diff, signal) => {
@@ -49,7 +52,7 @@ export async function startCompanion(options: Partial<CompanionOptions> = {}) {
 }
 
 /** The key that a family's CLI reads in its file. */
-export function tokenOf(companion: Companion, family: Family): string {
+export function tokenOf(companion: OwnCompanion, family: Family): string {
   const folder = family === 'gemini' ? 'gemini' : '.qwen';
   const [, file = '{}'] =
     Object.entries(companion.discoveryFiles).find(([path]) => path.includes(folder)) ?? [];
@@ -61,7 +64,10 @@ interface ConnectOptions {
   readonly client?: { readonly name: string; readonly version: string };
 }
 
-export function connect(companion: Companion, { family = 'gemini', client }: ConnectOptions = {}) {
+export function connect(
+  companion: OwnCompanion,
+  { family = 'gemini', client }: ConnectOptions = {},
+) {
   return connectTo(companion.port, tokenOf(companion, family), client);
 }
 
@@ -121,7 +127,7 @@ export function openRequest(
 }
 
 /** A session without the SDK's client, which would open a stream by itself. */
-export async function openSession(companion: Companion, protocolVersion = '2025-06-18') {
+export async function openSession(companion: OwnCompanion, protocolVersion = '2025-06-18') {
   const headers = {
     authorization: `Bearer ${tokenOf(companion, 'gemini')}`,
     accept: 'application/json, text/event-stream',

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { EditorContext, toContextUpdate } from '../../../../bridge/ide/companion/context.ts';
+import { SentContext, toContextUpdate } from '../../../../bridge/ide/companion/context.ts';
 
 const cursor = { line: 3, character: 1 };
 
-function updateOf(context: EditorContext) {
-  return toContextUpdate(EditorContext.parse(context)).workspaceState;
+function updateOf(context: SentContext) {
+  return toContextUpdate(SentContext.parse(context)).workspaceState;
 }
 
 it('the newest files come first, ten of them, and only the first can be active', () => {
@@ -52,5 +52,5 @@ it.each([
   { openFiles: [{ path: '/a', timestamp: 1, cursor: { line: 1, character: 1.5 } }] },
   { openFiles: [], isTrusted: null },
 ])('what a CLI would disconnect for is refused: %j', (context) => {
-  expect(EditorContext.safeParse(context).success).toBe(false);
+  expect(SentContext.safeParse(context).success).toBe(false);
 });

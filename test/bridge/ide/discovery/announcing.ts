@@ -3,20 +3,20 @@ import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Place } from '../../../../bridge/ide/discovery/candidate.ts';
+import type { SearchPlace } from '../../../../bridge/ide/discovery/candidate.ts';
 import { discover } from '../../../../bridge/ide/discovery/discover.ts';
 import { temporaryFolder } from '../../../local/temporary-folder.ts';
 
 export const { signal: unending } = new AbortController();
 
-export function newMachine(change: Partial<Place> = {}) {
+export function newMachine(change: Partial<SearchPlace> = {}) {
   const root = temporaryFolder();
   const [tmp, home, workspace] = ['tmp', 'home', 'workspace'].map((name) => {
     const path = join(root, name);
     mkdirSync(path);
     return path;
   }) as [string, string, string];
-  const place: Place = {
+  const place: SearchPlace = {
     ...{ workspace, home, environment: {}, temporaryFolders: [tmp] },
     ...{ platform: process.platform, pid: process.pid, userId: process.getuid?.() },
     isInContainer: false,
@@ -34,7 +34,7 @@ export function newMachine(change: Partial<Place> = {}) {
       utimesSync(path, changed, changed);
       return path;
     },
-    discover: (more: Partial<Place> = {}) => discover({ ...place, ...more }, unending),
+    discover: (more: Partial<SearchPlace> = {}) => discover({ ...place, ...more }, unending),
   };
 }
 

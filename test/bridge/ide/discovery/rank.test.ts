@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { type Known, type Ranked, rank } from '../../../../bridge/ide/discovery/rank.ts';
+import { type Ranked, type RankFacts, rank } from '../../../../bridge/ide/discovery/rank.ts';
 
-const KNOWN: Known = {
+const KNOWN: RankFacts = {
   chosenPort: undefined,
   chosenPid: undefined,
   shellPorts: new Set(),
@@ -16,7 +16,7 @@ function candidate(source: string, more: Partial<Ranked> = {}): Ranked {
   };
 }
 
-const BETTER: [string, Partial<Ranked>, Partial<Ranked>, Partial<Known>?][] = [
+const BETTER: [string, Partial<Ranked>, Partial<Ranked>, Partial<RankFacts>?][] = [
   [
     'the chosen port',
     { port: 7 },

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Answered } from '../../../../bridge/admission/book.ts';
+import type { AnswerEntry } from '../../../../bridge/admission/book.ts';
 import { identityOf } from '../../../../bridge/ide/link/confirmed.ts';
 import { connectFirst } from '../../../../bridge/ide/link/finding.ts';
 import { LINK_LIMITS } from '../../../../bridge/ide/link/limits.ts';
@@ -85,7 +85,7 @@ describe('every age of companion', () => {
       ['mine\n', { decision: 'once', by: 'editor', content: 'mine\n' }],
       ['', { decision: 'once', by: 'editor', content: '' }],
       [undefined, { decision: 'reject', by: 'editor' }],
-    ] as [string | undefined, Answered][]) {
+    ] as [string | undefined, AnswerEntry][]) {
       const answer = ask(linked, 'two\n');
       await until(() => companion.diffs.get(PATH) === 'two\n');
       if (content === undefined) await companion.reject(PATH);

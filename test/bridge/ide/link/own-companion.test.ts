@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import type { CompanionOptions } from '../../../../bridge/ide/companion/companion.ts';
+import type { OwnCompanionOptions } from '../../../../bridge/ide/companion/companion.ts';
 import type { Candidate, Family } from '../../../../bridge/ide/discovery/candidate.ts';
 import { discover } from '../../../../bridge/ide/discovery/discover.ts';
 import { guestContext } from '../../../../bridge/ide/guest-context.ts';
@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 
 /** An editor whose plugin is built on our library, found by its files, and a link that knows it. */
-async function start(options: Pick<CompanionOptions, 'diagnose'> = {}) {
+async function start(options: Pick<OwnCompanionOptions, 'diagnose'> = {}) {
   const ide = { name: 'vim', displayName: 'Vim' };
   const started = await startCompanion({ ide, ...options });
   const { discovery, root, shown } = started;
