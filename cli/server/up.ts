@@ -19,6 +19,7 @@ import {
   addLocationOptions,
   type LocationOptions,
   locationOf,
+  locationWordsOf,
 } from '../target/location-options.ts';
 import { abortOnInterrupt } from '../terminal/ending.ts';
 import { ownCommand } from '../terminal/own-command.ts';
@@ -112,7 +113,7 @@ async function joinRunning(
   const { port, bridge: withBridges, move: moves } = options;
   const { workspaceDir, serverDir } = here.place;
   if (port && `${port}` !== new URL(url).port) {
-    const stop = ownCommand('stop');
+    const stop = ownCommand('stop', ...locationWordsOf(options));
     const text = `The server already runs at ${url}: leave --port out, or end it with \`${stop}\`.`;
     throw new LocalError('refused', text);
   }
