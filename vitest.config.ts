@@ -35,8 +35,11 @@ export function insideWorkerd() {
 /** A condition may take long on a busy machine; one that never comes fails all the same. See test/patience.ts. */
 export const PATIENT = { poll: { timeout: 30_000 } };
 
+/** A test that takes seconds takes minutes where many programs want the same processors and disk. */
+const BUSY = { testTimeout: 180_000, hookTimeout: 180_000 };
+
 /** One copy of the program (bin/own-copy.mjs) for all tests, although many have a state folder of their own. */
-const PROGRAMS = { DRAWBRIDGE_PROGRAMS: join(import.meta.dirname, '.build', 'programs') };
+export const PROGRAMS = { DRAWBRIDGE_PROGRAMS: join(import.meta.dirname, '.build', 'programs') };
 
 /** Tests of the Worker run inside workerd, the rest in Node. The tests of `flow` start both together. */
 export default defineConfig({
@@ -53,9 +56,7 @@ export default defineConfig({
           expect: PATIENT,
           include: ['test/worker/**/*.test.ts'],
           exclude: PURE_ROOMS,
-          // The sender of an approval waits up to 5 s for a refusal by the bridge.
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...BUSY,
           // One runtime for all files of a test worker: starting it took most of a file's time.
           isolate: false,
           setupFiles: ['test/worker/fresh-objects.ts', 'test/patience.ts'],
@@ -73,8 +74,7 @@ export default defineConfig({
             'test/{bench,bridge,browser,cli,client,local,machine,package,shared}/**/*.test.ts',
             ...PURE_ROOMS,
           ],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...BUSY,
           maxConcurrency: 2,
           isolate: false,
         },
@@ -86,8 +86,7 @@ export default defineConfig({
           expect: PATIENT,
           setupFiles: 'test/patience.ts',
           include: ['test/flow/**/*.test.ts'],
-          testTimeout: 90_000,
-          hookTimeout: 90_000,
+          ...BUSY,
           isolate: false,
         },
       },

@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { insideWorkerd, PATIENT } from './vitest.config.ts';
+import { insideWorkerd, PATIENT, PROGRAMS } from './vitest.config.ts';
 
 /** The slow tests: thousands of races and schedules, and fuzzing against other programs. `npm test` runs the rest. */
 export default defineConfig({
@@ -22,6 +22,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'node',
+          env: PROGRAMS,
           include: ['test/**/*.deep.ts'],
           exclude: ['test/worker/**'],
           maxConcurrency: 2,

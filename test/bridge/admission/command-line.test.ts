@@ -96,7 +96,6 @@ test.each([
 
 test.skipIf(!existsSync('/bin/bash'))(
   'what runs unasked of generated lines is what the rules allow',
-  { timeout: 60_000 },
   async () => {
     const random = new Random(1);
     const oracle = await createOracle(await temporaryFolder());

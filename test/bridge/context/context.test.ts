@@ -3,7 +3,7 @@ import { access, chmod, rm } from 'node:fs/promises';
 import { type as osType, release, userInfo } from 'node:os';
 import { basename, delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { formatLayout } from '../../../bridge/compute/layout.ts';
 import { readMachineContext } from '../../../bridge/context/context.ts';
 import { findBubblewrap } from '../../../bridge/sandbox/bubblewrap.ts';
@@ -16,7 +16,16 @@ import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-workspace.ts';
 
 const live = new AbortController().signal;
-afterEach(() => vi.unstubAllEnvs());
+beforeEach(() => {
+  // Git takes its time on a busy machine.
+  for (const name of ['lookTimeoutMs', 'gitStatusMs'] as const) {
+    vi.spyOn(CONTEXT_LIMITS, name, 'get').mockReturnValue(60_000 as never);
+  }
+  return () => {
+    vi.restoreAllMocks();
+    vi.unstubAllEnvs();
+  };
+});
 
 /** Git as a person uses it; what the bridge asks it is what is tested. */
 async function git(place: Pick<TemporaryWorkspace, 'root'>, ...args: string[]): Promise<void> {

@@ -69,9 +69,7 @@ test('two folders share one server, which outlives its terminals and is ended by
   expect(await run(b, ['status'])).toMatchObject({ code: 1 });
 });
 
-test('connected folders come back with the server; one that was taken off does not', {
-  timeout: 120_000,
-}, async () => {
+test('connected folders come back with the server; one that was taken off does not', async () => {
   const { run, status } = newBackground();
   const [a, b, c] = [temporaryFolder(), temporaryFolder(), temporaryFolder()];
   for (const folder of [a, b, c]) await run(folder, START);

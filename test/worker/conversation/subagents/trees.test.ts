@@ -8,9 +8,7 @@ const RANDOM_SEEDS = 6;
 
 afterEach(() => vi.restoreAllMocks());
 
-it('a tree of agents loses and doubles nothing, whichever of its objects crash', {
-  timeout: 120_000,
-}, async () => {
+it('a tree of agents loses and doubles nothing, whichever of its objects crash', async () => {
   const seeds = Array.from({ length: RANDOM_SEEDS }, (_, index) => 1 + index);
   expect(await runTrees([...NAMED_SEEDS, ...seeds])).toEqual([]);
 });
