@@ -8,7 +8,7 @@ import { Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { newDeferred } from './deferred.ts';
-import { LEAVE_PASTES_UNMARKED, MARK_PASTES, PasteReader, type Piece } from './pastes.ts';
+import { LEAVE_PASTES_UNMARKED, MARK_PASTES, type PastePiece, PasteReader } from './pastes.ts';
 
 const TYPING_LIMITS = {
   /** Milliseconds without a key after which a burst of keys is complete. It is longer than the gaps within a paste. */
@@ -31,11 +31,11 @@ export interface KeyboardOptions {
 /** Turns off the terminal's own line editing while a caller listens or a question is open. */
 export class Keyboard {
   readonly #options: KeyboardOptions;
-  readonly #screen: Screen;
+  readonly #screen: KeyboardScreen;
   readonly #decoder = new StringDecoder('utf8');
   readonly #pastes = new PasteReader();
   #holders = 0;
-  #editor: Editor;
+  #editor: LineEditor;
   /** Lines of the unfinished entry, above the line in the editor. */
   #lines: string[] = [];
   /** Finished entries that were not read yet. Null is the end of the input (Ctrl-D). */
@@ -56,7 +56,7 @@ export class Keyboard {
 
   constructor(options: KeyboardOptions) {
     this.#options = options;
-    this.#screen = new Screen(options.output);
+    this.#screen = new KeyboardScreen(options.output);
     this.#editor = this.#newEditor();
   }
 
@@ -188,7 +188,7 @@ export class Keyboard {
     if (line !== '') this.#editor.lines.write(line);
   }
 
-  #newEditor(): Editor {
+  #newEditor(): LineEditor {
     return newEditor(this.#screen, this.#history, {
       onLine: (line) => this.#finishLine(line),
       onClose: () => this.#endTyping(),
@@ -266,7 +266,7 @@ export class Keyboard {
     for (const piece of pieces) this.#type(piece);
   };
 
-  #type({ type, text }: Piece): void {
+  #type({ type, text }: PastePiece): void {
     this.#endsWithEnter = type === 'typed' && /[\r\n]$/.test(text);
     if (type === 'pasted') return this.#editor.lines.write(text);
     for (const part of text.split(SIGNAL_KEYS)) {
@@ -362,7 +362,7 @@ const SIGNAL_KEYS = /([\x03\x1a\x1c])/;
 const HAS_KEYS = /[^\P{Cc}\r\n\t]/u;
 
 /** The line being written, as readline edits it. */
-interface Editor {
+interface LineEditor {
   readonly lines: Interface;
   /** Takes keys as a terminal sends them. */
   press(keys: string): void;
@@ -376,7 +376,11 @@ interface EditorEvents {
   onHistory(history: string[]): void;
 }
 
-function newEditor(screen: Screen, history: readonly string[], events: EditorEvents): Editor {
+function newEditor(
+  screen: KeyboardScreen,
+  history: readonly string[],
+  events: EditorEvents,
+): LineEditor {
   const keys = new Readable({ read() {} });
   const options = { input: keys, output: screen, terminal: true, history: [...history] };
   const lines = createInterface(options);
@@ -397,7 +401,7 @@ function newEditor(screen: Screen, history: readonly string[], events: EditorEve
 }
 
 /** The output of editors. It shows nothing while no prompt is open. */
-class Screen extends Writable {
+class KeyboardScreen extends Writable {
   isShown = false;
   readonly #output: KeyOutput;
 

@@ -55,18 +55,18 @@ function giveBack(path: string, id: string): void {
   }
 }
 
-const Claim = z.object({
+const LockClaim = z.object({
   id: z.string(),
   pid: z.int().positive(),
   /** Tells the process from a later one with the same number. Empty where the system does not say. */
   started: z.string(),
 });
-type Claim = z.infer<typeof Claim>;
+type LockClaim = z.infer<typeof LockClaim>;
 
 const Release = z.object({ released: z.string() });
 
 /** Begins with a line end, so that the entry has its own line even after one that a crash cut short. */
-function append(path: string, entry: Claim | z.infer<typeof Release>): void {
+function append(path: string, entry: LockClaim | z.infer<typeof Release>): void {
   const { O_RDWR, O_APPEND, O_CREAT } = constants;
   const file = openPlain(path, O_RDWR | O_APPEND | O_CREAT);
   try {
@@ -111,11 +111,11 @@ function unusable(path: string, cause?: unknown): LocalError {
   return new LocalError('failed', text, { cause });
 }
 
-function findHolder(text: string): Claim | undefined {
+function findHolder(text: string): LockClaim | undefined {
   const entries = text.split('\n').map(toEntry);
   const released = new Set(entries.map((entry) => Release.safeParse(entry).data?.released));
   return entries
-    .map((entry) => Claim.safeParse(entry).data)
+    .map((entry) => LockClaim.safeParse(entry).data)
     .find((claim) => claim !== undefined && !released.has(claim.id) && isAlive(claim));
 }
 
@@ -128,7 +128,7 @@ function toEntry(line: string): unknown {
   }
 }
 
-function isAlive({ pid, started }: Claim): boolean {
+function isAlive({ pid, started }: LockClaim): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {

@@ -7,7 +7,7 @@ export const LEAVE_PASTES_UNMARKED = '\x1b[?2004l';
 const START = '\x1b[200~';
 const END = '\x1b[201~';
 
-export interface Piece {
+export interface PastePiece {
   readonly type: 'typed' | 'pasted';
   readonly text: string;
 }
@@ -30,9 +30,9 @@ export class PasteReader {
     return this.#held !== '';
   }
 
-  read(text: string): Piece[] {
+  read(text: string): PastePiece[] {
     let rest = this.#held + text;
-    const pieces: Piece[] = [];
+    const pieces: PastePiece[] = [];
     for (;;) {
       const mark = this.#isPasting ? END : START;
       const at = rest.indexOf(mark);
@@ -49,15 +49,15 @@ export class PasteReader {
   }
 
   /** Called after a pause: held-back text is no mark, and a paste without an end is over. */
-  flush(): Piece[] {
-    const pieces: Piece[] = [];
+  flush(): PastePiece[] {
+    const pieces: PastePiece[] = [];
     this.#add(pieces, this.#held);
     this.#held = '';
     this.#isPasting = false;
     return pieces;
   }
 
-  #add(pieces: Piece[], text: string): void {
+  #add(pieces: PastePiece[], text: string): void {
     if (text === '') return;
     if (!this.#isPasting) pieces.push({ type: 'typed', text });
     else pieces.push({ type: 'pasted', text: this.#pasted(text) });

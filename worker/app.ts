@@ -12,7 +12,7 @@ import { ENDPOINTS } from './api/openapi/endpoints.ts';
 import { allowOrigins } from './api/origins.ts';
 import { CALLS, failedCall, serveCall } from './connect/service.ts';
 import { dropBody } from './desk/read-text.ts';
-import type { Access, Endpoint } from './endpoint.ts';
+import type { Endpoint, EndpointAccess } from './endpoint.ts';
 import { logEvent } from './health/log.ts';
 import { metrics } from './health/metrics.ts';
 import { isOpenAiPath, toOpenAiResponse } from './openai/errors.ts';
@@ -38,7 +38,7 @@ app.use('*', limitRate);
 for (const endpoint of endpointsFor('user', 'stream')) serve(endpoint);
 for (const path of CALLS.keys()) app.post(path, serveCall);
 
-function endpointsFor(...accesses: readonly Access[]): readonly Endpoint[] {
+function endpointsFor(...accesses: readonly EndpointAccess[]): readonly Endpoint[] {
   return ENDPOINTS.filter(({ access }) => accesses.includes(access));
 }
 

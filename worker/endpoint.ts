@@ -24,7 +24,7 @@ export const TAGS = {
  * The token that an operation needs. `open`: none. `user`: a user's token. `stream`: a user's token, or a ticket for
  * the stream. `bridge`: a bridge's token. `metrics`: METRICS_TOKEN, which is no token of an account.
  */
-export type Access = 'open' | 'user' | 'stream' | 'bridge' | 'metrics';
+export type EndpointAccess = 'open' | 'user' | 'stream' | 'bridge' | 'metrics';
 
 /** A value in the path, the query or a header. */
 export interface Parameter {
@@ -57,7 +57,7 @@ export interface Header extends Parameter {
 }
 
 /** One content type of a success. */
-export type Content =
+export type AnswerContent =
   | { readonly type: 'application/json'; readonly schema: z.ZodType }
   | { readonly type: 'text/markdown' | 'text/plain' }
   | {
@@ -67,22 +67,26 @@ export type Content =
       readonly examples: Readonly<Record<string, { summary: string; value: string }>>;
     };
 
-export interface Answer {
+export interface EndpointAnswer {
   readonly status: 101 | 200 | 201 | 204;
   readonly description: string;
-  readonly content?: readonly Content[];
+  readonly content?: readonly AnswerContent[];
   /** Descriptions of the headers, by name. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** An error that has no {@link ErrorCode}. */
-export interface Refusal {
+export interface EndpointRefusal {
   readonly status: number;
   readonly code: string;
 }
 
 /** A success as JSON. */
-export function jsonAnswer(status: 200 | 201, description: string, schema: z.ZodType): Answer {
+export function jsonAnswer(
+  status: 200 | 201,
+  description: string,
+  schema: z.ZodType,
+): EndpointAnswer {
   return { status, description, content: [{ type: 'application/json', schema }] };
 }
 
@@ -94,7 +98,7 @@ export interface Operation {
   readonly tag: keyof typeof TAGS;
   readonly summary: string;
   readonly description?: string;
-  readonly access: Access;
+  readonly access: EndpointAccess;
   /** `run` if the operation begins a run. It then counts against both limits, of runs and of requests. */
   readonly rate?: 'run';
   /** The parameters in the path. */
@@ -102,10 +106,10 @@ export interface Operation {
   readonly query?: Query;
   readonly headers?: readonly Header[];
   readonly body?: { readonly schema: z.ZodType; readonly example: unknown };
-  readonly answers: readonly Answer[];
+  readonly answers: readonly EndpointAnswer[];
   /** Errors beyond those that follow from `access`, `query`, `headers` and `body` (api/openapi/refusals.ts). */
   readonly errors?: readonly ErrorCode[];
-  readonly refusals?: readonly Refusal[];
+  readonly refusals?: readonly EndpointRefusal[];
 }
 
 /** An operation with its handler. worker/app.ts serves only endpoints, and `/openapi.json` describes all of them. */

@@ -215,7 +215,7 @@ export interface ForkSource extends ForkPoint {
 }
 
 /** A page of a conversation's rows, with the properties that the copy takes over. */
-export interface ForkPage extends Page {
+export interface ForkPage extends TablePage {
   readonly bridge: string | null;
   readonly title: string;
   /** The last response that is copied; 0 if there is none. */
@@ -223,7 +223,7 @@ export interface ForkPage extends Page {
 }
 
 /** Rows as the tables hold them. */
-export interface Page {
+export interface TablePage {
   readonly rows: readonly { readonly table: TableName; readonly row: StoredRow }[];
   /** Null after the last one. */
   readonly next: PageStart | null;
@@ -252,10 +252,10 @@ export interface TunnelPort extends Rpc.DurableObjectBranded {
    * cannot look, or does not answer within CONTEXT_LIMITS.waitMs; longer where the message mentions something. Null like
    * {@link describe}.
    */
-  look(account: string, message?: MessageLook): Promise<Look | null>;
+  look(account: string, message?: MessageLook): Promise<BridgeLook | null>;
 
   /** The bridge as its owner sees it. Null like {@link describe}. */
-  status(account: string): BridgeStatus | null;
+  status(account: string): BridgeState | null;
 
   /** The bridge with its MCP servers. Null like {@link describe}. */
   details(account: string): Omit<BridgeDetails, 'lastConnected'> | null;
@@ -289,7 +289,7 @@ export interface MachineSeen extends Omit<Machine, 'offers' | 'findings'> {
 }
 
 /** A bridge as it is known now, what it found for the message, and the number of rows that the look wrote. */
-export interface Look {
+export interface BridgeLook {
   readonly known: MachineSeen;
   readonly findings?: Findings;
   readonly rows: number;
@@ -305,7 +305,7 @@ export type AnswerState =
   | { readonly state: 'over' };
 
 /** A bridge's listing without the time of its connection, which only the account knows. */
-export type BridgeStatus = Omit<BridgeInfo, 'lastConnected'>;
+export type BridgeState = Omit<BridgeInfo, 'lastConnected'>;
 
 /** One account: its bridges and conversations. */
 export interface AccountPort extends Rpc.DurableObjectBranded {
@@ -322,7 +322,7 @@ export interface AccountPort extends Rpc.DurableObjectBranded {
    * At the end of a response. Lists the conversation if it is not listed, and adds to its text: one row. Adds what it has
    * spent, unless that is counted: one row for each model.
    */
-  answered(answered: Answered): void;
+  answered(answered: AnsweredExchange): void;
 
   /** Updates the listing. Uses `updatedMs` only if the conversation was not listed. Adds `spent`, once for each call. */
   update(conversation: Listed, spent?: UsageEntry): ConversationInfo;
@@ -334,7 +334,7 @@ export interface AccountPort extends Rpc.DurableObjectBranded {
   counted(conversationId: string): number | null;
 
   /** Adds what a conversation has spent, apart from an answer. Changes nothing if it is counted. */
-  count(conversationId: string, spent: Spent): void;
+  count(conversationId: string, spent: SpentSince): void;
 
   usage(range: UsageRange): { items: UsageList['items']; hasMore: boolean };
 
@@ -353,7 +353,7 @@ export interface AccountPort extends Rpc.DurableObjectBranded {
   list(query: ListQuery): ConversationList;
 
   /** The agents among the conversations. */
-  agents(query: AgentsQuery): AgentList;
+  agents(query: AgentListQuery): AgentList;
 
   /** Uses a ticket up. False if it was used before. */
   redeem(ticketId: string, expiresMs: number): boolean;
@@ -379,14 +379,14 @@ export interface Listed {
 }
 
 /** A conversation at the end of a response. `text` is the searchable text of the exchange. */
-export interface Answered extends Listed {
+export interface AnsweredExchange extends Listed {
   readonly text: string;
   /** Null where nothing is new. */
-  readonly spent: Spent | null;
+  readonly spent: SpentSince | null;
 }
 
 /** What the runs of a conversation after `after`, up to `through`, have spent. */
-export interface Spent {
+export interface SpentSince {
   readonly after: number;
   readonly through: number;
   readonly entries: readonly UsageEntry[];
@@ -418,7 +418,7 @@ export interface ListQuery {
   readonly bridgeId?: string | undefined;
 }
 
-export interface AgentsQuery extends Pick<ListQuery, 'limit' | 'after'> {
+export interface AgentListQuery extends Pick<ListQuery, 'limit' | 'after'> {
   /** Undefined for all that are not archived; `any` for all. */
   readonly status: AgentStatus | 'any' | undefined;
 }

@@ -4,7 +4,7 @@ import { isUnitStart, likenessOf } from './likeness.ts';
 import { INFORMATIVE_WEIGHT, weighLine } from './lines.ts';
 
 /** A place of a block, from its first to its last unchanged line: lines `from` up to but not including `to`. */
-export interface Place {
+export interface BlockPlace {
   readonly from: number;
   readonly to: number;
   /** The block's lines that stand there, from index `first` up to but not including `last`. */
@@ -72,7 +72,7 @@ export interface Sought {
  * For every end the best beginning, and for every beginning the best end, each with at least one informative line.
  * Null where finding them would take too long.
  */
-export function findPlaces(ground: Ground, sought: Sought): Place[] | null {
+export function findPlaces(ground: Ground, sought: Sought): BlockPlace[] | null {
   const { lines, startsFile, endsFile } = sought;
   const { length } = ground.lines;
   const gains = gainsOf(ground, lines);
@@ -90,8 +90,8 @@ export function findPlaces(ground: Ground, sought: Sought): Place[] | null {
     true,
   );
   if (ground.left < 0) return null;
-  const places = new Map<string, Place>();
-  const add = (place: Place) => {
+  const places = new Map<string, BlockPlace>();
+  const add = (place: BlockPlace) => {
     const key = `${place.from} ${place.to}`;
     if (place.score > (places.get(key)?.score ?? 0)) places.set(key, place);
   };
@@ -102,7 +102,7 @@ export function findPlaces(ground: Ground, sought: Sought): Place[] | null {
   return [...found, ...repeatsOf(ground, lines, found)];
 }
 
-function mirrored(place: Place, length: number, rows: number): Place {
+function mirrored(place: BlockPlace, length: number, rows: number): BlockPlace {
   const mirror = ({ from, to, first, last }: Gap) => ({
     from: length - to,
     to: length - from,
@@ -113,7 +113,11 @@ function mirrored(place: Place, length: number, rows: number): Place {
 }
 
 /** A better but impossible place can hide one that is as good as another: equal runs of lines are all places. */
-function repeatsOf(ground: Ground, lines: readonly string[], found: readonly Place[]): Place[] {
+function repeatsOf(
+  ground: Ground,
+  lines: readonly string[],
+  found: readonly BlockPlace[],
+): BlockPlace[] {
   const known = new Set(found.map(({ from, to, first }) => `${from} ${to} ${first}`));
   return found.slice(0, REPEATED_PLACES).flatMap((place) => {
     if (place.gaps.length > 0 || place.to - place.from !== place.last - place.first) return [];
@@ -196,7 +200,7 @@ interface Rows extends Sought {
   readonly versions: readonly (Versions | undefined)[];
 }
 
-interface Path extends Place {
+interface Path extends BlockPlace {
   readonly isStrong: boolean;
   /** Whether its last line only resembles the file's. */
   readonly isLike: boolean;

@@ -3,7 +3,7 @@ import { lineTexts } from './lines.ts';
 import { isMarker } from './markers.ts';
 
 /** A piece of an edit between two markers, or between a marker and an end of the edit. */
-export interface Block {
+export interface EditBlock {
   readonly lines: readonly string[];
   /** The number of its first line in the edit, counted from 1. */
   readonly number: number;
@@ -18,15 +18,15 @@ export interface Block {
 
 /** A block and the lines of the file that it replaces, from index `from` up to but not including `to`. */
 export interface PlacedBlock {
-  readonly block: Block;
+  readonly block: EditBlock;
   readonly from: number;
   readonly to: number;
 }
 
 /** Blank lines at the ends of a piece are layout. Pieces of only blank lines are dropped. */
-export function parseBlocks(edit: string): Block[] {
+export function parseBlocks(edit: string): EditBlock[] {
   const lines = lineTexts(edit);
-  const blocks: Block[] = [];
+  const blocks: EditBlock[] = [];
   let start = 0;
   const closeBlock = (end: number) => {
     const isBlank = (line: string | undefined) => line?.trim() === '';

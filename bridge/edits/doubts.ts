@@ -1,10 +1,13 @@
 /** Finds in a merge what the edit can hardly mean. */
 import { countOf, type Ground } from './anchors.ts';
-import type { Block, PlacedBlock } from './blocks.ts';
+import type { EditBlock, PlacedBlock } from './blocks.ts';
 import { indentOf, isCloser, isInformative, likenessOf } from './likeness.ts';
 
 /** The block that makes an unchanged line of the file belong to another unit than before, if any. */
-export function findTorn(file: readonly string[], placed: readonly PlacedBlock[]): Block | null {
+export function findTorn(
+  file: readonly string[],
+  placed: readonly PlacedBlock[],
+): EditBlock | null {
   // New lines have the index -2: it is no owner's.
   const merged: { line: string; at: number; placed: PlacedBlock | undefined }[] = [];
   let at = 0;

@@ -1,7 +1,14 @@
 /** Merges an edit that leaves out unchanged parts. */
 import { TOOL_LIMITS } from '../../shared/limits.ts';
-import { countOf, findPlaces, type Gap, type Ground, type Place, toGround } from './anchors.ts';
-import { type Block, type PlacedBlock, parseBlocks } from './blocks.ts';
+import {
+  type BlockPlace,
+  countOf,
+  findPlaces,
+  type Gap,
+  type Ground,
+  toGround,
+} from './anchors.ts';
+import { type EditBlock, type PlacedBlock, parseBlocks } from './blocks.ts';
 import { type Chain, chainsOf } from './chains.ts';
 import { findTorn, isTight, losesUnit } from './doubts.ts';
 import { decideEdge } from './edges.ts';
@@ -67,21 +74,21 @@ export function mergeEdit(text: string, edit: string): Merged {
 }
 
 /** Where the blocks stand. Refuses when another choice fits nearly as well and leads to another text. */
-function placeBlocks(ground: Ground, blocks: readonly Block[]): PlacedBlock[] | EditRefusal {
+function placeBlocks(ground: Ground, blocks: readonly EditBlock[]): PlacedBlock[] | EditRefusal {
   const isBalanced = balanceOf(ground.lines) === 0;
-  const candidates: Place[][] = [];
+  const candidates: BlockPlace[][] = [];
   for (const block of blocks) {
     const places = placesOf(ground, block);
     if (places === null) return fitsEverywhere(block);
     if (places.length === 0) return noAnchor(ground, block);
     candidates.push(places);
   }
-  let best: { placed: PlacedBlock[]; places: readonly Place[]; score: number } | undefined;
+  let best: { placed: PlacedBlock[]; places: readonly BlockPlace[]; score: number } | undefined;
   let impossible: EditRefusal | undefined;
   const seen = new Set<string>();
   let chains = chainsOf(candidates);
   for (let next = 0; next < chains.length; next++) {
-    const { score, index, span, spans } = chains[next] as Chain<Place>;
+    const { score, index, span, spans } = chains[next] as Chain<BlockPlace>;
     // The best chain itself, found through one of its places.
     if (best?.places[index] === span) continue;
     if (best !== undefined && score < best.score - Math.max(...MARGINS)) break;
@@ -92,7 +99,7 @@ function placeBlocks(ground: Ground, blocks: readonly Block[]): PlacedBlock[] | 
     if (seen.has(key)) continue;
     seen.add(key);
     if (seen.size > TOOL_LIMITS.maxMergeReadings)
-      return best === undefined && impossible ? impossible : fitsEverywhere(blocks[0] as Block);
+      return best === undefined && impossible ? impossible : fitsEverywhere(blocks[0] as EditBlock);
     const settled = settle(ground, blocks, places, isBalanced);
     if (settled.state === 'impossible') {
       impossible ??= settled.refusal;
@@ -125,8 +132,8 @@ const MARGINS = [MARGIN, LOOSE_MARGIN, DELETION_MARGIN, IDLE_MARGIN];
 function marginOf(
   ground: Ground,
   placed: readonly PlacedBlock[],
-  places: readonly Place[],
-  rivals: readonly Place[],
+  places: readonly BlockPlace[],
+  rivals: readonly BlockPlace[],
 ): number {
   const margins = places.map((place, index) => {
     if (place.from === rivals[index]?.from && place.to === rivals[index]?.to) return 0;
@@ -156,12 +163,12 @@ function onlyDeletes(ground: Ground, { block, from, to }: PlacedBlock): boolean 
 }
 
 /** A block without a marker may also stand at the edge of the file with none of its lines. */
-function placesOf(ground: Ground, block: Block): Place[] | null {
+function placesOf(ground: Ground, block: EditBlock): BlockPlace[] | null {
   const { startsFile, endsFile } = block;
   const lines = block.lines.map((line) => line.trimEnd());
   const places = findPlaces(ground, { lines, startsFile, endsFile });
   const { length } = ground.lines;
-  const edges: Place[] = [];
+  const edges: BlockPlace[] = [];
   if (startsFile)
     edges.push({ from: 0, to: 0, first: 0, last: 0, score: 0, gaps: [], isLoose: false });
   if (endsFile) {
@@ -191,14 +198,14 @@ type Settled =
 /** Decides at both ends of each block what its new lines there replace. */
 function settle(
   ground: Ground,
-  blocks: readonly Block[],
-  places: readonly Place[],
+  blocks: readonly EditBlock[],
+  places: readonly BlockPlace[],
   isBalanced: boolean,
 ): Settled {
   const file = ground.lines;
   const placed: PlacedBlock[] = [];
   for (const [index, { from, to, first, last, gaps }] of places.entries()) {
-    const block = blocks[index] as Block;
+    const block = blocks[index] as EditBlock;
     const lines = block.lines.map((line) => line.trimEnd());
     const isEmpty = first === last;
     const isBare = !lines.slice(first, last).some(isInformative);
@@ -329,7 +336,7 @@ function isBeside(lines: readonly string[], line: string): boolean {
 }
 
 /** At the edge of the file the blank lines beside the marker belong to what is added. */
-function withBlanks(block: Block): Block {
+function withBlanks(block: EditBlock): EditBlock {
   const blanks = (count: number) => Array.from({ length: count }, () => '');
   const { above, below } = block.blanks;
   return { ...block, lines: [...blanks(above), ...block.lines, ...blanks(below)] };
@@ -350,7 +357,7 @@ function keepsOwner(
 }
 
 /** Whether new text for the edge of the file has lines of the file that are as shallow as any: then a marker was forgotten. */
-function startsWithContext(ground: Ground, lines: readonly string[], block: Block): boolean {
+function startsWithContext(ground: Ground, lines: readonly string[], block: EditBlock): boolean {
   const strong = lines.filter((line) => line !== '');
   const depth = strong.reduce((least, line) => Math.min(least, indentOf(line)), Infinity);
   const edge = block.endsFile ? ground.lines.at(-1) : ground.lines[0];
@@ -423,7 +430,7 @@ function findDeletion(file: readonly string[], placed: readonly PlacedBlock[]): 
   return null;
 }
 
-function tearsUnit(block: Block): EditRefusal {
+function tearsUnit(block: EditBlock): EditRefusal {
   return refuse(
     'AMBIGUOUS',
     `The block at line ${block.number} of the edit would put lines that stay into another function or section: give the ` +
@@ -440,7 +447,7 @@ function noChange(): EditRefusal {
 
 const quote = (line: string) => `\`${line.trim().slice(0, TOOL_LIMITS.maxHintLineChars)}\``;
 
-function noAnchor(ground: Ground, block: Block): EditRefusal {
+function noAnchor(ground: Ground, block: EditBlock): EditRefusal {
   const near = block.lines.find(
     (line) => isInformative(line) && countOf(ground, line.trimEnd()) === 0,
   );
@@ -459,7 +466,7 @@ function wrongOrder(): EditRefusal {
   );
 }
 
-function fitsEverywhere(block: Block): EditRefusal {
+function fitsEverywhere(block: EditBlock): EditRefusal {
   return refuse(
     'AMBIGUOUS',
     `The block at line ${block.number} of the edit, or those before it, fits the file at too many places to compare them: ` +
@@ -468,9 +475,9 @@ function fitsEverywhere(block: Block): EditRefusal {
 }
 
 function ambiguous(
-  blocks: readonly Block[],
+  blocks: readonly EditBlock[],
   best: readonly PlacedBlock[],
-  rival: readonly Place[],
+  rival: readonly BlockPlace[],
 ): EditRefusal {
   const index = Math.max(
     0,
@@ -488,7 +495,7 @@ function formatSpan(span: { from: number; to: number } | undefined): string {
   return span === undefined ? '' : `${span.from + 1}-${span.to}`;
 }
 
-function cutsEdge(block: Block): EditRefusal {
+function cutsEdge(block: EditBlock): EditRefusal {
   return refuse(
     'TOO_MUCH_DELETED',
     `The block at line ${block.number} of the edit has no marker at the edge of the file, so the lines there would be ` +
@@ -496,7 +503,12 @@ function cutsEdge(block: Block): EditRefusal {
   );
 }
 
-function unclearEdge(block: Block, file: readonly string[], from: number, to: number): EditRefusal {
+function unclearEdge(
+  block: EditBlock,
+  file: readonly string[],
+  from: number,
+  to: number,
+): EditRefusal {
   return refuse(
     'AMBIGUOUS',
     `The block at line ${block.number} of the edit has new lines beside a marker, and it is unclear whether they replace ` +

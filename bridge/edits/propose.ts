@@ -87,7 +87,7 @@ export function proposalOf(before: SourceText | null, after: string, data: strin
 }
 
 /** A request whose file is decoded. */
-interface Source {
+interface DecodedEdit {
   readonly name: string;
   readonly before: SourceText | null;
   readonly standing: Standing;
@@ -99,7 +99,7 @@ interface Rewritten {
   readonly note: string;
 }
 
-function rewrite({ edit, ...source }: Source & { readonly edit: Edit }): Rewritten {
+function rewrite({ edit, ...source }: DecodedEdit & { readonly edit: Edit }): Rewritten {
   const { name, before } = source;
   switch (edit.kind) {
     case 'replace':
@@ -116,7 +116,7 @@ function rewrite({ edit, ...source }: Source & { readonly edit: Edit }): Rewritt
 
 /** A file that was never read may be edited too: an exact copy of its text is proof enough. */
 function replacePiece(
-  { name, standing }: Source,
+  { name, standing }: DecodedEdit,
   before: SourceText,
   { search, replacement, all }: Extract<Edit, { kind: 'replace' }>,
 ): Rewritten {
@@ -139,7 +139,7 @@ const LENIENCE: Readonly<Record<Rung, string>> = {
 };
 
 /** A file that was never read may be merged into: the unchanged lines around each change are proof enough. */
-function mergePieces({ name, standing }: Source, before: SourceText, edit: string): Rewritten {
+function mergePieces({ name, standing }: DecodedEdit, before: SourceText, edit: string): Rewritten {
   assertSeen(name, before.text, standing, { mustBeRead: false });
   const merged = mergeEdit(before.text, edit);
   if (!merged.ok) throw new ToolFailure(merged.code, `${name}: ${merged.message}`);
@@ -165,7 +165,7 @@ const LARGEST_LOSS = 1 / 3;
  * An existing file must have been read, unless it already has this content: then the same call may run again. The file
  * keeps its byte order mark, and its CRLF line ends where the new content has none.
  */
-function replaceWhole({ name, before, standing }: Source, contents: string): Rewritten {
+function replaceWhole({ name, before, standing }: DecodedEdit, contents: string): Rewritten {
   const after = inStyleOf(before, contents.replace(/^\uFEFF/, ''));
   if (before !== null && before.text !== after) {
     assertSeen(name, before.text, standing, { mustBeRead: true });

@@ -27,7 +27,7 @@ export interface GuardedCommand {
 }
 
 /** A running command: its text, when it began, and the call that it belongs to. */
-interface Running {
+interface CommandAtWork {
   readonly command: string;
   readonly sinceMs: number;
   readonly call: LogIds;
@@ -41,7 +41,7 @@ export class WorkspaceGuard {
   readonly #workspace: string;
   readonly #looks: Looks;
   readonly #telling: QuarantineTelling;
-  readonly #running = new Map<symbol, Running>();
+  readonly #running = new Map<symbol, CommandAtWork>();
   /** The ends of commands whose calls have returned. */
   readonly #endings = new Set<Promise<void>>();
   #turn: Promise<unknown> = Promise.resolve();

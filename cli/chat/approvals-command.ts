@@ -17,7 +17,7 @@ import {
 import { EXIT_HELP } from '../terminal/exit-codes.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import { jsonLine, openTerminal, type Terminal } from '../terminal/terminal.ts';
-import { type Asking, askApproval } from './approvals.ts';
+import { type ApprovalDesk, askApproval } from './approvals.ts';
 import type { Chat } from './chat.ts';
 import { askClarification } from './clarifications.ts';
 
@@ -41,7 +41,7 @@ export function registerApprovals(program: Command): void {
 
 /** Shows one after the other. Asks until the person leaves one open; the rest is shown only. */
 export async function answerApprovals(
-  place: Omit<Asking, 'conversationId'> & Pick<Chat, 'targetWords'>,
+  place: Omit<ApprovalDesk, 'conversationId'> & Pick<Chat, 'targetWords'>,
   { json }: Pick<ApprovalsOptions, 'json'>,
 ): Promise<void> {
   const { client, terminal, targetWords } = place;

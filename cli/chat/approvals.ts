@@ -14,8 +14,8 @@ import { type Chat, sayUnlessCounted } from './chat.ts';
  * `refused` means that the server did not take the answer, and `open` that there was none.
  */
 export async function askApproval(
-  chat: Asking,
-  question: Question,
+  chat: ApprovalDesk,
+  question: AskedApproval,
   signal: AbortSignal,
 ): Promise<'sent' | 'refused' | 'open'> {
   const { terminal, device } = chat;
@@ -34,15 +34,15 @@ export async function askApproval(
 }
 
 /** Where the person is asked, and what signs. */
-export type Asking = Pick<Chat, 'client' | 'device' | 'terminal' | 'conversationId' | 'own'>;
+export type ApprovalDesk = Pick<Chat, 'client' | 'device' | 'terminal' | 'conversationId' | 'own'>;
 
-type Question = Pick<ApprovalEvent, 'callId' | 'bridgeId' | 'nonce' | 'proposal' | 'newText'>;
+type AskedApproval = Pick<ApprovalEvent, 'callId' | 'bridgeId' | 'nonce' | 'proposal' | 'newText'>;
 
 async function askUntilClear(
-  { terminal, own }: Asking,
-  { proposal, newText, bridgeId }: Question,
+  { terminal, own }: ApprovalDesk,
+  { proposal, newText, bridgeId }: AskedApproval,
   signal: AbortSignal,
-): Promise<Answer | undefined> {
+): Promise<ApprovalReply | undefined> {
   const canBeAlways = own?.bridgeId === bridgeId && offerOf(proposal) !== undefined;
   const file = await changeable(proposal, newText);
   const yes = yesWords(proposal, canBeAlways);
@@ -69,7 +69,7 @@ async function askUntilClear(
 
 /** The proposed file; undefined where it is not known, or where the server has sent another one. */
 async function changeable(
-  proposal: Question['proposal'],
+  proposal: AskedApproval['proposal'],
   newText: string | undefined,
 ): Promise<{ readonly path: string; readonly text: string } | undefined> {
   if (proposal.kind !== 'edit' || newText === undefined) return undefined;
@@ -77,9 +77,9 @@ async function changeable(
 }
 
 async function send(
-  { client, conversationId = '' }: Asking,
-  question: Question,
-  { decision, message, content }: Answer,
+  { client, conversationId = '' }: ApprovalDesk,
+  question: AskedApproval,
+  { decision, message, content }: ApprovalReply,
   device: Device,
 ): Promise<void> {
   const asked = { ...question, conversationId };
@@ -94,6 +94,6 @@ const NO_KEY =
   "This machine has no key that the bridge knows. Answer the question in the bridge's terminal or on a device " +
   'that the bridge knows; `drawbridge devices show` makes this machine one. Ctrl-C cancels the answer.';
 
-interface Answer extends TypedAnswer {
+interface ApprovalReply extends TypedAnswer {
   readonly content?: string;
 }

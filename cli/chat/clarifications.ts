@@ -40,7 +40,7 @@ async function askUntilClear(
   question: Question,
   place: string,
   signal: AbortSignal,
-): Promise<Exclude<Choice, { type: 'unclear' }> | undefined> {
+): Promise<Exclude<TypedChoice, { type: 'unclear' }> | undefined> {
   const how = question.allowMultiple ? 'numbers' : 'a number';
   const words = `Answer${place} (${how}, or your own words; Enter alone skips it): `;
   while (true) {
@@ -53,14 +53,14 @@ async function askUntilClear(
 }
 
 /** The meaning of what the person typed. */
-export type Choice =
+export type TypedChoice =
   | { readonly type: 'answer'; readonly answer: Pick<Answer, 'optionIds' | 'text'> }
   | { readonly type: 'passed' }
   /** `why` is shown to the person before the question is asked again. */
   | { readonly type: 'unclear'; readonly why: string };
 
 /** Numbers alone always name options, so that a wrong number does not count as a text answer. */
-export function parseChoice(typed: string, { options, allowMultiple }: Question): Choice {
+export function parseChoice(typed: string, { options, allowMultiple }: Question): TypedChoice {
   const text = typed.trim();
   if (text === '') return { type: 'passed' };
   if (text.length > REQUEST_LIMITS.maxReasonChars) {
@@ -74,6 +74,6 @@ export function parseChoice(typed: string, { options, allowMultiple }: Question)
   return { type: 'answer', answer: { optionIds } };
 }
 
-function unclear(why: string): Choice {
+function unclear(why: string): TypedChoice {
   return { type: 'unclear', why };
 }

@@ -12,19 +12,19 @@ import { openChat } from './command.ts';
 import { EXIT_CODES } from './run-chat.ts';
 import { executePlan, executePlanFile, type NewestPlan, savePlan } from './turn.ts';
 
-interface PlanOptions extends TargetOptions {
+interface PlanCommandOptions extends TargetOptions {
   readonly conversation?: string;
   readonly json: boolean;
 }
 
-interface ExecuteOptions extends PlanOptions {
+interface ExecuteOptions extends PlanCommandOptions {
   readonly mode: 'agent' | 'debug';
   readonly model?: string;
   readonly file?: string;
   readonly reasoning: boolean;
 }
 
-interface SaveOptions extends PlanOptions {
+interface SaveOptions extends PlanCommandOptions {
   readonly name?: string;
 }
 
@@ -74,7 +74,7 @@ function registerSave(group: Command): void {
 
 /** The chat with the newest plan of the conversation that the options name. */
 async function openPlan(
-  options: PlanOptions & { readonly reasoning?: boolean },
+  options: PlanCommandOptions & { readonly reasoning?: boolean },
   mode: string,
 ): Promise<{ readonly chat: Chat; readonly plan: NewestPlan }> {
   const terminal = openTerminal(process, process.env, { machine: options.json });

@@ -13,7 +13,7 @@ import { type Chat, sayWhereToAnswer } from './chat.ts';
 import { askClarification } from './clarifications.ts';
 
 /** A question, with the document that shows it. A subagent's question is answered at the subagent's conversation. */
-interface Question {
+interface ShownQuestion {
   readonly key: string;
   readonly documentId: string;
   readonly conversationId: string | undefined;
@@ -21,15 +21,15 @@ interface Question {
 }
 
 /** A question that waits for its turn, or for the person. */
-interface Open {
-  readonly question: Question;
+interface QueuedQuestion {
+  readonly question: ShownQuestion;
   readonly withdrawn: AbortController;
 }
 
 /** Asks only for the answers: the screen already shows the questions. */
 export class Questions {
   readonly #chat: Chat;
-  readonly #open = new Map<string, Open>();
+  readonly #open = new Map<string, QueuedQuestion>();
   #asked: Promise<void> = Promise.resolve();
 
   constructor(chat: Chat) {
@@ -72,7 +72,7 @@ export class Questions {
     await this.#asked;
   }
 
-  #withdraw(isOver: (question: Question) => boolean): void {
+  #withdraw(isOver: (question: ShownQuestion) => boolean): void {
     for (const { question, withdrawn } of this.#open.values()) {
       if (isOver(question)) withdrawn.abort();
     }
@@ -81,7 +81,7 @@ export class Questions {
 
 async function ask(
   chat: Chat,
-  { event, conversationId = chat.conversationId }: Question,
+  { event, conversationId = chat.conversationId }: ShownQuestion,
   signal: AbortSignal,
 ): Promise<void> {
   if (signal.aborted) return;
@@ -95,7 +95,7 @@ async function ask(
 }
 
 /** The question that an event asks, or the open questions of a snapshot's documents. */
-function questionsOf(event: StreamEvent): Question[] {
+function questionsOf(event: StreamEvent): ShownQuestion[] {
   if (event.type === 'approval_request' || event.type === 'clarification_request') {
     return [ownQuestion(event)];
   }
@@ -108,15 +108,15 @@ function questionsOf(event: StreamEvent): Question[] {
   });
 }
 
-function ownQuestion(event: ApprovalEvent | ClarificationEvent): Question {
+function ownQuestion(event: ApprovalEvent | ClarificationEvent): ShownQuestion {
   const { documentId } = event;
   const key = event.type === 'approval_request' ? `${event.callId} ${event.nonce}` : documentId;
   return { key, documentId, conversationId: undefined, event };
 }
 
-function questionOfSubagent(documentId: string, one: SubagentAsk): Question {
+function questionOfSubagent(documentId: string, one: SubagentAsk): ShownQuestion {
   const { conversationId } = one;
-  const event: Question['event'] =
+  const event: ShownQuestion['event'] =
     one.kind === 'approval'
       ? { ...one, type: 'approval_request' }
       : { ...one, type: 'clarification_request' };

@@ -1,7 +1,7 @@
 /** Shows the events of a response to a person, to a person and a pipe, or to a program. */
 import type { Positioned } from '../../client/index.ts';
 import { nothingShown, type RenderState, renderEvent } from '../render/render.ts';
-import type { View } from '../render/text.ts';
+import type { ResponseView } from '../render/text.ts';
 import { type Paint, plain } from '../terminal/paint.ts';
 import { jsonLine, type Terminal } from '../terminal/terminal.ts';
 
@@ -25,7 +25,7 @@ export function openScreen(terminal: Terminal, format: 'text' | 'json'): Screen 
   };
 }
 
-function newView(view: View, paint: Paint, write: (text: string) => void): Screen {
+function newView(view: ResponseView, paint: Paint, write: (text: string) => void): Screen {
   let screen: RenderState = nothingShown(view);
   return {
     show({ event }) {

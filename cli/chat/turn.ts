@@ -47,7 +47,7 @@ export async function executePlan(
   { conversationId, responseId, documentId }: NewestPlan,
 ): Promise<TurnEnd> {
   const request = { ...settingsOf(chat), mode: chat.mode, responseId };
-  const open: Open = (options) =>
+  const open: OpenStream = (options) =>
     chat.client.executePlan(conversationId, documentId, request, options);
   const end = await showTurn(chat, open);
   if (end === 'error') sayHowToExecute(chat);
@@ -81,7 +81,7 @@ export async function savePlan(
   name: string | undefined,
 ): Promise<TurnEnd> {
   const request = { responseId, ...(name !== undefined && { name }) };
-  const open: Open = (options) =>
+  const open: OpenStream = (options) =>
     chat.client.savePlan(conversationId, documentId, request, options);
   return await showTurn(chat, open);
 }
@@ -107,9 +107,9 @@ export async function joinTurn(chat: Chat, responseId: string): Promise<TurnEnd>
   return await showTurn(chat, (options) => chat.client.followResponse(responseId, options));
 }
 
-type Open = (options: FollowOptions) => EventStream;
+type OpenStream = (options: FollowOptions) => EventStream;
 
-async function showTurn(chat: Chat, open: Open): Promise<TurnEnd> {
+async function showTurn(chat: Chat, open: OpenStream): Promise<TurnEnd> {
   const screen = openScreen(chat.terminal, chat.format);
   const questions = new Questions(chat);
   const interrupts = new Interrupts(chat, () => questions.withdrawAll());

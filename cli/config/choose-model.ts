@@ -16,7 +16,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 type ModelChoice = Pick<Config, 'baseUrl' | 'key' | 'model' | 'models'>;
 
 /** One line of the menu. `choose` resolves to undefined when the person ends the input. */
-interface Entry {
+interface MenuEntry {
   readonly name: string;
   readonly detail: string;
   choose(): Promise<ModelChoice | undefined>;
@@ -65,14 +65,14 @@ async function readChangeable(env: NodeJS.ProcessEnv): Promise<ConfigFile> {
   throw new LocalError('refused', `config.json has a table of models: \`${edit}\` changes it.`);
 }
 
-interface Asking {
+interface ModelMenu {
   readonly terminal: Terminal;
   readonly ask: (question: string) => Promise<string | undefined>;
   readonly env: NodeJS.ProcessEnv;
   readonly ending: AbortSignal;
 }
 
-function menuOf(asking: Asking, servers: readonly FoundServer[]): Entry[] {
+function menuOf(asking: ModelMenu, servers: readonly FoundServer[]): MenuEntry[] {
   const { env } = asking;
   const entries = servers.flatMap(entriesOf);
   if (env['OPENAI_API_KEY']) {
@@ -107,7 +107,7 @@ function menuOf(asking: Asking, servers: readonly FoundServer[]): Entry[] {
   return entries;
 }
 
-function entriesOf({ name, baseUrl, models }: FoundServer): Entry[] {
+function entriesOf({ name, baseUrl, models }: FoundServer): MenuEntry[] {
   return models.slice(0, CLI_LIMITS.maxOfferedModels).map((model) => ({
     name: model,
     detail: `${name} on this machine`,
@@ -116,9 +116,9 @@ function entriesOf({ name, baseUrl, models }: FoundServer): Entry[] {
 }
 
 async function chooseFrom(
-  entries: readonly Entry[],
+  entries: readonly MenuEntry[],
   { write }: Terminal,
-  ask: Asking['ask'],
+  ask: ModelMenu['ask'],
 ): Promise<ModelChoice | undefined> {
   const width = Math.max(...entries.map(({ name }) => inOneLine(name).length));
   const lines = entries.map(({ name, detail }, index) => {
@@ -135,7 +135,7 @@ async function chooseFrom(
   }
 }
 
-async function askServer(asking: Asking): Promise<ModelChoice | undefined> {
+async function askServer(asking: ModelMenu): Promise<ModelChoice | undefined> {
   const baseUrl = await askRight(asking, 'URL (such as http://127.0.0.1:8000/v1): ', parseUrl);
   if (baseUrl === undefined) return undefined;
   const models = await listModelsAt(baseUrl, asking.ending);
@@ -149,7 +149,7 @@ async function askServer(asking: Asking): Promise<ModelChoice | undefined> {
 
 /** A name; Enter takes the usual one. */
 async function askWord(
-  asking: Asking,
+  asking: ModelMenu,
   what: string,
   usual: string | undefined,
 ): Promise<string | undefined> {
@@ -164,7 +164,7 @@ async function askWord(
 
 /** Asks again until the answer is right. */
 async function askRight<Value>(
-  { ask, terminal }: Asking,
+  { ask, terminal }: ModelMenu,
   question: string,
   parse: (text: string) => Value | Error,
 ): Promise<Value | undefined> {

@@ -7,7 +7,7 @@ import {
   withoutSetting,
   withTypedSetting,
 } from '../../local/config/edit.ts';
-import { type Origin, readSettings, type Settings } from '../../local/config/settings.ts';
+import { readSettings, type SettingOrigin, type Settings } from '../../local/config/settings.ts';
 import { sharedServerDir } from '../../local/state/folder.ts';
 import { isClaimed } from '../../local/state/running.ts';
 import { LocalError } from '../../machine/local-error.ts';
@@ -105,7 +105,7 @@ function toLine(value: unknown): string {
   return inOneLine(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-function originText(origin: Origin, isWanted: boolean): string {
+function originText(origin: SettingOrigin, isWanted: boolean): string {
   if (!isWanted) return '';
   return `  (${origin.from === 'default' ? 'default' : `${origin.from}: ${inOneLine(origin.name)}`})`;
 }

@@ -1,12 +1,12 @@
 /** What a check of `drawbridge doctor` found. */
 
 /** `bad`: something does not work until the advice is followed. `note`: worth knowing. */
-export type Verdict = 'good' | 'note' | 'bad';
+export type FindingVerdict = 'good' | 'note' | 'bad';
 
 export interface Finding {
   /** What was looked at, in one or two words. */
   readonly about: string;
-  readonly verdict: Verdict;
+  readonly verdict: FindingVerdict;
   /** One sentence or a few words; holds no secret. */
   readonly says: string;
   /** What to do. */

@@ -148,13 +148,15 @@ const UNITS = [
   [60, 'hours'],
 ] as const;
 
-type Answered = { readonly status: number; readonly date: number } | { readonly failure: string };
+type ServerAnswer =
+  | { readonly status: number; readonly date: number }
+  | { readonly failure: string };
 
 async function ask(
   url: string,
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal,
-): Promise<Answered> {
+): Promise<ServerAnswer> {
   try {
     const response = await fetch(url, { headers, signal, redirect: 'manual' });
     await response.body?.cancel();

@@ -5,14 +5,14 @@ import { printableLine } from '../../shared/text/plain-sight.ts';
 import { Answer, Question } from '../../shared/wire/documents.ts';
 import type { Paint } from '../terminal/paint.ts';
 import type { Pen } from './pen.ts';
-import type { DocumentEvent, Shown } from './shown.ts';
-import { type Place, writeTextEvent } from './text.ts';
+import type { Shown, ShownEvent } from './shown.ts';
+import { type ScreenPlace, writeTextEvent } from './text.ts';
 
 export function writeClarificationEvent(
   pen: Pen,
   shown: Shown,
-  event: DocumentEvent,
-  place: Place,
+  event: ShownEvent,
+  place: ScreenPlace,
   paint: Paint,
 ): void {
   writeTextEvent(pen, shown, event, place, paint);

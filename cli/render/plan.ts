@@ -11,15 +11,15 @@ import {
 import { RENDER_LIMITS } from '../limits.ts';
 import type { Paint, Style } from '../terminal/paint.ts';
 import type { Pen } from './pen.ts';
-import type { DocumentEvent, Shown } from './shown.ts';
-import { type Place, writeTextEvent } from './text.ts';
+import type { Shown, ShownEvent } from './shown.ts';
+import { type ScreenPlace, writeTextEvent } from './text.ts';
 
 /** Writes the plan as it streams. Its title, overview and todos come last: they are known only at the end. */
 export function writePlanEvent(
   pen: Pen,
   shown: Shown,
-  event: DocumentEvent,
-  place: Place,
+  event: ShownEvent,
+  place: ScreenPlace,
   paint: Paint,
 ): void {
   writeTextEvent(pen, shown, event, place, paint);
@@ -46,8 +46,8 @@ function todoLine({ id, content, status, dependencies }: Todo): string {
 export function writeTodosEvent(
   pen: Pen,
   { metadata }: Shown,
-  event: DocumentEvent,
-  { documents }: Place,
+  event: ShownEvent,
+  { documents }: ScreenPlace,
   paint: Paint,
 ): void {
   const update = TodoUpdateMetadata.safeParse(metadata).data;

@@ -7,13 +7,13 @@ import { writeClarificationEvent } from './clarification.ts';
 import { type LineEnds, Pen } from './pen.ts';
 import { writePlanEvent, writeTodosEvent } from './plan.ts';
 import { writeDone, writeNews, writeNotAttached, writeRestart } from './run.ts';
-import { type DocumentEvent, learn, type Shown } from './shown.ts';
-import { type Place, type View, writeLoss, writeTextEvent } from './text.ts';
+import { learn, type Shown, type ShownEvent } from './shown.ts';
+import { type ResponseView, type ScreenPlace, writeLoss, writeTextEvent } from './text.ts';
 import { writeLastLine, writeToolEvent } from './tool.ts';
 
 /** What the screen shows. */
 export interface RenderState {
-  readonly view: View;
+  readonly view: ResponseView;
   readonly documents: ReadonlyMap<string, Shown>;
   /** The id of the document written last: only that document can continue inside its line. */
   readonly last: string | null;
@@ -27,7 +27,7 @@ export interface Rendered {
 }
 
 /** A screen before the first event. */
-export function nothingShown(view: View): RenderState {
+export function nothingShown(view: ResponseView): RenderState {
   return { view, documents: new Map(), last: null, lineEnds: 2 };
 }
 
@@ -69,7 +69,7 @@ export function renderEvent(state: RenderState, event: StreamEvent, paint: Paint
   }
 }
 
-function renderDocumentEvent(state: RenderState, event: DocumentEvent, paint: Paint): Rendered {
+function renderDocumentEvent(state: RenderState, event: ShownEvent, paint: Paint): Rendered {
   const rendered = renderOwn(state, event, paint);
   const { last, documents } = state;
   const waiting = last === null || last === idOf(event) ? undefined : documents.get(last);
@@ -84,7 +84,7 @@ function renderDocumentEvent(state: RenderState, event: DocumentEvent, paint: Pa
   return { state: below.state, text: above.text + below.text };
 }
 
-function renderOwn(state: RenderState, event: DocumentEvent, paint: Paint): Rendered {
+function renderOwn(state: RenderState, event: ShownEvent, paint: Paint): Rendered {
   const id = idOf(event);
   const place = placeOf(state, id);
   const shown = learn(place.before, event);
@@ -97,11 +97,11 @@ function renderOwn(state: RenderState, event: DocumentEvent, paint: Paint): Rend
   return { ...rendered, state: { ...rendered.state, documents } };
 }
 
-function idOf(event: DocumentEvent): string {
+function idOf(event: ShownEvent): string {
   return event.type === 'document_start' ? event.document.id : event.documentId;
 }
 
-function placeOf(state: RenderState, id: string): Place {
+function placeOf(state: RenderState, id: string): ScreenPlace {
   return {
     before: state.documents.get(id),
     isLast: state.last === id,
@@ -111,7 +111,7 @@ function placeOf(state: RenderState, id: string): Place {
   };
 }
 
-function isInView(view: View, shown: Shown): boolean {
+function isInView(view: ResponseView, shown: Shown): boolean {
   return view === 'all' || (view === 'answer') === isAnswer(shown);
 }
 
@@ -124,8 +124,8 @@ function isAnswer({ type }: Shown): boolean {
 function writeEvent(
   pen: Pen,
   shown: Shown,
-  event: DocumentEvent,
-  place: Place,
+  event: ShownEvent,
+  place: ScreenPlace,
   paint: Paint,
 ): void {
   switch (shown.type) {
@@ -151,10 +151,10 @@ function writeEvent(
   }
 }
 
-type Snapshot = Extract<StreamEvent, { type: 'snapshot' }>['snapshot'];
+type SnapshotState = Extract<StreamEvent, { type: 'snapshot' }>['snapshot'];
 
 /** Writes what the screen lacks; writes the whole answer again if the screen and the snapshot contradict each other. */
-function renderSnapshot(state: RenderState, snapshot: Snapshot, paint: Paint): Rendered {
+function renderSnapshot(state: RenderState, snapshot: SnapshotState, paint: Paint): Rendered {
   if (snapshot.scope !== 'response') return { state, text: '' };
   const news = catchUp(state.documents, snapshot.response);
   if (news) return renderAll(state, news, paint);

@@ -73,18 +73,18 @@ export function writeAttention(pen: Pen, { items }: Event<'attention'>, paint: P
  * Says that another model answers, that the answer waits for a summary or nears its budget, that the mode is another, or
  * that a person changed the plan.
  */
-export function writeNews(pen: Pen, event: News, paint: Paint): void {
+export function writeNews(pen: Pen, event: RunNews, paint: Paint): void {
   const words = newsOf(event);
   if (words === null) return;
   pen.line();
   pen.write(`${paint('dim', words)}\n`);
 }
 
-type News = Event<
+type RunNews = Event<
   'response_model' | 'context_summary' | 'budget_near' | 'mode_update' | 'plan_update'
 >;
 
-function newsOf(event: News): string | null {
+function newsOf(event: RunNews): string | null {
   if (event.type === 'plan_update') return `The plan “${nameOf(event.plan.title)}” was changed.`;
   if (event.type === 'mode_update') {
     return `The agent goes on in ${nameOf(event.ownMode ?? event.mode)} mode.`;

@@ -24,13 +24,13 @@ export interface Shown extends Pick<Document, 'id' | 'type' | 'sequence' | 'meta
 }
 
 /** An event of one document. Only `document_start` has no `documentId`. */
-export type DocumentEvent = Exclude<
+export type ShownEvent = Exclude<
   Extract<StreamEvent, { documentId: string } | { type: 'document_start' }>,
   { type: 'plan_update' }
 >;
 
 /** The document after the event; undefined for an event of a document that never started. */
-export function learn(shown: Shown | undefined, event: DocumentEvent): Shown | undefined {
+export function learn(shown: Shown | undefined, event: ShownEvent): Shown | undefined {
   if (event.type === 'document_start') return newShown(newDocument(event.document));
   if (!shown) return undefined;
   // The fold works in place, and the document before the event is still of use.
@@ -58,7 +58,7 @@ function newShown({ id, type, sequence, metadata }: Document): Shown {
 function newsOf(
   shown: Shown,
   metadata: Shown['metadata'],
-  event: Exclude<DocumentEvent, DocumentStart>,
+  event: Exclude<ShownEvent, DocumentStart>,
 ): Partial<Shown> {
   switch (event.type) {
     case 'content_delta':

@@ -6,10 +6,10 @@ import type { Paint } from '../terminal/paint.ts';
 import { writeQuestions } from './clarification.ts';
 import type { Pen } from './pen.ts';
 import { writeApproval } from './run.ts';
-import type { DocumentEvent } from './shown.ts';
+import type { ShownEvent } from './shown.ts';
 
 type SubagentEvent = Extract<
-  DocumentEvent,
+  ShownEvent,
   { type: 'subagent_update' | 'subagent_ask' | 'subagent_answered' }
 >;
 

@@ -5,29 +5,29 @@ import type { DocumentType } from '../../shared/wire/documents.ts';
 import { RENDER_LIMITS } from '../limits.ts';
 import type { Paint } from '../terminal/paint.ts';
 import type { Pen } from './pen.ts';
-import type { DocumentEvent, Shown } from './shown.ts';
+import type { Shown, ShownEvent } from './shown.ts';
 
 /** Where on the screen a document continues. */
-export interface Place {
+export interface ScreenPlace {
   /** The document before the event. */
   readonly before: Shown | undefined;
   /** Whether the document was written last, so that its line can continue. */
   readonly isLast: boolean;
   /** The type of the document that was written last. */
   readonly lastType: DocumentType | null;
-  readonly view: View;
+  readonly view: ResponseView;
   /** All documents of the response, as they were before the event. */
   readonly documents: ReadonlyMap<string, Shown>;
 }
 
 /** The part of a response that a screen shows: all of it, only the answer, or everything except the answer. */
-export type View = 'all' | 'answer' | 'progress';
+export type ResponseView = 'all' | 'answer' | 'progress';
 
 export function writeTextEvent(
   pen: Pen,
   shown: Shown,
-  event: DocumentEvent,
-  { before, isLast, view }: Place,
+  event: ShownEvent,
+  { before, isLast, view }: ScreenPlace,
   paint: Paint,
 ): void {
   if (event.type === 'document_start') {
@@ -41,7 +41,7 @@ export function writeTextEvent(
 }
 
 /** Says on the progress screen that a document of the answer was interrupted. The answer's own screen does not. */
-export function writeLoss(pen: Pen, event: DocumentEvent, paint: Paint): void {
+export function writeLoss(pen: Pen, event: ShownEvent, paint: Paint): void {
   if (event.type !== 'document_end' || event.metadata?.['interrupted'] !== true) return;
   pen.line();
   writeInterrupted(pen, paint);
@@ -62,7 +62,7 @@ function writeHeading(pen: Pen, { type, metadata }: Shown, paint: Paint): void {
 }
 
 /** The part that the screen lacks. Comparing the whole content at each delta would take quadratic time. */
-function newsOf(before: Shown | undefined, { content }: Shown, event: DocumentEvent): string {
+function newsOf(before: Shown | undefined, { content }: Shown, event: ShownEvent): string {
   if (event.type === 'content_delta') return event.delta;
   const seen = before?.content ?? '';
   return content.startsWith(seen) ? content.slice(seen.length) : '';
@@ -77,7 +77,7 @@ function writeNews(pen: Pen, news: string, wasBlank: boolean, shown: Shown, pain
   else pen.write(text);
 }
 
-function writeEnd(pen: Pen, { type, metadata }: Shown, view: View, paint: Paint): void {
+function writeEnd(pen: Pen, { type, metadata }: Shown, view: ResponseView, paint: Paint): void {
   pen.line();
   if (type === 'code_block' || type === 'code_reference') pen.write(`${paint('dim', FENCE)}\n`);
   if (metadata['interrupted'] === true && view !== 'answer') writeInterrupted(pen, paint);

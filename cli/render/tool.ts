@@ -7,15 +7,15 @@ import type { Paint } from '../terminal/paint.ts';
 import { diffLines, newLines } from './diff.ts';
 import type { Pen } from './pen.ts';
 import { formatSeconds, writeApproval, writeAttention, writeResolved } from './run.ts';
-import type { DocumentEvent, Shown } from './shown.ts';
+import type { Shown, ShownEvent } from './shown.ts';
 import { writeSubagentEvent } from './subagent.ts';
-import type { Place } from './text.ts';
+import type { ScreenPlace } from './text.ts';
 
 export function writeToolEvent(
   pen: Pen,
   shown: Shown,
-  event: DocumentEvent,
-  place: Place,
+  event: ShownEvent,
+  place: ScreenPlace,
   paint: Paint,
 ): void {
   const title = titleOf(shown, paint);
@@ -76,26 +76,26 @@ function titleOf({ type, metadata }: Shown, paint: Paint): string | null {
 }
 
 /** Tool calls in a row have no empty line between them; everything else has one above it. */
-function writeTitle(pen: Pen, title: string, shown: Shown, { lastType }: Place): void {
+function writeTitle(pen: Pen, title: string, shown: Shown, { lastType }: ScreenPlace): void {
   if (shown.type === 'tool_call' && lastType === 'tool_call') pen.line();
   else pen.gap();
   pen.write(title);
 }
 
 /** Repeats the document's title if other documents were written in between. */
-function goOn(pen: Pen, shown: Shown, { isLast }: Place, paint: Paint): void {
+function goOn(pen: Pen, shown: Shown, { isLast }: ScreenPlace, paint: Paint): void {
   if (isLast && pen.lineEnds === 0) return;
   pen.line();
   pen.write(titleOf(shown, paint) ?? `• ${inLine(shown.metadata['toolName'] ?? shown.type)}`);
 }
 
-function writeOutput(pen: Pen, shown: Shown, place: Place, paint: Paint): void {
+function writeOutput(pen: Pen, shown: Shown, place: ScreenPlace, paint: Paint): void {
   const from = place.before?.outputShown ?? 0;
   writeLines(pen, shown, { from, to: shown.outputShown }, place, paint);
 }
 
 /** Writes the unfinished last line of output: the document is over, or another document continues below it. */
-export function writeLastLine(pen: Pen, shown: Shown, place: Place, paint: Paint): void {
+export function writeLastLine(pen: Pen, shown: Shown, place: ScreenPlace, paint: Paint): void {
   const range = { from: shown.outputShown, to: shown.liveOutput.length };
   writeLines(pen, shown, range, place, paint);
 }
@@ -104,7 +104,7 @@ function writeLines(
   pen: Pen,
   shown: Shown,
   { from, to }: { readonly from: number; readonly to: number },
-  place: Place,
+  place: ScreenPlace,
   paint: Paint,
 ): void {
   if (from >= to) return;
@@ -124,7 +124,7 @@ function lastStates(text: string): string {
 const ERASURES = /\u001b\[[0-2]?K/g;
 
 /** Writes `ok` with a summary of the result, or `failed`; the error that follows gives the reason. */
-function writeOutcome(pen: Pen, shown: Shown, place: Place, paint: Paint): void {
+function writeOutcome(pen: Pen, shown: Shown, place: ScreenPlace, paint: Paint): void {
   goOn(pen, shown, place, paint);
   const result = ToolOutcome.safeParse(shown.metadata['result']).data;
   if (result?.status === 'success') {
@@ -134,7 +134,7 @@ function writeOutcome(pen: Pen, shown: Shown, place: Place, paint: Paint): void 
   }
 }
 
-function writeEnd(pen: Pen, shown: Shown, place: Place, paint: Paint): void {
+function writeEnd(pen: Pen, shown: Shown, place: ScreenPlace, paint: Paint): void {
   const { type, metadata } = shown;
   const failed = ToolOutcome.safeParse(metadata['result']).data?.status === 'error';
   if (type === 'error') writeError(pen, shown, paint);
@@ -155,7 +155,7 @@ function writeImages(pen: Pen, { metadata }: Shown, paint: Paint): void {
   }
 }
 
-function writeEdit(pen: Pen, shown: Shown, place: Place, paint: Paint): void {
+function writeEdit(pen: Pen, shown: Shown, place: ScreenPlace, paint: Paint): void {
   goOn(pen, shown, place, paint);
   pen.write('\n');
   const diff = Diff.safeParse(shown.metadata['diff']).data;
@@ -164,7 +164,7 @@ function writeEdit(pen: Pen, shown: Shown, place: Place, paint: Paint): void {
   for (const line of lines) pen.write(`  ${line}\n`);
 }
 
-function writeExit(pen: Pen, shown: Shown, place: Place, paint: Paint): void {
+function writeExit(pen: Pen, shown: Shown, place: ScreenPlace, paint: Paint): void {
   if (!place.isLast) goOn(pen, shown, place, paint);
   pen.line();
   const { output, exitCode, duration_ms: durationMs } = shown.metadata;

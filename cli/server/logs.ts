@@ -23,7 +23,7 @@ import { EXIT_HELP } from '../terminal/exit-codes.ts';
 import { openTerminal } from '../terminal/terminal.ts';
 import { wholeNumber } from '../terminal/whole-number.ts';
 
-interface Shown {
+interface LogOptions {
   readonly follow: boolean;
   readonly lines: number;
   readonly json: boolean;
@@ -31,7 +31,7 @@ interface Shown {
   readonly trace?: string;
 }
 
-type LogsOptions = LocationOptions & Shown;
+type LogsOptions = LocationOptions & LogOptions;
 
 const NAMES = ['server', 'worker', 'bridge'] as const;
 type Name = (typeof NAMES)[number];
@@ -68,7 +68,7 @@ export function addShownOptions(command: Command): Command {
 }
 
 /** Shows the server's own log. @throws {LocalError} if there is none. */
-export async function showServerLog(serverDir: string, options: Shown): Promise<void> {
+export async function showServerLog(serverDir: string, options: LogOptions): Promise<void> {
   await showLogs([{ name: 'server', path: join(serverDir, 'logs', 'server.log') }], options);
 }
 
@@ -105,7 +105,7 @@ async function findBridgeLog(
   return only && others.length === 0 ? join(logsDir, only) : log;
 }
 
-async function showLogs(logs: readonly Log[], options: Shown): Promise<void> {
+async function showLogs(logs: readonly Log[], options: LogOptions): Promise<void> {
   const { follow, lines, json, trace } = options;
   const isShown = (line: string) =>
     line !== '' && (trace === undefined || parseEntry(line)?.['trace'] === trace);

@@ -68,7 +68,7 @@ async function serve(
   return await runHere({ place, programs, settings, ...api, ...told }, signal);
 }
 
-interface Served {
+interface ServedSettings {
   readonly url: string;
   readonly publicUrl: string | undefined;
   readonly model: string;
@@ -76,7 +76,7 @@ interface Served {
 }
 
 interface Teller {
-  ready(served: Served): void;
+  ready(served: ServedSettings): void;
   readonly notice: TellNotice;
   /** A danger in the settings. */
   warn(line: string): void;
@@ -106,7 +106,7 @@ function tellLog(): Teller {
   };
 }
 
-function servedText({ url, publicUrl, model, stateDir }: Served): string {
+function servedText({ url, publicUrl, model, stateDir }: ServedSettings): string {
   const secret = join(stateDir, 'auth-secret');
   return `
 Drawbridge is ready. Ctrl-C ends it.

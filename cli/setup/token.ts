@@ -8,7 +8,7 @@ import {
   readMetricsToken,
   readUserToken,
 } from '../../local/state/state.ts';
-import { type Grant, mintToken } from '../../local/state/tokens.ts';
+import { mintToken, type TokenGrant } from '../../local/state/tokens.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { readPlainFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
@@ -24,7 +24,7 @@ import {
 import { UsageError } from '../terminal/usage-error.ts';
 import { wholeNumber } from '../terminal/whole-number.ts';
 
-interface TokenOptions extends LocationOptions {
+interface TokenCommandOptions extends LocationOptions {
   readonly scope: 'user' | 'bridge' | 'metrics';
   readonly for?: string;
   readonly secretFile?: string;
@@ -56,12 +56,12 @@ export function registerToken(program: Command): void {
       'how long the token is valid (default: 30 days)',
       wholeNumber(1, MAX_TOKEN_DAYS),
     );
-  addLocationOptions(command).action(async (options: TokenOptions) => {
+  addLocationOptions(command).action(async (options: TokenCommandOptions) => {
     process.stdout.write(`${await tokenOf(options)}\n`);
   });
 }
 
-async function tokenOf(options: TokenOptions): Promise<string> {
+async function tokenOf(options: TokenCommandOptions): Promise<string> {
   const { for: account, secretFile, bridgeId, days, workspace, state } = options;
   const isLocal = workspace !== undefined || state !== undefined;
   if (account === undefined && secretFile === undefined) {
@@ -79,7 +79,7 @@ async function tokenOf(options: TokenOptions): Promise<string> {
 }
 
 /** With `--state` creates nothing but the kept token. In a folder of a server for several the token names its bridge. */
-async function localTokenOf(options: TokenOptions): Promise<string> {
+async function localTokenOf(options: TokenCommandOptions): Promise<string> {
   const { scope, state } = options;
   const place = await findKept(options, 'running');
   const { serverDir: dir, projectDir } = place;
@@ -98,14 +98,17 @@ async function localTokenOf(options: TokenOptions): Promise<string> {
 }
 
 /** The bridge of a folder that was never connected. @throws {LocalError} where there is no such folder. */
-async function madeBridge(options: TokenOptions, { workspaceDir }: KeptPlace): Promise<string> {
+async function madeBridge(
+  options: TokenCommandOptions,
+  { workspaceDir }: KeptPlace,
+): Promise<string> {
   if (workspaceDir === undefined) {
     throw new LocalError('refused', 'No folder has been connected here, so there is no bridge.');
   }
   return (await openState({ ...options, workspaceDir })).bridgeId;
 }
 
-function grantOf({ scope, bridgeId }: TokenOptions): Grant {
+function grantOf({ scope, bridgeId }: TokenCommandOptions): TokenGrant {
   if (scope === 'metrics') {
     throw new UsageError(
       '--for takes no scope metrics: a hosted Worker has the METRICS_TOKEN that it was given.',

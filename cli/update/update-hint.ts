@@ -16,8 +16,8 @@ const PACKAGE = 'drawbridge-agent';
 const Version = z.string().regex(/^\d{1,6}\.\d{1,6}\.\d{1,6}$/);
 
 /** The newest version of the last answer, and when the registry was last asked. */
-const Kept = z.object({ askedMs: z.number(), latest: Version.optional() });
-type Kept = z.infer<typeof Kept>;
+const KeptHint = z.object({ askedMs: z.number(), latest: Version.optional() });
+type KeptHint = z.infer<typeof KeptHint>;
 
 export interface UpdateHint {
   readonly ownVersion: string;
@@ -63,15 +63,15 @@ function cacheFile({ XDG_CACHE_HOME = '' }: NodeJS.ProcessEnv): string {
   return join(cache, 'drawbridge', 'update.json');
 }
 
-async function readKept(file: string): Promise<Kept> {
+async function readKept(file: string): Promise<KeptHint> {
   try {
-    return Kept.parse(JSON.parse(await readPlainFile(file)));
+    return KeptHint.parse(JSON.parse(await readPlainFile(file)));
   } catch {
     return { askedMs: 0 };
   }
 }
 
-function keep(file: string, kept: Kept): void {
+function keep(file: string, kept: KeptHint): void {
   makePrivateFolders(dirname(file));
   replaceFile(file, JSON.stringify(kept));
 }

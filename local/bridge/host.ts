@@ -21,7 +21,7 @@ export interface BridgeHostOptions {
 
 type News = HostNews['news'];
 
-interface Run {
+interface HostRun {
   readonly order: HostOrder;
   readonly signal: AbortSignal;
   onNews(news: News): void;
@@ -31,7 +31,7 @@ interface Run {
 export class BridgeHost {
   readonly #options: BridgeHostOptions;
   readonly #ending = new AbortController();
-  readonly #runs = new Map<string, Run>();
+  readonly #runs = new Map<string, HostRun>();
   #child: ChildProcess | undefined;
   #supervised: Promise<void> | undefined;
 

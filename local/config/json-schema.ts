@@ -20,8 +20,8 @@ export function isListAt(path: readonly PropertyKey[]): boolean {
   return shapeAt(path)?.items !== undefined;
 }
 
-function shapeAt(path: readonly PropertyKey[]): Shape | undefined {
-  let place: Shape | undefined = shape();
+function shapeAt(path: readonly PropertyKey[]): SchemaShape | undefined {
+  let place: SchemaShape | undefined = shape();
   for (const key of path)
     place = typeof key === 'number' ? place?.items : place?.properties?.[String(key)];
   return place;
@@ -29,7 +29,7 @@ function shapeAt(path: readonly PropertyKey[]): Shape | undefined {
 
 /** Every place of the configuration by its dotted name, without the fields of lists. */
 export function dottedFields(): string[] {
-  const walk = (at: Shape, before: string): string[] =>
+  const walk = (at: SchemaShape, before: string): string[] =>
     Object.entries(at.properties ?? {}).flatMap(([name, inner]) => [
       `${before}${name}`,
       ...walk(inner, `${before}${name}.`),
@@ -37,11 +37,11 @@ export function dottedFields(): string[] {
   return walk(shape(), '').filter((name) => name !== '$schema');
 }
 
-interface Shape {
-  readonly properties?: Readonly<Record<string, Shape>>;
-  readonly items?: Shape;
+interface SchemaShape {
+  readonly properties?: Readonly<Record<string, SchemaShape>>;
+  readonly items?: SchemaShape;
 }
 
-function shape(): Shape {
-  return z.toJSONSchema(Config, { io: 'input' }) as Shape;
+function shape(): SchemaShape {
+  return z.toJSONSchema(Config, { io: 'input' }) as SchemaShape;
 }

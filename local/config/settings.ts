@@ -23,7 +23,7 @@ export interface Flags {
 }
 
 /** Where a value comes from. `name` is the option, the variable or the path of the file. */
-export type Origin =
+export type SettingOrigin =
   | { readonly from: 'option' | 'environment' | 'file'; readonly name: string }
   | { readonly from: 'default' };
 
@@ -42,7 +42,10 @@ export interface Settings {
   /** Whether a person or a file has said which model answers. */
   readonly isModelChosen: boolean;
   /** Every setting that is set or has a default: what `config get` shows. Keys are references. */
-  readonly shown: ReadonlyMap<SettingName, { readonly value: unknown; readonly origin: Origin }>;
+  readonly shown: ReadonlyMap<
+    SettingName,
+    { readonly value: unknown; readonly origin: SettingOrigin }
+  >;
   /** The names of the variables that config.json refers to for keys. No bridge and no command gets them. */
   readonly keyNames: readonly string[];
   /** What {@link openServerSettings} works on. */
@@ -66,7 +69,7 @@ export async function readSettings(
   flags: Flags = {},
 ): Promise<Settings> {
   const file = await readConfig(env);
-  const shown = new Map<SettingName, { value: unknown; origin: Origin }>();
+  const shown = new Map<SettingName, { value: unknown; origin: SettingOrigin }>();
   for (const row of ROWS) {
     const found = find(row, env, flags, file);
     if (found) shown.set(row.name, found);

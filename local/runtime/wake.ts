@@ -11,7 +11,7 @@ import { mintToken } from '../state/tokens.ts';
 import { waitUntilHealthy } from './address.ts';
 import { uniqueKeyOf } from './workerd-config.ts';
 
-export interface Started {
+export interface StartedServer {
   readonly url: string;
   readonly state: ServerState;
   readonly log: LogFile;
@@ -24,7 +24,10 @@ export interface Started {
  * minute. Call it while no Worker runs: the table belongs to workerd. Never throws: if the table cannot be read, or this
  * Node has no SQLite (before 22.13), the alarms themselves wake the conversations within a minute.
  */
-export function readAlarms({ state, log }: Pick<Started, 'state' | 'log'>): readonly string[] {
+export function readAlarms({
+  state,
+  log,
+}: Pick<StartedServer, 'state' | 'log'>): readonly string[] {
   const path = join(state.storageDir, uniqueKeyOf('Conversation'), 'metadata.sqlite');
   try {
     const sqlite = existsSync(path) && loadSqlite();
@@ -78,7 +81,7 @@ const AlarmRow = z.tuple([z.string(), z.bigint(), ConversationId]).transform(([,
  * rejects: if this fails, the alarms themselves wake the conversations within a minute.
  */
 export async function wakeConversations(
-  { url, state, log, alarms }: Started,
+  { url, state, log, alarms }: StartedServer,
   signal: AbortSignal,
 ): Promise<void> {
   if (alarms.length === 0) return;

@@ -11,23 +11,23 @@ import { DeviceKey, type EnrolledDevice, EnrolledDevices } from '../../shared/wi
 import { openStateFile } from './state-file.ts';
 
 /** A device with its private key, a JWK that WebCrypto imports. */
-export const Device = z.object({
+export const MachineDevice = z.object({
   deviceId: DeviceId,
   label: z.string(),
   privateKey: DeviceKey.shape.publicKey.extend({ d: z.base64url() }),
 });
-export type Device = z.infer<typeof Device>;
+export type MachineDevice = z.infer<typeof MachineDevice>;
 
 /** This machine's device: one for each server. */
-export async function openDevice(stateDir: string): Promise<Device> {
-  return await openStateFile(join(stateDir, DEVICE_FILE), Device, newDevice);
+export async function openDevice(stateDir: string): Promise<MachineDevice> {
+  return await openStateFile(join(stateDir, DEVICE_FILE), MachineDevice, newDevice);
 }
 
 /**
  * Makes `devices.json`, the list of enrolled devices that the project's bridge reads, with this device. An existing
  * list is never changed here: a device that its owner removes from the list stays out.
  */
-export async function enrolDevice(device: Device, projectDir: string): Promise<void> {
+export async function enrolDevice(device: MachineDevice, projectDir: string): Promise<void> {
   await openStateFile(join(projectDir, DEVICES_FILE), EnrolledDevices, () => ({
     devices: [publicHalf(device)],
   }));
@@ -50,7 +50,7 @@ async function readEnrolled(dir: string): Promise<readonly EnrolledDevice[]> {
 }
 
 /** The device in this state folder; undefined where none was made. @throws {LocalError} for a damaged file. */
-export async function readDevice(stateDir: string): Promise<Device | undefined> {
+export async function readDevice(stateDir: string): Promise<MachineDevice | undefined> {
   const isThere = (await readIfThere(join(stateDir, DEVICE_FILE))) !== undefined;
   return isThere ? await openDevice(stateDir) : undefined;
 }
@@ -79,12 +79,12 @@ export async function changeDevices(
 const DEVICE_FILE = 'device.json';
 const DEVICES_FILE = 'devices.json';
 
-async function newDevice(): Promise<Device> {
+async function newDevice(): Promise<MachineDevice> {
   const { privateKey } = await crypto.subtle.generateKey(DEVICE_ALGORITHM, true, [
     'sign',
     'verify',
   ]);
-  return Device.parse({
+  return MachineDevice.parse({
     deviceId: newDeviceId(crypto.randomUUID()),
     label: hostname(),
     privateKey: await crypto.subtle.exportKey('jwk', privateKey),
@@ -92,7 +92,7 @@ async function newDevice(): Promise<Device> {
 }
 
 /** What others may know of a device. */
-export function publicHalf({ deviceId, label, privateKey }: Device): DeviceKey {
+export function publicHalf({ deviceId, label, privateKey }: MachineDevice): DeviceKey {
   const { d: _, ...publicKey } = privateKey;
   return { deviceId, label, publicKey };
 }

@@ -3,7 +3,7 @@ import { LocalError } from '../../machine/local-error.ts';
 import { replaceFile } from '../../machine/private-files.ts';
 import { formatPath, readFormat, type StateFormat } from './format.ts';
 
-export interface Restored {
+export interface RestoredState {
   /** When it was, by this machine's clock, epoch milliseconds. */
   readonly restoredMs: number;
   /** Beyond all positions of all futures before. */
@@ -16,7 +16,7 @@ export interface Restored {
  * Where the clock was ahead at an earlier restore, it goes on from there.
  * @throws {LocalError} if the clock is years off.
  */
-export function newRestored(before: StateFormat | undefined, now: Date): Restored {
+export function newRestored(before: StateFormat | undefined, now: Date): RestoredState {
   const restoredMs = now.getTime();
   const earlier = before && restoredOf(before);
   const from =
@@ -34,7 +34,7 @@ export function newRestored(before: StateFormat | undefined, now: Date): Restore
  * The last restore of the state that this process has claimed. Where the clock was ahead then, it counts as if it was
  * `now`: otherwise everything new would count as begun before it.
  */
-export async function settleRestored(dir: string, now: Date): Promise<Restored | undefined> {
+export async function settleRestored(dir: string, now: Date): Promise<RestoredState | undefined> {
   const format = await readFormat(dir);
   const restored = format && restoredOf(format);
   if (!restored || restored.restoredMs <= now.getTime()) return restored;
@@ -44,7 +44,7 @@ export async function settleRestored(dir: string, now: Date): Promise<Restored |
 }
 
 /** Earlier formats had only the time. */
-function restoredOf({ restoredMs, firstPosition }: StateFormat): Restored | undefined {
+function restoredOf({ restoredMs, firstPosition }: StateFormat): RestoredState | undefined {
   if (restoredMs === undefined) return undefined;
   const byTime = Math.max(0, secondOf(restoredMs) - secondOf(SINCE_MS)) * POSITIONS_A_SECOND;
   return { restoredMs, firstPosition: firstPosition ?? byTime };

@@ -11,7 +11,7 @@ import {
 } from '../../machine/private-files.ts';
 import { BridgeId, newBridgeId } from '../../shared/ids.ts';
 import { decodeSecrets, MIN_SECRET_BYTES } from '../../shared/wire/tokens.ts';
-import { type Device, enrolDevice, openDevice } from './device.ts';
+import { enrolDevice, type MachineDevice, openDevice } from './device.ts';
 import { locateState, openStateFolder, STATE_MARK, type StateLocation } from './folder.ts';
 import { openStateFile } from './state-file.ts';
 import { isTokenFresh, mintToken } from './tokens.ts';
@@ -22,7 +22,7 @@ export interface ServerState {
   readonly dir: string;
   /** HS256 key of every token, as text. Drawbridge writes it as base64url. */
   readonly authSecret: string;
-  readonly device: Device;
+  readonly device: MachineDevice;
   /** The folder of the Durable Objects. */
   readonly storageDir: string;
   readonly logsDir: string;

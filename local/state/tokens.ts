@@ -6,7 +6,7 @@ import { decodeSecrets, TOKEN_AUDIENCE, TOKEN_ISSUER } from '../../shared/wire/t
 import { LOCAL_LIMITS } from '../limits.ts';
 
 /** What a token allows: everything that its account may do, or only running one bridge. */
-export type Grant =
+export type TokenGrant =
   /** With `bridgeId` for one folder: a message that names no bridge goes to that one. */
   | { readonly scope: 'user'; readonly bridgeId?: string | undefined }
   | { readonly scope: 'bridge'; readonly bridgeId: string };
@@ -25,7 +25,7 @@ interface TokenOptions {
 /** A new token. `authSecret` has the form of the Worker's AUTH_SECRET. */
 export async function mintToken(
   authSecret: string,
-  grant: Grant,
+  grant: TokenGrant,
   now: Date,
   { account = LOCAL_ACCOUNT, lifeMs = usualLifeMs(grant) }: TokenOptions = {},
 ): Promise<string> {
@@ -65,7 +65,7 @@ export function nearEndOf(token: string, now: Date): string | undefined {
   }
 }
 
-function usualLifeMs({ scope }: Grant): number {
+function usualLifeMs({ scope }: TokenGrant): number {
   return scope === 'user' ? LOCAL_LIMITS.userTokenMs : LOCAL_LIMITS.bridgeTokenMs;
 }
 

@@ -33,12 +33,12 @@ export async function watchState(
   }
 }
 
-interface Told {
+interface WatchLine {
   readonly line: string;
   readonly event: LogEvent;
 }
 
-async function troubleWith(dir: string): Promise<Told | undefined> {
+async function troubleWith(dir: string): Promise<WatchLine | undefined> {
   try {
     await access(dir, constants.W_OK);
     const { bavail, bsize } = await statfs(dir);
@@ -51,7 +51,7 @@ async function troubleWith(dir: string): Promise<Told | undefined> {
   }
 }
 
-function writableAgain(dir: string): Told {
+function writableAgain(dir: string): WatchLine {
   return { line: `The state folder ${dir} can be written again.`, event: 'state_writable' };
 }
 

@@ -235,15 +235,15 @@ export const PlanRequest = ChatFields.extend({
   .superRefine(refuseTwoPlaces)
   .transform(toOneSelection);
 
-type Fields = z.output<typeof ChatFields>;
+type ChatFieldValues = z.output<typeof ChatFields>;
 
-function toOneSelection({ availableTools, ...request }: Fields) {
+function toOneSelection({ availableTools, ...request }: ChatFieldValues) {
   return availableTools ? { ...request, tools: availableTools } : request;
 }
 
 /** If two fields said the same thing, it would be unclear which one counts. */
 function refuseTwoPlaces(
-  { editOf, conversationId, bridgeId, tools, availableTools, ...form }: Fields,
+  { editOf, conversationId, bridgeId, tools, availableTools, ...form }: ChatFieldValues,
   context: z.RefinementCtx,
 ): void {
   refuseTwoForms(form, context);
@@ -258,7 +258,7 @@ function refuseTwoPlaces(
 }
 
 function refuseTwoForms(
-  form: Pick<Fields, 'documents' | 'stream_options'>,
+  form: Pick<ChatFieldValues, 'documents' | 'stream_options'>,
   context: z.RefinementCtx,
 ): void {
   if (form.documents !== 'plain' || form.stream_options?.framing !== 'named') return;

@@ -67,7 +67,7 @@ export const PROVIDERS: Readonly<Record<ModelDialect, Provider>> = {
 
 /** Where the requests of an entry of the table go, and the setting with the key. A key belongs to one server. */
 export function serverOf(
-  { dialect, baseUrl, keyName }: Entry,
+  { dialect, baseUrl, keyName }: DialectEntry,
   env: { readonly OPENAI_BASE_URL?: string },
 ): { readonly baseUrl: string; readonly keyName: string | undefined } {
   const { settings, baseUrl: own } = PROVIDERS[dialect];
@@ -75,7 +75,7 @@ export function serverOf(
   return { baseUrl: env[settings.baseUrl] || own, keyName: keyName ?? settings.key };
 }
 
-interface Entry {
+interface DialectEntry {
   readonly dialect: ModelDialect;
   readonly baseUrl?: string | undefined;
   readonly keyName?: string | undefined;

@@ -94,11 +94,11 @@ export function indentedJson(value: unknown, depth = 0): string {
 }
 
 /** An object or array at this depth of the whole value. */
-interface Level {
+interface JsonLevel {
   readonly value: object;
   readonly depth: number;
   readonly key: string | number;
-  readonly parent: Level | null;
+  readonly parent: JsonLevel | null;
 }
 
 /** Looks no deeper than one level beyond the bound. */
@@ -127,8 +127,8 @@ function prune(value: unknown, maxDepth: number): void {
 }
 
 /** All objects and arrays down to `maxDepth`, where the outermost has depth 1. */
-function* levelsOf(value: unknown, maxDepth: number): Generator<Level> {
-  const waiting: Level[] = isHolder(value) ? [{ value, depth: 1, key: '', parent: null }] : [];
+function* levelsOf(value: unknown, maxDepth: number): Generator<JsonLevel> {
+  const waiting: JsonLevel[] = isHolder(value) ? [{ value, depth: 1, key: '', parent: null }] : [];
   for (let level = waiting.pop(); level; level = waiting.pop()) {
     yield level;
     if (level.depth >= maxDepth) continue;

@@ -109,12 +109,15 @@ function checked(plan: PlanContent): ReadPlan {
   return problem ? fault(`${problem.message} (todo ${problem.path[0]})`) : { ok: true, plan };
 }
 
-type Fields = Map<string, string[]>;
+type HeadValues = Map<string, string[]>;
 
 /** Keys at the margin are the plan's; `todos` has items, each with keys of its own. */
-function readHead(lines: readonly string[]): { readonly fields: Fields; readonly todos: Fields[] } {
-  const fields: Fields = new Map();
-  const todos: Fields[] = [];
+function readHead(lines: readonly string[]): {
+  readonly fields: HeadValues;
+  readonly todos: HeadValues[];
+} {
+  const fields: HeadValues = new Map();
+  const todos: HeadValues[] = [];
   let isInTodos = false;
   let margin: number | null = null;
   let values: string[] | undefined;
@@ -128,7 +131,7 @@ function readHead(lines: readonly string[]): { readonly fields: Fields; readonly
       values = put(fields, pair);
     } else if (isInTodos && dash !== '' && indent.length <= (margin ?? indent.length)) {
       margin = indent.length;
-      const todo: Fields = new Map();
+      const todo: HeadValues = new Map();
       todos.push(todo);
       values = pair ? put(todo, pair) : put(todo, ['', 'content', rest]);
     } else if (isInTodos && todos.length > 0 && dash === '' && pair) {
@@ -138,19 +141,22 @@ function readHead(lines: readonly string[]): { readonly fields: Fields; readonly
   return { fields, todos };
 }
 
-function put(fields: Fields, [, key = '', value = '']: readonly (string | undefined)[]): string[] {
+function put(
+  fields: HeadValues,
+  [, key = '', value = '']: readonly (string | undefined)[],
+): string[] {
   const values = value === '' || /^[>|][+-]?$/.test(value) ? [] : [value];
   fields.set(key, values);
   return values;
 }
 
-function textOf(fields: Fields, ...keys: readonly string[]): string {
+function textOf(fields: HeadValues, ...keys: readonly string[]): string {
   const key = keys.find((name) => fields.has(name)) ?? '';
   return unquoted((fields.get(key) ?? []).join(' ').trim());
 }
 
 /** `[a, "b"]` on one line, or an item on each. */
-function listOf(fields: Fields, ...keys: readonly string[]): string[] {
+function listOf(fields: HeadValues, ...keys: readonly string[]): string[] {
   const key = keys.find((name) => fields.has(name)) ?? '';
   const values = (fields.get(key) ?? []).flatMap((value) => {
     const inner = /^\[(.*)\]$/.exec(value.trim())?.[1];
@@ -169,7 +175,7 @@ function unquoted(value: string): string {
   }
 }
 
-function toTodo(fields: Fields): Todo {
+function toTodo(fields: HeadValues): Todo {
   const status = textOf(fields, 'status').toLowerCase().replaceAll(/[\s-]/g, '_');
   return {
     id: textOf(fields, 'id'),

@@ -19,7 +19,7 @@ export const Plan = PlanState.extend({ responseId: ResponseId, documentId: Docum
 export type Plan = z.infer<typeof Plan>;
 
 /** The parts of a plan's todo that decide the order of work. */
-interface Step extends Pick<Todo, 'id' | 'dependencies'> {}
+interface PlannedTodo extends Pick<Todo, 'id' | 'dependencies'> {}
 
 /** A todo that makes the plan impossible, and the path of the field in the list of todos. */
 export interface TodoProblem {
@@ -28,7 +28,7 @@ export interface TodoProblem {
 }
 
 /** The first reason why no order of work satisfies the todos; null where there is an order. */
-export function problemOf(steps: readonly Step[]): TodoProblem | null {
+export function problemOf(steps: readonly PlannedTodo[]): TodoProblem | null {
   const places = new Map<string, number>();
   for (const [index, { id }] of steps.entries()) {
     if (places.has(id)) return { path: [index, 'id'], message: `Two todos have the id ${id}` };
@@ -51,7 +51,7 @@ export function problemOf(steps: readonly Step[]): TodoProblem | null {
  * The todos so that each comes after those that it depends on, otherwise in their own order. Leaves out todos that no
  * order reaches.
  */
-export function inOrder<One extends Step>(steps: readonly One[]): One[] {
+export function inOrder<One extends PlannedTodo>(steps: readonly One[]): One[] {
   const ordered: One[] = [];
   const done = new Set<string>();
   let open = [...steps];

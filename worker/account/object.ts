@@ -6,12 +6,12 @@ import type { UsageEntry } from '../../shared/api/usage.ts';
 import type { Env } from '../env.ts';
 import type {
   AccountPort,
-  AgentsQuery,
-  Answered,
+  AgentListQuery,
+  AnsweredExchange,
   KnownBridge,
   Listed,
   ListQuery,
-  Spent,
+  SpentSince,
   UsageRange,
 } from '../ports.ts';
 import { wasTakenBack } from '../storage/restored.ts';
@@ -43,7 +43,7 @@ export class Account extends DurableObject<Env> implements AccountPort {
     this.#store.insertConversation(conversation);
   }
 
-  answered({ text, spent, ...conversation }: Answered): void {
+  answered({ text, spent, ...conversation }: AnsweredExchange): void {
     this.#store.saveAnswered(conversation, text, spent);
   }
 
@@ -71,7 +71,7 @@ export class Account extends DurableObject<Env> implements AccountPort {
     return pageOf(this.#store.readConversations({ ...query, limit: query.limit + 1 }), query);
   }
 
-  agents(query: AgentsQuery): AgentList {
+  agents(query: AgentListQuery): AgentList {
     return pageOf(this.#store.readAgents({ ...query, limit: query.limit + 1 }), query);
   }
 
@@ -79,7 +79,7 @@ export class Account extends DurableObject<Env> implements AccountPort {
     return this.#store.readCounted(conversationId);
   }
 
-  count(conversationId: string, spent: Spent): void {
+  count(conversationId: string, spent: SpentSince): void {
     this.#store.count(conversationId, spent, Date.now());
   }
 

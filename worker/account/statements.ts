@@ -3,7 +3,14 @@ import { type AgentInfo, AgentStatus } from '../../shared/api/agents.ts';
 import type { ConversationInfo } from '../../shared/api/conversations.ts';
 import type { UsageEntry } from '../../shared/api/usage.ts';
 import { ACCOUNT_LIMITS } from '../../shared/limits.ts';
-import type { AgentsQuery, KnownBridge, Listed, ListQuery, Spent, UsageRange } from '../ports.ts';
+import type {
+  AgentListQuery,
+  KnownBridge,
+  Listed,
+  ListQuery,
+  SpentSince,
+  UsageRange,
+} from '../ports.ts';
 import { migrate, openStored } from '../storage/migrations.ts';
 import { TICKET_LIMITS } from './limits.ts';
 import { folded } from './search.ts';
@@ -81,7 +88,7 @@ export class AccountStore {
    * {@link saveConversation} after an answer. Also moves the conversation up, adds to its searchable text, and adds what
    * it has spent if that is not counted yet.
    */
-  saveAnswered(listed: Listed, text: string, spent: Spent | null): void {
+  saveAnswered(listed: Listed, text: string, spent: SpentSince | null): void {
     this.#prepare();
     const isNew = spent !== null && addSpent(this.#sql, listed.id, spent);
     const through = isNew ? spent.through : readCounted(this.#sql, listed.id);
@@ -96,7 +103,7 @@ export class AccountStore {
     return this.#isStored ? readCounted(this.#sql, id) : 0;
   }
 
-  count(id: string, spent: Spent, nowMs: number): void {
+  count(id: string, spent: SpentSince, nowMs: number): void {
     this.#prepare();
     if (addSpent(this.#sql, id, spent)) saveCounted(this.#sql, id, spent.through, nowMs);
   }
@@ -184,7 +191,7 @@ export class AccountStore {
   }
 
   /** The agent that answered last comes first. */
-  readAgents({ limit, after, status }: AgentsQuery): AgentInfo[] {
+  readAgents({ limit, after, status }: AgentListQuery): AgentInfo[] {
     if (!this.#isStored) return [];
     return this.#sql
       .exec<ListedRow>(

@@ -28,7 +28,7 @@ export interface OpenTicket {
   readonly untilMs: number;
 }
 
-interface Wanted extends Pick<OpenTicket, 'account' | 'untilMs'> {
+interface WantedTicket extends Pick<OpenTicket, 'account' | 'untilMs'> {
   readonly path: string;
   readonly nowMs: number;
 }
@@ -36,7 +36,7 @@ interface Wanted extends Pick<OpenTicket, 'account' | 'untilMs'> {
 /** Throws NOT_CONFIGURED if the secret is missing or bad. */
 export async function mintTicket(
   secret: string | undefined,
-  { account, path, nowMs, untilMs }: Wanted,
+  { account, path, nowMs, untilMs }: WantedTicket,
 ): Promise<Ticket> {
   const expires = new Date(nowMs + TICKET_LIMITS.lifeMs);
   const [key] = await secretKeys(secret);

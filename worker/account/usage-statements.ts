@@ -1,6 +1,6 @@
 /** The tables of an account's usage, and all their statements. */
 import { addEntries, UsageEntry, type UsageList } from '../../shared/api/usage.ts';
-import type { Spent, UsageRange } from '../ports.ts';
+import type { SpentSince, UsageRange } from '../ports.ts';
 import { UNLISTED_LIMITS } from './limits.ts';
 
 /** `usage` has a row for each day and model. `unlisted` says what is counted of conversations that are not listed. */
@@ -25,7 +25,7 @@ export function readCounted(sql: SqlStorage, id: string): number | null {
  * Adds what a conversation has spent, unless it was told before. Returns whether it counts. The caller stores
  * `through`, in the same step.
  */
-export function addSpent(sql: SqlStorage, id: string, { after, entries }: Spent): boolean {
+export function addSpent(sql: SqlStorage, id: string, { after, entries }: SpentSince): boolean {
   const counted = readCounted(sql, id);
   if (counted !== null && counted !== after) return false;
   for (const entry of entries) addUsage(sql, entry);

@@ -30,7 +30,7 @@ export interface AgentDeps {
   readonly hands: WorktreeDeps['hands'];
   readonly deliveries: DeliveriesDeps['store'];
   readonly env: DeliveriesDeps['env'];
-  /** Sends the account the conversation's entry, with {@link Agent.status}. */
+  /** Sends the account the conversation's entry, with {@link ConversationAgent.status}. */
   readonly publish: () => Promise<unknown>;
   /** Sets the alarm for the next deadline. */
   readonly arm: () => Promise<void>;
@@ -40,7 +40,7 @@ export interface AgentDeps {
  * The status is derived from the runs, so it is never wrong. Each change is stored and then told to the account. What an
  * instance that died had not told, the next instance tells.
  */
-export class Agent {
+export class ConversationAgent {
   readonly #deps: AgentDeps;
   #row: AgentRow;
   #isLooking = false;

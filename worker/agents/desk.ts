@@ -17,7 +17,7 @@ import type { Caller } from '../ports.ts';
 import { reach } from '../reach.ts';
 
 /** How a message came, and from whom. */
-type Sent = Omit<Sending, 'request'>;
+type SentTask = Omit<Sending, 'request'>;
 
 /**
  * Begins an agent, with the id `newId` if there is one. Throws AGENT_ID_CONFLICT, WEBHOOK_NOT_ALLOWED,
@@ -26,7 +26,7 @@ type Sent = Omit<Sending, 'request'>;
 export async function createAgent(
   env: Env,
   { prompt, title, webhook, workspace, branch, base, commit, ...settings }: AgentRequest,
-  sent: Sent,
+  sent: SentTask,
   newId?: string,
 ): Promise<Agent> {
   if (webhook) reachOf(webhook.url, env);
@@ -63,7 +63,7 @@ export async function followUp(
   env: Env,
   caller: Caller,
   { prompt, ...settings }: AgentFollowUp,
-  sent: Sent,
+  sent: SentTask,
 ): Promise<Submitted> {
   const { status, model, mode, ownMode, tools } = await readAgent(env, caller);
   if (status === 'archived') {

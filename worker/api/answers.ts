@@ -100,7 +100,7 @@ export const ANSWERS: readonly Endpoint[] = [
   },
 ];
 
-interface Found {
+interface FoundQuestions {
   readonly approvals: ApprovalList['items'];
   readonly questions: ApprovalList['questions'];
 }
@@ -118,7 +118,7 @@ async function listApprovals(env: Env, account: string): Promise<ApprovalList> {
   ) => {
     const found = ids.map(async (conversationId) => {
       const answer = await readWaiting(env, { account, conversationId }, type);
-      return answer.ok ? await answer.json<Found[Of]>() : [];
+      return answer.ok ? await answer.json<FoundQuestions[Of]>() : [];
     });
     return (await Promise.all(found)).flat();
   };

@@ -10,7 +10,7 @@ import { readWhole } from '../conversation/reading/requests.ts';
 import { IDEMPOTENCY_KEY, sentWith } from '../desk/idempotency.ts';
 import { parseBody, parseId } from '../desk/parse.ts';
 import { type Sending, submitMessage } from '../desk/submit.ts';
-import { type Answer, type Endpoint, jsonAnswer } from '../endpoint.ts';
+import { type Endpoint, type EndpointAnswer, jsonAnswer } from '../endpoint.ts';
 import { foldAnswer } from '../follow/fold-answer.ts';
 import { follow } from '../follow/follow.ts';
 import { followAsSse } from '../follow/sse-adapter.ts';
@@ -33,7 +33,7 @@ const RESPONSE_PARAMS = {
 } as const;
 
 /** The answer to a request that begins a response. */
-export const ANSWERED: Answer = {
+export const ANSWERED: EndpointAnswer = {
   status: 200,
   description:
     'The response, sent when it has ended, or when it only waits for a person. With `"stream": true` or `Accept: text/event-stream` a stream of events.',

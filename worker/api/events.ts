@@ -5,7 +5,7 @@ import { Cursor, EventsQuery } from '../../shared/api/requests.ts';
 import { StreamEvent } from '../../shared/wire/events.ts';
 import type { AppContext } from '../account/caller.ts';
 import { parse } from '../desk/parse.ts';
-import { type Answer, describeQuery, type Header } from '../endpoint.ts';
+import { describeQuery, type EndpointAnswer, type Header } from '../endpoint.ts';
 import { STREAMS } from './examples.ts';
 
 const CURSOR = {
@@ -42,7 +42,7 @@ export const EVENTS = {
 } as const;
 
 /** The same events for `Upgrade: websocket`. */
-export const EVENTS_SOCKET: Answer = {
+export const EVENTS_SOCKET: EndpointAnswer = {
   status: 101,
   description:
     'With `Upgrade: websocket`: each message is a JSON array of `{"event", "position"}`. The position is null for a heartbeat. The client acknowledges with `{"ack": position}`, and sends nothing else.',

@@ -9,14 +9,14 @@ import { type AppContext, senderOf } from '../account/caller.ts';
 import { type Submitted, submitMessage } from '../desk/submit.ts';
 import { attachFirst } from '../follow/attach.ts';
 import { cancelRun } from '../follow/cancel-run.ts';
-import { type Delivery, deliver } from '../follow/deliver.ts';
+import { type DeliveryHandler, deliver } from '../follow/deliver.ts';
 import { refusalOf } from '../follow/fold-answer.ts';
 import { SseWriter } from '../follow/sse-writer.ts';
 import { logEvent } from '../health/log.ts';
 import { LOST } from '../openai/errors.ts';
 import { CompletionRequest, toChatRequest } from '../openai/request.ts';
-import { Telling } from '../openai/telling.ts';
-import { type ConnectError, errorOfEnding, Refusal, TIMED_OUT } from './errors.ts';
+import { AnswerTelling } from '../openai/telling.ts';
+import { type ConnectError, ConnectRefusal, errorOfEnding, TIMED_OUT } from './errors.ts';
 import { type Codec, type GetChatRequest, readChatRequest, writeChatResponse } from './messages.ts';
 import { endEnvelope, envelope, readMessageBytes, timeoutOf } from './wire.ts';
 
@@ -47,7 +47,7 @@ function decoded(bytes: Uint8Array, codec: Codec): GetChatRequest {
   try {
     return readChatRequest(bytes, codec);
   } catch {
-    throw new Refusal('invalid_argument', `The message is no GetChatRequest as ${codec}`);
+    throw new ConnectRefusal('invalid_argument', `The message is no GetChatRequest as ${codec}`);
   }
 }
 
@@ -62,7 +62,8 @@ function toRequest(asked: GetChatRequest): ChatRequest {
     ...(workspaceRootPath !== '' && { context: { workspacePath: workspaceRootPath } }),
     messages: conversation.map(({ text, type }) => ({ role: ROLES.get(type), content: text })),
   });
-  if (!completion.success) throw new Refusal('invalid_argument', problemIn(completion.error));
+  if (!completion.success)
+    throw new ConnectRefusal('invalid_argument', problemIn(completion.error));
   const request = toChatRequest(completion.data);
   const conversationId = ConversationId.safeParse(asked.conversationId).data;
   if (conversationId === undefined) return request;
@@ -113,14 +114,14 @@ async function run(
 }
 
 /** The messages of one answer. Text is written in pieces as it comes, and never taken back. */
-class ChatStream implements Delivery {
+class ChatStream implements DeliveryHandler {
   readonly framing = 'json';
   /** Takes bytes as text with one character for each byte. */
   readonly writer = new SseWriter(bytesOf);
   /** Aborted when the reader is gone, and when the stream has ended. */
   readonly life = new AbortController();
   readonly #codec: Codec;
-  readonly #telling = new Telling();
+  readonly #telling = new AnswerTelling();
   #isEnded = false;
 
   constructor(codec: Codec) {
@@ -132,7 +133,7 @@ class ChatStream implements Delivery {
     return this.#telling.isDone;
   }
 
-  /** Follows from the beginning each time: {@link Telling} skips what it has already told. */
+  /** Follows from the beginning each time: {@link AnswerTelling} skips what it has already told. */
   cursor(): number {
     return 0;
   }

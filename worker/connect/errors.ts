@@ -27,7 +27,7 @@ export interface ConnectError {
 }
 
 /** A call that the protocol itself refuses. */
-export class Refusal extends Error {
+export class ConnectRefusal extends Error {
   override readonly name = 'Refusal';
   readonly code: ConnectCode;
 
@@ -39,7 +39,7 @@ export class Refusal extends Error {
 
 /** Turns any thrown value into an error that may leave the process. */
 export function errorOf(thrown: unknown): ConnectError {
-  if (thrown instanceof Refusal) return { code: thrown.code, message: thrown.message };
+  if (thrown instanceof ConnectRefusal) return { code: thrown.code, message: thrown.message };
   const { status, body } = toWireError(thrown);
   return { code: codeOf(status), message: body.error.message };
 }

@@ -84,19 +84,19 @@ function withJsonNames(value: unknown): unknown {
 /** A field as aiserver.proto declares it. `kind` is a table for a message. */
 interface Field {
   readonly name: string;
-  readonly kind: 'string' | 'enum' | Fields;
+  readonly kind: 'string' | 'enum' | MessageFields;
   readonly isRepeated?: true;
 }
 
 /** The fields of a message, by number. */
-type Fields = Readonly<Record<number, Field>>;
+type MessageFields = Readonly<Record<number, Field>>;
 
-const MESSAGE: Fields = {
+const MESSAGE: MessageFields = {
   1: { name: 'text', kind: 'string' },
   2: { name: 'type', kind: 'enum' },
 };
 
-const CHAT_REQUEST: Fields = {
+const CHAT_REQUEST: MessageFields = {
   2: { name: 'conversation', kind: MESSAGE, isRepeated: true },
   5: { name: 'workspaceRootPath', kind: 'string' },
   7: { name: 'modelDetails', kind: { 1: { name: 'modelName', kind: 'string' } } },
@@ -104,7 +104,7 @@ const CHAT_REQUEST: Fields = {
 };
 
 /** Skips unknown fields, and known ones of another wire type, as protobuf demands. */
-function readMessage(bytes: Uint8Array, fields: Fields): Record<string, unknown> {
+function readMessage(bytes: Uint8Array, fields: MessageFields): Record<string, unknown> {
   const reader = new BinaryReader(bytes);
   const message: Record<string, unknown> = {};
   while (reader.pos < reader.len) {

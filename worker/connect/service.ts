@@ -5,26 +5,32 @@ import type { AppContext } from '../account/caller.ts';
 import { countRun } from '../account/rate-limit.ts';
 import { listModels } from '../upstream/models.ts';
 import { streamChat } from './chat.ts';
-import { errorOf, errorResponse, Refusal } from './errors.ts';
+import { ConnectRefusal, errorOf, errorResponse } from './errors.ts';
 import { type Codec, readEmpty, writeModels } from './messages.ts';
-import { codecOf, contentTypesOf, endEnvelope, type Kind, readMessageBytes } from './wire.ts';
+import {
+  codecOf,
+  contentTypesOf,
+  endEnvelope,
+  type MessageKind,
+  readMessageBytes,
+} from './wire.ts';
 
 const SERVICE = '/aiserver.v1.AiService/';
 
-interface Call {
-  readonly kind: Kind;
+interface ConnectCall {
+  readonly kind: MessageKind;
   readonly carryOut: (c: Context<AppContext>, codec: Codec) => Promise<Response>;
 }
 
 /** The calls by their paths, all of them POST. They need a user's token. */
-export const CALLS: ReadonlyMap<string, Call> = new Map([
+export const CALLS: ReadonlyMap<string, ConnectCall> = new Map([
   [`${SERVICE}AvailableModels`, { kind: 'unary', carryOut: availableModels }],
   [`${SERVICE}StreamChat`, { kind: 'stream', carryOut: streamChat }],
 ]);
 
 /** Answers a call. A failure has the form that the kind of the call demands. */
 export async function serveCall(c: Context<AppContext>): Promise<Response> {
-  const { kind, carryOut } = CALLS.get(c.req.path) as Call;
+  const { kind, carryOut } = CALLS.get(c.req.path) as ConnectCall;
   c.set('operation', c.req.path.slice(SERVICE.length));
   const codec = codecOf(c.req.raw, kind);
   if (!codec) return unsupported(kind);
@@ -32,7 +38,7 @@ export async function serveCall(c: Context<AppContext>): Promise<Response> {
     if (kind === 'stream') countRun(c);
     return await carryOut(c, codec);
   } catch (thrown) {
-    const failed = thrown instanceof Refusal ? failedCall(c.req.raw, thrown) : null;
+    const failed = thrown instanceof ConnectRefusal ? failedCall(c.req.raw, thrown) : null;
     if (failed) return failed;
     throw thrown; // worker/app.ts answers with failedCall too.
   }
@@ -48,7 +54,9 @@ export function failedCall(
   if (!pathname.startsWith(SERVICE)) return null;
   const call = CALLS.get(pathname);
   const error = errorOf(
-    call ? thrown : new Refusal('unimplemented', 'There is no such call of aiserver.v1.AiService'),
+    call
+      ? thrown
+      : new ConnectRefusal('unimplemented', 'There is no such call of aiserver.v1.AiService'),
   );
   const codec = call?.kind === 'stream' ? codecOf(request, 'stream') : null;
   if (!codec) return errorResponse(error, headers);
@@ -59,7 +67,7 @@ export function failedCall(
 }
 
 /** The protocol demands this status, and no body. */
-function unsupported(kind: Kind): Response {
+function unsupported(kind: MessageKind): Response {
   return new Response(null, { status: 415, headers: { 'accept-post': contentTypesOf(kind) } });
 }
 
@@ -68,7 +76,10 @@ async function availableModels(c: Context<AppContext>, codec: Codec): Promise<Re
   try {
     readEmpty(bytes, codec);
   } catch {
-    throw new Refusal('invalid_argument', `The message is no AvailableModelsRequest as ${codec}`);
+    throw new ConnectRefusal(
+      'invalid_argument',
+      `The message is no AvailableModelsRequest as ${codec}`,
+    );
   }
   const models = listModels(c.env).items.filter(({ roles }) => !roles || chats({ roles }));
   const message = writeModels(

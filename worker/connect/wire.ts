@@ -1,13 +1,13 @@
 /** The Connect protocol on the wire: content types, compression, envelopes, and the time limit of a call. */
 import { readBytes } from '../desk/read-text.ts';
-import { type ConnectError, Refusal } from './errors.ts';
+import { type ConnectError, ConnectRefusal } from './errors.ts';
 import type { Codec } from './messages.ts';
 
 /** How a call's messages travel: alone in a body, or each in an envelope. */
-export type Kind = 'unary' | 'stream';
+export type MessageKind = 'unary' | 'stream';
 
 /** The codec that the content type names; null for one that this kind of call does not take. */
-export function codecOf({ headers }: Request, kind: Kind): Codec | null {
+export function codecOf({ headers }: Request, kind: MessageKind): Codec | null {
   const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
   const prefix = kind === 'stream' ? 'application/connect+' : 'application/';
   const codec = type.startsWith(prefix) ? type.slice(prefix.length) : '';
@@ -15,16 +15,19 @@ export function codecOf({ headers }: Request, kind: Kind): Codec | null {
 }
 
 /** The content types of a kind, for the refusal of others. */
-export function contentTypesOf(kind: Kind): string {
+export function contentTypesOf(kind: MessageKind): string {
   const prefix = kind === 'stream' ? 'application/connect+' : 'application/';
   return `${prefix}proto, ${prefix}json`;
 }
 
 /** The bytes of the call's only message. @throws {Refusal} and like {@link readBytes}. */
-export async function readMessageBytes(request: Request, kind: Kind): Promise<Uint8Array> {
+export async function readMessageBytes(request: Request, kind: MessageKind): Promise<Uint8Array> {
   const version = request.headers.get('connect-protocol-version') ?? '1';
   if (version !== '1') {
-    throw new Refusal('invalid_argument', `connect-protocol-version: must be 1, not ${version}`);
+    throw new ConnectRefusal(
+      'invalid_argument',
+      `connect-protocol-version: must be 1, not ${version}`,
+    );
   }
   const body = await readBytes(request);
   if (kind === 'unary') {
@@ -35,7 +38,7 @@ export async function readMessageBytes(request: Request, kind: Kind): Promise<Ui
   const { isCompressed, message } = openEnvelope(body);
   if (!isCompressed) return message;
   if (encoding === 'gzip') return await gunzip(message);
-  throw new Refusal(
+  throw new ConnectRefusal(
     'internal',
     'The message is compressed, and connect-content-encoding does not say how',
   );
@@ -44,7 +47,10 @@ export async function readMessageBytes(request: Request, kind: Kind): Promise<Ui
 function encodingOf({ headers }: Request, name: string): 'identity' | 'gzip' {
   const encoding = headers.get(name)?.trim().toLowerCase() || 'identity';
   if (encoding === 'identity' || encoding === 'gzip') return encoding;
-  throw new Refusal('unimplemented', `${name}: ${encoding} is not supported: use gzip or identity`);
+  throw new ConnectRefusal(
+    'unimplemented',
+    `${name}: ${encoding} is not supported: use gzip or identity`,
+  );
 }
 
 const COMPRESSED = 0b01;
@@ -55,11 +61,11 @@ const HEAD_BYTES = 5;
 /** The only envelope of a request whose answer is a stream. */
 function openEnvelope(body: Uint8Array): { isCompressed: boolean; message: Uint8Array } {
   if (body.length === 0)
-    throw new Refusal('unimplemented', 'The call needs one message, and has none');
+    throw new ConnectRefusal('unimplemented', 'The call needs one message, and has none');
   if (body.length < HEAD_BYTES) throw cutOff(HEAD_BYTES, body.length);
   const flags = body[0] ?? 0;
   if ((flags & ~COMPRESSED) !== 0) {
-    throw new Refusal(
+    throw new ConnectRefusal(
       'invalid_argument',
       `The envelope of a request cannot have the flags ${flags}`,
     );
@@ -68,14 +74,17 @@ function openEnvelope(body: Uint8Array): { isCompressed: boolean; message: Uint8
   const end = HEAD_BYTES + length;
   if (end > body.length) throw cutOff(end, body.length);
   if (end < body.length) {
-    throw new Refusal('unimplemented', 'The call takes one message, and more bytes follow it');
+    throw new ConnectRefusal(
+      'unimplemented',
+      'The call takes one message, and more bytes follow it',
+    );
   }
   return { isCompressed: flags === COMPRESSED, message: body.subarray(HEAD_BYTES) };
 }
 
-function cutOff(promised: number, came: number): Refusal {
+function cutOff(promised: number, came: number): ConnectRefusal {
   const message = `The envelope needs ${promised} bytes, and the body has ${came}`;
-  return new Refusal('invalid_argument', message);
+  return new ConnectRefusal('invalid_argument', message);
 }
 
 /** Bounded like a body: a small message can be unpacked to a huge one. */
@@ -84,7 +93,7 @@ async function gunzip(bytes: Uint8Array): Promise<Uint8Array> {
     return await readBytes({ body: unpacked(bytes) });
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    throw new Refusal('invalid_argument', 'The message is not valid gzip');
+    throw new ConnectRefusal('invalid_argument', 'The message is not valid gzip');
   }
 }
 
@@ -143,5 +152,5 @@ export function timeoutOf({ headers }: Request): number | null {
   if (text === null) return null;
   // The protocol allows ten digits. Timers take 31 bits: some 24 days.
   if (/^\d{1,10}$/.test(text)) return Math.min(Number(text), 2 ** 31 - 1);
-  throw new Refusal('invalid_argument', 'connect-timeout-ms: must be up to ten digits');
+  throw new ConnectRefusal('invalid_argument', 'connect-timeout-ms: must be up to ten digits');
 }

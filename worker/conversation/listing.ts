@@ -7,7 +7,7 @@ import { factsOf } from '../../shared/wire/document-types.ts';
 import type { ChatResponse, ConversationView } from '../../shared/wire/documents.ts';
 import type { Env } from '../env.ts';
 import { accountOf } from '../objects.ts';
-import type { Listed, Spent } from '../ports.ts';
+import type { Listed, SpentSince } from '../ports.ts';
 import { reach } from '../reach.ts';
 import type { ConversationRow } from './store/rows.ts';
 import type { ConversationStore, Description } from './store/statements.ts';
@@ -119,7 +119,7 @@ export class Listing {
   /** Reports what was spent and is not counted yet. Never rejects: the next report has it too. */
   async reportUsage(): Promise<void> {
     const { id, owner } = this.#row;
-    const count = (spent: Spent) => accountOf(this.#env, owner).count(id, spent);
+    const count = (spent: SpentSince) => accountOf(this.#env, owner).count(id, spent);
     this.#telling = this.#telling.then(() =>
       this.#withUsage(async (spent) => {
         if (spent) await count(spent);
@@ -129,7 +129,7 @@ export class Listing {
   }
 
   /** Passes on what is not counted yet, and remembers the outcome. Rejects like `tell`. */
-  async #withUsage(tell: (spent: Spent | null) => Promise<void>): Promise<void> {
+  async #withUsage(tell: (spent: SpentSince | null) => Promise<void>): Promise<void> {
     try {
       const spent = await this.#usage.next(Date.now());
       await tell(spent);

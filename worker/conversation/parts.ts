@@ -1,6 +1,6 @@
 /** The parts of a stored conversation in memory, and how they are put together. */
 import { CONVERSATION_LIMITS, RUN_LIMITS } from '../../shared/limits.ts';
-import { Agent } from '../agents/agent.ts';
+import { ConversationAgent } from '../agents/agent.ts';
 import { DeliveryStore } from '../deliveries/delivery-statements.ts';
 import type { Env } from '../env.ts';
 import { firstPositionOf, wasTakenBack } from '../storage/restored.ts';
@@ -14,7 +14,7 @@ import { isListed, Listing } from './listing.ts';
 import { RunLog } from './log/run-log.ts';
 import { Memory } from './memory/prepare-turn.ts';
 import { TapeReader } from './reading/reader.ts';
-import { Ending, RunRows } from './run/ending.ts';
+import { RunEnding, RunRows } from './run/ending.ts';
 import { Inbox } from './run/inbox.ts';
 import type { RunDeadline } from './run/run-deadlines.ts';
 import type { RunDeps } from './run/run-deps.ts';
@@ -44,7 +44,7 @@ type DeadlineName =
   | 'waits';
 
 /** What the object gives its parts. */
-export interface Ground extends Pick<RunDeps, 'onEnd'> {
+export interface ObjectGround extends Pick<RunDeps, 'onEnd'> {
   /** Called when an ephemeral conversation has expired. */
   readonly onExpiry: () => Promise<void>;
   /** Called when nobody waits for a subagent's conversation any more; `isGone` if its parent was deleted. */
@@ -63,7 +63,7 @@ export interface Ground extends Pick<RunDeps, 'onEnd'> {
 export function assembleParts(
   row: ConversationRow,
   isStored: boolean,
-  { env, storage, store, followers, meter, onEnd, onExpiry, onOver, onChange }: Ground,
+  { env, storage, store, followers, meter, onEnd, onExpiry, onOver, onChange }: ObjectGround,
 ) {
   const { id: conversationId, owner: account, bridge: bridgeId } = row;
   const log = new RunLog(store.runs, isStored);
@@ -110,7 +110,7 @@ export function assembleParts(
   const runner = new Runner(
     deps,
     calls,
-    new Ending(deps, new RunRows(meter, isStored ? log.storedRows : null, isListed(row))),
+    new RunEnding(deps, new RunRows(meter, isStored ? log.storedRows : null, isListed(row))),
   );
   const inbox = new Inbox(deps, calls, runner);
   const usage = new UsageReport({ row, env, log, runs: store.runs }, isStored);
@@ -163,8 +163,10 @@ export function assembleParts(
   const publish = () => listing.publish(reader.answeredMs());
   const deliveries = new DeliveryStore(meter.watch(storage.sql));
   const kept = { log, recorder, reader, listing, store, env, hands, turns: runs.turns };
-  const agent: Agent | null =
-    row.agent === undefined ? null : new Agent(row.agent, { ...kept, publish, arm, deliveries });
+  const agent: ConversationAgent | null =
+    row.agent === undefined
+      ? null
+      : new ConversationAgent(row.agent, { ...kept, publish, arm, deliveries });
   if (isStored) agent?.wake(); // An earlier instance may have died between a change and its telling.
   // Ends a damaged run now: its followers would otherwise wait for the next request or alarm.
   if (log.isDamaged || recorder.isDamaged) queueMicrotask(() => runner.advance());

@@ -5,10 +5,10 @@ import { PROVIDERS } from '../../shared/settings/dialects.ts';
 import type { Executor } from '../../shared/tools/definition.ts';
 import { SECOND } from '../../shared/units.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
-import { type LogEvent, type LogFields, logEvent } from '../health/log.ts';
+import { type LogFields, logEvent, type WorkerEvent } from '../health/log.ts';
 import { metrics } from '../health/metrics.ts';
 import { markSpan, type SpanFields } from '../health/spans.ts';
-import type { Answer } from '../upstream/gateway.ts';
+import type { GatewayAnswer } from '../upstream/gateway.ts';
 import type { ModelTarget } from '../upstream/models.ts';
 import type { UpstreamRequest } from '../upstream/request.ts';
 import type { Run } from './store/rows.ts';
@@ -33,7 +33,7 @@ interface CallSettled {
 }
 
 /** A request to a model, and where it goes. */
-interface Asked {
+interface AskedModel {
   readonly target: ModelTarget;
   readonly request: UpstreamRequest;
 }
@@ -80,12 +80,12 @@ export class RunWatch {
   /** Asks the model, and tells how long that took. `ask` calls `onPart` for each part that comes. */
   async asked(
     run: Run,
-    { target, request: { model, sampling } }: Asked,
-    ask: (onPart: () => void) => Promise<Answer>,
-  ): Promise<Answer> {
+    { target, request: { model, sampling } }: AskedModel,
+    ask: (onPart: () => void) => Promise<GatewayAnswer>,
+  ): Promise<GatewayAnswer> {
     const startMs = Date.now();
     let firstMs: number | undefined;
-    let answer: Answer | undefined;
+    let answer: GatewayAnswer | undefined;
     try {
       answer = await ask(() => {
         firstMs ??= Date.now() - startMs;
@@ -103,7 +103,7 @@ export class RunWatch {
     run: Run,
     { model, ...asked }: Omit<SpanFields, 'model'> & { readonly model: string },
     { durationMs, firstMs }: { readonly durationMs: number; readonly firstMs: number | undefined },
-    reply: Answer['reply'] | undefined,
+    reply: GatewayAnswer['reply'] | undefined,
   ): void {
     const { outcome: status = 'cancelled', usage } = reply ?? {};
     metrics.turnSeconds.observe({ model }, durationMs);
@@ -134,7 +134,7 @@ export class RunWatch {
 
   /** Writes a line about a run, or about the conversation. */
   tell(
-    event: LogEvent,
+    event: WorkerEvent,
     run: Pick<Run, 'ordinal' | 'request'> | undefined,
     fields: LogFields,
   ): void {

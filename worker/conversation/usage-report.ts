@@ -2,7 +2,7 @@
 import { DAY } from '../../shared/units.ts';
 import type { Env } from '../env.ts';
 import { accountOf } from '../objects.ts';
-import type { Spent } from '../ports.ts';
+import type { SpentSince } from '../ports.ts';
 import type { Deadline } from './deadlines.ts';
 import type { RunLog } from './log/run-log.ts';
 import { entriesOf } from './store/model-requests.ts';
@@ -55,7 +55,7 @@ export class UsageReport {
   }
 
   /** What the account has not counted; null without anything. @throws if the account cannot be reached. */
-  async next(nowMs: number): Promise<Spent | null> {
+  async next(nowMs: number): Promise<SpentSince | null> {
     const { row, env, log, runs } = this.#deps;
     const { id, owner, created } = row;
     const through = (log.current?.ordinal ?? log.newest + 1) - 1;
@@ -70,7 +70,7 @@ export class UsageReport {
   }
 
   /** The account has counted it. */
-  counted({ through }: Spent): void {
+  counted({ through }: SpentSince): void {
     this.#through = through;
     this.#isDue = false;
   }

@@ -3,11 +3,18 @@ import type { WebhookDelivery, WebhookEvent } from '../../shared/api/agents.ts';
 import { SECOND } from '../../shared/units.ts';
 import type { DeliveryRow, DeliveryStore } from './delivery-statements.ts';
 import { DELIVERY_LIMITS } from './limits.ts';
-import { type Answered, type SendEnv, send, type Target, verdictOf, waitMs } from './send.ts';
+import {
+  type ReceiverAnswer,
+  type SendEnv,
+  send,
+  verdictOf,
+  type WebhookTarget,
+  waitMs,
+} from './send.ts';
 
 export interface DeliveriesDeps {
   readonly agentId: string;
-  readonly target: Target;
+  readonly target: WebhookTarget;
   readonly store: DeliveryStore;
   readonly env: SendEnv;
   /** Called when the receiver wants nothing more. */
@@ -103,7 +110,7 @@ export class Deliveries {
     this.start();
   }
 
-  #settle(row: DeliveryRow, answered: Answered): void {
+  #settle(row: DeliveryRow, answered: ReceiverAnswer): void {
     const attempts = row.attempts + 1;
     const answer = answered.error ?? String(answered.status);
     const verdict = verdictOf(answered);

@@ -11,14 +11,14 @@ export interface SendEnv extends AddressEnv {
 }
 
 /** Where messages go. */
-export interface Target {
+export interface WebhookTarget {
   readonly url: string;
   /** `whsec_` and base64. */
   readonly secret: string;
 }
 
 /** The receiver's answer, or why there is none. `retryAfterMs` is what it asks for. */
-export interface Answered {
+export interface ReceiverAnswer {
   readonly status?: number;
   readonly error?: string;
   readonly retryAfterMs?: number;
@@ -27,9 +27,9 @@ export interface Answered {
 /** Never throws. The answer's body is not read, and a redirect is not followed. */
 export async function send(
   env: SendEnv,
-  target: Target,
+  target: WebhookTarget,
   message: SignedMessage,
-): Promise<Answered> {
+): Promise<ReceiverAnswer> {
   try {
     const reach = reachOf(target.url, env); // The operator's setting may have changed.
     const headers = await signedHeaders(target.secret, message);
@@ -65,9 +65,9 @@ function describe(error: unknown): string {
 }
 
 /** What follows from an answer. `gone`: the receiver wants nothing more, ever. */
-export type Verdict = 'delivered' | 'again' | 'gone';
+export type DeliveryVerdict = 'delivered' | 'again' | 'gone';
 
-export function verdictOf({ status }: Answered): Verdict {
+export function verdictOf({ status }: ReceiverAnswer): DeliveryVerdict {
   if (status !== undefined && status >= 200 && status < 300) return 'delivered';
   return status === GONE ? 'gone' : 'again';
 }
@@ -80,7 +80,7 @@ const GONE = 410;
  */
 export function waitMs(
   attempts: number,
-  { retryAfterMs = 0 }: Answered,
+  { retryAfterMs = 0 }: ReceiverAnswer,
   random: number,
 ): number | null {
   const wait = DELIVERY_LIMITS.waitsMs[attempts];

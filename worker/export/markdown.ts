@@ -4,13 +4,15 @@ import type { ChatResponse, UserMessage } from '../../shared/wire/documents.ts';
 import { renderDocument } from './markdown-documents.ts';
 import { escapeInline, quote } from './markdown-text.ts';
 
-type Exported = ConversationExport['conversation'];
+type ExportedConversation = ConversationExport['conversation'];
 
 /**
  * The page, part by part. `views` follow one another. The page ends with a newline. Text that a person or the model
  * wrote is Markdown and stays as it is. All other text is shown literally.
  */
-export async function* markdownOf(views: AsyncIterable<Exported>): AsyncGenerator<string> {
+export async function* markdownOf(
+  views: AsyncIterable<ExportedConversation>,
+): AsyncGenerator<string> {
   let isBegun = false;
   for await (const view of views) {
     if (!isBegun) yield renderHead(view);
@@ -20,11 +22,11 @@ export async function* markdownOf(views: AsyncIterable<Exported>): AsyncGenerato
   }
 }
 
-function renderHead({ title, created }: Exported): string {
+function renderHead({ title, created }: ExportedConversation): string {
   return `# ${escapeInline(title)}\n\nBegun ${formatTime(created)}.\n`;
 }
 
-function renderExchanges({ messages, responses }: Exported): string[] {
+function renderExchanges({ messages, responses }: ExportedConversation): string[] {
   const byId = new Map(responses.map((response) => [response.id, response]));
   const steers = Map.groupBy(
     messages.filter((message) => message.steers),

@@ -19,7 +19,7 @@ export type Attached =
   | { readonly type: 'response'; readonly response: Response };
 
 /** How a socket ended. `done`: the stream is complete. `lost`: attach again with the cursor. */
-export type Ending = 'done' | 'lost';
+export type AttachEnd = 'done' | 'lost';
 
 async function attach(
   env: Env,
@@ -76,7 +76,7 @@ export function listen(
   socket: WebSocket,
   onText: (text: string) => void,
   signal: AbortSignal,
-): Promise<Ending> {
+): Promise<AttachEnd> {
   return new Promise((resolve) => {
     socket.addEventListener('message', ({ data }) => {
       if (!signal.aborted && typeof data === 'string') onText(data);

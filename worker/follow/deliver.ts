@@ -16,7 +16,7 @@ export interface Outlet {
 }
 
 /** Handles the messages of one delivery. None of its methods may throw. */
-export interface Delivery {
+export interface DeliveryHandler {
   readonly framing: Following['framing'];
   /** The position to go on from after a socket was lost. */
   cursor(): number;
@@ -41,7 +41,7 @@ export async function deliver(
   env: Env,
   followed: Followed,
   first: Attached,
-  delivery: Delivery,
+  delivery: DeliveryHandler,
   outlet: Outlet,
   life: AbortController,
 ): Promise<Delivered> {
@@ -82,7 +82,7 @@ function hasExpired({ caller: { expiresMs = Number.POSITIVE_INFINITY } }: Follow
 /** Passes one socket's messages on. Closes the socket if the reader falls far behind; the cursor keeps its place. */
 async function passOn(
   socket: WebSocket,
-  delivery: Delivery,
+  delivery: DeliveryHandler,
   outlet: Outlet,
   life: AbortSignal,
 ): Promise<'done' | 'lost'> {

@@ -22,7 +22,7 @@ export async function foldAnswer(
 ): Promise<ChatResponse> {
   let attached: Attached | null = await attachFirst(env, followed, 'json', 0, signal);
   while (attached?.type === 'socket') {
-    const answer = new Answer();
+    const answer = new FoldedAnswer();
     const enough = new AbortController();
     await listen(
       attached.socket,
@@ -59,7 +59,7 @@ async function readAnswer(env: Env, { caller, responseId }: Followed): Promise<C
   return await whole.json<ChatResponse>();
 }
 
-class Answer {
+class FoldedAnswer {
   response: ChatResponse | null = null;
   isDone = false;
 

@@ -3,7 +3,7 @@ import { waitUntil } from 'cloudflare:workers';
 import { formatEvents, READER_CLOSE, type ReaderClose } from '../../shared/api/reader-socket.ts';
 import type { Env } from '../env.ts';
 import { type Attached, attachFirst, type Followed } from './attach.ts';
-import { type Delivered, type Delivery, deliver } from './deliver.ts';
+import { type Delivered, type DeliveryHandler, deliver } from './deliver.ts';
 import { FOLLOW_LIMITS } from './limits.ts';
 import { ReaderSocket } from './reader-socket.ts';
 
@@ -40,7 +40,7 @@ async function passOn(
   reader: ReaderSocket,
 ): Promise<void> {
   const recycle = setTimeout(() => reader.close(READER_CLOSE.comeBack), FOLLOW_LIMITS.maxLifeMs);
-  const delivery: Delivery = {
+  const delivery: DeliveryHandler = {
     framing: 'positioned',
     cursor: () => reader.cursor,
     take: (text) => reader.send(text),

@@ -4,7 +4,7 @@ import type { Framing } from '../../shared/api/requests.ts';
 import { formatEvent, lastCursorIn } from '../../shared/api/sse.ts';
 import type { Env } from '../env.ts';
 import { type Attached, attachFirst, type Followed, listen } from './attach.ts';
-import { type Delivered, type Delivery, deliver } from './deliver.ts';
+import { type Delivered, type DeliveryHandler, deliver } from './deliver.ts';
 import { FOLLOW_LIMITS } from './limits.ts';
 import { SSE_HEADERS, SseWriter } from './sse-writer.ts';
 
@@ -30,7 +30,7 @@ export async function followAsSse(
   if (first.type === 'response') return first.response;
   const writer = new SseWriter();
   let { cursor } = followed;
-  const delivery: Delivery = {
+  const delivery: DeliveryHandler = {
     framing,
     cursor: () => cursor,
     take(text) {
@@ -47,7 +47,7 @@ export async function followAsSse(
 export interface SseDelivery {
   readonly followed: Followed;
   readonly first: Attached;
-  readonly delivery: Delivery;
+  readonly delivery: DeliveryHandler;
   readonly writer: SseWriter;
   /** Ends the stream when it is aborted. */
   readonly life: AbortController;

@@ -24,7 +24,7 @@ const EVENTS = {
   run_unended: 'error',
 } as const;
 
-export type LogEvent = keyof typeof EVENTS;
+export type WorkerEvent = keyof typeof EVENTS;
 
 /** The fields of a line. `error` is whatever was thrown: of it, only what {@link describeError} keeps is written. */
 export interface LogFields {
@@ -53,7 +53,7 @@ export interface LogFields {
 }
 
 /** Writes a line. Workers Logs makes fields of its JSON; workerd writes it to its standard output. */
-export function logEvent(event: LogEvent, { error, ...fields }: LogFields = {}): void {
+export function logEvent(event: WorkerEvent, { error, ...fields }: LogFields = {}): void {
   const level = EVENTS[event];
   const told = {
     time: new Date().toISOString(),

@@ -17,13 +17,13 @@ export interface OpenTunnel {
   readonly calls: number;
 }
 
-interface Heard<Open> {
+interface HeardOpen<Open> {
   readonly open: Open;
   readonly atMs: number;
 }
 
-const conversations = new Map<string, Heard<OpenConversation>>();
-const tunnels = new Map<string, Heard<OpenTunnel>>();
+const conversations = new Map<string, HeardOpen<OpenConversation>>();
+const tunnels = new Map<string, HeardOpen<OpenTunnel>>();
 
 /** Null for a conversation that is deleted. */
 export function noteConversation(id: string, open: OpenConversation | null): void {
@@ -46,12 +46,12 @@ export function openTunnels(): OpenTunnel[] {
   return heardOf(tunnels);
 }
 
-function note<Open>(known: Map<string, Heard<Open>>, id: string, open: Open | null): void {
+function note<Open>(known: Map<string, HeardOpen<Open>>, id: string, open: Open | null): void {
   if (open === null) known.delete(id);
   else known.set(id, { open, atMs: Date.now() });
 }
 
-function heardOf<Open>(known: Map<string, Heard<Open>>): Open[] {
+function heardOf<Open>(known: Map<string, HeardOpen<Open>>): Open[] {
   const now = Date.now();
   for (const [id, { atMs }] of known) {
     if (now - atMs > METRIC_LIMITS.maxSilentMs) known.delete(id);

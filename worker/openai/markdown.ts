@@ -24,7 +24,7 @@ export function renderWords(documents: readonly Document[]): Words {
 }
 
 /** The fields of a document that rendering needs. */
-export interface Tellable extends Pick<Document, 'id' | 'type'> {
+export interface RenderedDocument extends Pick<Document, 'id' | 'type'> {
   readonly metadata?: Metadata | undefined;
 }
 
@@ -44,7 +44,7 @@ export class Rendering {
   readonly #hasWords = { content: false, reasoning: false };
 
   /** `known` is the content known beforehand. The fence is chosen to fit it. */
-  start(document: Tellable, known = ''): void {
+  start(document: RenderedDocument, known = ''): void {
     const { voice } = factsOf(document.type);
     if (voice === null) return;
     const kind = voice === 'answer' ? 'content' : 'reasoning';
@@ -94,7 +94,7 @@ export class Rendering {
 }
 
 /** The info string as the model wrote it; null for a document without a fence. */
-function infoOf({ type, metadata = {} }: Tellable): string | null {
+function infoOf({ type, metadata = {} }: RenderedDocument): string | null {
   const { startLine, endLine, filePath, language } = metadata;
   if (type === 'code_reference') return `${startLine}:${endLine}:${filePath}`;
   if (type !== 'code_block') return null;
@@ -102,7 +102,7 @@ function infoOf({ type, metadata = {} }: Tellable): string | null {
 }
 
 /** Undefined for the usual length, and for a document of an older version. */
-function lengthOf({ metadata = {} }: Tellable): number | undefined {
+function lengthOf({ metadata = {} }: RenderedDocument): number | undefined {
   const { fenceLength } = metadata;
   return typeof fenceLength === 'number' ? fenceLength : undefined;
 }

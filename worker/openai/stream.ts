@@ -3,12 +3,12 @@ import type { StreamEvent } from '../../shared/wire/events.ts';
 import type { Submitted } from '../desk/submit.ts';
 import type { Env } from '../env.ts';
 import { type Attached, attachFirst } from '../follow/attach.ts';
-import { type Delivery, deliver } from '../follow/deliver.ts';
+import { type DeliveryHandler, deliver } from '../follow/deliver.ts';
 import { refusalOf } from '../follow/fold-answer.ts';
 import { SseWriter } from '../follow/sse-writer.ts';
 import { type CompletionHead, type FinishReason, newChunk, newUsageChunk } from './completion.ts';
 import { type Ending, type Failure, LOST } from './errors.ts';
-import { Telling } from './telling.ts';
+import { AnswerTelling } from './telling.ts';
 
 /** The parts of its request that a stream needs. */
 export interface Streaming {
@@ -58,13 +58,13 @@ async function run(
 }
 
 /** The chunks of one completion. */
-class CompletionStream implements Delivery {
+class CompletionStream implements DeliveryHandler {
   readonly framing = 'json';
   readonly writer = new SseWriter();
   /** Aborted when the reader is gone, and when the stream has ended. */
   readonly life = new AbortController();
   readonly #streaming: Streaming;
-  readonly #telling = new Telling();
+  readonly #telling = new AnswerTelling();
   readonly #opening = Promise.withResolvers<Failure | null>();
   #state: 'waiting' | 'open' | 'ended' = 'waiting';
 
@@ -86,7 +86,7 @@ class CompletionStream implements Delivery {
     return this.#telling.isDone;
   }
 
-  /** Follows from the beginning each time: {@link Telling} skips what it has already told. */
+  /** Follows from the beginning each time: {@link AnswerTelling} skips what it has already told. */
   cursor(): number {
     return 0;
   }

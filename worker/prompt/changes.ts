@@ -4,7 +4,7 @@
 import { isCutNote } from '../../shared/text/cut-lines.ts';
 
 /** The description of a change. */
-export type Change =
+export type ChangeText =
   | { readonly state: 'none' }
   /** Removed lines and new lines. */
   | { readonly state: 'lines'; readonly text: string }
@@ -20,7 +20,7 @@ export function changeOf(
   before: readonly string[],
   now: readonly string[],
   { isSorted }: { readonly isSorted: boolean },
-): Change {
+): ChangeText {
   // The note of a cut has a number, which changes with what is hidden.
   const shown = (lines: readonly string[]) => new Set(lines.filter((line) => !isCutNote(line)));
   const [known, present] = [shown(before), shown(now)];

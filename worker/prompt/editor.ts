@@ -167,19 +167,19 @@ export function selectedText(
 
 const NO_FILES = '(no open files)';
 
-type OpenFile = NonNullable<RequestContext['openFiles']>[number];
+type NamedOpenFile = NonNullable<RequestContext['openFiles']>[number];
 
-function pathOf(file: OpenFile): string {
+function pathOf(file: NamedOpenFile): string {
   return typeof file === 'string' ? file : file.path;
 }
 
-interface Place {
+interface EditorPlace {
   readonly path: string;
   readonly line?: number | undefined;
   readonly column?: number | undefined;
 }
 
-function placeOf({ path, line, column }: Place): string {
+function placeOf({ path, line, column }: EditorPlace): string {
   const numbers = line === undefined ? [] : [line, column].filter((one) => one !== undefined);
   return [nameInLine(path), ...numbers].join(':');
 }

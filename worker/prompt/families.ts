@@ -9,7 +9,7 @@ import { strReplace } from '../../shared/tools/str-replace.ts';
 import { write } from '../../shared/tools/write.ts';
 import { matchesGlobs } from './globs.ts';
 
-export interface Family {
+export interface ModelFamily {
   readonly name: string;
   /** Globs of the models' names, in small letters. A name may have its vendor in front: `anthropic/claude-…`. */
   readonly models: readonly string[];
@@ -21,7 +21,7 @@ export interface Family {
 }
 
 /** The first row that matches counts. */
-export const FAMILIES: readonly Family[] = [
+export const FAMILIES: readonly ModelFamily[] = [
   {
     // Anthropic's page on parallel tool use: models that call one tool at a time call several once a prompt demands it
     // plainly. Its best practices: newer models add files and abstractions that nobody asked for, until told not to.
@@ -105,7 +105,7 @@ function append(block: string, text: string): PromptChange {
 }
 
 /** `names` are a model's names in a request and at its server. Null for a family without a row. */
-export function familyOf(names: readonly string[]): Family | null {
+export function familyOf(names: readonly string[]): ModelFamily | null {
   return FAMILIES.find(({ models }) => isModelIn(models, names)) ?? null;
 }
 
@@ -117,7 +117,7 @@ export function isModelIn(globs: readonly string[], names: readonly string[]): b
 
 /** The functions in the family's order and words. Those that change content keep their places among the others. */
 export function offeredTo(
-  family: Family | null,
+  family: ModelFamily | null,
   functions: readonly FunctionDefinition[],
 ): FunctionDefinition[] {
   const { edits = [], toolNotes = {} } = family ?? {};

@@ -29,7 +29,7 @@ export interface KnownRules {
 export const NO_RULES: KnownRules = { told: new Map(), listed: '' };
 
 /** What happened since the model was told of rules last. */
-export interface Occasion {
+export interface RuleOccasion {
   /** Paths of files that were touched or are open, relative to the workspace. */
   readonly touched: readonly string[];
   /** The user's words. */
@@ -46,7 +46,7 @@ export interface RuleTelling {
 /** Without a set, nothing new is known of the rules, and the earlier ones still hold. */
 export function tellRules(
   set: RuleSet | undefined,
-  occasion: Occasion,
+  occasion: RuleOccasion,
   known: KnownRules,
 ): RuleTelling {
   if (!set) return { parts: [], known };
@@ -98,12 +98,16 @@ function holds({ kind }: RuleFile, before: ToldRule | undefined): boolean {
 }
 
 /** An occasion with the names in what was said. */
-interface Named extends Occasion {
+interface NamedOccasion extends RuleOccasion {
   readonly named: ReadonlySet<string>;
 }
 
 /** Why the rule begins to apply; null where it does not. A message can name a rule of any kind. */
-function becauseOf(rule: RuleFile, { touched, named }: Named, set: RuleSet): Because | null {
+function becauseOf(
+  rule: RuleFile,
+  { touched, named }: NamedOccasion,
+  set: RuleSet,
+): Because | null {
   if (rule.kind === 'always') return { type: 'always' };
   if (isNamed(rule, named)) return { type: 'mentioned' };
   const path = touched.find((one) => appliesTo(rule, one, set));

@@ -51,7 +51,7 @@ export function buildSystemPrompt(
 ): string {
   const builtIn = BLOCK_NAMES.map((name) => ({ name, text: textOf(BLOCKS[name], facts) }));
   return changesFor(facts.mode, changes, names)
-    .reduce<readonly Block[]>(changed, builtIn)
+    .reduce<readonly PromptBlock[]>(changed, builtIn)
     .flatMap(({ name, text }) => (text === null ? [] : [`<${name}>\n${text}\n</${name}>`]))
     .join('\n\n');
 }
@@ -68,7 +68,7 @@ export function modeWordsWith(
   if (ofModes.length === 0) return undefined;
   const wordsOf = (mode: Mode) =>
     changesFor(mode, ofModes, names)
-      .reduce<readonly Block[]>(changed, blocksOfMode(mode))
+      .reduce<readonly PromptBlock[]>(changed, blocksOfMode(mode))
       .flatMap(({ text }) => text ?? [])
       .join('\n');
   return {
@@ -90,7 +90,7 @@ function changesFor(
 }
 
 /** A block of one prompt. It keeps its place without a text, because others can stand behind it. */
-interface Block {
+interface PromptBlock {
   readonly name: string;
   readonly text: string | null;
 }
@@ -99,7 +99,7 @@ function textOf(text: BlockText, facts: PromptFacts): string | null {
   return typeof text === 'string' ? text : text(facts);
 }
 
-function changed(blocks: readonly Block[], change: PromptChange): readonly Block[] {
+function changed(blocks: readonly PromptBlock[], change: PromptChange): readonly PromptBlock[] {
   return blocks.flatMap((block) => {
     if (change.change === 'add') {
       const added = { name: change.block, text: change.text };
@@ -109,7 +109,10 @@ function changed(blocks: readonly Block[], change: PromptChange): readonly Block
   });
 }
 
-function rewritten({ name, text }: Block, change: Exclude<PromptChange, { change: 'add' }>): Block {
+function rewritten(
+  { name, text }: PromptBlock,
+  change: Exclude<PromptChange, { change: 'add' }>,
+): PromptBlock {
   if (text === null || change.change === 'omit') return { name, text: null };
   return { name, text: change.change === 'append' ? `${text}\n${change.text}` : change.text };
 }

@@ -8,7 +8,7 @@ export type ArgumentEvent =
   | { readonly type: 'end'; readonly name: string };
 
 /** What the reader expects next, or reads now. `over`: the object has ended, or the text is not a JSON object. */
-type State = 'object' | 'name' | 'colon' | 'value' | 'comma' | Inside | 'over';
+type ReaderState = 'object' | 'name' | 'colon' | 'value' | 'comma' | Inside | 'over';
 type Inside = 'in_name' | 'in_string' | 'in_value';
 
 /**
@@ -16,7 +16,7 @@ type Inside = 'in_name' | 'in_string' | 'in_value';
  * and other code validates the arguments at the end. Reads only the first of several properties with the same name.
  */
 export class ArgumentReader {
-  #state: State = 'object';
+  #state: ReaderState = 'object';
   #string = new JsonString();
   #name = '';
   readonly #names = new Set<string>();
@@ -51,7 +51,7 @@ export class ArgumentReader {
     }
   }
 
-  #stateAfter(char: string): State {
+  #stateAfter(char: string): ReaderState {
     switch (this.#state) {
       case 'object':
         return char === '{' ? 'name' : 'over';

@@ -3,7 +3,7 @@ import { columnAfter, withoutColumns } from './columns.ts';
 import { MAX_INDENT, type OpenFence } from './prose.ts';
 
 /** The position in a line. `body`: this line can no longer close the fence. */
-type Place = 'indent' | 'fence' | 'tail' | 'body';
+type LinePlace = 'indent' | 'fence' | 'tail' | 'body';
 
 /**
  * Reads every character once. Holds back each line's indentation, and a line that may close the fence. Returns line
@@ -17,7 +17,7 @@ export class FencedCode {
   readonly #fence: OpenFence;
   /** Columns of indentation that do not belong to the code. */
   #codeColumn: number;
-  #place: Place = 'indent';
+  #place: LinePlace = 'indent';
   #column = 0;
   #space = '';
   /** A possible closing fence and the blanks after it. */
@@ -82,7 +82,7 @@ export class FencedCode {
   }
 
   /** The position in the line after this character. */
-  #placeWith(char: string): Place {
+  #placeWith(char: string): LinePlace {
     const isSpace = char === ' ' || char === '\t';
     const isFence = char === this.#fence.char;
     switch (this.#place) {
@@ -101,7 +101,7 @@ export class FencedCode {
     }
   }
 
-  #hold(place: Exclude<Place, 'body'>, char: string): void {
+  #hold(place: Exclude<LinePlace, 'body'>, char: string): void {
     this.#place = place;
     if (place === 'indent') {
       this.#space += char;

@@ -22,7 +22,7 @@ interface Fenced {
 }
 
 /** The fence's length and the text before it. */
-export interface Surroundings {
+export interface FenceSurroundings {
   /** Characters of the fence. */
   readonly length?: number;
   /** The line of text right before it. */
@@ -32,7 +32,7 @@ export interface Surroundings {
 /** `12:14:src/main.py` is a reference, whose path runs to the end. Otherwise the first word begins with the language. */
 export function parseInfoString(
   info: string,
-  { length = USUAL_LENGTH, lead = '' }: Surroundings = {},
+  { length = USUAL_LENGTH, lead = '' }: FenceSurroundings = {},
 ): Segment {
   const text = info.trim();
   const fenced = length > USUAL_LENGTH ? { fenceLength: length } : {};

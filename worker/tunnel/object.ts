@@ -28,8 +28,8 @@ import { type Outcome, toOutcome } from '../outcome.ts';
 import type {
   AnswerKey,
   AnswerState,
-  BridgeStatus,
-  Look,
+  BridgeLook,
+  BridgeState,
   MachineSeen,
   TunnelPort,
 } from '../ports.ts';
@@ -54,7 +54,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   /** Calls that guests began and that have not come back yet, with the time of their frame: a flood counts at once. */
   readonly #begun = new Map<string, number>();
   /** Waiting looks at the workspace, by `lookId`. */
-  readonly #looks = new Map<string, (seen: Seen) => void>();
+  readonly #looks = new Map<string, (seen: SeenLook) => void>();
 
   constructor(state: DurableObjectState, env: Env) {
     super(state, env);
@@ -74,7 +74,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     return this.#store.readBridge()?.owner === account ? this.#store.readOffers(digest) : null;
   }
 
-  async look(account: string, message?: MessageLook): Promise<Look | null> {
+  async look(account: string, message?: MessageLook): Promise<BridgeLook | null> {
     const known = this.describe(account);
     const socket = this.#socket.current(Date.now());
     if (!known || !socket || !attachmentOf(socket).looks) return known && { known, rows: 0 };
@@ -83,7 +83,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     return machine && { known: machine, ...seen };
   }
 
-  status(account: string): BridgeStatus | null {
+  status(account: string): BridgeState | null {
     const bridge = this.#store.readBridge();
     if (bridge?.owner !== account) return null;
     const { id, tools, confinement, context } = bridge;
@@ -406,10 +406,10 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   }
 
   /** Without findings where the answer does not come in time. */
-  async #askForLook(socket: WebSocket, asked: MessageLook | undefined): Promise<Seen> {
+  async #askForLook(socket: WebSocket, asked: MessageLook | undefined): Promise<SeenLook> {
     const lookId = crypto.randomUUID();
     const message = attachmentOf(socket).finds ? asked : undefined;
-    const { promise, resolve } = Promise.withResolvers<Seen>();
+    const { promise, resolve } = Promise.withResolvers<SeenLook>();
     this.#looks.set(lookId, resolve);
     const missed = message && missedFindings(message);
     const late = { rows: 0, ...(missed && { findings: missed }) };
@@ -497,7 +497,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
 }
 
 /** The answer to a look, and the number of rows that it wrote. */
-type Seen = Pick<Look, 'rows' | 'findings'>;
+type SeenLook = Pick<BridgeLook, 'rows' | 'findings'>;
 
 function lookMs(message: MessageLook | undefined): number {
   const types = new Set(message?.mentions.map(({ type }) => type));

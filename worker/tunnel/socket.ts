@@ -14,7 +14,7 @@ import { logEvent } from '../health/log.ts';
 import type { Connecting } from './connect-url.ts';
 
 /** The state of a socket. It survives hibernation with the socket. */
-const Attachment = z.object({
+const SocketAttachment = z.object({
   account: z.string(),
   bridgeId: z.string(),
   connectedAtMs: z.number(),
@@ -29,7 +29,7 @@ const Attachment = z.object({
   /** Whether it also finds what a message needs. */
   finds: z.boolean().default(false),
 });
-export type Attachment = z.infer<typeof Attachment>;
+export type SocketAttachment = z.infer<typeof SocketAttachment>;
 
 type Hello = Extract<BridgeFrame, { type: 'hello' }>;
 
@@ -117,8 +117,8 @@ export class BridgeSocket {
   }
 }
 
-export function attachmentOf(socket: WebSocket): Attachment {
-  return Attachment.parse(socket.deserializeAttachment());
+export function attachmentOf(socket: WebSocket): SocketAttachment {
+  return SocketAttachment.parse(socket.deserializeAttachment());
 }
 
 /** Drops the frame if the socket is closed: stored calls and answers are sent again with the next welcome. */
@@ -142,6 +142,6 @@ const TOKEN_ENDED = "The bridge's token has expired: get a new one.";
 
 const CANNOT_LOOK = { looks: false, finds: false };
 
-function write(socket: WebSocket, attachment: Attachment): void {
+function write(socket: WebSocket, attachment: SocketAttachment): void {
   socket.serializeAttachment(attachment);
 }

@@ -41,7 +41,7 @@ export interface AnswerOptions {
 }
 
 /** Takes chunks in order. Keeps parts until `takeParts`. */
-export class Answer {
+export class ChunkAnswer {
   /** The upstream has marked the end of the answer. */
   isDone = false;
   readonly #newId: () => string;

@@ -33,11 +33,11 @@ export interface GatheredCall {
 
 /** Holds the calls of one answer. A call is complete only at the end: arguments that look complete may still go on. */
 export class CallAssembly {
-  readonly #calls: OpenCall[] = [];
+  readonly #calls: CallInParts[] = [];
   /** By the server's index. The index is only a key: it may start at 1, jump, or be 0 for all calls. */
-  readonly #slots = new Map<number, OpenCall>();
-  readonly #byId = new Map<string, OpenCall>();
-  #latest: OpenCall | undefined;
+  readonly #slots = new Map<number, CallInParts>();
+  readonly #byId = new Map<string, CallInParts>();
+  #latest: CallInParts | undefined;
 
   get calls(): readonly GatheredCall[] {
     return this.#calls;
@@ -58,7 +58,7 @@ export class CallAssembly {
   }
 
   /** Finds the delta's call by id, then by index, then the latest call. Undefined for the first delta of a new call. */
-  #find(delta: CallDelta): OpenCall | undefined {
+  #find(delta: CallDelta): CallInParts | undefined {
     const slot = delta.index === undefined ? undefined : this.#slots.get(delta.index);
     if (delta.id !== undefined) return this.#findById(delta.id, delta, slot);
     if (slot) return isAnother(slot, delta) ? undefined : slot;
@@ -66,7 +66,7 @@ export class CallAssembly {
   }
 
   /** The same id at two indexes means two calls (LiteLLM), and so do two ids at one index (Gemini's adapters). */
-  #findById(id: string, delta: CallDelta, slot: OpenCall | undefined): OpenCall | undefined {
+  #findById(id: string, delta: CallDelta, slot: CallInParts | undefined): CallInParts | undefined {
     if (slot?.id === id) return slot;
     const known = this.#byId.get(id);
     if (known && (known.index ?? delta.index) === (delta.index ?? known.index)) return known;
@@ -75,8 +75,8 @@ export class CallAssembly {
     return isLate ? slot : undefined;
   }
 
-  #add({ id, index }: CallDelta): OpenCall {
-    const call: OpenCall = {
+  #add({ id, index }: CallDelta): CallInParts {
+    const call: CallInParts = {
       number: this.#calls.length,
       id,
       index,
@@ -91,7 +91,7 @@ export class CallAssembly {
   }
 }
 
-interface OpenCall {
+interface CallInParts {
   readonly number: number;
   id: string | undefined;
   /** The index of its first delta. */
@@ -105,7 +105,7 @@ interface OpenCall {
 }
 
 /** Servers without ids reuse an index: a second whole call at one index is a new call, unless it repeats the first. */
-function isAnother(call: OpenCall, { name, arguments: sent }: CallDelta): boolean {
+function isAnother(call: CallInParts, { name, arguments: sent }: CallDelta): boolean {
   if (call.id !== undefined || name === undefined || sent === undefined || call.isMixed)
     return false;
   const raw = rawOf(sent);
@@ -116,7 +116,7 @@ function isAnother(call: OpenCall, { name, arguments: sent }: CallDelta): boolea
   return false;
 }
 
-function append(call: OpenCall, delta: CallDelta): CallPiece | null {
+function append(call: CallInParts, delta: CallDelta): CallPiece | null {
   call.id ??= delta.id;
   if (delta.extra) call.extra = { ...call.extra, ...delta.extra };
   const name = call.name === undefined ? delta.name : undefined;
@@ -124,7 +124,7 @@ function append(call: OpenCall, delta: CallDelta): CallPiece | null {
   return pieceOf(call, name, call.pieces.push(rawOf(delta.arguments)));
 }
 
-function pieceOf(call: OpenCall, name: string | undefined, raw: string): CallPiece | null {
+function pieceOf(call: CallInParts, name: string | undefined, raw: string): CallPiece | null {
   call.rawArguments += raw;
   if (name === undefined && raw === '') return null;
   return {

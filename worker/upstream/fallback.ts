@@ -47,7 +47,7 @@ const ELSEWHERE_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 /** The request that needs another model. */
-export interface Asking {
+export interface FallbackRequest {
   /** The model that was asked for. Its table entry lists the fallbacks. */
   readonly requested: string;
   /** The model that failed: `requested` or one of its fallbacks. */
@@ -57,7 +57,7 @@ export interface Asking {
 
 /** The next fallback that can answer, or null. Terminates: each fallback is asked at most once. */
 export function nextModel(
-  { requested, failed, holdsImages }: Asking,
+  { requested, failed, holdsImages }: FallbackRequest,
   fallback: Fallback,
   env: ModelEnv,
 ): string | null {

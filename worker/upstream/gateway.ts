@@ -11,7 +11,7 @@ import type { Concession } from './dialects/dialect.ts';
 import { DIALECTS } from './dialects/dialects.ts';
 import type { UpstreamError } from './errors.ts';
 import { type Fallback, fallbackFor } from './fallback.ts';
-import { Gathering } from './gathering.ts';
+import { BodyGathering } from './gathering.ts';
 import { UPSTREAM_LIMITS } from './limits.ts';
 import type { ModelTarget, ServerTarget } from './models.ts';
 import { publicError } from './public-error.ts';
@@ -28,7 +28,7 @@ import { withoutSecrets } from './secrets.ts';
 import { StallGuard } from './stall-guard.ts';
 
 /** The result of a request. A failure of the upstream is a reply with the outcome `error` or `interrupted`. */
-export interface Answer {
+export interface GatewayAnswer {
   /** Its `usage` has a cost if the model's prices are known. */
   readonly reply: UpstreamReply;
   /** Null if another attempt cannot help. */
@@ -46,7 +46,7 @@ export async function askModel(
   request: UpstreamRequest,
   onParts: (parts: readonly ReplyPart[]) => void,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<GatewayAnswer> {
   const guard = new StallGuard(signal);
   try {
     const { reply, retry } = await attempt(withKnown(target), request, onParts, guard);
@@ -66,7 +66,7 @@ export async function askModel(
 }
 
 /** Counts the request for the metrics. */
-function counted(answer: Answer, { model }: UpstreamRequest): Answer {
+function counted(answer: GatewayAnswer, { model }: UpstreamRequest): GatewayAnswer {
   const { outcome, usage } = answer.reply;
   metrics.modelRequests.add({ model, outcome });
   if (!usage) return answer;
@@ -78,7 +78,7 @@ function counted(answer: Answer, { model }: UpstreamRequest): Answer {
   return answer;
 }
 
-type Judged = Omit<Answer, 'fallback'>;
+type Judged = Omit<GatewayAnswer, 'fallback'>;
 
 /** Asks the server, and asks again in another form if its error says which form it wants. */
 async function attempt(
@@ -220,7 +220,7 @@ async function readStream(
   const show = (parts: readonly ReplyPart[]) => {
     if (parts.length > 0) onParts(parts);
   };
-  using gathering = new Gathering((bytes) => {
+  using gathering = new BodyGathering((bytes) => {
     const seen = reader.eventCount;
     show(reader.push(bytes));
     if (reader.eventCount > seen) guard.heard();

@@ -13,7 +13,7 @@ export const GATHERING_LIMITS = {
  * each `loopGauge.coalesceMs`. Reading later would not help: a plain read of workerd returns one HTTP chunk. If
  * `handle` throws in the timer, this cancels the body, so that its reader wakes, and the next call throws the error.
  */
-export class Gathering implements Disposable {
+export class BodyGathering implements Disposable {
   readonly #handle: (bytes: Uint8Array) => void;
   readonly #body: Body;
   #waiting: Uint8Array[] = [];

@@ -4,7 +4,7 @@
 export type ReplyOutcome = 'completed' | 'truncated' | 'filtered' | 'error' | 'interrupted';
 
 /** Everything known at the end of the stream. */
-export interface Ending {
+export interface StreamEnding {
   readonly hasError: boolean;
   readonly finishReason: string;
   readonly nativeFinishReason: string;
@@ -15,7 +15,7 @@ export interface Ending {
 }
 
 /** Only a finish reason, or `[DONE]` after a usable answer, makes an answer complete. */
-export function judgeEnding(ending: Ending): ReplyOutcome {
+export function judgeEnding(ending: StreamEnding): ReplyOutcome {
   const reason = ending.finishReason.toLowerCase();
   if (ending.hasError || ERROR.has(reason)) return 'error';
   if (FILTERED.has(reason)) return 'filtered';

@@ -1,5 +1,5 @@
 /** Reads the answer of a model server: bytes in, parts to show as they come, a reply at the end. */
-import { Answer, type AnswerOptions, type ReplyPart, type UpstreamReply } from './answer.ts';
+import { type AnswerOptions, ChunkAnswer, type ReplyPart, type UpstreamReply } from './answer.ts';
 import type { AnswerReader } from './dialects/dialect.ts';
 import { DEFAULT_READER } from './dialects/dialects.ts';
 import { errorFromText, normaliseError } from './errors.ts';
@@ -17,12 +17,12 @@ export interface ReaderOptions extends AnswerOptions {
 /** Reads one event stream. Never throws for what the upstream sends. */
 export class ReplyReader {
   readonly #events = new EventReader();
-  readonly #answer: Answer;
+  readonly #answer: ChunkAnswer;
   readonly #reader: AnswerReader;
   #eventCount = 0;
 
   constructor(options: ReaderOptions = {}) {
-    this.#answer = new Answer(options);
+    this.#answer = new ChunkAnswer(options);
     this.#reader = options.reader ?? DEFAULT_READER;
   }
 
@@ -86,7 +86,7 @@ export function readWholeReply(
   bodyText: string,
   options: ReaderOptions = {},
 ): { parts: ReplyPart[]; reply: UpstreamReply } {
-  const answer = new Answer(options);
+  const answer = new ChunkAnswer(options);
   const body = status < 400 ? parseEnvelope(bodyText) : undefined;
   const chunks = (body && (options.reader ?? DEFAULT_READER).readWhole(body)) ?? [];
   if (chunks.length > 0 && chunks.every(({ error }) => !error)) {

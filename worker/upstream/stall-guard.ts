@@ -2,7 +2,7 @@
 import { UPSTREAM_LIMITS } from './limits.ts';
 
 /** Why the guard ended a request. */
-export type Verdict = 'silent' | 'too_slow';
+export type StallReason = 'silent' | 'too_slow';
 
 /**
  * Aborts `signal` if the first data event takes longer than `firstByteMs`, a later one longer than `stallMs` and a
@@ -17,7 +17,7 @@ export class StallGuard {
   /** Silent ticks until the upstream counts as stalled. */
   #left = Math.ceil(UPSTREAM_LIMITS.firstByteMs / UPSTREAM_LIMITS.stallTickMs);
   #hasHeard = false;
-  #verdict: Verdict | null = null;
+  #verdict: StallReason | null = null;
 
   constructor(caller: AbortSignal) {
     this.signal = AbortSignal.any([caller, this.#controller.signal]);
@@ -26,7 +26,7 @@ export class StallGuard {
   }
 
   /** Null unless the guard itself ended the request. */
-  get verdict(): Verdict | null {
+  get verdict(): StallReason | null {
     return this.#verdict;
   }
 
@@ -47,7 +47,7 @@ export class StallGuard {
     if (this.#left === 0) this.#abort('silent');
   }
 
-  #abort(verdict: Verdict): void {
+  #abort(verdict: StallReason): void {
     this.end();
     this.#verdict = verdict;
     this.#controller.abort(new Error(`the upstream is ${verdict}`));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Choice, parseChoice } from '../../../cli/chat/clarifications.ts';
+import { parseChoice, type TypedChoice } from '../../../cli/chat/clarifications.ts';
 import { runChat } from '../../../cli/chat/run-chat.ts';
 import type { TapeEvent } from '../../../shared/wire/events.ts';
 import { CONVERSATION_ID, RESPONSE_ID, SAMPLE_TAPE } from '../../client/sample-tape.ts';
@@ -129,7 +129,7 @@ describe('a clarification', () => {
 
 describe('what is typed to a question', () => {
   const [one] = QUESTIONS;
-  it.each<{ typed: string; allowMultiple?: boolean; choice: Choice }>([
+  it.each<{ typed: string; allowMultiple?: boolean; choice: TypedChoice }>([
     { typed: '  ', choice: { type: 'passed' } },
     { typed: ' 2 ', choice: chosen('session') },
     { typed: '1 1', choice: chosen('jwt') },
@@ -153,7 +153,7 @@ describe('what is typed to a question', () => {
   });
 });
 
-function chosen(...optionIds: string[]): Choice {
+function chosen(...optionIds: string[]): TypedChoice {
   return { type: 'answer', answer: { optionIds } };
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { nothingShown, renderEvent } from '../../../cli/render/render.ts';
-import type { View } from '../../../cli/render/text.ts';
+import type { ResponseView } from '../../../cli/render/text.ts';
 import { ownCommand } from '../../../cli/terminal/own-command.ts';
 import { coloured, type Paint, plain } from '../../../cli/terminal/paint.ts';
 import { inPlainSight } from '../../../shared/text/plain-sight.ts';
@@ -662,7 +662,11 @@ it.each([
   );
 });
 
-function render(events: readonly StreamEvent[], paint: Paint = plain, view: View = 'all'): string {
+function render(
+  events: readonly StreamEvent[],
+  paint: Paint = plain,
+  view: ResponseView = 'all',
+): string {
   let state = nothingShown(view);
   let all = '';
   for (const event of events) {

@@ -1,6 +1,6 @@
 import { decodeProtectedHeader, jwtVerify } from 'jose';
 import { expect, test } from 'vitest';
-import { type Grant, isTokenFresh, mintToken } from '../../../local/state/tokens.ts';
+import { isTokenFresh, mintToken, type TokenGrant } from '../../../local/state/tokens.ts';
 
 const SECRET = Buffer.alloc(32, 1).toString('base64url');
 const NOW = new Date('2026-11-01T00:00:00Z');
@@ -15,7 +15,7 @@ const STANDARD_CLAIMS = {
   exp: SECONDS + MONTH_SECONDS,
 };
 
-const GRANTS: [Grant, object][] = [
+const GRANTS: [TokenGrant, object][] = [
   [{ scope: 'user' }, { ...STANDARD_CLAIMS, scope: 'user' }],
   [
     { scope: 'bridge', bridgeId: 'bridge_1' },

@@ -4,7 +4,7 @@ import { newConversationId, responseIdOf } from '../../../shared/ids.ts';
 import type { TapeEvent } from '../../../shared/wire/events.ts';
 import type { Run, RunRequest } from '../../../worker/conversation/store/rows.ts';
 import { ConversationStore } from '../../../worker/conversation/store/statements.ts';
-import { type Positioned, Tape } from '../../../worker/conversation/tape/tape.ts';
+import { type EventOnTape, Tape } from '../../../worker/conversation/tape/tape.ts';
 import { conversationObject } from './conversing.ts';
 
 const CREATED = '2026-11-20T12:00:00.000Z';
@@ -106,7 +106,7 @@ export class ConversationWriter {
     this.#store.runs.endRun(ordinal, { status, last: done?.end ?? 0 });
   }
 
-  record(...events: TapeEvent[]): Positioned[] {
+  record(...events: TapeEvent[]): EventOnTape[] {
     return this.tape.append(events, 'now');
   }
 

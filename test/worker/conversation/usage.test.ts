@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { dayOf, type UsageEntry, type UsageList } from '../../../shared/api/usage.ts';
 import { newConversationId } from '../../../shared/ids.ts';
 import { Account } from '../../../worker/account/object.ts';
-import type { Spent } from '../../../worker/ports.ts';
+import type { SpentSince } from '../../../worker/ports.ts';
 import { call, chat, errorOf, scriptModel } from '../api.ts';
 import { complete } from '../openai/completing.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
@@ -164,7 +164,7 @@ describe('each response counts exactly once', () => {
     const [told] = answered.mock.calls[0] ?? [];
     expect(told?.spent).toMatchObject({ after: 0, through: 1 });
     const stub = accountStub();
-    await stub.count(conversationId, told?.spent as Spent);
+    await stub.count(conversationId, told?.spent as SpentSince);
     if (told) await stub.answered(told);
     expect(await usage()).toEqual([entry(1)]);
   });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MIB } from '../../../shared/units.ts';
-import { type Answer, askModel } from '../../../worker/upstream/gateway.ts';
+import { askModel, type GatewayAnswer } from '../../../worker/upstream/gateway.ts';
 import { UPSTREAM_LIMITS } from '../../../worker/upstream/limits.ts';
 import { targetOf } from './target.ts';
 
@@ -187,7 +187,7 @@ describe('a server that refuses stream_options', () => {
 });
 
 interface Asked {
-  readonly answer: Promise<Answer>;
+  readonly answer: Promise<GatewayAnswer>;
   readonly requests: Request[];
   readonly bodies: Record<string, unknown>[];
 }

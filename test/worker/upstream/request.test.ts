@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ModelSwitches } from '../../../shared/settings/models.ts';
 import { DIALECTS } from '../../../worker/upstream/dialects/dialects.ts';
-import { type Answer, askModel } from '../../../worker/upstream/gateway.ts';
+import { askModel, type GatewayAnswer } from '../../../worker/upstream/gateway.ts';
 import {
   stringifyBody,
   type UpstreamMessage,
@@ -155,6 +155,11 @@ function ask(reasoningField: Field, ...responses: readonly Response[]) {
     return response;
   });
   const target = targetOf({ switches: ModelSwitches.parse({ reasoningField }) });
-  const answer: Promise<Answer> = askModel(target, REQUEST, () => {}, new AbortController().signal);
+  const answer: Promise<GatewayAnswer> = askModel(
+    target,
+    REQUEST,
+    () => {},
+    new AbortController().signal,
+  );
   return { answer, bodies };
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Answer, askModel } from '../../../worker/upstream/gateway.ts';
+import { askModel, type GatewayAnswer } from '../../../worker/upstream/gateway.ts';
 import { UPSTREAM_LIMITS } from '../../../worker/upstream/limits.ts';
 import { SlowUpstream } from './slow-upstream.ts';
 import { targetOf } from './target.ts';
@@ -73,7 +73,7 @@ const STOPPED = {
 };
 
 /** A request to an upstream that does only what the test says. */
-function ask(): { upstream: SlowUpstream; answer: Promise<Answer> } {
+function ask(): { upstream: SlowUpstream; answer: Promise<GatewayAnswer> } {
   const upstream = new SlowUpstream();
   vi.spyOn(globalThis, 'fetch').mockImplementation((_, init) => upstream.answer(init?.signal));
   const answer = askModel(targetOf(), REQUEST, () => {}, new AbortController().signal);

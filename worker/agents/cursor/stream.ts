@@ -8,7 +8,7 @@ import type { ChatResponse } from '../../../shared/wire/documents.ts';
 import type { AppContext } from '../../account/caller.ts';
 import type { Endpoint } from '../../endpoint.ts';
 import { type Attached, attachFirst, type Followed } from '../../follow/attach.ts';
-import type { Delivered, Delivery } from '../../follow/deliver.ts';
+import type { Delivered, DeliveryHandler } from '../../follow/deliver.ts';
 import { refusalOf } from '../../follow/fold-answer.ts';
 import { leave, streamDelivery } from '../../follow/sse-adapter.ts';
 import { SseWriter } from '../../follow/sse-writer.ts';
@@ -125,7 +125,7 @@ function badEventId(): DrawbridgeError {
 }
 
 /** One reader's stream. */
-class RunStream implements Delivery {
+class RunStream implements DeliveryHandler {
   readonly framing = 'positioned';
   readonly writer = new SseWriter();
   readonly life = new AbortController();

@@ -13,7 +13,7 @@ export function formatFrame({ event, data }: CursorRunEvent, id?: string): strin
 }
 
 /** A call that the client was told of, or will be once its arguments are known. */
-interface Call {
+interface ShownCall {
   readonly callId: string;
   readonly name: string;
   args?: Readonly<Record<string, unknown>>;
@@ -32,7 +32,7 @@ export class RunTelling {
   #isTorn = false;
   readonly #rendering = new Rendering();
   /** By the id of the document. */
-  readonly #calls = new Map<string, Call>();
+  readonly #calls = new Map<string, ShownCall>();
 
   constructor(ordinal: number, told: number) {
     this.#ordinal = ordinal;
@@ -122,10 +122,10 @@ function wordFrames(event: 'assistant' | 'thinking', text: string): CursorRunEve
   ];
 }
 
-type Outcome = Extract<StreamEvent, { type: 'tool_result' }>['result'];
+type ShownOutcome = Extract<StreamEvent, { type: 'tool_result' }>['result'];
 
 /** `result` is absent while the call runs. */
-function callFrames({ callId, name, args }: Call, result?: Outcome): CursorRunEvent[] {
+function callFrames({ callId, name, args }: ShownCall, result?: ShownOutcome): CursorRunEvent[] {
   const status = result ? 'completed' : 'running';
   const type = result ? 'tool-call-completed' : 'tool-call-started';
   const toolCall = {
@@ -140,7 +140,7 @@ function callFrames({ callId, name, args }: Call, result?: Outcome): CursorRunEv
 }
 
 /** Cursor's form of the result of a tool that Cursor does not know. */
-function toMcpResult({ status, data }: Outcome): object {
+function toMcpResult({ status, data }: ShownOutcome): object {
   const text = typeof data === 'string' ? data : JSON.stringify(data);
   if (status === 'error') return { status, error: { message: text } };
   return { status, value: { content: [{ text: { text } }], isError: false } };

@@ -1,6 +1,12 @@
 /** Describes one operation as an OpenAPI operation object. */
 import type * as z from 'zod';
-import type { Access, Answer, Content, Operation, Parameter } from '../../endpoint.ts';
+import type {
+  AnswerContent,
+  EndpointAccess,
+  EndpointAnswer,
+  Operation,
+  Parameter,
+} from '../../endpoint.ts';
 import { describeRefusals } from './refusals.ts';
 import type { SchemaBook } from './schemas.ts';
 
@@ -31,7 +37,7 @@ export function describeOperation(operation: Operation, schemas: SchemaBook): ob
 }
 
 /** An operation without `security` needs a user's token: that is the document's default. */
-const SECURITY: Readonly<Record<Access, object>> = {
+const SECURITY: Readonly<Record<EndpointAccess, object>> = {
   open: { security: [] },
   user: {},
   stream: { security: [{ bearerAuth: [] }, { ticket: [] }] },
@@ -42,14 +48,14 @@ const SECURITY: Readonly<Record<Access, object>> = {
 /** Of the shapes of others. */
 const OTHERS_SECURITY = { security: [{ bearerAuth: [] }, { basicAuth: [] }] };
 
-type Place = 'path' | 'query' | 'header';
+type ParameterPlace = 'path' | 'query' | 'header';
 
 function describeParameters(
   { params = {}, query, headers = [] }: Operation,
   schemas: SchemaBook,
 ): object[] {
   const describe = (
-    place: Place,
+    place: ParameterPlace,
     name: string,
     { description, schema }: Parameter,
     zod: z.core.$ZodType,
@@ -69,7 +75,7 @@ function describeParameters(
   ];
 }
 
-function describeAnswer(answer: Answer, schemas: SchemaBook): [status: string, object] {
+function describeAnswer(answer: EndpointAnswer, schemas: SchemaBook): [status: string, object] {
   const { status, description, headers, content } = answer;
   const response = {
     description,
@@ -88,7 +94,7 @@ function describeHeader(description: string): object {
 }
 
 /** To OpenAPI 3.1 a stream is text. JSON Schema's `contentSchema` describes the text's content: the events in order. */
-function describeContent(content: Content, schemas: SchemaBook): object {
+function describeContent(content: AnswerContent, schemas: SchemaBook): object {
   switch (content.type) {
     case 'application/json':
       return { schema: schemas.refTo(content.schema) };

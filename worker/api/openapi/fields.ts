@@ -11,9 +11,9 @@ import type {
 } from '../../../shared/wire/documents.ts';
 import type { CompletionRequest } from '../../openai/request.ts';
 
-type Fields<Shape> = { readonly [Name in keyof Shape]?: string };
+type FieldTexts<Shape> = { readonly [Name in keyof Shape]?: string };
 
-const CHAT_REQUEST: Fields<z.input<typeof ChatRequest>> = {
+const CHAT_REQUEST: FieldTexts<z.input<typeof ChatRequest>> = {
   model: 'A name that the model server knows. By default the configured model answers.',
   mode: 'In `plan` and `ask` the agent changes nothing. The default is `agent`. A mode that the workspace of the bridge defines goes by its name.',
   questions:
@@ -38,38 +38,38 @@ const CHAT_REQUEST: Fields<z.input<typeof ChatRequest>> = {
   stream: 'Asks for a stream of events, like `Accept: text/event-stream`.',
 };
 
-const CHAT_MESSAGE: Fields<z.input<typeof ChatMessage>> = {
+const CHAT_MESSAGE: FieldTexts<z.input<typeof ChatMessage>> = {
   role: 'A system message becomes a rule of this request.',
   content: `Text, or parts. At most ${REQUEST_LIMITS.maxMessageChars} characters of text in all. Only the user may send images.`,
 };
 
-const COMPLETION_REQUEST: Fields<typeof CompletionRequest.shape> = {
+const COMPLETION_REQUEST: FieldTexts<typeof CompletionRequest.shape> = {
   store:
     'Keeps and lists the conversation. Without it the conversation is deleted after its answer.',
   tools: 'Must be empty: the agent brings its own tools, which run on the bridge.',
   n: 'Must be 1: there is one answer.',
 };
 
-const CHAT_RESPONSE: Fields<ChatResponse> = {
+const CHAT_RESPONSE: FieldTexts<ChatResponse> = {
   usage: 'Null until the response has ended, and if the model server reports no usage.',
 };
 
-const CONVERSATION_VIEW: Fields<ConversationView> = {
+const CONVERSATION_VIEW: FieldTexts<ConversationView> = {
   messages: 'Each message belongs before the response with its `responseId`.',
   earlier: 'The first response of this part, for `before`. Null if nothing comes before it.',
   position: 'The value of `after` to follow the events from here.',
 };
 
-const CONVERSATION_INFO: Fields<ConversationInfo> = {
+const CONVERSATION_INFO: FieldTexts<ConversationInfo> = {
   title: 'Taken from the first message, unless the conversation was renamed.',
   updated: 'The time of the last answer.',
 };
 
-const CONVERSATION_LIST: Fields<ConversationList> = {
+const CONVERSATION_LIST: FieldTexts<ConversationList> = {
   nextCursor: 'The `cursor` of the next page. Null on the last page.',
 };
 
-const USER_MESSAGE: Fields<UserMessage> = {
+const USER_MESSAGE: FieldTexts<UserMessage> = {
   imageCount: 'The number of images beside the text.',
   device: 'The label of the sending device.',
   steers: 'The message was sent while the response was at work, and belongs to it.',
@@ -78,14 +78,14 @@ const USER_MESSAGE: Fields<UserMessage> = {
   cancelled: 'The message was withdrawn while it waited, so it gets no response.',
 };
 
-const USAGE: Fields<Usage> = {
+const USAGE: FieldTexts<Usage> = {
   totalTokens: 'Summed over the turns of the response.',
   cost: 'By the prices of the models that answered. Missing if one of the prices is unknown.',
   unreportedRequests:
     'The number of requests to the model whose server reported no tokens. Counts and cost do not include them. Missing if there are none.',
 };
 
-const APPROVAL_REQUEST: Fields<z.input<typeof ApprovalRequest>> = {
+const APPROVAL_REQUEST: FieldTexts<z.input<typeof ApprovalRequest>> = {
   message: 'Passed on to the model with a rejection.',
   content:
     'The whole file as the person wants it instead of the proposed one. Only with `once`, for a change to a file. The signature covers it.',

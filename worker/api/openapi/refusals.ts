@@ -1,6 +1,6 @@
 /** Describes how an operation can be refused: the errors that follow from its kind, and its own errors. */
 import { DrawbridgeError, type ErrorCode, statusOf, WireError } from '../../../shared/errors.ts';
-import type { Operation, Refusal } from '../../endpoint.ts';
+import type { EndpointRefusal, Operation } from '../../endpoint.ts';
 import { failureOfRequest } from '../../openai/errors.ts';
 import { OpenAiFailure } from '../../openai/schemas.ts';
 import type { SchemaBook } from './schemas.ts';
@@ -26,11 +26,11 @@ export function describeRefusals(
   return responses;
 }
 
-function toRefusal(code: ErrorCode): Refusal {
+function toRefusal(code: ErrorCode): EndpointRefusal {
   return { status: statusOf(code), code };
 }
 
-function toOpenAiRefusal(code: ErrorCode): Refusal {
+function toOpenAiRefusal(code: ErrorCode): EndpointRefusal {
   const { status, error } = failureOfRequest(new DrawbridgeError(code, ''));
   return { status, code: error.code };
 }

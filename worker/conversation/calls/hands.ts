@@ -14,7 +14,7 @@ import type { ApprovalAnswer, ToolCall } from '../../../shared/wire/tunnel.ts';
 import type { Env } from '../../env.ts';
 import { tunnelOf } from '../../objects.ts';
 import { type Outcome, unwrap } from '../../outcome.ts';
-import type { Look, MachineSeen, TunnelPort } from '../../ports.ts';
+import type { BridgeLook, MachineSeen, TunnelPort } from '../../ports.ts';
 
 import type { RowMeter } from '../../storage/row-meter.ts';
 import type { Machine, Run, RunRequest } from '../store/rows.ts';
@@ -51,7 +51,7 @@ export class TunnelHands {
   ): Promise<Machine | null> {
     const { account, conversationId } = this.#of;
     const message = request ? messageLookOf(conversationId, request) : undefined;
-    const look: Look | null | undefined = await this.#tunnel()?.look(account, message);
+    const look: BridgeLook | null | undefined = await this.#tunnel()?.look(account, message);
     this.#meter.count(look?.rows ?? 0);
     if (!look) return null;
     const isTooLarge = request && look.findings && !fitsRow(look.findings, request);

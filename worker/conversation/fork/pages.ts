@@ -1,6 +1,6 @@
 /** The stored rows of a conversation as pages that one object sends to another. */
 import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
-import type { Page, PageStart, StoredRow, TableName } from '../../ports.ts';
+import type { PageStart, StoredRow, TableName, TablePage } from '../../ports.ts';
 
 /** The part of a conversation to copy: the runs up to `ordinal`, and the tape before the position `end`. */
 export interface Extent {
@@ -26,7 +26,7 @@ const TABLES: readonly { readonly name: TableName; readonly select: string }[] =
 ];
 
 /** Reads at least one row, and further rows up to CONVERSATION_LIMITS.maxPageChars in all. */
-export function readPage(sql: SqlStorage, { ordinal, end }: Extent, from: PageStart): Page {
+export function readPage(sql: SqlStorage, { ordinal, end }: Extent, from: PageStart): TablePage {
   const rows: { table: TableName; row: StoredRow }[] = [];
   let chars = 0;
   for (const [index, { name, select }] of TABLES.entries()) {

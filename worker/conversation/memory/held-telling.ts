@@ -5,8 +5,8 @@
 import type { Toolbox } from '../../../shared/tools/toolbox.ts';
 import type { Window } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
-import { newestWindow, type Place, readTold, startOf } from './history.ts';
-import { type Known, NOTHING_KNOWN } from './window/around.ts';
+import { newestWindow, type RunPlace, readTold, startOf } from './history.ts';
+import { type KnownAround, NOTHING_KNOWN } from './window/around.ts';
 import { WINDOW_LIMITS } from './window/limits.ts';
 import { hiddenChars, type ModelSize, roomOf, scaleOf } from './window/size.ts';
 import {
@@ -26,7 +26,7 @@ import type { ToldRun } from './window/transcript.ts';
  */
 export class HeldTelling {
   readonly #store: RunStore;
-  #held: Held | null = null;
+  #held: HeldWindow | null = null;
 
   constructor(store: RunStore) {
     this.#store = store;
@@ -55,7 +55,7 @@ export class HeldTelling {
   }
 
   /** The held pieces, if they are valid for this run and this model; otherwise an empty holding. */
-  #heldFor(ordinal: number, size: ModelSize, toolbox: Toolbox): Held {
+  #heldFor(ordinal: number, size: ModelSize, toolbox: Toolbox): HeldWindow {
     const held = this.#held;
     const isNewest = (held?.window?.number ?? 0) === this.#store.readWindowNumber();
     const window = held && isNewest ? held.window : newestWindow(this.#store);
@@ -75,7 +75,7 @@ export class HeldTelling {
   }
 }
 
-interface Held {
+interface HeldWindow {
   readonly window: Window | null;
   /** UTF-16 units, which bound the length of results. */
   readonly room: number;
@@ -85,10 +85,10 @@ interface Held {
   /** The run in which the window begins. */
   first: ToldRun | undefined;
   /** What the model has been told of the machine, the editor and the rules before `next`. */
-  known: Known;
+  known: KnownAround;
   /** All pieces from the window's start up to `next`. */
   readonly pieces: ToldPiece[];
-  next: Place;
+  next: RunPlace;
   /** UTF-16 units in memory. */
   chars: number;
 }

@@ -4,10 +4,10 @@ import type { Toolbox } from '../../../shared/tools/toolbox.ts';
 import { Todo } from '../../../shared/wire/documents.ts';
 import type { Steer, Turn, Window } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
-import type { AnsweredTurn, History, Told } from './window/transcript.ts';
+import type { AnsweredTurn, History, SaidInRun } from './window/transcript.ts';
 
 /** A place in the conversation: a run, and the number of its turns before the place. */
-export type Place = Window['from'];
+export type RunPlace = Window['from'];
 
 /** The newest window; null while the model is told everything. */
 export function newestWindow(store: RunStore): Window | null {
@@ -15,7 +15,7 @@ export function newestWindow(store: RunStore): Window | null {
 }
 
 /** The place at which word-for-word telling begins under this window. */
-export function startOf(window: Window | null): Place {
+export function startOf(window: Window | null): RunPlace {
   return window?.from ?? { run: 1, turns: 0 };
 }
 
@@ -32,9 +32,9 @@ export function readHistory(store: RunStore, ordinal: number, toolbox: Toolbox):
 export function readTold(
   store: RunStore,
   window: Window | null,
-  from: Place,
+  from: RunPlace,
   ordinal: number,
-): Told[] {
+): SaidInRun[] {
   const runs = store.readStarted(from.run, ordinal);
   const first = runs[0];
   const before = first?.ordinal === from.run ? from.turns : 0;

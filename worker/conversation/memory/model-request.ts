@@ -24,7 +24,7 @@ export type Listener = Pick<ModelTarget, 'takesImages' | 'contextWindow' | 'maxO
  * The parts of a request besides its messages. They stay the same while the run's mode, model, rules, tools,
  * offers and the workspace's agents do: a provider's cache of the prompt begins with them.
  */
-export interface Frame extends Pick<UpstreamRequest, 'tools'> {
+export interface RequestFrame extends Pick<UpstreamRequest, 'tools'> {
   readonly system: string;
   /** What a message tells of another mode; undefined for the built-in words. */
   readonly modeWords?: ModeWords | undefined;
@@ -35,7 +35,7 @@ export function frameOf(
   run: Run,
   { upstreamId }: Listener,
   changes: readonly PromptChange[],
-): Frame {
+): RequestFrame {
   const { model, mode, context, messages } = run.request;
   const subagent = subagentOf(run.request);
   const names = upstreamId === undefined ? [model] : [model, upstreamId];
@@ -74,7 +74,7 @@ function instructionsFor({ machine }: Run, tools: readonly Tool[]): readonly Ins
 /** `said` must fit the model. */
 export function requestFor(
   run: Run,
-  { system, tools }: Frame,
+  { system, tools }: RequestFrame,
   said: readonly UpstreamMessage[],
 ): UpstreamRequest {
   return {
@@ -88,7 +88,7 @@ export function requestFor(
 /** The model's limits, and the size that every request of this run needs. */
 export function sizeOf(
   run: Run,
-  { system, tools, modeWords }: Frame,
+  { system, tools, modeWords }: RequestFrame,
   listener: Listener,
 ): ModelSize {
   const { takesImages, contextWindow, maxOutputTokens } = listener;

@@ -22,7 +22,7 @@ import { cutPromptReport } from './cut-prompt.ts';
 import { estimateUsage } from './estimate.ts';
 import { HeldTelling } from './held-telling.ts';
 import { readHistory, readTodos } from './history.ts';
-import { type Frame, frameOf, requestFor, sizeOf, upstreamIdsIn } from './model-request.ts';
+import { frameOf, type RequestFrame, requestFor, sizeOf, upstreamIdsIn } from './model-request.ts';
 import { reportRules } from './rules-report.ts';
 import { askForSummary } from './summarise.ts';
 import { digestOf } from './window/digest.ts';
@@ -124,7 +124,7 @@ export class Memory {
    * Asks the model for summaries, and where it fails the run's own: without a summary, the details are lost. Stores the
    * window. Readers see the summary's start and outcome; the window is stored in the same step as the outcome.
    */
-  async #summarise({ run, history, plan }: Summarising, signal: AbortSignal) {
+  async #summarise({ run, history, plan }: SummaryWork, signal: AbortSignal) {
     const { log, recorder, conversationId, settings } = this.#deps;
     const own = run.request.model;
     const askOf = (model: string) => {
@@ -143,7 +143,7 @@ export class Memory {
   }
 }
 
-interface Summarising {
+interface SummaryWork {
   /** The run, with the model that answers. */
   readonly run: Run;
   readonly history: History;
@@ -163,7 +163,7 @@ function askedBy(run: Run, recorder: Recorder): Run {
 function prepared(
   run: Run,
   target: ModelTarget,
-  frame: Frame,
+  frame: RequestFrame,
   said: readonly UpstreamMessage[],
 ): PreparedTurn {
   const request = requestFor(run, frame, said);

@@ -11,7 +11,7 @@ import { foldConversation, foldEvent, newResponse } from '../../../shared/wire/f
 import type { RunLog } from '../log/run-log.ts';
 import type { Run } from '../store/rows.ts';
 import { errorDocument, UNREADABLE } from '../tape/error-document.ts';
-import { mended, type Placed } from '../tape/mended.ts';
+import { mended, type PlacedRun } from '../tape/mended.ts';
 import { contentOf, shown } from '../tape/run-events.ts';
 import type { Tape } from '../tape/tape.ts';
 
@@ -23,7 +23,7 @@ export interface Exchange extends Pick<Run, 'ordinal' | 'first' | 'started' | 'l
    */
   readonly said: Partial<Pick<UserMessage, 'content' | 'imageCount' | 'cancelled'>>;
   /** Null where the row is lost; the positions are then unknown too. */
-  readonly run: Placed | null;
+  readonly run: PlacedRun | null;
 }
 
 /** Asks for the newest exchanges of all, or of those before one response. */
@@ -40,7 +40,7 @@ export interface From {
 }
 
 /** The sources of a conversation's exchanges. */
-export interface Source {
+export interface ExchangeSources {
   readonly log: RunLog;
   readonly tape: Tape;
 }
@@ -49,7 +49,7 @@ export interface Source {
  * The newest exchanges in order: at most `limit`, and at most CONVERSATION_LIMITS.maxShownBytes. Always includes at
  * least one, and all that have not ended, because the next events belong to them.
  */
-export function newestExchanges(source: Source, { before, limit }: Newest): Exchange[] {
+export function newestExchanges(source: ExchangeSources, { before, limit }: Newest): Exchange[] {
   const { maxShownBytes } = CONVERSATION_LIMITS;
   const { newest, current } = source.log;
   const exchanges: Exchange[] = [];
@@ -70,7 +70,7 @@ export function newestExchanges(source: Source, { before, limit }: Newest): Exch
  * without one.
  */
 export function exchangesFrom(
-  source: Source,
+  source: ExchangeSources,
   { ordinal: from, until }: From,
 ): { exchanges: Exchange[]; next: number | null } {
   const { maxShownBytes } = CONVERSATION_LIMITS;
@@ -129,7 +129,7 @@ function hasPlan(responses: readonly ChatResponse[]): boolean {
 }
 
 /** Keeps only small fields of the request, which can be as large as a body. */
-function readExchange({ log }: Source, wanted: number): Exchange {
+function readExchange({ log }: ExchangeSources, wanted: number): Exchange {
   const run = log.find(wanted);
   if (!run) return { ordinal: wanted, first: -1, started: null, last: null, said: {}, run: null };
   const { ordinal, first, started, last, status, request, isDamaged } = run;
@@ -146,7 +146,7 @@ function readExchange({ log }: Source, wanted: number): Exchange {
   };
 }
 
-function bytesOf({ tape }: Source, { started, last, said }: Exchange): number {
+function bytesOf({ tape }: ExchangeSources, { started, last, said }: Exchange): number {
   const chars = said.content?.length ?? 0;
   if (started === null) return chars;
   const { maxShownBytes } = CONVERSATION_LIMITS;

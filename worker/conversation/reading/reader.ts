@@ -13,7 +13,7 @@ import type { RunStore } from '../store/run-statements.ts';
 import type { Following, Outgoing } from '../tape/followers.ts';
 import { type Damage, mended } from '../tape/mended.ts';
 import { ResponseFold } from '../tape/response-fold.ts';
-import type { Positioned, Tape } from '../tape/tape.ts';
+import type { EventOnTape, Tape } from '../tape/tape.ts';
 import { Views } from './views.ts';
 
 /** Never writes. Computes everything from the tape and the runs, in one synchronous step. */
@@ -119,7 +119,7 @@ export class TapeReader {
     return missed;
   }
 
-  #mended(runs: Damage['runs'], from: number, to: number | undefined): Generator<Positioned> {
+  #mended(runs: Damage['runs'], from: number, to: number | undefined): Generator<EventOnTape> {
     const { id: conversationId } = this.#conversation.row;
     return mended(this.#tape.entries(from, to), { conversationId, runs, to });
   }

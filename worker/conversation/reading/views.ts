@@ -7,12 +7,12 @@ import { answerOf } from '../../../shared/wire/fold.ts';
 import type { ConversationRow } from '../store/rows.ts';
 import {
   type Exchange,
+  type ExchangeSources,
   exchangesFrom,
   type From,
   foldExchanges,
   type Newest,
   newestExchanges,
-  type Source,
 } from './excerpt.ts';
 
 /** A part of a conversation. `next` is the ordinal at which the following part begins; null at the end. */
@@ -24,10 +24,10 @@ export interface Chapter {
 /** Never writes. Computes every view from the tape and the runs, in one synchronous step. */
 export class Views {
   readonly #conversation: { readonly row: ConversationRow };
-  readonly #source: Source;
+  readonly #source: ExchangeSources;
 
   /** Reads `conversation.row` each time, because a person can change it. */
-  constructor(conversation: { readonly row: ConversationRow }, source: Source) {
+  constructor(conversation: { readonly row: ConversationRow }, source: ExchangeSources) {
     this.#conversation = conversation;
     this.#source = source;
   }

@@ -13,7 +13,7 @@ import { NOT_RUN, reportOf } from './failures.ts';
 import type { RunDeps } from './run-deps.ts';
 import { unsearched } from './steps/debug-check.ts';
 
-export class Ending {
+export class RunEnding {
   readonly #deps: RunDeps;
   readonly #rows: RunRows;
 

@@ -5,7 +5,7 @@ import { newCallId } from '../../../shared/ids.ts';
 import { ReplyDocuments } from '../../reply/documents.ts';
 import { CONTEXT_LENGTH_EXCEEDED } from '../../upstream/context-overflow.ts';
 import { type Fallback, nextModel } from '../../upstream/fallback.ts';
-import { type Answer, askModel } from '../../upstream/gateway.ts';
+import { askModel, type GatewayAnswer } from '../../upstream/gateway.ts';
 import { UPSTREAM_LIMITS } from '../../upstream/limits.ts';
 import type { ReplyPart, UpstreamReply } from '../../upstream/reader.ts';
 import { retryDelayMs } from '../../upstream/retry.ts';
@@ -19,7 +19,7 @@ import { failureOf } from './failures.ts';
 import type { RunDeps } from './run-deps.ts';
 
 export interface ModelTurn {
-  readonly answer: Answer;
+  readonly answer: GatewayAnswer;
   /** The documents of the reply. Only the caller ends them, once it accepts the answer. */
   readonly documents: ReplyDocuments;
   /** Whether a follower may have seen part of the reply. If not, a retry goes unnoticed. */
@@ -29,7 +29,7 @@ export interface ModelTurn {
 }
 
 /** A request to the model under way. */
-export class Asking {
+export class TurnAsking {
   /** The model's text so far, without its calls. */
   said = '';
   readonly #controller = new AbortController();
@@ -62,7 +62,7 @@ export async function streamTurn(
   run: Run,
   prepared: PreparedTurn,
   { recorder, newUuid, watch }: RunDeps,
-  asking: Asking,
+  asking: TurnAsking,
 ): Promise<ModelTurn> {
   const { signal } = asking;
   const { nextSequence } = recorder;
@@ -128,7 +128,7 @@ function reportCut(
  * Schedules another attempt for a turn that failed before anything was shown: with the same model while it has attempts
  * left, or with the next model. False when neither is possible.
  */
-export function tryAgain(run: Run, { retry, fallback }: Answer, deps: RunDeps): boolean {
+export function tryAgain(run: Run, { retry, fallback }: GatewayAnswer, deps: RunDeps): boolean {
   if (fallback !== 'at_last' && tryAnother(run, fallback, deps)) return true;
   if (retry && tryLater(run, retry.afterMs, deps)) return true;
   return fallback === 'at_last' && tryAnother(run, fallback, deps);

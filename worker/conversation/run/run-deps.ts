@@ -1,10 +1,10 @@
 /** The dependencies of the parts of a run. */
 import type { ModelEnv } from '../../upstream/models.ts';
 import type { CallDeps } from '../calls/call-desk.ts';
-import type { Call, WorktreeSettings } from '../store/rows.ts';
+import type { Call, RunWorktree } from '../store/rows.ts';
 
 /** A worktree's settings, and the title of its conversation as the message of its commits. */
-export interface WorktreePlan extends WorktreeSettings {
+export interface WorktreePlan extends RunWorktree {
   readonly message: string;
 }
 

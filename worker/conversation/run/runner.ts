@@ -13,7 +13,7 @@ import type { Machine, Run } from '../store/rows.ts';
 import { type ErrorReport, errorDocument } from '../tape/error-document.ts';
 import { type EndStatus, startEvent } from '../tape/run-events.ts';
 import { overBudget, tellNearBudget, withBudgetEnd } from './budget.ts';
-import type { Ending } from './ending.ts';
+import type { RunEnding } from './ending.ts';
 import {
   CANCELLED,
   DAMAGED,
@@ -23,7 +23,7 @@ import {
   RECOVERY_EXHAUSTED,
 } from './failures.ts';
 import { HandOver } from './hand-over.ts';
-import { Asking, endTurn, type ModelTurn, streamTurn, tryAgain } from './model-turn.ts';
+import { endTurn, type ModelTurn, streamTurn, TurnAsking, tryAgain } from './model-turn.ts';
 import { inWantedMode } from './own-mode.ts';
 import { isEarly, type RunDeadline, stepDeadlines, timed } from './run-deadlines.ts';
 import type { RunDeps } from './run-deps.ts';
@@ -41,9 +41,9 @@ import { worksInOwnTree } from './steps/worktree.ts';
 export class Runner {
   readonly #deps: RunDeps;
   readonly #calls: CallDesk;
-  readonly #ending: Ending;
+  readonly #ending: RunEnding;
   readonly #handOver: HandOver;
-  #asking: Asking | null = null;
+  #asking: TurnAsking | null = null;
   #advancing = false;
   #again = false;
   /** Whether this instance found the run in the middle of an answer: an earlier instance died with it. */
@@ -55,7 +55,7 @@ export class Runner {
   /** Ends the wait for the look of the first waiting run. */
   #stopLooking = () => {};
 
-  constructor(deps: RunDeps, calls: CallDesk, ending: Ending) {
+  constructor(deps: RunDeps, calls: CallDesk, ending: RunEnding) {
     this.#deps = deps;
     this.#calls = calls;
     this.#ending = ending;
@@ -206,7 +206,7 @@ export class Runner {
     if (isEarly(run, now())) return;
     if (log.current?.ordinal !== run.ordinal) return this.advance();
 
-    const asking = new Asking();
+    const asking = new TurnAsking();
     this.#asking = asking;
     try {
       await this.#askWith(run, asking);
@@ -218,7 +218,7 @@ export class Runner {
     this.advance();
   }
 
-  async #askWith(run: Run, asking: Asking): Promise<void> {
+  async #askWith(run: Run, asking: TurnAsking): Promise<void> {
     const { signal } = asking;
     const refusal = this.#refusal;
     this.#refusal = null;

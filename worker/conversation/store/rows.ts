@@ -68,11 +68,11 @@ export interface WorktreeClosing {
 export interface AgentSettings {
   readonly webhook?: AgentWebhook | undefined;
   /** Set for an agent that works in a worktree of its own. */
-  readonly worktree?: WorktreeSettings | undefined;
+  readonly worktree?: RunWorktree | undefined;
 }
 
 /** How a worktree begins and ends (shared/tools/worktree.ts). */
-export interface WorktreeSettings {
+export interface RunWorktree {
   readonly branch?: string | undefined;
   readonly base?: string | undefined;
   readonly commit: boolean;

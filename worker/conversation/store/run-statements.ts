@@ -321,7 +321,7 @@ export class RunStore {
 
   /** All steers, the newest first, read on demand. Steers of one run are consecutive. */
   *steersBack(): Generator<Steer, undefined> {
-    const rows = this.#sql.exec<KeyedRow & { turns: number | null }>(
+    const rows = this.#sql.exec<KeyedRunRow & { turns: number | null }>(
       'select number, run, turns, body from steers order by number desc',
     );
     for (const { body, ...keys } of rows) {
@@ -348,7 +348,7 @@ export class RunStore {
 
   /** All windows, the newest first, read on demand. A damaged window is skipped: more is then told word for word. */
   *windowsBack(): Generator<Window, undefined> {
-    const rows = this.#sql.exec<KeyedRow>(
+    const rows = this.#sql.exec<KeyedRunRow>(
       'select number, run, body from windows order by number desc',
     );
     for (const { body, ...keys } of rows) {
@@ -377,7 +377,7 @@ const LAST_TURNS_END = `(
   order by number desc limit 1
 )`;
 
-interface KeyedRow extends Record<string, SqlStorageValue> {
+interface KeyedRunRow extends Record<string, SqlStorageValue> {
   number: number;
   run: number;
   body: string;

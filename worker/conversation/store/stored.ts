@@ -31,7 +31,7 @@ import type {
  * nested too deeply are left out. The schemas check only what the code would fail on, and nothing that is slow to check
  * or may differ between versions.
  */
-export function readStored<Stored>(json: unknown, shape: Shape<Stored>): Stored | null {
+export function readStored<Stored>(json: unknown, shape: StoredShape<Stored>): Stored | null {
   const value = parse(json);
   // The value itself: the schema would drop fields that a later version has added.
   return shape.schema.safeParse(value).success ? (value as Stored) : null;
@@ -52,7 +52,7 @@ function typeOf(stored: RunRequest): RunRequest['type'] {
 }
 
 /** A schema that proves a cast. */
-interface Shape<Stored> {
+interface StoredShape<Stored> {
   readonly schema: z.ZodType;
   /** Never set: it ties the type to its schema. */
   readonly of?: Stored;
@@ -118,11 +118,11 @@ const Place = z.object({
 
 const RUN_MODE = z.object({ mode: Mode, own: ModeDefinition.optional() });
 
-export const PARENT: Shape<Parent> = {
+export const PARENT: StoredShape<Parent> = {
   schema: z.object({ conversationId: z.string(), callId: z.string() }),
 };
 
-const REQUEST: Shape<RunRequest> = {
+const REQUEST: StoredShape<RunRequest> = {
   schema: RUN_MODE.extend({
     model: z.string(),
     wantedMode: z.object({ name: z.string(), isModelOpen: z.boolean() }).optional(),
@@ -171,7 +171,7 @@ const REQUEST: Shape<RunRequest> = {
   }),
 };
 
-export const AGENT_SETTINGS: Shape<AgentSettings> = {
+export const AGENT_SETTINGS: StoredShape<AgentSettings> = {
   schema: z.object({
     webhook: z
       .object({ url: z.string(), secret: z.string(), isGone: z.boolean().optional() })
@@ -182,14 +182,14 @@ export const AGENT_SETTINGS: Shape<AgentSettings> = {
   }),
 };
 
-export const WORKTREE_CLOSING: Shape<WorktreeClosing> = {
+export const WORKTREE_CLOSING: StoredShape<WorktreeClosing> = {
   schema: z.object({ callId: z.string(), closed: ClosedWorktree.nullable().optional() }),
 };
 
 /** A machine as stored: `offers` is the digest of a set that has its own row, because many runs share it. */
 export type StoredMachine = Omit<Machine, 'offers'> & { readonly offers?: string };
 
-export const MACHINE: Shape<StoredMachine> = {
+export const MACHINE: StoredShape<StoredMachine> = {
   schema: z.object({
     tools: z.array(z.string()),
     context: MachineContext,
@@ -199,9 +199,9 @@ export const MACHINE: Shape<StoredMachine> = {
   }),
 };
 
-export const OFFERS: Shape<OfferSet> = { schema: OfferSet };
+export const OFFERS: StoredShape<OfferSet> = { schema: OfferSet };
 
-export const RUN_END: Shape<RunEnd> = {
+export const RUN_END: StoredShape<RunEnd> = {
   schema: z.object({ status: z.enum(['completed', 'error', 'cancelled']), last: z.int() }),
 };
 
@@ -217,7 +217,7 @@ const StoredCall = z.object({
   extra: Metadata.optional(),
 });
 
-export const TURN: Shape<Omit<Turn, 'number' | 'run'>> = {
+export const TURN: StoredShape<Omit<Turn, 'number' | 'run'>> = {
   schema: z.object({
     text: z.string(),
     reasoning: z.string().nullable(),
@@ -232,7 +232,7 @@ export const TURN: Shape<Omit<Turn, 'number' | 'run'>> = {
   }),
 };
 
-export const RESULT: Shape<ToldResult> = {
+export const RESULT: StoredShape<ToldResult> = {
   schema: z.object({
     status: z.enum(['success', 'error']),
     code: z.string().optional(),
@@ -241,7 +241,7 @@ export const RESULT: Shape<ToldResult> = {
   }),
 };
 
-export const STEER: Shape<Omit<Steer, 'number' | 'run' | 'turns'>> = {
+export const STEER: StoredShape<Omit<Steer, 'number' | 'run' | 'turns'>> = {
   schema: z.object({
     content: Content,
     plan: PlanState.optional(),
@@ -252,9 +252,9 @@ export const STEER: Shape<Omit<Steer, 'number' | 'run' | 'turns'>> = {
   }),
 };
 
-export const TASK_SPENT: Shape<TaskSpent> = { schema: TaskSpent };
+export const TASK_SPENT: StoredShape<TaskSpent> = { schema: TaskSpent };
 
-export const WINDOW: Shape<Omit<Window, 'number' | 'run'>> = {
+export const WINDOW: StoredShape<Omit<Window, 'number' | 'run'>> = {
   schema: z.object({
     from: z.object({ run: z.int(), turns: z.int() }),
     prunedThrough: z.int(),

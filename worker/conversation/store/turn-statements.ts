@@ -52,7 +52,7 @@ export class TurnStore {
 
   readTurn(number: number): Turn | null {
     const [row] = this.#sql
-      .exec<KeyedRow>('select number, run, body from turns where number = ?', number)
+      .exec<KeyedTurnRow>('select number, run, body from turns where number = ?', number)
       .toArray();
     return row ? parseTurn(row) : null;
   }
@@ -161,7 +161,7 @@ const READ_RESULTS = `
   end as body
   from results where turn >= ?1 order by turn, call`;
 
-interface KeyedRow extends Record<string, SqlStorageValue> {
+interface KeyedTurnRow extends Record<string, SqlStorageValue> {
   number: number;
   run: number;
   body: string;
@@ -173,7 +173,7 @@ interface ResultRow extends Record<string, SqlStorageValue> {
   body: string;
 }
 
-function parseTurn({ body, ...keys }: KeyedRow): Turn {
+function parseTurn({ body, ...keys }: KeyedTurnRow): Turn {
   return { ...(readStored(body, TURN) ?? DAMAGED_TURN), ...keys };
 }
 

@@ -38,7 +38,7 @@ export interface ChildrenDeps {
 }
 
 /** What was heard of a subagent. */
-interface Heard {
+interface ChildState {
   /** That of its newest report. */
   readonly position: number;
   /** When it is asked, if it stays silent. */
@@ -56,7 +56,7 @@ export class Children {
   readonly #deps: ChildrenDeps;
   /** The calls whose subagent is being asked now. */
   readonly #asking = new Set<string>();
-  readonly #heard = new Map<string, Heard>();
+  readonly #heard = new Map<string, ChildState>();
   /** The calls whose subagents are to end and have not confirmed it; null until the rows were looked at. */
   #unwanted: Set<string> | null = null;
   #endAgainMs = 0;

@@ -12,7 +12,7 @@ import { offeredTools, toolboxOf } from '../log/offered-tools.ts';
 import type { Run } from '../store/rows.ts';
 
 /** A type of subagent, as this run can start it. */
-export interface Kind {
+export interface SubagentKind {
   readonly type: string;
   readonly mode: Mode;
   /** Never more than the run's own tools. Undefined for all that the mode allows. */
@@ -24,7 +24,7 @@ export interface Kind {
 }
 
 /** The type by the name that the model gives; a refusal for one that this run cannot start. */
-export function kindOf(asked: string, run: Run): Kind | ToolResult {
+export function kindOf(asked: string, run: Run): SubagentKind | ToolResult {
   const mode = modeFor(run);
   const tools = toolsOf(run);
   const own = run.machine?.context.definitions?.agents ?? [];
@@ -68,7 +68,7 @@ function toolsOf(run: Run): ToolSelection | undefined {
 }
 
 /** A definition narrows what the run has, and gives nothing. */
-function ownKind(definition: AgentDefinition, run: Run): Kind {
+function ownKind(definition: AgentDefinition, run: Run): SubagentKind {
   const { name: type, tools, readOnly, model, path, text } = definition;
   const mode = readOnly ? 'ask' : modeFor(run);
   const left = tools ? narrowed(run, tools) : toolsOf(run);
@@ -76,7 +76,7 @@ function ownKind(definition: AgentDefinition, run: Run): Kind {
 }
 
 /** A browser is a server of the bridge that offers Playwright's tools, whatever its name. */
-function browserKind(run: Run): Kind | ToolResult {
+function browserKind(run: Run): SubagentKind | ToolResult {
   const offered = offeredTools(run);
   const servers = new Set(
     offered

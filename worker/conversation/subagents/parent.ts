@@ -36,7 +36,7 @@ export interface ParentLinkDeps {
  */
 export class ParentLink {
   readonly #deps: ParentLinkDeps;
-  #told: Told = { news: NOTHING, atMs: 0 };
+  #told: ParentNews = { news: NOTHING, atMs: 0 };
   /** When the alarm tells again what was not heard. */
   #againMs = 0;
   #isTelling = false;
@@ -129,12 +129,12 @@ export class ParentLink {
 }
 
 /** What the parent has heard. */
-interface Told {
+interface ParentNews {
   readonly news: string;
   readonly atMs: number;
 }
 
-const UNHEARD: Told = { news: 'nothing was heard', atMs: 0 };
+const UNHEARD: ParentNews = { news: 'nothing was heard', atMs: 0 };
 
 /** The news of a subagent that works and asks nothing. */
 const NOTHING = '';

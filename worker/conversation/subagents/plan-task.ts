@@ -13,7 +13,7 @@ import {
 import { subagentOf } from '../log/errand.ts';
 import type { RunLog } from '../log/run-log.ts';
 import type { Call, Run, RunRequest } from '../store/rows.ts';
-import { type Kind, kindOf } from './kinds.ts';
+import { kindOf, type SubagentKind } from './kinds.ts';
 import { TASK_LIMITS } from './limits.ts';
 import { budgetShare, mayStart } from './shares.ts';
 
@@ -82,7 +82,7 @@ export function planTask(call: Call, starting: Starting): PlannedTask {
 /** A model that the call names must be there; that of a type only counts where it can work for this run. */
 function modelOf(
   named: string | undefined,
-  { model: own, isFast }: Kind,
+  { model: own, isFast }: SubagentKind,
   run: Run,
   settings: ModelEnv,
 ): string | DrawbridgeError {

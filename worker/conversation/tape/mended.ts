@@ -7,17 +7,17 @@ import type { TapeEvent } from '../../../shared/wire/events.ts';
 import type { Run } from '../store/rows.ts';
 import { errorDocument, UNREADABLE } from './error-document.ts';
 import { doneEvent, type EndStatus, startEvent } from './run-events.ts';
-import type { Entry, Positioned } from './tape.ts';
+import type { EventOnTape, TapeEntry } from './tape.ts';
 
 /** A run's place on the tape, from the run's own row. */
-export interface Placed extends Pick<Run, 'ordinal' | 'status' | 'started' | 'last'> {
+export interface PlacedRun extends Pick<Run, 'ordinal' | 'status' | 'started' | 'last'> {
   readonly request: Pick<Run['request'], 'model' | 'mode' | 'createdMs'>;
 }
 
 export interface Damage {
   readonly conversationId: string;
   /** The runs whose events are read, in order. A function is called once, and only when something is missing. */
-  readonly runs: readonly Placed[] | (() => readonly Placed[]);
+  readonly runs: readonly PlacedRun[] | (() => readonly PlacedRun[]);
   /** The position at which reading ends. */
   readonly to?: number | undefined;
   /** Called when a part is missing. */
@@ -28,7 +28,7 @@ export interface Damage {
  * The readable entries. A response that has ended and lacks a part gets an `error` document before its `done`, which
  * says so. A lost `response_start` or `done` is recreated from its run's row.
  */
-export function* mended(entries: Iterable<Entry>, damage: Damage): Generator<Positioned> {
+export function* mended(entries: Iterable<TapeEntry>, damage: Damage): Generator<EventOnTape> {
   const mender = new Mender(damage);
   for (const entry of entries) yield* mender.see(entry);
   yield* mender.end();
@@ -54,14 +54,14 @@ class Mender {
     this.#marks = typeof damage.runs === 'function' ? null : marksOf(damage.runs, damage);
   }
 
-  *see({ start, end, event }: Entry): Generator<Positioned> {
+  *see({ start, end, event }: TapeEntry): Generator<EventOnTape> {
     if (event.type === 'lost') return this.#lose(start);
     yield* this.#passTo(start);
     if (this.#marks?.[0]?.at === start) this.#marks.shift();
     yield* this.#tell({ start, end, event });
   }
 
-  *end(): Generator<Positioned> {
+  *end(): Generator<EventOnTape> {
     yield* this.#passTo(this.#damage.to ?? Number.POSITIVE_INFINITY);
   }
 
@@ -79,7 +79,7 @@ class Mender {
   }
 
   /** Recreates the missing marks before this position. */
-  *#passTo(position: number): Generator<Positioned> {
+  *#passTo(position: number): Generator<EventOnTape> {
     for (let mark = this.#marks?.[0]; mark && mark.at < position; mark = this.#marks?.[0]) {
       this.#marks?.shift();
       yield* this.#tell({ start: mark.at, end: mark.at + 1, event: mark.event });
@@ -87,7 +87,7 @@ class Mender {
     }
   }
 
-  *#tell(entry: Positioned): Generator<Positioned> {
+  *#tell(entry: EventOnTape): Generator<EventOnTape> {
     const { event, start } = entry;
     if (event.type === 'done' && this.#isMissing) {
       for (const told of this.#notice()) yield { start, end: start, event: told };
@@ -116,7 +116,7 @@ class Mender {
 }
 
 function marksOf(
-  runs: readonly Placed[],
+  runs: readonly PlacedRun[],
   { conversationId, to = Number.POSITIVE_INFINITY }: Damage,
 ): Mark[] {
   return runs

@@ -3,16 +3,16 @@ import type { ChatResponse } from '../../../shared/wire/documents.ts';
 import { responseOf, type TapeEvent } from '../../../shared/wire/events.ts';
 import type { Followers } from './followers.ts';
 import { TAPE_LIMITS } from './limits.ts';
-import { mended, type Placed } from './mended.ts';
+import { mended, type PlacedRun } from './mended.ts';
 import { ResponseFold } from './response-fold.ts';
 import type { EndStatus } from './run-events.ts';
-import type { Positioned, Tape } from './tape.ts';
+import type { EventOnTape, Tape } from './tape.ts';
 
 /** The run at work that a new instance found. */
 export interface Resumed {
   /** The position of its `response_start`. */
   readonly at: number;
-  readonly run: Placed;
+  readonly run: PlacedRun;
   readonly conversationId: string;
 }
 
@@ -114,7 +114,7 @@ export class Recorder {
     this.#commitTimer = undefined;
   }
 
-  #take(positioned: readonly Positioned[]): void {
+  #take(positioned: readonly EventOnTape[]): void {
     this.#followers.send(
       positioned.map(({ event, end }) => {
         const sent = this.#fold.see(event);

@@ -41,7 +41,7 @@ export function contentOf({ messages }: Pick<RunRequest, 'messages'>): MessageCo
 }
 
 /** What `response_start` tells of a run. */
-interface Started extends Pick<Run, 'ordinal'> {
+interface StartingRun extends Pick<Run, 'ordinal'> {
   readonly request: Pick<Run['request'], 'model' | 'mode' | 'own' | 'tools' | 'worktree'>;
   /** Undefined where a lost event is recreated, which then tells nothing of tools. */
   readonly machine?: Run['machine'] | undefined;
@@ -49,7 +49,7 @@ interface Started extends Pick<Run, 'ordinal'> {
 
 export function startEvent(
   conversationId: string,
-  { ordinal, request, machine }: Started,
+  { ordinal, request, machine }: StartingRun,
   nowMs: number,
 ): TapeEvent {
   const { model, mode, own } = request;
@@ -88,7 +88,7 @@ function attachedTo(attachments: readonly Attachment[] = []): AttachedMention[] 
 }
 
 /** The work of a run, which its `done` reports. */
-export interface Work extends Spending {
+export interface RunWork extends Spending {
   readonly durationMs: number;
   /** Rows that were written for the run; undefined for a run that never started. */
   readonly rows: number | undefined;
@@ -100,7 +100,7 @@ export interface Work extends Spending {
 export function doneEvent(
   responseId: string,
   status: EndStatus,
-  { durationMs, rows, told, budget, ...spending }: Work,
+  { durationMs, rows, told, budget, ...spending }: RunWork,
 ): TapeEvent {
   const { turns } = spending;
   return {

@@ -6,15 +6,15 @@ import { storedWidth } from '../store/stored.ts';
 import { TAPE_LIMITS } from './limits.ts';
 
 /** An event with its positions. A reader that has seen the event continues at `end`. */
-export interface Positioned {
+export interface EventOnTape {
   readonly start: number;
   readonly end: number;
   readonly event: TapeEvent;
 }
 
 /** One entry of a tape: an event, or a {@link Lost} in place of a damaged one. */
-export type Entry =
-  | Positioned
+export type TapeEntry =
+  | EventOnTape
   | { readonly start: number; readonly end: number; readonly event: Lost };
 
 /**
@@ -32,7 +32,7 @@ export class Tape {
   readonly #store: ConversationStore;
   readonly #first: number;
   #committed: number;
-  #pending: Positioned[] = [];
+  #pending: EventOnTape[] = [];
   #pendingChars = 0;
   #jumped = false;
 
@@ -57,7 +57,7 @@ export class Tape {
   /**
    * Appends events and returns them with their positions. Adjacent deltas of one document are merged in storage only.
    */
-  append(events: readonly TapeEvent[], commit: 'now' | 'grouped'): Positioned[] {
+  append(events: readonly TapeEvent[], commit: 'now' | 'grouped'): EventOnTape[] {
     const wide = events.filter((event) => widthOf(event) > 0);
     const isFirst = wide.length > 0 && this.#jump();
     let end = this.head;
@@ -90,12 +90,12 @@ export class Tape {
   }
 
   /** All readable events between two positions, in order. A delta that spans one of the positions is cut there. */
-  *read(from: number, to?: number): Generator<Positioned> {
+  *read(from: number, to?: number): Generator<EventOnTape> {
     for (const entry of this.entries(from, to)) if (!isLost(entry)) yield entry;
   }
 
   /** As {@link read}, with the lost events. */
-  *entries(from: number, to = Number.POSITIVE_INFINITY): Generator<Entry> {
+  *entries(from: number, to = Number.POSITIVE_INFINITY): Generator<TapeEntry> {
     for (const entry of this.#entriesFrom(from)) {
       if (entry.end <= from) continue;
       if (Math.max(entry.start, from) >= to) return;
@@ -153,7 +153,7 @@ export class Tape {
     return Math.max(this.#committed + TAPE_LIMITS.jump, this.#first);
   }
 
-  #enqueue(entry: Positioned): void {
+  #enqueue(entry: EventOnTape): void {
     const { event } = entry;
     this.#pendingChars += storedChars(event);
     const last = this.#pending.at(-1);
@@ -162,7 +162,7 @@ export class Tape {
     else this.#pending.push(entry);
   }
 
-  #write(row: readonly Positioned[]): void {
+  #write(row: readonly EventOnTape[]): void {
     const first = row[0];
     const last = row.at(-1);
     if (!first || !last) return;
@@ -173,7 +173,7 @@ export class Tape {
     this.#committed = last.end;
   }
 
-  *#entriesFrom(position: number): Generator<Entry> {
+  *#entriesFrom(position: number): Generator<TapeEntry> {
     const holder = this.#committed > 0 ? this.#store.readTapeAt(position) : null;
     const from = holder?.position ?? 0;
     if (this.#committed > 0) for (const row of this.#store.tapeFrom(from)) yield* entriesOf(row);
@@ -181,7 +181,7 @@ export class Tape {
   }
 
   /** The entry that contains `position` or ends at it. */
-  #entryHolding(position: number): Entry | undefined {
+  #entryHolding(position: number): TapeEntry | undefined {
     const pending = this.#pending.find((entry) => entry.start <= position && position <= entry.end);
     if (pending) return pending;
     const row = this.#committed > 0 ? this.#store.readTapeAt(position) : null;
@@ -190,8 +190,8 @@ export class Tape {
   }
 }
 
-function rowsOf(entries: readonly Positioned[]): Positioned[][] {
-  const rows: Positioned[][] = [];
+function rowsOf(entries: readonly EventOnTape[]): EventOnTape[][] {
+  const rows: EventOnTape[][] = [];
   let chars = Number.POSITIVE_INFINITY;
   for (const entry of entries.flatMap(cutToRows)) {
     chars += storedChars(entry.event);
@@ -205,7 +205,7 @@ function rowsOf(entries: readonly Positioned[]): Positioned[][] {
 }
 
 /** Splits a delta into pieces that fit a row. No piece ends inside a character. */
-function cutToRows(entry: Positioned): Positioned[] {
+function cutToRows(entry: EventOnTape): EventOnTape[] {
   const { event, start, end } = entry;
   if (!isDelta(event) || event.delta.length <= TAPE_LIMITS.maxRowChars) return [entry];
   const middle = start + TAPE_LIMITS.maxRowChars;
@@ -218,9 +218,9 @@ function storedChars(event: TapeEvent): number {
   return isDelta(event) ? event.delta.length : JSON.stringify(event).length;
 }
 
-function entriesOf(row: TapeRow): Entry[] {
+function entriesOf(row: TapeRow): TapeEntry[] {
   let start = row.position;
-  return row.events.map((event): Entry => {
+  return row.events.map((event): TapeEntry => {
     const end = start + storedWidth(event);
     const entry = event.type === 'lost' ? { start, end, event } : { start, end, event };
     start = end;
@@ -228,7 +228,7 @@ function entriesOf(row: TapeRow): Entry[] {
   });
 }
 
-function isLost(entry: Entry): entry is Exclude<Entry, Positioned> {
+function isLost(entry: TapeEntry): entry is Exclude<TapeEntry, EventOnTape> {
   return entry.event.type === 'lost';
 }
 
@@ -237,20 +237,20 @@ function endOf(row: TapeRow): number {
   return row.events.reduce((position, event) => position + storedWidth(event), row.position);
 }
 
-function mergeDeltas(last: Positioned, next: Positioned): Positioned | undefined {
+function mergeDeltas(last: EventOnTape, next: EventOnTape): EventOnTape | undefined {
   const [a, b] = [last.event, next.event];
   if (!isDelta(a) || !isDelta(b) || a.type !== b.type || a.documentId !== b.documentId)
     return undefined;
   return { start: last.start, end: next.end, event: { ...a, delta: a.delta + b.delta } };
 }
 
-function cutBefore(entry: Positioned, position: number): Positioned {
+function cutBefore(entry: EventOnTape, position: number): EventOnTape {
   const { event, start, end } = entry;
   if (!isDelta(event) || start >= position) return entry;
   return { start: position, end, event: { ...event, delta: event.delta.slice(position - start) } };
 }
 
-function cutAfter(entry: Positioned, position: number): Positioned {
+function cutAfter(entry: EventOnTape, position: number): EventOnTape {
   const { event, start, end } = entry;
   if (!isDelta(event) || end <= position) return entry;
   return {
@@ -260,7 +260,7 @@ function cutAfter(entry: Positioned, position: number): Positioned {
   };
 }
 
-function splitsPair(entry: Entry, position: number): boolean {
+function splitsPair(entry: TapeEntry, position: number): boolean {
   if (isLost(entry) || !isDelta(entry.event) || position <= entry.start || position >= entry.end)
     return false;
   const offset = position - entry.start;

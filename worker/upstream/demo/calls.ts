@@ -1,14 +1,14 @@
 /** How the demo model calls the tools and reports their results. */
 
 /** A call by its canonical name and arguments, as in shared/tools/. */
-export interface Call {
+export interface DemoCall {
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
 /** The result of a call. */
 export interface Result {
-  readonly call: Call;
+  readonly call: DemoCall;
   readonly text: string;
   /** Null if the tool reported no error. */
   readonly error: { readonly code: string; readonly message: string } | null;
@@ -34,12 +34,12 @@ const SPOKEN: Readonly<Record<string, readonly [word: string, of: string]>> = {
 };
 
 /** `about` becomes the tool's main argument. */
-export function newCall(name: string, about: string, more: Call['arguments'] = {}): Call {
+export function newCall(name: string, about: string, more: DemoCall['arguments'] = {}): DemoCall {
   return { name, arguments: { [SPOKEN[name]?.[1] ?? '']: about, ...more } };
 }
 
 /** A call in words that fit after "I'll" and "I could not". */
-export function doing({ name, arguments: args }: Call): string {
+export function doing({ name, arguments: args }: DemoCall): string {
   const [word, of] = SPOKEN[name] ?? ['call', ''];
   return `${word} ${code(String(args[of]))}`;
 }
@@ -51,7 +51,7 @@ const GOOD: Readonly<Record<string, RegExp>> = {
 };
 
 /** Failed results begin as in worker/conversation/memory/window/results.ts. */
-export function readResult(call: Call, text: string): Result {
+export function readResult(call: DemoCall, text: string): Result {
   const parts = /^Error(?: ([A-Z_]+))?:\s*([\s\S]*)$/.exec(text);
   const error = parts && {
     code: parts[1] ?? '',

@@ -1,5 +1,13 @@
 /** The intents of the demo model: turns a message in plain words into steps. */
-import { createUnnamed, PLAN_BEGINS, replace, type Step, SUMMARY, single, write } from './steps.ts';
+import {
+  createUnnamed,
+  type DemoStep,
+  PLAN_BEGINS,
+  replace,
+  SUMMARY,
+  single,
+  write,
+} from './steps.ts';
 
 interface Intent {
   /** Shown to the user in the demo model's help. */
@@ -7,7 +15,10 @@ interface Intent {
   /** Patterns of whole requests; a space stands for any white space. */
   readonly forms: readonly string[];
   /** `said` returns the text of a group of the pattern, without quotes; '' if the group matched nothing. */
-  readonly steps: (said: (group: string) => string, paths: readonly string[]) => readonly Step[];
+  readonly steps: (
+    said: (group: string) => string,
+    paths: readonly string[],
+  ) => readonly DemoStep[];
 }
 
 /** Each quoted part is replaced by one of these characters, so that no pattern looks into it. */
@@ -109,7 +120,7 @@ const OPENING = /^(?:(?:please|can you|could you|first|now|then|and|hi|hello)\b[
 const CLOSING = /(?:,? please| for me)*(?<=[\w/*)\uE000-\uF8FF])[.!?]*\s*$/i;
 
 /** The steps of a message in order. A request that no intent matches is a step too. */
-export function parseSteps(message: string): Step[] {
+export function parseSteps(message: string): DemoStep[] {
   const { text, restore } = setQuotesAside(message);
   return text
     .split(SEPARATOR)
@@ -118,7 +129,7 @@ export function parseSteps(message: string): Step[] {
     .flatMap((request) => parseRequest(request, restore));
 }
 
-function parseRequest(request: string, restore: (piece: string) => string): readonly Step[] {
+function parseRequest(request: string, restore: (piece: string) => string): readonly DemoStep[] {
   for (const [form, { steps }] of FORMS) {
     const groups = form.exec(request)?.groups;
     if (!groups) continue;

@@ -1,8 +1,8 @@
 /** Decides the demo model's next move. Pure: the same history gives the same move. */
 import { toolsRunBy } from '../../../shared/tools/catalogue.ts';
-import { type Call, code, joined, readResult, report } from './calls.ts';
+import { code, type DemoCall, joined, readResult, report } from './calls.ts';
 import { INTENTS, parseSteps } from './intents.ts';
-import { PLAN_BEGINS, plan, type Step } from './steps.ts';
+import { type DemoStep, PLAN_BEGINS, plan } from './steps.ts';
 
 /** The conversation so far. */
 export interface Talk {
@@ -17,7 +17,7 @@ export interface Talk {
 /** One answer: first the text, then the calls. Without calls the request is done. */
 export interface Move {
   readonly text: string;
-  readonly calls: readonly Call[];
+  readonly calls: readonly DemoCall[];
 }
 
 type Tools = ReadonlySet<string>;
@@ -75,7 +75,7 @@ const CHANGES = new Set([
 ]);
 
 /** Replaces the steps from PLAN_BEGINS on, in plan mode from the first change on, by a plan. */
-function planned(steps: readonly Step[], tools: Tools): readonly Step[] {
+function planned(steps: readonly DemoStep[], tools: Tools): readonly DemoStep[] {
   // Agent mode offers create_plan too, but makes changes.
   const isPlanMode = tools.has('create_plan') && !tools.has('todo_write') && !tools.has('write');
   const start = steps.findIndex(
@@ -87,7 +87,7 @@ function planned(steps: readonly Step[], tools: Tools): readonly Step[] {
 }
 
 /** Why the step cannot begin; null if it can. */
-function problemWith({ title, calls }: Step, tools: Tools): string | null {
+function problemWith({ title, calls }: DemoStep, tools: Tools): string | null {
   const missing = calls.find(({ name }) => !tools.has(name))?.name;
   if (missing === undefined) return null;
   const why = [...tools].every((name) => toolsRunBy('edge').some((tool) => tool.name === name))

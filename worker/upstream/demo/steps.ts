@@ -1,21 +1,21 @@
 /** The steps of a request. Each step takes one turn. */
 import { EDGE_TOOL_LIMITS } from '../../../shared/limits.ts';
-import { type Call, cut, doing, joined, newCall, type Result } from './calls.ts';
+import { cut, type DemoCall, doing, joined, newCall, type Result } from './calls.ts';
 
 /** One turn's work. Paths are relative to the workspace. */
-export interface Step {
+export interface DemoStep {
   /** The work in words that fit after "I'll" and "I could not". */
   readonly title: string;
   /** Made together in one answer. Empty if only a language model could do the step. */
-  readonly calls: readonly Call[];
+  readonly calls: readonly DemoCall[];
   /** Makes further steps from the results. They come before the remaining steps. */
-  readonly follow?: (results: readonly Result[]) => readonly Step[];
+  readonly follow?: (results: readonly Result[]) => readonly DemoStep[];
 }
 
 /** The steps after this one are planned, not made. */
-export const PLAN_BEGINS: Step = { title: 'lay out a plan', calls: [] };
+export const PLAN_BEGINS: DemoStep = { title: 'lay out a plan', calls: [] };
 
-export function single(name: string, about: string, more: Call['arguments'] = {}): Step {
+export function single(name: string, about: string, more: DemoCall['arguments'] = {}): DemoStep {
   const call = newCall(name, about, more);
   return { title: doing(call), calls: [call] };
 }
@@ -24,7 +24,7 @@ const README = /^readme(?:\.(?:md|txt|rst))?$/i;
 const MANIFEST = /^(?:package\.json|pyproject\.toml|Cargo\.toml|go\.mod|pom\.xml|composer\.json)$/;
 
 /** Lists the top folder, then reads its README and its manifest. */
-export const SUMMARY: Step = {
+export const SUMMARY: DemoStep = {
   ...single('list_dir', '.'),
   follow: ([listing]) => {
     const names = listing?.failed ? [] : (listing?.text.match(/[\w.-]+/g) ?? []);
@@ -35,10 +35,10 @@ export const SUMMARY: Step = {
 };
 
 /** Replaces an existing file only with content that the user gave, and reads the file first. */
-export function write(path: string, content: string): Step {
+export function write(path: string, content: string): DemoStep {
   const contents = content === '' || content.endsWith('\n') ? content : `${content}\n`;
   const step = single('write', path, { contents });
-  const follow: Step['follow'] = ([written]) => {
+  const follow: DemoStep['follow'] = ([written]) => {
     const isUnread = /^(?:READ_FIRST|STALE)$/.test(written?.error?.code ?? '');
     return isUnread && content !== '' ? [single('read_file', path), step] : [];
   };
@@ -46,13 +46,13 @@ export function write(path: string, content: string): Step {
 }
 
 /** Reads the file first, so that the user's own changes stay. */
-export function replace(path: string, from: string, to: string): Step[] {
+export function replace(path: string, from: string, to: string): DemoStep[] {
   const strings = { old_string: from, new_string: to, replace_all: true };
   return [single('read_file', path), single('str_replace', path, strings)];
 }
 
 /** Asks for the path. The last one in the answer wins, so own words win over a chosen option. */
-export function createUnnamed(content: string): Step {
+export function createUnnamed(content: string): DemoStep {
   const options = ['notes.md', 'hello.txt'].map((label) => ({ id: label, label }));
   const prompt = 'Which file is to be created? Choose one, or write another path.';
   const questions = [{ id: 'path', prompt, options }];
@@ -71,7 +71,7 @@ export function createUnnamed(content: string): Step {
 }
 
 /** Lays the steps out without carrying them out. */
-export function plan(steps: readonly Step[]): Step {
+export function plan(steps: readonly DemoStep[]): DemoStep {
   const { maxIdChars, maxTodoChars, maxTodos, maxPlanChars } = EDGE_TOOL_LIMITS;
   const titles = steps.map(({ title }) => title.replaceAll('\n', ' '));
   const lines = steps.map(({ calls }, index) => {

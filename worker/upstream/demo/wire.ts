@@ -77,11 +77,11 @@ const HEAD = {
   object: 'chat.completion.chunk',
 };
 
-type Delta = ChatCompletionChunk['choices'][number]['delta'];
+type DemoDelta = ChatCompletionChunk['choices'][number]['delta'];
 
 /** The data of each event. */
 function* eventsOf({ text, calls }: Move, messages: readonly DemoMessage[]): Generator<string> {
-  const chunk = (delta: Delta, finish_reason: string | null = null) =>
+  const chunk = (delta: DemoDelta, finish_reason: string | null = null) =>
     JSON.stringify({ ...HEAD, choices: [{ index: 0, delta, finish_reason }] });
   // Ids are numbered through the whole conversation.
   const firstId = messages.flatMap(callIds).length + 1;

@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest';
 import { isDelta, type TapeEvent } from '../../../../shared/wire/events.ts';
 import { ConversationStore } from '../../../../worker/conversation/store/statements.ts';
 import { TAPE_LIMITS } from '../../../../worker/conversation/tape/limits.ts';
-import { type Positioned, Tape } from '../../../../worker/conversation/tape/tape.ts';
+import { type EventOnTape, Tape } from '../../../../worker/conversation/tape/tape.ts';
 
 const FIRST = TAPE_LIMITS.jump;
 
@@ -188,7 +188,7 @@ it('leaves out an event that cannot be written, and never uses its position agai
 });
 
 /** Every UTF-16 unit of a delta and every other event as one entry. */
-function unitsOf(entries: readonly Positioned[]): string[] {
+function unitsOf(entries: readonly EventOnTape[]): string[] {
   return entries.flatMap(({ event }) => {
     if (!isDelta(event)) return [JSON.stringify(event)];
     return Array.from({ length: event.delta.length }, (_, index) => {

@@ -5,10 +5,10 @@ import type { PlanMetadata, Todo } from '../../../../shared/wire/documents.ts';
 import { problemOf } from '../../../../shared/wire/plans.ts';
 import type { ToolResult } from '../../../../shared/wire/tunnel.ts';
 
-type Arguments = z.output<typeof createPlan.arguments>;
+type PlanArguments = z.output<typeof createPlan.arguments>;
 
 /** The metadata goes to the document; its `list` becomes the conversation's todos. */
-export function layPlan({ name, overview, todos: steps }: Arguments): ToolResult {
+export function layPlan({ name, overview, todos: steps }: PlanArguments): ToolResult {
   const problem = problemOf(steps);
   if (problem) return { status: 'error', code: 'INVALID_ARGUMENTS', data: `${problem.message}.` };
   const todos = steps.map((step): Todo => ({ ...step, status: 'pending' }));

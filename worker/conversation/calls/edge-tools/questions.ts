@@ -5,10 +5,10 @@ import type { askQuestion } from '../../../../shared/tools/ask-question.ts';
 import type { Answer, ClarificationMetadata, Question } from '../../../../shared/wire/documents.ts';
 import type { ToolResult } from '../../../../shared/wire/tunnel.ts';
 
-type Arguments = z.output<typeof askQuestion.arguments>;
+type QuestionArguments = z.output<typeof askQuestion.arguments>;
 
 /** The refusal of questions or options with equal ids; null without any. */
-export function problemWith({ questions }: Arguments): ToolResult | null {
+export function problemWith({ questions }: QuestionArguments): ToolResult | null {
   const isAmbiguous = hasTwins(questions) || questions.some(({ options }) => hasTwins(options));
   if (!isAmbiguous) return null;
   const data = 'Two questions, or two options of one question, have the same id.';
@@ -19,7 +19,7 @@ function hasTwins(items: readonly { id: string }[]): boolean {
   return new Set(items.map(({ id }) => id)).size < items.length;
 }
 
-export function questionsOf({ questions }: Arguments): Question[] {
+export function questionsOf({ questions }: QuestionArguments): Question[] {
   return questions.map(({ id, prompt, options, allow_multiple: allowMultiple }) => ({
     id,
     text: prompt,
@@ -38,7 +38,7 @@ export function answerQuestions(
   return {
     status: 'success',
     data: questions.map((question) => formatAnswer(question, given)).join('\n'),
-    metadata: { questions, answers: given } satisfies Metadata,
+    metadata: { questions, answers: given } satisfies QuestionMetadata,
   };
 }
 
@@ -57,11 +57,11 @@ export function passOver(questions: readonly Question[]): ToolResult {
   return {
     status: 'success',
     data: 'The user did not choose, but wrote a message, which follows. Finish without an answer.',
-    metadata: { questions, answers: [] } satisfies Metadata,
+    metadata: { questions, answers: [] } satisfies QuestionMetadata,
   };
 }
 
-type Metadata = { readonly [Field in keyof ClarificationMetadata]: unknown };
+type QuestionMetadata = { readonly [Field in keyof ClarificationMetadata]: unknown };
 
 function checkAnswer(
   questions: readonly Question[],

@@ -6,11 +6,11 @@ import type { Todo, TodoUpdateMetadata } from '../../../../shared/wire/documents
 import type { ToolResult } from '../../../../shared/wire/tunnel.ts';
 import { formatTodos } from '../../../prompt/todos.ts';
 
-type Arguments = z.output<typeof todoWrite.arguments>;
-type Written = Arguments['todos'][number];
+type TodoArguments = z.output<typeof todoWrite.arguments>;
+type Written = TodoArguments['todos'][number];
 
 /** In the metadata, `todos` has the changed todos and `list` the whole new list. */
-export function writeTodos({ merge, todos }: Arguments, before: readonly Todo[]): ToolResult {
+export function writeTodos({ merge, todos }: TodoArguments, before: readonly Todo[]): ToolResult {
   const kept = merge ? before : [];
   const known = new Map(kept.map((todo) => [todo.id, todo]));
   const nameless = todos.find(({ id, content }) => content === undefined && !known.has(id));

@@ -29,7 +29,7 @@ import { filesOfCalls, filesOfRequest, inWorkspace } from './touched.ts';
 import type { Piece, ToldRun } from './transcript.ts';
 
 /** What the model has been told at some place. */
-export interface Known {
+export interface KnownAround {
   /** Null at the start of a window. */
   readonly mode: ToldMode | null;
   /** Null where it has been told nothing of the machine and the editor. */
@@ -40,7 +40,7 @@ export interface Known {
 }
 
 /** At the start of a window. */
-export const NOTHING_KNOWN: Known = {
+export const NOTHING_KNOWN: KnownAround = {
   mode: null,
   surroundings: null,
   rules: NO_RULES,
@@ -50,7 +50,7 @@ export const NOTHING_KNOWN: Known = {
 export interface AroundPiece {
   readonly piece: Piece;
   /** Before the piece. */
-  readonly known: Known;
+  readonly known: KnownAround;
   /** The parts that precede the words of the message that the run answers. */
   readonly around: readonly string[];
   /** A message of its own: the mode and the rules that begin to apply in the middle of the run. Null without any. */
@@ -67,7 +67,7 @@ interface Listening {
 /** The pieces in order, from a place where the model had been told `known`. */
 export function aroundPieces(
   pieces: readonly Piece[],
-  known: Known,
+  known: KnownAround,
   listening: Listening,
 ): AroundPiece[] {
   let before = known;
@@ -79,7 +79,11 @@ export function aroundPieces(
 }
 
 /** What the model has been told after the pieces. */
-export function knownAfter(pieces: readonly Piece[], known: Known, listening: Listening): Known {
+export function knownAfter(
+  pieces: readonly Piece[],
+  known: KnownAround,
+  listening: Listening,
+): KnownAround {
   return pieces.reduce((before, piece) => aroundPiece(piece, before, listening).after, known);
 }
 
@@ -89,9 +93,9 @@ export function knownAfter(pieces: readonly Piece[], known: Known, listening: Li
  */
 function aroundPiece(
   piece: Piece,
-  known: Known,
+  known: KnownAround,
   { room, toolbox, modeWords }: Listening,
-): { readonly told: AroundPiece; readonly after: Known } {
+): { readonly told: AroundPiece; readonly after: KnownAround } {
   const { run, utterances, answered } = piece;
   const isAsked = utterances.some(({ as }) => as === 'asked');
   const said = saidIn(piece);
@@ -127,7 +131,7 @@ function aroundPiece(
 /** The system prompt tells the run's own mode, but not what a file says of it. */
 function modeParts(
   { run, mode }: Pick<Piece, 'run' | 'mode'>,
-  { mode: known }: Known,
+  { mode: known }: KnownAround,
   { room, modeWords }: Pick<Listening, 'room' | 'modeWords'>,
 ) {
   const maxChars = Math.floor(room * PROMPT_LIMITS.maxShare);

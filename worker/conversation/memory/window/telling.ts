@@ -2,7 +2,7 @@
 
 import type { UpstreamMessage } from '../../../upstream/request.ts';
 import type { Window, WindowScale } from '../../store/rows.ts';
-import { aroundPieces, aroundSteer, type Known, NOTHING_KNOWN } from './around.ts';
+import { aroundPieces, aroundSteer, type KnownAround, NOTHING_KNOWN } from './around.ts';
 import { digestMessages } from './digest-message.ts';
 import { WINDOW_LIMITS } from './limits.ts';
 import { fullLength, lengthOf, prunedTexts, resultTexts } from './results.ts';
@@ -79,7 +79,7 @@ export interface ToldHistory {
 export interface WeighedPiece extends ToldPiece {
   readonly piece: Piece;
   /** What the model had been told of the machine, the editor and the rules before the piece. */
-  readonly known: Known;
+  readonly known: KnownAround;
   /** The messages before the turn. */
   readonly said: readonly UpstreamMessage[];
   /** The UTF-16 units of the piece with its results in full, and with them left out. */
@@ -112,7 +112,7 @@ export function firstOf({ told }: Pick<History, 'told'>): ToldRun | undefined {
 }
 
 /** What a digest message depends on. */
-export interface Occasion {
+export interface DigestOccasion {
   readonly window: Window | null;
   readonly first: ToldRun | undefined;
   readonly size: ModelSize;
@@ -122,7 +122,7 @@ export interface Occasion {
 /** The pieces together with everything before them. */
 export function withHead<One extends ToldPiece>(
   pieces: readonly One[],
-  { window, first, size, room }: Occasion,
+  { window, first, size, room }: DigestOccasion,
 ): ToldHistory & { readonly pieces: readonly One[] } {
   const digest = digestMessages(window, first, room);
   const head = size.fixedChars + weigh(digest);
@@ -131,17 +131,17 @@ export function withHead<One extends ToldPiece>(
 }
 
 /** What pieces depend on besides their rows. */
-export interface Standing {
+export interface PieceStanding {
   /** Bounds the length of the results of one turn. */
   readonly room: number;
   /** What the model was told of the machine, the editor and the rules before the first piece. */
-  readonly known: Known;
+  readonly known: KnownAround;
 }
 
 export function weighPieces(
   { window, told, toolbox }: History,
   { takesImages, modeWords }: Pick<ModelSize, 'takesImages' | 'modeWords'>,
-  { room, known }: Standing,
+  { room, known }: PieceStanding,
 ): WeighedPiece[] {
   const shows = new Set(told.filter(showsImages).map(({ run }) => run.ordinal));
   const prunedThrough = window?.prunedThrough ?? 0;

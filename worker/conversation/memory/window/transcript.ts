@@ -45,7 +45,7 @@ export interface ToldRun extends Pick<Run, 'ordinal' | 'status' | 'request'> {
 }
 
 /** What was said in one run, after the first `before` turns. */
-export interface Told {
+export interface SaidInRun {
   readonly run: ToldRun;
   readonly before: number;
   readonly turns: readonly AnsweredTurn[];
@@ -57,7 +57,7 @@ export interface History {
   /** Null while the model is told everything. */
   readonly window: Window | null;
   /** The runs from the start of the window on, in order. */
-  readonly told: readonly Told[];
+  readonly told: readonly SaidInRun[];
   /** The toolbox of the run that asks, which interprets all calls. */
   readonly toolbox: Toolbox;
 }
@@ -91,7 +91,7 @@ export function piecesOf({ told }: Pick<History, 'told'>): Piece[] {
 }
 
 /** One piece more than there are turns. Linear, however many steers there were. */
-function piecesOfRun({ run, before, turns, steers }: Told): Piece[] {
+function piecesOfRun({ run, before, turns, steers }: SaidInRun): Piece[] {
   const places = Map.groupBy(steers, (steer) => steer.turns);
   const pieces: Piece[] = [];
   let mode = steers.findLast((steer) => isSwitchedBefore(steer, before))?.switched ?? run.request;
@@ -154,7 +154,7 @@ function askedOf({ request }: ToldRun): Utterance[] {
 }
 
 /** What a message is told with. `around` precedes the words of a message that asks or steers. */
-export interface Telling {
+export interface MessageTelling {
   /** Whether the model gets the message's images. */
   readonly withImages: boolean;
   readonly around: readonly string[];
@@ -163,7 +163,7 @@ export interface Telling {
 export function messageOf(
   { as, message, plan }: Utterance,
   { mode }: RunRequest,
-  { withImages, around }: Telling,
+  { withImages, around }: MessageTelling,
 ): UpstreamMessage {
   const text = textOf(message.content);
   switch (as) {
@@ -182,7 +182,7 @@ export function messageOf(
  * Whether the images of this run's request are sent to a model that takes images. Not after a run that failed in its
  * first turn: an upstream that refused the images would refuse every later request as well.
  */
-export function showsImages({ run, before, turns }: Told): boolean {
+export function showsImages({ run, before, turns }: SaidInRun): boolean {
   return run.status !== 'error' || before + turns.length > 0;
 }
 

@@ -12,14 +12,14 @@ import type { RunDeps } from '../run-deps.ts';
 import type { OwnTurn, Step } from './step.ts';
 import { closeStep, worksInOwnTree } from './worktree.ts';
 
-type Deps = Pick<RunDeps, 'log' | 'recorder' | 'newUuid'>;
+type DebugCheckDeps = Pick<RunDeps, 'log' | 'recorder' | 'newUuid'>;
 
 /**
  * The searches that a run makes before it ends: one in each file that its calls edited, and one in the whole workspace
  * where other calls may have changed files. None for a run that was not in debug mode, and for a bridge without the
  * tool.
  */
-export function searchAtEnd(run: Run, { log, newUuid }: Deps): OwnTurn | undefined {
+export function searchAtEnd(run: Run, { log, newUuid }: DebugCheckDeps): OwnTurn | undefined {
   const tool = log.toolbox.find(grep.name);
   if (!isDebug(run) || !tool || !isReachable(tool, run.machine)) return undefined;
   const search = (args: Readonly<Record<string, unknown>>) => ({
@@ -34,7 +34,7 @@ export function searchAtEnd(run: Run, { log, newUuid }: Deps): OwnTurn | undefin
 }
 
 /** For a run that ends without a search: where to look for what it may have left. Null for nothing. */
-export function unsearched(run: Run, log: Deps['log']): ErrorReport | null {
+export function unsearched(run: Run, log: DebugCheckDeps['log']): ErrorReport | null {
   if (!isDebug(run)) return null;
   const files = editedFiles(log, holdsMark);
   const byCommands = callsOf(log).some(({ call, tool }) => isUnseen(tool) && holdsMark(call));
@@ -52,7 +52,10 @@ function isDebug({ request, switched }: Run): boolean {
   return request.mode === 'debug' || switched?.mode === 'debug';
 }
 
-function callsOf({ turns, toolbox }: Deps['log']): { call: Call; tool: Tool | undefined }[] {
+function callsOf({
+  turns,
+  toolbox,
+}: DebugCheckDeps['log']): { call: Call; tool: Tool | undefined }[] {
   return turns.flatMap(({ calls }) =>
     calls.map((call) => ({ call, tool: toolbox.find(call.name) })),
   );
@@ -63,7 +66,10 @@ function holdsMark({ rawArguments }: Call): boolean {
 }
 
 /** The newest ones first. */
-function editedFiles(log: Deps['log'], isMeant: (call: Call) => boolean = () => true): string[] {
+function editedFiles(
+  log: DebugCheckDeps['log'],
+  isMeant: (call: Call) => boolean = () => true,
+): string[] {
   const paths = callsOf(log).flatMap(({ call, tool }) =>
     call.arguments && tool?.document.type === 'file_edit' && isMeant(call)
       ? tool.subjects(call.arguments)
@@ -103,7 +109,7 @@ interface MarksLeft {
   readonly others: readonly string[];
 }
 
-function marksLeft({ calls }: Turn, { response }: Deps['recorder']): MarksLeft {
+function marksLeft({ calls }: Turn, { response }: DebugCheckDeps['recorder']): MarksLeft {
   const results = calls.map(({ documentId, arguments: args }) => {
     const document = response?.documents.find(({ id }) => id === documentId);
     const { status, data } = Object(document?.metadata['result']) as Record<string, unknown>;

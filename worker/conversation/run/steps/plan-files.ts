@@ -13,14 +13,14 @@ import type { RunDeps } from '../run-deps.ts';
 import { EMPTY_TURN, type OwnCall } from './own-turn.ts';
 import type { OwnTurn, Step } from './step.ts';
 
-type Deps = Pick<RunDeps, 'log' | 'recorder' | 'now' | 'newUuid'>;
+type PlanFileDeps = Pick<RunDeps, 'log' | 'recorder' | 'now' | 'newUuid'>;
 
-export function planFileStep({ request }: Run, deps: Deps): Step | undefined {
+export function planFileStep({ request }: Run, deps: PlanFileDeps): Step | undefined {
   if (request.type === 'save') return saveStep(request, deps);
   return request.type === 'plan_file' && !request.plan ? openStep(request, deps) : undefined;
 }
 
-function saveStep({ save }: RequestOf<'save'>, deps: Deps): Step {
+function saveStep({ save }: RequestOf<'save'>, deps: PlanFileDeps): Step {
   const turn = turnOfPlan(deps);
   if (!turn) return callStep(savePlan.name, { ...save }, deps);
   const isSaved = resultOf(turn, deps.recorder.response)?.status !== 'error';
@@ -34,7 +34,7 @@ function saveStep({ save }: RequestOf<'save'>, deps: Deps): Step {
   };
 }
 
-function openStep(request: RequestOf<'plan_file'>, deps: Deps): Step {
+function openStep(request: RequestOf<'plan_file'>, deps: PlanFileDeps): Step {
   const { planFile: path } = request;
   const turn = turnOfPlan(deps);
   if (!turn) return callStep(readFile.name, { target_file: path }, deps);
@@ -59,13 +59,13 @@ function openStep(request: RequestOf<'plan_file'>, deps: Deps): Step {
 
 type RequestOf<Type> = Extract<RunRequest, { readonly type: Type }>;
 
-function callStep(name: string, args: OwnCall['args'], { newUuid }: Deps): OwnTurn {
+function callStep(name: string, args: OwnCall['args'], { newUuid }: PlanFileDeps): OwnTurn {
   const call = { callId: newCallId(newUuid()), name, args };
   return { type: 'turn', calls: [call], own: 'plan', isChecked: true };
 }
 
 /** A run in a worktree has a turn of its own before it. */
-function turnOfPlan({ log }: Deps): Turn | undefined {
+function turnOfPlan({ log }: PlanFileDeps): Turn | undefined {
   return log.turns.findLast(({ own }) => own === 'plan');
 }
 

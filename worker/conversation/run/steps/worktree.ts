@@ -19,7 +19,7 @@ import { lookAtWorktree } from './looks.ts';
 import type { OwnCall } from './own-turn.ts';
 import type { OwnTurn, Step } from './step.ts';
 
-type CallDeps = Pick<RunDeps, 'worktree' | 'newUuid'>;
+type OwnTreeDeps = Pick<RunDeps, 'worktree' | 'newUuid'>;
 
 /** Whether the run opens and closes a worktree. A subagent's run works in that of another conversation. */
 export function worksInOwnTree({ request }: Pick<Run, 'request'>): boolean {
@@ -52,7 +52,7 @@ export function worktreeStep(run: Run, deps: RunDeps): Step | undefined {
 }
 
 /** The turn that ends a run's work in the worktree, after these events. */
-export function closeStep(run: Run, deps: CallDeps, events: readonly TapeEvent[] = []): OwnTurn {
+export function closeStep(run: Run, deps: OwnTreeDeps, events: readonly TapeEvent[] = []): OwnTurn {
   return { ...turnOfWorktree(closeCall(run, deps)), events };
 }
 
@@ -67,7 +67,7 @@ const UNSUPPORTED: ErrorReport = {
 };
 
 /** The first commit of a conversation has its title, a later one also the first line of the message that it answers. */
-function closeCall({ ordinal, request }: Run, { worktree, newUuid }: CallDeps): OwnCall {
+function closeCall({ ordinal, request }: Run, { worktree, newUuid }: OwnTreeDeps): OwnCall {
   const { commit, message: title } = worktree();
   const asked = titleOf(request.messages.at(-1)?.content ?? '');
   const message = ordinal === 1 || asked === title ? title : `${asked}\n\n${title}`.trimEnd();
@@ -75,7 +75,7 @@ function closeCall({ ordinal, request }: Run, { worktree, newUuid }: CallDeps): 
   return { callId: newCallId(newUuid()), name: closeWorktree.name, args };
 }
 
-function openCall({ worktree, newUuid }: CallDeps): OwnCall {
+function openCall({ worktree, newUuid }: OwnTreeDeps): OwnCall {
   const { branch, base } = worktree();
   const args = { ...(branch !== undefined && { branch }), ...(base !== undefined && { base }) };
   return { callId: newCallId(newUuid()), name: openWorktree.name, args };

@@ -47,16 +47,16 @@ export function formatAnthropic(request: UpstreamRequest, target: ServerTarget):
 /** The API refuses more, which Chat Completions allows. */
 const MAX_TEMPERATURE = 1;
 
-type Block = Record<string, unknown>;
+type AnthropicBlock = Record<string, unknown>;
 
-interface Turn {
+interface AnthropicTurn {
   readonly role: 'user' | 'assistant';
-  readonly content: Block[];
+  readonly content: AnthropicBlock[];
 }
 
 /** Turns alternate, and the user begins. The results of an answer's calls stand together in the turn behind it. */
-function turnsOf(messages: readonly UpstreamMessage[], target: ServerTarget): Turn[] {
-  const turns: Turn[] = [];
+function turnsOf(messages: readonly UpstreamMessage[], target: ServerTarget): AnthropicTurn[] {
+  const turns: AnthropicTurn[] = [];
   for (const message of messages) {
     const content = blocksOf(message, target);
     const role = message.role === 'assistant' ? 'assistant' : 'user';
@@ -73,7 +73,7 @@ function turnsOf(messages: readonly UpstreamMessage[], target: ServerTarget): Tu
 /** Stands before an answer with which a client's history begins. */
 const BEGINNING = '(no message)';
 
-function blocksOf(message: UpstreamMessage, target: ServerTarget): Block[] {
+function blocksOf(message: UpstreamMessage, target: ServerTarget): AnthropicBlock[] {
   switch (message.role) {
     case 'user':
       return textBlocks(message.content);
@@ -98,7 +98,7 @@ function blocksOf(message: UpstreamMessage, target: ServerTarget): Block[] {
 }
 
 /** The API refuses blank texts. */
-function textBlocks(content: UpstreamMessage['content']): Block[] {
+function textBlocks(content: UpstreamMessage['content']): AnthropicBlock[] {
   if (typeof content === 'string')
     return content.trim() === '' ? [] : [{ type: 'text', text: content }];
   return (content ?? []).flatMap((part) => {
@@ -119,7 +119,7 @@ function toImage({
 function toToolUse(call: {
   readonly id: string;
   readonly function: { readonly name: string; readonly arguments: string };
-}): Block {
+}): AnthropicBlock {
   const { name, arguments: raw } = call.function;
   // The input must be an object. A call whose arguments were none keeps them as text, so that the model sees them.
   const input: JsonObject = parseObject(raw) ?? { arguments: raw };
@@ -135,7 +135,7 @@ function toTool(definition: {
   readonly name: string;
   readonly description?: string;
   readonly parameters?: Readonly<Record<string, unknown>>;
-}): Block[] {
+}): AnthropicBlock[] {
   const { name, description, parameters = {} } = definition;
   return [{ name, description, input_schema: toInputSchema(parameters) }];
 }
@@ -153,19 +153,19 @@ function toInputSchema(schema: JsonObject): JsonObject {
 }
 
 /** A history with calls must have tools, also where none may be called any more: their names. */
-function calledTools(turns: readonly Turn[]): Block[] {
+function calledTools(turns: readonly AnthropicTurn[]): AnthropicBlock[] {
   const calls = turns.flatMap(({ content }) => content.filter(({ type }) => type === 'tool_use'));
   const names = new Set(calls.map(({ name }) => name));
   return Array.from(names, (name) => ({ name, input_schema: { type: 'object' } }));
 }
 
 /** The contents of the two newest turns of the user: the ends of this request and of the one before. */
-function newestOf(turns: readonly Turn[]): Block[][] {
+function newestOf(turns: readonly AnthropicTurn[]): AnthropicBlock[][] {
   const users = turns.filter(({ role }) => role === 'user');
   return users.slice(-2).map(({ content }) => content);
 }
 
-function markEnd(blocks: Block[]): void {
+function markEnd(blocks: AnthropicBlock[]): void {
   const last = blocks.at(-1);
   if (last) blocks[blocks.length - 1] = { ...last, cache_control: { type: 'ephemeral' } };
 }
@@ -181,7 +181,7 @@ function defaultMaxTokens({ switches: { thinking } }: ServerTarget): number {
  * began without thoughts (another model's, for example) cannot be continued with a budget.
  */
 function thinkingOf(
-  turns: readonly Turn[],
+  turns: readonly AnthropicTurn[],
   maxTokens: number,
   { switches: { thinking } }: ServerTarget,
 ): object | undefined {

@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest';
 import type { Todo } from '../../../../../shared/wire/documents.ts';
 import { digestOf } from '../../../../../worker/conversation/memory/window/digest.ts';
-import type { History, Told } from '../../../../../worker/conversation/memory/window/transcript.ts';
+import type {
+  History,
+  SaidInRun,
+} from '../../../../../worker/conversation/memory/window/transcript.ts';
 import type { Digest } from '../../../../../worker/conversation/store/rows.ts';
 import { historyOf, type MadeRun } from './histories.ts';
 
@@ -38,7 +41,7 @@ it('keeps a plan that a person changed or executed, and its todos, but not as wo
   expect(digestOf(executed, CUT, 'S')).toMatchObject(kept);
 });
 
-function withFirst(history: History, change: (told: Told) => Told): History {
+function withFirst(history: History, change: (told: SaidInRun) => SaidInRun): History {
   return {
     ...history,
     told: history.told.map((told, index) => (index === 0 ? change(told) : told)),

@@ -9,7 +9,7 @@ import type { ModelSize } from '../../../../../worker/conversation/memory/window
 import type {
   AnsweredTurn,
   History,
-  Told,
+  SaidInRun,
 } from '../../../../../worker/conversation/memory/window/transcript.ts';
 import type {
   Call,
@@ -54,7 +54,7 @@ export interface MadeRun {
 /** Turns are numbered through all runs, and every call has an id of its own. */
 export function historyOf(runs: readonly MadeRun[], window: NewWindow | null = null): History {
   let number = 0;
-  const told = runs.map((made, index): Told => {
+  const told = runs.map((made, index): SaidInRun => {
     const ordinal = index + 1;
     const firstTurn = number + 1;
     const turns = (made.turns ?? []).map((turn) => answered(turn, ++number, ordinal));
@@ -75,7 +75,7 @@ export function under(history: History, window: NewWindow | null): History {
   return { ...history, window: numbered, told };
 }
 
-function behind({ before, turns, ...told }: Told, count: number): Told {
+function behind({ before, turns, ...told }: SaidInRun, count: number): SaidInRun {
   return { ...told, before: count, turns: turns.slice(count - before) };
 }
 
