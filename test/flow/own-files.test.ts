@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createClient } from '../../client/index.ts';
 import { NO_BUBBLEWRAP } from '../bridge/sandbox/sandboxed-workspace.ts';
 import { type ScriptedModel, startScriptedModel } from '../far-ends/scripted-model.ts';
@@ -43,11 +43,13 @@ afterAll(async () => {
   await model.close();
   rmSync(join(tarball, '..'), { recursive: true });
 });
-beforeEach(() => {
+
+function setUp(): void {
   base = realpathSync(mkdtempSync(join(tmpdir(), 'drawbridge-own-')));
   chmodSync(base, 0o755);
-});
-afterEach(async () => {
+}
+
+async function tearDown(): Promise<void> {
   // Not by a command: the project's own program may be the attacker's.
   const { pid } = existsSync(instancePath()) ? instance() : { pid: undefined };
   if (pid !== undefined) {
@@ -55,7 +57,7 @@ afterEach(async () => {
     await until(async () => !isAlive(pid));
   }
   rmSync(base, { recursive: true, force: true });
-});
+}
 
 const plain = (text: string) =>
   text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
@@ -68,16 +70,22 @@ const PLACES = [
 let token = '';
 
 describe.skipIf(NO_BUBBLEWRAP).each(PLACES)('the program is %s', (_, make, modules) => {
-  test.each(attacksOn(modules))('and a command %s', { timeout: 180_000 }, async (_, calls) => {
+  // One server for all attacks: most of the time goes into making the project and the program's copy.
+  beforeAll(async () => {
+    setUp();
     make();
     giveAway();
     expect(run('start', '--port', '0')).toMatchObject({
       status: 0,
       stderr: expect.stringContaining('run in a sandbox'),
     });
-    // Once, before the attack: this command is one that the person starts from the workspace.
+    // Once, before the attacks: this command is one that the person starts from the workspace.
     token = run('token').stdout.trim();
     await ask([{ name: 'grep', arguments: { pattern: 'needle' } }]);
+  }, 180_000);
+  afterAll(tearDown);
+
+  test.each(attacksOn(modules))('and a command %s', { timeout: 180_000 }, async (_, calls) => {
     const results = await ask(calls(join(base, 'project')));
     expect(results.length).toBe(calls('').length);
     await expectUnharmed();
@@ -92,6 +100,8 @@ describe.skipIf(NO_BUBBLEWRAP).each(PLACES)('the program is %s', (_, make, modul
 });
 
 test('a bridge refuses a workspace with the program, if no copy can be made outside', () => {
+  setUp();
+  onTestFinished(tearDown);
   installed();
   giveAway();
   const { status, stderr } = run('start', '--port', '0', {
@@ -114,6 +124,25 @@ function attacksOn(modules: string) {
   const command = (line: string) => [{ name: 'run_terminal_cmd', arguments: { command: line } }];
   const marked = (text: string) => text.replaceAll('$MARK', join(base, 'mark'));
   return [
+    // This one needs its targets to be files, which later attacks make links.
+    [
+      'made programs, which file tools put in their place',
+      (project: string) => [
+        ...command(marked(`${put} put evil-rg; put evil-workerd`)),
+        ...['@vscode/ripgrep-linux-x64/bin/rg', '@cloudflare/workerd-linux-64/bin/workerd'].flatMap(
+          (name) => {
+            const [path, target] = [
+              join(project, 'node_modules', name),
+              join(project, `evil-${basename(name)}`),
+            ];
+            return [
+              { name: 'delete_file', arguments: { path } },
+              { name: 'rename_file', arguments: { target_file: target, new_path: path } },
+            ];
+          },
+        ),
+      ],
+    ],
     ['writes to its files', () => command(marked(`${put} all node_modules`))],
     [
       'moves the folder above them',
@@ -132,24 +161,6 @@ function attacksOn(modules: string) {
             `${put} mkdir evil; all evil; for n in @vscode @cloudflare workerd node; do mv node_modules/$n old-$n; ln -s "$PWD/evil/$n" node_modules/$n; done`,
           ),
         ),
-    ],
-    [
-      'made programs, which file tools put in their place',
-      (project: string) => [
-        ...command(marked(`${put} put evil-rg; put evil-workerd`)),
-        ...['@vscode/ripgrep-linux-x64/bin/rg', '@cloudflare/workerd-linux-64/bin/workerd'].flatMap(
-          (name) => {
-            const [path, target] = [
-              join(project, 'node_modules', name),
-              join(project, `evil-${basename(name)}`),
-            ];
-            return [
-              { name: 'delete_file', arguments: { path } },
-              { name: 'rename_file', arguments: { target_file: target, new_path: path } },
-            ];
-          },
-        ),
-      ],
     ],
   ] as const satisfies (readonly [string, (project: string) => readonly Call[]])[];
 }

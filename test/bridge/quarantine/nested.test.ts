@@ -1,15 +1,25 @@
 /** A command hides things that programs of the person obey inside of folders that no scan lists. */
 import { existsSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
-import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
-import { guardedWorkspace } from './guarded-workspace.ts';
+import { describe, expect, test, vi } from 'vitest';
+
+vi.mock('../../../bridge/quarantine/limits.ts', async (importOriginal) => {
+  const { QUARANTINE_LIMITS } =
+    await importOriginal<typeof import('../../../bridge/quarantine/limits.ts')>();
+  // The real bound takes a command half a minute to reach.
+  return { QUARANTINE_LIMITS: { ...QUARANTINE_LIMITS, maxEntries: 500 } };
+});
+
+// Another file of this worker may have loaded the modules with the real limits.
+vi.resetModules();
+const { NO_BUBBLEWRAP } = await import('../sandbox/sandboxed-workspace.ts');
+const { guardedWorkspace } = await import('./guarded-workspace.ts');
 
 const DEEP = Array.from({ length: 70 }, () => 'd').join('/');
 const REPOSITORY =
   'git init -q r; printf "[core]\\n\\tfsmonitor=touch \\"$HERE/ran\\"; false\\n" >> r/.git/config';
 const LOOK_ALIKE =
   'git init -q --bare b; printf "[core]\\n\\tsshCommand=touch \\"$HERE/ran\\"; false\\n[remote \\"origin\\"]\\n\\turl=ssh://h/x\\n" > b/config';
-const CROWD = 'perl -e \'for(1..100001){open F,">f$_"}\'';
+const CROWD = 'for i in $(seq 501); do : > f$i; done';
 const LONG = 'n=$(printf "%0200d" 0); for i in $(seq 20); do mkdir $n; cd $n || exit; done';
 
 /** Name, commands in the folder, the thing that must be away, and what is put away. */
