@@ -1,6 +1,6 @@
 /** `npm run bench:escapes`: tries to escape from the sandbox, in all listed ways at once. See `--help`. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -54,6 +54,7 @@ async function besiege(
     workspace: join(base, 'workspace'),
     home: join(base, 'home'),
     closedFolders: [join(base, 'instances')],
+    maskFolder: join(base, 'masks'),
     environment: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: join(base, 'home') },
   });
   process.stderr.write(
@@ -72,13 +73,17 @@ function layOut(attacks: readonly Attack[]): string {
     writeFileSync(join(base, name), text);
   };
   for (const name of PERSONAL_FILES) put(name, LOOT);
-  for (const [index, { files = {} }] of attacks.entries()) {
-    mkdirSync(join(base, 'workspace', Siege.folderOf(index)), { recursive: true });
-    for (const [name, text] of Object.entries(files)) {
-      put(join('workspace', Siege.folderOf(index), name), text);
+  for (const [index, { files = {}, links = {} }] of attacks.entries()) {
+    const folder = join('workspace', Siege.folderOf(index));
+    mkdirSync(join(base, folder), { recursive: true });
+    for (const [name, text] of Object.entries(files)) put(join(folder, name), text);
+    for (const [name, target] of Object.entries(links)) {
+      mkdirSync(dirname(join(base, folder, name)), { recursive: true });
+      symlinkSync(target, join(base, folder, name));
     }
   }
-  if (process.getuid?.() === 0) execFileSync('chown', ['-R', '1234:1234', base]);
+  if (process.getuid?.() === 0) execFileSync('chown', ['-hR', '1234:1234', base]);
+  mkdirSync(join(base, 'programs'), { mode: 0o700 });
   return base;
 }
 

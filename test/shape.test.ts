@@ -295,10 +295,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'bench/escapes': [
     ...[
       'bench/fuzz',
+      'bridge/failure.ts',
       'bridge/mcp',
       'bridge/quarantine',
       'bridge/sandbox',
       'bridge/terminal',
+      'bridge/workspace',
       'node:',
     ],
   ],

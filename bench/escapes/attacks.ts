@@ -2,7 +2,9 @@
 
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isWrittenBehindLinks, LINKED, LINKS } from './linked-writes.ts';
 import { startListedServers } from './listed-servers.ts';
+import { OWN_PROJECT, startOwnProgram } from './own-program.ts';
 import { runPersonsGit } from './persons-git.ts';
 
 /**
@@ -19,8 +21,20 @@ export interface Attack {
   readonly swapper?: string;
   /** The command of one attempt. Printing {@link LOOT} is a hit; so is leaving a {@link MARK} outside. */
   readonly attempt: (index: number) => string;
-  /** What the bridge runs outside the sandbox after each attempt. `folder` is the attack's own. */
-  readonly after?: (folder: string) => Promise<void>;
+  /** The person's links in the attack's folder, made after the files. */
+  readonly links?: Readonly<Record<string, string>>;
+  /**
+   * What runs outside the sandbox beside the attempts. `folder` is the attack's own, `programs` is the bridge's.
+   */
+  readonly start?: (folder: string, programs: string) => Promise<Beside>;
+  /** What the bridge does outside the sandbox after each attempt. True for a hit. */
+  readonly after?: (folder: string) => Promise<unknown>;
+}
+
+export interface Beside {
+  /** Asked after each attempt. */
+  readonly isHit: () => Promise<boolean>;
+  readonly end: () => void;
 }
 
 /** A text in every file that no command may read. */
@@ -155,8 +169,42 @@ const HALF = 'mkdir -p x/objects x/refs; echo ref: refs/heads/a > x/HEAD';
 
 const HOME_FILES = PERSONAL_FILES.map((name) => `"$HOME/../${name}"`).join(' ');
 
+/** Writes into what a search, a start of the program and a restart after a crash would run. */
+const REPLACE =
+  `put() { mkdir -p "$(dirname "$1")"; rm -rf "$1"; echo "$2" > "$1"; chmod 755 "$1"; }; ` +
+  `MINE="echo ${MARK} > $HOME/../outside/ran; echo mine"; JS="require('node:fs').writeFileSync('$HOME/../outside/ran', '${MARK}')"; ` +
+  `all() { put $1/@vscode/ripgrep-here/bin/rg "$MINE"; put $1/@vscode/ripgrep/lib/index.js "$JS"; ` +
+  `put $1/drawbridge/dist/cli/part.js "console.log('mine')"; put $1/drawbridge/dist/cli/main.js "console.log('mine')"; }; `;
+
 /** The attacks that need no second program. */
 export const PLAIN: readonly Attack[] = [
+  {
+    name: 'to replace what Drawbridge runs',
+    files: OWN_PROJECT,
+    attempt: (index) =>
+      REPLACE +
+      ([
+        'all node_modules',
+        `mv node_modules m${index}; mkdir node_modules; cp -a m${index}/. node_modules; all node_modules`,
+        'mkdir -p evil; all evil; rm -rf node_modules/@vscode node_modules/drawbridge; ln -s ../evil/@vscode ../evil/drawbridge node_modules/',
+        'P=$(find / -path "*/programs/*" -name "*.js" 2>/dev/null); for f in $P; do echo mine > $f; done',
+      ][index % 4] ?? ''),
+    start: startOwnProgram,
+  },
+  {
+    name: 'to write behind a link of the person',
+    files: { ...Object.fromEntries(LINKED.map((name) => [name, 'mine'])), '.git/person': '' },
+    links: LINKS,
+    attempt: (index) =>
+      `for f in ${LINKED.join(' ')}; do echo ${MARK} > $f; rm -rf $f; echo ${MARK} > t; mv -f t $f; done; ` +
+      ([
+        `mv gh g; mkdir -p gh/hooks; echo ${MARK} > gh/hooks/h.json`,
+        'mkdir -p conf/idea; rm -rf c; mv conf c; mkdir -p conf/idea',
+        'ln -sfn gh/hooks way; ln -sfn ../gh/hooks skills/way',
+        'mkdir -p d; ln -sfn ../gh d/.github; ln -sfn d/.github/hooks way',
+      ][index % 4] ?? ''),
+    after: (folder) => isWrittenBehindLinks(folder, MARK),
+  },
   {
     name: 'to have a listed MCP server run it',
     attempt: () =>

@@ -4,7 +4,7 @@ import type { Confinement } from '../../bridge/sandbox/confinement.ts';
 import { BackgroundProcesses } from '../../bridge/terminal/background.ts';
 import { runCommand } from '../../bridge/terminal/run-command.ts';
 import type { Random } from '../fuzz/random.ts';
-import { type Attack, LOOT, makeRoom } from './attacks.ts';
+import { type Attack, type Beside, LOOT, makeRoom } from './attacks.ts';
 
 export interface AttackResult {
   readonly name: string;
@@ -30,13 +30,16 @@ export class Siege {
   readonly #home: string;
   readonly #workspace: string;
   readonly #random: Random;
+  readonly #programs: string;
+  readonly #besides = new Map<number, Beside>();
   readonly #signal = new AbortController().signal;
 
-  /** `base` holds the folders `home` and `workspace`. */
+  /** `base` holds the folders `home`, `workspace` and `programs`. */
   constructor(confinement: Confinement, base: string, random: Random) {
     this.#confinement = confinement;
     this.#home = join(base, 'home');
     this.#workspace = join(base, 'workspace');
+    this.#programs = join(base, 'programs');
     this.#random = random;
   }
 
@@ -50,8 +53,12 @@ export class Siege {
     for (const [index, { prepare }] of attacks.entries()) {
       if (prepare !== undefined) await this.#command(index, prepare);
     }
+    for (const [index, { start }] of attacks.entries()) {
+      if (start) this.#besides.set(index, await start(this.#cwd(index), this.#programs));
+    }
     const deadline = performance.now() + limitMs;
     while (performance.now() < deadline) await this.#shift(attacks, results, deadline);
+    for (const beside of this.#besides.values()) beside.end();
     return results;
   }
 
@@ -100,7 +107,8 @@ export class Siege {
       const output = await this.#command(index, attack.attempt(number));
       if (output.includes(LOOT)) result.hits++;
       if (!output.includes(END)) result.failed++;
-      await attack.after?.(this.#cwd(index));
+      if ((await attack.after?.(this.#cwd(index))) === true) result.hits++;
+      if (await this.#besides.get(index)?.isHit()) result.hits++;
       await makeRoom(this.#cwd(index), number);
     } catch {
       // The sandbox could not be made, so nothing was tried.
