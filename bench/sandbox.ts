@@ -25,6 +25,7 @@ async function measure(paths: number): Promise<void> {
     workspace,
     home: join(folder, 'home'),
     closedFolders: [],
+    maskFolder: '/tmp/masks',
     environment: { PATH: '/usr/bin:/bin' },
   };
   const startedMs = performance.now();

@@ -36,7 +36,8 @@ import { protectedIn } from './quarantine/listing.ts';
 import { type RuleLook, Rules } from './rules/rules.ts';
 import { probeConfinement } from './sandbox/confine.ts';
 import type { Confinement } from './sandbox/confinement.ts';
-import { readReadable, stateFolders } from './sandbox/owners-choice.ts';
+import { removeMasks } from './sandbox/masks.ts';
+import { enteredFolder, readReadable, stateFolders } from './sandbox/owners-choice.ts';
 import { BackgroundProcesses } from './terminal/background.ts';
 import { createCatalogue } from './tools/catalogue.ts';
 import type { BridgeTool } from './tools/executor.ts';
@@ -101,10 +102,13 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     listProtected: protectedIn(root),
     tell: (message) => logEvent({ event: 'attention_needed', ...callAtWork(), message }),
   });
+  const maskFolder = join(enteredFolder(stateDir), 'masks');
+  removeMasks(maskFolder);
   using confinement = await probeConfinement({
     workspace: root,
     home: homedir(),
     closedFolders: await stateFolders(stateDir),
+    maskFolder,
     readable: await readReadable(stateDir),
     environment,
   });

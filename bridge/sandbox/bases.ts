@@ -5,7 +5,7 @@ import type { IgnoreFile } from '../ignored/chain.ts';
 import { type CommandUser, otherRights } from './account.ts';
 import { Base } from './base.ts';
 import { type BytePath, fromText, isBelow, toText } from './byte-path.ts';
-import type { ClosedName, FolderLink } from './confinement.ts';
+import type { ClosedName, FolderLink, Surroundings } from './confinement.ts';
 import { descendants, type Freeze, freezeDescendants, type Process } from './freeze.ts';
 import type { Author } from './git-author.ts';
 import { failed, releaseHeld } from './held-command.ts';
@@ -13,7 +13,7 @@ import { KnownEntries } from './known-entries.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
 import { linkedPlaces } from './linked-places.ts';
 import type { Links } from './links.ts';
-import { Masks, type OwnFile, TrackedSecrets, temporaryFolder } from './masks.ts';
+import { Masks, type OwnFile, TrackedSecrets } from './masks.ts';
 import { type ClosedEntries, type ClosedEntry, WorkspaceScan } from './scan.ts';
 import { closeEntries, mountable } from './view.ts';
 
@@ -29,6 +29,7 @@ export interface BasesOptions {
   /** Added to the view of kind `git`. */
   readonly gitView: readonly BytePath[];
   readonly links: Links;
+  readonly maskFolder: Surroundings['maskFolder'];
   readonly readAuthor: () => Promise<Author>;
   /** A folder for which the workspace stands, and whose ignore files hold here too. */
   readonly alias?: string | undefined;
@@ -56,11 +57,11 @@ export class Bases implements Disposable {
   #author: Author | undefined;
   readonly #bases = new Map<BaseKind, Made>();
 
-  private constructor(options: BasesOptions, ignoring: readonly BytePath[], temporary: BytePath) {
+  private constructor(options: BasesOptions, ignoring: readonly BytePath[]) {
     this.#options = options;
     this.#workspace = fromText(options.workspace);
     const rights = otherRights(options.account);
-    this.#masks = new Masks(temporary);
+    this.#masks = new Masks(options.maskFolder);
     this.#tracked = new TrackedSecrets(
       (path) => isBelow(this.#workspace, path) || options.gitView.includes(path),
     );
@@ -76,9 +77,7 @@ export class Bases implements Disposable {
   > {
     const { workspace, alias = workspace } = options;
     const ignoring = [...new Set([workspace, alias])].map(fromText);
-    const temporary = temporaryFolder(ignoring);
-    if (temporary === undefined) return { ok: false, reason: NO_TEMPORARY_FOLDER };
-    const bases = new Bases(options, ignoring, temporary);
+    const bases = new Bases(options, ignoring);
     const found = await bases.#look(SANDBOX_LIMITS.firstScanMs);
     bases.#known.remember([...found.entries, ...(await linkedPlaces(found, bases.#workspace))]);
     await bases.#nameAuthor();
@@ -338,7 +337,3 @@ const TOO_LARGE =
 const TOO_MANY =
   `The workspace has more than ${SANDBOX_LIMITS.maxFirstMounts} paths that commands may not touch. A sandbox cannot close ` +
   'so many, so a person must allow each command: open a smaller folder.';
-
-const NO_TEMPORARY_FOLDER =
-  'There is no folder for temporary files outside of the workspace, so a person must allow each command: open a smaller ' +
-  'folder.';

@@ -67,6 +67,7 @@ export async function bubblewrapConfinement(
     file: bubblewrap.file,
     view: [...view, ...bind('--ro-bind', linked)],
     links: shown,
+    maskFolder: surroundings.maskFolder,
     alias: surroundings.alias,
     gitView: bind('--bind', linked),
     readAuthor: () => readAuthor(workspace, account),

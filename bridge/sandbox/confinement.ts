@@ -10,6 +10,11 @@ export interface Surroundings {
   readonly home: string;
   /** Folders of our own state. No command sees them, whatever its permissions. */
   readonly closedFolders: readonly string[];
+  /**
+   * Holds files of ours that commands see in the place of others. Commands can neither rename nor replace it, and the
+   * user that they run as may enter it. It need not exist yet.
+   */
+  readonly maskFolder: string;
   /** What the owner lets commands read outside the workspace, beside the system and the tools of the home folder. */
   readonly readable?: readonly string[];
   /** The bridge's own environment. */

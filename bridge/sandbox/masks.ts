@@ -20,7 +20,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { type BytePath, fromText, isBelow, toBytes } from './byte-path.ts';
+import { type BytePath, fromText, isBelow, toBytes, toText } from './byte-path.ts';
 import type { Author } from './git-author.ts';
 import { type IndexEntry, readBytes, readIndex, settleIndex } from './git-index.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
@@ -107,11 +107,11 @@ export interface OwnFile extends Mask {
 export class Masks implements Disposable {
   readonly #made = new Map<string, Mask>();
   readonly #texts = new Map<string, BytePath>();
-  readonly #parent: BytePath;
-  #folder: string | undefined;
+  readonly #parent: string;
+  #folder: BytePath | undefined;
 
-  /** `parent` is a folder in which no command can rename what the bridge's user made: see {@link temporaryFolder}. */
-  constructor(parent: BytePath) {
+  /** `parent` as `maskFolder` of the surroundings. */
+  constructor(parent: string) {
     this.#parent = parent;
   }
 
@@ -160,7 +160,7 @@ export class Masks implements Disposable {
 
   [Symbol.dispose](): void {
     if (this.#folder === undefined) return;
-    removeAll(this.#folder);
+    removeMasks(toText(this.#folder));
     this.#folder = undefined;
   }
 
@@ -195,24 +195,13 @@ export class Masks implements Disposable {
 
   #inFolder(): BytePath {
     if (this.#folder === undefined || lstatIfAny(this.#folder) === undefined) {
-      this.#folder = mkdtempSync(`${this.#parent}/drawbridge-masks-`);
-      chmodSync(this.#folder, ENTERED); // Commands may be another user's.
+      mkdirSync(this.#parent, { recursive: true, mode: ENTERED });
+      this.#folder = fromText(mkdtempSync(`${this.#parent}/`));
+      chmodSync(toBytes(this.#folder), ENTERED); // Commands may be another user's.
     }
     return this.#folder;
   }
 }
-
-/**
- * A folder for temporary files outside of the workspaces; undefined where all lie inside. Never `TMPDIR`, which can be
- * in one. Other users cannot rename our files there.
- */
-export function temporaryFolder(workspaces: readonly BytePath[]): BytePath | undefined {
-  return TEMPORARY_FOLDERS.flatMap(realIfAny).find((folder) =>
-    workspaces.every((path) => path !== folder && !isBelow(path, folder)),
-  );
-}
-
-const TEMPORARY_FOLDERS = ['/tmp', '/var/tmp', '/dev/shm'] as const;
 
 function isWhole({ source }: Mask, parts: readonly IndexEntry[]): boolean {
   return parts.every(({ name }) => lstatIfAny(`${source}${name}`) !== undefined);
@@ -235,8 +224,8 @@ function makeMask(path: BytePath, { size, changedS, isExecutable }: IndexEntry):
   }
 }
 
-/** Opens the folders, which cannot be listed, before it removes them. */
-function removeAll(folder: string): void {
+/** Those of a killed bridge are removed at its next start. Opens the folders, which cannot be listed, before. */
+export function removeMasks(folder: string): void {
   const open = (path: BytePath) => {
     chmodSync(toBytes(path), 0o700);
     for (const entry of readdirSync(toBytes(path), { withFileTypes: true, encoding: 'latin1' })) {
@@ -247,7 +236,7 @@ function removeAll(folder: string): void {
     open(fromText(folder));
     rmSync(folder, { recursive: true, force: true });
   } catch {
-    // A cleaner removes it too. What stays is empty.
+    // There are none, or they are not ours. Masks are empty.
   }
 }
 

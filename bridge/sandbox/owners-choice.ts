@@ -5,6 +5,7 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import * as z from 'zod';
 import { configFolder } from '../../machine/config-folder.ts';
+import { sha256 } from '../../machine/hash.ts';
 import { readPlainFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { DrawbridgeError, invalidRequest } from '../../shared/errors.ts';
@@ -62,4 +63,14 @@ function toValue(text: string): unknown {
   } catch {
     return undefined; // The text is not JSON, and no schema accepts undefined.
   }
+}
+
+/**
+ * The state folder; for a bridge that root runs a folder that stands for it, and that other users can enter: its
+ * commands are another user's.
+ */
+export function enteredFolder(stateDir: string): string {
+  if (process.getuid?.() !== 0) return stateDir;
+  const digest = sha256(stateDir).slice(0, 16);
+  return join('/var/lib/drawbridge', digest);
 }

@@ -2,8 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { type FileHandle, open, rm, writeFile } from 'node:fs/promises';
+import { constants, existsSync } from 'node:fs';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -122,16 +122,32 @@ function endAtOnce(child: ChildProcess): void {
 
 /** A file without a name: no program can change it, and none stays behind. */
 async function openRules(text: string): Promise<FileHandle> {
-  const path = join(tmpdir(), `drawbridge-${randomUUID()}.ignore`);
   try {
-    await writeFile(path, text, { flag: 'wx', mode: 0o600 });
-    return await open(path, 'r');
+    const file = await openNameless();
+    await file.write(text, 0);
+    return file;
   } catch (error) {
     throw toFileFailure(error, 'A temporary file for the search');
+  }
+}
+
+async function openNameless(): Promise<FileHandle> {
+  if (process.platform === 'linux') {
+    const flags = constants.O_RDWR | O_TMPFILE;
+    const file = await open(tmpdir(), flags, 0o600).catch(() => undefined);
+    if (file !== undefined) return file;
+  }
+  // Some file systems make only files with a name.
+  const path = join(tmpdir(), `drawbridge-${randomUUID()}.ignore`);
+  try {
+    return await open(path, 'wx+', 0o600);
   } finally {
     await rm(path, { force: true });
   }
 }
+
+/** Of Linux; Node has no name for it. */
+const O_TMPFILE = 0o20200000;
 
 /** The rules come as the first descriptor after the usual three. */
 const RULES_FLAG = '--ignore-file=/dev/fd/3';

@@ -6,13 +6,13 @@ import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import * as z from 'zod';
-import { sha256 } from '../../machine/hash.ts';
 import { PRIVATE_FOLDER, replaceFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { ConversationId } from '../../shared/ids.ts';
 import { JSON_LIMITS } from '../../shared/limits.ts';
 import { parseJson } from '../../shared/text/json.ts';
 import { callAtWork, logTrouble } from '../log.ts';
+import { enteredFolder } from '../sandbox/owners-choice.ts';
 import { worktreeFailed } from './git.ts';
 
 /** A finished worktree. */
@@ -193,9 +193,7 @@ const ENTERED = IS_ROOT ? 0o711 : PRIVATE_FOLDER;
 
 /** In the state folder; for a bridge that root runs in a place which other users can enter. */
 function worktreesFolder(stateDir: string): string {
-  if (!IS_ROOT) return join(stateDir, 'worktrees');
-  const digest = sha256(stateDir).slice(0, 16);
-  return join('/var/lib/drawbridge', digest);
+  return IS_ROOT ? enteredFolder(stateDir) : join(stateDir, 'worktrees');
 }
 
 /** Removes unreadable folders too, and paths that are too long for one call of the system. */

@@ -1,7 +1,7 @@
 /** Checks of this machine: the program, the settings, the state folder, the clock and the workspace. */
 import { execFile } from 'node:child_process';
 import { access, constants, stat, statfs } from 'node:fs/promises';
-import { homedir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { readSettings } from '../../local/config/settings.ts';
@@ -144,6 +144,7 @@ async function checkSandbox({ workspaceDir, projectDir }: StatePlace): Promise<F
     workspace: workspaceDir,
     home: homedir(),
     closedFolders: await stateFolders(projectDir),
+    maskFolder: tmpdir(), // Of the self-test's own command alone.
     readable: await readReadable(projectDir),
     environment: process.env,
   });

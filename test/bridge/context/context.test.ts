@@ -127,6 +127,7 @@ describe('the context of a machine', () => {
       workspace: place.root,
       home: '/nonexistent',
       closedFolders: [],
+      maskFolder: '/tmp/masks',
       environment: {},
     };
     const made = await bubblewrapConfinement(found.bubblewrap, account, surroundings);

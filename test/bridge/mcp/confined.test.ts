@@ -151,7 +151,13 @@ function variables(workspace: string): Record<string, string> {
 
 it('without a sandbox it does not start, and says why', async () => {
   const log = vi.spyOn(console, 'error').mockImplementation(() => {});
-  const none = { workspace: '/', home: '/', closedFolders: [], environment: {} };
+  const none = {
+    workspace: '/',
+    home: '/',
+    closedFolders: [],
+    maskFolder: '/tmp/masks',
+    environment: {},
+  };
   const confinement = unconfined(none, 'bubblewrap is not installed');
   const guard = {} as never;
   const { folder, reports } = startServers(

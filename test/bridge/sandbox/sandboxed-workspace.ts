@@ -79,6 +79,7 @@ export async function sandboxedWorkspace(
     workspace: path('workspace'),
     home: path('home'),
     closedFolders: [path('instances')],
+    maskFolder: path('masks'),
     readable: (options.readable ?? []).map((name) => path(`home/${name}`)),
     environment: { PATH: process.env['PATH'], HOME: path('home'), API_TOKEN: 'secret token' },
   };

@@ -13,7 +13,7 @@ import {
 } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Masks, TrackedSecrets } from '../../../bridge/sandbox/masks.ts';
+import { Masks, removeMasks, TrackedSecrets } from '../../../bridge/sandbox/masks.ts';
 import {
   confinedTo,
   NO_BUBBLEWRAP,
@@ -207,13 +207,22 @@ describe.skipIf(NO_BUBBLEWRAP)(`a tracked secret ${NO_BUBBLEWRAP ?? ''}`, () => 
     );
   });
 
+  it('are removed at the next start where their bridge was killed', async () => {
+    const { place, attempt } = await repository();
+    await attempt('true');
+    expect((await readdir(place.path('masks'))).length).toBe(1);
+    removeMasks(place.path('masks'));
+    removeMasks(place.path('masks'));
+    await expect(readdir(place.path('masks'))).rejects.toThrow('ENOENT');
+  });
+
   it('gives commands none where something else takes the place of our files', async () => {
     const { place, attempt } = await repository();
     const run = await confinedTo(place, 'workspace/repo');
     const mounts = await run('cat /proc/self/mountinfo', []);
-    const own = /drawbridge-masks-\w+/.exec(mounts)?.[0] ?? '';
-    await rm(`/tmp/${own}/gitconfig`);
-    await symlink(place.path('home/.ssh/id_ed25519'), `/tmp/${own}/gitconfig`);
+    const own = place.path(/\/(masks\/\w+)\//.exec(mounts)?.[1] ?? '');
+    await rm(`${own}/gitconfig`);
+    await symlink(place.path('home/.ssh/id_ed25519'), `${own}/gitconfig`);
     expect(await run('touch new.pem; cat ~/.gitconfig', [])).not.toContain('secret');
     await expect(run('cat ~/.gitconfig', [])).rejects.toMatchObject({ code: 'SANDBOX_FAILED' });
     expect((await attempt('cat ~/.gitconfig')).output).toContain('[user]');

@@ -20,7 +20,13 @@ async function call(
   args: Record<string, unknown>,
   changes: Partial<ToolContext> = {},
 ): Promise<ToolResult> {
-  const surroundings = { workspace: root, home: root, closedFolders: [], environment: process.env };
+  const surroundings = {
+    workspace: root,
+    home: root,
+    closedFolders: [],
+    maskFolder: '/tmp/masks',
+    environment: process.env,
+  };
   const confinement = unconfined(surroundings, 'a test');
   const tool = createRunTerminalCmd({ confinement, background });
   return await carryOut(tool, args, { ...context, ...changes });
@@ -47,7 +53,13 @@ describe('run_terminal_cmd', () => {
   test('proposes all that decides what a command may do', async () => {
     const { root, context } = await temporaryWorkspace({ 'src/a.txt': '' });
     await symlink('src', join(root, 'link'));
-    const surroundings = { workspace: root, home: root, closedFolders: [], environment: {} };
+    const surroundings = {
+      workspace: root,
+      home: root,
+      closedFolders: [],
+      maskFolder: '/tmp/masks',
+      environment: {},
+    };
     const machine = { confinement: unconfined(surroundings, 'a test'), background };
     const propose = async (args: Record<string, unknown>) => {
       const call = createRunTerminalCmd(machine).read({ command: 'ls', ...args });
