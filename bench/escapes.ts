@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { probeConfinement } from '../bridge/sandbox/confine.ts';
+import { probeConfinement } from '../bridge/sandbox/proof/confine.ts';
 import { type Attack, LOOT, MARK, PERSONAL_FILES, PLAIN, RACES } from './escapes/attacks.ts';
 import { type AttackResult, Siege } from './escapes/siege.ts';
 import { Random } from './fuzz/random.ts';

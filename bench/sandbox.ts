@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fromText } from '../bridge/sandbox/byte-path.ts';
-import { probeConfinement } from '../bridge/sandbox/confine.ts';
-import { type Confinement, unconfined } from '../bridge/sandbox/confinement.ts';
-import { WorkspaceScan } from '../bridge/sandbox/scan.ts';
+import { type Confinement, unconfined } from '../bridge/sandbox/launch/confinement.ts';
+import { probeConfinement } from '../bridge/sandbox/proof/confine.ts';
+import { WorkspaceScan } from '../bridge/sandbox/view/scan.ts';
 import { runCommand } from '../bridge/terminal/run-command.ts';
 
 const COMMANDS = 40;

@@ -34,10 +34,10 @@ import { requireForeignFiles } from './own-files.ts';
 import { WorkspaceGuard } from './quarantine/guard.ts';
 import { protectedIn } from './quarantine/listing.ts';
 import { type RuleLook, Rules } from './rules/rules.ts';
-import { probeConfinement } from './sandbox/confine.ts';
-import type { Confinement } from './sandbox/confinement.ts';
-import { removeMasks } from './sandbox/masks.ts';
-import { enteredFolder, readReadable, stateFolders } from './sandbox/owners-choice.ts';
+import type { Confinement } from './sandbox/launch/confinement.ts';
+import { probeConfinement } from './sandbox/proof/confine.ts';
+import { removeMasks } from './sandbox/view/masks.ts';
+import { enteredFolder, readReadable, stateFolders } from './sandbox/view/owners-choice.ts';
 import { BackgroundProcesses } from './terminal/background.ts';
 import { createCatalogue } from './tools/catalogue.ts';
 import type { BridgeTool } from './tools/executor.ts';
@@ -72,7 +72,7 @@ export interface BridgeConfig {
   readonly stateDir: string;
   /** Holds the list of the devices that count at every bridge of the machine, if that is another folder. */
   readonly machineDir?: string;
-  /** What programs of this bridge get of it: commands by bridge/sandbox/environment.ts, MCP servers by bridge/mcp/. */
+  /** What programs of this bridge get of it: commands by bridge/sandbox/launch/environment.ts, MCP servers by bridge/mcp/. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Whether it may ask questions at this process's terminal. One bridge of a process may. */
   readonly asksAtTerminal: boolean;

@@ -42,19 +42,41 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'bridge/terminal': ['shared', 'machine', 'node:'],
   'bridge/edits': ['shared', 'bridge/failure.ts', 'diff'],
   'bridge/ignored': ['shared', 'machine', 'node:'],
-  'bridge/sandbox': [
-    'bridge/ignored',
-    ...['shared', 'machine', 'bridge/failure.ts', 'bridge/lanes.ts', 'bridge/terminal', 'node:'],
-    ...['zod'],
+  'bridge/sandbox': ['shared', 'node:'],
+  'bridge/sandbox/view': [
+    ...['shared', 'machine', 'bridge/ignored', 'bridge/sandbox', 'node:', 'zod'],
+  ],
+  'bridge/sandbox/launch': [
+    ...['shared', 'machine', 'bridge/failure.ts', 'bridge/ignored', 'bridge/lanes.ts'],
+    ...['bridge/sandbox', 'bridge/sandbox/view', 'bridge/terminal', 'node:'],
+  ],
+  'bridge/sandbox/proof': [
+    ...['shared', 'machine', 'bridge/sandbox', 'bridge/sandbox/launch', 'bridge/terminal', 'node:'],
   ],
   'bridge/quarantine': [
     'bridge/ignored',
-    ...['shared', 'machine', 'bridge/failure.ts', 'bridge/log.ts', 'bridge/sandbox', 'node:'],
+    ...[
+      'shared',
+      'machine',
+      'bridge/failure.ts',
+      'bridge/log.ts',
+      'bridge/sandbox',
+      'bridge/sandbox/view',
+      'node:',
+    ],
     ...['zod'],
   ],
   'bridge/search/codebase': ['shared', 'bridge/edits'],
   'bridge/workspace': [
-    ...['shared', 'machine', 'bridge/failure.ts', 'bridge/ignored', 'bridge/sandbox', 'node:'],
+    ...[
+      'shared',
+      'machine',
+      'bridge/failure.ts',
+      'bridge/ignored',
+      'bridge/sandbox',
+      'bridge/sandbox/view',
+      'node:',
+    ],
   ],
   'bridge/compute': [
     ...['shared', 'machine', 'bridge/edits', 'bridge/failure.ts', 'bridge/result-lines.ts'],
@@ -73,7 +95,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'bridge/web': ['shared', 'bridge/compute', 'bridge/failure.ts', 'node:'],
   'bridge/context': [
-    ...['shared', 'machine', 'node:', 'bridge/compute', 'bridge/failure.ts', 'bridge/sandbox'],
+    ...[
+      'shared',
+      'machine',
+      'node:',
+      'bridge/compute',
+      'bridge/failure.ts',
+      'bridge/sandbox',
+      'bridge/sandbox/launch',
+    ],
     ...['bridge/search', 'bridge/terminal', 'bridge/tools', 'bridge/web', 'bridge/workspace'],
   ],
   'bridge/tools': [
@@ -86,7 +116,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/log.ts',
       'bridge/quarantine',
     ],
-    ...['bridge/result-lines.ts', 'bridge/sandbox', 'bridge/search', 'bridge/search/codebase'],
+    ...[
+      'bridge/result-lines.ts',
+      'bridge/sandbox/launch',
+      'bridge/search',
+      'bridge/search/codebase',
+    ],
     ...['bridge/terminal', 'bridge/workspace', 'node:', 'zod'],
   ],
   'bridge/admission': [
@@ -99,7 +134,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'bridge/mcp': [
     ...['shared', 'machine', 'bridge/failure.ts', 'bridge/log.ts', 'bridge/quarantine'],
-    ...['bridge/sandbox', 'bridge/terminal', 'bridge/tools'],
+    ...['bridge/sandbox/launch', 'bridge/terminal', 'bridge/tools'],
     ...['@modelcontextprotocol/client', 'node:', 'zod'],
   ],
   'bridge/ide/discovery': ['shared', 'machine', 'node:', 'zod'],
@@ -128,7 +163,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'bridge/worktrees': [
     ...['shared', 'machine', 'bridge/admission', 'bridge/context', 'bridge/failure.ts'],
-    ...['bridge/lanes.ts', 'bridge/log.ts', 'bridge/quarantine', 'bridge/sandbox'],
+    ...[
+      'bridge/lanes.ts',
+      'bridge/log.ts',
+      'bridge/quarantine',
+      'bridge/sandbox',
+      'bridge/sandbox/launch',
+      'bridge/sandbox/view',
+    ],
     ...['bridge/terminal', 'bridge/tools', 'bridge/workspace', 'node:', 'zod'],
   ],
   'bridge/run.ts': [
@@ -145,7 +187,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/own-files.ts',
       'bridge/quarantine',
       'bridge/rules',
-      'bridge/sandbox',
+      'bridge/sandbox/launch',
+      'bridge/sandbox/proof',
+      'bridge/sandbox/view',
       'shared',
     ],
     ...['bridge/terminal', 'bridge/tools', 'bridge/tunnel', 'bridge/web', 'bridge/workspace'],
@@ -265,7 +309,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'local/limits.ts',
   ],
   'cli/doctor': [
-    ...['shared', 'machine', 'bridge/admission', 'bridge/quarantine', 'bridge/sandbox'],
+    ...['shared', 'machine', 'bridge/admission', 'bridge/quarantine'],
+    ...['bridge/sandbox/proof', 'bridge/sandbox/view'],
     ...['local/config', 'local/server', 'local/own-root.ts', 'local/runtime', 'local/state'],
     ...['local/settings.ts', 'cli/target', 'cli/terminal', 'cli/limits.ts', 'commander', 'node:'],
   ],
@@ -298,7 +343,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/failure.ts',
       'bridge/mcp',
       'bridge/quarantine',
-      'bridge/sandbox',
+      'bridge/sandbox/launch',
       'bridge/terminal',
       'bridge/workspace',
       'node:',
@@ -313,6 +358,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', 'bench/cases', 'bench/escapes', 'bench/faults', 'bench/fuzz', 'bridge/mcp'],
     ...[
       'bridge/sandbox',
+      'bridge/sandbox/launch',
+      'bridge/sandbox/proof',
+      'bridge/sandbox/view',
       'bridge/terminal',
       'bridge/tools',
       'bridge/tunnel',

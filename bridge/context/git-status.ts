@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { CONTEXT_LIMITS } from '../../shared/limits.ts';
 import { cutLines } from '../../shared/text/cut-lines.ts';
-import type { Confinement } from '../sandbox/confinement.ts';
+import type { Confinement } from '../sandbox/launch/confinement.ts';
 import { SYSTEM_PATH } from '../sandbox/programs.ts';
 import type { Launch } from '../terminal/launch.ts';
 import { runCommand } from '../terminal/run-command.ts';

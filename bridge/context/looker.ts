@@ -1,7 +1,7 @@
 /** Looks at the workspace on request, and never by itself. */
 import { CONTEXT_LIMITS } from '../../shared/limits.ts';
 import type { MachineContext } from '../../shared/wire/tunnel.ts';
-import type { Confinement } from '../sandbox/confinement.ts';
+import type { Confinement } from '../sandbox/launch/confinement.ts';
 import type { IgnoreRules } from '../search/ignore-files.ts';
 import { readIgnoreRules } from '../search/ripgrep.ts';
 import { readMachineContext } from './context.ts';

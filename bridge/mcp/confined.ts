@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { shellWord } from '../../machine/shell-word.ts';
 import type { WorkspaceGuard } from '../quarantine/guard.ts';
-import type { Confinement } from '../sandbox/confinement.ts';
+import type { Confinement } from '../sandbox/launch/confinement.ts';
 import type { StdioConfig } from './server-list.ts';
 import type { ProgramStart } from './stdio-transport.ts';
 

@@ -4,7 +4,7 @@ import type { LogIds } from '../../machine/log-line.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import type { AttentionItem } from '../../shared/wire/attention.ts';
 import { aboutCall, callAtWork } from '../log.ts';
-import { identityOf } from '../sandbox/scan.ts';
+import { identityOf } from '../sandbox/view/scan.ts';
 import { readKnown } from './known.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
 import { Looks, type LooksConfig } from './looks.ts';

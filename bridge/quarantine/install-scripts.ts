@@ -8,7 +8,7 @@ import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { parseJson } from '../../shared/text/json.ts';
 import { inOneLine, shorten } from '../../shared/text/plain-sight.ts';
 import { type BytePath, shownName, toBytes } from '../sandbox/byte-path.ts';
-import { closureOf } from '../sandbox/protected.ts';
+import { closureOf } from '../sandbox/view/protected.ts';
 import { HeldFolder } from './held-folder.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
 

@@ -3,7 +3,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { inOneLine, shorten } from '../../shared/text/plain-sight.ts';
 import { type BytePath, fromText, shownName, toBytes } from '../sandbox/byte-path.ts';
-import { closureOf } from '../sandbox/protected.ts';
+import { closureOf } from '../sandbox/view/protected.ts';
 import { type HeldEntry, HeldFolder, QuarantineError } from './held-folder.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
 import { moveAway } from './moving.ts';

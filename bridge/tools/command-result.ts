@@ -5,7 +5,7 @@ import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { type AttentionItem, attentionSentence } from '../../shared/wire/attention.ts';
 import type { TerminalCommandMetadata } from '../../shared/wire/documents.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
-import type { ClosedName } from '../sandbox/confinement.ts';
+import type { ClosedName } from '../sandbox/launch/confinement.ts';
 import type { BackgroundOutcome } from '../terminal/background.ts';
 
 export interface CommandReport {

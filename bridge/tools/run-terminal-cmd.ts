@@ -8,7 +8,7 @@ import type { AttentionItem } from '../../shared/wire/attention.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
 import type { GuardedCommand, WorkspaceGuard } from '../quarantine/guard.ts';
-import type { Confinement, PreparedCommand } from '../sandbox/confinement.ts';
+import type { Confinement, PreparedCommand } from '../sandbox/launch/confinement.ts';
 import type { BackgroundOutcome, BackgroundProcesses } from '../terminal/background.ts';
 import { runCommand } from '../terminal/run-command.ts';
 import type { Place } from '../workspace/workspace.ts';

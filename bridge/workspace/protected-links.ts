@@ -1,8 +1,8 @@
 /** Knows the protected names that a person's links give to places of a workspace. */
 import { fromText, isBelow, toText } from '../sandbox/byte-path.ts';
 import { SANDBOX_LIMITS } from '../sandbox/limits.ts';
-import { type ProtectedLink, protectedLinks } from '../sandbox/linked-places.ts';
-import { WorkspaceScan } from '../sandbox/scan.ts';
+import { type ProtectedLink, protectedLinks } from '../sandbox/view/linked-places.ts';
+import { WorkspaceScan } from '../sandbox/view/scan.ts';
 
 /** Of one workspace. Its first look reads all folders, each later one those that changed. */
 export class ProtectedLinks {

@@ -15,7 +15,7 @@ import {
   closureOf,
   looksLikeRepository,
   REPOSITORY_MARKS,
-} from '../sandbox/protected.ts';
+} from '../sandbox/view/protected.ts';
 import { ProtectedLinks } from './protected-links.ts';
 
 /** Why a folder cannot be a workspace. */

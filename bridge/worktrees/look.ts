@@ -2,7 +2,7 @@
 import { readLayout } from '../context/context.ts';
 import type { LookedWorktree } from '../context/finder.ts';
 import { formatStatus, STATUS } from '../context/git-status.ts';
-import type { Confinement } from '../sandbox/confinement.ts';
+import type { Confinement } from '../sandbox/launch/confinement.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { Workshop } from './making.ts';
 import { recordCall } from './record.ts';

@@ -6,7 +6,7 @@ import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { readGitStatus } from '../context/git-status.ts';
 import { ToolFailure } from '../failure.ts';
 import { type CommandUser, otherRights } from '../sandbox/account.ts';
-import type { Confinement } from '../sandbox/confinement.ts';
+import type { Confinement } from '../sandbox/launch/confinement.ts';
 import { folderOf, prepareLinks, workFolder } from './folder.ts';
 import { type Git, type GitCall, worktreeFailed } from './git.ts';
 import { WORKTREE_LIMITS } from './limits.ts';

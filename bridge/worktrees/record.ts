@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { isSystemError } from '../../machine/system-error.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { type BytePath, fromText, toBytes, toText } from '../sandbox/byte-path.ts';
-import type { Confinement } from '../sandbox/confinement.ts';
+import type { Confinement } from '../sandbox/launch/confinement.ts';
 import type { Git, GitCall } from './git.ts';
 import { gitFailed, worktreeFailed } from './git.ts';
 import { WORKTREE_LIMITS } from './limits.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { readPlainFile } from '../../machine/private-files.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { ToolFailure } from '../failure.ts';
-import { linkedGitFolders } from '../sandbox/git-folders.ts';
+import { linkedGitFolders } from '../sandbox/view/git-folders.ts';
 import { type Git, type GitCall, gitFailed, worktreeFailed } from './git.ts';
 import { WORKTREE_LIMITS } from './limits.ts';
 

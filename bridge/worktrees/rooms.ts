@@ -10,7 +10,7 @@ import type { LookedWorktree } from '../context/finder.ts';
 import { ToolFailure } from '../failure.ts';
 import { Lanes } from '../lanes.ts';
 import { callAtWork, logTrouble } from '../log.ts';
-import type { Confinement } from '../sandbox/confinement.ts';
+import type { Confinement } from '../sandbox/launch/confinement.ts';
 import { BackgroundProcesses } from '../terminal/background.ts';
 import { createCatalogue } from '../tools/catalogue.ts';
 import { createRunTerminalCmd } from '../tools/run-terminal-cmd.ts';

@@ -12,7 +12,7 @@ import { ConversationId } from '../../shared/ids.ts';
 import { JSON_LIMITS } from '../../shared/limits.ts';
 import { parseJson } from '../../shared/text/json.ts';
 import { callAtWork, logTrouble } from '../log.ts';
-import { enteredFolder } from '../sandbox/owners-choice.ts';
+import { enteredFolder } from '../sandbox/view/owners-choice.ts';
 import { worktreeFailed } from './git.ts';
 
 /** A finished worktree. */

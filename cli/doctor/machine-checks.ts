@@ -138,8 +138,8 @@ export async function checkWorkspace(location: StateLocation): Promise<Finding[]
 }
 
 async function checkSandbox({ workspaceDir, projectDir }: StatePlace): Promise<Finding> {
-  const { probeConfinement } = await import('../../bridge/sandbox/confine.ts');
-  const { readReadable, stateFolders } = await import('../../bridge/sandbox/owners-choice.ts');
+  const { probeConfinement } = await import('../../bridge/sandbox/proof/confine.ts');
+  const { readReadable, stateFolders } = await import('../../bridge/sandbox/view/owners-choice.ts');
   const confinement = await probeConfinement({
     workspace: workspaceDir,
     home: homedir(),

@@ -9,7 +9,7 @@ const at = (path: string) => JSON.stringify(join(import.meta.dirname, path));
 const WITHOUT_FILES = `
 import { closeSync, openSync } from 'node:fs';
 import { judgeConfig } from ${at('../../bridge/quarantine/git-config.ts')};
-import { startHolder } from ${at('../../bridge/sandbox/holder.ts')};
+import { startHolder } from ${at('../../bridge/sandbox/launch/holder.ts')};
 import { plainLaunch, run } from ${at('terminal/plain-launch.ts')};
 const endOf = async (hasPidNamespace) =>
   (await run({ ...plainLaunch('true'), hasPidNamespace })).end;

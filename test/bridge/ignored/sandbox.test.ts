@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { rm, symlink } from 'node:fs/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Confinement } from '../../../bridge/sandbox/confinement.ts';
+import type { Confinement } from '../../../bridge/sandbox/launch/confinement.ts';
 import { Workspace } from '../../../bridge/workspace/workspace.ts';
 import {
   git,

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type Confinement, unconfined } from '../../../bridge/sandbox/confinement.ts';
+import { type Confinement, unconfined } from '../../../bridge/sandbox/launch/confinement.ts';
 import type { Launch } from '../../../bridge/terminal/launch.ts';
 import { guardedWorkspace } from '../quarantine/guarded-workspace.ts';
 import {

@@ -1,7 +1,7 @@
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { unconfined } from '../../../bridge/sandbox/confinement.ts';
+import { unconfined } from '../../../bridge/sandbox/launch/confinement.ts';
 import { BackgroundProcesses } from '../../../bridge/terminal/background.ts';
 import type { ToolContext } from '../../../bridge/tools/executor.ts';
 import { createRunTerminalCmd } from '../../../bridge/tools/run-terminal-cmd.ts';

@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
 import { ToolFailure } from '../../../bridge/failure.ts';
-import { closureOf } from '../../../bridge/sandbox/protected.ts';
+import { closureOf } from '../../../bridge/sandbox/view/protected.ts';
 import { replaceImage } from '../../../bridge/workspace/changes.ts';
 import { readImage } from '../../../bridge/workspace/files.ts';
 import { Workspace, WorkspaceError } from '../../../bridge/workspace/workspace.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { limitedEnvironment } from '../../../bridge/sandbox/environment.ts';
+import { limitedEnvironment } from '../../../bridge/sandbox/launch/environment.ts';
 import { bridgeEnvironment } from '../../../local/bridge/environment.ts';
 
 const MODELS = '[{"id": "fast", "baseUrl": "https://fast.test/v1", "keyName": "JAVA_HOME"}]';

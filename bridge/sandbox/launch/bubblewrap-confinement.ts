@@ -1,0 +1,293 @@
+/**
+ * The bubblewrap sandbox: the workspace is writable, the system readable, the rest of the disk and the network closed.
+ */
+import { join } from 'node:path';
+import { GIB } from '../../../shared/units.ts';
+import { ToolFailure } from '../../failure.ts';
+import { Lanes } from '../../lanes.ts';
+import { FIRST_INPUT, type Launch, shellArgv } from '../../terminal/launch.ts';
+import type { CommandUser } from '../account.ts';
+import { fromText, isBelow, toBytes } from '../byte-path.ts';
+import { readAuthor } from '../view/git-author.ts';
+import { linkedGitFolders } from '../view/git-folders.ts';
+import { Links } from '../view/links.ts';
+import { hideFolder, SEAL, systemView } from '../view/view.ts';
+import { type BaseKind, Bases, type ClosedAbout } from './bases.ts';
+import type { Bubblewrap } from './bubblewrap.ts';
+import {
+  describeLimits,
+  devices,
+  exportsOf,
+  limitedShell,
+  namespaces,
+  ownFolders,
+  reporting,
+} from './command-arguments.ts';
+import type {
+  CommandRequest,
+  Confinement,
+  LookReach,
+  OtherFolder,
+  PreparedCommand,
+  Surroundings,
+} from './confinement.ts';
+import { fullEnvironment, GIT_KNOWS_MASKS, limitedEnvironment } from './environment.ts';
+import { HOLD } from './held-command.ts';
+import type { MemoryGroup } from './memory-group.ts';
+
+/**
+ * Only a self-test tells whether the confinement works on this machine. `reason` is a sentence on why there is none.
+ * All commands run in `memory`; the caller still owns it.
+ */
+export async function bubblewrapConfinement(
+  bubblewrap: Bubblewrap,
+  account: CommandUser,
+  surroundings: Surroundings,
+  memory?: MemoryGroup,
+): Promise<
+  | { readonly ok: true; readonly confinement: Confinement }
+  | { readonly ok: false; readonly reason: string }
+> {
+  const { workspace, closedFolders, readable = [], links = [] } = surroundings;
+  const view = await systemView({
+    workspace,
+    account,
+    home: surroundings.home,
+    searchPath: surroundings.environment['PATH'] ?? '',
+    readable,
+    closedFolders,
+  });
+  const linked = await linkedGit(workspace);
+  const shown = new Links(links, account, surroundings.alias ?? workspace);
+  const problem = await problemOf(shown);
+  if (problem !== undefined) return { ok: false, reason: problem };
+  const opened = await Bases.open({
+    workspace,
+    account,
+    file: bubblewrap.file,
+    view: [...view, ...bind('--ro-bind', linked)],
+    links: shown,
+    maskFolder: surroundings.maskFolder,
+    alias: surroundings.alias,
+    gitView: bind('--bind', linked),
+    readAuthor: () => readAuthor(workspace, account),
+  });
+  if (!opened.ok) return opened;
+  const { bases } = opened;
+  const machine = { bubblewrap, account, surroundings, bases, view, memory };
+  return { ok: true, confinement: confinementOf(machine) };
+}
+
+/** Why the links cannot be shown. The look is remembered, so that later ones, for which commands wait, are short. */
+async function problemOf(links: Links): Promise<string | undefined> {
+  return await links.mounts().then(
+    () => undefined,
+    (error: unknown) => `${error instanceof Error ? error.message : error}: do not link it.`,
+  );
+}
+
+interface SandboxMachine {
+  readonly bubblewrap: Bubblewrap;
+  readonly account: CommandUser;
+  readonly surroundings: Surroundings;
+  readonly bases: Bases;
+  readonly view: readonly string[];
+  readonly memory: MemoryGroup | undefined;
+}
+
+function confinementOf(machine: SandboxMachine): Confinement {
+  const { bubblewrap, bases } = machine;
+  const lanes = new Lanes();
+  return {
+    kind: 'bubblewrap',
+    detail:
+      `bubblewrap ${bubblewrap.version}: commands write only to the workspace, have no network, ` +
+      'and reach neither secrets, the home folder nor the configuration of git, editors and agents.',
+    start: async (request, start) => {
+      // `started` is wrapped in an object, because the lane must not wait for the command to end.
+      const { started } = await lanes.run([STARTING], async () => {
+        const startBound = (command: PreparedCommand) => ({
+          started: start(bounded(command, machine)),
+        });
+        if (request.permissions.includes('all')) return startBound(prepareOpen(request, machine));
+        const isEntered = bubblewrap.nsenter !== undefined;
+        const begin = isEntered ? startInBase : startHeld;
+        return await begin(request, machine, startBound);
+      });
+      return await started;
+    },
+    confineLook: async (launch, reach) => confineLook(launch, machine, reach),
+    elsewhere: (folder) => confineElsewhere(folder, machine),
+    ignored: () => bases.ignored,
+    [Symbol.dispose]: () => bases[Symbol.dispose](),
+  };
+}
+
+/** Without a self-test: the workspace's has shown that these arguments work on this machine. */
+async function confineElsewhere(
+  folder: OtherFolder,
+  machine: SandboxMachine,
+): Promise<Confinement> {
+  const { bubblewrap, account, surroundings, memory } = machine;
+  const there = { ...surroundings, ...folder, alias: surroundings.workspace };
+  const made = await bubblewrapConfinement(bubblewrap, account, there, memory);
+  if (made.ok) return made.confinement;
+  throw new ToolFailure('SANDBOX_FAILED', made.reason);
+}
+
+/** Every command is born in the bridge's memory group: all commands together take no more memory than the group has. */
+function bounded(command: PreparedCommand, { memory }: SandboxMachine): PreparedCommand {
+  if (memory === undefined) return command;
+  const gib = (memory.bytes / GIB).toFixed(1);
+  return {
+    ...command,
+    limits: `${command.limits}, ${gib} GiB of memory for all commands together`,
+  };
+}
+
+/** The lane of starts: no command starts while a base is made. */
+const STARTING = 'starting';
+
+/** For a workspace that is a linked worktree: its git folders outside, if git itself made the link. */
+async function linkedGit(workspace: string): Promise<readonly string[]> {
+  const { folders, isMutual } = await linkedGitFolders(join(workspace, '.git'));
+  return isMutual ? folders.filter((folder) => !isBelow(workspace, folder)) : [];
+}
+
+function bind(option: '--bind' | '--ro-bind', folders: readonly string[]): string[] {
+  return folders.flatMap((folder) => [option, folder, folder]).map(fromText);
+}
+
+/** For a program of ours that only reads. It can write nothing, and sees nothing of the home folder. */
+function confineLook(
+  { file, args, cwd, env }: Launch,
+  { bubblewrap, account, surroundings: { workspace }, view }: SandboxMachine,
+  { readable, writable }: LookReach = { readable: [], writable: [] },
+): Launch {
+  const confined = [
+    ...[...namespaces([], bubblewrap), ...reporting(1)],
+    ...view.map((arg) => Buffer.from(arg, 'latin1').toString()),
+    ...[workspace, ...readable].flatMap((path) => ['--ro-bind', path, path]),
+    ...writable.flatMap((path) => ['--bind', path, path]),
+    ...devices(),
+    ...SEAL,
+    ...['--seccomp', String(FIRST_INPUT), '--chdir', cwd, '--', file, ...args],
+  ];
+  const [program = '', ...rest] = [...account.prefix, bubblewrap.file, ...confined];
+  const inputs = [bubblewrap.seccompProgram];
+  return { file: program, args: rest, cwd: '/', env, inputs, hasPidNamespace: true };
+}
+
+/** `all` opens everything but our own state. The PID namespace stays, so that no process outlives the command. */
+function prepareOpen(
+  { command, cwd }: CommandRequest,
+  { bubblewrap: { file }, surroundings: { closedFolders, environment, workspace } }: SandboxMachine,
+): PreparedCommand {
+  // Variables of the person's shell may name code in the workspace: bubblewrap itself starts without them.
+  const variables = Object.entries(fullEnvironment(environment)).flatMap(([name, value]) => [
+    ...['--setenv', name, value],
+  ]);
+  const args = [
+    ...['--unshare-pid', '--new-session', '--die-with-parent', ...reporting(1)],
+    ...['--args', String(FIRST_INPUT), '--dev-bind', '/', '/', '--proc', '/proc'],
+    ...closedFolders.flatMap((path) => hideFolder(path, { around: workspace })),
+    ...['--bind', workspace, workspace],
+    ...['--chdir', cwd, '--', ...shellArgv(command)],
+  ];
+  const inputs = [Buffer.from(variables.map((arg) => `${arg}\0`).join(''))];
+  return {
+    launch: { file, args, cwd: '/', env: {}, inputs, hasPidNamespace: true },
+    limits: 'bubblewrap with all permissions: only its processes are kept together',
+  };
+}
+
+type StartCommand<Result> = (command: PreparedCommand) => Result;
+
+/** Starts the command in the kernel's copy of a base. */
+async function startInBase<Result>(
+  request: CommandRequest,
+  machine: SandboxMachine,
+  start: StartCommand<Result>,
+): Promise<Result> {
+  const { bubblewrap, account, surroundings, bases } = machine;
+  const { base, ...about } = await bases.current(kindOf(request));
+  const made = launchOf(machine, request);
+  const { length } = made.inputs;
+  const args = [
+    ...namespaces(request.permissions, bubblewrap),
+    ...reporting(length + base.namespaces.length),
+    ...['--bind', '/', '/', ...devices(), ...ownFolders(surroundings.workspace, bases.shownLinks)],
+    ...commandArguments(request, ''),
+  ];
+  const enter = enterNamespaces(FIRST_INPUT + length);
+  const nsenter = [bubblewrap.nsenter ?? 'nsenter', ...enter, '--', bubblewrap.file];
+  const [file = '', ...rest] = [...account.prefix, ...nsenter, ...args];
+  const launch = { ...made, file, args: rest, descriptors: base.namespaces };
+  return start(prepared(launch, request, about));
+}
+
+/** Starts the command with mounts of its own: see {@link Bases.startHeld}. */
+async function startHeld<Result>(
+  request: CommandRequest,
+  machine: SandboxMachine,
+  start: StartCommand<Result>,
+): Promise<Result> {
+  const { bubblewrap, account, surroundings, bases } = machine;
+  return await bases.startHeld(kindOf(request), (mounts, about) => {
+    const folders = ownFolders(surroundings.workspace, bases.shownLinks);
+    const own = [...devices(), ...folders, ...SEAL].map(fromText);
+    const bytes = [...mounts, ...own].map((arg) => toBytes(`${arg}\0`));
+    const made = launchOf(machine, request);
+    const { length } = made.inputs;
+    const args = [
+      ...[...namespaces(request.permissions, bubblewrap), ...reporting(length + 1)],
+      ...['--args', String(FIRST_INPUT + length), ...commandArguments(request, HOLD)],
+    ];
+    const [file = '', ...rest] = [...account.prefix, bubblewrap.file, ...args];
+    const inputs = [...made.inputs, Buffer.concat(bytes)];
+    const launch = { ...made, file, args: rest, inputs };
+    return start(prepared(launch, request, about));
+  });
+}
+
+function kindOf({ permissions }: CommandRequest): BaseKind {
+  return permissions.includes('git_write') ? 'git' : 'plain';
+}
+
+function commandArguments(request: CommandRequest, first: string): string[] {
+  const { cwd, command } = request;
+  const shell = limitedShell(command, first, request);
+  return ['--seccomp', String(FIRST_INPUT), '--chdir', cwd, '--', ...shell];
+}
+
+function launchOf(
+  { bubblewrap, account, surroundings }: SandboxMachine,
+  { permissions, variables }: CommandRequest,
+): Omit<Launch, 'file' | 'args'> {
+  const limited = limitedEnvironment(surroundings.environment, permissions, GIT_KNOWS_MASKS);
+  const own = { ...identityOf(account), TMPDIR: '/tmp' };
+  const env = { ...limited, ...surroundings.variables, ...own };
+  const inputs = [
+    bubblewrap.seccompProgram,
+    ...(variables === undefined ? [] : [exportsOf(variables)]),
+  ];
+  return { cwd: '/', env, inputs, hasPidNamespace: true };
+}
+
+function prepared(
+  launch: Launch,
+  { permissions }: CommandRequest,
+  { notes, closed }: ClosedAbout,
+): PreparedCommand {
+  return { launch, limits: describeLimits(permissions, notes), closed };
+}
+
+function enterNamespaces(descriptor: number): string[] {
+  const [user, mounts] = [descriptor, descriptor + 1].map((one) => `/proc/self/fd/${one}`);
+  return [`--user=${user}`, `--mount=${mounts}`, '--preserve-credentials'];
+}
+
+/** Where the command runs as another user than the bridge, it gets that user's home folder and name. */
+function identityOf({ name, home, prefix }: CommandUser): Record<string, string> {
+  return prefix.length === 0 ? {} : { HOME: home, USER: name, LOGNAME: name };
+}

@@ -1,0 +1,107 @@
+/** The arguments for bubblewrap and the shell that each sandboxed command gets of its own. */
+
+import { shellWord } from '../../../machine/shell-word.ts';
+import { inOneLine } from '../../../shared/text/plain-sight.ts';
+import type { Permission } from '../../../shared/tools/run-terminal-cmd.ts';
+import { FIRST_INPUT, reportDescriptor, SHELL } from '../../terminal/launch.ts';
+import { isBelow } from '../byte-path.ts';
+import { SANDBOX_LIMITS } from '../limits.ts';
+import type { FolderLink } from '../view/links.ts';
+import type { Bubblewrap } from './bubblewrap.ts';
+import type { CommandRequest } from './confinement.ts';
+
+export function namespaces(
+  permissions: readonly Permission[],
+  { canDisableUserNamespaces }: Bubblewrap,
+): string[] {
+  return [
+    ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts'],
+    '--unshare-cgroup-try',
+    ...(permissions.includes('network') ? [] : ['--unshare-net']),
+    ...(canDisableUserNamespaces ? ['--disable-userns', '--assert-userns-disabled'] : []),
+    ...['--hostname', 'drawbridge', '--cap-drop', 'ALL'],
+    ...['--new-session', '--die-with-parent'],
+  ];
+}
+
+/** For a launch with a PID namespace that has so many inputs and descriptors. */
+export function reporting(others: number): string[] {
+  return ['--info-fd', String(reportDescriptor(others))];
+}
+
+/** The kernel's settings are read-only as well, though only root could change them and no command is root. */
+export function devices(): string[] {
+  return [
+    ...['--dev', '/dev', ...ownMemory('/dev/shm', SANDBOX_LIMITS.sharedMemoryBytes)],
+    ...['--remount-ro', '/dev', '--proc', '/proc'],
+    ...KERNEL_SETTINGS.flatMap((path) => ['--ro-bind-try', path, path]),
+  ];
+}
+
+/** Listed in proc(5). */
+const KERNEL_SETTINGS = ['/proc/sys', '/proc/sysrq-trigger', '/proc/irq', '/proc/bus'] as const;
+
+/** Gives each command empty folders of its own. The workspace, and what it is linked to, may lie in one of them. */
+export function ownFolders(workspace: string, links: readonly FolderLink[]): string[] {
+  const folders = ['/tmp', '/var/tmp'];
+  const isInside = (path: string) => folders.some((folder) => isBelow(folder, path));
+  const outside = links.map(({ to }) => to).filter((to) => !isBelow(workspace, to));
+  return [
+    ...folders.flatMap((folder) => ownMemory(folder, SANDBOX_LIMITS.tmpBytes)),
+    ...(isInside(workspace) ? ['--bind', workspace, workspace] : []),
+    ...outside.filter(isInside).flatMap((path) => ['--ro-bind', path, path]),
+  ];
+}
+
+function ownMemory(path: string, bytes: number): string[] {
+  return ['--size', String(bytes), '--perms', '1777', '--tmpfs', path];
+}
+
+/**
+ * The shell with its limits. The limits are set inside, where the kernel counts only the sandbox's processes; outside
+ * it would count all processes of the user. The script closes the descriptors that the program does not need. The shell
+ * runs the line `first` before everything else, and takes the program's variables last: they act on the program alone.
+ */
+export function limitedShell(
+  command: string,
+  first: string,
+  { isServer = false, variables }: Pick<CommandRequest, 'isServer' | 'variables'>,
+): string[] {
+  const { maxProcesses, maxDataKib } = SANDBOX_LIMITS;
+  const processes = SHELL.endsWith('/bash') ? '-u' : '-p';
+  // Where memory runs out, the kernel ends a command, never the bridge.
+  const firstToEnd = 'echo 1000 >/proc/self/oom_score_adj';
+  const limits = `ulimit ${processes} ${maxProcesses}; ulimit -d ${maxDataKib}; ${firstToEnd}`;
+  const [taken, given] = variables === undefined ? ['', ''] : [TAKE_VARIABLES, 'eval "$v"; '];
+  const closed = 'exec 4<&- 5<&- 6<&-';
+  const start = `exec "$0" -c "$1"${isServer ? '' : ' 2>&1'}`;
+  const script = `${first}\n{ ${limits}; } 2>/dev/null\n${taken}\n${closed}; ${given}${start}`;
+  return [SHELL, '-c', script, SHELL, command];
+}
+
+/** Of {@link exportsOf}, behind the system call filter. The descriptor is no file that the shell could open again. */
+const TAKE_VARIABLES = `v=; while IFS= read -r l <&${FIRST_INPUT + 1}; do v="$v$l
+"; done`;
+
+/** Variables as lines of a shell. Throws for a name that a shell has no variable for. */
+export function exportsOf(variables: Readonly<Record<string, string>>): Uint8Array {
+  const lines = Object.entries(variables).map(([name, value]) => {
+    if (!/^[A-Za-z_]\w*$/.test(name) || value.includes('\0'))
+      throw new Error(`A program in the sandbox cannot have the variable ${inOneLine(name)}.`);
+    return `export ${name}=${shellWord(value)}\n`;
+  });
+  return Buffer.from(lines.join(''));
+}
+
+/** A description for people and the model. */
+export function describeLimits(
+  permissions: readonly Permission[],
+  notes: readonly string[],
+): string {
+  return [
+    'bubblewrap: writes only to the workspace',
+    permissions.includes('network') ? 'network open' : 'no network',
+    permissions.includes('git_write') ? '.git writable' : '.git read-only',
+    ...notes,
+  ].join(', ');
+}

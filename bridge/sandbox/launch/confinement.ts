@@ -1,0 +1,126 @@
+/** The contract of a confinement, and the confinement that does not confine. */
+import type { Permission } from '../../../shared/tools/run-terminal-cmd.ts';
+import { type Launch, shellArgv } from '../../terminal/launch.ts';
+import type { FolderLink } from '../view/links.ts';
+import type { Closure } from '../view/protected.ts';
+import { fullEnvironment, limitedEnvironment } from './environment.ts';
+
+/** What commands can reach, and what is closed to them. All paths are absolute and real. */
+export interface Surroundings {
+  readonly workspace: string;
+  readonly home: string;
+  /** Folders of our own state. No command sees them, whatever its permissions. */
+  readonly closedFolders: readonly string[];
+  /**
+   * Holds files of ours that commands see in the place of others. Commands can neither rename nor replace it, and the
+   * user that they run as may enter it. It need not exist yet.
+   */
+  readonly maskFolder: string;
+  /** What the owner lets commands read outside the workspace, beside the system and the tools of the home folder. */
+  readonly readable?: readonly string[];
+  /** The bridge's own environment. */
+  readonly environment: NodeJS.ProcessEnv;
+  /** Folders outside the workspace that commands see, read-only. */
+  readonly links?: readonly FolderLink[];
+  /** Further variables of confined commands. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** The folder that the workspace stands for: its ignore files hold here too. */
+  readonly alias?: string;
+}
+
+/** A folder whose commands are confined as those of the workspace are, but apart from it. */
+export type OtherFolder = Required<Pick<Surroundings, 'workspace' | 'links'>> &
+  Pick<Surroundings, 'variables'>;
+
+/** What a program of ours may reach beside what commands see. All paths are absolute and real. */
+export interface LookReach {
+  readonly readable: readonly string[];
+  readonly writable: readonly string[];
+}
+
+export interface CommandRequest {
+  readonly command: string;
+  /** Absolute, inside the workspace. */
+  readonly cwd: string;
+  /** The permissions that the policy granted. */
+  readonly permissions: readonly Permission[];
+  /** For a program that speaks on its standard output: its errors stay apart. Else both share one pipe. */
+  readonly isServer?: boolean;
+  /**
+   * Variables of the program alone. The programs that make the sandbox never get them: a variable can name code to load
+   * (`LD_PRELOAD`), which would run outside. Their values stand in no argument.
+   */
+  readonly variables?: Readonly<Record<string, string>>;
+}
+
+/** A command that is ready to start. */
+export interface PreparedCommand {
+  readonly launch: Launch;
+  /** The limits of the command, for people and the model. */
+  readonly limits: string;
+  /** What is closed to the command in the workspace; absent where nothing is. */
+  readonly closed?: readonly ClosedName[];
+}
+
+/** A path relative to the workspace, for people. */
+export interface ClosedName {
+  readonly name: string;
+  readonly closure: Closure;
+}
+
+/** The one way to start a command. After its disposal it starts none; running commands go on. */
+export interface Confinement extends Disposable {
+  readonly kind: 'bubblewrap' | 'none';
+  /** One sentence: what the confinement does, or why there is none. */
+  readonly detail: string;
+  /**
+   * Prepares a command, and calls `start` when the command may begin. `start` must spawn the launch before it returns
+   * or first awaits; afterwards the launch no longer works. Resolves with the result of `start`. Throws a ToolFailure
+   * when the command cannot be confined.
+   */
+  readonly start: <Result>(
+    request: CommandRequest,
+    start: (command: PreparedCommand) => Promise<Result>,
+  ) => Promise<Result>;
+  /**
+   * Confines a program of ours that looks at the workspace, so that it changes nothing and has no network: files that a
+   * sandboxed command wrote may make it run something. Without a sandbox the launch stays unchanged.
+   */
+  readonly confineLook: (launch: Launch, reach?: LookReach) => Promise<Launch>;
+  /**
+   * The same confinement for another folder that no command has reached yet. It is disposed of apart. Throws a
+   * ToolFailure where that folder cannot be confined.
+   */
+  readonly elsewhere: (folder: OtherFolder) => Promise<Confinement>;
+  /** The present real paths of what `.cursorignore` closes, wherever commands have moved it. */
+  readonly ignored?: () => readonly string[];
+}
+
+/** Commands run with all rights of the bridge's user, but in a scrubbed environment. `reason` is one sentence. */
+export function unconfined(surroundings: Surroundings, reason: string): Confinement {
+  return {
+    kind: 'none',
+    detail: reason,
+    start: async ({ command, cwd, permissions, variables }, start) => {
+      const [file, ...args] = shellArgv(command);
+      const { environment } = surroundings;
+      const env = permissions.includes('all')
+        ? fullEnvironment(environment)
+        : limitedEnvironment(environment, permissions);
+      return await start({
+        launch: {
+          file,
+          args,
+          cwd,
+          env: { ...env, ...variables },
+          inputs: [],
+          hasPidNamespace: false,
+        },
+        limits: 'none',
+      });
+    },
+    confineLook: async (launch) => launch,
+    elsewhere: async (folder) => unconfined({ ...surroundings, ...folder }, reason),
+    [Symbol.dispose]: () => {},
+  };
+}

@@ -1,0 +1,375 @@
+/** Finds the protected and secret paths of a workspace. Each later look reads only the folders that changed. */
+import { type Dirent, lstatSync, readdirSync, type Stats, statfsSync, statSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import { isSystemError } from '../../../machine/system-error.ts';
+import {
+  chainAbove,
+  closingIn,
+  type IgnoreChain,
+  type IgnoreFile,
+  readIgnoreFile,
+  SECRET_IGNORE_FILES,
+  withFiles,
+} from '../../ignored/chain.ts';
+import type { Rights } from '../account.ts';
+import { type BytePath, toBytes, toPathLike, toText } from '../byte-path.ts';
+import { SANDBOX_LIMITS } from '../limits.ts';
+import {
+  type Closure,
+  closureOfEntry,
+  looksLikeRepository,
+  REPOSITORY_SETTINGS,
+} from './protected.ts';
+
+/** A path that commands may not change, or not even read. */
+export interface ClosedEntry {
+  readonly path: BytePath;
+  readonly closure: Closure;
+  readonly kind: 'file' | 'folder' | 'link';
+  /** See {@link identityOf}. */
+  readonly identity: string;
+  /** Set for a folder that is closed only because it is unreadable or too deep: see {@link canBeLookedInto}. */
+  readonly isUnreadable?: true;
+  /** Set for an entry that this ignore file closes. */
+  readonly by?: IgnoreFile;
+  /** Set for a folder that commands cannot see, and of which an ignore file closes very many entries. */
+  readonly isCrowded?: true;
+}
+
+export interface ClosedEntries {
+  /** The nearest to the workspace's root first. */
+  readonly entries: readonly ClosedEntry[];
+  /** Links in protected folders, `.git` apart. */
+  readonly links: readonly BytePath[];
+  /** Whether time ran out before the look was complete. */
+  readonly isCut: boolean;
+  /** The workspace's own ignore file, where nothing tells what it would close. */
+  readonly odd?: IgnoreFile;
+}
+
+export interface ScanOptions {
+  /** See {@link canBeLookedInto}. */
+  readonly rights?: Rights | undefined;
+  /** The folders whose ignore files count for the workspace's entries: it, and the one that it stands for. */
+  readonly ignoring?: readonly BytePath[];
+  /** The folder around that commands may write to; without it, each of `ignoring`. */
+  readonly writable?: BytePath;
+}
+
+/**
+ * Looks at one workspace. It looks into every folder, installed packages too, because a command can move a project into
+ * one. It looks up names one after the other, so a running program can mislead a look. A look that must be right needs
+ * all programs stopped.
+ */
+export class WorkspaceScan {
+  readonly #root: BytePath;
+  readonly #rights: Rights | undefined;
+  readonly #cachedDevice: number | undefined;
+  readonly #ignoring: readonly BytePath[];
+  readonly #writable: BytePath | undefined;
+  /** The ignore files outside of the workspace, as the look before saw them. */
+  #outer: IgnoreChain = [];
+  #odd: IgnoreFile | undefined;
+  #maxIgnored: number = SANDBOX_LIMITS.maxIgnoredEntries[0];
+  /** The listings of the look before, by path. */
+  #known = new Map<BytePath, FolderListing>();
+
+  constructor(root: BytePath, { rights, ignoring = [], writable }: ScanOptions = {}) {
+    this.#root = root;
+    this.#rights = rights;
+    this.#ignoring = ignoring;
+    this.#writable = writable;
+    const { dev } = statSync(toBytes(root));
+    this.#cachedDevice = LOCAL_DISKS.has(statfsSync(toBytes(root)).type) ? dev : undefined;
+  }
+
+  /**
+   * Closes more folders as a whole from the next look on. False where it has done so before.
+   */
+  coarsen(): boolean {
+    const [, coarse] = SANDBOX_LIMITS.maxIgnoredEntries;
+    const isNew = this.#maxIgnored !== coarse;
+    this.#maxIgnored = coarse;
+    return isNew;
+  }
+
+  /** The caller must not start a second look before the first has ended. */
+  async look(limitMs: number): Promise<ClosedEntries> {
+    const deadline = performance.now() + limitMs;
+    const seen = new Map<BytePath, FolderListing>();
+    const entries: ClosedEntry[] = [];
+    const links: BytePath[] = [];
+    const folders: Folder[] = [{ path: this.#root, isProtected: false, chain: this.#lookAbove() }];
+    let sliceEnd = performance.now() + SANDBOX_LIMITS.scanSliceMs;
+    for (const folder of folders) {
+      this.#lookInto(folder, { folders, entries, links, seen });
+      if (performance.now() < sliceEnd) continue;
+      if (performance.now() > deadline) return { entries, links, isCut: true };
+      await setImmediate();
+      sliceEnd = performance.now() + SANDBOX_LIMITS.scanSliceMs;
+    }
+    this.#known = seen;
+    return { entries, links, isCut: false, ...(this.#odd && { odd: this.#odd }) };
+  }
+
+  /** The chain for the workspace's entries, before its own file. The same as before where nothing has changed. */
+  #lookAbove(): IgnoreChain {
+    const [own, ...others] = this.#ignoring;
+    const before = this.#outer;
+    const above = (folder: BytePath) =>
+      chainAbove(folder, SECRET_IGNORE_FILES, before, this.#writable);
+    const rings = [
+      ...(own === undefined ? [] : above(own)),
+      ...others.flatMap((folder) => [...above(folder), ...ownRing(folder, before)]),
+    ];
+    const isSame = rings.length === before.length && rings.every((ring, at) => ring === before[at]);
+    if (!isSame) this.#outer = rings;
+    return this.#outer;
+  }
+
+  #lookInto(
+    { path: folder, isProtected, isClosed, chain }: Folder,
+    found: {
+      folders: Folder[];
+      entries: ClosedEntry[];
+      links: BytePath[];
+      seen: Map<BytePath, FolderListing>;
+    },
+  ): void {
+    const stats = statIfAny(folder);
+    if (stats === undefined) return;
+    if (folder !== this.#root && !canBeLookedInto(folder, stats, this.#rights)) {
+      if (isClosed) return;
+      const whole = { closure: 'secret', kind: 'folder', isUnreadable: true } as const;
+      found.entries.push({ path: folder, identity: identityOf(stats), ...whole });
+      return;
+    }
+    const known = this.#known.get(folder);
+    const isCached = known !== undefined && isStillTrue(folder, known, stats, chain);
+    const listing = isCached ? known : this.#read(folder, stats, chain);
+    if (stats.dev === this.#cachedDevice) found.seen.set(folder, listing);
+    if (folder === this.#root) this.#odd = isOdd(listing.own) ? listing.own : undefined;
+    const { own, ignoredBy } = listing;
+    const wholeBy = isOdd(own) ? own : ignoredBy[this.#maxIgnored];
+    if (wholeBy !== undefined && folder !== this.#root && !isClosed) {
+      const isCrowded = isOdd(wholeBy) ? {} : ({ isCrowded: true } as const);
+      const whole = { closure: 'secret', kind: 'folder', by: wholeBy, ...isCrowded } as const;
+      found.entries.push({ path: folder, identity: identityOf(stats), ...whole });
+      // Its own ignore file is held, too: a change of the file may open the folder again.
+      found.entries.push(...listing.closed.filter(({ path }) => path === listing.own?.path));
+      return;
+    }
+    if (isProtected) found.links.push(...listing.links);
+    for (const entry of listing.closed) {
+      const isSecret = entry.closure === 'secret';
+      if (isSecret || !isProtected) found.entries.push(entry);
+      const isSearched = !isSecret && entry.kind === 'folder' && !entry.path.endsWith(GIT);
+      if (!isSearched) continue;
+      const inner = { isProtected: true, isClosed: !isProtected, chain: listing.chain };
+      found.folders.push({ path: entry.path, ...inner });
+    }
+    for (const path of listing.below) {
+      found.folders.push({ path, isProtected, chain: listing.chain });
+    }
+  }
+
+  #read(folder: BytePath, stats: Stats, above: IgnoreChain): FolderListing {
+    const known = this.#known.get(folder);
+    const readMs = Date.now();
+    const entries = readEntries(folder);
+    const names = toText(folder.slice(this.#root.length)).split('/').slice(1);
+    const own = this.#ignoring.length === 0 ? undefined : ownFile(folder, entries, known?.own);
+    const isSameChain = known !== undefined && known.above === above && known.own === own;
+    const chain = isSameChain ? known.chain : withFiles(above, own ? [own] : [], names.length);
+    const isRepository = looksLikeRepository(new Set(entries.map(({ name }) => name)));
+    const closed = entries.flatMap((entry): ClosedEntry[] => {
+      const isSetting = isRepository && REPOSITORY_SETTINGS.has(entry.name);
+      const closure =
+        closureIn(chain, names, entry) ??
+        (isSetting ? ({ closure: 'protected' } as const) : undefined);
+      return closure === undefined ? [] : toClosed(join(folder, entry.name), closure);
+    });
+    const closedPaths = new Set(closed.map(({ path }) => path));
+    const paths = entries
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => join(folder, name));
+    const { dev, ino, birthtimeMs, ctimeMs, mtimeMs } = stats;
+    return {
+      dev,
+      ino,
+      birthtimeMs,
+      closed,
+      above,
+      own,
+      chain,
+      readMs,
+      below: paths.filter((path) => !closedPaths.has(path)),
+      links: entries
+        .filter((entry) => entry.isSymbolicLink())
+        .map(({ name }) => join(folder, name)),
+      changedMs: Math.max(ctimeMs, mtimeMs),
+      ignoredBy: closed.flatMap(({ by }) => by ?? []),
+    };
+  }
+}
+
+interface Folder {
+  readonly path: BytePath;
+  /** Whether commands cannot write to the folder and everything in it. Secrets in it are closed as well. */
+  readonly isProtected: boolean;
+  /** Whether the folder is itself a closed entry. */
+  readonly isClosed?: boolean;
+  /** The ignore files above the folder. */
+  readonly chain: IgnoreChain;
+}
+
+/** Git puts no secrets into its folder, but a branch may have the name of one. */
+const GIT = '/.git';
+
+/** File systems whose folder times show every change: ext, XFS, Btrfs, tmpfs, overlay, ZFS, F2FS, bcachefs. */
+const LOCAL_DISKS: ReadonlySet<number> = new Set([
+  0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0x2fc12fc1, 0xf2f52010, 0xca451a4e,
+]);
+
+/**
+ * Changes when another file or folder takes the place. The birth time tells two apart that get the same inode number.
+ */
+export function identityOf({
+  dev,
+  ino,
+  birthtimeMs,
+}: {
+  readonly [field in 'dev' | 'ino' | 'birthtimeMs']: number | bigint;
+}): string {
+  return `${Number(dev)}:${Number(ino)}:${Math.floor(Number(birthtimeMs))}`;
+}
+
+/** The content of a folder at the time of reading. `dev`, `ino` and `birthtimeMs` identify the folder. */
+interface FolderListing {
+  readonly dev: number;
+  readonly ino: number;
+  readonly birthtimeMs: number;
+  readonly closed: readonly ClosedEntry[];
+  /** Paths of the folders in it that are not closed. */
+  readonly below: readonly BytePath[];
+  /** Paths of the links in it. */
+  readonly links: readonly BytePath[];
+  readonly changedMs: number;
+  readonly readMs: number;
+  /** The ignore files above the folder, and its own. */
+  readonly above: IgnoreChain;
+  readonly own: IgnoreFile | undefined;
+  /** Both together. */
+  readonly chain: IgnoreChain;
+  /** For each ignored entry the file that closes it. */
+  readonly ignoredBy: readonly IgnoreFile[];
+}
+
+/** Whether the listing still holds. No program can set `ctime` without changing the system's clock. */
+function isStillTrue(
+  folder: BytePath,
+  listing: FolderListing,
+  stats: Stats,
+  above: IgnoreChain,
+): boolean {
+  const { changedMs, readMs } = listing;
+  if (listing.above !== above) return false;
+  const { own } = listing;
+  if (own !== undefined && readIgnoreFile(folder, own.name, own) !== own) return false;
+  const isSettled = readMs - changedMs > SANDBOX_LIMITS.settledMs;
+  const isUnchanged = changedMs === Math.max(stats.ctimeMs, stats.mtimeMs);
+  return isSettled && isUnchanged && isSameFolder(listing, stats);
+}
+
+function isSameFolder(listing: FolderListing, { dev, ino, birthtimeMs }: Stats): boolean {
+  return listing.dev === dev && listing.ino === ino && listing.birthtimeMs === birthtimeMs;
+}
+
+/** None where the folder cannot be read. */
+export function readEntries(folder: BytePath): Dirent[] {
+  try {
+    return readdirSync(toBytes(folder), { withFileTypes: true, encoding: 'latin1' });
+  } catch (error) {
+    // The folder has gone since it was listed, or we may not read it. `canBeLookedInto` closes the latter as a whole.
+    if (isSystemError(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM')) return [];
+    throw error;
+  }
+}
+
+/** How an entry is closed; undefined for an open one. `folderNames` lead from the root to its folder. */
+function closureIn(
+  chain: IgnoreChain,
+  folderNames: readonly string[],
+  entry: Dirent,
+): Pick<ClosedEntry, 'closure' | 'by'> | undefined {
+  const name = toText(entry.name);
+  const closure = closureOfEntry(folderNames.at(-1) ?? '', name, entry.isSymbolicLink());
+  if (closure === 'secret') return { closure };
+  const by =
+    chain.length === 0 ? undefined : closingIn(chain, [...folderNames, name], entry.isDirectory());
+  if (by !== undefined) return { closure: 'secret', by };
+  return closure === null ? undefined : { closure };
+}
+
+/** The chain of an ignore file outside of the workspace, with its ring of before where that is still true. */
+function ownRing(folder: BytePath, before: IgnoreChain): IgnoreChain {
+  return SECRET_IGNORE_FILES.flatMap((name) => {
+    const ring = before.find(({ file }) => file.path === join(folder, name));
+    const file = readIgnoreFile(folder, name, ring?.file);
+    return ring !== undefined && ring.file === file ? [ring] : withFiles([], file ? [file] : [], 0);
+  });
+}
+
+function ownFile(
+  folder: BytePath,
+  entries: readonly Dirent[],
+  previous: IgnoreFile | undefined,
+): IgnoreFile | undefined {
+  const [name] = SECRET_IGNORE_FILES.filter((each) => entries.some((entry) => entry.name === each));
+  return name === undefined ? undefined : readIgnoreFile(folder, name, previous);
+}
+
+function toClosed(path: BytePath, closure: Pick<ClosedEntry, 'closure' | 'by'>): ClosedEntry[] {
+  const stats = statIfAny(path);
+  if (stats === undefined) return [];
+  const kind = stats.isSymbolicLink() ? 'link' : stats.isDirectory() ? 'folder' : 'file';
+  return [{ path, ...closure, kind, identity: identityOf(stats) }];
+}
+
+function isOdd(file: IgnoreFile | undefined): boolean {
+  return file?.content.state === 'odd';
+}
+
+const READ_AND_ENTER = { owner: 0o500, group: 0o050, others: 0o005 } as const;
+
+/**
+ * False for a folder that its owner may not read, and for one so deep that nothing below it can be mounted on. Such a
+ * folder is closed as a whole, because a command can make one and put closed files inside. Where commands run as
+ * another user than the bridge, `rights` are that user's: no mount can be made inside a folder that this user cannot
+ * enter.
+ */
+export function canBeLookedInto(
+  path: BytePath,
+  { mode, uid, gid }: Pick<Stats, 'mode' | 'uid' | 'gid'>,
+  rights?: Rights,
+): boolean {
+  const isOwner = rights === undefined || uid === rights.uid;
+  const needed = READ_AND_ENTER[isOwner ? 'owner' : gid === rights.gid ? 'group' : 'others'];
+  return (mode & needed) === needed && path.length <= SANDBOX_LIMITS.maxPathBytes;
+}
+
+const IF_ANY = { throwIfNoEntry: false } as const;
+
+function statIfAny(path: BytePath): Stats | undefined {
+  try {
+    return lstatSync(toPathLike(path), IF_ANY);
+  } catch (error) {
+    // The path has gone since it was listed, or lies behind a folder that we may not enter.
+    if (isSystemError(error, 'ENOTDIR', 'EACCES', 'ENAMETOOLONG', 'ELOOP')) return undefined;
+    throw error;
+  }
+}
+
+function join(folder: BytePath, name: string): BytePath {
+  return `${folder}/${name}`;
+}

@@ -1,0 +1,10 @@
+/** A bridge that was started with a descriptor of `/` open: prints what a command in its sandbox makes of it. */
+import { text } from 'node:stream/consumers';
+import { run } from '../../terminal/plain-launch.ts';
+import { realConfinement } from '../sandboxed-workspace.ts';
+
+const { surroundings, command, isHeld } = JSON.parse(await text(process.stdin));
+using confinement = await realConfinement(surroundings, { isHeld });
+const request = { command, cwd: surroundings.workspace, permissions: [] };
+const { output } = await confinement.start(request, ({ launch }) => run(launch));
+process.stdout.write(output);

@@ -1,0 +1,79 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { closureOf } from '../../../../bridge/sandbox/view/protected.ts';
+import { PROTECTED_KINDS } from '../../../../bridge/sandbox/view/protected-kinds.ts';
+
+test.each([
+  '.devcontainer/devcontainer.json',
+  '.exrc',
+  '.nvim.lua',
+  'sub/.dir-locals.el',
+  '.run/all.run.xml',
+  'a.code-workspace',
+  '.mise.toml',
+  'mise.local.toml',
+  '.tool-versions',
+  '.windsurf/rules/a.md',
+  '.kiro/hooks/a.kiro.hook',
+  '.roo/mcp.json',
+  '.roorules-code',
+  '.continue/config.yaml',
+  '.clinerules',
+  'opencode.json',
+  '.aider.conf.yml',
+  '.github/copilot-instructions.md',
+  '.cshrc',
+  '.Rprofile',
+  '.hg/hgrc',
+  '.pre-commit-config.yaml',
+  'lefthook.yml',
+  '.lintstagedrc.json',
+  '.gdbinit',
+  '.tmux.conf',
+  '.cargo/config.toml',
+  '.mvn/extensions.xml',
+])('%s is protected', (path) => {
+  expect(closureOf(path)).toBe('protected');
+});
+
+test.each([
+  'AGENTS.md',
+  'CLAUDE.md',
+  'Makefile',
+  'package.json',
+  'Cargo.toml',
+  '.github/workflows/ci.yml',
+  '.editorconfig',
+  '.eslintrc.json',
+  '.nvmrc',
+  'promise.toml',
+  'src/run.ts',
+  'src/claude/index.ts',
+  'tasks.code-workspace.md',
+  'lefthook',
+])('%s is not protected', (path) => {
+  expect(closureOf(path)).toBeNull();
+});
+
+test('each name stands once, folded, under a kind with its sources', () => {
+  const names = PROTECTED_KINDS.flatMap((kind) => kind.names);
+  expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
+  expect(names.filter((name) => name !== name.toLowerCase())).toEqual([]);
+  expect(PROTECTED_KINDS.filter(({ sources }) => sources.length === 0)).toEqual([]);
+});
+
+test('the document shows each kind with all of its names', async () => {
+  const text = await readFile(join(import.meta.dirname, '../../../../docs/security.md'), 'utf8');
+  const rows = PROTECTED_KINDS.map(({ kind, names }) => {
+    const row = text
+      .split('\n')
+      .find((line) => line.startsWith(`- **${kind[0]?.toUpperCase()}${kind.slice(1)}**`));
+    return { kind, isThere: row !== undefined, names };
+  });
+  expect(rows.filter(({ isThere }) => !isThere)).toEqual([]);
+  const missing = PROTECTED_KINDS.flatMap(({ names }) => names).filter(
+    (name) => !text.includes(`\`${name}\``),
+  );
+  expect(missing).toEqual([]);
+});
