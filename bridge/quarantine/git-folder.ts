@@ -43,7 +43,7 @@ export async function examineRepository(
   tools: GitTools,
 ): Promise<readonly GitFinding[]> {
   const examination = new Examination(tools);
-  await examination.repository(folder, []);
+  await examination.folder(folder, [], REPOSITORY);
   return examination.findings;
 }
 
@@ -60,15 +60,57 @@ export async function examineSetting(
 
 type Way = readonly BytePath[];
 
-/** Files that git writes for itself. They hold only data. A worktree has them too. */
-const STATE_FILES =
-  /^(?:(?:ORIG_|FETCH_|MERGE_|CHERRY_PICK_|REVERT_)?HEAD|MERGE_(?:MODE|MSG|RR)|AUTO_MERGE|(?:COMMIT|TAG)_EDITMSG|SQUASH_MSG|index|sharedindex\.[0-9a-f]+)$/;
-const REPOSITORY_FILES = /^(?:packed-refs|shallow|description)$/;
-const INFO_FILES = /^(?:attributes|exclude|refs|sparse-checkout|grafts)$/;
-const WORKTREE_FILES = /^(?:gitdir|locked)$/;
-/** Any of these makes a folder below `modules` a repository instead of a part of a submodule's name. */
+/** What may stay in a folder. Everything else goes. */
+interface Layout {
+  readonly files?: RegExp;
+  /** Git appends to files, so none may have a second name; but clones share objects so. */
+  readonly mayShare?: true;
+  /** For the files that `files` does not name. */
+  readonly isKnown?: (folder: HeldFolder, name: BytePath, tools: GitTools) => Promise<boolean>;
+  readonly folders?: ReadonlyMap<BytePath, Layout>;
+  /** Of all folders that `folders` does not name. */
+  readonly others?: Layout | 'same';
+}
+
+/** Files that git writes for itself. They hold only data. */
+const STATE_FILES = [
+  '(?:ORIG_|FETCH_|MERGE_|CHERRY_PICK_|REVERT_)?HEAD|MERGE_(?:MODE|MSG|RR)|AUTO_MERGE',
+  '(?:COMMIT|TAG)_EDITMSG|SQUASH_MSG|index|sharedindex\\.[0-9a-f]+',
+].join('|');
+
+const DATA: Layout = { files: /^/, others: 'same' };
+const OBJECTS: Layout = { ...DATA, mayShare: true };
+const HOOKS: Layout = { isKnown: isSample };
+
+const WORKTREE: Layout = {
+  files: new RegExp(`^(?:${STATE_FILES}|gitdir|locked)$`),
+  isKnown: isUsualCommonDir,
+  folders: new Map([
+    ['logs', DATA],
+    ['refs', DATA],
+  ]),
+};
+
+/** A submodule's name may have slashes, so there can be folders around its repository. */
+const SUBMODULE: Layout = { others: 'same' };
+
+const REPOSITORY: Layout = {
+  files: new RegExp(`^(?:${STATE_FILES}|packed-refs|shallow|description)$`),
+  folders: new Map<BytePath, Layout>([
+    ['objects', OBJECTS],
+    ['refs', DATA],
+    ['logs', DATA],
+    ['reftable', DATA],
+    ['info', { files: /^(?:attributes|exclude|refs|sparse-checkout|grafts)$/ }],
+    ['hooks', HOOKS],
+    ['branches', {}], // An old kind of remote: each file in it names an address.
+    ['modules', { others: SUBMODULE }],
+    ['worktrees', { others: WORKTREE }],
+  ]),
+};
+
+/** Any of these makes a folder below `modules` a repository. */
 const REPOSITORY_MARKS = /^(?:HEAD|config|commondir|objects|refs|hooks)$/;
-const SAMPLE = /^[a-z-]+\.sample$/;
 
 class Examination {
   readonly findings: GitFinding[] = [];
@@ -79,131 +121,36 @@ class Examination {
     this.#tools = tools;
   }
 
-  async repository(folder: HeldFolder, way: Way): Promise<void> {
-    for (const entry of await this.#list(folder, way)) {
-      const { name, kind } = entry;
-      if (kind === 'file' && name === 'config') await this.#config(folder, way);
-      else if (kind === 'file') {
-        const isKnown = STATE_FILES.test(name) || REPOSITORY_FILES.test(name);
-        await this.#file(folder, way, name, isKnown);
-      } else if (kind === 'folder') await this.#repositoryFolder(folder, way, name);
-      else this.#refuse(way, name);
+  async folder(folder: HeldFolder, way: Way, expected: Layout): Promise<void> {
+    const entries = await this.#list(folder, way);
+    const isRepository = entries.some(({ name }) => REPOSITORY_MARKS.test(name));
+    const layout = expected === SUBMODULE && isRepository ? REPOSITORY : expected;
+    for (const { name, kind } of entries) {
+      const inner =
+        layout.folders?.get(name) ?? (layout.others === 'same' ? layout : layout.others);
+      if (kind === 'file' && name === 'config' && layout === REPOSITORY)
+        await this.#config(folder, way);
+      else if (kind === 'folder' && inner) await this.#within(folder, [...way, name], inner);
+      else if (kind !== 'file' || !(await this.#mayStay(folder, name, layout)))
+        this.#refuse([...way, name]);
     }
   }
 
   async setting(folder: HeldFolder, name: BytePath): Promise<void> {
     const kind = kindOf(await folder.stat(name));
     if (name === 'config' && kind === 'file') await this.#config(folder, []);
-    else if (name === 'hooks' && kind === 'folder') await this.#repositoryFolder(folder, [], name);
+    else if (name === 'hooks' && kind === 'folder') await this.#within(folder, [name], HOOKS);
     // Git reads no settings from a folder: this one is the project's.
-    else if (name === 'hooks' || kind !== 'folder') this.#refuse([], name);
+    else if (name === 'hooks' || kind !== 'folder') this.#refuse([name]);
   }
 
-  async #repositoryFolder(folder: HeldFolder, way: Way, name: BytePath): Promise<void> {
-    switch (name) {
-      case 'objects':
-        return await this.#within(folder, way, name, (held, inner) =>
-          this.#data(held, inner, { mayShare: true }),
-        );
-      case 'refs':
-      case 'logs':
-      case 'reftable':
-        return await this.#within(folder, way, name, (held, inner) =>
-          this.#data(held, inner, { mayShare: false }),
-        );
-      case 'info':
-        return await this.#within(folder, way, name, (held, inner) =>
-          this.#files(held, inner, INFO_FILES),
-        );
-      case 'hooks':
-        return await this.#within(folder, way, name, (held, inner) => this.#hooks(held, inner));
-      case 'branches':
-        // An old kind of remote: each file in `branches` names an address.
-        return await this.#within(folder, way, name, (held, inner) =>
-          this.#files(held, inner, NOTHING),
-        );
-      case 'modules':
-        return await this.#within(folder, way, name, (held, inner) => this.#modules(held, inner));
-      case 'worktrees':
-        return await this.#within(folder, way, name, (held, inner) => this.#worktrees(held, inner));
-      default:
-        return this.#refuse(way, name);
-    }
-  }
-
-  /** Searches the submodules' repositories. Their names may have slashes, so there can be folders in between. */
-  async #modules(folder: HeldFolder, way: Way): Promise<void> {
-    for (const { name, kind } of await this.#list(folder, way)) {
-      if (kind !== 'folder') this.#refuse(way, name);
-      else {
-        await this.#within(folder, way, name, async (held, inner) => {
-          const entries = await this.#list(held, inner);
-          const isRepository = entries.some((entry) => REPOSITORY_MARKS.test(entry.name));
-          await (isRepository ? this.repository(held, inner) : this.#modules(held, inner));
-        });
-      }
-    }
-  }
-
-  async #worktrees(folder: HeldFolder, way: Way): Promise<void> {
-    for (const { name, kind } of await this.#list(folder, way)) {
-      if (kind !== 'folder') this.#refuse(way, name);
-      else {
-        await this.#within(folder, way, name, (held, inner) => this.#worktree(held, inner));
-      }
-    }
-  }
-
-  async #worktree(folder: HeldFolder, way: Way): Promise<void> {
-    for (const { name, kind } of await this.#list(folder, way)) {
-      if (kind === 'folder' && (name === 'logs' || name === 'refs')) {
-        await this.#within(folder, way, name, (held, inner) =>
-          this.#data(held, inner, { mayShare: false }),
-        );
-      } else if (kind === 'file' && name === 'commondir') {
-        const text = (await folder.read(name, QUARANTINE_LIMITS.maxLinkBytes))?.toString('latin1');
-        if (text?.trim() !== '../..') this.#refuse(way, name);
-      } else if (kind === 'file') {
-        const isKnown = STATE_FILES.test(name) || WORKTREE_FILES.test(name);
-        await this.#file(folder, way, name, isKnown);
-      } else this.#refuse(way, name);
-    }
-  }
-
-  /**
-   * Clones share objects by hard links. A file that git appends to must have no second link: `mayShare` is false for
-   * it.
-   */
-  async #data(folder: HeldFolder, way: Way, { mayShare }: { mayShare: boolean }): Promise<void> {
-    for (const { name, kind } of await this.#list(folder, way)) {
-      if (kind === 'folder') {
-        await this.#within(folder, way, name, (held, inner) =>
-          this.#data(held, inner, { mayShare }),
-        );
-      } else if (kind !== 'file') this.#refuse(way, name);
-      else if (!mayShare) await this.#file(folder, way, name, true);
-    }
-  }
-
-  async #files(folder: HeldFolder, way: Way, known: RegExp): Promise<void> {
-    for (const { name, kind } of await this.#list(folder, way)) {
-      if (kind === 'file') await this.#file(folder, way, name, known.test(name));
-      else this.#refuse(way, name);
-    }
-  }
-
-  async #hooks(folder: HeldFolder, way: Way): Promise<void> {
-    for (const { name, kind } of await this.#list(folder, way)) {
-      if (kind !== 'file' || !(await this.#isSample(folder, name))) this.#refuse(way, name);
-    }
-  }
-
-  async #isSample(folder: HeldFolder, name: BytePath): Promise<boolean> {
-    const { samples } = this.#tools;
-    if (samples === undefined || !SAMPLE.test(name)) return false;
-    const own = await readFile(join(samples, name)).catch(() => undefined);
-    const made = await folder.read(name, QUARANTINE_LIMITS.maxConfigBytes);
-    return own !== undefined && made?.equals(own) === true;
+  async #mayStay(
+    folder: HeldFolder,
+    name: BytePath,
+    { files, mayShare, isKnown }: Layout,
+  ): Promise<boolean> {
+    if (!files?.test(name)) return (await isKnown?.(folder, name, this.#tools)) === true;
+    return mayShare === true || (await folder.stat(name)).nlink === 1n;
   }
 
   async #config(folder: HeldFolder, way: Way): Promise<void> {
@@ -220,19 +167,11 @@ class Examination {
     this.#add({ way: [...way, 'config'], what, replacement: configOf(judged.harmless) });
   }
 
-  async #file(folder: HeldFolder, way: Way, name: BytePath, isKnown: boolean): Promise<void> {
-    if (!isKnown || (await folder.stat(name)).nlink > 1n) this.#refuse(way, name);
-  }
-
-  async #within(
-    folder: HeldFolder,
-    way: Way,
-    name: BytePath,
-    look: (held: HeldFolder, way: Way) => Promise<void>,
-  ): Promise<void> {
-    if (way.length >= QUARANTINE_LIMITS.maxDepth) throw new QuarantineError('it is too deep');
-    await using held = await folder.openAnyway(name);
-    await look(held, [...way, name]);
+  /** `way` leads to a folder in the held one. */
+  async #within(held: HeldFolder, way: Way, layout: Layout): Promise<void> {
+    if (way.length > QUARANTINE_LIMITS.maxDepth) throw new QuarantineError('it is too deep');
+    await using folder = await held.openAnyway(way.at(-1) ?? '');
+    await this.folder(folder, way, layout);
   }
 
   async #list(folder: HeldFolder, way: Way): Promise<readonly HeldEntry[]> {
@@ -244,8 +183,8 @@ class Examination {
     return entries;
   }
 
-  #refuse(way: Way, name: BytePath): void {
-    this.#add({ way: [...way, name], what: [shownWay([...way, name])] });
+  #refuse(way: Way): void {
+    this.#add({ way, what: [shownWay(way)] });
   }
 
   #add(finding: GitFinding): void {
@@ -256,8 +195,24 @@ class Examination {
   }
 }
 
-/** Matches no name. */
-const NOTHING = /(?!)/;
+/** One of the example hooks, as git brings them. */
+async function isSample(
+  folder: HeldFolder,
+  name: BytePath,
+  { samples }: GitTools,
+): Promise<boolean> {
+  if (samples === undefined || !/^[a-z-]+\.sample$/.test(name)) return false;
+  const own = await readFile(join(samples, name)).catch(() => undefined);
+  const made = await folder.read(name, QUARANTINE_LIMITS.maxConfigBytes);
+  return own !== undefined && made?.equals(own) === true;
+}
+
+/** Leads from a worktree's folder to the repository around it. */
+async function isUsualCommonDir(folder: HeldFolder, name: BytePath): Promise<boolean> {
+  if (name !== 'commondir') return false;
+  const bytes = await folder.read(name, QUARANTINE_LIMITS.maxLinkBytes);
+  return bytes?.toString('latin1').trim() === '../..';
+}
 
 /** Keeps the first `maxWhats`, and says how many more there are. */
 export function boundedWhat(what: readonly string[]): string[] {

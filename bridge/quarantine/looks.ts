@@ -10,8 +10,8 @@ import { InstallScripts } from './install-scripts.ts';
 import { type KnownFile, writeKnown } from './known.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
 import type { ListProtected, ProtectedThing } from './listing.ts';
-import { reasonOf } from './put-away.ts';
-import { type Putting, settle } from './settling.ts';
+import { type PuttingAway, reasonOf } from './put-away.ts';
+import { settle } from './settling.ts';
 import { QuarantineRecord, quarantineFolder } from './store.ts';
 
 export interface LooksConfig {
@@ -173,7 +173,7 @@ export class Looks {
   #puttingOf(
     things: readonly ProtectedThing[],
     { command, isBusy, fresh }: Pick<Look, 'command' | 'isBusy'> & { readonly fresh: number },
-  ): Putting {
+  ): PuttingAway {
     const { workspace, stateDir } = this.#config;
     const paths = things.map(({ path }) => path);
     const isFlood = fresh > QUARANTINE_LIMITS.maxRepositories;
@@ -192,7 +192,7 @@ export class Looks {
     for (const identity of this.#failed) if (!there.has(identity)) this.#failed.delete(identity);
   }
 
-  async #handle(thing: ProtectedThing, putting: Putting): Promise<AttentionItem[]> {
+  async #handle(thing: ProtectedThing, putting: PuttingAway): Promise<AttentionItem[]> {
     const name = this.#nameOf(thing);
     const { identity, outcome } = await settle(thing, putting, this.#known);
     const hadFailed = this.#failed.delete(identity);

@@ -12,7 +12,8 @@ import type { QuarantineRecord } from './store.ts';
 export type PutAway =
   /** The thing starts nothing. */
   | { readonly state: 'harmless' }
-  | { readonly state: 'quarantined'; readonly what: readonly string[] }
+  /** `remains` is set where only a part of the thing went. */
+  | { readonly state: 'quarantined'; readonly what: readonly string[]; readonly remains?: true }
   /** The thing is where it was, or where `reason` says. */
   | { readonly state: 'failed'; readonly reason: string };
 
@@ -25,52 +26,50 @@ export interface PuttingAway {
   readonly repositories: ReadonlySet<BytePath>;
   /** Whether there are so many things that none is examined and each is moved whole. */
   readonly isFlood: boolean;
+  /** Whether a new thing may be cleaned and stay: no command runs that could change it. */
+  readonly mayClean: boolean;
 }
 
 /**
  * Takes everything that may start programs out of a new repository, so that the person can use the rest. The caller
- * uses it only while no command runs that could undo it. All other cases, and a repository that cannot be cleaned, go
- * to {@link putAwayWhole}.
+ * checks `mayClean`. A repository that cannot be cleaned goes as a whole.
  */
 export async function cleanRepository(spot: Spot, putting: PuttingAway): Promise<PutAway> {
   try {
     const kind = kindOf(await spot.folder.stat(spot.name));
-    if (kind === 'file' && (await isLinkToRepository(spot, putting))) return { state: 'harmless' };
+    if (kind === 'file' && (await isLinkToRepository(spot, putting))) return HARMLESS;
     if (kind === 'folder') {
       const what = await cleanInRounds(spot, putting);
       if (what !== undefined) {
-        return what.length === 0 ? { state: 'harmless' } : { state: 'quarantined', what };
+        return what.length === 0 ? HARMLESS : { state: 'quarantined', what, remains: true };
       }
     }
   } catch (error) {
-    if (isSystemError(error, 'ENOENT') && !(await spot.folder.has(spot.name))) return GONE;
+    if (isSystemError(error, 'ENOENT') && !(await spot.folder.has(spot.name))) return HARMLESS;
     // The repository cannot be searched, but it can still be moved whole.
   }
   return await putAwayWhole(spot, putting);
 }
 
 /** A setting of a folder that looks like a repository stays where it starts nothing, and nothing could change it now. */
-export async function judgeSetting(
-  spot: Spot,
-  putting: PuttingAway & { readonly mayClean: boolean },
-): Promise<PutAway> {
+export async function judgeSetting(spot: Spot, putting: PuttingAway): Promise<PutAway> {
   const isHarmless = async () =>
     (await examineSetting(spot.folder, spot.name, putting.tools)).length === 0;
   // One that cannot be read may start anything.
-  if (putting.mayClean && (await isHarmless().catch(() => false))) return GONE;
+  if (putting.mayClean && (await isHarmless().catch(() => false))) return HARMLESS;
   return await putAwayWhole(spot, putting);
 }
 
 /**
- * An agent's folder stays where it holds nothing but plain text for models: rules and plans. The caller uses it only
- * while no command runs that could add more to the folder. A link goes, because commands may write to its target.
+ * An agent's folder stays where it holds nothing but plain text for models: rules and plans. A link goes, because
+ * commands may write to its target.
  */
 export async function judgeAgentFolder(spot: Spot, putting: PuttingAway): Promise<PutAway> {
   const isPlain = async () => {
     const kind = kindOf(await spot.folder.stat(spot.name));
     return kind === 'file' || (kind === 'folder' && (await holdsOnlyTexts(spot)));
   };
-  if (await isPlain().catch(() => false)) return GONE;
+  if (putting.mayClean && (await isPlain().catch(() => false))) return HARMLESS;
   return await putAwayWhole(spot, putting);
 }
 
@@ -102,12 +101,12 @@ export async function putAwayWhole(spot: Spot, putting: PuttingAway): Promise<Pu
     await moveAway(spot, { folder: things, name: stored });
     return { state: 'quarantined', what };
   } catch (error) {
-    if (isSystemError(error, 'ENOENT') && !(await spot.folder.has(spot.name))) return GONE;
+    if (isSystemError(error, 'ENOENT') && !(await spot.folder.has(spot.name))) return HARMLESS;
     return { state: 'failed', reason: reasonOf(error) };
   }
 }
 
-export const GONE: PutAway = { state: 'harmless' };
+export const HARMLESS: PutAway = { state: 'harmless' };
 
 /** What a repository would start; empty where it cannot be searched. */
 export async function whatStarts(spot: Spot, tools: GitTools): Promise<readonly string[]> {

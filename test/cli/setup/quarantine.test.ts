@@ -24,6 +24,7 @@ async function quarantinedPlace() {
     workspace: workspaceDir,
     repositories: new Set<string>(),
     isFlood: false,
+    mayClean: true,
   };
   const tools = { git: '/usr/bin/git', samples: undefined };
   await putAwayWhole({ folder, name: '.git' }, { ...putting, tools });
