@@ -35,6 +35,7 @@ export interface JoinOptions {
   readonly programs: Programs;
   readonly terminal: Terminal;
   readonly port?: number | undefined;
+  readonly moves?: boolean | undefined;
 }
 
 /** @throws {LocalError} if the server cannot start, or the folder cannot be connected. */
@@ -43,6 +44,7 @@ export async function joinServer({
   programs,
   terminal,
   port,
+  moves,
 }: JoinOptions): Promise<Joined> {
   const place = await locateState(location);
   const notices: string[] = [];
@@ -67,7 +69,7 @@ export async function joinServer({
   const here = await readSettings(process.env, { port });
   notices.push(...unusedNotices(here, server));
   const environment = bridgeEnvironment(process.env, here.keyNames);
-  const request = { ask: 'connect', workspaceDir, environment, isHeld: false } as const;
+  const request = { ask: 'connect', workspaceDir, environment, isHeld: false, moves } as const;
   const { project } = await askServer(instance.control, request, 'connected');
   if (project.bridge.state !== 'connected') throw new LocalError('failed', NOT_CONNECTED);
   const { confinement } = project.bridge;

@@ -5,6 +5,7 @@ import { inOneLine, nameInLine } from '../../shared/text/plain-sight.ts';
 import { openChat } from '../chat/command.ts';
 import { runChat } from '../chat/run-chat.ts';
 import { Interrupted } from '../config/choose-model.ts';
+import { MOVE_HELP } from '../setup/connect/connect.ts';
 import {
   addLocationOptions,
   findLocation,
@@ -21,6 +22,7 @@ import { confinementText } from './ready.ts';
 interface OpenOptions extends LocationOptions {
   readonly port?: number;
   readonly continue?: boolean;
+  readonly move?: boolean;
 }
 
 export function registerOpen(program: Command, programs: Programs): void {
@@ -48,7 +50,9 @@ async function unlessLeft(opening: Promise<void>): Promise<void> {
 }
 
 function addServerOptions(command: Command): Command {
-  command.option('--port <number>', PORT_HELP, parsePort);
+  command
+    .option('--port <number>', PORT_HELP, parsePort)
+    .option('--move', `${MOVE_HELP} (with --state)`);
   return addLocationOptions(command).addHelpText('after', EXIT_HELP);
 }
 
@@ -79,7 +83,8 @@ async function startHere(options: OpenOptions, programs: Programs): Promise<void
 /** A folder below a known project means that project. */
 async function join(options: OpenOptions, programs: Programs, terminal: Terminal): Promise<Joined> {
   const location = await findLocation(options, 'kept');
-  const joined = await joinServer({ location, programs, terminal, port: options.port });
+  const { port, move: moves } = options;
+  const joined = await joinServer({ location, programs, terminal, port, moves });
   const { model, confinement, notices } = joined;
   for (const notice of notices) terminal.write(`${terminal.paint('yellow', notice)}\n`);
   const about = [

@@ -86,6 +86,18 @@ test('connected folders come back with the server; one that was taken off does n
   rmSync(`${c}-away`, { recursive: true });
 });
 
+test('a state that is named goes on in another folder only with --move', async () => {
+  const { run } = newBackground();
+  const state = ['--state', join(temporaryFolder(), 'state')];
+  const [a, b] = [temporaryFolder(), temporaryFolder()];
+  expect(await run(a, [...START, ...state])).toMatchObject({ code: 0 });
+  await run(a, ['stop', ...state]);
+  const refused = await run(b, [...START, ...state]);
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('with --move') });
+  expect(await run(b, [...START, '--move', ...state])).toMatchObject({ code: 0 });
+  await run(b, ['stop', ...state]);
+});
+
 test('of two starts at once one wins, and the other joins', async () => {
   const { run, status, processes } = newBackground();
   const folders = [temporaryFolder(), temporaryFolder(), temporaryFolder()];
