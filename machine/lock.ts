@@ -2,10 +2,11 @@
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
 import * as z from 'zod';
 import { MIB } from '../shared/units.ts';
 import { LocalError } from './local-error.ts';
-import { PRIVATE_FILE } from './private-files.ts';
+import { giveToOwner, PRIVATE_FILE } from './private-files.ts';
 import { isSystemError } from './system-error.ts';
 
 /** Bytes of a lock's file. Each taking and giving back adds some 250. */
@@ -70,6 +71,7 @@ function append(path: string, entry: LockClaim | z.infer<typeof Release>): void 
   const { O_RDWR, O_APPEND, O_CREAT } = constants;
   const file = openPlain(path, O_RDWR | O_APPEND | O_CREAT);
   try {
+    giveToOwner(file, dirname(path));
     writeSync(file, `\n${JSON.stringify(entry)}\n`);
   } finally {
     closeSync(file);

@@ -36,6 +36,7 @@ const MAX_FILE_BYTES = 4 * MIB;
 export function makePrivateFolder(path: string): void {
   try {
     mkdirSync(path, { mode: PRIVATE_FOLDER });
+    giveFolderToOwner(path);
   } catch (error) {
     if (!isSystemError(error, 'EEXIST')) throw error;
   }
@@ -50,6 +51,7 @@ export function makePrivateFolders(path: string): void {
   if (dirname(path) !== path) makePrivateFolders(dirname(path));
   try {
     mkdirSync(path, { mode: PRIVATE_FOLDER });
+    giveFolderToOwner(path);
   } catch (error) {
     if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error;
   }
@@ -143,8 +145,19 @@ function writeBeside(path: string, text: string): string {
   return temporary;
 }
 
+function giveFolderToOwner(path: string): void {
+  if (process.getuid?.() !== 0) return;
+  // Never follows a link that the owner may put there meanwhile.
+  const folder = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  try {
+    giveToOwner(folder, dirname(path));
+  } finally {
+    closeSync(folder);
+  }
+}
+
 /** What root makes in the state of a service belongs to the service, which could not read or back it up otherwise. */
-function giveToOwner(file: number, folder: string): void {
+export function giveToOwner(file: number, folder: string): void {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(folder);
   if (uid !== 0) fchownSync(file, uid, gid);
