@@ -19,22 +19,20 @@ export async function probeConfinement(surroundings: Surroundings): Promise<Conf
   const neighbours = await joinNeighbours(surroundings.workspace);
   const { overlapping } = neighbours;
   const memory = await shareMemoryGroup();
+  const confineBy = async (bubblewrap: Bubblewrap) =>
+    await confineWith(bubblewrap, chosen.account, surroundings, memory);
   const confinement =
     overlapping === undefined
-      ? await confine(found.bubblewrap, chosen.account, surroundings, memory)
+      ? await confine(found.bubblewrap, confineBy)
       : unconfined(surroundings, overlapReason(overlapping));
-  if (confinement.kind === 'none') {
+  const leave = () => {
+    confinement[Symbol.dispose]();
     memory?.[Symbol.dispose]();
     neighbours[Symbol.dispose]();
-  }
-  return {
-    ...confinement,
-    [Symbol.dispose]: () => {
-      confinement[Symbol.dispose]();
-      memory?.[Symbol.dispose]();
-      neighbours[Symbol.dispose]();
-    },
   };
+  if (confinement.kind !== 'none') return { ...confinement, [Symbol.dispose]: leave };
+  leave(); // At once, and only once: other bridges of this process may be in the group.
+  return confinement;
 }
 
 function overlapReason(process: number): string {
@@ -46,15 +44,12 @@ function overlapReason(process: number): string {
 
 async function confine(
   bubblewrap: Bubblewrap,
-  account: CommandUser,
-  surroundings: Surroundings,
-  memory: MemoryGroup | undefined,
+  confineBy: (bubblewrap: Bubblewrap) => Promise<Confinement>,
 ): Promise<Confinement> {
-  const entered = await confineWith(bubblewrap, account, surroundings, memory);
+  const entered = await confineBy(bubblewrap);
   if (entered.kind === 'bubblewrap' || bubblewrap.nsenter === undefined) return entered;
   // Some systems let bubblewrap run but forbid a second one inside, for example AppArmor's profile on Ubuntu.
-  const withoutBase = { ...bubblewrap, nsenter: undefined };
-  const held = await confineWith(withoutBase, account, surroundings, memory);
+  const held = await confineBy({ ...bubblewrap, nsenter: undefined });
   return held.kind === 'bubblewrap' ? held : entered;
 }
 

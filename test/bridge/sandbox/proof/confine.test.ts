@@ -1,0 +1,21 @@
+import { expect, test, vi } from 'vitest';
+import { freshWorkspace, NO_BUBBLEWRAP } from '../sandboxed-workspace.ts';
+
+const group = vi.hoisted(() => ({ left: 0 }));
+vi.mock('../../../../bridge/sandbox/launch/memory-group.ts', () => ({
+  shareMemoryGroup: async () => ({ bytes: 2 ** 30, [Symbol.dispose]: () => void group.left++ }),
+}));
+
+test.skipIf(NO_BUBBLEWRAP)(
+  'a bridge that does not confine leaves the memory group of its neighbours once',
+  async () => {
+    // Another file of this worker may have loaded the real group.
+    vi.resetModules();
+    const { probeConfinement } = await import('../../../../bridge/sandbox/proof/confine.ts');
+    const { surroundings } = await freshWorkspace();
+    using first = await probeConfinement(surroundings);
+    const second = await probeConfinement(surroundings);
+    second[Symbol.dispose]();
+    expect([first.kind, second.kind, group.left]).toEqual(['bubblewrap', 'none', 1]);
+  },
+);
