@@ -81,11 +81,6 @@ export const REPOSITORY_MARKS: ReadonlySet<string> = new Set([
   'refs',
 ]);
 
-/** Whether any file system takes the name exactly as it is written. */
-export function isPlainName(name: string): boolean {
-  return foldName(name) === name;
-}
-
 /**
  * The name as the most forgiving file system would take it: case, composition, invisible characters and trailing dots
  * or spaces do not count. On a stricter file system this also refuses a few names that are only similar.

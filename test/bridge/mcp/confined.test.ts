@@ -1,13 +1,9 @@
 import { existsSync } from 'node:fs';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type Confinement, unconfined } from '../../../bridge/sandbox/launch/confinement.ts';
 import type { Launch } from '../../../bridge/terminal/launch.ts';
 import { guardedWorkspace } from '../quarantine/guarded-workspace.ts';
-import {
-  NO_BUBBLEWRAP,
-  realConfinement,
-  sandboxedWorkspace,
-} from '../sandbox/sandboxed-workspace.ts';
+import { freshWorkspace, NO_BUBBLEWRAP, realConfinement } from '../sandbox/sandboxed-workspace.ts';
 import { run } from '../terminal/plain-launch.ts';
 import { FIXTURE, startServers } from './offering.ts';
 
@@ -93,8 +89,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`a server in the sandbox ${NO_BUBBLEWRAP ?? ''}`,
   });
 
   it.each([false, true])('a program gets them in each kind of sandbox (%s)', async (isHeld) => {
-    const place = await sandboxedWorkspace({ isHeld });
-    onTestFinished(() => place.remove());
+    const place = await freshWorkspace({ isHeld });
     const cwd = place.path('workspace');
     const given = variables(cwd);
     const command = `${await place.node()} -p "JSON.stringify(process.env)"; ls -l /proc/$$/fd; :`;
@@ -108,8 +103,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`a server in the sandbox ${NO_BUBBLEWRAP ?? ''}`,
   it.each([{ 'a;b': 'x' }, { '': 'x' }, { A: 'x\0y' }])(
     'refuses the variable %o',
     async (given) => {
-      const place = await sandboxedWorkspace();
-      onTestFinished(() => place.remove());
+      const place = await freshWorkspace();
       const request = {
         command: ':',
         cwd: place.path('workspace'),
@@ -122,8 +116,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`a server in the sandbox ${NO_BUBBLEWRAP ?? ''}`,
   );
 
   it('with all permissions the shell’s own variables reach the command, and not bubblewrap', async () => {
-    const place = await sandboxedWorkspace();
-    onTestFinished(() => place.remove());
+    const place = await freshWorkspace();
     const cwd = place.path('workspace');
     const own = { PATH: process.env['PATH'], LD_BIND_NOW: '1', MULTI: "a 'b'\nc", EMPTY_ONE: '' };
     using confinement = await realConfinement({ ...place.surroundings, environment: own });

@@ -5,6 +5,7 @@ import { copyFile, lchown, mkdir, mkdtemp, readFile, realpath, writeFile } from 
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { onTestFinished } from 'vitest';
 import { type CommandUser, chooseAccount } from '../../../bridge/sandbox/account.ts';
 import { findBubblewrap } from '../../../bridge/sandbox/launch/bubblewrap.ts';
 import { bubblewrapConfinement } from '../../../bridge/sandbox/launch/bubblewrap-confinement.ts';
@@ -56,6 +57,15 @@ export interface SandboxedWorkspace {
     ...permissions: Permission[]
   ) => Promise<CommandOutcome & { readonly limits: string }>;
   readonly remove: () => Promise<void>;
+}
+
+/** For one test, gone after it. */
+export async function freshWorkspace(
+  options: Parameters<typeof sandboxedWorkspace>[0] = {},
+): Promise<SandboxedWorkspace> {
+  const fresh = await sandboxedWorkspace(options);
+  onTestFinished(fresh.remove);
+  return fresh;
 }
 
 /** Its files and folders belong to {@link OWNER}, those that are put there later too. */

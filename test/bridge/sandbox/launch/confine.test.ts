@@ -10,6 +10,7 @@ import { isAnyoneRunning, run } from '../../terminal/plain-launch.ts';
 import {
   COMMIT,
   confinedTo,
+  freshWorkspace,
   git,
   NO_BUBBLEWRAP,
   type SandboxedWorkspace,
@@ -371,13 +372,6 @@ describe.skipIf(NO_BUBBLEWRAP)(`a command in bubblewrap ${NO_BUBBLEWRAP ?? ''}`,
 });
 
 const KILLED_BRIDGE = join(import.meta.dirname, 'killed-bridge.ts');
-
-/** For a test that adds to it. */
-async function freshWorkspace(): Promise<SandboxedWorkspace> {
-  const fresh = await sandboxedWorkspace();
-  onTestFinished(fresh.remove);
-  return fresh;
-}
 
 /** What a command may not have changed of the repositories. */
 async function fingerprint(place: SandboxedWorkspace): Promise<unknown> {

@@ -10,19 +10,18 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { SANDBOX_LIMITS } from '../../../../bridge/sandbox/limits.ts';
 import { run } from '../../terminal/plain-launch.ts';
 import {
+  freshWorkspace,
   git,
   NO_BUBBLEWRAP,
   realConfinement,
   type SandboxedWorkspace,
-  sandboxedWorkspace,
 } from '../sandboxed-workspace.ts';
 
 const SECRET = 'secret of the project\n';
 
 /** With a project `packages/api` in it, which has a secret and a repository. */
 async function withProject(isHeld: boolean): Promise<SandboxedWorkspace> {
-  const place = await sandboxedWorkspace({ isHeld });
-  onTestFinished(place.remove);
+  const place = await freshWorkspace({ isHeld });
   await place.put('workspace/packages/api/.env', SECRET);
   await place.put('workspace/packages/api/src/index.ts', '');
   await git(place.path('workspace/packages/api'), 'init', '--quiet');
@@ -122,8 +121,7 @@ export function describeEscapes({ isHeld }: { readonly isHeld: boolean }): void 
     });
 
     test('or it is told that it is not, where commands have made more than a sandbox can close', async () => {
-      const place = await sandboxedWorkspace({ isHeld });
-      onTestFinished(place.remove);
+      const place = await freshWorkspace({ isHeld });
       // With those that the workspace has, just as many as there is room for.
       const count = SANDBOX_LIMITS.maxMounts - 3;
       await place.attempt(`for i in $(seq ${count}); do mkdir -p f/$i/.vscode; done`);
@@ -151,8 +149,7 @@ export function describeEscapes({ isHeld }: { readonly isHeld: boolean }): void 
       ['of a hook', '.git/hooks/pre-commit', '../../tools/check', 'tools/check'],
       ['of all hooks', '.git/hooks', '../tools', 'tools/pre-push'],
     ])('behind a link %s', async (_, name, target, obeyed) => {
-      const place = await sandboxedWorkspace({ isHeld });
-      onTestFinished(place.remove);
+      const place = await freshWorkspace({ isHeld });
       await rm(place.path(`workspace/${name}`), { recursive: true, force: true });
       await place.put(`workspace/${obeyed}`, 'mine\n');
       await mkdir(dirname(place.path(`workspace/${name}`)), { recursive: true });
@@ -189,16 +186,14 @@ export function describeEscapes({ isHeld }: { readonly isHeld: boolean }): void 
       ],
       ['no devices of the machine', 'ls /dev', /^(sda|vda|kmsg|mem|fuse|kvm)$/m],
     ])('commands reach %s', async (_, command, reached) => {
-      const place = await sandboxedWorkspace({ isHeld });
-      onTestFinished(place.remove);
+      const place = await freshWorkspace({ isHeld });
       const { output } = await place.attempt(`{ ${command}; } 2>/dev/null; echo end`);
       expect(output).toMatch(/end\n$/);
       expect(output).not.toMatch(reached);
     });
 
     test('commands write to no pipe outside the workspace', async () => {
-      const place = await sandboxedWorkspace({ isHeld });
-      onTestFinished(place.remove);
+      const place = await freshWorkspace({ isHeld });
       const pipe = join('/var/tmp', `drawbridge-${process.pid}`);
       await promisify(execFile)('mkfifo', ['-m', '666', place.path('home/pipe'), pipe]);
       onTestFinished(() => rm(pipe));
@@ -209,8 +204,7 @@ export function describeEscapes({ isHeld }: { readonly isHeld: boolean }): void 
     });
 
     test('commands get no descriptor that the bridge was started with', async () => {
-      const place = await sandboxedWorkspace({ isHeld });
-      onTestFinished(place.remove);
+      const place = await freshWorkspace({ isHeld });
       const root = openSync('/', 'r');
       onTestFinished(() => closeSync(root));
       // Node itself keeps the low ones from its children.
@@ -227,8 +221,7 @@ export function describeEscapes({ isHeld }: { readonly isHeld: boolean }): void 
     });
 
     test('commands reach no socket outside the workspace', async () => {
-      const place = await sandboxedWorkspace({ isHeld });
-      onTestFinished(place.remove);
+      const place = await freshWorkspace({ isHeld });
       const name = `drawbridge-test-${process.pid}`;
       const server = spawn('perl', [
         '-MSocket',
@@ -250,8 +243,7 @@ export function describeEscapes({ isHeld }: { readonly isHeld: boolean }): void 
     });
 
     test('commands read of the home folder the tools, and what the owner lists', async () => {
-      const place = await sandboxedWorkspace({ isHeld, readable: ['.config/listed'] });
-      onTestFinished(place.remove);
+      const place = await freshWorkspace({ isHeld, readable: ['.config/listed'] });
       const { output } = await place.attempt(
         'cd ~; cat .cargo/bin/tool .config/listed .config/other .cargo/credentials.toml 2>/dev/null',
       );
@@ -259,16 +251,14 @@ export function describeEscapes({ isHeld }: { readonly isHeld: boolean }): void 
     });
 
     test('commands have a home folder, though it is empty', async () => {
-      const place = await sandboxedWorkspace({ isHeld });
-      onTestFinished(place.remove);
+      const place = await freshWorkspace({ isHeld });
       await promisify(execFile)('rm', ['-rf', place.path('home')]);
       const { output } = await place.attempt('cd ~ && pwd');
       expect(output).toBe(`${place.path('home')}\n`);
     });
 
     test('a fork bomb ends at a number of processes, and a greedy program at its memory', async () => {
-      const place = await sandboxedWorkspace({ isHeld });
-      onTestFinished(place.remove);
+      const place = await freshWorkspace({ isHeld });
       const bomb = 'for i in $(seq 1500); do sleep 5 & done 2>/dev/null; jobs -r | wc -l';
       const { output } = await place.attempt(`bash -c '${bomb}' 2>/dev/null | tail -1`);
       expect(Number(output.trim() || '0')).toBeLessThan(1_100);

@@ -3,12 +3,11 @@ import { rename, symlink } from 'node:fs/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Permission } from '../../../../shared/tools/run-terminal-cmd.ts';
 import { run } from '../../terminal/plain-launch.ts';
-import { NO_BUBBLEWRAP, sandboxedWorkspace } from '../sandboxed-workspace.ts';
+import { freshWorkspace, NO_BUBBLEWRAP } from '../sandboxed-workspace.ts';
 
 /** A folder inside the state, with a folder `linked` of the workspace's and one beside both. */
 async function elsewhere(isHeld: boolean) {
-  const place = await sandboxedWorkspace({ isHeld });
-  onTestFinished(place.remove);
+  const place = await freshWorkspace({ isHeld });
   await place.put('workspace/packages/tool.js', 'the tool\n');
   await place.put('workspace/packages/deep/.env', 'secret of a package\n');
   await place.put('workspace/packages/keys/id_rsa', 'secret key\n');

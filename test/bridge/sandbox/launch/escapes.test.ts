@@ -1,7 +1,7 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { SANDBOX_LIMITS } from '../../../../bridge/sandbox/limits.ts';
 import { probeConfinement } from '../../../../bridge/sandbox/proof/confine.ts';
-import { confinedTo, NO_BUBBLEWRAP, sandboxedWorkspace } from '../sandboxed-workspace.ts';
+import { confinedTo, freshWorkspace, NO_BUBBLEWRAP } from '../sandboxed-workspace.ts';
 import { describeEscapes } from './describe-escapes.ts';
 
 describeEscapes({ isHeld: false });
@@ -26,8 +26,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`a command cannot end all others ${NO_BUBBLEWRAP 
     ],
     ['a policy that is broken', 'mkdir .drawbridge; echo "{" > .drawbridge/policy.json'],
   ])('by %s', async (_, command) => {
-    const place = await sandboxedWorkspace();
-    onTestFinished(place.remove);
+    const place = await freshWorkspace();
     await place.attempt('true');
     await place.attempt(command);
     const { output } = await place.attempt('mkdir -p src; echo runs > src/made && cat src/made');
@@ -39,8 +38,7 @@ describe.skipIf(NO_BUBBLEWRAP)('what a command left for the next bridge', () => 
   test.each(['plain', 'git_write'] as const)(
     'does not open the folder around the workspace as a repository (%s)',
     async (kind) => {
-      const place = await sandboxedWorkspace();
-      onTestFinished(place.remove);
+      const place = await freshWorkspace();
       // `commondir` leads to the folder that holds the workspace.
       await place.attempt(
         'mkdir p && cd p && mkdir wt && echo "gitdir: wt" > .git && echo ../.. > wt/commondir && echo "$PWD/.git" > wt/gitdir',
@@ -56,8 +54,7 @@ describe.skipIf(NO_BUBBLEWRAP)('what a command left for the next bridge', () => 
   );
 
   test('does not show what it has linked to beside a workspace in its own', async () => {
-    const place = await sandboxedWorkspace();
-    onTestFinished(place.remove);
+    const place = await freshWorkspace();
     await place.attempt(
       'mkdir p; ln -s "$HOME/.ssh" node_modules; ln -s "$HOME/.npmrc" package.json',
     );
@@ -74,8 +71,7 @@ describe.skipIf(NO_BUBBLEWRAP)(
   `a workspace with many protected paths ${NO_BUBBLEWRAP ?? ''}`,
   () => {
     const probe = async (count: number) => {
-      const place = await sandboxedWorkspace();
-      onTestFinished(place.remove);
+      const place = await freshWorkspace();
       for (let index = 0; index < count; index++) await place.put(`workspace/p${index}/.envrc`, '');
       using confinement = await probeConfinement(place.surroundings);
       return confinement;

@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Surroundings } from '../../../../bridge/sandbox/launch/confinement.ts';
 import { enterMemoryGroup } from '../../../../bridge/sandbox/launch/memory-group.ts';
 import { MIB } from '../../../../shared/units.ts';
-import { NO_BUBBLEWRAP, sandboxedWorkspace } from '../sandboxed-workspace.ts';
+import { freshWorkspace, NO_BUBBLEWRAP } from '../sandboxed-workspace.ts';
 
 /** What a bridge prints whose group has so many MiB: the commands' outputs, and its own end. */
 async function boundedBridge(surroundings: Surroundings, commands: readonly string[]) {
@@ -23,8 +23,7 @@ describe.skipIf(NO_BUBBLEWRAP)(
   `commands of a bridge in a memory group ${NO_BUBBLEWRAP ?? ''}`,
   () => {
     test('take no more together than it has, less goes through, and the bridge lives on', async (context) => {
-      const place = await sandboxedWorkspace();
-      onTestFinished(place.remove);
+      const place = await freshWorkspace();
       // Without a line end in it, the last line is all that was read.
       const greedy = 'head -c 200M /dev/zero | tail -n 1 | wc -c';
       const told = await boundedBridge(place.surroundings, [

@@ -16,10 +16,10 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Masks, removeMasks, TrackedSecrets } from '../../../../bridge/sandbox/view/masks.ts';
 import {
   confinedTo,
+  freshWorkspace,
   NO_BUBBLEWRAP,
   OWNER,
   type SandboxedWorkspace,
-  sandboxedWorkspace,
 } from '../sandboxed-workspace.ts';
 
 const AS = '-c user.name=A -c user.email=a@b.c';
@@ -100,8 +100,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`a tracked secret ${NO_BUBBLEWRAP ?? ''}`, () => 
   });
 
   it('is told to git in no place that belongs to the person', async () => {
-    const place = await sandboxedWorkspace({ readable: ['.gitconfig', '.config'] });
-    onTestFinished(place.remove);
+    const place = await freshWorkspace({ readable: ['.gitconfig', '.config'] });
     await place.put('home/.gitconfig', '[user]\n\tname = Own\n');
     const shown = await confinedTo(place, 'workspace');
     expect(await shown('cat ~/.gitconfig; ls ~/.config', [])).toMatch(/name = Own\n/);
@@ -318,8 +317,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`a tracked secret ${NO_BUBBLEWRAP ?? ''}`, () => 
 });
 
 async function repository(init: readonly string[] = ['init', '-q'], isHeld = false) {
-  const place = await sandboxedWorkspace({ isHeld });
-  onTestFinished(place.remove);
+  const place = await freshWorkspace({ isHeld });
   const root = place.path('workspace/repo');
   await mkdir(root);
   if (OWNER.uid !== undefined) await chown(root, OWNER.uid, OWNER.gid);

@@ -7,12 +7,7 @@ import { json } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { describe, type TestContext, test } from 'vitest';
 import { LOOT, MARK, PERSONAL_FILES, RACES } from '../../../../../bench/escapes/attacks.ts';
-import {
-  isOpenToOwner,
-  NO_BUBBLEWRAP,
-  OWNER,
-  sandboxedWorkspace,
-} from '../../sandboxed-workspace.ts';
+import { freshWorkspace, isOpenToOwner, NO_BUBBLEWRAP, OWNER } from '../../sandboxed-workspace.ts';
 import type { Outcome } from './attacker.ts';
 
 type User = readonly [string, { uid?: number; gid?: number }];
@@ -65,10 +60,9 @@ export function describeRaces(times: number, { isHeld }: { isHeld: boolean }): v
 async function race(
   order: { name: string; times: number; isHeld: boolean },
   identity: { uid?: number; gid?: number },
-  { expect, onTestFinished }: TestContext,
+  { expect }: TestContext,
 ): Promise<unknown> {
-  const place = await sandboxedWorkspace();
-  onTestFinished(place.remove);
+  const place = await freshWorkspace();
   const { files = {} } = RACES.find(({ name }) => name === order.name) ?? {};
   for (const [file, text] of Object.entries(files)) await place.put(`workspace/${file}`, text);
   for (const file of PERSONAL_FILES) await place.put(file, LOOT);
