@@ -23,7 +23,7 @@ test.skipIf(process.getuid?.() !== 0)(
       ['status'],
       ['devices'],
       ['devices', 'enrol', KEY],
-      ['mcp', 'add', 'demo', '--', 'true'],
+      ['mcp', 'add', 'demo', ...here, '--', 'true'],
       ['mcp'],
       ['quarantine'],
       ['worktrees'],
