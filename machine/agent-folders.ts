@@ -13,8 +13,11 @@ export function noteFolder(stateDir: string, folder: string): void {
   replaceFile(noteIn(stateDir), JSON.stringify({ folder }));
 }
 
-export async function forgetFolder(stateDir: string): Promise<void> {
-  await rm(noteIn(stateDir), { force: true });
+/** False where the state has no note of the folder. */
+export async function forgetFolder(stateDir: string, folder: string): Promise<boolean> {
+  const [noted] = await readNote(stateDir);
+  if (noted === folder) await rm(noteIn(stateDir), { force: true });
+  return noted === folder;
 }
 
 /** Of all bridges whose state lies beside this one or in the usual place of this user's. */

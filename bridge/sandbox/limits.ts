@@ -8,6 +8,8 @@ export const SANDBOX_LIMITS = {
   firstScanMs: 20_000,
   /** A later look, in milliseconds. It reads only the folders that changed. */
   scanMs: 2_000,
+  /** Milliseconds of a look that is not repeated for each change of a file: warm looks take 5 ms in 50,000 entries. */
+  slowScanMs: 500,
   /** Milliseconds for which a look holds the event loop at a time. */
   scanSliceMs: 10,
   /**

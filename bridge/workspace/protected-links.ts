@@ -2,13 +2,13 @@
 import { fromText, isBelow, toText } from '../sandbox/byte-path.ts';
 import { SANDBOX_LIMITS } from '../sandbox/limits.ts';
 import { type ProtectedLink, protectedLinks } from '../sandbox/view/linked-places.ts';
-import { WorkspaceScan } from '../sandbox/view/scan.ts';
+import { type ClosedEntries, WorkspaceScan } from '../sandbox/view/scan.ts';
 
 /** Of one workspace. Its first look reads all folders, each later one those that changed. */
 export class ProtectedLinks {
   readonly #root: string;
   #scan: WorkspaceScan | undefined;
-  #looking: Promise<readonly ProtectedLink[]> = Promise.resolve([]);
+  #looking: Promise<Look | undefined> = Promise.resolve(undefined);
 
   constructor(root: string) {
     this.#root = root;
@@ -23,13 +23,29 @@ export class ProtectedLinks {
     return links.map(({ name, place }) => toText(`${name}${path.slice(place.length)}`));
   }
 
+  /** Where no file system shows what has changed, a look at a large workspace takes seconds: it serves for a while. */
   async #look(): Promise<readonly ProtectedLink[]> {
-    const look = async () => {
-      const workspace = fromText(this.#root);
+    const workspace = fromText(this.#root);
+    const look = async (before: Look | undefined): Promise<Look> => {
+      if (before !== undefined && performance.now() < before.untilMs) return before;
       this.#scan ??= new WorkspaceScan(workspace);
-      return protectedLinks(await this.#scan.look(SANDBOX_LIMITS.firstScanMs), workspace);
+      const startMs = performance.now();
+      const found = await this.#scan.look(SANDBOX_LIMITS.firstScanMs);
+      const endMs = performance.now();
+      const isSlow = endMs - startMs > SANDBOX_LIMITS.slowScanMs;
+      return { found, untilMs: isSlow ? endMs + SERVES * (endMs - startMs) : 0 };
     };
-    this.#looking = this.#looking.then(look, look);
-    return await this.#looking;
+    const looking = this.#looking.then(look, () => look(undefined));
+    this.#looking = looking;
+    return protectedLinks((await looking).found, workspace);
   }
 }
+
+interface Look {
+  readonly found: ClosedEntries;
+  /** Until when it is not repeated, as `performance.now` has it. */
+  readonly untilMs: number;
+}
+
+/** Times its own duration. */
+const SERVES = 10;

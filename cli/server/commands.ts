@@ -1,11 +1,12 @@
 /** `drawbridge status`, `stop` and `disconnect`: the server in the background. */
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { ProjectReport, ServerReport } from '../../local/server/control.ts';
 import { askServer } from '../../local/server/control-client.ts';
-import { locateState, sharedServerDir } from '../../local/state/folder.ts';
+import { locateState, projectName, sharedServerDir } from '../../local/state/folder.ts';
 import { findInstanceIn } from '../../local/state/running.ts';
 import { resolveWorkspace } from '../../local/state/workspace.ts';
+import { forgetFolder } from '../../machine/agent-folders.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { inOneLine, nameInLine } from '../../shared/text/plain-sight.ts';
 import {
@@ -126,11 +127,15 @@ async function disconnectHere(options: LocationOptions): Promise<void> {
   const { workspaceDir: dir } = await findLocation(options, 'running');
   // A folder that is gone can be taken off, too.
   const workspaceDir = await resolveWorkspace(dir).catch(() => resolve(dir));
-  const instance = await findInstanceIn(await serverOfFolder(options));
+  const serverDir = await serverOfFolder(options);
+  const instance = await findInstanceIn(serverDir);
   if (!instance) throw new LocalError('failed', 'No server runs in the background.');
   const request = { ask: 'disconnect', workspaceDir } as const;
   const { wasConnected } = await askServer(instance.control, request, 'disconnected');
-  if (!wasConnected) throw new LocalError('failed', `${workspaceDir} is not connected.`);
+  const states = [serverDir, join(serverDir, 'projects', projectName(workspaceDir))];
+  const noted = await Promise.all(states.map((state) => forgetFolder(state, workspaceDir)));
+  if (!wasConnected && !noted.includes(true))
+    throw new LocalError('failed', `${workspaceDir} is not connected.`);
   write(`Disconnected: ${nameInLine(workspaceDir)}\n`);
 }
 

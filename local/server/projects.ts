@@ -1,6 +1,5 @@
 /** The folders that are connected to a server, kept over its restarts. */
 import { join } from 'node:path';
-import { forgetFolder } from '../../machine/agent-folders.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { readIfThere, replaceFile } from '../../machine/private-files.ts';
 import { locateState, projectName, type StatePlace } from '../state/folder.ts';
@@ -109,7 +108,6 @@ export class Projects {
     const left = this.#leave(workspaceDir, found);
     this.#saveList();
     await left;
-    await forgetFolder(found.project.options.place.projectDir);
     return true;
   }
 

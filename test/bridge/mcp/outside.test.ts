@@ -123,7 +123,7 @@ describe('another folder that is connected at this machine', () => {
 
   it('counts no more when a person has disconnected it', async () => {
     const { other, state } = await connected();
-    await forgetFolder(state);
+    await forgetFolder(state, other);
     const { until } = startServers({ demo: { ...FIXTURE, env: { NODE_PATH: other } } });
     await until('mcp_demo_echo');
   });
