@@ -102,7 +102,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     listProtected: protectedIn(root),
     tell: (message) => logEvent({ event: 'attention_needed', ...callAtWork(), message }),
   });
-  const maskFolder = join(enteredFolder(stateDir), 'masks');
+  const maskFolder = enteredFolder(stateDir, 'masks');
   removeMasks(maskFolder);
   using confinement = await probeConfinement({
     workspace: root,

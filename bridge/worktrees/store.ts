@@ -64,7 +64,7 @@ export class WorktreeStore {
   readonly folder: string;
 
   constructor(stateDir: string) {
-    this.folder = worktreesFolder(stateDir);
+    this.folder = enteredFolder(stateDir, 'worktrees');
   }
 
   pathsOf(conversationId: string): WorktreePaths {
@@ -190,11 +190,6 @@ const IS_ROOT = process.getuid?.() === 0;
 
 /** Commands of a bridge that root runs are another user's, who must get through. What lies below is not listed. */
 const ENTERED = IS_ROOT ? 0o711 : PRIVATE_FOLDER;
-
-/** In the state folder; for a bridge that root runs in a place which other users can enter. */
-function worktreesFolder(stateDir: string): string {
-  return IS_ROOT ? enteredFolder(stateDir) : join(stateDir, 'worktrees');
-}
 
 /** Removes unreadable folders too, and paths that are too long for one call of the system. */
 async function removeFiles(path: string): Promise<void> {

@@ -148,7 +148,8 @@ export class Projects {
     const place = await locateState({ workspaceDir, stateDir });
     const other = this.reports.find((report) => report.workspaceDir !== place.workspaceDir);
     if (place.serverDir !== state.dir || (kind === 'own' && other)) {
-      const text = `${place.workspaceDir} belongs to another server than the one in ${state.dir}.`;
+      const todo = kind === 'own' ? ': its conversations go on here with --move' : '';
+      const text = `${place.workspaceDir} belongs to another server than the one in ${state.dir}${todo}.`;
       throw new LocalError('refused', text);
     }
     return place;

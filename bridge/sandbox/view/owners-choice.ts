@@ -66,11 +66,11 @@ function toValue(text: string): unknown {
 }
 
 /**
- * The state folder; for a bridge that root runs a folder that stands for it, and that other users can enter: its
- * commands are another user's.
+ * A folder of the state. For a bridge that root runs it lies where other users can enter it: its commands are another
+ * user's.
  */
-export function enteredFolder(stateDir: string): string {
-  if (process.getuid?.() !== 0) return stateDir;
+export function enteredFolder(stateDir: string, name: 'worktrees' | 'masks'): string {
+  if (process.getuid?.() !== 0) return join(stateDir, name);
   const digest = sha256(stateDir).slice(0, 16);
-  return join('/var/lib/drawbridge', digest);
+  return join('/var/lib/drawbridge', name === 'worktrees' ? digest : `${digest}-${name}`);
 }

@@ -93,7 +93,7 @@ test('a state that is named goes on in another folder only with --move', async (
   expect(await run(a, [...START, ...state])).toMatchObject({ code: 0 });
   await run(a, ['stop', ...state]);
   const refused = await run(b, [...START, ...state]);
-  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('with --move') });
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('with --move') });
   expect(await run(b, [...START, '--move', ...state])).toMatchObject({ code: 0 });
   await run(b, ['stop', ...state]);
 });
