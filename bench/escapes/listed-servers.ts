@@ -31,6 +31,11 @@ const LISTED = (folder: string): readonly Listed[] => [
   { command: 'node', args: [`${folder}/link/../tickets.cjs`] },
   { command: 'tickets', args: [], env: { PATH: `${folder}/node_modules/.bin:/usr/bin` } },
   { command: 'python3', args: ['-c', 'import json'], cwd: folder },
+  { command: 'node', args: ['--import', `file://localhost${folder}/tickets.cjs`] },
+  { command: 'python3', args: ['-c', `import sys; sys.path[0:0] = ['${folder}']; import json`] },
+  { command: 'sh', args: ['-c', `cd "${folder}" && python3 -c 'import json'`] },
+  { command: 'sh', args: ['-c', `exec "$(dirname '${folder}/x')"/node_modules/.bin/tickets`] },
+  { command: `${folder}/link/../node_modules/.bin/tickets`, args: [] },
 ];
 
 async function startOnce(listed: Listed, workspace: string): Promise<void> {
