@@ -1,7 +1,7 @@
 /** Finds in a merge what the edit can hardly mean. */
 import { countOf, type Ground } from './anchors.ts';
 import type { EditBlock, PlacedBlock } from './blocks.ts';
-import { indentOf, isCloser, isInformative, likenessOf } from './likeness.ts';
+import { indentOf, isCloser, isInformative, isLeaving, likenessOf } from './likeness.ts';
 
 /** The block that makes an unchanged line of the file belong to another unit than before, if any. */
 export function findTorn(
@@ -26,16 +26,24 @@ export function findTorn(
   );
   const before = ownersOf(file);
   const after = ownersOf(merged.map(({ line }) => line));
+  const heads = headsOf(file);
+  let previous: (typeof merged)[number] | undefined;
   for (const [index, row] of merged.entries()) {
-    if (row.placed !== undefined) {
-      const next = merged.slice(index + 1, index + 1 + LAYOUT).find(({ line }) => line !== '');
-      const isBare =
-        next !== undefined && next.placed === undefined && isBareHead(row.line, next.line);
-      if (isBare && !file.includes(row.line)) return row.placed.block;
+    const owner = merged[after[index] as number];
+    const beside = row.placed ?? previous?.placed;
+    if (beside !== undefined && owner !== undefined && owner === previous)
+      if (closesNothing(row.line, owner.line)) return beside.block;
+    if (row.line !== '') previous = row;
+    const next = merged.slice(index + 1, index + 1 + LAYOUT).find(({ line }) => line !== '');
+    if (next !== undefined && next.placed !== row.placed) {
+      const { block } = (row.placed ?? next.placed) as PlacedBlock;
+      const isKnown = next.at > 0 && above(file, next.at) === row.line;
+      if (!isKnown && isBrokenSeam(row.line, next.line, heads)) return block;
+      if (row.placed !== undefined && isBareHead(row.line, next.line) && !file.includes(row.line))
+        return block;
     }
     if (row.placed !== undefined || row.line === '') continue;
     const old = before[row.at] as number;
-    const owner = merged[after[index] as number];
     if (owner?.at === old || (owner === undefined && old < 0)) continue;
     const taker = placed.find(({ from, to }) => from <= old && old < to);
     const isReplaced = taker !== undefined && !texts.get(taker)?.has(file[old] as string);
@@ -49,6 +57,37 @@ export function findTorn(
 
 /** Blank lines that may stand below a head. */
 const LAYOUT = 4;
+
+/** Whether a line closes a unit, and the line before it at the same depth opens none. A tag also closes text beside it. */
+function closesNothing(line: string, before: string): boolean {
+  const closes = CLOSER.test(line) && !line.trim().startsWith('<');
+  return closes && !OPENER.test(before) && !BRACE.test(before);
+}
+
+/** Lines whose unit begins with a brace on a line of its own below them. */
+function headsOf(file: readonly string[]): Set<string> {
+  return new Set(file.flatMap((line, at) => (BRACE.test(line) ? [above(file, at)] : [])));
+}
+
+/** The nearest line above that is not blank. */
+function above(file: readonly string[], at: number): string {
+  return file.slice(Math.max(0, at - LAYOUT), at).findLast((line) => line !== '') ?? '';
+}
+
+/**
+ * Whether two lines, one of them new beside the other, cannot follow each other: a unit closes twice, a body has no head
+ * or a head no body, or code stands behind a line that leaves.
+ */
+function isBrokenSeam(line: string, next: string, heads: ReadonlySet<string>): boolean {
+  const isDeeper = indentOf(next) >= indentOf(line);
+  return (
+    (CLOSER.test(line) && line === next) ||
+    (BRACE.test(next) && isCloser(line)) ||
+    (heads.has(line) && !BRACE.test(next)) ||
+    (isLeaving(line) && isDeeper && !CONTINUED.test(line) && !CLOSER.test(next)) ||
+    (line.endsWith(';') && indentOf(next) > indentOf(line))
+  );
+}
 
 /** Whether a line opens a unit, and the next one is not in it: then it doubles the head that is there. */
 function isBareHead(line: string, next: string): boolean {
@@ -87,14 +126,17 @@ export function losesUnit(
   const gone = there.filter((line) => isInformative(line) && !kept.has(line));
   const fresh = lines.filter((line) => isInformative(line) && !known.has(line));
   if (gone.length < 2 || fresh.length === 0) return false;
+  const heads = headsOf(there);
   const isHeadless = isCloser(lines.at(-1) as string) && ownersOf(lines).at(-1) === -1;
+  const isShorter = gone.length > fresh.length;
+  // A renamed unit keeps most of its lines. Else the edit may have meant a new unit beside the old one.
+  const isOther = isShorter || gone.length * 2 >= there.filter(isInformative).length;
   return (
-    (isHeadless &&
-      !block.endsFile &&
-      gone.length > fresh.length &&
-      lines.at(-2) !== there.at(-2)) ||
+    (isHeadless && !block.endsFile && isShorter && lines.at(-2) !== there.at(-2)) ||
     gone.some(
-      (line) => units.has(line) && !fresh.some((other) => likenessOf(other, line) !== 'other'),
+      (line) =>
+        (units.has(line) || heads.has(line)) &&
+        (isOther || !fresh.some((other) => likenessOf(other, line) !== 'other')),
     )
   );
 }
@@ -118,6 +160,9 @@ function ownersOf(lines: readonly string[]): number[] {
 
 /** A header of TOML, INI or Markdown and a stage of a Dockerfile own lines that stand no deeper. */
 const HEADER = /^(?:\[[^\],]+\]{1,2}$|#{2,6} \S|FROM \S)/;
+const BRACE = /^\s*\{$/;
+/** A statement that goes on in the next line. */
+const CONTINUED = /[{([,:=+|&?.\\]$/;
 const OPENER = /(?:[{([:]|\b(?:do|then))$/;
 const CLOSER =
   /^\s*(?:[\])}]|<\/|(?:end|fi|done|esac|else|elif|elsif|elseif|except|finally|catch|rescue|ensure)\b)/;

@@ -361,6 +361,9 @@ function startsWithContext(ground: Ground, lines: readonly string[], block: Edit
   const strong = lines.filter((line) => line !== '');
   const depth = strong.reduce((least, line) => Math.min(least, indentOf(line)), Infinity);
   const edge = block.endsFile ? ground.lines.at(-1) : ground.lines[0];
+  const top = strong[0] ?? '';
+  // A file does not begin inside a unit.
+  if (!block.endsFile && (indentOf(top) > depth || isCloser(top))) return true;
   return (
     depth > indentOf(edge ?? '') ||
     strong.some(

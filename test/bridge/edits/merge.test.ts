@@ -237,6 +237,26 @@ const MISREAD: readonly { title: string; text: string; edit: string }[] = [
     text: 'module A\n  def save(x)\n    one(x)\n  end\nend\n',
     edit: `module A\n  def save(x, y)\n  ${MARK}\n  end\n`,
   },
+  {
+    title: 'a new body whose head, with the brace below it, is not shown',
+    text: 'int a()\n{\n    if (x)\n    {\n        one();\n    }\n    two();\n    return r;\n}\n\nint b()\n{\n    three();\n    return s;\n}\n',
+    edit: `${MARK}\n    return r;\n}\n\nint fresh()\n{\n    four();\n    return s;\n}\n\n${MARK}\n`,
+  },
+  {
+    title: 'a new body that leaves the end of the old one behind its return',
+    text: 'def a(x):\n    one(x)\n    if x:\n        two(x)\n    else:\n        three(x)\n    four(x)\n    return x\n\n\ndef b(x):\n    five(x)\n    return y\n',
+    edit: `${MARK}\ndef a(x):\n    six(x)\n    if x:\n        seven(x)\n    return y\n${MARK}\n`,
+  },
+  {
+    title: 'a new function below an end that would close twice',
+    text: 'module A\n  def one(x)\n    first(x)\n    return x\n  end\n\n  def two(x)\n    second(x)\n    third(x)\n    return y\n  end\nend\n',
+    edit: `${MARK}\n  end\n\n  def fresh(x)\n    second(x)\n    other(x)\n    return y\n  end\nend\n`,
+  },
+  {
+    title: 'the top of a file that would begin inside a unit',
+    text: '<style>\n.a {\n  width: 1px;\n}\n</style>\n',
+    edit: `  padding: 8px;\n}\n\n.b, .c {\n  width: 2px;\n\n${MARK}\n`,
+  },
 ];
 
 describe('mergeEdit', () => {
