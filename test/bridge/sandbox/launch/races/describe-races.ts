@@ -7,7 +7,12 @@ import { json } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { describe, type TestContext, test } from 'vitest';
 import { LOOT, MARK, PERSONAL_FILES, RACES } from '../../../../../bench/escapes/attacks.ts';
-import { freshWorkspace, isOpenToOwner, NO_BUBBLEWRAP, OWNER } from '../../sandboxed-workspace.ts';
+import {
+  isOpenToOwner,
+  NO_BUBBLEWRAP,
+  OWNER,
+  sandboxedWorkspace,
+} from '../../sandboxed-workspace.ts';
 import type { Outcome } from './attacker.ts';
 
 type User = readonly [string, { uid?: number; gid?: number }];
@@ -60,9 +65,11 @@ export function describeRaces(times: number, { isHeld }: { isHeld: boolean }): v
 async function race(
   order: { name: string; times: number; isHeld: boolean },
   identity: { uid?: number; gid?: number },
-  { expect }: TestContext,
+  { expect, onTestFinished }: TestContext,
 ): Promise<unknown> {
-  const place = await freshWorkspace();
+  // Tests run side by side here: only the context knows whose end removes the place.
+  const place = await sandboxedWorkspace();
+  onTestFinished(place.remove);
   const { files = {} } = RACES.find(({ name }) => name === order.name) ?? {};
   for (const [file, text] of Object.entries(files)) await place.put(`workspace/${file}`, text);
   for (const file of PERSONAL_FILES) await place.put(file, LOOT);
