@@ -37,7 +37,6 @@ const TRUSTED: Readonly<Record<string, string>> = {
   'local/own-root.ts': 'our package.json',
   'local/config/config-file.ts': 'a text that local/config/json-error.ts has found not too deep',
   'local/config/edit.ts': 'a text that local/config/json-error.ts has found not too deep',
-  'local/config/json-error.ts': 'a string',
   'local/server/projects.ts': "the machine's own file; a schema takes only flat fields",
   'local/state/format.ts': "the machine's own file; a schema takes only flat fields",
   'local/state/upgrade.ts': "the machine's own file; a schema takes only flat fields",
