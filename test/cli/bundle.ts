@@ -15,6 +15,8 @@ const CACHE = join(ROOT, '.build', 'fixtures');
 const SOURCES = ['bin', 'bridge', 'cli', 'client', 'local', 'machine', 'shared'];
 
 mkdirSync(CACHE, { recursive: true });
+// Other users run what is in it, too; the copy of the program makes `.build` for its owner alone.
+chmodSync(join(ROOT, '.build'), 0o755);
 const { dir } = await openBuild({
   cache: CACHE,
   key: keyOf([
@@ -29,7 +31,6 @@ const { dir } = await openBuild({
       'compute-worker': join(ROOT, 'bridge', 'compute', 'worker.ts'),
     };
     await build({ ...describeBundle(ROOT, outdir), entryPoints });
-    // Other users run it, too.
     chmodSync(outdir, 0o755);
   },
 });
