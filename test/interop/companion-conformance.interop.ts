@@ -3,7 +3,7 @@ import { createServer, request } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { OwnCompanion } from '../../bridge/ide/companion/companion.ts';
+import type { CompanionServer } from '../../bridge/ide/companion/companion.ts';
 import { startCompanion, tokenOf } from '../bridge/ide/companion/companions.ts';
 import { type ForeignPackages, installPackages } from './foreign-packages.ts';
 
@@ -24,7 +24,7 @@ const NOT_FOR_A_COMPANION = {
 };
 
 /** The package can send no token, so a proxy adds it. */
-async function openProxy(companion: OwnCompanion): Promise<string> {
+async function openProxy(companion: CompanionServer): Promise<string> {
   const authorization = `Bearer ${tokenOf(companion, 'gemini')}`;
   const { port } = companion;
   const proxy = createServer((incoming, outgoing) => {

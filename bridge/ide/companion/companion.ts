@@ -44,7 +44,7 @@ export interface OwnCompanionOptions {
 }
 
 /** One companion, from its start to `close`. It outlives every CLI that connects, and never writes a file of the workspace. */
-export class OwnCompanion {
+export class CompanionServer {
   readonly #options: OwnCompanionOptions;
   readonly #mcp: typeof import('./mcp-server.ts');
   readonly #files: DiscoveryFiles;
@@ -67,8 +67,8 @@ export class OwnCompanion {
    * Listens on a free port of 127.0.0.1 and writes the discovery files.
    * @throws {LocalError} if a root is no absolute path. Throws the system's error if it cannot listen.
    */
-  static async start(options: OwnCompanionOptions): Promise<OwnCompanion> {
-    const companion = new OwnCompanion(options, await import('./mcp-server.ts'));
+  static async start(options: OwnCompanionOptions): Promise<CompanionServer> {
+    const companion = new CompanionServer(options, await import('./mcp-server.ts'));
     const onVisit = (visit: DoorVisit) => companion.#receive(visit);
     companion.#door = await openFrontDoor({ tokens: companion.#tokens, onVisit });
     companion.#files.announce(companion.#announcement);
@@ -111,7 +111,7 @@ export class OwnCompanion {
 
   /**
    * Tells which folders are open now. A CLI that is connected stays, and the same folders again cost nothing.
-   * @throws {LocalError} as {@link OwnCompanion.start}.
+   * @throws {LocalError} as {@link CompanionServer.start}.
    */
   setRoots(roots: readonly string[]): void {
     const isSame = roots.join('\0') === this.#roots.join('\0');

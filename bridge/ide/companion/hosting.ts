@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { logEvent, logTrouble } from '../../log.ts';
 import { OWN_NAME } from '../discovery/families.ts';
-import { OwnCompanion, type OwnCompanionOptions } from './companion.ts';
+import { CompanionServer, type OwnCompanionOptions } from './companion.ts';
 import { SentContext } from './context.ts';
 import { removeLeftover } from './discovery.ts';
 import { COMPANION_LIMITS } from './limits.ts';
@@ -30,7 +30,7 @@ export class CompanionHost {
   readonly #ended = new AbortController();
   readonly #claim: Disposable | undefined;
   readonly #watching: Promise<void>;
-  #running: { readonly companion: OwnCompanion; readonly startedAt: string } | undefined;
+  #running: { readonly companion: CompanionServer; readonly startedAt: string } | undefined;
   #context: SentContext | undefined;
   /** What was written last. */
   #published = '';
@@ -75,7 +75,7 @@ export class CompanionHost {
 
   async #start(): Promise<void> {
     const { root, stateDir: _, onGuest, ...options } = this.#place;
-    const companion = await OwnCompanion.start({
+    const companion = await CompanionServer.start({
       ...options,
       ide: DRAWBRIDGE,
       roots: [root],

@@ -7,7 +7,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { onTestFinished } from 'vitest';
 import {
-  OwnCompanion,
+  CompanionServer,
   type OwnCompanionOptions,
 } from '../../../../bridge/ide/companion/companion.ts';
 import type { DiffOutcome } from '../../../../bridge/ide/companion/diffs.ts';
@@ -35,7 +35,7 @@ export async function startCompanion(options: Partial<OwnCompanionOptions> = {})
   const root = temporaryFolder();
   const shown: Shown[] = [];
   const guests: string[] = [];
-  const companion = await OwnCompanion.start({
+  const companion = await CompanionServer.start({
     roots: [root],
     ide: { name: 'vim', displayName: 'Vim' },
     onDiff: (diff, signal) => {
@@ -52,7 +52,7 @@ export async function startCompanion(options: Partial<OwnCompanionOptions> = {})
 }
 
 /** The key that a family's CLI reads in its file. */
-export function tokenOf(companion: OwnCompanion, family: Family): string {
+export function tokenOf(companion: CompanionServer, family: Family): string {
   const folder = family === 'gemini' ? 'gemini' : '.qwen';
   const [, file = '{}'] =
     Object.entries(companion.discoveryFiles).find(([path]) => path.includes(folder)) ?? [];
@@ -65,7 +65,7 @@ interface ConnectOptions {
 }
 
 export function connect(
-  companion: OwnCompanion,
+  companion: CompanionServer,
   { family = 'gemini', client }: ConnectOptions = {},
 ) {
   return connectTo(companion.port, tokenOf(companion, family), client);
@@ -127,7 +127,7 @@ export function openRequest(
 }
 
 /** A session without the SDK's client, which would open a stream by itself. */
-export async function openSession(companion: OwnCompanion, protocolVersion = '2025-06-18') {
+export async function openSession(companion: CompanionServer, protocolVersion = '2025-06-18') {
   const headers = {
     authorization: `Bearer ${tokenOf(companion, 'gemini')}`,
     accept: 'application/json, text/event-stream',

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { OwnCompanion } from '../../../../bridge/ide/companion/companion.ts';
+import { CompanionServer } from '../../../../bridge/ide/companion/companion.ts';
 import { removeLeftover } from '../../../../bridge/ide/companion/discovery.ts';
 import { discover } from '../../../../bridge/ide/discovery/discover.ts';
 import { connect, newPlace, startCompanion, tokenOf } from './companions.ts';
@@ -153,7 +153,7 @@ it.each(['', 'relative', 'absolute'])(
     const environment = { HOME: home, TMPDIR: temporaryFolder, QWEN_HOME: qwenHome };
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
     onTestFinished(() => void vi.unstubAllEnvs());
-    const companion = await OwnCompanion.start({
+    const companion = await CompanionServer.start({
       ...{ roots: [], ide: { name: 'vim', displayName: 'Vim' } },
       onDiff: async () => ({ decision: 'rejected' }),
     });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { OwnCompanion } from '../../../../bridge/ide/companion/companion.ts';
+import { CompanionServer } from '../../../../bridge/ide/companion/companion.ts';
 import { newDeferred } from '../../../../machine/deferred.ts';
 import { connect, newPlace } from './companions.ts';
 import { activate, type Editor } from './editor-plugin.ts';
@@ -51,9 +51,9 @@ function newEditor() {
 
 /** The plugin with its companion, whose discovery files lie in a folder of the test. */
 async function startPlugin(editor: Editor) {
-  const start = OwnCompanion.start.bind(OwnCompanion);
-  let started: OwnCompanion | undefined;
-  const spy = vi.spyOn(OwnCompanion, 'start').mockImplementation(async (options) => {
+  const start = CompanionServer.start.bind(CompanionServer);
+  let started: CompanionServer | undefined;
+  const spy = vi.spyOn(CompanionServer, 'start').mockImplementation(async (options) => {
     started = await start({ ...options, discovery: newPlace() });
     return started;
   });

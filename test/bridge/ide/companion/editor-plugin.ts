@@ -1,5 +1,5 @@
 /** A plugin that makes an editor the IDE of Gemini CLI and Qwen Code. docs/companion.md shows this file. */
-import { OwnCompanion } from '../../../../bridge/ide/companion/companion.ts';
+import { CompanionServer } from '../../../../bridge/ide/companion/companion.ts';
 
 /** What the plugin needs of its editor. */
 export interface Editor {
@@ -37,7 +37,7 @@ interface DiffView {
 
 /** Returns what ends the plugin. */
 export async function activate(editor: Editor): Promise<() => Promise<void>> {
-  const companion = await OwnCompanion.start({
+  const companion = await CompanionServer.start({
     roots: editor.folders(),
     ide: { name: editor.name.toLowerCase(), displayName: editor.name },
     onDiff: async ({ filePath, newContent }, signal) => {
