@@ -89,7 +89,17 @@ async function openCopy(root, place, isClone) {
 }
 
 /** Files that change what is built of a clone. */
-const SOURCE_FOLDERS = ['bin', 'bridge', 'cli', 'client', 'local', 'machine', 'shared', 'worker'];
+const SOURCE_FOLDERS = [
+  'bin',
+  'bridge',
+  'cli',
+  'client',
+  'cursor',
+  'local',
+  'machine',
+  'shared',
+  'worker',
+];
 const OTHER_SOURCES = [
   ...['package-lock.json', 'node_modules/.package-lock.json'],
   ...['tsconfig.base.json', 'wrangler.toml'],

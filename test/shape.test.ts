@@ -132,9 +132,20 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', 'machine', 'bridge/ide/discovery', 'bridge/log.ts'],
     ...['@modelcontextprotocol/sdk', 'node:', 'zod'],
   ],
+  'bridge/mcp/login': [
+    ...['shared', 'machine', 'bridge/mcp', '@modelcontextprotocol/client', 'node:', 'zod'],
+  ],
+  'bridge/mcp/transport': [
+    ...['shared', 'machine', 'bridge/mcp', 'bridge/mcp/login', 'bridge/quarantine'],
+    ...['bridge/sandbox/launch', 'bridge/terminal', '@modelcontextprotocol/client', 'node:'],
+  ],
+  'bridge/mcp/offers': [
+    ...['shared', 'machine', 'bridge/failure.ts', 'bridge/mcp', 'bridge/mcp/transport'],
+    ...['bridge/terminal', 'bridge/tools', '@modelcontextprotocol/client', 'node:', 'zod'],
+  ],
   'bridge/mcp': [
-    ...['shared', 'machine', 'bridge/failure.ts', 'bridge/log.ts', 'bridge/quarantine'],
-    ...['bridge/sandbox/launch', 'bridge/terminal', 'bridge/tools'],
+    ...['shared', 'machine', 'bridge/failure.ts', 'bridge/log.ts', 'bridge/tools'],
+    ...['bridge/mcp/login', 'bridge/mcp/offers', 'bridge/mcp/transport'],
     ...['@modelcontextprotocol/client', 'node:', 'zod'],
   ],
   'bridge/ide/discovery': ['shared', 'machine', 'node:', 'zod'],
@@ -143,7 +154,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'bridge/ide/link': [
     ...['shared', 'machine', 'bridge/admission', 'bridge/ide/discovery', 'bridge/lanes.ts'],
-    ...['bridge/log.ts', 'bridge/mcp', 'bridge/workspace', '@modelcontextprotocol/client', 'node:'],
+    ...['bridge/log.ts', 'bridge/mcp', 'bridge/mcp/transport', 'bridge/workspace'],
+    ...['@modelcontextprotocol/client', 'node:'],
     'zod',
   ],
   'bridge/tunnel': [
@@ -289,7 +301,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['local/state', 'cli/limits.ts', 'cli/target', 'cli/terminal', 'commander', 'node:'],
   ],
   'cli/setup/mcp': [
-    ...['shared', 'client/index.ts', 'machine', 'bridge/mcp', 'local/state', 'cli/limits.ts'],
+    ...['shared', 'client/index.ts', 'machine', 'bridge/mcp', 'bridge/mcp/login'],
+    ...['bridge/mcp/transport', 'local/state', 'cli/limits.ts'],
     ...['cli/target', 'cli/terminal', 'commander', 'node:'],
   ],
   'cli/server': [
@@ -341,7 +354,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...[
       'bench/fuzz',
       'bridge/failure.ts',
-      'bridge/mcp',
+      'bridge/mcp/transport',
       'bridge/quarantine',
       'bridge/sandbox/launch',
       'bridge/terminal',
@@ -387,7 +400,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'worker/reach.ts': ['shared', 'worker/storage'],
   'worker/app.ts': [
     ...['shared', 'hono', 'worker/reach.ts', 'worker/account', 'worker/endpoint.ts'],
-    ...['worker/api', 'worker/api/openapi', 'worker/connect', 'worker/desk', 'worker/openai'],
+    ...[
+      'worker/api',
+      'worker/api/openapi',
+      'cursor/index.ts',
+      'worker/cursor',
+      'worker/desk',
+      'worker/openai',
+    ],
     'worker/health',
   ],
   'worker/index.ts': [
@@ -525,21 +545,20 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'worker/conversation/reading',
     ],
   ],
-  'worker/agents/cursor': [
-    ...['shared', ...EDGE, 'worker/agents', 'worker/desk', 'worker/endpoint.ts', 'worker/account'],
-    ...['worker/conversation/reading', 'worker/follow', 'worker/openai', 'worker/origin.ts'],
-    ...['hono', 'zod'],
+  // Other rooms import only the face of this workspace.
+  'cursor/connect': ['shared', 'worker/words', '@bufbuild/protobuf', 'hono', 'zod'],
+  cursor: ['shared', 'worker/endpoint.ts', 'worker/words', 'hono', 'zod'],
+  'cursor/index.ts': ['cursor', 'cursor/connect'],
+  'worker/cursor': [
+    ...['shared', ...EDGE, 'cursor/index.ts', 'worker/agents', 'worker/desk', 'worker/account'],
+    ...['worker/conversation/reading', 'worker/endpoint.ts', 'worker/follow', 'worker/openai'],
+    ...['worker/origin.ts', 'worker/upstream', 'worker/words', 'cloudflare:', 'hono'],
   ],
+  'worker/words': ['shared', 'worker/env.ts', 'worker/conversation/tape', 'worker/follow'],
   'worker/openai': [
     ...['shared', ...EDGE, 'worker/prompt', 'worker/prompt/escape.ts', 'worker/upstream'],
-    ...['hono', 'openai', 'zod'],
-    ...['worker/conversation/tape', 'worker/account', 'worker/follow', 'worker/desk'],
-    'worker/endpoint.ts',
-  ],
-  'worker/connect': [
-    ...['shared', 'worker/health', 'worker/account', 'worker/upstream', 'worker/follow'],
-    'worker/desk',
-    ...['worker/openai', '@bufbuild/protobuf', 'hono', 'zod'],
+    ...['cloudflare:', 'hono', 'openai', 'zod', 'worker/words'],
+    ...['worker/account', 'worker/follow', 'worker/desk', 'worker/endpoint.ts'],
   ],
   'worker/api': [
     ...['shared', ...EDGE, 'worker/upstream', 'worker/export', 'worker/agents', 'hono', 'zod'],
@@ -547,7 +566,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['worker/account', 'worker/tunnel', 'worker/follow', 'worker/desk', 'worker/endpoint.ts'],
   ],
   'worker/api/openapi': [
-    'worker/agents/cursor',
+    ...['cursor/index.ts', 'worker/cursor'],
     ...['shared', 'worker/endpoint.ts', 'worker/api', 'worker/openai', 'worker/account'],
     ...['hono', 'zod'],
   ],
@@ -590,7 +609,7 @@ it.each([
   ['local/runtime/bundle.ts', ['worker/index.ts'], []],
 ])('counts every folder that a build needs among its sources: %s', (file, entries, others) => {
   const text = readFileSync(join(ROOT, file), 'utf8');
-  const listed = /^const SOURCE_FOLDERS = \[(.*)\];$/m.exec(text)?.[1] ?? '';
+  const listed = /^const SOURCE_FOLDERS = \[([^\]]*)\];$/m.exec(text)?.[1] ?? '';
   const needed = new Set(others);
   const seen = new Set(entries);
   // A set may grow while it is gone through: every file is looked at once.
@@ -645,7 +664,17 @@ function isAllowed(from: string, to: string): boolean {
 }
 
 function sourceFiles(): string[] {
-  const folders = ['shared', 'worker', 'bridge', 'machine', 'local', 'client', 'cli', 'build'];
+  const folders = [
+    'shared',
+    'worker',
+    'bridge',
+    'machine',
+    'local',
+    'client',
+    'cli',
+    'cursor',
+    'build',
+  ];
   return [...folders, 'bench'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts') && !name.startsWith('dist/'))

@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { RegExpRouter } from 'hono/router/reg-exp-router';
 import { Hono } from 'hono/tiny';
+import { CALLS, failedCall, serveCall } from '../cursor/index.ts';
 import { DrawbridgeError, toWireError } from '../shared/errors.ts';
 import { type AppContext, authenticate } from './account/caller.ts';
 import { countRun, limitRate } from './account/rate-limit.ts';
@@ -10,7 +11,7 @@ import { frontPage } from './api/front-page.ts';
 import { observe } from './api/observe.ts';
 import { ENDPOINTS } from './api/openapi/endpoints.ts';
 import { allowOrigins } from './api/origins.ts';
-import { CALLS, failedCall, serveCall } from './connect/service.ts';
+import { chatCoreOf } from './cursor/chat.ts';
 import { dropBody } from './desk/read-text.ts';
 import type { Endpoint, EndpointAccess } from './endpoint.ts';
 import { logEvent } from './health/log.ts';
@@ -36,7 +37,7 @@ for (const endpoint of endpointsFor('open', 'metrics')) serve(endpoint);
 app.use('*', authenticate('user'));
 app.use('*', limitRate);
 for (const endpoint of endpointsFor('user', 'stream')) serve(endpoint);
-for (const path of CALLS.keys()) app.post(path, serveCall);
+for (const path of CALLS.keys()) app.post(path, (c) => serveCall(c, chatCoreOf(c)));
 
 function endpointsFor(...accesses: readonly EndpointAccess[]): readonly Endpoint[] {
   return ENDPOINTS.filter(({ access }) => accesses.includes(access));

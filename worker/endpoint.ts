@@ -1,6 +1,7 @@
 /** The type of an endpoint: its handler, and the description that `/openapi.json` is made from. */
 import type { Context } from 'hono';
 import type * as z from 'zod';
+import { IdempotencyKey } from '../shared/api/requests.ts';
 import type { ErrorCode } from '../shared/errors.ts';
 import type { AppContext } from './account/caller.ts';
 
@@ -55,6 +56,14 @@ export interface Header extends Parameter {
   readonly name: string;
   readonly zod: z.ZodType;
 }
+
+/** The header of requests that begin a response. */
+export const IDEMPOTENCY_KEY: Header = {
+  name: 'Idempotency-Key',
+  description:
+    'Requests with the same key and the same body get the same response, which starts only once. The same key with another body is refused.',
+  zod: IdempotencyKey,
+};
 
 /** One content type of a success. */
 export type AnswerContent =

@@ -5,9 +5,9 @@ import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import type { ToolContext } from '../tools/executor.ts';
 import { CallClock } from './call-clock.ts';
 import { CallFailure } from './call-failure.ts';
-import type { CallOptions, Connection } from './connection.ts';
 import { toElicitResult, toForm } from './elicitation.ts';
 import { MCP_LIMITS } from './limits.ts';
+import type { CallOptions, Connection } from './transport/connection.ts';
 
 /** A request to the server. It ends with the signal of its options. */
 export type CallWork = (connection: Connection, options: CallOptions) => Promise<ToolResult>;

@@ -10,14 +10,14 @@ import { ToolFailure } from '../failure.ts';
 import type { ToolContext, ToolExecutor } from '../tools/executor.ts';
 import { CallFailure, type CallOutcome } from './call-failure.ts';
 import { CallsAtWork, type CallWork } from './calls-at-work.ts';
-import type { ServerSandbox } from './confined.ts';
-import type { Connection } from './connection.ts';
 import { MCP_LIMITS } from './limits.ts';
-import type { Offering } from './lists.ts';
-import { LoginNeeded } from './login-file.ts';
-import { readingTools } from './readable.ts';
+import { LoginNeeded } from './login/login-file.ts';
+import { readingTools } from './offers/readable.ts';
+import { toToolResult } from './offers/tool-result.ts';
 import type { ServerConfig } from './server-list.ts';
-import { toToolResult } from './tool-result.ts';
+import type { ServerSandbox } from './transport/confined.ts';
+import type { Connection } from './transport/connection.ts';
+import type { Offering } from './transport/lists.ts';
 
 export interface ReadyServer {
   readonly state: 'ready';
@@ -185,7 +185,7 @@ export class McpServer {
     signal.addEventListener('abort', onEnded, { once: true });
     let connection: Connection | undefined;
     try {
-      const { connectServer } = await import('./connection.ts');
+      const { connectServer } = await import('./transport/connection.ts');
       connection = await connectServer(this.#config, {
         folder: this.#place.folder,
         workspace: this.#place.workspace,

@@ -10,13 +10,13 @@ import type { McpServerReport } from '../../shared/wire/mcp-servers.ts';
 import { logEvent } from '../log.ts';
 import type { ToolExecutor } from '../tools/executor.ts';
 import type { OfferedTool, Offers } from '../tools/offers.ts';
-import type { ServerSandbox } from './confined.ts';
 import { MCP_LIMITS } from './limits.ts';
-import { loginFileOf } from './login-file.ts';
-import { offeredTools } from './offered-tools.ts';
+import { loginFileOf } from './login/login-file.ts';
+import { offeredTools } from './offers/offered-tools.ts';
 import { reportServers } from './report.ts';
 import { McpServer } from './server.ts';
 import { parseServerList, type ServerConfig, type ServerList } from './server-list.ts';
+import type { ServerSandbox } from './transport/confined.ts';
 
 export interface McpPlace {
   /** Absolute. */

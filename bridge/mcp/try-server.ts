@@ -1,8 +1,8 @@
 /** One start of an MCP server, to show its owner whether it works. */
 import { inOneLine } from '../../shared/text/plain-sight.ts';
-import { type ConnectOptions, connectServer } from './connection.ts';
 import { MCP_LIMITS } from './limits.ts';
 import type { ServerConfig } from './server-list.ts';
+import { type ConnectOptions, connectServer } from './transport/connection.ts';
 
 export interface TriedServer {
   readonly isReady: boolean;

@@ -28,7 +28,7 @@ export async function placeWorker(entry: string, outfile: string): Promise<void>
 }
 
 const PRODUCT = 'worker.js';
-const SOURCE_FOLDERS = ['shared', 'worker'];
+const SOURCE_FOLDERS = ['cursor', 'shared', 'worker'];
 const OTHER_SOURCES = [
   ...['package.json', 'package-lock.json', 'node_modules/.package-lock.json'],
   ...['tsconfig.base.json', 'local/runtime/bundle.ts'],

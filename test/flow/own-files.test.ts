@@ -228,7 +228,17 @@ function cloned(): void {
   }
 }
 
-const SOURCES = ['bin', 'bridge', 'cli', 'client', 'local', 'machine', 'shared', 'worker'];
+const SOURCES = [
+  'bin',
+  'bridge',
+  'cli',
+  'client',
+  'cursor',
+  'local',
+  'machine',
+  'shared',
+  'worker',
+];
 const TREE = { recursive: true };
 
 /** Commands of a bridge that root runs need a workspace of somebody else. */

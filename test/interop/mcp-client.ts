@@ -6,10 +6,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CallFailure } from '../../bridge/mcp/call-failure.ts';
-import { type Connection, connectServer } from '../../bridge/mcp/connection.ts';
 import { toElicitResult, toForm } from '../../bridge/mcp/elicitation.ts';
-import { logIn } from '../../bridge/mcp/login.ts';
-import { LoginNeeded } from '../../bridge/mcp/login-file.ts';
+import { logIn } from '../../bridge/mcp/login/login.ts';
+import { LoginNeeded } from '../../bridge/mcp/login/login-file.ts';
+import { type Connection, connectServer } from '../../bridge/mcp/transport/connection.ts';
 import { askForm } from '../../machine/ask-form.ts';
 
 const given = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}');

@@ -19,9 +19,9 @@ import {
   stopAgent,
 } from '../agents/desk.ts';
 import { deleteConversation } from '../desk/delete.ts';
-import { IDEMPOTENCY_KEY, sentWith } from '../desk/idempotency.ts';
+import { sentWith } from '../desk/idempotency.ts';
 import { parse, parseBody } from '../desk/parse.ts';
-import { describeQuery, type Endpoint, jsonAnswer } from '../endpoint.ts';
+import { describeQuery, type Endpoint, IDEMPOTENCY_KEY, jsonAnswer } from '../endpoint.ts';
 import { accountOf } from '../objects.ts';
 import { reach } from '../reach.ts';
 import { SUBMIT_ERRORS } from './chat.ts';
@@ -50,17 +50,18 @@ const LIST_QUERY = describeQuery({
   },
 });
 
+const COMMON = { tag: 'Agents', access: 'user' } as const;
+
 /** The endpoints of this file. */
 export const AGENT_ENDPOINTS: readonly Endpoint[] = [
   {
+    ...COMMON,
     id: 'createAgent',
     method: 'post',
     path: AGENTS,
-    tag: 'Agents',
     summary: 'Start an agent',
     description:
       'Begins a conversation that works on its own and returns at once. The id is that of the conversation: its documents, events, approvals and questions are found there.',
-    access: 'user',
     rate: 'run',
     headers: [IDEMPOTENCY_KEY],
     body: { schema: AgentRequest, example: { prompt: 'Mend the failing tests.' } },
@@ -72,13 +73,12 @@ export const AGENT_ENDPOINTS: readonly Endpoint[] = [
     },
   },
   {
+    ...COMMON,
     id: 'listAgents',
     method: 'get',
     path: AGENTS,
-    tag: 'Agents',
     summary: 'List agents',
     description: 'The agent that answered last comes first.',
-    access: 'user',
     query: LIST_QUERY,
     answers: [jsonAnswer(200, 'A page of the list.', AgentList)],
     errors: ['INVALID_CURSOR'],
@@ -90,39 +90,36 @@ export const AGENT_ENDPOINTS: readonly Endpoint[] = [
     },
   },
   {
+    ...COMMON,
     id: 'getAgent',
     method: 'get',
     path: `${AGENTS}/{id}`,
-    tag: 'Agents',
     summary: 'Get an agent as it is now',
-    access: 'user',
     params: PARAMS,
     answers: [jsonAnswer(200, 'The agent.', Agent)],
     errors: ['NOT_FOUND'],
     handle: async (c) => c.json(await readAgent(c.env, callerOf(c))),
   },
   {
+    ...COMMON,
     id: 'listDeliveries',
     method: 'get',
     path: `${AGENTS}/{id}/deliveries`,
-    tag: 'Agents',
     summary: 'List what its webhook got',
     description: 'The newest event comes first. Old ones are forgotten.',
-    access: 'user',
     params: PARAMS,
     answers: [jsonAnswer(200, 'The events.', WebhookDeliveries)],
     errors: ['NOT_FOUND'],
     handle: async (c) => c.json(await readDeliveries(c.env, callerOf(c))),
   },
   {
+    ...COMMON,
     id: 'followUpAgent',
     method: 'post',
     path: `${AGENTS}/{id}/followup`,
-    tag: 'Agents',
     summary: 'Give an agent more to do',
     description:
       'Sends a message to its conversation and returns at once. A message to the conversation itself does the same.',
-    access: 'user',
     rate: 'run',
     headers: [IDEMPOTENCY_KEY],
     params: PARAMS,
@@ -135,51 +132,23 @@ export const AGENT_ENDPOINTS: readonly Endpoint[] = [
       return c.json(await readAgent(c.env, caller));
     },
   },
-  {
-    id: 'stopAgent',
-    method: 'post',
-    path: `${AGENTS}/{id}/stop`,
-    tag: 'Agents',
+  changing('stop', stopAgent, {
     summary: 'Stop an agent',
     description:
       'Cancels the response at work and the messages that wait. An agent that has ended does not change.',
-    access: 'user',
-    params: PARAMS,
-    answers: [jsonAnswer(200, 'The agent.', Agent)],
-    errors: ['NOT_FOUND'],
-    handle: async (c) => c.json(await stopAgent(c.env, callerOf(c))),
-  },
-  {
-    id: 'archiveAgent',
-    method: 'post',
-    path: `${AGENTS}/{id}/archive`,
-    tag: 'Agents',
+  }),
+  changing('archive', (env, caller) => archiveAgent(env, caller, true), {
     summary: 'Stop an agent and put it away',
-    access: 'user',
-    params: PARAMS,
-    answers: [jsonAnswer(200, 'The agent.', Agent)],
-    errors: ['NOT_FOUND'],
-    handle: async (c) => c.json(await archiveAgent(c.env, callerOf(c), true)),
-  },
-  {
-    id: 'unarchiveAgent',
-    method: 'post',
-    path: `${AGENTS}/{id}/unarchive`,
-    tag: 'Agents',
+  }),
+  changing('unarchive', (env, caller) => archiveAgent(env, caller, false), {
     summary: 'Bring an archived agent back',
-    access: 'user',
-    params: PARAMS,
-    answers: [jsonAnswer(200, 'The agent.', Agent)],
-    errors: ['NOT_FOUND'],
-    handle: async (c) => c.json(await archiveAgent(c.env, callerOf(c), false)),
-  },
+  }),
   {
+    ...COMMON,
     id: 'deleteAgent',
     method: 'delete',
     path: `${AGENTS}/{id}`,
-    tag: 'Agents',
     summary: 'Delete an agent with its conversation',
-    access: 'user',
     params: PARAMS,
     answers: [{ status: 204, description: 'The agent is deleted.' }],
     errors: ['NOT_FOUND'],
@@ -191,3 +160,22 @@ export const AGENT_ENDPOINTS: readonly Endpoint[] = [
     },
   },
 ];
+
+/** A change without a body, which answers with the agent as it is then. */
+function changing(
+  verb: 'stop' | 'archive' | 'unarchive',
+  change: typeof stopAgent,
+  described: Pick<Endpoint, 'summary' | 'description'>,
+): Endpoint {
+  return {
+    ...COMMON,
+    ...described,
+    id: `${verb}Agent`,
+    method: 'post',
+    path: `${AGENTS}/{id}/${verb}`,
+    params: PARAMS,
+    answers: [jsonAnswer(200, 'The agent.', Agent)],
+    errors: ['NOT_FOUND'],
+    handle: async (c) => c.json(await change(c.env, callerOf(c))),
+  };
+}

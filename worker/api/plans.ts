@@ -3,9 +3,8 @@
 import { PlanExecution, PlanFileExecution, PlanSave } from '../../shared/api/requests.ts';
 import { DocumentId } from '../../shared/ids.ts';
 import { Plan, PlanEdit } from '../../shared/wire/plans.ts';
-import { IDEMPOTENCY_KEY } from '../desk/idempotency.ts';
 import { parseBody, parseId } from '../desk/parse.ts';
-import { type Endpoint, jsonAnswer } from '../endpoint.ts';
+import { type Endpoint, IDEMPOTENCY_KEY, jsonAnswer } from '../endpoint.ts';
 import { conversationOf } from '../objects.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
 import { reach } from '../reach.ts';

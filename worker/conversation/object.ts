@@ -17,7 +17,6 @@ import { TRACE_HEADER } from '../../shared/wire/trace.ts';
 import type { GuestCall, ToolResult } from '../../shared/wire/tunnel.ts';
 import type { Env } from '../env.ts';
 import { logEvent } from '../health/log.ts';
-import { noteConversation } from '../health/open.ts';
 import { type Outcome, toOutcome, unwrap } from '../outcome.ts';
 import type {
   ApprovalAsked,
@@ -256,9 +255,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
         return serveRead(this.#partsFor(caller), wanted);
       }
       const wanted = parseFollowRequest(url);
-      const answer = serveFollower(this.#partsFor(wanted.caller), this.#followers, wanted);
-      this.#note();
-      return answer;
+      return serveFollower(this.#partsFor(wanted.caller), this.#followers, wanted);
     } catch (error) {
       // A reader asks again when the object dies under the request, so it gets the exception. A follower gets an error
       // response, because it would retry for long.
@@ -279,7 +276,6 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
 
   override webSocketClose(socket: WebSocket): void {
     this.#followers.detach(socket);
-    this.#note();
     socket.close();
   }
 
@@ -304,7 +300,6 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
 
   /** Ends every run and stops the alarm first, so that work under way cannot write after the deletion. */
   async #erase({
-    row,
     log,
     runner,
     deadlines,
@@ -326,7 +321,6 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
         watch.tell('run_unended', run, { error }); // A run that fails to end must not prevent the deletion.
       }
     }
-    noteConversation(row.id, null);
     await agent?.worktree?.remove();
     await this.ctx.storage.deleteAll();
     await Promise.all([listing.settled(), waits.report()]);
@@ -349,21 +343,6 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
         if (this.#parts) await this.#erase(this.#parts);
       },
       onOver: (isGone) => this.#over(isGone),
-      onChange: () => this.#note(),
-    });
-  }
-
-  /** Tells the metrics what is open here. */
-  #note(): void {
-    if (!this.#parts) return;
-    const { row, log, recorder } = this.#parts;
-    const { phase } = log;
-    const isWaiting = recorder.response?.status === 'waiting';
-    const isAtWork = phase.type === 'asking' || phase.type === 'awaiting_tools';
-    noteConversation(row.id, {
-      followers: this.#followers.count,
-      queued: log.open.filter(({ status }) => status === 'queued').length,
-      state: isAtWork ? (isWaiting ? 'waiting' : phase.type) : null,
     });
   }
 

@@ -49,8 +49,6 @@ export interface ObjectGround extends Pick<RunDeps, 'onEnd'> {
   readonly onExpiry: () => Promise<void>;
   /** Called when nobody waits for a subagent's conversation any more; `isGone` if its parent was deleted. */
   readonly onOver: (isGone: boolean) => void;
-  /** Called after each step of a run. Must not throw. */
-  readonly onChange: () => void;
   readonly env: Env;
   readonly storage: DurableObjectStorage;
   readonly store: ConversationStore;
@@ -63,7 +61,7 @@ export interface ObjectGround extends Pick<RunDeps, 'onEnd'> {
 export function assembleParts(
   row: ConversationRow,
   isStored: boolean,
-  { env, storage, store, followers, meter, onEnd, onExpiry, onOver, onChange }: ObjectGround,
+  { env, storage, store, followers, meter, onEnd, onExpiry, onOver }: ObjectGround,
 ) {
   const { id: conversationId, owner: account, bridge: bridgeId } = row;
   const log = new RunLog(store.runs, isStored);
@@ -98,10 +96,7 @@ export function assembleParts(
       message: listing.row.title,
     }),
     onEnd,
-    onStep: () => {
-      parentLink?.tell();
-      onChange();
-    },
+    onStep: () => parentLink?.tell(),
     advanceSubagents: () => children.advance(),
     recallSubagents: (left) => children.recall(left),
     advance: () => runner.advance(),

@@ -4,8 +4,9 @@ import { DrawbridgeError, type WireError } from '../../shared/errors.ts';
 import { parseResponseId } from '../../shared/ids.ts';
 import type { ChatResponse } from '../../shared/wire/documents.ts';
 import type { StreamEvent } from '../../shared/wire/events.ts';
-import { answerOf, foldEvent, isWaiting, newResponse } from '../../shared/wire/fold.ts';
+import { answerOf, isWaiting } from '../../shared/wire/fold.ts';
 import { readWhole } from '../conversation/reading/requests.ts';
+import { ResponseFold } from '../conversation/tape/response-fold.ts';
 import type { Env } from '../env.ts';
 import { unavailable } from '../reach.ts';
 import { type Attached, attachAgain, attachFirst, type Followed, listen } from './attach.ts';
@@ -60,29 +61,27 @@ async function readAnswer(env: Env, { caller, responseId }: Followed): Promise<C
 }
 
 class FoldedAnswer {
-  response: ChatResponse | null = null;
+  readonly #fold = new ResponseFold();
   isDone = false;
 
-  readonly #open = new Set<string>();
+  get response(): ChatResponse | null {
+    return this.#fold.response;
+  }
 
   /** Whether the run only waits for a person: every open document holds a question. */
   get isWaiting(): boolean {
-    const { response } = this;
+    const { response, openDocuments } = this.#fold;
     if (response?.status !== 'waiting') return false;
     return response.documents.every(
-      (document) => !this.#open.has(document.id) || isWaiting(document),
+      (document) => !openDocuments.has(document.id) || isWaiting(document),
     );
   }
 
   see(events: readonly StreamEvent[]): void {
     for (const event of events) {
-      if (event.type === 'response_start') this.response = newResponse(event.response);
-      if (event.type === 'snapshot' && event.snapshot.scope === 'response') {
-        this.response = event.snapshot.response;
-      }
-      if (this.response) foldEvent(this.response, event);
-      if (event.type === 'document_start') this.#open.add(event.document.id);
-      if (event.type === 'document_end') this.#open.delete(event.documentId);
+      if (event.type === 'snapshot') {
+        if (event.snapshot.scope === 'response') this.#fold.response = event.snapshot.response;
+      } else if (event.type !== 'heartbeat') this.#fold.see(event);
       this.isDone ||= event.type === 'done';
     }
   }

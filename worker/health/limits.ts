@@ -1,5 +1,4 @@
 /** The limits of logs and metrics. */
-import { DAY } from '../../shared/units.ts';
 
 /** The limits of a line of the log. */
 export const LOG_LIMITS = {
@@ -15,6 +14,4 @@ export const METRIC_LIMITS = {
   maxSeries: 200,
   /** Characters of a label's value. */
   maxLabelChars: 80,
-  /** A conversation or a tunnel that was not heard of for so long counts no more: its object went elsewhere. */
-  maxSilentMs: DAY,
 } as const;

@@ -1,5 +1,4 @@
 /** What this isolate counts for `GET /metrics`. docs/observability.md explains each metric. */
-import { openConversations, openTunnels } from './open.ts';
 import { Counter, Gauge, Histogram } from './series.ts';
 
 /** The content type of {@link formatMetrics}. */
@@ -9,6 +8,9 @@ export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 const QUICK = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10] as const;
 /** From a small model's first token to a long command. */
 const SLOW = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900] as const;
+
+/** By the ids of their objects, which can sleep while they are connected. */
+export const connectedTunnels = new Set<string>();
 
 /** All metrics, in the order in which they are told. */
 export const metrics = {
@@ -39,42 +41,11 @@ export const metrics = {
     SLOW,
   ),
   errors: new Counter('errors_total', 'Errors by place and code.'),
-  conversations: new Gauge(
-    'open_conversations',
-    'Conversations with a follower, or with a run that has not ended.',
-    () => [[{}, openConversations().length]],
-  ),
-  followers: new Gauge('followers', 'Connected readers of conversations.', () => [
-    [{}, sum(openConversations().map(({ followers }) => followers))],
-  ]),
-  openRuns: new Gauge('open_runs', 'Runs that have not ended, by state.', () =>
-    RUN_STATES.map((state) => [
-      { state },
-      openConversations().filter((open) => open.state === state).length,
-    ]),
-  ),
-  queue: new Gauge('queued_runs', 'Runs that wait for their turn.', () => [
-    [{}, sum(openConversations().map(({ queued }) => queued))],
-  ]),
-  tunnels: new Gauge('bridges_connected', 'Connected bridges.', () => [
-    [{}, openTunnels().filter(({ isConnected }) => isConnected).length],
-  ]),
-  inFlight: new Gauge(
-    'bridge_calls_in_flight',
-    'Tool calls that bridges have, or wait for.',
-    () => [[{}, sum(openTunnels().map(({ calls }) => calls))]],
-  ),
+  bridges: new Gauge('bridges_connected', 'Connected bridges.', () => connectedTunnels.size),
 } as const;
-
-/** The states of a run at work. `waiting`: for a person. */
-const RUN_STATES = ['asking', 'awaiting_tools', 'waiting'] as const;
 
 export function formatMetrics(): string {
   return Object.values(metrics)
     .map((metric) => metric.format())
     .join('');
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

@@ -46,15 +46,15 @@ export class Counter extends Metric {
 /** Computed when it is read. */
 export class Gauge extends Metric {
   protected readonly type = 'gauge';
-  readonly #read: () => readonly (readonly [Labels, number])[];
+  readonly #read: () => number;
 
-  constructor(name: string, help: string, read: () => readonly (readonly [Labels, number])[]) {
+  constructor(name: string, help: string, read: () => number) {
     super(name, help);
     this.#read = read;
   }
 
   protected override lines(name: string): string[] {
-    return this.#read().map(([labels, value]) => sample(name, formatLabels(labels), value));
+    return [sample(name, '', this.#read())];
   }
 }
 

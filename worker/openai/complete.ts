@@ -1,4 +1,5 @@
 /** Turns a request in OpenAI's shape into a run, and the run into a completion. */
+import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
 import { SECOND } from '../../shared/units.ts';
 import type { ChatResponse } from '../../shared/wire/documents.ts';
@@ -9,10 +10,11 @@ import { foldAnswer } from '../follow/fold-answer.ts';
 import { SSE_HEADERS } from '../follow/sse-writer.ts';
 import { logEvent } from '../health/log.ts';
 import { resolveModel } from '../upstream/models.ts';
+import { endingOf, type Failure, LOST } from '../words/ending.ts';
+import { renderWords } from '../words/markdown.ts';
 import { type CompletionHead, newCompletion } from './completion.ts';
-import { endingOf, type Failure, failureOfRequest, LOST } from './errors.ts';
+import { errorBody, failureOfRequest } from './errors.ts';
 import { answerHeld, toResponse, type WholeAnswer } from './held-answer.ts';
-import { renderWords } from './markdown.ts';
 import { type CompletionRequest, ignoredIn, toChatRequest } from './request.ts';
 import { streamCompletion } from './stream.ts';
 
@@ -69,13 +71,12 @@ async function answerWhole(c: Context<AppContext>, completing: Completing): Prom
   const gone = new AbortController();
   const signal = AbortSignal.any([c.req.raw.signal, gone.signal]);
   const answering = foldAnswer(signal, c.env, submitted, false);
-  const waitUntil = (promise: Promise<void>) => c.executionCtx.waitUntil(promise);
   waitUntil(answering.then(() => undefined, giveUp));
   const whole = answering.then(
     (response) => toWhole(response, completing),
     (error) => failed(lossOf(error, signal, completing), completing),
   );
-  return await answerHeld(whole, completing.headers, { gone, signal, waitUntil });
+  return await answerHeld(whole, completing.headers, { gone, signal });
 }
 
 function toWhole(response: ChatResponse, completing: Completing): WholeAnswer {
@@ -102,9 +103,7 @@ async function answerStreamed(
   withUsage: boolean,
 ): Promise<Response> {
   const { submitted, head, headers, giveUp } = completing;
-  const waitUntil = (promise: Promise<void>) => c.executionCtx.waitUntil(promise);
-  const streaming = { head, withUsage, giveUp, waitUntil };
-  const opening = streamCompletion(c.req.raw, c.env, submitted, streaming);
+  const opening = streamCompletion(c.req.raw, c.env, submitted, { head, withUsage, giveUp });
   waitUntil(opening.then(() => undefined, giveUp));
   const stream = await opening;
   if (!(stream instanceof ReadableStream)) return toResponse(failed(stream, completing));
@@ -114,9 +113,9 @@ async function answerStreamed(
 }
 
 /** Tells the client not to retry: the run has already repeated its requests to the model server. */
-function failed({ status, error }: Failure, { headers: known }: Completing): WholeAnswer {
+function failed(failure: Failure, { headers: known }: Completing): WholeAnswer {
   const headers = { ...known, 'x-should-retry': 'false' };
-  return { status, body: { error }, headers };
+  return { status: failure.status, body: errorBody(failure), headers };
 }
 
 function headersOf(

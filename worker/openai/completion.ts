@@ -2,7 +2,8 @@
 import type { ChatCompletion, ChatCompletionChunk } from 'openai/resources/chat/completions';
 import type { CompletionUsage } from 'openai/resources/completions';
 import type { Usage } from '../../shared/wire/documents.ts';
-import type { Words } from './markdown.ts';
+import type { FinishReason } from '../words/ending.ts';
+import type { Words } from '../words/markdown.ts';
 
 /** The fields that every chunk of a completion repeats. Only `model` may change, if a fallback takes over. */
 export interface CompletionHead {
@@ -13,9 +14,6 @@ export interface CompletionHead {
   /** The model that answers: the requested one or a fallback. */
   readonly model: string;
 }
-
-/** OpenAI's finish reasons, without those for tools of the client. */
-export type FinishReason = 'stop' | 'length' | 'content_filter';
 
 /** `reasoning_content` is the name of DeepSeek's API, which most clients know. */
 type Delta = ChatCompletionChunk.Choice.Delta & { reasoning_content?: string };

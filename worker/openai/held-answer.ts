@@ -1,4 +1,5 @@
 /** Sends an answer in one piece, and notices a client that leaves before it is complete. */
+import { waitUntil } from 'cloudflare:workers';
 import { FOLLOW_LIMITS } from '../follow/limits.ts';
 import { SseWriter } from '../follow/sse-writer.ts';
 
@@ -14,8 +15,6 @@ export interface Holding {
   readonly gone: AbortController;
   /** Aborts with the request, and with `gone`. */
   readonly signal: AbortSignal;
-  /** Keeps the process alive for a promise after the end of the request. */
-  readonly waitUntil: (promise: Promise<void>) => void;
 }
 
 /**
@@ -31,7 +30,7 @@ export async function answerHeld(
   const early = await Promise.race([answering, held()]);
   if (early) return toResponse(early);
   const writer = new SseWriter();
-  holding.waitUntil(trickle(answering, writer, holding));
+  waitUntil(trickle(answering, writer, holding));
   return new Response(writer.readable, { headers: { ...headers, ...JSON_HEADERS } });
 }
 

@@ -22,7 +22,7 @@ import {
 } from '../../shared/wire/tunnel.ts';
 import type { Env } from '../env.ts';
 import { logEvent } from '../health/log.ts';
-import { noteTunnel } from '../health/open.ts';
+import { connectedTunnels } from '../health/metrics.ts';
 import { accountOf, conversationOf } from '../objects.ts';
 import { type Outcome, toOutcome } from '../outcome.ts';
 import type {
@@ -110,7 +110,6 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
       if (this.#store.insertCall(call, waiting)) rows += socket ? 2 : 3;
       sendFrame(socket, { type: 'call', call });
     }
-    this.#noteCalls();
     if (socket || isPatient) return rows;
     return rows + (await this.#wakeAt(now + calls.length + RUN_LIMITS.bridgeGraceMs));
   }
@@ -126,7 +125,6 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
       const isKnown = this.#begun.delete(callId) || open?.delivered;
       if (isKnown) sendFrame(socket, { type: 'cancel', callId });
     }
-    this.#noteCalls();
   }
 
   answer(account: string, answer: ApprovalAnswer): Promise<Outcome<number>> {
@@ -184,7 +182,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     const { account, bridgeId: bridge, state } = attachmentOf(socket);
     if (state !== 'welcomed') return;
     logEvent('bridge_disconnected', { account, bridge, status: code });
-    noteTunnel(String(this.ctx.id), { isConnected: this.#socket.inUse() !== null });
+    if (!this.#socket.inUse()) connectedTunnels.delete(String(this.ctx.id));
   }
 
   /**
@@ -316,7 +314,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     const { account, bridgeId: bridge } = attachmentOf(socket);
     logEvent('bridge_connected', { account, bridge });
     const open = this.#store.readCalls();
-    noteTunnel(String(this.ctx.id), { isConnected: true, calls: open.length });
+    connectedTunnels.add(String(this.ctx.id));
     const isOver = ({ cancelled, atMs }: OpenCall) =>
       cancelled || wasTakenBack(this.env, atMs, Date.now());
     const calls = open.filter((each) => !isOver(each)).map(({ call }) => call);
@@ -474,11 +472,6 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     await conversationOf(this.env, open.call).settle(open.call.callId, result);
     this.#store.deleteCall(open.call.callId);
     this.#markOver(open.call.callId);
-    this.#noteCalls();
-  }
-
-  #noteCalls(): void {
-    noteTunnel(String(this.ctx.id), { calls: this.#store.countCalls() });
   }
 
   #markOver(callId: string): void {

@@ -146,11 +146,6 @@ export class TunnelStore {
       : [];
   }
 
-  countCalls(): number {
-    if (!this.#exists) return 0;
-    return this.#sql.exec<{ open: number }>('select count(*) as open from calls').one().open;
-  }
-
   readCall(callId: string): OpenCall | null {
     const row = this.#sql.exec<CallRow>('select * from calls where id = ?', callId).toArray()[0];
     return row ? parseCall(row) : null;

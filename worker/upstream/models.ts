@@ -2,18 +2,13 @@
 
 import type { ModelInfo, ModelList } from '../../shared/api/listings.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
-import {
-  DEFAULT_DIALECT,
-  type ModelDialect,
-  PROVIDERS,
-  serverOf,
-} from '../../shared/settings/dialects.ts';
+import { type ModelDialect, serverOf } from '../../shared/settings/dialects.ts';
 import {
   chats,
-  type ModelEntry,
+  ModelEntry,
   type ModelPrices,
   type ModelRole,
-  ModelSwitches,
+  type ModelSwitches,
   type ModelTable,
   parseModelTable,
 } from '../../shared/settings/models.ts';
@@ -80,9 +75,9 @@ export function resolveTarget(model: string, env: ModelEnv): ModelTarget {
   const table = readTable(env);
   const entry = table?.find(({ id }) => id === model);
   if (entry) return targetOf(entry, env);
-  const baseUrl = passThroughUrl(env, table);
-  if (table && !baseUrl) throw unknownModel(model, table);
-  return baseUrl ? passThrough(model, baseUrl, env) : DEMO;
+  if (passesThrough(env, table)) return passThrough(model, env);
+  if (table) throw unknownModel(model, table);
+  return DEMO;
 }
 
 /**
@@ -91,7 +86,7 @@ export function resolveTarget(model: string, env: ModelEnv): ModelTarget {
  */
 export function resolveModel(requested: string | undefined, env: ModelEnv): string {
   const table = readTable(env);
-  if (!table && !passThroughUrl(env, table)) return DEMO_MODEL;
+  if (!table && !passesThrough(env, table)) return DEMO_MODEL;
   const model = requested ?? defaultModel(env, table);
   if (!model) {
     throw new DrawbridgeError(
@@ -133,18 +128,19 @@ export function modelsOfRun(model: string, env: ModelEnv): string[] {
  */
 export function listModels(env: ModelEnv): ModelList {
   const table = readTable(env);
-  const passesThrough = passThroughUrl(env, table) !== null;
-  if (!table && !passesThrough) {
+  const isOpen = passesThrough(env, table);
+  if (!table && !isOpen) {
     const demo = { id: DEMO_MODEL, isDefault: true, takesImages: false };
-    return { items: [demo], passesThrough };
+    return { items: [demo], passesThrough: isOpen };
   }
   const first = defaultModel(env, table);
   const listed = (table ?? []).map((entry) => infoOf(entry, first));
-  if (!first || !passesThrough || listed.some(({ id }) => id === first)) {
-    return { items: listed, passesThrough };
+  if (!first || !isOpen || listed.some(({ id }) => id === first)) {
+    return { items: listed, passesThrough: isOpen };
   }
   const { takesImages } = resolveTarget(first, env);
-  return { items: [...listed, { id: first, isDefault: true, takesImages }], passesThrough };
+  const items = [...listed, { id: first, isDefault: true, takesImages }];
+  return { items, passesThrough: isOpen };
 }
 
 /** The table, or null if `MODELS` is not set. Parsed again only if the text changes. */
@@ -157,11 +153,8 @@ export function readTable({ MODELS: text }: ModelEnv): ModelTable | null {
 let parsed: { readonly text: string; readonly table: ModelTable } | null = null;
 
 /** With a table, names outside it need OPENAI_BASE_URL: OPENAI_API_KEY alone may be meant for the table's models. */
-function passThroughUrl(env: ModelEnv, table: ModelTable | null): string | null {
-  return (
-    env.OPENAI_BASE_URL ||
-    (!table && env.OPENAI_API_KEY ? PROVIDERS[DEFAULT_DIALECT].baseUrl : null)
-  );
+function passesThrough(env: ModelEnv, table: ModelTable | null): boolean {
+  return Boolean(env.OPENAI_BASE_URL || (!table && env.OPENAI_API_KEY));
 }
 
 function defaultModel(env: ModelEnv, table: ModelTable | null): string | undefined {
@@ -197,23 +190,13 @@ function keyOf(entry: ModelEntry, keyName = '', env: ModelEnv): string | null {
   );
 }
 
-function passThrough(model: string, baseUrl: string, env: ModelEnv): ServerTarget {
+function passThrough(model: string, env: ModelEnv): ServerTarget {
   const textOnly = (env.TEXT_ONLY_MODELS ?? '').split(',').map((name) => name.trim());
-  return {
-    kind: 'server',
-    dialect: DEFAULT_DIALECT,
-    baseUrl: withoutSlash(baseUrl),
-    apiKey: env.OPENAI_API_KEY || null,
-    upstreamId: model,
-    // A model that is not listed as text-only gets images.
-    takesImages: !textOnly.includes(model),
-    contextWindow: undefined,
-    maxOutputTokens: undefined,
-    prices: undefined,
-    switches: NO_SWITCHES,
-    secrets: secretsOf(env),
-  };
+  // A model that is not listed as text-only gets images.
+  return targetOf({ ...PASSED_ON, id: model, takesImages: !textOnly.includes(model) }, env);
 }
+
+const PASSED_ON = ModelEntry.parse({ id: 'any' });
 
 function secretsOf(env: ModelEnv): string[] {
   const table = readTable(env) ?? [];
@@ -224,8 +207,6 @@ function secretsOf(env: ModelEnv): string[] {
     ...addresses.flatMap((address) => secretsInUrl(address ?? '')),
   ].filter((secret) => typeof secret === 'string');
 }
-
-const NO_SWITCHES = ModelSwitches.parse({});
 
 function withoutSlash(url: string): string {
   return url.replace(/\/+$/, '');

@@ -7,7 +7,7 @@ import { REQUEST_LIMITS } from '../../../shared/limits.ts';
 import { nameInLine, shorten } from '../../../shared/text/plain-sight.ts';
 import type { Metadata } from '../../../shared/wire/documents.ts';
 import { CallFailure } from '../../mcp/call-failure.ts';
-import type { Connection } from '../../mcp/connection.ts';
+import type { Connection } from '../../mcp/transport/connection.ts';
 import type { Candidate } from '../discovery/candidate.ts';
 import type { LinkLimits } from './limits.ts';
 import { createLocalFetch } from './local-fetch.ts';
@@ -215,7 +215,7 @@ async function openConnection(
   const { maxMessageBytes } = limits;
   const fetch = createLocalFetch({ port, maxMessageBytes, onBytes, onStreamEnd: end });
   // Loading the SDK takes its time, which is not the companion's.
-  const { connectServer } = await import('../../mcp/connection.ts');
+  const { connectServer } = await import('../../mcp/transport/connection.ts');
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), limits.connectMs);
   try {

@@ -13,9 +13,9 @@ export async function logInAt(
 ): Promise<void> {
   if (!('url' in config))
     throw new LocalError('refused', `${name} is a program: it needs no login.`);
-  const { withVariables } = await import('../../../bridge/mcp/variables.ts');
-  const { logIn } = await import('../../../bridge/mcp/login.ts');
-  const { loginFileOf } = await import('../../../bridge/mcp/login-file.ts');
+  const { withVariables } = await import('../../../bridge/mcp/transport/variables.ts');
+  const { logIn } = await import('../../../bridge/mcp/login/login.ts');
+  const { loginFileOf } = await import('../../../bridge/mcp/login/login-file.ts');
   const terminal = openTerminal(process, process.env);
   const filled = withVariables(config, { workspace: '', environment: process.env });
   const isDone = await logIn(filled, {

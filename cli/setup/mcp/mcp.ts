@@ -126,7 +126,7 @@ async function addServer(name: string, command: string[], options: AddOptions): 
   await changeServerFile(file, name, stored);
   const terminal = openTerminal(process, process.env);
   terminal.write(`${servers.has(name) ? 'Replaced' : 'Added'} ${lineOf(name, config.data)}\n`);
-  const { variablesIn } = await import('../../../bridge/mcp/variables.ts');
+  const { variablesIn } = await import('../../../bridge/mcp/transport/variables.ts');
   const names = variablesIn(config.data);
   if (names.length > 0)
     terminal.write(`It gets ${names.map(inLine).join(', ')} of the environment of the bridge.\n`);
@@ -146,7 +146,7 @@ async function whyNotRunning(
   { file, workspace }: { readonly file: string; readonly workspace: string },
 ): Promise<string | null> {
   if ('url' in config || config.sandbox) return null;
-  const { whyNotOutsideSandbox } = await import('../../../bridge/mcp/transports.ts');
+  const { whyNotOutsideSandbox } = await import('../../../bridge/mcp/transport/transports.ts');
   const folder = dirname(file);
   return await whyNotOutsideSandbox(config, { folder, workspace, environment: process.env });
 }
@@ -193,7 +193,7 @@ async function withInputs(
   config: ServerConfig,
   inputs: Readonly<Record<string, string>>,
 ): Promise<ServerConfig> {
-  const { mapTexts } = await import('../../../bridge/mcp/variables.ts');
+  const { mapTexts } = await import('../../../bridge/mcp/transport/variables.ts');
   return mapTexts(config, (text) =>
     text.replaceAll(/\$\{input:([^}]*)\}/g, (_, id: string) => {
       const given = inputs[id];
@@ -212,7 +212,7 @@ async function removeServer(name: string, options: LocationOptions): Promise<voi
   const { file, servers } = await openList(options);
   find(servers, name);
   await changeServerFile(file, name, undefined);
-  const { loginFileOf, removeLogin } = await import('../../../bridge/mcp/login-file.ts');
+  const { loginFileOf, removeLogin } = await import('../../../bridge/mcp/login/login-file.ts');
   removeLogin(loginFileOf(file, name));
   openTerminal(process, process.env).write(`Removed ${name}.\n`);
 }
@@ -220,7 +220,7 @@ async function removeServer(name: string, options: LocationOptions): Promise<voi
 async function testServers(name: string | undefined, options: LocationOptions): Promise<void> {
   const { servers, workspace, file } = await openList(options);
   const { tryServer } = await import('../../../bridge/mcp/try-server.ts');
-  const { loginFileOf } = await import('../../../bridge/mcp/login-file.ts');
+  const { loginFileOf } = await import('../../../bridge/mcp/login/login-file.ts');
   if (name !== undefined) find(servers, name);
   const terminal = openTerminal(process, process.env);
   for (const [listed, config] of servers) {

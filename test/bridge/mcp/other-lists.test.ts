@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readOtherList, readProposedServers } from '../../../bridge/mcp/server-file.ts';
-import { variablesIn, withVariables } from '../../../bridge/mcp/variables.ts';
+import { variablesIn, withVariables } from '../../../bridge/mcp/transport/variables.ts';
 import { temporaryFolder } from '../../local/temporary-folder.ts';
 
 function workspaceWith(files: Readonly<Record<string, string>>): string {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
-const FOLDERS = ['worker', 'shared', 'bridge', 'client', 'cli', 'local', 'machine'];
+const FOLDERS = ['worker', 'cursor', 'shared', 'bridge', 'client', 'cli', 'local', 'machine'];
 
 /** Files that parse JSON without a bound of depth, and whose text it is. What comes from outside goes through shared/text/json.ts. */
 const TRUSTED: Readonly<Record<string, string>> = {
@@ -15,13 +15,12 @@ const TRUSTED: Readonly<Record<string, string>> = {
   'worker/upstream/calls.ts': 'arguments that were parsed within the bound before',
   'worker/tunnel/frames.ts': 'a frame that was found too deep, for its type',
   'worker/tunnel/statements.ts': 'rows of frames and calls that were parsed within the bound',
-  'worker/agents/cursor/runs.ts': 'what the conversation answers to the Worker',
-  'worker/agents/cursor/stream.ts': 'what the conversation sends to the Worker',
+  'worker/cursor/agents.ts': 'what the conversation answers to the Worker',
+  'cursor/stream.ts': 'what the conversation sends to the Worker',
   'worker/deliveries/deliveries.ts': 'our own rows of events',
   'worker/account/usage-statements.ts': 'our own rows of usage',
-  'worker/connect/chat.ts': 'what the conversation sends to the Worker',
   'worker/follow/fold-answer.ts': 'what the conversation sends to the Worker',
-  'worker/openai/stream.ts': 'what the conversation sends to the Worker',
+  'worker/words/word-stream.ts': 'what the conversation sends to the Worker',
   'worker/conversation/reading/requests.ts': 'what the Worker writes for the conversation',
   'worker/api/answers.ts': 'what the conversations answer to the Worker',
   'worker/api/export.ts': 'what the conversation answers to the Worker',

@@ -1,4 +1,3 @@
-import { abortAllDurableObjects } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Agent } from '../../../shared/api/agents.ts';
 import { FOLLOW_LIMITS } from '../../../worker/follow/limits.ts';
@@ -104,20 +103,6 @@ describe('the stream of a run', () => {
       expect(seen + textOf(reader.raw)).toBe('One two three four.');
       expect(reader.raw.at(-1)?.event).toBe('done');
     }
-  });
-
-  it('survives a crash: the client comes back with its id, and gets what it has not seen', async () => {
-    const { account, path, model } = await begun();
-    (await model.next()).send(textFrame('Half an ans'));
-    const first = new SseReader(await stream(account, path));
-    await untilText(first, 'Half an ans');
-    await abortAllDurableObjects();
-    (await model.next()).answer({ text: 'The whole answer.' });
-    await drain(first);
-    const id = first.raw.findLast((frame) => frame.id !== undefined)?.id;
-    const rest = await read(account, path, id);
-    expect(textOf([...first.raw, ...rest])).toBe('Half an ans\n\nThe whole answer.');
-    expect(dataOf(rest, 'result')).toMatchObject({ text: 'The whole answer.' });
   });
 
   it('of a run that waits for its turn begins with CREATING', async () => {

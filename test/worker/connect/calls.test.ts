@@ -3,16 +3,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
 import { chat, scriptModel } from '../api.ts';
 import { readResponse } from '../conversation/conversing.ts';
-import { holdModel, textFrame } from '../conversation/held-model.ts';
-import {
-  callMethod,
-  enveloped,
-  envelopesOf,
-  gzipped,
-  saying,
-  splitEnvelopes,
-  streamError,
-} from './calling.ts';
+import { holdModel } from '../conversation/held-model.ts';
+import { callMethod, enveloped, envelopesOf, gzipped, saying, streamError } from './calling.ts';
 
 /** The settings of the Worker under test, which it reads at each request. */
 const settings = env as { MODELS?: string };
@@ -98,25 +90,6 @@ describe('StreamChat', () => {
     expect(await streamError(response)).toMatchObject({ code: 'unavailable' });
   });
 
-  it('cancels the run of a client that leaves', async () => {
-    const model = holdModel();
-    const leaving = new AbortController();
-    const { signal } = leaving;
-    const response = await callMethod('StreamChat', enveloped(saying('hello')), { signal });
-    const reply = await model.next();
-    reply.send(textFrame('half'));
-    const reader = response.body?.getReader();
-    const first: Uint8Array = (await reader?.read())?.value ?? new Uint8Array();
-    expect(splitEnvelopes(first)[0]?.text).toBe('{"text":"half"}');
-    leaving.abort();
-    await reader?.cancel().catch(() => undefined);
-    await reply.untilAborted();
-    const responseId = response.headers.get('drawbridge-response-id') ?? '';
-    await vi.waitFor(async () =>
-      expect(await readResponse(responseId)).toMatchObject({ status: 'cancelled' }),
-    );
-  });
-
   it('ends at the time that the client gives, and cancels the run', async () => {
     const model = holdModel();
     const headers = { 'connect-timeout-ms': '30' };
@@ -124,6 +97,10 @@ describe('StreamChat', () => {
     const reply = await model.next();
     expect(await streamError(response)).toMatchObject({ code: 'deadline_exceeded' });
     await reply.untilAborted();
+    const responseId = response.headers.get('drawbridge-response-id') ?? '';
+    await vi.waitFor(async () =>
+      expect(await readResponse(responseId)).toMatchObject({ status: 'cancelled' }),
+    );
   });
 });
 
@@ -166,97 +143,56 @@ describe('AvailableModels', () => {
 
 const PROTO = { 'content-type': 'application/connect+proto' };
 
+/** The code is `invalid_argument` unless it is given. */
+type Hostile = [string, Uint8Array<ArrayBuffer>, (string | undefined)?, Record<string, string>?];
+
+/** Binary messages that are none. */
+const BROKEN: readonly [string, Uint8Array<ArrayBuffer>][] = [
+  ['with a string that ends too late', new Uint8Array([18, 5, 1])],
+  ['with a length of 4 GB', new Uint8Array([18, 255, 255, 255, 255, 15])],
+  ['with an endless varint', new Uint8Array(40).fill(255)],
+  ['with groups that nest without end', new Uint8Array(500_000).fill(0x0b)],
+  ['with a field 0', new Uint8Array([2, 0])],
+  ['with a group that never ends', new Uint8Array(500).fill(0x0b)],
+  ['with text in broken UTF-8', new Uint8Array([18, 3, 10, 1, 255])],
+  ['with a million empty messages', emptyMessages(500_000)],
+];
+const HI = enveloped(saying('hello'));
+const human = (type?: number) => enveloped({ conversation: [{ text: 'a', type }] });
+const packedBy = (encoding: string) => ({ 'connect-content-encoding': encoding });
+
 describe('a hostile call', () => {
-  it.each<[string, Uint8Array<ArrayBuffer>, Record<string, string>, string]>([
-    ['without a message', new Uint8Array(), {}, 'unimplemented'],
-    ['with half an envelope', new Uint8Array([0, 0, 0]), {}, 'invalid_argument'],
-    ['whose length is beyond its body', lying(saying('hello'), 1), {}, 'invalid_argument'],
-    ['whose length is the largest', lying(saying('hello'), 2 ** 32 - 100), {}, 'invalid_argument'],
-    ['with bytes behind its message', lying(saying('hello'), -1), {}, 'unimplemented'],
-    ['with the flag of an end', enveloped(saying('hello'), 2), {}, 'invalid_argument'],
-    ['with flags that nobody knows', enveloped(saying('hello'), 0x80), {}, 'invalid_argument'],
-    ['compressed without saying how', enveloped(saying('hello'), 1), {}, 'internal'],
-    [
-      'compressed, which is not true',
-      enveloped(saying('hello'), 1),
-      { 'connect-content-encoding': 'gzip' },
-      'invalid_argument',
-    ],
-    [
-      'compressed in another way',
-      enveloped(saying('hello')),
-      { 'connect-content-encoding': 'zstd' },
-      'unimplemented',
-    ],
-    [
-      'with a time that is none',
-      enveloped(saying('hi')),
-      { 'connect-timeout-ms': '-1' },
-      'invalid_argument',
-    ],
-    ['with JSON that is none', enveloped(new Uint8Array([0x7b])), {}, 'invalid_argument'],
-    [
-      'with JSON in broken UTF-8',
-      enveloped(new Uint8Array([0x22, 0xff, 0x22])),
-      {},
-      'invalid_argument',
-    ],
-    [
-      'with a string that ends too late',
-      enveloped(new Uint8Array([18, 5, 1])),
-      PROTO,
-      'invalid_argument',
-    ],
-    [
-      'with a length of 4 GB',
-      enveloped(new Uint8Array([18, 255, 255, 255, 255, 15])),
-      PROTO,
-      'invalid_argument',
-    ],
-    ['with an endless varint', enveloped(new Uint8Array(40).fill(255)), PROTO, 'invalid_argument'],
-    [
-      'with groups that nest without end',
-      enveloped(new Uint8Array(500_000).fill(0x0b)),
-      PROTO,
-      'invalid_argument',
-    ],
-    ['with a field 0', enveloped(new Uint8Array([2, 0])), PROTO, 'invalid_argument'],
-    [
-      'with a group that never ends',
-      enveloped(new Uint8Array(500).fill(0x0b)),
-      PROTO,
-      'invalid_argument',
-    ],
-    [
-      'with text in broken UTF-8',
-      enveloped(new Uint8Array([18, 3, 10, 1, 255])),
-      PROTO,
-      'invalid_argument',
-    ],
-    ['with a million empty messages', enveloped(emptyMessages(500_000)), PROTO, 'invalid_argument'],
-    ['without a conversation', enveloped({}), {}, 'invalid_argument'],
-    ['with an empty message', enveloped(saying('  ')), {}, 'invalid_argument'],
-    [
-      'that ends with the model',
-      enveloped({ conversation: [{ text: 'a', type: 2 }] }),
-      {},
-      'invalid_argument',
-    ],
-    [
-      'of a type that nobody knows',
-      enveloped({ conversation: [{ text: 'a', type: 7 }] }),
-      {},
-      'invalid_argument',
-    ],
-    ['of no type', enveloped({ conversation: [{ text: 'a' }] }), {}, 'invalid_argument'],
-    ['with a wrong token', enveloped(saying('hello')), { authorization: 'x' }, 'unauthenticated'],
-  ])('%s gets the code in its trailer, and starts nothing', async (_, body, headers, code) => {
-    const requests = scriptModel(() => ({ text: 'Hi.' }));
-    const response = await callMethod('StreamChat', body, { headers });
-    expect(response.status).toBe(200);
-    expect(await streamError(response)).toMatchObject({ code, message: expect.any(String) });
-    expect(requests).toEqual([]);
-  });
+  it.each<Hostile>([
+    ['without a message', new Uint8Array(), 'unimplemented'],
+    ['with half an envelope', new Uint8Array([0, 0, 0])],
+    ['whose length is beyond its body', lying(saying('hello'), 1)],
+    ['whose length is the largest', lying(saying('hello'), 2 ** 32 - 100)],
+    ['with bytes behind its message', lying(saying('hello'), -1), 'unimplemented'],
+    ['with the flag of an end', enveloped(saying('hello'), 2)],
+    ['with flags that nobody knows', enveloped(saying('hello'), 0x80)],
+    ['compressed without saying how', enveloped(saying('hello'), 1), 'internal'],
+    ['not compressed as it says', enveloped(saying('hello'), 1), undefined, packedBy('gzip')],
+    ['compressed in another way', HI, 'unimplemented', packedBy('zstd')],
+    ['with a time that is none', HI, undefined, { 'connect-timeout-ms': '-1' }],
+    ['with JSON that is none', enveloped(new Uint8Array([0x7b]))],
+    ['with JSON in broken UTF-8', enveloped(new Uint8Array([0x22, 0xff, 0x22]))],
+    ...BROKEN.map(([what, bytes]): Hostile => [what, enveloped(bytes), undefined, PROTO]),
+    ['without a conversation', enveloped({})],
+    ['with an empty message', enveloped(saying('  '))],
+    ['that ends with the model', human(2)],
+    ['of a type that nobody knows', human(7)],
+    ['of no type', human()],
+    ['with a wrong token', HI, 'unauthenticated', { authorization: 'x' }],
+  ])(
+    '%s gets the code in its trailer, and starts nothing',
+    async (_, body, code = 'invalid_argument', headers = {}) => {
+      const requests = scriptModel(() => ({ text: 'Hi.' }));
+      const response = await callMethod('StreamChat', body, { headers });
+      expect(response.status).toBe(200);
+      expect(await streamError(response)).toMatchObject({ code, message: expect.any(String) });
+      expect(requests).toEqual([]);
+    },
+  );
 
   it('that unpacks to more than a body may have is refused', async () => {
     const packed = await gzipped(new Uint8Array(REQUEST_LIMITS.maxBodyBytes * 4));
@@ -319,24 +255,8 @@ describe('a hostile call', () => {
 
 it('skips fields of binary messages that it does not know, of every wire type', async () => {
   const requests = scriptModel(() => ({ text: 'Hi.' }));
-  const unknown = [
-    0xa0,
-    6,
-    1,
-    0xa1,
-    6,
-    ...new Array(8).fill(0),
-    0xa2,
-    6,
-    1,
-    0,
-    0xa5,
-    6,
-    0,
-    0,
-    0,
-    0,
-  ];
+  const zeros = (count: number) => Array<number>(count).fill(0);
+  const unknown = [0xa0, 6, 1, 0xa1, 6, ...zeros(8), 0xa2, 6, 1, 0, 0xa5, 6, ...zeros(4)];
   const group = [0xa3, 6, 0x08, 1, 0xa4, 6];
   const message = [18, 6, 10, 2, 0x68, 0x69, 16, 1];
   const body = enveloped(new Uint8Array([...unknown, ...group, ...message]));

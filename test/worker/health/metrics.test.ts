@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { app } from '../../../worker/app.ts';
 import { METRIC_LIMITS } from '../../../worker/health/limits.ts';
 import { Counter, Histogram } from '../../../worker/health/series.ts';
-import { call, chat, scriptModel, tokenFor } from '../api.ts';
+import { chat, scriptModel, tokenFor } from '../api.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
 import { type Family, parsePrometheus } from './prometheus-text.ts';
 
@@ -20,12 +20,6 @@ it('counts what a run with a tool call does', async () => {
   );
   const answer = chat('go', { bridgeId: bridge.bridgeId });
   const { callId } = await bridge.nextCall();
-  await grows(before, {
-    'drawbridge_open_conversations{}': 1,
-    'drawbridge_followers{}': 1,
-    'drawbridge_open_runs{state="awaiting_tools"}': 1,
-    'drawbridge_bridge_calls_in_flight{}': 1,
-  });
   bridge.finish(callId, { status: 'error', code: 'FILE_NOT_FOUND', data: 'There is no a.ts.' });
   expect(await answer).toMatchObject({ status: 'completed' });
   await bridge.next('ack');
@@ -39,26 +33,15 @@ it('counts what a run with a tool call does', async () => {
     'drawbridge_first_token_seconds_count{model="scripted"}': 2,
     'drawbridge_turn_seconds_count{model="scripted"}': 2,
     'drawbridge_tokens_total{model="scripted",kind="input"}': 22,
-    'drawbridge_open_conversations{}': 0,
-    'drawbridge_followers{}': 0,
-    'drawbridge_open_runs{state="awaiting_tools"}': 0,
-    'drawbridge_bridge_calls_in_flight{}': 0,
   });
 });
 
-it('counts messages that wait, and no conversation that is deleted', async () => {
-  const bridge = await connectBridge();
+it('counts the bridges that are connected', async () => {
   const before = await read();
-  scriptModel(() => ({ calls: [{ name: 'read_file', arguments: { target_file: 'a.ts' } }] }));
-  const body = { messages: [{ role: 'user', content: 'go' }], stream: true };
-  const first = await call('chat/completions', { body: { ...body, bridgeId: bridge.bridgeId } });
-  const conversationId = first.headers.get('drawbridge-conversation-id') ?? '';
-  await bridge.nextCall();
-  const second = await call('chat/completions', { body: { ...body, conversationId } });
-  await grows(before, { 'drawbridge_queued_runs{}': 1, 'drawbridge_followers{}': 2 });
-  await call(`conversations/${conversationId}`, { method: 'DELETE' });
-  await grows(before, { 'drawbridge_queued_runs{}': 0, 'drawbridge_open_conversations{}': 0 });
-  await Promise.all([first.body?.cancel(), second.body?.cancel()]);
+  const bridge = await connectBridge();
+  await grows(before, { 'drawbridge_bridges_connected{}': 1 });
+  await bridge.leave();
+  await grows(before, { 'drawbridge_bridges_connected{}': 0 });
 });
 
 it('tells what a scraper needs: types, help and the content type', async () => {
@@ -66,7 +49,7 @@ it('tells what a scraper needs: types, help and the content type', async () => {
   expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
   const families = parsePrometheus(await response.text());
   expect(families.get('drawbridge_requests_total')).toMatchObject({ type: 'counter' });
-  expect(families.get('drawbridge_open_runs')).toMatchObject({ type: 'gauge' });
+  expect(families.get('drawbridge_bridges_connected')).toMatchObject({ type: 'gauge' });
   expect(families.get('drawbridge_turn_seconds')).toMatchObject({ type: 'histogram' });
 });
 

@@ -78,13 +78,13 @@ export class ChunkReader {
   }
 
   async toEnd(): Promise<this> {
-    while (await this.#readOnce());
+    while (await this.readOnce());
     return this;
   }
 
   async #until(condition: () => boolean): Promise<void> {
     while (!condition()) {
-      if (!(await this.#readOnce())) throw new Error(`ended with ${JSON.stringify(this.chunks)}`);
+      if (!(await this.readOnce())) throw new Error(`ended with ${JSON.stringify(this.chunks)}`);
     }
   }
 
@@ -92,7 +92,8 @@ export class ChunkReader {
     return this.chunks.flatMap(({ choices }) => choices.map(({ delta }) => delta));
   }
 
-  async #readOnce(): Promise<boolean> {
+  /** False at the end of the stream. */
+  async readOnce(): Promise<boolean> {
     const { value, done } = (await this.#reader?.read()) ?? { done: true };
     if (value) this.#parser.feed(this.#decoder.decode(value, { stream: true }));
     return !done;

@@ -6,23 +6,8 @@ import { ChunkReader, complete } from './completing.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
-it('shows by comments that a silent run is alive, from the first heartbeat on', async () => {
-  quickenHeartbeat();
-  const model = holdModel();
-  const asking = complete({ stream: true });
-  const reply = await model.next();
-  const reader = new ChunkReader(await asking);
-  await reader.untilComment();
-  expect(reader.content).toBe('');
-  reply.send(textFrame('At last.'), ...endFrames('stop'));
-  reply.close();
-  await reader.toEnd();
-  expect(new Set(reader.comments)).toEqual(new Set(['at work']));
-  expect([reader.content, reader.finishReason]).toEqual(['At last.', 'stop']);
-});
-
 it('tells within the stream of a failure that comes behind a heartbeat', async () => {
-  quickenHeartbeat();
+  quicken({ [FOLLOW_LIMITS.heartbeatMs]: 5 });
   const model = holdModel();
   const asking = complete({ stream: true });
   const reply = await model.next();
@@ -65,10 +50,3 @@ it('tells in the body under 200 of a failure that comes behind the headers', asy
     error: { code: 'upstream_error', message: 'No.', type: 'server_error' },
   });
 });
-
-/** Faked timers would beat in the test's context, where the runtime lets nobody write to the stream. */
-function quickenHeartbeat(): void {
-  const { setInterval: original } = globalThis;
-  vi.spyOn(globalThis, 'setInterval').mockImplementation(((beat: () => void, ms: number) =>
-    original(beat, ms === FOLLOW_LIMITS.heartbeatMs ? 5 : ms)) as typeof setInterval);
-}

@@ -7,17 +7,6 @@ import { ChunkReader, complete } from './completing.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
-it('cancels the run of a reader that leaves', async () => {
-  const model = holdModel();
-  const leaving = new AbortController();
-  const asking = complete({ stream: true }, { signal: leaving.signal });
-  const reply = await model.next();
-  reply.send(textFrame('Half'));
-  await new ChunkReader(await asking).untilContent('Half');
-  leaving.abort();
-  await reply.untilAborted();
-});
-
 it('cancels the run of a client that leaves before its answer is there', async () => {
   const model = holdModel();
   const leaving = new AbortController();

@@ -387,7 +387,7 @@ const ERRORS: readonly ReplyCase[] = [
   [
     'an error as the first event is the answer',
     streamOf({ error: { message: 'Overloaded', type: 'overloaded_error', code: 529 } }),
-    failed({ message: 'Overloaded', code: '529', type: 'overloaded_error', status: 529 }),
+    failed('Overloaded', { code: '529', type: 'overloaded_error', status: 529 }),
   ],
   [
     'an error in the middle keeps the text and the usage',
@@ -402,7 +402,7 @@ const ERRORS: readonly ReplyCase[] = [
       DONE,
     ),
     {
-      ...failed({ message: 'Provider disconnected', code: '502', type: null, status: 502 }),
+      ...failed('Provider disconnected', { code: '502', status: 502 }),
       text: 'a',
       finishReason: 'error',
       usage: USAGE,
@@ -411,28 +411,24 @@ const ERRORS: readonly ReplyCase[] = [
   [
     'an event named error is one',
     streamOf(text('a'), 'event: error\ndata: {"error":{"message":"m","status_code":400}}\n\n'),
-    { ...failed({ message: 'm', code: null, type: null, status: 400 }), text: 'a' },
+    { ...failed('m', { status: 400 }), text: 'a' },
   ],
   [
     'an error line is one, also before [DONE]',
     streamOf(text('a'), 'error: {"error":{"message":"failed to decode"}}\n\n', DONE),
-    { ...failed({ message: 'failed to decode', code: null, type: null, status: null }), text: 'a' },
+    { ...failed('failed to decode'), text: 'a' },
   ],
-  [
-    'an error can be a string',
-    streamOf({ error: 'out of memory' }),
-    failed({ message: 'out of memory', code: null, type: null, status: null }),
-  ],
+  ['an error can be a string', streamOf({ error: 'out of memory' }), failed('out of memory')],
   [
     'an error can be flat',
     streamOf({ object: 'error', message: 'm', type: 'Bad', code: 400 }),
-    failed({ message: 'm', code: '400', type: 'Bad', status: 400 }),
+    failed('m', { code: '400', type: 'Bad', status: 400 }),
   ],
   [
     'an error can lie in the choice',
     streamOf({ choices: [{ index: 0, error: { message: 'm' }, finish_reason: 'stop' }] }),
     {
-      ...failed({ message: 'm', code: null, type: null, status: null }),
+      ...failed('m'),
       finishReason: 'stop',
     },
   ],
@@ -440,12 +436,7 @@ const ERRORS: readonly ReplyCase[] = [
     'the reason error without an error is one',
     streamOf(text('a'), finish('error'), DONE),
     {
-      ...failed({
-        message: 'The model server reported an error without a message.',
-        code: null,
-        type: null,
-        status: null,
-      }),
+      ...failed('The model server reported an error without a message.'),
       finishReason: 'error',
       text: 'a',
     },
@@ -459,12 +450,7 @@ const ERRORS: readonly ReplyCase[] = [
     'a chunk that is no JSON ends the answer',
     streamOf(text('a'), 'data: {"choices": [{\n\n', text('b'), STOP, DONE),
     {
-      ...failed({
-        message: 'The model server sent a chunk that is not JSON.',
-        code: null,
-        type: null,
-        status: null,
-      }),
+      ...failed('The model server sent a chunk that is not JSON.'),
       finishReason: 'stop',
       text: 'a',
     },
@@ -474,11 +460,8 @@ const ERRORS: readonly ReplyCase[] = [
     streamOf({
       error: { message: 'This model has a maximum context length of 8192 tokens', code: null },
     }),
-    failed({
-      message: 'This model has a maximum context length of 8192 tokens',
+    failed('This model has a maximum context length of 8192 tokens', {
       code: 'CONTEXT_LENGTH_EXCEEDED',
-      type: null,
-      status: null,
     }),
   ],
 ];
@@ -535,6 +518,7 @@ function details(...reasoning_details: readonly object[]): object {
   return chunk({ content: '', reasoning_details });
 }
 
-function failed(error: UpstreamReply['error']): Partial<UpstreamReply> {
+function failed(message: string, named: object = {}): Partial<UpstreamReply> {
+  const error = { message, code: null, type: null, status: null, ...named };
   return { outcome: 'error', finishReason: null, error };
 }

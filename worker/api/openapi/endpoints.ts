@@ -1,7 +1,7 @@
 /** All endpoints of the Worker, and `GET /openapi.json`, which describes them and itself. */
 import type { Context } from 'hono';
 import type { AppContext } from '../../account/caller.ts';
-import { CURSOR } from '../../agents/cursor/routes.ts';
+import { CURSOR } from '../../cursor/agents.ts';
 import { type Endpoint, jsonAnswer } from '../../endpoint.ts';
 import { OPENAI } from '../../openai/routes.ts';
 import { ACCOUNT } from '../account.ts';

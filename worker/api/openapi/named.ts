@@ -1,5 +1,6 @@
 /** Every schema that has a name in the document. */
 import * as z from 'zod';
+import { CURSOR_SCHEMAS } from '../../../cursor/index.ts';
 import {
   Agent,
   AgentFollowUp,
@@ -90,29 +91,8 @@ import { Effect, Mode } from '../../../shared/wire/modes.ts';
 import { Plan, PlanEdit, PlanState } from '../../../shared/wire/plans.ts';
 import { LeftOutRule, RuleKind, RuleReport, RuleReports } from '../../../shared/wire/rules.ts';
 import { Confinement } from '../../../shared/wire/tunnel.ts';
-import {
-  CursorAgent,
-  CursorAgentAndRun,
-  CursorAgentRequest,
-  CursorAgents,
-  CursorId,
-  CursorMe,
-  CursorNewRun,
-  CursorRun,
-  CursorRunEvent,
-  CursorRunRequest,
-  CursorRuns,
-  CursorUsage,
-} from '../../agents/cursor/schemas.ts';
 import { CompletionRequest } from '../../openai/request.ts';
-import {
-  ChatAnswer,
-  ChatCompletion,
-  ChatCompletionChunk,
-  Model,
-  Models,
-  OpenAiFailure,
-} from '../../openai/schemas.ts';
+import * as openAiSchemas from '../../openai/schemas.ts';
 
 /** The schema of the OpenAPI document itself, as far as a reader needs it. */
 export const OpenApi = z.looseObject({
@@ -168,11 +148,9 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ BridgeDetails, McpServerReport },
   ...{ [TYPED]: TypedDocument, StreamEvent, ...eventsByName() },
   ...Object.fromEntries(DOCUMENTS.map((schema) => [nameOf(schema, 'Document'), schema])),
-  ...{ CursorAgent, CursorAgents, CursorAgentRequest, CursorAgentAndRun },
-  ...{ CursorRun, CursorRunEvent, CursorRuns, CursorRunRequest, CursorNewRun },
-  ...{ CursorId, CursorMe, CursorUsage },
-  ...{ CompletionRequest, ChatAnswer, ChatCompletion, ChatCompletionChunk },
-  ...{ Models, Model, OpenAiFailure },
+  ...CURSOR_SCHEMAS,
+  CompletionRequest,
+  ...openAiSchemas,
 };
 
 function eventsByName(): Record<string, z.ZodType> {

@@ -31,8 +31,8 @@ function toRefusal(code: ErrorCode): EndpointRefusal {
 }
 
 function toOpenAiRefusal(code: ErrorCode): EndpointRefusal {
-  const { status, error } = failureOfRequest(new DrawbridgeError(code, ''));
-  return { status, code: error.code };
+  const failure = failureOfRequest(new DrawbridgeError(code, ''));
+  return { status: failure.status, code: failure.code };
 }
 
 function codesOf({ access, body, query, headers, errors = [] }: Operation): Set<ErrorCode> {

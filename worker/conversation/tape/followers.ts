@@ -61,11 +61,6 @@ export class Followers {
     }
   }
 
-  /** The number of open sockets. */
-  get count(): number {
-    return this.#sockets.size;
-  }
-
   /** Forgets a closed socket. */
   detach(socket: WebSocket): void {
     this.#known?.delete(socket);

@@ -1,10 +1,10 @@
 import { SELF } from 'cloudflare:test';
 import { expect, it } from 'vitest';
 import { type Description, operationsOf } from '../../../../bench/fuzz/description.ts';
+import { CALLS } from '../../../../cursor/index.ts';
 import { describeApi } from '../../../../worker/api/openapi/document.ts';
 import { ENDPOINTS } from '../../../../worker/api/openapi/endpoints.ts';
 import { app } from '../../../../worker/app.ts';
-import { CALLS } from '../../../../worker/connect/service.ts';
 
 it('is served to anybody, may be kept for a while, and is read by pages of configured origins', async () => {
   const response = await SELF.fetch('https://drawbridge.test/openapi.json', {

@@ -1,0 +1,82 @@
+/** `aiserver.v1.AiService` over the Connect protocol, as Cursor's clients call it: the calls of aiserver.proto. */
+import type { Context } from 'hono';
+import { streamChat } from './chat.ts';
+import type { ChatCore } from './core.ts';
+import { ConnectRefusal, errorOf, errorResponse } from './errors.ts';
+import { type Codec, readEmpty, writeModels } from './messages.ts';
+import {
+  codecOf,
+  contentTypesOf,
+  endEnvelope,
+  type MessageKind,
+  readMessageBytes,
+} from './wire.ts';
+
+const SERVICE = '/aiserver.v1.AiService/';
+
+interface ConnectCall {
+  readonly kind: MessageKind;
+  readonly carryOut: (call: Request, core: ChatCore, codec: Codec) => Promise<Response>;
+}
+
+/** The calls by their paths, all of them POST. They need a user's token. */
+export const CALLS: ReadonlyMap<string, ConnectCall> = new Map([
+  [`${SERVICE}AvailableModels`, { kind: 'unary', carryOut: availableModels }],
+  [`${SERVICE}StreamChat`, { kind: 'stream', carryOut: streamChat }],
+]);
+
+/** Answers a call. A failure has the form that the kind of the call demands. */
+export async function serveCall(c: Context, core: ChatCore): Promise<Response> {
+  const { kind, carryOut } = CALLS.get(c.req.path) as ConnectCall;
+  c.set('operation', c.req.path.slice(SERVICE.length));
+  const codec = codecOf(c.req.raw, kind);
+  if (!codec) return unsupported(kind);
+  try {
+    return await carryOut(c.req.raw, core, codec);
+  } catch (thrown) {
+    const failed = thrown instanceof ConnectRefusal ? failedCall(c.req.raw, thrown) : null;
+    if (failed) return failed;
+    throw thrown; // worker/app.ts answers with failedCall too.
+  }
+}
+
+/** The response to a call that failed, for example without a good token. Null for a request that is no call. */
+export function failedCall(
+  request: Request,
+  thrown: unknown,
+  headers?: HeadersInit,
+): Response | null {
+  const { pathname } = new URL(request.url);
+  if (!pathname.startsWith(SERVICE)) return null;
+  const call = CALLS.get(pathname);
+  const error = errorOf(
+    call
+      ? thrown
+      : new ConnectRefusal('unimplemented', 'There is no such call of aiserver.v1.AiService'),
+  );
+  const codec = call?.kind === 'stream' ? codecOf(request, 'stream') : null;
+  if (!codec) return errorResponse(error, headers);
+  // The status of a stream is always 200: its last envelope has the error.
+  return new Response(endEnvelope(error), {
+    headers: { 'content-type': `application/connect+${codec}` },
+  });
+}
+
+/** The protocol demands this status, and no body. */
+function unsupported(kind: MessageKind): Response {
+  return new Response(null, { status: 415, headers: { 'accept-post': contentTypesOf(kind) } });
+}
+
+async function availableModels(call: Request, core: ChatCore, codec: Codec): Promise<Response> {
+  const bytes = await readMessageBytes(call, core, 'unary');
+  try {
+    readEmpty(bytes, codec);
+  } catch {
+    throw new ConnectRefusal(
+      'invalid_argument',
+      `The message is no AvailableModelsRequest as ${codec}`,
+    );
+  }
+  const message = writeModels(core.models(), codec);
+  return new Response(message, { headers: { 'content-type': `application/${codec}` } });
+}

@@ -1,0 +1,147 @@
+/** Translates the events of a run into the frames of Cursor's stream. Pure. */
+
+import type { PositionedEvent } from '../shared/api/reader-socket.ts';
+import type { StreamEvent } from '../shared/wire/events.ts';
+import { Rendering } from '../worker/words/markdown.ts';
+import type { CursorRunEvent } from './schemas.ts';
+import { isWords } from './shapes.ts';
+
+/** A frame without an id does not change the client's Last-Event-ID. */
+export function formatFrame({ event, data }: CursorRunEvent, id?: string): string {
+  const idLine = id === undefined ? '' : `id: ${id}\n`;
+  return `event: ${event}\n${idLine}data: ${JSON.stringify(data)}\n\n`;
+}
+
+/** A call that the client was told of, or will be once its arguments are known. */
+interface ShownCall {
+  readonly callId: string;
+  readonly name: string;
+  args?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Reads a run's events from its beginning, and tells what comes after the position `told`, where the client stopped.
+ * What came before it is only read, because the gaps between documents and the names of calls follow from it. Each frame
+ * of `assistant`, `thinking` and `tool_call` is followed by the same news as an `interaction_update` with the same id:
+ * Cursor's own client resumes only behind those.
+ */
+export class RunTelling {
+  readonly #ordinal: number;
+  readonly #told: number;
+  #position = 0;
+  #isTorn = false;
+  readonly #rendering = new Rendering();
+  /** By the id of the document. */
+  readonly #calls = new Map<string, ShownCall>();
+
+  constructor(ordinal: number, told: number) {
+    this.#ordinal = ordinal;
+    this.#told = told;
+  }
+
+  /** The position after the last event that was read. */
+  get position(): number {
+    return this.#position;
+  }
+
+  /** Whether the run must be read again from its beginning, because a crash took back a part of it. */
+  get isTorn(): boolean {
+    return this.#isTorn;
+  }
+
+  /** The id of the last frame. */
+  get id(): string {
+    return `${Math.max(this.#position, this.#told)}-${this.#ordinal}`;
+  }
+
+  /** The frames of these events. */
+  take(events: readonly PositionedEvent[]): string {
+    return events.map((event) => this.#see(event)).join('');
+  }
+
+  #see({ event, position }: PositionedEvent): string {
+    if (event.type === 'snapshot') this.#isTorn = true;
+    if (this.#isTorn || position === null || position <= this.#position) return '';
+    this.#position = position;
+    if (event.type === 'content_delta') this.#addContent(event, position);
+    const frames = [...this.#follow(event), ...this.#newWords()];
+    return position > this.#told ? frames.map((frame) => formatFrame(frame, this.id)).join('') : '';
+  }
+
+  /** Splits the text where the client stopped. */
+  #addContent({ documentId, delta }: Extract<StreamEvent, { type: 'content_delta' }>, end: number) {
+    const known = Math.max(0, this.#told - (end - delta.length));
+    if (known > 0) {
+      this.#rendering.add(documentId, delta.slice(0, known));
+      this.#rendering.take();
+    }
+    this.#rendering.add(documentId, delta.slice(known));
+  }
+
+  #follow(event: StreamEvent): CursorRunEvent[] {
+    switch (event.type) {
+      case 'document_start':
+        if (isWords(event.document) || event.document.type === 'reasoning') {
+          this.#rendering.start(event.document);
+        }
+        return [];
+      case 'document_end':
+        this.#rendering.end(event.documentId);
+        return [];
+      case 'tool_call_start':
+        this.#calls.set(event.documentId, { callId: event.toolCallId, name: event.toolName });
+        return [];
+      case 'tool_call_arguments': {
+        const call = this.#calls.get(event.documentId);
+        if (!call) return [];
+        call.args = event.arguments;
+        return callFrames(call);
+      }
+      case 'tool_result': {
+        const call = this.#calls.get(event.documentId);
+        this.#calls.delete(event.documentId);
+        return call?.args ? callFrames(call, event.result) : [];
+      }
+      default:
+        return [];
+    }
+  }
+
+  #newWords(): CursorRunEvent[] {
+    const { reasoning, content } = this.#rendering.take();
+    return [...wordFrames('thinking', reasoning), ...wordFrames('assistant', content)];
+  }
+}
+
+function wordFrames(event: 'assistant' | 'thinking', text: string): CursorRunEvent[] {
+  if (text === '') return [];
+  const type = event === 'assistant' ? 'text-delta' : 'thinking-delta';
+  return [
+    { event, data: { text } },
+    { event: 'interaction_update', data: { type, text } },
+  ];
+}
+
+type ShownOutcome = Extract<StreamEvent, { type: 'tool_result' }>['result'];
+
+/** `result` is absent while the call runs. */
+function callFrames({ callId, name, args }: ShownCall, result?: ShownOutcome): CursorRunEvent[] {
+  const status = result ? 'completed' : 'running';
+  const type = result ? 'tool-call-completed' : 'tool-call-started';
+  const toolCall = {
+    type: 'mcp',
+    args: { providerIdentifier: 'drawbridge', toolName: name, args },
+    ...(result && { result: toMcpResult(result) }),
+  };
+  return [
+    { event: 'tool_call', data: { callId, name, status, args, ...(result && { result }) } },
+    { event: 'interaction_update', data: { type, callId, modelCallId: callId, toolCall } },
+  ];
+}
+
+/** Cursor's form of the result of a tool that Cursor does not know. */
+function toMcpResult({ status, data }: ShownOutcome): object {
+  const text = typeof data === 'string' ? data : JSON.stringify(data);
+  if (status === 'error') return { status, error: { message: text } };
+  return { status, value: { content: [{ text: { text } }], isError: false } };
+}

@@ -1,0 +1,90 @@
+/** The Worker's services for the routes of Cursor's shapes (cursor/). */
+import type { Context } from 'hono';
+import { type Core, CURSOR_ROUTES } from '../../cursor/index.ts';
+import { type AppContext, personOf } from '../account/caller.ts';
+import { parseCursor } from '../account/cursor.ts';
+import { archiveAgent, createAgent, followUp, readAgent } from '../agents/desk.ts';
+import { readNewest, readWhole } from '../conversation/reading/requests.ts';
+import { deleteConversation } from '../desk/delete.ts';
+import { sentWith } from '../desk/idempotency.ts';
+import { parse, parseBody } from '../desk/parse.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { attachFirst } from '../follow/attach.ts';
+import type { Delivered } from '../follow/deliver.ts';
+import { refusalOf } from '../follow/fold-answer.ts';
+import { leave, streamDelivery } from '../follow/sse-adapter.ts';
+import { SseWriter } from '../follow/sse-writer.ts';
+import { accountOf, conversationOf } from '../objects.ts';
+import { originOf } from '../origin.ts';
+import { type Outcome, unwrap } from '../outcome.ts';
+import type { ResponseUsage } from '../ports.ts';
+import { reach } from '../reach.ts';
+
+/** The endpoints of Cursor's shapes. */
+export const CURSOR: readonly Endpoint[] = CURSOR_ROUTES.map((route) => ({
+  ...route,
+  handle: (c) => route.handle(c, coreOf(c)),
+}));
+
+function coreOf(c: Context<AppContext>): Core {
+  const { env } = c;
+  const callerOf = (conversationId: string) => ({ ...personOf(c), conversationId });
+  return {
+    account: c.var.caller.sub,
+    origin: originOf(c),
+    parse,
+    readBody: (schema) => parseBody(c, schema),
+    create: (request, newId) => createAgent(env, request, sentWith(c), newId),
+    followUp: (id, request) => followUp(env, callerOf(id), request, sentWith(c)),
+    read: (id) => readAgent(env, callerOf(id)),
+    archive: (id, archived) => archiveAgent(env, callerOf(id), archived),
+    async delete(id) {
+      await readAgent(env, callerOf(id));
+      await deleteConversation(env, callerOf(id));
+    },
+    async list({ limit, cursor, status }) {
+      const after = cursor === undefined ? null : parseCursor(cursor);
+      return await accountOf(env, c.var.caller.sub).agents({ limit, after, status });
+    },
+    async usages(id) {
+      const read = () => conversationOf(env, callerOf(id)).usages(callerOf(id));
+      return unwrap<ResponseUsage[]>(await reach<Outcome<ResponseUsage[]>>(read));
+    },
+    async response(id, ordinal) {
+      const response = await readWhole(env, { caller: callerOf(id), ordinal });
+      return response.ok ? await response.json() : null;
+    },
+    async responses(id, newest) {
+      const part = await readNewest(env, callerOf(id), newest);
+      return part.ok ? await part.json() : null;
+    },
+    cancel: async (id, ordinal) =>
+      unwrap(await reach(() => conversationOf(env, callerOf(id)).cancel(callerOf(id), ordinal))),
+    stream: (...asked) => stream(c, ...asked),
+  };
+}
+
+/** A first attach at the client's position only asks the object whether it is one, and whether anything comes after. */
+async function stream(
+  c: Context<AppContext>,
+  ...[conversationId, responseId, seen, open]: Parameters<Core['stream']>
+): Promise<Response> {
+  const { env, req } = c;
+  const followed = { caller: { ...personOf(c), conversationId }, responseId };
+  const attachAt = (cursor: number) =>
+    attachFirst(env, followed, 'positioned', cursor, req.raw.signal);
+  let first = await attachAt(seen);
+  if (first.type === 'response' && !first.response.ok) throw await refusalOf(first.response);
+  if (first.type === 'socket' && seen > 0) {
+    await leave(first);
+    first = await attachAt(0);
+  }
+  const writer = new SseWriter();
+  const life = new AbortController();
+  const delivery = open(
+    (text) => writer.write(text),
+    () => life.abort(),
+  );
+  const finish = (how: Delivered) => delivery.finish(how);
+  return await streamDelivery(req.raw, env, { followed, first, delivery, writer, life, finish });
+}

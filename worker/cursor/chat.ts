@@ -1,0 +1,65 @@
+/** The Worker's services for Cursor's own interface (cursor/connect/). */
+import { waitUntil } from 'cloudflare:workers';
+import type { Context } from 'hono';
+import type { ChatCore, Form } from '../../cursor/index.ts';
+import { chats } from '../../shared/settings/models.ts';
+import { type AppContext, senderOf } from '../account/caller.ts';
+import { countRun } from '../account/rate-limit.ts';
+import { parse } from '../desk/parse.ts';
+import { readBytes } from '../desk/read-text.ts';
+import { type Submitted, submitMessage } from '../desk/submit.ts';
+import { attachFirst } from '../follow/attach.ts';
+import { cancelRun } from '../follow/cancel-run.ts';
+import { SseWriter } from '../follow/sse-writer.ts';
+import { logEvent } from '../health/log.ts';
+import { CompletionRequest, toChatRequest } from '../openai/request.ts';
+import { listModels } from '../upstream/models.ts';
+import { WordStream } from '../words/word-stream.ts';
+
+export function chatCoreOf(c: Context<AppContext>): ChatCore<Submitted> {
+  return {
+    models: () =>
+      listModels(c.env)
+        .items.filter(({ roles }) => !roles || chats({ roles }))
+        .map(({ id }) => id),
+    readBytes,
+    async begin(completion, conversationId) {
+      countRun(c);
+      const whole = toChatRequest(parse(CompletionRequest, completion));
+      const request =
+        conversationId === undefined
+          ? whole
+          : { ...whole, conversationId, messages: whole.messages.slice(-1) };
+      const ephemeral = conversationId === undefined;
+      return await submitMessage(c.env, { ...senderOf(c), request, ephemeral, unasking: true });
+    },
+    stream(begun, form) {
+      const writer = new SseWriter(form.encode);
+      waitUntil(follow(c, begun, writer, form));
+      return writer.readable;
+    },
+  };
+}
+
+/** Never throws. */
+async function follow(
+  { env, req, var: { trace } }: Context<AppContext>,
+  begun: Submitted,
+  writer: SseWriter,
+  { open, timeout }: Form,
+): Promise<void> {
+  const stream = new WordStream(
+    writer,
+    open((text) => writer.write(text)),
+  );
+  const timer = timeout && setTimeout(() => stream.end(timeout.ending), timeout.ms);
+  const attaching = attachFirst(env, begun, 'json', 0, stream.life.signal);
+  try {
+    const giveUp = () => cancelRun(env, begun);
+    await stream.follow(env, begun, attaching, { signal: req.raw.signal, giveUp });
+  } catch (error) {
+    logEvent('follow_failed', { trace, run: begun.responseId, error });
+  } finally {
+    clearTimeout(timer ?? undefined);
+  }
+}

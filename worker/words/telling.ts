@@ -1,0 +1,116 @@
+/** Decides what to tell next to a client that keeps all text it got, and when the answer cannot go on for it. */
+import type { ChatResponse } from '../../shared/wire/documents.ts';
+import type { StreamEvent, TapeEvent } from '../../shared/wire/events.ts';
+import { answerOf } from '../../shared/wire/fold.ts';
+import { ResponseFold } from '../conversation/tape/response-fold.ts';
+import { type Ending, endingOf, TAKEN_BACK } from './ending.ts';
+import { Rendering, type Words } from './markdown.ts';
+
+/** The text that is new since the last call. */
+export interface Told extends Words {
+  /** Set once nothing can follow. */
+  readonly ending: Ending | null;
+}
+
+/**
+ * Reads a follower's events, which may start from the beginning several times: after a reset of the object, or if the
+ * reader was slow. All text told so far is always the beginning of the answer. If a crash takes text back, this waits
+ * until the same text comes again. If different text comes, the ending is {@link TAKEN_BACK}.
+ */
+export class AnswerTelling {
+  readonly #fold = new ResponseFold();
+  #rendering = new Rendering();
+  #content = new GrowingText();
+  #reasoning = new GrowingText();
+  #isDone = false;
+
+  /** Whether the model has begun to answer. An error alone does not count. */
+  get hasBegun(): boolean {
+    return this.#fold.response?.documents.some(({ type }) => type !== 'error') ?? false;
+  }
+
+  /** Whether the run has ended. */
+  get isDone(): boolean {
+    return this.#isDone;
+  }
+
+  /** The response as far as it was seen. Owned by this object. */
+  get response(): ChatResponse | null {
+    return this.#fold.response;
+  }
+
+  see(events: readonly StreamEvent[]): Told {
+    for (const event of events) {
+      // Snapshots and heartbeats are for readers with a cursor.
+      if (event.type !== 'snapshot' && event.type !== 'heartbeat') this.#see(event);
+    }
+    const words = this.#rendering.take();
+    const content = this.#content.add(words.content);
+    const reasoning = this.#reasoning.add(words.reasoning) ?? this.#thinkAnew(words.reasoning);
+    const isTrue = content !== null && (!this.#isDone || this.#content.isWhole);
+    const end = this.#isDone ? endingOf(this.response) : null;
+    return { content: content ?? '', reasoning, ending: isTrue ? end : TAKEN_BACK };
+  }
+
+  #see(event: TapeEvent): void {
+    this.#fold.see(event);
+    switch (event.type) {
+      case 'response_start':
+        return this.#tellAgain();
+      case 'document_start':
+        return this.#rendering.start(event.document);
+      case 'content_delta':
+        return this.#rendering.add(event.documentId, event.delta);
+      case 'document_end':
+        if (event.metadata?.['interrupted'] === true) return this.#tellAgain();
+        return this.#rendering.end(event.documentId);
+      case 'done':
+        this.#isDone = true;
+    }
+  }
+
+  /** Renders the answer again from the beginning, with the documents that are left. */
+  #tellAgain(): void {
+    this.#rendering = new Rendering();
+    this.#content.rewind();
+    this.#reasoning.rewind();
+    const { response, openDocuments } = this.#fold;
+    for (const document of response ? answerOf(response).documents : []) {
+      this.#rendering.start(document);
+      this.#rendering.add(document.id, document.content ?? '');
+      if (!openDocuments.has(document.id)) this.#rendering.end(document.id);
+    }
+  }
+
+  /** Appends different reasoning after reasoning that was taken back. This is harmless: no client relies on it. */
+  #thinkAnew(reasoning: string): string {
+    this.#reasoning = new GrowingText();
+    return this.#reasoning.add(reasoning) ?? '';
+  }
+}
+
+/** A text that a client holds. It can only grow, although it may be said again from the beginning. */
+class GrowingText {
+  #text = '';
+  #at = 0;
+
+  /** Whether all of the text was said again since the last {@link rewind}. */
+  get isWhole(): boolean {
+    return this.#at === this.#text.length;
+  }
+
+  /** To be called when the text is said again from the beginning. */
+  rewind(): void {
+    this.#at = 0;
+  }
+
+  /** The new part of `said`; null if `said` contradicts the text. */
+  add(said: string): string | null {
+    const known = this.#text.slice(this.#at, this.#at + said.length);
+    if (!said.startsWith(known)) return null;
+    const fresh = said.slice(known.length);
+    this.#text += fresh;
+    this.#at += said.length;
+    return fresh;
+  }
+}

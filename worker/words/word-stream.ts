@@ -1,0 +1,84 @@
+/** Streams an answer to a client that knows only text and cannot resume: the stream ends with its run or its reader. */
+import type { StreamEvent } from '../../shared/wire/events.ts';
+import type { Env } from '../env.ts';
+import type { Attached } from '../follow/attach.ts';
+import type { Begun } from '../follow/cancel-run.ts';
+import { type DeliveryHandler, deliver } from '../follow/deliver.ts';
+import { refusalOf } from '../follow/fold-answer.ts';
+import type { SseWriter } from '../follow/sse-writer.ts';
+import { type Ending, LOST } from './ending.ts';
+import type { Words } from './markdown.ts';
+import { AnswerTelling } from './telling.ts';
+
+/** Writes the answer in the form of one API. No method may throw. */
+export interface Wire {
+  tell(words: Words, telling: AnswerTelling): void;
+  /** Shows that the connection is alive. */
+  beat(): void;
+  end(ending: Ending, telling: AnswerTelling): void;
+}
+
+export class WordStream implements DeliveryHandler {
+  readonly framing = 'json';
+  /** Aborted when the reader is gone, and when the stream has ended. */
+  readonly life = new AbortController();
+  readonly #writer: SseWriter;
+  readonly #wire: Wire;
+  readonly #telling = new AnswerTelling();
+  #isEnded = false;
+
+  /** `wire` writes to the writer. */
+  constructor(writer: SseWriter, wire: Wire) {
+    this.#writer = writer;
+    this.#wire = wire;
+  }
+
+  /** Follows from the beginning each time: {@link AnswerTelling} skips what it has already told. */
+  cursor(): number {
+    return 0;
+  }
+
+  take(text: string): void {
+    if (this.#isEnded) return;
+    const { ending, ...words } = this.#telling.see(JSON.parse(text) as StreamEvent[]);
+    this.#wire.tell(words, this.#telling);
+    if (ending) this.end(ending);
+  }
+
+  beat(): void {
+    if (!this.#isEnded) this.#wire.beat();
+  }
+
+  /** Ends the stream, once. */
+  end(ending: Ending): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#wire.end(ending, this.#telling);
+    this.life.abort();
+  }
+
+  /**
+   * Follows the run to its end. Always ends the stream and closes the socket. Calls `giveUp` if the stream ends before
+   * the run. Rejects if the run cannot be followed.
+   */
+  async follow(
+    env: Env,
+    begun: Begun,
+    attaching: Attached | Promise<Attached>,
+    { signal, giveUp }: { readonly signal: AbortSignal; readonly giveUp: () => Promise<void> },
+  ): Promise<void> {
+    const leave = () => this.life.abort();
+    signal.addEventListener('abort', leave);
+    if (signal.aborted) leave();
+    try {
+      const first = await attaching;
+      if (first.type === 'response') throw await refusalOf(first.response);
+      await deliver(env, begun, first, this, this.#writer, this.life);
+    } finally {
+      const isLeft = this.life.signal.aborted && !this.#isEnded;
+      if (!this.#telling.isDone) await giveUp();
+      this.end(LOST);
+      await this.#writer.end(isLeft ? this.life.signal : signal);
+    }
+  }
+}
