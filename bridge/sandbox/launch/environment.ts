@@ -1,32 +1,16 @@
 /** The environment of commands: the variables that tools need, and no secret. */
 import type { Permission } from '../../../shared/tools/run-terminal-cmd.ts';
+import { words } from '../words.ts';
 
 /** Variables that a confined command gets. Any other may hold a token. */
-const PASSED_ON: ReadonlySet<string> = new Set([
-  'PATH',
-  'HOME',
-  'USER',
-  'LOGNAME',
-  'SHELL',
-  'LANG',
-  'LANGUAGE',
-  'LC_ALL',
-  'LC_CTYPE',
-  'TZ',
-  'NODE_ENV',
-  'NVM_DIR',
-  'VOLTA_HOME',
-  'PNPM_HOME',
-  'VIRTUAL_ENV',
-  'PYENV_ROOT',
-  'GOPATH',
-  'GOROOT',
-  'JAVA_HOME',
-  'CARGO_HOME',
-  'RUSTUP_HOME',
-]);
+const PASSED_ON: ReadonlySet<string> = new Set(
+  words(`
+    PATH HOME USER LOGNAME SHELL LANG LANGUAGE LC_ALL LC_CTYPE TZ NODE_ENV NVM_DIR VOLTA_HOME
+    PNPM_HOME VIRTUAL_ENV PYENV_ROOT GOPATH GOROOT JAVA_HOME CARGO_HOME RUSTUP_HOME
+  `),
+);
 
-/** Tells programs that no person is there: no prompts, no pager, no colours. */
+/** By these, programs know that no person is there: no prompts, no pager, no colours. */
 const UNATTENDED = {
   CI: '1',
   NO_COLOR: '1',

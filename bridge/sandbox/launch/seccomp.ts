@@ -7,132 +7,76 @@
 export function seccompProgram(arch: string = process.arch): Uint8Array | undefined {
   const abi = ABIS[arch];
   if (abi === undefined) return undefined;
+  const { clone, clone3, socket, socketpair } = LIMITED;
+  const { column } = abi;
   return assemble([
     ...killOtherAbis(abi),
-    ...DENIED.flatMap((name) => refuse(abi.calls[name], EPERM)),
+    ...Object.values(DENIED).flatMap((numbers) => refuse(numbers[column], EPERM)),
     // The flags of clone3 lie in memory, where no filter sees them. Without clone3 the C library falls back to clone.
-    ...refuse(abi.calls.clone3, ENOSYS),
-    ...refuseWhenArgumentHas(abi.calls.clone, CLONE_NEWUSER),
-    ...refuseUnlessArgument(abi.calls.socket, [AF_INET, AF_INET6, AF_NETLINK]),
+    ...refuse(clone3[column], ENOSYS),
+    ...refuseWhenArgumentHas(clone[column], CLONE_NEWUSER),
+    ...refuseUnlessArgument(socket[column], [AF_INET, AF_INET6, AF_NETLINK]),
     // A socket from a datagram pair can send to any server's socket. A pair of these two types reaches only itself.
-    ...refusePairUnless(abi.calls.socketpair, [SOCK_STREAM, SOCK_SEQPACKET]),
+    ...refusePairUnless(socketpair[column], [SOCK_STREAM, SOCK_SEQPACKET]),
     [RETURN, 0, 0, ALLOW],
   ]);
 }
 
-const DENIED = [
-  'add_key',
-  'request_key',
-  'keyctl',
-  'perf_event_open',
-  'bpf',
-  'userfaultfd',
-  'io_uring_setup',
-  'io_uring_enter',
-  'io_uring_register',
-  'kexec_load',
-  'init_module',
-  'finit_module',
-  'ptrace',
-  'process_vm_readv',
-  'process_vm_writev',
-  'pidfd_getfd',
-  'unshare',
-  'setns',
-  'mount',
-  'umount2',
-  'pivot_root',
-  'open_tree',
-  'move_mount',
-  'fsopen',
-  'fsconfig',
-  'fsmount',
-  'fspick',
-  'mount_setattr',
-] as const;
+/** A system call's numbers on each processor's Linux. */
+type Numbers = readonly [x64: number, arm64: number];
 
-type SystemCall = (typeof DENIED)[number] | 'clone3' | 'clone' | 'socket' | 'socketpair';
+/** The calls that are refused whatever their arguments are. */
+const DENIED: Readonly<Record<string, Numbers>> = {
+  add_key: [248, 217],
+  request_key: [249, 218],
+  keyctl: [250, 219],
+  perf_event_open: [298, 241],
+  bpf: [321, 280],
+  userfaultfd: [323, 282],
+  io_uring_setup: [425, 425],
+  io_uring_enter: [426, 426],
+  io_uring_register: [427, 427],
+  kexec_load: [246, 104],
+  init_module: [175, 105],
+  finit_module: [313, 273],
+  ptrace: [101, 117],
+  process_vm_readv: [310, 270],
+  process_vm_writev: [311, 271],
+  pidfd_getfd: [438, 438],
+  unshare: [272, 97],
+  setns: [308, 268],
+  mount: [165, 40],
+  umount2: [166, 39],
+  pivot_root: [155, 41],
+  open_tree: [428, 428],
+  move_mount: [429, 429],
+  fsopen: [430, 430],
+  fsconfig: [431, 431],
+  fsmount: [432, 432],
+  fspick: [433, 433],
+  mount_setattr: [442, 442],
+};
 
-/** The numbers of the system calls on one processor's Linux. */
+/** The calls that are refused for some arguments only, or with another error. */
+const LIMITED = {
+  clone: [56, 220],
+  clone3: [435, 435],
+  socket: [41, 198],
+  socketpair: [53, 199],
+} as const satisfies Record<string, Numbers>;
+
 interface Abi {
   /** AUDIT_ARCH_* of linux/audit.h. */
   readonly audit: number;
   /** First number of a second ABI under the same `audit` (x32), if there is one. */
   readonly otherAbiFrom: number | undefined;
-  readonly calls: Readonly<Record<SystemCall, number>>;
+  /** The place of its numbers in {@link Numbers}. */
+  readonly column: 0 | 1;
 }
 
-/** System calls added since 2019 have the same number on every processor. */
-const COMMON_CALLS = {
-  io_uring_setup: 425,
-  io_uring_enter: 426,
-  io_uring_register: 427,
-  open_tree: 428,
-  move_mount: 429,
-  fsopen: 430,
-  fsconfig: 431,
-  fsmount: 432,
-  fspick: 433,
-  clone3: 435,
-  pidfd_getfd: 438,
-  mount_setattr: 442,
-} as const;
-
 const ABIS: Readonly<Record<string, Abi>> = {
-  x64: {
-    audit: 0xc000003e,
-    otherAbiFrom: 0x40000000,
-    calls: {
-      ...COMMON_CALLS,
-      socket: 41,
-      socketpair: 53,
-      clone: 56,
-      ptrace: 101,
-      pivot_root: 155,
-      mount: 165,
-      umount2: 166,
-      init_module: 175,
-      kexec_load: 246,
-      add_key: 248,
-      request_key: 249,
-      keyctl: 250,
-      unshare: 272,
-      perf_event_open: 298,
-      setns: 308,
-      process_vm_readv: 310,
-      process_vm_writev: 311,
-      finit_module: 313,
-      bpf: 321,
-      userfaultfd: 323,
-    },
-  },
-  arm64: {
-    audit: 0xc00000b7,
-    otherAbiFrom: undefined,
-    calls: {
-      ...COMMON_CALLS,
-      umount2: 39,
-      mount: 40,
-      pivot_root: 41,
-      unshare: 97,
-      kexec_load: 104,
-      init_module: 105,
-      ptrace: 117,
-      socket: 198,
-      socketpair: 199,
-      add_key: 217,
-      request_key: 218,
-      keyctl: 219,
-      clone: 220,
-      perf_event_open: 241,
-      setns: 268,
-      process_vm_readv: 270,
-      process_vm_writev: 271,
-      finit_module: 273,
-      bpf: 280,
-      userfaultfd: 282,
-    },
-  },
+  x64: { audit: 0xc000003e, otherAbiFrom: 0x40000000, column: 0 },
+  arm64: { audit: 0xc00000b7, otherAbiFrom: undefined, column: 1 },
 };
 
 /** Operation, jump when true, jump when false, operand. Both jumps count instructions from the next one. */

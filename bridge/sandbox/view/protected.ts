@@ -1,36 +1,16 @@
 /** The paths that may not be changed, or not even read. File tools and sandbox both obey them. */
+import { words } from '../words.ts';
 import { PROTECTED_IN_GITHUB, PROTECTED_KINDS } from './protected-kinds.ts';
 
 /** Folders that no file tool reads, at any depth: keys and credentials. */
 export const SECRET_FOLDERS = ['.ssh', '.gnupg', '.aws', '.azure', '.kube'] as const;
 
 /** Files that no file tool reads, at any depth; `*` stands for any characters of the name. */
-export const SECRET_FILES = [
-  '.env',
-  '.env.*',
-  '.dev.vars',
-  '.dev.vars.*',
-  '.netrc',
-  '_netrc',
-  '.git-credentials',
-  '.pgpass',
-  '.pypirc',
-  '.htpasswd',
-  'id_rsa',
-  'id_dsa',
-  'id_ecdsa',
-  'id_ecdsa_sk',
-  'id_ed25519',
-  'id_ed25519_sk',
-  '*.pem',
-  '*.key',
-  '*.p12',
-  '*.pfx',
-  '*.ppk',
-  '*.jks',
-  '*.keystore',
-  '*.kdbx',
-] as const;
+export const SECRET_FILES = words(`
+  .env .env.* .dev.vars .dev.vars.* .netrc _netrc .git-credentials .pgpass .pypirc .htpasswd
+  id_rsa id_dsa id_ecdsa id_ecdsa_sk id_ed25519 id_ed25519_sk *.pem *.key *.p12 *.pfx *.ppk *.jks
+  *.keystore *.kdbx
+`);
 
 /** Names of example files. They look like secrets but hold none: people copy them. */
 export const EXAMPLE_FILES = ['*.example', '*.sample', '*.template', '*.dist'] as const;

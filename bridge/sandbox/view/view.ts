@@ -8,7 +8,7 @@ import { dirname, join, resolve } from 'node:path';
 import { type CommandUser, reachableBy } from '../account.ts';
 import { type BytePath, fromText, isBelow } from '../byte-path.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
-import { TOOL_FOLDERS } from './home-tools.ts';
+import { words } from '../words.ts';
 import type { MasksByPath } from './masks.ts';
 import type { ClosedEntry } from './scan.ts';
 
@@ -88,34 +88,30 @@ export function mountable(entries: readonly ClosedEntry[]): ClosedEntry[] {
 }
 
 /** Folders with programs. `/home`, `/root`, `/srv`, `/var`, `/mnt` and the like hold data of people and services. */
-const SYSTEM_FOLDERS = [
-  '/usr',
-  '/bin',
-  '/sbin',
-  '/lib',
-  '/lib32',
-  '/lib64',
-  '/libx32',
-  '/etc',
-  '/opt',
-  '/nix/store',
-  '/gnu/store',
-  '/snap',
-  '/var/lib/dpkg',
-  '/run/current-system',
-  '/sys/devices/system',
-  '/sys/kernel/mm',
-] as const;
+const SYSTEM_FOLDERS = words(`
+  /usr /bin /sbin /lib /lib32 /lib64 /libx32 /etc /opt /nix/store /gnu/store /snap /var/lib/dpkg
+  /run/current-system /sys/devices/system /sys/kernel/mm
+`);
+
+/**
+ * The parts of the home folder that commands may read: toolchains, and caches without credentials. A tool whose folder
+ * also holds its credentials is listed by its parts.
+ */
+const TOOL_FOLDERS = words(`
+  .local/bin .local/lib .local/pipx .local/share/fnm .local/share/mise .local/share/pipx
+  .local/share/pnpm .local/share/uv .local/share/virtualenvs .nvm .volta .fnm .nodenv .asdf
+  .npm/_cacache .npm-global .cache/yarn .cache/node .yarn/berry/cache .bun/bin .bun/install/cache
+  .deno/bin .cache/deno .pyenv .cache/pip .cache/uv .cache/pypoetry/virtualenvs .conda/envs
+  .conda/pkgs miniconda3 anaconda3 miniforge3 .rbenv .rvm .gem/ruby .bundle/cache .cargo/bin
+  .cargo/registry .cargo/git .cargo/env .rustup go/bin go/pkg .cache/go-build .goenv
+  .sdkman/candidates .jenv .jdks .m2/repository .gradle/caches .gradle/wrapper .ivy2/cache
+  .cache/coursier .nuget/packages .dotnet/sdk .dotnet/shared .dotnet/host .dotnet/dotnet
+  .pub-cache .composer/cache .cache/composer .ghcup .cabal/packages .stack/programs .opam .elan
+  .julia/packages .juliaup .linuxbrew .nix-profile .cache/ms-playwright .cache/puppeteer
+`);
 
 /** The same devices that bubblewrap gives to each command. */
-const DEVICES = [
-  '/dev/null',
-  '/dev/zero',
-  '/dev/full',
-  '/dev/random',
-  '/dev/urandom',
-  '/dev/tty',
-] as const;
+const DEVICES = words('/dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty');
 
 async function systemFolder(path: string): Promise<string[]> {
   const stats = await lstat(path).catch(() => undefined);
