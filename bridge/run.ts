@@ -112,7 +112,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     readable: await readReadable(stateDir),
     environment,
   });
-  if (confinement.ignored) workspace.keepClosed(confinement.ignored);
+  if (confinement.nameless) workspace.keepClosed(confinement.nameless);
   await tellIdleRules(stateDir);
   const { offers = new Offers(), preset } = config;
   const isForeign = (path: string) => guard.isForeign(path);

@@ -52,6 +52,8 @@ export const SANDBOX_LIMITS = {
   sharedMemoryBytes: 256 * MIB,
   /** Bytes of a folder that hides another: it holds nothing. */
   hiddenBytes: 4 * KIB,
+  /** Bytes of a repository's settings, which usually have some hundred. */
+  maxConfigBytes: 256 * KIB,
   /** Bytes of git's index that are read for tracked secrets: that of half a million files. Git alone reads a larger one. */
   maxIndexBytes: 64 * MIB,
   /** Bytes of all names in an index, which may be kept short in the file: 500,000 names have 40 MB. */

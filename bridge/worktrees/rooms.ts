@@ -156,7 +156,7 @@ export class Rooms implements Elsewhere {
     const folder = await folderOf(root, facts, store.pathsOf(facts.conversationId));
     const workspace = await Workspace.open(folder.workspace, { alias: root });
     const confinement = await workshop.confinement.elsewhere(folder);
-    if (confinement.ignored) workspace.keepClosed(confinement.ignored);
+    if (confinement.nameless) workspace.keepClosed(confinement.nameless);
     const background = new BackgroundProcesses();
     const known = createCatalogue(createRunTerminalCmd({ confinement, background }));
     return {

@@ -7,7 +7,7 @@ import { type BytePath, fromText, isBelow, toText } from '../byte-path.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 import type { Author } from '../view/git-author.ts';
 import { KnownEntries } from '../view/known-entries.ts';
-import { linkedPlaces } from '../view/linked-places.ts';
+import { withLinkedPlaces } from '../view/linked-places.ts';
 import type { FolderLink, Links } from '../view/links.ts';
 import { Masks, type OwnFile, TrackedSecrets } from '../view/masks.ts';
 import { type ClosedEntries, type ClosedEntry, WorkspaceScan } from '../view/scan.ts';
@@ -79,7 +79,7 @@ export class Bases implements Disposable {
     const ignoring = [...new Set([workspace, alias])].map(fromText);
     const bases = new Bases(options, ignoring);
     const found = await bases.#look(SANDBOX_LIMITS.firstScanMs);
-    bases.#known.remember([...found.entries, ...(await linkedPlaces(found, bases.#workspace))]);
+    bases.#known.remember(await withLinkedPlaces(found, bases.#workspace));
     await bases.#nameAuthor();
     const { hasOverflowed } = bases.#known;
     if (!found.isCut && !hasOverflowed && !found.odd) return { ok: true, bases };
@@ -90,9 +90,9 @@ export class Bases implements Disposable {
     return { ok: false, reason: problem ?? (found.isCut ? TOO_LARGE : TOO_MANY) };
   }
 
-  /** See {@link KnownEntries.ignored}. */
-  get ignored(): readonly string[] {
-    return this.#known.ignored().map(toText);
+  /** See {@link KnownEntries.nameless}. */
+  get nameless(): readonly string[] {
+    return this.#known.nameless().map(toText);
   }
 
   /** The links that the newest mounts show. */

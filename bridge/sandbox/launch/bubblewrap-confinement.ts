@@ -118,7 +118,7 @@ function confinementOf(machine: SandboxMachine): Confinement {
     },
     confineLook: async (launch, reach) => confineLook(launch, machine, reach),
     elsewhere: (folder) => confineElsewhere(folder, machine),
-    ignored: () => bases.ignored,
+    nameless: () => bases.nameless,
     [Symbol.dispose]: () => bases[Symbol.dispose](),
   };
 }

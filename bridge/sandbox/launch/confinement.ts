@@ -92,8 +92,11 @@ export interface Confinement extends Disposable {
    * ToolFailure where that folder cannot be confined.
    */
   readonly elsewhere: (folder: OtherFolder) => Promise<Confinement>;
-  /** The present real paths of what `.cursorignore` closes, wherever commands have moved it. */
-  readonly ignored?: () => readonly string[];
+  /**
+   * The present real paths of what `.cursorignore` closes, and of what a secret's name leads to as a link, wherever
+   * commands have moved it.
+   */
+  readonly nameless?: () => readonly string[];
 }
 
 /** Commands run with all rights of the bridge's user, but in a scrubbed environment. `reason` is one sentence. */

@@ -92,10 +92,13 @@ export class KnownEntries implements Disposable {
     return places;
   }
 
-  /** The present real paths of ignored entries, wherever a command has moved them. */
-  ignored(): BytePath[] {
+  /** The present real paths of entries that tools do not know by their names, wherever a command has moved them. */
+  nameless(): BytePath[] {
     return this.places()
-      .filter(({ by, isCrowded, foundAt, path }) => by && !(isCrowded && foundAt === path))
+      .filter(
+        ({ by, isLed, isCrowded, foundAt, path }) =>
+          isLed || (by && !(isCrowded && foundAt === path)),
+      )
       .map(({ path }) => path);
   }
 

@@ -1,15 +1,20 @@
-/** Follows paths that stand for another place in the workspace: a link to a `.git`, or a `.git` file of a submodule. */
+/**
+ * Follows names that stand for another place in the workspace: a link to a `.git` or to a secret, a `.git` file of a
+ * submodule, and git's setting for the folder of hooks.
+ */
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { posix } from 'node:path';
 import { isSystemError } from '../../../machine/system-error.ts';
 import { type BytePath, fromText, isBelow, toBytes, toText } from '../byte-path.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 import { linkedGitFolders } from './git-folders.ts';
-import { closureOf } from './protected.ts';
+import { readBytes } from './git-index.ts';
+import { type Closure, closureOf, isExample } from './protected.ts';
 import { type ClosedEntries, type ClosedEntry, identityOf, readEntries } from './scan.ts';
 
 /** A link to another place in the workspace, which programs obey by the link's name. */
 export interface ProtectedLink {
+  /** The folder itself for one that git's settings name. */
   readonly path: BytePath;
   /** Relative to the workspace. Programs find the place by this name, which may lead through further links. */
   readonly name: BytePath;
@@ -28,14 +33,28 @@ export function protectedLinks(
   workspace: BytePath,
 ): ProtectedLink[] {
   const isProtected = entries.filter(({ closure }) => closure === 'protected');
+  const repositories = isProtected.filter(({ path }) => path.endsWith('/.git'));
+  const nameOf = (path: BytePath) => path.slice(workspace.length + 1);
   const first = [
     ...isProtected.filter(({ kind }) => kind === 'link').map(({ path }) => path),
     ...links,
-    ...isProtected
-      .filter(({ kind, path }) => kind === 'folder' && path.endsWith('/.git'))
+    ...repositories
+      .filter(({ kind }) => kind === 'folder')
       .flatMap(({ path }) => [path, `${path}/hooks`].flatMap(linksIn)),
   ];
-  const waiting = first.map((path) => ({ path, name: path.slice(workspace.length + 1) }));
+  const hooks = repositories.flatMap((entry) =>
+    hookFolders(entry).map((path) => ({ path, name: `${nameOf(entry.path)}/hooks` })),
+  );
+  const named = [...first.map((path) => ({ path, name: nameOf(path) })), ...hooks];
+  return follow(named, workspace, 'protected');
+}
+
+function follow(
+  named: readonly Omit<ProtectedLink, 'place'>[],
+  workspace: BytePath,
+  closure: Closure,
+): ProtectedLink[] {
+  const waiting = [...named];
   const seen = new Set<BytePath>();
   const found: ProtectedLink[] = [];
   for (const { path, name } of waiting) {
@@ -46,34 +65,75 @@ export function protectedLinks(
     found.push({ path, name, place });
     for (const inner of linksBelow(place)) {
       const innerName = `${name}${inner.slice(place.length)}`;
-      if (closureOf(toText(innerName)) === 'protected')
-        waiting.push({ path: inner, name: innerName });
+      if (closureOf(toText(innerName)) === closure) waiting.push({ path: inner, name: innerName });
     }
   }
   return found;
 }
 
 /**
- * The places inside the workspace that protected links and `.git` files lead to. They are protected like the entry
- * itself. Only the first look uses this: by a later link, a command could close any folder of the workspace.
+ * What a look has found, with the places inside the workspace that links and `.git` files lead to. The places are closed
+ * as the names are that lead there. Only the first look uses this: by a later link, a command could close any folder of
+ * the workspace.
  */
-export async function linkedPlaces(found: FoundLinks, workspace: BytePath): Promise<ClosedEntry[]> {
+export async function withLinkedPlaces(
+  found: FoundLinks,
+  workspace: BytePath,
+): Promise<readonly ClosedEntry[]> {
   const gitFiles = found.entries.filter(
     ({ path, kind }) => kind === 'file' && path.endsWith('/.git'),
   );
   const folders = await Promise.all(gitFiles.map(({ path }) => linkedGitFolders(toText(path))));
-  const places = [
+  const obeyed = [
     ...protectedLinks(found, workspace).map(({ place }) => place),
     ...folders.flatMap((linked) => linked.folders.map(fromText)),
+  ].filter((place) => isBelow(workspace, place));
+  const secrets = found.entries.filter(
+    ({ closure, kind, by }) => closure === 'secret' && kind === 'link' && by === undefined,
+  );
+  const named = secrets.map(({ path }) => ({ path, name: path.slice(workspace.length + 1) }));
+  const led = follow(named, workspace, 'secret').map(({ place }) => place);
+  const entries = [
+    ...obeyed.flatMap((path) => toEntry(path, { closure: 'protected' })),
+    ...found.entries,
   ];
-  return [...new Set(places)].filter((place) => isBelow(workspace, place)).flatMap(toEntry);
+  const byPath = new Map(entries.map((entry) => [entry.path, entry]));
+  for (const path of led) {
+    if (isExample(toText(path)) || byPath.get(path)?.closure === 'secret') continue;
+    for (const entry of toEntry(path, { closure: 'secret', isLed: true })) byPath.set(path, entry);
+  }
+  return [...byPath.values()];
 }
 
-function toEntry(path: BytePath): ClosedEntry[] {
+function toEntry(path: BytePath, how: Pick<ClosedEntry, 'closure' | 'isLed'>): ClosedEntry[] {
   const stats = lstatSync(toBytes(path), { throwIfNoEntry: false });
   if (stats === undefined) return [];
   const kind = stats.isDirectory() ? 'folder' : 'file';
-  return [{ path, closure: 'protected', kind, identity: identityOf(stats) }];
+  return [{ path, ...how, kind, identity: identityOf(stats) }];
+}
+
+/** The folders that the settings of a repository name for its hooks, relative to the folder with its files. */
+function hookFolders({ path, kind }: ClosedEntry): BytePath[] {
+  const top = posix.dirname(path);
+  return (kind === 'file' ? foldersOfFile(path) : [path])
+    .flatMap((folder) => [`${folder}/config`, `${folder}/config.worktree`])
+    .flatMap((file) => [...readText(file).matchAll(HOOKS_PATH)])
+    .map(([, value = '']) => posix.resolve(top, value.replaceAll('"', '').trim()));
+}
+
+/** Of `.git` files of worktrees and submodules: the own folder, and the one that it shares. */
+function foldersOfFile(dotGit: BytePath): BytePath[] {
+  const named = /^gitdir: (.+)$/m.exec(readText(dotGit))?.[1];
+  if (named === undefined) return [];
+  const own = posix.resolve(posix.dirname(dotGit), named);
+  return [own, posix.resolve(own, readText(`${own}/commondir`).trim())];
+}
+
+/** By git-config(1). A section and its first setting may share a line. */
+const HOOKS_PATH = /^\s*(?:\[core\]\s*)?hookspath\s*=((?:"[^"\n]*"|[^"#;\n])*)/gim;
+
+function readText(path: BytePath): string {
+  return readBytes(path, SANDBOX_LIMITS.maxConfigBytes)?.bytes.toString('latin1') ?? '';
 }
 
 /** Undefined for a link that leads in a circle, or through a folder that we may not enter. */

@@ -81,6 +81,11 @@ function isSecretFile(name: string): boolean {
   return SECRET_FILE_NAMES.test(name) && !EXAMPLE_FILE_NAMES.test(name);
 }
 
+/** Whether the path is that of an example file, see {@link EXAMPLE_FILES}. */
+export function isExample(path: string): boolean {
+  return EXAMPLE_FILE_NAMES.test(foldName(path.slice(path.lastIndexOf('/') + 1)));
+}
+
 const SECRET_FOLDER_NAMES: ReadonlySet<string> = new Set(SECRET_FOLDERS);
 const IN_GITHUB: ReadonlySet<string> = new Set(PROTECTED_IN_GITHUB);
 const ALL_PROTECTED = PROTECTED_KINDS.flatMap(({ names }) => names);

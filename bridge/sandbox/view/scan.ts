@@ -32,6 +32,8 @@ export interface ClosedEntry {
   readonly isUnreadable?: true;
   /** Set for an entry that this ignore file closes. */
   readonly by?: IgnoreFile;
+  /** Set for a secret that only a link names so: see linked-places.ts. */
+  readonly isLed?: true;
   /** Set for a folder that commands cannot see, and of which an ignore file closes very many entries. */
   readonly isCrowded?: true;
 }

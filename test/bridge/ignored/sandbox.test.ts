@@ -123,7 +123,7 @@ describe.skipIf(NO_BUBBLEWRAP)('what a command moves out of the reach of a rule'
   test.each(MOVES)('by %s stays closed to commands and tools', async (_, move) => {
     const { run, confinement, path } = await projectWith(FILES);
     const workspace = await Workspace.open(path('.'));
-    workspace.keepClosed(() => confinement.ignored?.() ?? []);
+    workspace.keepClosed(() => confinement.nameless?.() ?? []);
     await run(move);
     for (let time = 0; time < 2; time++) expect((await run(READ)).output).not.toContain('VEILED');
     const places = ['other', 'sub', 'sub2'].map((folder) => `${folder}/x/secret.txt`);

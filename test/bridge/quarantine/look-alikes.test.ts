@@ -217,6 +217,15 @@ describe.skipIf(NO_BUBBLEWRAP)('what an agent of the person would obey', () => {
     expect((await guarded.run('true')).attention).toEqual([]);
   });
 
+  test('is noticed where a command makes it in the place that core.hooksPath names', async () => {
+    const guarded = await guardedWorkspace();
+    await guarded.git('.', 'config', 'core.hooksPath', 'conf/checks');
+    expect((await guarded.run('mkdir conf')).attention).toEqual([]);
+    const { attention } = await guarded.run('mkdir conf/checks; echo > conf/checks/pre-commit');
+    expect(attention).toMatchObject([{ name: 'conf/checks', quarantined: false }]);
+    expect((await guarded.run('true')).attention).toEqual([]);
+  });
+
   test.each([
     ['.claude', 'rules/a.md', 'settings.json'],
     ['.cursor', 'plans/a.plan.md', 'hooks.json'],

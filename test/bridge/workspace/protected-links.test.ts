@@ -87,3 +87,22 @@ it('a link around itself, out of the workspace or in a circle closes nothing els
   for (const name of ['a/b.txt', 'tasks.json', 'outside/x'])
     expect(await call('write', { path: name, contents: 'x' })).toMatchObject({ status: 'success' });
 });
+
+it.each([
+  ['a relative path', '[core]\n\tbare = false\n\tHooksPath = tools/checks # ours\n', ''],
+  ['in quotes, on the line of its section', '[core] hookspath = "tools/../tools/checks"\n', ''],
+  ['an absolute path', '[core]\nhooksPath=$ROOT/tools/checks\n', ''],
+  ['of a repository inside', '[core]\n\thooksPath = ../tools/checks\n', 'inner/'],
+  ['of a repository that a file names', '[core]\n\thooksPath = tools/checks\n', 'file'],
+])('no tool changes the hooks that core.hooksPath names: %s', async (_, config, at) => {
+  const { call, put, root } = await temporaryWorkspace();
+  const text = config.replace('$ROOT', root);
+  if (at === 'file') {
+    await put('.git', 'gitdir: store/worktrees/a\n');
+    await put('store/worktrees/a/commondir', '../..\n');
+    await put('store/config', text);
+  } else await put(`${at}.git/config`, text);
+  const write = async (path: string) => await call('write', { path, contents: 'x' });
+  expect(await write('tools/checks/pre-commit')).toMatchObject({ code: 'PROTECTED_PATH' });
+  expect(await write('tools/other')).toMatchObject({ status: 'success' });
+});
