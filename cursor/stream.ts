@@ -6,10 +6,10 @@ import { DrawbridgeError, toWireError } from '../shared/errors.ts';
 import { parseResponseId } from '../shared/ids.ts';
 import type { ChatResponse } from '../shared/wire/documents.ts';
 import type { Core, Reader, Route } from './core.ts';
+import { formatFrame, RunFrames } from './run-frames.ts';
 import { agentOf, RUN_PARAMS, readResponse, responseIdOf } from './runs.ts';
 import { CursorRunEvent } from './schemas.ts';
 import { runIdOf, toRun } from './shapes.ts';
-import { formatFrame, RunTelling } from './telling.ts';
 
 /** A run's id in the examples. */
 const RUN = 'run-4f6c1b9e-6a0d-4c1e-9d6b-3c2f5a7e0001';
@@ -66,7 +66,7 @@ async function streamRun(c: Context, core: Core): Promise<Response> {
   const { ordinal } = parseResponseId(responseId);
   const told = toldOf(c.req.header('last-event-id'), ordinal);
   const open = (write: (text: string) => void, leave: () => void) => {
-    const stream = new RunStream(responseId, new RunTelling(ordinal, told), { read, write, leave });
+    const stream = new RunStream(responseId, new RunFrames(ordinal, told), { read, write, leave });
     stream.tellStatus(status);
     return stream;
   };
@@ -76,7 +76,7 @@ async function streamRun(c: Context, core: Core): Promise<Response> {
   });
 }
 
-/** The position in an id that {@link RunTelling} made for this run; 0 without one. */
+/** The position in an id that {@link RunFrames} made for this run; 0 without one. */
 function toldOf(id: string | undefined, ordinal: number): number {
   if (!id) return 0;
   const [, position, run] = /^(\d{1,15})-(\d{1,5})$/.exec(id) ?? [];
@@ -101,11 +101,11 @@ interface Connection {
 class RunStream implements Reader {
   readonly framing = 'positioned';
   readonly #runId: string;
-  readonly #telling: RunTelling;
+  readonly #telling: RunFrames;
   readonly #connection: Connection;
   #status: Status | null = null;
 
-  constructor(responseId: string, telling: RunTelling, connection: Connection) {
+  constructor(responseId: string, telling: RunFrames, connection: Connection) {
     this.#runId = runIdOf(responseId);
     this.#telling = telling;
     this.#connection = connection;

@@ -5,9 +5,9 @@ import type { Env } from '../env.ts';
 import { attachFirst } from '../follow/attach.ts';
 import { refusalOf } from '../follow/fold-answer.ts';
 import { SseWriter } from '../follow/sse-writer.ts';
+import type { AnswerReader } from '../words/answer-reader.ts';
 import type { Ending, Failure } from '../words/ending.ts';
 import type { Words } from '../words/markdown.ts';
-import type { AnswerTelling } from '../words/telling.ts';
 import { type Wire, WordStream } from '../words/word-stream.ts';
 import { type CompletionHead, newChunk, newUsageChunk } from './completion.ts';
 import { errorBody } from './errors.ts';
@@ -58,7 +58,7 @@ class CompletionWire implements Wire {
     return this.#opening.promise;
   }
 
-  tell({ content, reasoning }: Words, { hasBegun, response }: AnswerTelling): void {
+  tell({ content, reasoning }: Words, { hasBegun, response }: AnswerReader): void {
     this.#model = response?.model ?? this.#model;
     if (hasBegun) this.#open();
     if (reasoning !== '') this.#write({ reasoning_content: reasoning });
@@ -70,7 +70,7 @@ class CompletionWire implements Wire {
     this.writer.write(': at work\n\n');
   }
 
-  end(ending: Ending, { response }: AnswerTelling): void {
+  end(ending: Ending, { response }: AnswerReader): void {
     if (ending.type === 'failed') {
       if (!this.#isOpen) return this.#opening.resolve(ending.failure);
       this.#writeData(errorBody(ending.failure));

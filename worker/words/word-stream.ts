@@ -6,16 +6,16 @@ import type { Begun } from '../follow/cancel-run.ts';
 import { type DeliveryHandler, deliver } from '../follow/deliver.ts';
 import { refusalOf } from '../follow/fold-answer.ts';
 import type { SseWriter } from '../follow/sse-writer.ts';
+import { AnswerReader } from './answer-reader.ts';
 import { type Ending, LOST } from './ending.ts';
 import type { Words } from './markdown.ts';
-import { AnswerTelling } from './telling.ts';
 
 /** Writes the answer in the form of one API. No method may throw. */
 export interface Wire {
-  tell(words: Words, telling: AnswerTelling): void;
+  tell(words: Words, telling: AnswerReader): void;
   /** Shows that the connection is alive. */
   beat(): void;
-  end(ending: Ending, telling: AnswerTelling): void;
+  end(ending: Ending, telling: AnswerReader): void;
 }
 
 export class WordStream implements DeliveryHandler {
@@ -24,7 +24,7 @@ export class WordStream implements DeliveryHandler {
   readonly life = new AbortController();
   readonly #writer: SseWriter;
   readonly #wire: Wire;
-  readonly #telling = new AnswerTelling();
+  readonly #telling = new AnswerReader();
   #isEnded = false;
 
   /** `wire` writes to the writer. */
@@ -33,7 +33,7 @@ export class WordStream implements DeliveryHandler {
     this.#wire = wire;
   }
 
-  /** Follows from the beginning each time: {@link AnswerTelling} skips what it has already told. */
+  /** Follows from the beginning each time: {@link AnswerReader} skips what it has already told. */
   cursor(): number {
     return 0;
   }

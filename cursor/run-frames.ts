@@ -25,7 +25,7 @@ interface ShownCall {
  * of `assistant`, `thinking` and `tool_call` is followed by the same news as an `interaction_update` with the same id:
  * Cursor's own client resumes only behind those.
  */
-export class RunTelling {
+export class RunFrames {
   readonly #ordinal: number;
   readonly #told: number;
   #position = 0;

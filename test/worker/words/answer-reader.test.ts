@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { TapeEvent } from '../../../shared/wire/events.ts';
-import { AnswerTelling, type Told } from '../../../worker/words/telling.ts';
+import { AnswerReader, type Told } from '../../../worker/words/answer-reader.ts';
 
 const USAGE = { promptTokens: 1, completionTokens: 2, totalTokens: 3 };
 
@@ -43,7 +43,7 @@ const CONTENT = 'Look:\n\n```md\na\n```\n\n````md\n```\nb\n````';
 it('tells the same wherever a reader has to begin again', () => {
   for (let cut = 0; cut <= TAPE.length; cut++) {
     for (const again of [TAPE, TAPE.slice(0, cut)]) {
-      const telling = new AnswerTelling();
+      const telling = new AnswerReader();
       const told = [
         ...TAPE.slice(0, cut).map((event) => telling.see([event])),
         telling.see(again),
@@ -57,7 +57,7 @@ it('tells the same wherever a reader has to begin again', () => {
 });
 
 it('tells other thoughts behind those that were taken back, and the answer all the same', () => {
-  const telling = new AnswerTelling();
+  const telling = new AnswerReader();
   const [start, thinking] = [TAPE.slice(0, 1), TAPE.slice(0, 3)];
   const told = [
     telling.see(thinking),

@@ -17,7 +17,7 @@ export interface Told extends Words {
  * reader was slow. All text told so far is always the beginning of the answer. If a crash takes text back, this waits
  * until the same text comes again. If different text comes, the ending is {@link TAKEN_BACK}.
  */
-export class AnswerTelling {
+export class AnswerReader {
   readonly #fold = new ResponseFold();
   #rendering = new Rendering();
   #content = new GrowingText();
