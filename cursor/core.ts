@@ -78,6 +78,6 @@ export interface Reader {
   /** Takes the JSON of PositionedEvents. */
   take(text: string): void;
   beat(): void;
-  /** `done`: the response has ended. `lost`: it cannot be followed. Anything else: the client can come back. */
+  /** `done`: the response is over. `lost`: it cannot be followed. Anything else: the client can come back. */
   finish(how: 'done' | 'gone' | 'stalled' | 'expired' | 'left' | 'lost'): Promise<void>;
 }

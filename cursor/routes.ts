@@ -5,7 +5,7 @@ import { PageSize } from '../shared/api/conversations.ts';
 import { DrawbridgeError } from '../shared/errors.ts';
 import { parseResponseId } from '../shared/ids.ts';
 import { REQUEST_LIMITS } from '../shared/limits.ts';
-import { describeQuery, IDEMPOTENCY_KEY, jsonAnswer } from '../worker/endpoint.ts';
+import { describePage, describeQuery, IDEMPOTENCY_KEY, jsonAnswer } from '../worker/endpoint.ts';
 import type { Route } from './core.ts';
 import {
   agentIdIn,
@@ -49,17 +49,6 @@ const AgentsQuery = Query.extend({ includeArchived: z.enum(['true', 'false']).op
 
 const UsageQuery = z.object({ runId: z.string().max(REQUEST_LIMITS.maxNameChars).optional() });
 
-/** The parameters of a page. */
-function describePage(what: string) {
-  return {
-    limit: {
-      description: `The most ${what} on a page.`,
-      schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
-    },
-    cursor: { description: '`nextCursor` of the previous page.' },
-  } as const;
-}
-
 /** The stream shows the model's reasoning. */
 const include = ['reasoning'];
 
@@ -77,7 +66,7 @@ export const CURSOR_ROUTES: readonly Route[] = [
       'The agent works in a worktree of its own at the bridge that the token names, or at the account’s only one, and commits. Fields for repositories elsewhere are refused.',
     rate: 'run',
     headers: [IDEMPOTENCY_KEY],
-    body: { schema: CursorAgentRequest, example: { prompt: { text: 'Mend the failing tests.' } } },
+    body: { schema: CursorAgentRequest, example: { prompt: { text: 'Fix the failing tests.' } } },
     answers: [jsonAnswer(201, 'Both.', CursorAgentAndRun)],
     errors: [...SUBMIT_ERRORS, 'AGENT_ID_CONFLICT', 'NOT_IMPLEMENTED', 'WORKTREES_NOT_SUPPORTED'],
     handle: async (c, core) => {
@@ -221,7 +210,7 @@ export const CURSOR_ROUTES: readonly Route[] = [
     handle: async (c, core) => {
       const { id, status } = await readRun(c, core, responseIdOf(c));
       if (status !== 'RUNNING' && status !== 'CREATING') {
-        throw new DrawbridgeError('RUN_NOT_CANCELLABLE', 'The run has ended');
+        throw new DrawbridgeError('RUN_NOT_CANCELLABLE', 'The run is over');
       }
       const { ordinal } = parseResponseId(responseIdOf(c));
       await core.cancel(agentOf(c), ordinal);
@@ -258,12 +247,12 @@ export const CURSOR_ROUTES: readonly Route[] = [
   },
 ];
 
-/** Clients want a time, but a token does not tell when it was made. */
+/** Clients want a time, but a token does not say when it was made. */
 const UNKNOWN_TIME = new Date(0).toISOString();
 
 function asBusy(error: unknown): never {
   if (error instanceof DrawbridgeError && error.code === 'CONVERSATION_BUSY') {
-    throw new DrawbridgeError('AGENT_BUSY', 'The agent is at work: wait, or cancel its run');
+    throw new DrawbridgeError('AGENT_BUSY', 'The agent is busy: wait, or cancel its run');
   }
   throw error;
 }

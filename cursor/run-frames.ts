@@ -12,7 +12,7 @@ export function formatFrame({ event, data }: CursorRunEvent, id?: string): strin
   return `event: ${event}\n${idLine}data: ${JSON.stringify(data)}\n\n`;
 }
 
-/** A call that the client was told of, or will be once its arguments are known. */
+/** A call that is shown once its arguments are known. */
 interface ShownCall {
   readonly callId: string;
   readonly name: string;
@@ -20,38 +20,30 @@ interface ShownCall {
 }
 
 /**
- * Reads a run's events from its beginning, and tells what comes after the position `told`, where the client stopped.
- * What came before it is only read, because the gaps between documents and the names of calls follow from it. Each frame
- * of `assistant`, `thinking` and `tool_call` is followed by the same news as an `interaction_update` with the same id:
- * Cursor's own client resumes only behind those.
+ * Reads a run's events from its beginning, and makes frames of those after the position `seen`, where the client
+ * stopped. The gaps between documents and the names of calls follow from the events before it. An `interaction_update`
+ * with the same id repeats each frame of `assistant`, `thinking` and `tool_call`: Cursor's own client resumes only
+ * behind those.
  */
 export class RunFrames {
   readonly #ordinal: number;
-  readonly #told: number;
-  #position = 0;
-  #isTorn = false;
+  readonly #seen: number;
+  /** The position after the last event that was read. */
+  position = 0;
+  /** Whether the run must be read again from its beginning, because a crash took back a part of it. */
+  isTorn = false;
   readonly #rendering = new Rendering();
   /** By the id of the document. */
   readonly #calls = new Map<string, ShownCall>();
 
-  constructor(ordinal: number, told: number) {
+  constructor(ordinal: number, seen: number) {
     this.#ordinal = ordinal;
-    this.#told = told;
-  }
-
-  /** The position after the last event that was read. */
-  get position(): number {
-    return this.#position;
-  }
-
-  /** Whether the run must be read again from its beginning, because a crash took back a part of it. */
-  get isTorn(): boolean {
-    return this.#isTorn;
+    this.#seen = seen;
   }
 
   /** The id of the last frame. */
   get id(): string {
-    return `${Math.max(this.#position, this.#told)}-${this.#ordinal}`;
+    return `${Math.max(this.position, this.#seen)}-${this.#ordinal}`;
   }
 
   /** The frames of these events. */
@@ -60,17 +52,17 @@ export class RunFrames {
   }
 
   #see({ event, position }: PositionedEvent): string {
-    if (event.type === 'snapshot') this.#isTorn = true;
-    if (this.#isTorn || position === null || position <= this.#position) return '';
-    this.#position = position;
+    if (event.type === 'snapshot') this.isTorn = true;
+    if (this.isTorn || position === null || position <= this.position) return '';
+    this.position = position;
     if (event.type === 'content_delta') this.#addContent(event, position);
     const frames = [...this.#follow(event), ...this.#newWords()];
-    return position > this.#told ? frames.map((frame) => formatFrame(frame, this.id)).join('') : '';
+    return position > this.#seen ? frames.map((frame) => formatFrame(frame, this.id)).join('') : '';
   }
 
   /** Splits the text where the client stopped. */
   #addContent({ documentId, delta }: Extract<StreamEvent, { type: 'content_delta' }>, end: number) {
-    const known = Math.max(0, this.#told - (end - delta.length));
+    const known = Math.max(0, this.#seen - (end - delta.length));
     if (known > 0) {
       this.#rendering.add(documentId, delta.slice(0, known));
       this.#rendering.take();

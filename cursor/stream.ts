@@ -64,20 +64,20 @@ async function streamRun(c: Context, core: Core): Promise<Response> {
   const read = async () => await readResponse(core, agent, responseId);
   const { status } = toRun(await read());
   const { ordinal } = parseResponseId(responseId);
-  const told = toldOf(c.req.header('last-event-id'), ordinal);
+  const seen = positionIn(c.req.header('last-event-id'), ordinal);
   const open = (write: (text: string) => void, leave: () => void) => {
-    const stream = new RunStream(responseId, new RunFrames(ordinal, told), { read, write, leave });
-    stream.tellStatus(status);
+    const stream = new RunStream(responseId, new RunFrames(ordinal, seen), { read, write, leave });
+    stream.showStatus(status);
     return stream;
   };
-  return await core.stream(agent, responseId, told, open).catch((error) => {
+  return await core.stream(agent, responseId, seen, open).catch((error) => {
     const isCursor = error instanceof DrawbridgeError && error.code === 'INVALID_CURSOR';
     throw isCursor ? badEventId() : error;
   });
 }
 
 /** The position in an id that {@link RunFrames} made for this run; 0 without one. */
-function toldOf(id: string | undefined, ordinal: number): number {
+function positionIn(id: string | undefined, ordinal: number): number {
   if (!id) return 0;
   const [, position, run] = /^(\d{1,15})-(\d{1,5})$/.exec(id) ?? [];
   if (Number(run) !== ordinal) throw badEventId();
@@ -101,27 +101,27 @@ interface Connection {
 class RunStream implements Reader {
   readonly framing = 'positioned';
   readonly #runId: string;
-  readonly #telling: RunFrames;
+  readonly #frames: RunFrames;
   readonly #connection: Connection;
   #status: Status | null = null;
 
-  constructor(responseId: string, telling: RunFrames, connection: Connection) {
+  constructor(responseId: string, frames: RunFrames, connection: Connection) {
     this.#runId = runIdOf(responseId);
-    this.#telling = telling;
+    this.#frames = frames;
     this.#connection = connection;
   }
 
   cursor(): number {
-    return this.#telling.position;
+    return this.#frames.position;
   }
 
   /** A client that must begin again does so when it returns. */
   take(text: string): void {
     const events = JSON.parse(text) as PositionedEvent[];
     const isBegun = events.some(({ event }) => event.type === 'response_start');
-    if (isBegun && this.#status === 'CREATING') this.tellStatus('RUNNING');
-    this.#connection.write(this.#telling.take(events));
-    if (this.#telling.isTorn) this.#connection.leave();
+    if (isBegun && this.#status === 'CREATING') this.showStatus('RUNNING');
+    this.#connection.write(this.#frames.take(events));
+    if (this.#frames.isTorn) this.#connection.leave();
   }
 
   beat(): void {
@@ -129,7 +129,7 @@ class RunStream implements Reader {
   }
 
   /** Frames of the status have no id: each connection begins with one. */
-  tellStatus(status: Status): void {
+  showStatus(status: Status): void {
     if (status === this.#status) return;
     this.#status = status;
     this.#write({ event: 'status', data: { runId: this.#runId, status } });
@@ -140,7 +140,7 @@ class RunStream implements Reader {
     if (how === 'stalled' || how === 'left' || how === 'expired') return;
     if (how === 'lost') return this.#fail('unavailable', LOST);
     try {
-      this.#tellResult(await this.#connection.read());
+      this.#showResult(await this.#connection.read());
     } catch (error) {
       const { code, message } = toWireError(error).body.error;
       this.#fail(code.toLowerCase(), message);
@@ -149,12 +149,11 @@ class RunStream implements Reader {
     this.#write({ event: 'done', data: {} });
   }
 
-  #tellResult(response: ChatResponse): void {
+  #showResult(response: ChatResponse): void {
     const { status, result: text, durationMs } = toRun(response);
-    const { id } = this.#telling;
-    this.tellStatus(status);
+    this.showStatus(status);
     const data = { runId: this.#runId, status, text, durationMs };
-    this.#write({ event: 'result', data }, id);
+    this.#write({ event: 'result', data }, this.#frames.id);
     const error = response.documents.findLast(({ type }) => type === 'error');
     if (status !== 'ERROR' || !error) return;
     this.#fail(String(error.metadata['errorCode']).toLowerCase(), error.content ?? '');
@@ -171,5 +170,5 @@ class RunStream implements Reader {
 
 type Status = ReturnType<typeof toRun>['status'];
 
-/** The client returns, because the stream has not told that it is done. */
+/** The client returns: no `done` came. */
 const LOST = 'The run could not be followed further: come back with Last-Event-ID.';

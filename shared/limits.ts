@@ -65,7 +65,7 @@ export const JSON_LIMITS = {
 
 /** `GET /metrics`. */
 export const METRICS_LIMITS = {
-  /** Characters of a token in METRICS_TOKEN: one that nobody guesses. */
+  /** Characters of a token in METRICS_TOKEN: too many to guess. */
   minTokenChars: 16,
 } as const;
 
@@ -123,7 +123,7 @@ export const RUN_LIMITS = {
   dispatchRetryMs: SECOND,
   /** Edited files of a debug run that are searched for instrumentation: each is a call at the bridge. */
   maxCheckedFiles: 50,
-  /** Other files with instrumentation that a debug run is told of: a person reads the list. */
+  /** Other files with instrumentation that a debug run lists: a person reads the list. */
   maxMarkedFiles: 20,
   /** How long a person has to answer an approval. */
   approvalMs: 24 * 60 * MINUTE,
@@ -162,7 +162,7 @@ export const BUDGET_LIMITS = {
   maxSeconds: (30 * 24 * 60 * MINUTE) / SECOND,
   /** The most turns that a request or a server may allow: a day of work. A loop must end by itself. */
   maxTurns: 1_000,
-  /** The share that is left of a limit when the model and readers are told: enough for a few more turns. */
+  /** The share that is left of a limit when the model and readers learn of it: enough for a few more turns. */
   nearShare: 0.2,
 } as const;
 
@@ -210,7 +210,7 @@ export const OFFER_LIMITS = {
   keptSets: 4,
 } as const;
 
-/** What a bridge tells of the editor on its machine. */
+/** A bridge's report of the editor on its machine. */
 export const EDITOR_LIMITS = {
   /** Open files, and UTF-16 units of the selected text before it is cut: as the CLIs that editors know send them. */
   maxOpenFiles: 10,
@@ -219,7 +219,7 @@ export const EDITOR_LIMITS = {
   maxPathChars: 4_096,
 } as const;
 
-/** What people are told of a bridge's MCP servers. */
+/** The report of a bridge's MCP servers for people. */
 export const MCP_REPORT_LIMITS = {
   /** Servers of one bridge: people list five. */
   maxServers: 32,
@@ -322,12 +322,12 @@ export const FINDING_LIMITS = {
   maxAttachedChars: 24 * KIB,
   /** A file that the person looks at, and the difference of one that others changed. */
   maxFileChars: 16 * KIB,
-  /** Files that an editor shows whose content is told: the active one, and some that the person was at before. */
+  /** Files in an editor whose content the model gets: the active one, and some that the person was at before. */
   maxShownFiles: 4,
-  /** Changed files that are told with the difference, and others that are named. */
+  /** Changed files with their difference, and others that are only named. */
   maxChangedFiles: 20,
   maxTouchedFiles: 50,
-  /** Errors and warnings of an editor, and the length of one message: more are mended one after another anyway. */
+  /** Errors and warnings of an editor, and the length of one message: more are fixed one after another anyway. */
   maxDiagnostics: 60,
   maxDiagnosticChars: 500,
   /**
@@ -354,7 +354,7 @@ export const RULE_FILE_LIMITS = {
   /** Patterns of one rule, and the length of each. */
   maxGlobs: 50,
   maxGlobChars: 200,
-  /** What is told about one rule (a cut, a missing file), and the length of each sentence. */
+  /** Notes about one rule (a cut, a missing file), and the length of each. */
   maxNotes: 5,
   maxNoteChars: 300,
   /** Files that are named as left out. */
@@ -430,7 +430,7 @@ export const TOOL_LIMITS = {
   /** UTF-16 units of a diff that spans several changes: a longer one is mostly unchanged lines, and is left out. */
   maxSpanningDiffChars: 8_000,
   /** UTF-16 units of the diff that an edit's result shows the model: some 700 tokens. A longer one is cut. */
-  maxToldDiffChars: 2_000,
+  maxShownDiffChars: 2_000,
   /** UTF-16 units of a diff in a proposal: the proposal fits its row even if each unit takes six bytes. */
   maxProposedChars: 140_000,
   /** Lines quoted if an edit finds no place, and UTF-16 units of each line. */

@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 import type * as z from 'zod';
 import { IdempotencyKey } from '../shared/api/requests.ts';
 import type { ErrorCode } from '../shared/errors.ts';
+import { REQUEST_LIMITS } from '../shared/limits.ts';
 import type { AppContext } from './account/caller.ts';
 
 /** JSON Schema 2020-12, which OpenAPI 3.1 uses. */
@@ -49,6 +50,21 @@ export interface Query<Shape extends z.ZodRawShape = z.ZodRawShape> {
 /** Checks that each query parameter is described, then widens the type, so that a table can hold all queries. */
 export function describeQuery<Shape extends z.ZodRawShape>(query: Query<Shape>): Query {
   return query;
+}
+
+/** The fields of a page in a query. `size`: that of a page without `limit`. */
+export function describePage(
+  what: string,
+  size: number = REQUEST_LIMITS.pageSize,
+  maximum: number = REQUEST_LIMITS.maxPageSize,
+) {
+  return {
+    limit: {
+      description: `The most ${what} on a page.`,
+      schema: { type: 'integer', minimum: 1, maximum, default: size },
+    },
+    cursor: { description: '`nextCursor` of the previous page.' },
+  } as const;
 }
 
 /** A request header that an operation reads. */

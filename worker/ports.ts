@@ -73,7 +73,7 @@ export interface ConversationPort extends Rpc.DurableObjectBranded {
   /** Ends all responses of an agent, also those that wait. Fails with NOT_FOUND if the conversation is no agent. */
   stopAgent(caller: Caller): Promise<Outcome<void>>;
 
-  /** Ends a response. Idempotent: a response that has ended does not change. */
+  /** Ends a response. A finished response does not change. */
   cancel(caller: Caller, ordinal: number): Promise<Outcome<Cancelled>>;
 
   /** Changes a message that still waits for its turn. */
@@ -86,7 +86,7 @@ export interface ConversationPort extends Rpc.DurableObjectBranded {
   update(caller: Caller, patch: ConversationPatch): Promise<Outcome<ConversationInfo>>;
 
   /**
-   * Ends the run at work and deletes everything, with the conversations of its subagents. After it has returned, nothing
+   * Ends the current run and deletes everything, with the conversations of its subagents. After it has returned, nothing
    * more is sent to the account. With `parent` deletes only a subagent's conversation of that parent.
    */
   delete(caller: Caller, parent?: string): Promise<Outcome<void>>;
@@ -111,7 +111,7 @@ export interface ConversationPort extends Rpc.DurableObjectBranded {
 
   /**
    * From a subagent: its state, at the call that started it. Its end is stored when this returns. The same report again
-   * changes nothing. `over`: nobody waits for it any more. `gone`: the conversation does not exist any more.
+   * changes nothing. `over`: no call waits for it any more. `gone`: the conversation does not exist any more.
    */
   taskReport(callId: string, report: TaskReport): 'wanted' | 'over' | 'gone';
 
@@ -174,14 +174,14 @@ export interface Submission extends Posted {
   } | null;
 }
 
-/** What a subagent tells of itself. */
+/** A report of a subagent. */
 export interface TaskReport {
   /** Grows with each event in its conversation, so that a report that comes late is known as such. */
   readonly position: number;
   readonly state: SubagentState;
   /** All questions that wait for a person, in it and in the subagents below it. */
   readonly asks: readonly SubagentAsk[];
-  /** Set once its run has ended. `rows` are those that its response has written. */
+  /** Set at the end of its run. `rows` are those that its response has written. */
   readonly end?: { readonly result: ToolResult; readonly rows: number };
 }
 
@@ -298,7 +298,7 @@ export interface BridgeLook {
 /** Names the question that an answer belongs to. */
 export type AnswerKey = Pick<ApprovalAnswer, 'callId' | 'nonce'>;
 
-/** The state of a person's answer. `over`: the answer counted, or its question has ended. */
+/** The state of a person's answer. `over`: the answer counted, or its question is closed. */
 export type AnswerState =
   | { readonly state: 'waiting'; readonly connected: boolean }
   | { readonly state: 'refused'; readonly message: string }
@@ -392,7 +392,7 @@ export interface SpentSince {
   readonly entries: readonly UsageEntry[];
 }
 
-/** What a response has spent, with its subagents; null until it has ended, and where nothing was reported. */
+/** What a response has spent, with its subagents; null before its end, and where nothing was reported. */
 export interface ResponseUsage {
   readonly responseId: string;
   readonly usage: Usage | null;

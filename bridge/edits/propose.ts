@@ -68,7 +68,7 @@ export function proposeEdit({ name, bytes, standing, edit }: EditRequest): EditP
 export function describeDiff({ diff, hunks }: Pick<EditProposal, 'diff' | 'hunks'>): string {
   if (diff === null) return '(too much has changed to be shown: use read_file)';
   const { text } = formatChange({ diff, ...(hunks && { hunks }) });
-  return cutLines(text, TOOL_LIMITS.maxToldDiffChars, 'use read_file');
+  return cutLines(text, TOOL_LIMITS.maxShownDiffChars, 'use read_file');
 }
 
 /** The change from `before` (null where the file does not exist yet) to the new text, told to the model as `data`. */

@@ -33,7 +33,7 @@ export const WORKTREE_LIMITS = {
   /** UTF-16 units of the diff in a close's metadata, which has one megabyte. */
   maxDiffChars: 200_000,
   /** UTF-16 units of the diff that the model reads. */
-  maxToldDiffChars: 30_000,
+  maxShownDiffChars: 30_000,
   /** Files whose content the diff leaves out one by one. With more, it leaves out all. */
   maxHiddenFiles: 200,
   /** Repositories inside a worktree that a close lists. */

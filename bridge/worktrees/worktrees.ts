@@ -195,14 +195,14 @@ function toOpened(facts: WorktreeFacts, path: string, output: string): ToolResul
 function toClosed(closed: ClosedWorktree, notes: readonly string[]): ToolResult {
   const { branch, head, committed, files, omitted, diff } = closed;
   const count = files.length + omitted;
-  const { maxToldDiffChars } = WORKTREE_LIMITS;
+  const { maxShownDiffChars } = WORKTREE_LIMITS;
   const lines = [
     committed ? `All of it is in the commit ${head} of ${branch}.` : 'Not all of it is committed.',
     count === 1 ? '1 file has changed.' : `${count} files have changed.`,
     ...notes,
-    diff.length <= maxToldDiffChars
+    diff.length <= maxShownDiffChars
       ? diff
-      : `${diff.slice(0, maxToldDiffChars).toWellFormed()}\n[cut]`,
+      : `${diff.slice(0, maxShownDiffChars).toWellFormed()}\n[cut]`,
   ];
   return { status: 'success', data: lines.join('\n'), metadata: { ...closed } };
 }

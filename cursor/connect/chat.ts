@@ -1,21 +1,19 @@
 /** `StreamChat`: turns the call into a run, and the run's text into the messages of a stream. */
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { ConversationId } from '../../shared/ids.ts';
-import type { Ending } from '../../worker/words/ending.ts';
-import type { Words } from '../../worker/words/markdown.ts';
 import type { Wire } from '../../worker/words/word-stream.ts';
 import type { Begun, ChatCore } from './core.ts';
 import { ConnectRefusal, errorOfEnding, TIMED_OUT } from './errors.ts';
 import { type Codec, type GetChatRequest, readChatRequest, writeChatResponse } from './messages.ts';
 import { endEnvelope, envelope, readMessageBytes, timeoutOf } from './wire.ts';
 
-/** Resolves when the run has begun. The run ends with its client, which cannot come back to the answer. */
+/** Resolves when the run has started. The run ends with its client, which cannot come back to the answer. */
 export async function streamChat(call: Request, core: ChatCore, codec: Codec): Promise<Response> {
   const ms = timeoutOf(call);
   const begun = await begin(decoded(await readMessageBytes(call, core, 'stream'), codec), core);
   const stream = core.stream(begun, {
     encode: bytesOf,
-    open: (write) => new ChatWire(write, codec),
+    open: (write) => chatWire(write, codec),
     timeout: ms === null ? null : { ms, ending: TIMED_OUT },
   });
   return new Response(stream, {
@@ -68,34 +66,17 @@ function inOwnNames(message: string): string {
 }
 
 /** The messages of one answer. Text is written in pieces as it comes, and never taken back. */
-class ChatWire implements Wire {
-  /** Takes bytes as text with one character for each byte. */
-  readonly #send: (text: string) => void;
-  readonly #codec: Codec;
-
-  constructor(send: (text: string) => void, codec: Codec) {
-    this.#send = send;
-    this.#codec = codec;
-  }
-
-  tell({ content }: Words): void {
-    if (content !== '') this.#write(content);
-  }
-
-  /** An empty piece. Without it, a client that has left is not noticed while tools run. */
-  beat(): void {
-    this.#write('');
-  }
-
-  end(ending: Ending): void {
-    this.#send(textOf(endEnvelope(errorOfEnding(ending))));
-  }
-
-  #write(text: string): void {
-    this.#send(textOf(envelope(writeChatResponse(text, this.#codec))));
-  }
+function chatWire(send: (text: string) => void, codec: Codec): Wire {
+  const write = (text: string) => send(textOf(envelope(writeChatResponse(text, codec))));
+  return {
+    write: ({ content }) => content !== '' && write(content),
+    /** Without an empty piece, a client that has left is not noticed while tools run. */
+    beat: () => write(''),
+    end: (ending) => send(textOf(endEnvelope(errorOfEnding(ending)))),
+  };
 }
 
+/** One character for each byte. */
 function textOf(bytes: Uint8Array): string {
   let text = '';
   for (const byte of bytes) text += String.fromCharCode(byte);

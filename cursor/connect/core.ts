@@ -2,7 +2,7 @@
 import type { Ending } from '../../worker/words/ending.ts';
 import type { Wire } from '../../worker/words/word-stream.ts';
 
-/** `Run` is the Worker's own value for a run that has begun. */
+/** `Run` is the Worker's own value for a started run. */
 export interface ChatCore<Run extends Begun = Begun> {
   /** The names of the models that chat. */
   models(): readonly string[];

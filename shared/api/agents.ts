@@ -8,7 +8,7 @@ import { CallLimits } from '../wire/tunnel.ts';
 import { ConversationInfo, ConversationsQuery } from './conversations.ts';
 import { ChatFields, MessagePatch } from './requests.ts';
 
-/** `waiting`: a person must answer. `archived`: put away; `responseId` tells how the work ended. */
+/** `waiting`: a person must answer. `archived`: put away; the response of `responseId` shows how the work ended. */
 export const AgentStatus = z.enum([
   'queued',
   'running',
@@ -121,14 +121,14 @@ export const Agent = AgentInfo.extend({
   /** The only tools of the newest message, with their limits; absent where it names none. */
   tools: z.record(z.string(), CallLimits).optional(),
   usage: ChatResponse.shape.usage,
-  /** The model's last words; null until the response has ended, and if it said nothing. */
+  /** The model's last words; null before the end of the response, and if it said nothing. */
   result: z.string().nullable(),
   /** Why the response failed. `details` may say which branch, file or server it is about. */
   error: Failure.extend({ details: z.string().optional() }).optional(),
   /** The branch of its own, once it is made; from `head` on as it was when the bridge closed it last. */
   worktree: OpenedWorktree.extend(ClosedWorktree.omit({ branch: true }).partial().shape)
     .extend({
-      /** The newest response has failed or was cancelled, and the bridge has still to tell what it has changed. */
+      /** The newest response failed or was cancelled, and the bridge has not yet reported its changes. */
       isClosing: z.literal(true).optional(),
     })
     .optional(),
@@ -171,7 +171,7 @@ export const WebhookDelivery = WebhookEvent.pick({ type: true, timestamp: true }
   /** The header `webhook-id` of all its attempts. */
   id: z.string(),
   state: DeliveryState,
-  /** Attempts that have ended. */
+  /** Finished attempts. */
   attempts: z.int().nonnegative(),
   /** The outcome of the last attempt: the status of the answer, or why there was none. */
   answer: z.string().optional(),

@@ -66,7 +66,7 @@ export type BridgeInfo = z.infer<typeof BridgeInfo>;
 
 /** `GET bridges/{id}`. */
 export const BridgeDetails = BridgeInfo.extend({
-  /** As the bridge told last. Empty for one that has no MCP servers, or tells none. */
+  /** As the bridge last reported them. Empty for a bridge without any, or without reports. */
   mcpServers: McpServerReports,
   /** The modes and agents that files of the workspace define, as of the last look. */
   definitions: DefinitionList,

@@ -37,7 +37,7 @@ export function parseAck(text: string): number | undefined {
 
 /** How the server closes a reader's socket (RFC 6455, section 7.4). */
 export const READER_CLOSE = {
-  /** The followed response has ended, and all its events were sent. */
+  /** The followed response is over, and all its events were sent. */
   done: { code: 1000, reason: 'done' },
   /** The socket has reached its age limit, or its conversation could not be reached. */
   comeBack: { code: 1001, reason: 'come back with the cursor' },
@@ -46,7 +46,7 @@ export const READER_CLOSE = {
   /** The reader acknowledged a position that was never sent. */
   ackTooFar: { code: 1008, reason: 'the ack is beyond what was sent' },
   tooLarge: { code: 1009, reason: 'a message may only hold {"ack": position}' },
-  /** The reader's token has ended: only a new one opens the stream again. */
+  /** The reader's token has expired: only a new one opens the stream again. */
   expired: { code: 4001, reason: 'the token has ended' },
   /** The conversation was deleted: the reader need not return. */
   deleted: { code: 4004, reason: 'deleted' },

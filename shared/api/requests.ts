@@ -150,7 +150,7 @@ export type Framing = z.infer<typeof Framing>;
 export const Delivery = z.enum(['queue', 'reject', 'steer', 'interrupt']);
 export type Delivery = z.infer<typeof Delivery>;
 
-/** Whether the agent may ask the user questions, and what happens when nobody answers. */
+/** Whether the agent may ask the user questions, and what happens without an answer. */
 export const QuestionPolicy = z.strictObject({
   /** False: the agent decides everything itself, and cannot ask for another mode. */
   allowed: z.boolean().default(true),
@@ -201,7 +201,7 @@ export const ChatFields = z.strictObject({
    * together with `conversationId` or `bridgeId`: the response already names both.
    */
   editOf: ResponseId.optional(),
-  /** Absent: the agent may ask, and goes on by itself when nobody answers. */
+  /** Absent: the agent may ask, and goes on by itself without an answer. */
   questions: QuestionPolicy.optional(),
   /** What happens to the message while the conversation is busy. */
   delivery: Delivery.default('queue'),

@@ -1,6 +1,6 @@
 /** Finds a file's language by its name, in the names that syntax highlighters know. */
 
-/** Returns `plaintext` if the name tells nothing. */
+/** Returns `plaintext` for an unknown name. */
 export function languageOf(filePath: string): string {
   const name = filePath.slice(Math.max(filePath.lastIndexOf('/'), filePath.lastIndexOf('\\')) + 1);
   const extension = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? '';

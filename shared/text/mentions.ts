@@ -14,7 +14,7 @@ export const Mention = z.discriminatedUnion('type', [
     path: z.string().min(1).max(REQUEST_LIMITS.maxPathChars),
     /** Counted from 1. Absent for the whole file. */
     lines: z.object({ from: LineNumber, to: LineNumber }).optional(),
-    /** Whether the words can only mean a file or a folder. The model is told of one that is not there. */
+    /** Whether the words can only mean a file or a folder. If it does not exist, the model learns that. */
     isCertain: z.boolean(),
   }),
   z.object({ type: z.literal('url'), url: WebAddress }),

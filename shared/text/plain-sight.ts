@@ -27,7 +27,7 @@ export function shorten(text: string, maxChars: number): string {
 /**
  * For text that a person decides about: two different texts never look the same. Every character that a terminal does
  * not show as itself becomes `\\u{…}`, except a line feed. A backslash before an escape, or before text that looks like
- * an escape, is doubled, so that a person can tell an escape from written text.
+ * an escape, is doubled: a person can distinguish an escape from written text.
  */
 export function inPlainSight(text: string): string {
   return text.replace(AMBIGUOUS_BACKSLASHES, '$&$&').replace(HIDDEN, escapeOf);

@@ -41,10 +41,10 @@ export const openWorktree = defineTool({
 });
 
 /**
- * Tells the difference from `base`. With `commit` it also puts everything into one commit on the branch, which the
+ * Reports the difference from `base`. With `commit` it also puts everything into one commit on the branch, which the
  * person's repository has from then on. The worktree stays: more calls and another close may follow.
  *
- * Error codes: `WORKTREE_GONE`, `BRANCH_TAKEN` (somebody else has changed the branch, or has checked it out), and
+ * Error codes: `WORKTREE_GONE`, `BRANCH_TAKEN` (another program has changed the branch, or has checked it out), and
  * `WORKTREE_FAILED`.
  */
 export const closeWorktree = defineTool({

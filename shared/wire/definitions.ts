@@ -17,7 +17,7 @@ const Path = z.string().max(REQUEST_LIMITS.maxPathChars);
 
 const Definition = z.object({
   name: DefinitionName,
-  /** Instructions for the model. Untrusted data, however it is told. */
+  /** Instructions for the model. Untrusted data. */
   text: z.string().max(maxTextChars),
   /** Canonical names of tools. Absent: all that the run has anyway. Names without a tool are left out. */
   tools: z.array(z.string().max(REQUEST_LIMITS.maxNameChars)).max(maxTools).optional(),
@@ -61,7 +61,7 @@ export const DefinitionSet = z
   );
 export type DefinitionSet = z.infer<typeof DefinitionSet>;
 
-/** What people are told of the definitions: everything but the texts. */
+/** The definitions for people: everything but the texts. */
 export const DefinitionList = z.object({
   modes: z.array(ModeDefinition.omit({ text: true })),
   agents: z.array(AgentDefinition.omit({ text: true })),
@@ -69,7 +69,7 @@ export const DefinitionList = z.object({
 });
 export type DefinitionList = z.infer<typeof DefinitionList>;
 
-/** Empty for a bridge that has told nothing of definitions. */
+/** Empty for a bridge that has sent no definitions. */
 export function listDefinitions(set: DefinitionSet | undefined): DefinitionList {
   const { modes = [], agents = [], leftOut = [] } = set ?? {};
   return {

@@ -232,7 +232,7 @@ export const ResponseMetadata = z.object({
   duration_ms: z.number().nonnegative(),
   toolCallCount: z.int().nonnegative(),
   turnCount: z.int().nonnegative(),
-  /** Storage rows written for the response, in all objects and alarms: its storage cost. Present once it has ended. */
+  /** Storage rows written for the response, in all objects and alarms: its storage cost. Present at its end. */
   rows: z.int().nonnegative().optional(),
   /** Present from the start; absent if every requested tool is available, and none was one too many. */
   unavailableTools: z.array(UnavailableTool).optional(),
@@ -254,7 +254,7 @@ export const ChatResponse = z.object({
   created: z.iso.datetime(),
   status: ResponseStatus,
   documents: z.array(Document),
-  /** Null until the response has ended, and if the model server reports no usage. */
+  /** Null before the end of the response, and if the model server reports no usage. */
   usage: Usage.nullable(),
   metadata: ResponseMetadata,
 });

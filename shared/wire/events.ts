@@ -158,7 +158,7 @@ const ApprovalResolved = z.object({
   callId: CallId,
   /** `superseded`: the proposal is out of date. Another question follows, and answers to this one are void. */
   decision: z.enum(['once', 'reject', 'expired', 'superseded']),
-  /** The place of the answer: `device`, `terminal`, or `drawbridge` if nobody answered. Later versions may add more. */
+  /** The place of the answer: `device`, `terminal`, or `drawbridge` without an answer. Later versions may add more. */
   by: z.string(),
   message: z.string().optional(),
 });
@@ -184,7 +184,7 @@ const SubagentAsked = z.object({
   ask: SubagentAsk,
 });
 
-/** A question of an `subagent_ask` waits no more. `key` is that of askKeyOf (shared/wire/fold.ts). The document's end ends all. */
+/** A question of a `subagent_ask` waits no more. `key` is that of askKeyOf (shared/wire/fold.ts). The document's end ends all. */
 const SubagentAnswered = z.object({
   type: z.literal('subagent_answered'),
   documentId: DocumentId,

@@ -14,7 +14,7 @@ export const MessageLook = z.object({
   worktree: z.union([z.literal(true), ConversationId]).optional(),
   /**
    * The files that the request's editor shows and whose content the request does not have, the one with the cursor
-   * first. Absent where the request tells of no editor: the editor on the machine counts then.
+   * first. Absent where the request has no editor: the editor on the machine counts then.
    */
   shown: z
     .array(z.object({ path: Path, line: z.int().positive().optional() }))
@@ -22,7 +22,7 @@ export const MessageLook = z.object({
     .optional(),
   /** The folder that the request's client has open. */
   workspacePath: Path.optional(),
-  /** The message steers a run at work: only what it mentions counts. */
+  /** The message steers the current run: only its mentions count. */
   isSteer: z.literal(true).optional(),
 });
 export type MessageLook = z.infer<typeof MessageLook>;
@@ -71,7 +71,7 @@ export const Findings = z.object({
   touched: z.array(Path).max(FINDING_LIMITS.maxTouchedFiles),
   /** How many more files of both kinds there are. Absent where there are none. */
   unnamed: z.int().positive().optional(),
-  /** Absent without an editor that tells any, and for a run in a worktree. */
+  /** Absent without an editor that reports any, and for a run in a worktree. */
   diagnostics: Diagnostics.optional(),
   /** Whether the client's folder is the workspace, by whatever path, or lies in it. Absent for any other folder. */
   client: z.enum(['same', 'inside']).optional(),

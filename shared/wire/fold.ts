@@ -72,7 +72,7 @@ export function foldEvent(response: ChatResponse, event: ReadEvent): void {
       foldDocument(document, event);
       if (isInterrupted(document))
         response.documents.splice(response.documents.indexOf(document), 1);
-      if (isWaiting(document) !== waited) response.status = statusAtWork(response);
+      if (isWaiting(document) !== waited) response.status = unfinishedStatus(response);
       followTodos([response], document, event);
     }
   }
@@ -290,16 +290,16 @@ export function foldDocument(document: Document, event: DocumentEvent): void {
   }
 }
 
-/** A call that has ended waits for no subagent: one that was still at work is told to end. */
+/** A finished call waits for no subagent: an unfinished one was cancelled. */
 function endSubagent(metadata: Document['metadata']): void {
   const state = metadata['subagent'];
   const { status } = Object(state) as { readonly status?: unknown };
-  const isAtWork = status === 'queued' || status === 'streaming' || status === 'waiting';
-  if (isAtWork) metadata['subagent'] = { ...Object(state), status: 'cancelled' };
+  const isUnfinished = status === 'queued' || status === 'streaming' || status === 'waiting';
+  if (isUnfinished) metadata['subagent'] = { ...Object(state), status: 'cancelled' };
 }
 
 /** A run waits for a person as long as one of its documents has an unanswered approval or question. */
-function statusAtWork(response: ChatResponse): ResponseStatus {
+function unfinishedStatus(response: ChatResponse): ResponseStatus {
   return response.documents.some(isWaiting) ? 'waiting' : 'streaming';
 }
 

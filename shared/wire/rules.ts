@@ -4,7 +4,7 @@ import { ResponseId } from '../ids.ts';
 import { REQUEST_LIMITS, RULE_FILE_LIMITS } from '../limits.ts';
 
 /**
- * When a rule is told. `always`: with the first message. `folder`: when a file in its folder is touched, unless a rule
+ * When the model gets a rule. `always`: with the first message. `folder`: when a file in its folder is touched, unless a rule
  * file of the same name lies nearer to that file. `glob`: when a file is touched that one of its globs matches.
  * `description`: listed for the model, which reads it when it needs it. `manual`: when a message names it as `@name`.
  */
@@ -38,7 +38,7 @@ export const RuleFile = z.object({
 });
 export type RuleFile = z.infer<typeof RuleFile>;
 
-/** A rule file that is not told at all. */
+/** A rule file that the model never gets. */
 export const LeftOutRule = z.object({ path: Path, reason: Note });
 export type LeftOutRule = z.infer<typeof LeftOutRule>;
 
@@ -72,11 +72,11 @@ export const RuleReport = RuleFile.omit({ text: true, origin: true }).extend({
 });
 export type RuleReport = z.infer<typeof RuleReport>;
 
-/** `GET conversations/{id}/rules`: the rules of the newest response that has begun. */
+/** `GET conversations/{id}/rules`: the rules of the newest started response. */
 export const RuleReports = z.object({
   /** Null before the first response. */
   responseId: ResponseId.nullable(),
-  /** False where no bridge has told its rules to the run: none was attached, or it is older. */
+  /** False where the run got no rules from a bridge: it had none, or an older one. */
   isKnown: z.boolean(),
   /** In the order in which the model gets them. */
   rules: z.array(RuleReport),

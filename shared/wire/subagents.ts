@@ -28,6 +28,3 @@ export const SubagentAsk = z.discriminatedUnion('kind', [
   OpenQuestions.extend({ kind: z.literal('clarification') }),
 ]);
 export type SubagentAsk = z.infer<typeof SubagentAsk>;
-
-/** `metadata.asks` of the `tool_call`: absent while no question is open. */
-export const SubagentAsks = z.array(SubagentAsk);

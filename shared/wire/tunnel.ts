@@ -27,7 +27,7 @@ export const CLOSE = {
   protocolMismatch: 4002,
   /** The peer did not understand a frame. */
   badFrame: 4003,
-  /** The bridge's token has ended. A bridge that has another one by then may come back with it. */
+  /** The bridge's token has expired. A bridge with another one may come back with it. */
   tokenEnded: 4004,
 } as const;
 
@@ -230,7 +230,7 @@ const Output = z.object({ type: z.literal('output'), callId: CallId, delta: z.st
  * The whole file as an edit would leave it, for a device where the person changes it. It is not signed: what counts is
  * the content that the device sends.
  */
-export const NewText = z.string().max(REQUEST_LIMITS.maxAmendedChars);
+const NewText = z.string().max(REQUEST_LIMITS.maxAmendedChars);
 
 /** The bridge asks a person about a call. It replaces an earlier question about this call with another nonce. */
 const ApprovalRequest = z.object({
@@ -257,7 +257,7 @@ const ApprovalResolved = z.object({
   nonce: Nonce,
   /** `superseded`: the proposal is out of date. The bridge asks about the call again, or no longer needs an answer. */
   decision: z.enum(['once', 'reject', 'expired', 'superseded']),
-  /** The place of the answer: `device`, `terminal`, `editor`, or `drawbridge` if nobody answered. More may come. */
+  /** The place of the answer: `device`, `terminal`, `editor`, or `drawbridge` without an answer. More may come. */
   by: z.string().max(REQUEST_LIMITS.maxNameChars),
   message: z.string().max(TUNNEL_LIMITS.maxTextChars).optional(),
 });

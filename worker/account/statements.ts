@@ -34,7 +34,7 @@ export const MIGRATIONS = [
   // The status of an agent; null for other conversations.
   'alter table conversations add column agent text;',
   USAGE_TABLES,
-  // Empty where it has none. Null where it was listed last by a version that did not tell.
+  // Empty where it has none. Null where an older version listed it last.
   'alter table conversations add column bridge text;',
   // The conversations whose questions wait for a person, in the order of their waiting. They are few: no index.
   'create table waiting (id text not null);',

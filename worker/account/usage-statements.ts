@@ -22,7 +22,7 @@ export function readCounted(sql: SqlStorage, id: string): number | null {
 }
 
 /**
- * Adds what a conversation has spent, unless it was told before. Returns whether it counts. The caller stores
+ * Adds what a conversation has spent, unless it was counted before. Returns whether it counts. The caller stores
  * `through`, in the same step.
  */
 export function addSpent(sql: SqlStorage, id: string, { after, entries }: SpentSince): boolean {
@@ -46,7 +46,7 @@ export function addUsage(sql: SqlStorage, entry: UsageEntry): void {
   );
 }
 
-/** Stores through which run a conversation is counted that was just told apart from an answer. */
+/** Stores through which run a conversation is counted, for a report apart from an answer. */
 export function saveCounted(sql: SqlStorage, id: string, through: number, nowMs: number): void {
   const listed = sql.exec(
     'update conversations set counted = ? where id = ? returning id',

@@ -1,4 +1,4 @@
-/** The part of a conversation that makes it an agent: its status, and who is told of it. */
+/** The part of a conversation that makes it an agent: its status, and the reports of it. */
 import {
   type AgentStatus,
   type Agent as AgentView,
@@ -37,16 +37,16 @@ export interface AgentDeps {
 }
 
 /**
- * The status is derived from the runs, so it is never wrong. Each change is stored and then told to the account. What an
- * instance that died had not told, the next instance tells.
+ * The status is derived from the runs, so it is never wrong. Each change is stored and then reported to the account. The
+ * next instance repeats a report that died with this one.
  */
 export class ConversationAgent {
   readonly #deps: AgentDeps;
   #row: AgentRow;
   #isLooking = false;
-  #isTelling = false;
-  /** When the account is told again; null unless telling it has failed. */
-  #tellAtMs: number | null = null;
+  #isReporting = false;
+  /** When the report is repeated; null unless it has failed. */
+  #reportAtMs: number | null = null;
   #isStopped = false;
   readonly #deliveries: Deliveries | null;
   /** Null for an agent that works in the workspace itself. */
@@ -68,7 +68,7 @@ export class ConversationAgent {
   /** The present status. */
   get status(): AgentStatus {
     const work = this.#work;
-    return this.#deps.listing.row.archived && !AT_WORK.has(work) ? 'archived' : work;
+    return this.#deps.listing.row.archived && !UNFINISHED.has(work) ? 'archived' : work;
   }
 
   /** The status without regard to whether the agent is put away. */
@@ -80,7 +80,7 @@ export class ConversationAgent {
     return recorder.response?.status === 'waiting' ? 'waiting' : 'running';
   }
 
-  /** Notices a change of the status when the caller's synchronous step has ended. Cheap where nothing has changed. */
+  /** Notices a change of the status after the caller's synchronous step. Cheap where nothing has changed. */
   look(): void {
     if (this.#isLooking) return;
     this.#isLooking = true;
@@ -92,10 +92,10 @@ export class ConversationAgent {
       if (status !== before) {
         this.#save({ ...this.#row, status });
         // Putting an agent away, and bringing it back, changes nothing about its work.
-        if (AT_WORK.has(before) || AT_WORK.has(status)) this.#deliver(this.#work);
+        if (UNFINISHED.has(before) || UNFINISHED.has(status)) this.#deliver(this.#work);
         if (status === 'archived') void this.worktree?.remove();
       }
-      void this.#tell();
+      void this.#report();
     });
   }
 
@@ -107,11 +107,11 @@ export class ConversationAgent {
   }
 
   deadlines(): Deadline<'agent'>[] {
-    const times = [this.#tellAtMs, this.#deliveries?.nextMs, this.worktree?.closeAtMs];
+    const times = [this.#reportAtMs, this.#deliveries?.nextMs, this.worktree?.closeAtMs];
     return times.flatMap((atMs) => (atMs == null ? [] : [{ name: 'agent', atMs }]));
   }
 
-  /** Stores and tells nothing from now on: the conversation is deleted. */
+  /** Stores and reports nothing from now on: the conversation is deleted. */
   stop(): void {
     this.#isStopped = true;
     this.#deliveries?.stop();
@@ -167,11 +167,11 @@ export class ConversationAgent {
     this.#row = row;
   }
 
-  /** Tells the account until it has the present status. */
-  async #tell(): Promise<void> {
-    if (this.#isTelling) return;
-    this.#isTelling = true;
-    this.#tellAtMs = null;
+  /** Reports to the account until it has the present status. */
+  async #report(): Promise<void> {
+    if (this.#isReporting) return;
+    this.#isReporting = true;
+    this.#reportAtMs = null;
     try {
       while (this.#row.told !== this.#row.status && !this.#isStopped) {
         const { status } = this.#row;
@@ -180,15 +180,15 @@ export class ConversationAgent {
       }
     } catch {
       // The account's object was reset.
-      this.#tellAtMs = Date.now() + TELL_AGAIN_MS;
+      this.#reportAtMs = Date.now() + REPORT_AGAIN_MS;
       await this.#deps.arm().catch(() => undefined);
     } finally {
-      this.#isTelling = false;
+      this.#isReporting = false;
     }
   }
 }
 
-const AT_WORK: ReadonlySet<AgentStatus> = new Set(['queued', 'running', 'waiting']);
+const UNFINISHED: ReadonlySet<AgentStatus> = new Set(['queued', 'running', 'waiting']);
 
 /** The row of an agent that begins. */
 export function newAgentRow(wishes: AgentWishes): AgentRow {
@@ -215,5 +215,5 @@ export function requireWorktrees(
   throw new DrawbridgeError('WORKTREES_NOT_SUPPORTED', WORKTREES_NOT_SUPPORTED);
 }
 
-/** The wait before the account is told again of a status that it did not take: a restart takes some seconds. */
-export const TELL_AGAIN_MS = 30 * SECOND;
+/** The wait before a status that the account did not take is reported again: a restart takes some seconds. */
+export const REPORT_AGAIN_MS = 30 * SECOND;

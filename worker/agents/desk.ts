@@ -31,7 +31,7 @@ export async function createAgent(
 ): Promise<Agent> {
   if (webhook) reachOf(webhook.url, env);
   const request = { ...saying(prompt), ...settings };
-  // Without a key, a repeat after a restart would take somebody else's agent for its own.
+  // Without a key, a repeat after a restart would take another client's agent for its own.
   const idempotencyKey = sent.idempotencyKey ?? (newId && crypto.randomUUID());
   const { caller } = await submitMessage(env, {
     request,
@@ -45,7 +45,7 @@ export async function createAgent(
   return await readAgent(env, caller, true);
 }
 
-/** The conversation with this id has begun otherwise, or belongs to somebody else. */
+/** The conversation with this id began otherwise, or belongs to another account. */
 function isTaken(error: unknown): boolean {
   if (!(error instanceof DrawbridgeError)) return false;
   return error.code === 'IDEMPOTENCY_CONFLICT' || error.code === 'NOT_FOUND';
@@ -70,7 +70,7 @@ export async function followUp(
     throw new DrawbridgeError('AGENT_ARCHIVED', 'The agent is archived: unarchive it first');
   }
   const { conversationId } = caller;
-  // A message that steers keeps the settings of the response at work.
+  // A message that steers keeps the settings of its response.
   const before =
     settings.delivery === 'steer'
       ? {}

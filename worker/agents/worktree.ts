@@ -39,7 +39,7 @@ export class AgentWorktree {
     this.#deps = deps;
   }
 
-  /** A run has ended. Call it in the step that stores its end. */
+  /** Call it in the step that stores the end of a run. */
   ended(ordinal: number): void {
     const { log, turns, read, save } = this.#deps;
     const firstTurn = log.find(ordinal)?.firstTurn ?? null;

@@ -13,15 +13,16 @@ const TOOL_LIST: ToolList = {
   }),
 };
 
+const COMMON = { tag: 'Account', access: 'user' } as const;
+
 /** The endpoints of this file. Their lists have no pages. */
 export const ACCOUNT: readonly Endpoint[] = [
   {
+    ...COMMON,
     id: 'getMe',
     method: 'get',
     path: '/api/v1/me',
-    tag: 'Account',
     summary: 'Get the caller’s account',
-    access: 'user',
     answers: [jsonAnswer(200, 'The account and the token’s scope.', Me)],
     handle: (c) => {
       const { sub: account, expiresMs } = c.var.caller;
@@ -30,22 +31,20 @@ export const ACCOUNT: readonly Endpoint[] = [
     },
   },
   {
+    ...COMMON,
     id: 'listModels',
     method: 'get',
     path: '/api/v1/models',
-    tag: 'Account',
     summary: 'List models',
-    access: 'user',
     answers: [jsonAnswer(200, 'The whole list.', ModelList)],
     handle: (c) => c.json(listModels(c.env)),
   },
   {
+    ...COMMON,
     id: 'listTools',
     method: 'get',
     path: '/api/v1/tools',
-    tag: 'Account',
     summary: 'List the agent’s tools',
-    access: 'user',
     answers: [jsonAnswer(200, 'The whole list.', ToolList)],
     handle: (c) => c.json(TOOL_LIST),
   },

@@ -8,7 +8,6 @@ import {
   AgentsQuery,
   WebhookDeliveries,
 } from '../../shared/api/agents.ts';
-import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { parseCursor } from '../account/cursor.ts';
 import {
   archiveAgent,
@@ -21,7 +20,13 @@ import {
 import { deleteConversation } from '../desk/delete.ts';
 import { sentWith } from '../desk/idempotency.ts';
 import { parse, parseBody } from '../desk/parse.ts';
-import { describeQuery, type Endpoint, IDEMPOTENCY_KEY, jsonAnswer } from '../endpoint.ts';
+import {
+  describePage,
+  describeQuery,
+  type Endpoint,
+  IDEMPOTENCY_KEY,
+  jsonAnswer,
+} from '../endpoint.ts';
 import { accountOf } from '../objects.ts';
 import { reach } from '../reach.ts';
 import { SUBMIT_ERRORS } from './chat.ts';
@@ -33,16 +38,7 @@ const PARAMS = { id: { ...CONVERSATION_PARAMS.id, description: 'An agent.' } } a
 const LIST_QUERY = describeQuery({
   schema: AgentsQuery,
   described: {
-    limit: {
-      description: 'The most agents on a page.',
-      schema: {
-        type: 'integer',
-        minimum: 1,
-        maximum: REQUEST_LIMITS.maxPageSize,
-        default: REQUEST_LIMITS.pageSize,
-      },
-    },
-    cursor: { description: '`nextCursor` of the previous page.' },
+    ...describePage('agents'),
     status: {
       description: 'Lists only agents with this status. Without it, all that are not archived.',
       schema: { type: 'string', enum: AgentStatus.options },
@@ -64,7 +60,7 @@ export const AGENT_ENDPOINTS: readonly Endpoint[] = [
       'Begins a conversation that works on its own and returns at once. The id is that of the conversation: its documents, events, approvals and questions are found there.',
     rate: 'run',
     headers: [IDEMPOTENCY_KEY],
-    body: { schema: AgentRequest, example: { prompt: 'Mend the failing tests.' } },
+    body: { schema: AgentRequest, example: { prompt: 'Fix the failing tests.' } },
     answers: [jsonAnswer(201, 'The agent.', Agent)],
     errors: [...SUBMIT_ERRORS, 'WEBHOOK_NOT_ALLOWED', 'WORKTREES_NOT_SUPPORTED'],
     handle: async (c) => {
@@ -135,7 +131,7 @@ export const AGENT_ENDPOINTS: readonly Endpoint[] = [
   changing('stop', stopAgent, {
     summary: 'Stop an agent',
     description:
-      'Cancels the response at work and the messages that wait. An agent that has ended does not change.',
+      'Cancels the current response and the messages that wait. A finished agent does not change.',
   }),
   changing('archive', (env, caller) => archiveAgent(env, caller, true), {
     summary: 'Stop an agent and put it away',

@@ -15,29 +15,29 @@ import type { AnswerState, Caller } from '../ports.ts';
 import { reach } from '../reach.ts';
 import { CONVERSATION_PARAMS, CONVERSATIONS, callerOf } from './path.ts';
 
+const COMMON = { tag: 'Answers', access: 'user' } as const;
+
 /** The endpoints of this file. */
 export const ANSWERS: readonly Endpoint[] = [
   {
+    ...COMMON,
     id: 'listApprovals',
     method: 'get',
     path: '/api/v1/approvals',
-    tag: 'Answers',
     summary: 'List what waits for a person',
     description:
       'The calls that wait for approval, and the open questions, in all conversations of the account.',
-    access: 'user',
     answers: [jsonAnswer(200, 'The whole list.', ApprovalList)],
     handle: async (c) => c.json(await listApprovals(c.env, c.var.caller.sub)),
   },
   {
+    ...COMMON,
     id: 'answerApproval',
     method: 'post',
     path: `${CONVERSATIONS}/{id}/approvals/{callId}`,
-    tag: 'Answers',
     summary: 'Allow or reject a call',
     description:
       'Answers only the question with this nonce. An approval needs a signature over exactly what was shown, by a device that is enrolled at the bridge. A rejection needs no signature. The first answer counts. The bridge verifies the signature. If it refuses the answer within 5 seconds, the status is 403 `APPROVAL_REFUSED`, and the question stays open.',
-    access: 'user',
     params: {
       ...CONVERSATION_PARAMS,
       callId: { description: 'The call that waits for approval.', zod: CallId },
@@ -73,13 +73,12 @@ export const ANSWERS: readonly Endpoint[] = [
     },
   },
   {
+    ...COMMON,
     id: 'answerClarification',
     method: 'post',
     path: `${CONVERSATIONS}/{id}/clarifications/{documentId}`,
-    tag: 'Answers',
     summary: 'Answer questions',
     description: 'A question without an answer is skipped. The first answer counts.',
-    access: 'user',
     params: {
       ...CONVERSATION_PARAMS,
       documentId: { description: 'The `clarification` that waits for answers.', zod: DocumentId },

@@ -36,7 +36,7 @@ const RESPONSE_PARAMS = {
 export const ANSWERED: EndpointAnswer = {
   status: 200,
   description:
-    'The response, sent when it has ended, or when it only waits for a person. With `"stream": true` or `Accept: text/event-stream` a stream of events.',
+    'The response, sent at its end, or when it only waits for a person. With `"stream": true` or `Accept: text/event-stream` a stream of events.',
   headers: {
     'Drawbridge-Conversation-Id': 'The conversation, also if this message began it.',
     'Drawbridge-Response-Id': 'The response, known before its first event.',
@@ -57,17 +57,18 @@ export const SUBMIT_ERRORS = [
   'IDEMPOTENCY_CONFLICT',
 ] as const;
 
+const COMMON = { tag: 'Chat', access: 'user' } as const;
+
 /** The endpoints of this file. */
 export const CHAT: readonly Endpoint[] = [
   {
+    ...COMMON,
     id: 'createResponse',
     method: 'post',
     path: '/api/v1/chat/completions',
-    tag: 'Chat',
     summary: 'Send a message',
     description:
       'Appends the messages to the conversation `conversationId`, or begins a new one without it. The last message must have the role `user` and must not be empty.',
-    access: 'user',
     rate: 'run',
     headers: [IDEMPOTENCY_KEY],
     body: { schema: ChatRequest, example: CHAT_REQUEST },
@@ -76,14 +77,13 @@ export const CHAT: readonly Endpoint[] = [
     handle: async (c) => await answer(c, await parseBody(c, ChatRequest)),
   },
   {
+    ...COMMON,
     id: 'createPlan',
     method: 'post',
     path: '/api/v1/chat/plan',
-    tag: 'Chat',
     summary: 'Ask for a plan',
     description:
       'The same as a message in the mode `plan`. The agent changes nothing in this mode.',
-    access: 'user',
     rate: 'run',
     headers: [IDEMPOTENCY_KEY],
     body: { schema: PlanRequest, example: PLAN_REQUEST },
@@ -92,12 +92,11 @@ export const CHAT: readonly Endpoint[] = [
     handle: async (c) => await answer(c, await parseBody(c, PlanRequest)),
   },
   {
+    ...COMMON,
     id: 'getResponse',
     method: 'get',
     path: '/api/v1/chat/completions/{id}',
-    tag: 'Chat',
     summary: 'Get a response as it is now',
-    access: 'user',
     params: RESPONSE_PARAMS,
     answers: [jsonAnswer(200, 'The response.', ChatResponse)],
     errors: ['NOT_FOUND'],
@@ -121,7 +120,7 @@ export const CHAT: readonly Endpoint[] = [
     answers: [
       EVENTS_SOCKET,
       { status: 200, description: 'The events.', content: [EVENTS] },
-      { status: 204, description: 'The response has ended, and the cursor is its last event.' },
+      { status: 204, description: 'The response is over, and the cursor is its last event.' },
     ],
     errors: ['NOT_FOUND', 'INVALID_CURSOR'],
     handle: async (c) => {
@@ -136,14 +135,13 @@ export const CHAT: readonly Endpoint[] = [
     },
   },
   {
+    ...COMMON,
     id: 'editMessage',
     method: 'patch',
     path: '/api/v1/chat/completions/{id}',
-    tag: 'Chat',
     summary: 'Change a waiting message',
     description:
       '`id` is the response to the message. To withdraw the message, cancel that response.',
-    access: 'user',
     params: RESPONSE_PARAMS,
     body: { schema: MessagePatch, example: { content: 'And a test for it, please.' } },
     answers: [jsonAnswer(200, 'The response still waits.', Cancelled)],
@@ -155,13 +153,12 @@ export const CHAT: readonly Endpoint[] = [
     },
   },
   {
+    ...COMMON,
     id: 'cancelResponse',
     method: 'post',
     path: '/api/v1/chat/completions/{id}/cancel',
-    tag: 'Chat',
     summary: 'Cancel a response',
-    description: 'A response that has ended does not change.',
-    access: 'user',
+    description: 'A finished response does not change.',
     params: RESPONSE_PARAMS,
     answers: [
       jsonAnswer(200, 'The status at this moment. `done` has the final status.', Cancelled),
@@ -186,7 +183,7 @@ function addressed(c: Context<AppContext>): {
   return { caller: { ...personOf(c), conversationId }, responseId, ordinal };
 }
 
-/** Takes the message, or does what `planned` says of a plan, and sends the response in the form that the request asks for. */
+/** Takes the message, or follows `planned`, and sends the response in the form that the request asks for. */
 export async function answer(
   c: Context<AppContext>,
   request: ChatRequest,

@@ -19,7 +19,7 @@ import { forkConversation } from '../conversation/fork/fork.ts';
 import { readNewest, readRules } from '../conversation/reading/requests.ts';
 import { deleteConversation } from '../desk/delete.ts';
 import { parse, parseBody } from '../desk/parse.ts';
-import { describeQuery, type Endpoint, jsonAnswer } from '../endpoint.ts';
+import { describePage, describeQuery, type Endpoint, jsonAnswer } from '../endpoint.ts';
 import { follow } from '../follow/follow.ts';
 import { accountOf, conversationOf } from '../objects.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
@@ -39,16 +39,7 @@ import { CONVERSATION_PARAMS, CONVERSATIONS, callerOf } from './path.ts';
 const LIST_QUERY = describeQuery({
   schema: ConversationsQuery,
   described: {
-    limit: {
-      description: 'The most conversations on a page.',
-      schema: {
-        type: 'integer',
-        minimum: 1,
-        maximum: REQUEST_LIMITS.maxPageSize,
-        default: REQUEST_LIMITS.pageSize,
-      },
-    },
-    cursor: { description: '`nextCursor` of the previous page.' },
+    ...describePage('conversations'),
     search: {
       description: 'Words that must all occur in the title or the text. Case does not matter.',
     },
@@ -80,16 +71,17 @@ const VIEW_QUERY = describeQuery({
   },
 });
 
+const COMMON = { tag: 'Conversations', access: 'user' } as const;
+
 /** The endpoints of this file. */
 export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
   {
+    ...COMMON,
     id: 'listConversations',
     method: 'get',
     path: CONVERSATIONS,
-    tag: 'Conversations',
     summary: 'List conversations',
     description: 'The conversation that was answered last comes first.',
-    access: 'user',
     query: LIST_QUERY,
     answers: [jsonAnswer(200, 'A page of the list.', ConversationList)],
     errors: ['INVALID_CURSOR'],
@@ -102,14 +94,13 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
     },
   },
   {
+    ...COMMON,
     id: 'getConversation',
     method: 'get',
     path: `${CONVERSATIONS}/{id}`,
-    tag: 'Conversations',
     summary: 'Get messages and responses',
     description:
       'Returns the newest part of the conversation, or with `before` the part before that response. A part with large responses holds fewer messages than `limit`.',
-    access: 'user',
     params: CONVERSATION_PARAMS,
     query: VIEW_QUERY,
     answers: [jsonAnswer(200, 'A part of the conversation, the oldest first.', ConversationView)],
@@ -122,26 +113,24 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
     },
   },
   {
+    ...COMMON,
     id: 'getRules',
     method: 'get',
     path: `${CONVERSATIONS}/{id}/rules`,
-    tag: 'Conversations',
     summary: 'Explain the rules',
     description:
-      'Tells which rules of the workspace applied to the newest response and why, which did not, and which files were left out.',
-    access: 'user',
+      'Lists the rules of the workspace that applied to the newest response and why, those that did not, and the files that were left out.',
     params: CONVERSATION_PARAMS,
     answers: [jsonAnswer(200, 'The rules in the order in which the model gets them.', RuleReports)],
     errors: ['NOT_FOUND'],
     handle: async (c) => await readRules(c.env, callerOf(c)),
   },
   {
+    ...COMMON,
     id: 'updateConversation',
     method: 'patch',
     path: `${CONVERSATIONS}/{id}`,
-    tag: 'Conversations',
     summary: 'Rename or archive',
-    access: 'user',
     params: CONVERSATION_PARAMS,
     body: { schema: ConversationPatch, example: { title: 'Two languages' } },
     answers: [jsonAnswer(200, 'The conversation as the list now shows it.', ConversationInfo)],
@@ -154,13 +143,12 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
     },
   },
   {
+    ...COMMON,
     id: 'deleteConversation',
     method: 'delete',
     path: `${CONVERSATIONS}/{id}`,
-    tag: 'Conversations',
     summary: 'Delete a conversation',
-    description: 'Ends a run at work first.',
-    access: 'user',
+    description: 'Ends the current run first.',
     params: CONVERSATION_PARAMS,
     answers: [{ status: 204, description: 'The conversation is deleted.' }],
     errors: ['NOT_FOUND'],
@@ -170,13 +158,12 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
     },
   },
   {
+    ...COMMON,
     id: 'forkConversation',
     method: 'post',
     path: `${CONVERSATIONS}/{id}/forks`,
-    tag: 'Conversations',
     summary: 'Fork a conversation',
     description: 'Makes a new conversation with everything up to the end of one response.',
-    access: 'user',
     params: CONVERSATION_PARAMS,
     body: { schema: ForkRequest, example: { responseId: RESPONSE_ID } },
     answers: [jsonAnswer(201, 'The new conversation.', Forked)],

@@ -48,7 +48,7 @@ export const EXPORT: readonly Endpoint[] = [
 
 /**
  * Exports the conversation as it is now, even if it goes on while a slow client reads: later chapters end at the
- * current position of the tape. The file holds a run at work as it is, unfinished. One exception: a waiting message
+ * current position of the tape. The file holds an unfinished run as it is. One exception: a waiting message
  * that is edited during the export may appear with its new text. If the conversation is deleted during the export, the
  * body breaks off with an error.
  */

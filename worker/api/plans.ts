@@ -21,17 +21,18 @@ const EXECUTE = [{ role: 'user' as const, content: 'Execute the plan.' }];
 
 const SAVE = [{ role: 'user' as const, content: 'Save the plan.' }];
 
+const COMMON = { tag: 'Plans', access: 'user' } as const;
+
 /** The endpoints of this file. */
 export const PLANS: readonly Endpoint[] = [
   {
+    ...COMMON,
     id: 'changePlan',
     method: 'put',
     path: `${CONVERSATIONS}/{id}/plans/{documentId}`,
-    tag: 'Plans',
     summary: 'Change a plan',
     description:
-      'Replaces the title, the overview, the text and the todos. Todos that are left out are removed. All readers get the event `plan_update`, and the model is told the new plan. With `PLAN_CHANGED`, `details.plan` is the present plan.',
-    access: 'user',
+      'Replaces the title, the overview, the text and the todos. Todos that are left out are removed. All readers get the event `plan_update`, and the model gets the new plan. With `PLAN_CHANGED`, `details.plan` is the present plan.',
     params: PLAN_PARAMS,
     body: {
       schema: PlanEdit,
@@ -58,14 +59,13 @@ export const PLANS: readonly Endpoint[] = [
     },
   },
   {
+    ...COMMON,
     id: 'executePlan',
     method: 'post',
     path: `${CONVERSATIONS}/{id}/plans/{documentId}/execute`,
-    tag: 'Plans',
     summary: 'Execute a plan',
     description:
       'Begins a response that works through the todos of the plan, each after those that it depends on. The response begins with a `todo_update` that lists the todos. Todos that an earlier response has finished stay finished. Refused with `CONVERSATION_BUSY` while the conversation answers another message.',
-    access: 'user',
     rate: 'run',
     headers: [IDEMPOTENCY_KEY],
     params: PLAN_PARAMS,
@@ -82,14 +82,13 @@ export const PLANS: readonly Endpoint[] = [
     },
   },
   {
+    ...COMMON,
     id: 'savePlan',
     method: 'post',
     path: `${CONVERSATIONS}/{id}/plans/{documentId}/save`,
-    tag: 'Plans',
     summary: 'Save a plan as a file',
     description:
       'Begins a response that writes the plan to `.cursor/plans/{name}.plan.md` in the workspace and asks no model. The bridge asks its owner first, as for an edit. Refused with `CONVERSATION_BUSY` while the conversation answers another message.',
-    access: 'user',
     rate: 'run',
     headers: [IDEMPOTENCY_KEY],
     params: PLAN_PARAMS,
@@ -106,14 +105,13 @@ export const PLANS: readonly Endpoint[] = [
     },
   },
   {
+    ...COMMON,
     id: 'executePlanFile',
     method: 'post',
     path: '/api/v1/chat/plan/execute',
-    tag: 'Plans',
     summary: 'Execute a plan of a file',
     description:
       'Begins a response that reads the plan in the file `path` of the workspace, shows it as a `plan`, and works through its todos. In the conversation `conversationId`, or in a new one without it. The plan is then one of the conversation. A file that holds no plan ends the response with an `error` document `PLAN_UNREADABLE`.',
-    access: 'user',
     rate: 'run',
     headers: [IDEMPOTENCY_KEY],
     body: { schema: PlanFileExecution, example: { path: '.cursor/plans/two-languages.plan.md' } },

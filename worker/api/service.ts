@@ -1,4 +1,4 @@
-/** `health` tells whether the service runs, `metrics` what it does. */
+/** `health` shows whether the service runs, `metrics` what it does. */
 import type { Context } from 'hono';
 import { Health, StreamTest } from '../../shared/api/answers.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
@@ -102,7 +102,7 @@ function metricsTokens({ METRICS_TOKEN = '' }: Env): string[] {
   return tokens.filter(({ length }) => length >= METRICS_LIMITS.minTokenChars);
 }
 
-/** Compares digests in constant time, so that an answer's time tells nothing of the token. */
+/** Compares digests in constant time: the time of an answer shows nothing of the token. */
 async function isSame(a: string, b: string): Promise<boolean> {
   const digest = (text: string) => crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
   const [first, second] = await Promise.all([digest(a), digest(b)]);

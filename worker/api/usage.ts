@@ -5,7 +5,7 @@ import { DrawbridgeError } from '../../shared/errors.ts';
 import { USAGE_LIMITS } from '../../shared/limits.ts';
 import { DAY } from '../../shared/units.ts';
 import { parse } from '../desk/parse.ts';
-import { describeQuery, type Endpoint, jsonAnswer } from '../endpoint.ts';
+import { describePage, describeQuery, type Endpoint, jsonAnswer } from '../endpoint.ts';
 import { accountOf } from '../objects.ts';
 import type { UsageRange } from '../ports.ts';
 import { reach } from '../reach.ts';
@@ -21,16 +21,7 @@ const USAGE_QUERY = describeQuery({
       description: `The last day (UTC). By default today. A list has at most ${USAGE_LIMITS.maxDays} days.`,
       schema: { type: 'string', format: 'date' },
     },
-    limit: {
-      description: 'The most entries on a page.',
-      schema: {
-        type: 'integer',
-        minimum: 1,
-        maximum: USAGE_LIMITS.maxPage,
-        default: USAGE_LIMITS.maxPage,
-      },
-    },
-    cursor: { description: '`nextCursor` of the previous page.' },
+    ...describePage('entries', USAGE_LIMITS.maxPage, USAGE_LIMITS.maxPage),
   },
 });
 

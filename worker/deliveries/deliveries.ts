@@ -24,8 +24,8 @@ export interface DeliveriesDeps {
 }
 
 /**
- * Each event is stored before its first attempt, so it is delivered at least once. Attempts wait for nobody, and nobody
- * waits for them: {@link send} only starts them. The row of an attempt that died with its instance is still pending.
+ * Each event is stored before its first attempt, so it is delivered at least once. {@link start} does not wait for the
+ * attempts. The row of an attempt that died with its instance is still pending.
  */
 export class Deliveries {
   readonly #deps: DeliveriesDeps;

@@ -7,7 +7,7 @@ import { type Outcome, unwrap } from '../outcome.ts';
 import type { Caller } from '../ports.ts';
 import { reach, unlessReset } from '../reach.ts';
 
-/** Ends a run at work first. Throws NOT_FOUND, INTERNAL for damaged storage, and UNAVAILABLE. */
+/** Ends the current run first. Throws NOT_FOUND, INTERNAL for damaged storage, and UNAVAILABLE. */
 export async function deleteConversation(env: Env, caller: Caller): Promise<void> {
   const deleted = await conversationOf(env, caller)
     .delete(caller)

@@ -219,8 +219,8 @@ async function newIdFor(account: string, key: string | undefined): Promise<strin
 
 /** The digest of a request, without the fields that only decide the form of the answer. */
 function digest({ request, asked, plan, saveAs, planFile, agent }: Sending): Promise<string> {
-  const { stream: _, stream_options: __, documents: ___, ...told } = asked ?? request;
-  return sha256(JSON.stringify({ ...told, plan, saveAs, planFile, agent }));
+  const { stream: _, stream_options: __, documents: ___, ...sent } = asked ?? request;
+  return sha256(JSON.stringify({ ...sent, plan, saveAs, planFile, agent }));
 }
 
 async function sha256(text: string): Promise<string> {

@@ -96,7 +96,7 @@ function renderToolCall({ metadata }: Document): string {
 function renderCommand({ metadata }: Document): string {
   const { data } = DocumentMetadata.terminal_command.partial().safeParse(metadata);
   const { command = '', workingDirectory, exitCode, output = '', result } = data ?? {};
-  // A call that has ended has a duration. Without an exit code its command still runs.
+  // A finished call has a duration. Without an exit code its command still runs.
   const isRunning = exitCode === undefined && data?.duration_ms !== undefined;
   const left = (data?.newlyProtected ?? []).map((item) => attentionSentence(item));
   const where = workingDirectory === undefined ? '' : ` in ${codeSpan(workingDirectory)}`;

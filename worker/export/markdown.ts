@@ -73,7 +73,7 @@ function renderResponse(
 
 const STATUS: Readonly<Record<Exclude<ChatResponse['status'], 'completed'>, string>> = {
   queued: 'Waits for its turn.',
-  streaming: 'At work when this was exported.',
+  streaming: 'Unfinished when this was exported.',
   waiting: 'Waits for a person.',
   error: 'Failed.',
   cancelled: 'Cancelled.',

@@ -26,36 +26,23 @@ const EVENTS = {
 
 export type WorkerEvent = keyof typeof EVENTS;
 
-/** The fields of a line. `error` is whatever was thrown: of it, only what {@link describeError} keeps is written. */
-export interface LogFields {
-  readonly trace?: string | undefined;
-  readonly account?: string | undefined;
-  readonly conversation?: string | undefined;
-  /** The id of the response. */
-  readonly run?: string | undefined;
-  readonly call?: string | undefined;
-  readonly bridge?: string | null | undefined;
-  readonly operation?: string | undefined;
-  readonly model?: string | undefined;
-  readonly tool?: string | undefined;
-  readonly status?: string | number | undefined;
-  readonly code?: string | undefined;
-  readonly durationMs?: number | undefined;
-  readonly firstMs?: number | undefined;
-  readonly inputTokens?: number | undefined;
-  readonly outputTokens?: number | undefined;
-  readonly turns?: number | undefined;
-  readonly calls?: number | undefined;
-  readonly deadline?: string | undefined;
-  /** A sentence without content and secrets. */
-  readonly message?: string | undefined;
-  readonly error?: unknown;
-}
+type Texts =
+  | ('trace' | 'account' | 'conversation' | 'run' | 'call' | 'bridge')
+  | ('operation' | 'model' | 'tool' | 'code' | 'deadline' | 'message');
+type Numbers = 'durationMs' | 'firstMs' | 'inputTokens' | 'outputTokens' | 'turns' | 'calls';
+
+/**
+ * The fields of a line. `run`: the id of the response. `message`: a sentence without content and secrets. `error`: any
+ * thrown value, of which only the result of {@link describeError} is written.
+ */
+export type LogFields = { readonly [name in Texts]?: string | null | undefined } & {
+  readonly [name in Numbers]?: number | undefined;
+} & { readonly status?: string | number | undefined; readonly error?: unknown };
 
 /** Writes a line. Workers Logs makes fields of its JSON; workerd writes it to its standard output. */
 export function logEvent(event: WorkerEvent, { error, ...fields }: LogFields = {}): void {
   const level = EVENTS[event];
-  const told = {
+  const line = {
     time: new Date().toISOString(),
     level,
     event,
@@ -63,7 +50,7 @@ export function logEvent(event: WorkerEvent, { error, ...fields }: LogFields = {
     ...(error !== undefined && describeError(error)),
   };
   console[level](
-    JSON.stringify(told, (_, value) => (typeof value === 'string' ? cut(value) : value)),
+    JSON.stringify(line, (_, value) => (typeof value === 'string' ? cut(value) : value)),
   );
 }
 

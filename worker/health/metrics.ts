@@ -12,7 +12,7 @@ const SLOW = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900] as const;
 /** By the ids of their objects, which can sleep while they are connected. */
 export const connectedTunnels = new Set<string>();
 
-/** All metrics, in the order in which they are told. */
+/** All metrics, in their order. */
 export const metrics = {
   requests: new Counter('requests_total', 'Answered HTTP requests by operation and status.'),
   requestSeconds: new Histogram(

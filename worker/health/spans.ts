@@ -1,7 +1,7 @@
 /**
  * Spans of the runtime's own tracing, with the names of OpenTelemetry's conventions for generative AI
- * (https://github.com/open-telemetry/semantic-conventions-genai, in development). No span has content. Without somebody
- * who traces, spans cost nothing but their call.
+ * (https://github.com/open-telemetry/semantic-conventions-genai, in development). No span has content. Without tracing,
+ * spans cost nothing but their call.
  */
 
 import { tracing } from 'cloudflare:workers';
@@ -38,8 +38,7 @@ export type SpanFields = {
 };
 
 /**
- * Tells the traces of something that is over. The span itself has no length, and `seconds` tells how long it took: the
- * runtime drops a span that is open when its object gets another call, and nearly every run gets one. Never throws.
+ * Traces something that is over. The span itself has no length, and `seconds` has its duration: the runtime drops a span that is open when its object gets another call, and nearly every run gets one. Never throws.
  */
 export function markSpan(name: string, fields: SpanFields): void {
   try {

@@ -112,7 +112,7 @@ async function answerStreamed(
   });
 }
 
-/** Tells the client not to retry: the run has already repeated its requests to the model server. */
+/** The client must not retry: the run has already repeated its requests to the model server. */
 function failed(failure: Failure, { headers: known }: Completing): WholeAnswer {
   const headers = { ...known, 'x-should-retry': 'false' };
   return { status: failure.status, body: errorBody(failure), headers };

@@ -44,7 +44,7 @@ export function isOpenAiPath(path: string): boolean {
 }
 
 /**
- * The response for any thrown value. Tells clients not to repeat a 5xx: safe repeats were already made, and any other
+ * The response for any thrown value. Clients must not repeat a 5xx: safe repeats were already made, and any other
  * request may have been carried out.
  */
 export function toOpenAiResponse(thrown: unknown, headers: HeadersInit): Response {

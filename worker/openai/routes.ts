@@ -28,17 +28,18 @@ const COMPLETION_STREAM = [
   'data: [DONE]\n\n',
 ].join('');
 
+const COMMON = { tag: 'OpenAI', access: 'user' } as const;
+
 /** The endpoints of this file. */
 export const OPENAI: readonly Endpoint[] = [
   {
+    ...COMMON,
     id: 'createChatCompletion',
     method: 'post',
     path: '/v1/chat/completions',
-    tag: 'OpenAI',
     summary: 'Chat Completions',
     description:
       'Takes the whole history each time, in OpenAI’s shape. Fields that only tune the model are accepted. The header `Drawbridge-Ignored-Fields` names the ignored ones. Tools of the client are refused, because the agent brings its own.',
-    access: 'user',
     rate: 'run',
     body: {
       schema: CompletionRequest,
@@ -76,12 +77,11 @@ export const OPENAI: readonly Endpoint[] = [
     handle: async (c) => await complete(c, await parseBody(c, CompletionRequest)),
   },
   {
+    ...COMMON,
     id: 'listOpenAiModels',
     method: 'get',
     path: '/v1/models',
-    tag: 'OpenAI',
     summary: 'List models',
-    access: 'user',
     answers: [jsonAnswer(200, 'The whole list.', Models)],
     handle: (c) => {
       const data = modelsOf(c.env);
@@ -90,12 +90,11 @@ export const OPENAI: readonly Endpoint[] = [
     },
   },
   {
+    ...COMMON,
     id: 'getOpenAiModel',
     method: 'get',
     path: '/v1/models/{id}',
-    tag: 'OpenAI',
     summary: 'Get a model',
-    access: 'user',
     params: {
       id: {
         description: 'The model’s name. It may contain slashes.',

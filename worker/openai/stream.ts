@@ -22,8 +22,8 @@ export interface Streaming {
 }
 
 /**
- * Follows the run. Resolves with the stream when the model has begun to answer, or after FOLLOW_LIMITS.heartbeatMs.
- * Resolves with the failure if the run ends before that. While tools run, the stream only carries comments.
+ * Follows the run. Resolves with the stream when the model answers, or after FOLLOW_LIMITS.heartbeatMs. Resolves with
+ * the failure if the run ends before that. While tools run, the stream only carries comments.
  */
 export async function streamCompletion(
   { signal }: Request,
@@ -58,7 +58,7 @@ class CompletionWire implements Wire {
     return this.#opening.promise;
   }
 
-  tell({ content, reasoning }: Words, { hasBegun, response }: AnswerReader): void {
+  write({ content, reasoning }: Words, { hasBegun, response }: AnswerReader): void {
     this.#model = response?.model ?? this.#model;
     if (hasBegun) this.#open();
     if (reasoning !== '') this.#write({ reasoning_content: reasoning });

@@ -32,6 +32,6 @@ export function migrate(sql: Sql, migrations: readonly string[]): void {
   else sql.exec('insert into schema_version (version) values (?)', migrations.length);
 }
 
-/** Told to clients: of an error that leaves an object's constructor, the runtime keeps only the message. */
+/** Clients get this message: of an error that leaves an object's constructor, the runtime keeps only the message. */
 export const NEWER_TABLES =
   'A newer version of Drawbridge has written this data, and this version cannot read it. Run that version again, or a later one: nothing was changed.';

@@ -1,7 +1,7 @@
 /**
  * What a restored backup must not take for its own. Clients, bridges and receivers may know a future of this data that
- * the restore took back: positions of it must not come to mean something else, and what was at work then must not be
- * done twice. local/state/restored.ts makes the variables.
+ * the restore took back: positions of it must not come to mean something else, and unfinished work must not be done
+ * twice. local/state/restored.ts makes the variables.
  */
 
 export interface RestoredEnv {

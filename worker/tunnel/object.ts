@@ -33,7 +33,6 @@ import type {
   MachineSeen,
   TunnelPort,
 } from '../ports.ts';
-
 import { wasTakenBack } from '../storage/restored.ts';
 import { parseConnectUrl } from './connect-url.ts';
 import { countFitting, fitsRow, mismatch, parseFrame } from './frames.ts';
@@ -41,6 +40,8 @@ import { attachmentOf, BridgeSocket, refuse, sendFrame } from './socket.ts';
 import { type OpenCall, TunnelStore } from './statements.ts';
 
 type Hello = Extract<BridgeFrame, { type: 'hello' }>;
+/** A frame about a call that the bridge has. */
+type CallFrame = Exclude<Extract<BridgeFrame, { callId: string }>, GuestCall>;
 
 /**
  * Sleeps between frames. Stores each call until its conversation has stored the result. A result goes to the
@@ -186,8 +187,8 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   }
 
   /**
-   * Ends sockets whose token has ended. Fails calls that were not sent to a bridge within `bridgeGraceMs`. Calls that the
-   * bridge may have begun wait.
+   * Closes sockets whose token has expired. Fails calls that were not sent to a bridge within `bridgeGraceMs`. Calls that
+   * the bridge may have started wait.
    */
   override async alarm(): Promise<void> {
     const now = Date.now();
@@ -196,7 +197,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     const socket = this.#socket.current(now);
     if (socket) this.#deliver(socket);
     const waiting = this.#waiting().filter(({ isPatient, cancelled }) => !isPatient || cancelled);
-    // A cancelled call was given up, but its conversation was not told: try again. Math.abs: the clock may be set back.
+    // A cancelled call was given up, but its conversation does not know: try again. Math.abs: the clock may be set back.
     const isDue = ({ atMs, cancelled }: OpenCall) =>
       cancelled || Math.abs(now - atMs) >= RUN_LIMITS.bridgeGraceMs;
     const next = waiting.find((open) => !isDue(open));
@@ -344,23 +345,22 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   }
 
   async #receive(socket: WebSocket, frame: Exclude<BridgeFrame, Hello>): Promise<void> {
-    if (frame.type === 'context') {
-      const rows = this.#saveContext(frame.context);
-      const { lookId = '', findings } = frame;
-      this.#looks.get(lookId)?.({ rows, ...(findings && { findings }) });
-      return;
-    }
-    if (frame.type === 'offers') return this.#takeOffers(frame.set);
-    if (frame.type === 'mcp_servers') return this.#store.saveMcpServers(frame.servers);
-    if (frame.type === 'held_calls') return this.#ackUnknown(socket, frame.calls);
-    if (frame.type === 'guest_call') return await this.#beginGuestCall(socket, frame);
-    const open = this.#store.readCall(frame.callId);
-    if (!open) return sendFrame(socket, { type: 'ack', callId: frame.callId });
-    try {
-      await this.#forward(socket, open, frame);
-    } catch {
-      // The conversation's object was reset under the call. The bridge sends everything without an ack again.
-      socket.close(TRY_AGAIN_LATER, 'try again');
+    switch (frame.type) {
+      case 'context': {
+        const rows = this.#saveContext(frame.context);
+        const { lookId = '', findings } = frame;
+        return this.#looks.get(lookId)?.({ rows, ...(findings && { findings }) });
+      }
+      case 'offers':
+        return this.#takeOffers(frame.set);
+      case 'mcp_servers':
+        return this.#store.saveMcpServers(frame.servers);
+      case 'held_calls':
+        return this.#ackUnknown(socket, frame.calls);
+      case 'guest_call':
+        return await this.#beginGuestCall(socket, frame);
+      default:
+        return await this.#forward(socket, frame);
     }
   }
 
@@ -423,7 +423,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
 
   /**
    * Stores the context, and returns the number of rows written. Also keeps a late one: the next run uses it if the
-   * bridge is gone by then.
+   * bridge is gone.
    */
   #saveContext(context: MachineContext): number {
     const bridge = this.#store.readBridge();
@@ -432,33 +432,33 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     return 1;
   }
 
-  async #forward(
-    socket: WebSocket,
-    open: OpenCall,
-    frame: Exclude<
-      BridgeFrame,
-      Hello | { type: 'context' | 'held_calls' | 'offers' | 'guest_call' | 'mcp_servers' }
-    >,
-  ): Promise<void> {
+  async #forward(socket: WebSocket, frame: CallFrame): Promise<void> {
+    const open = this.#store.readCall(frame.callId);
+    if (!open) return sendFrame(socket, { type: 'ack', callId: frame.callId });
     const conversation = conversationOf(this.env, open.call);
-    switch (frame.type) {
-      case 'result':
-        await this.#settle(open, frame.result);
-        return sendFrame(socket, { type: 'ack', callId: frame.callId });
-      case 'output':
-        await conversation.output(frame.callId, frame.delta);
-        return sendFrame(socket, { type: 'credit', chars: Math.max(1, frame.delta.length) });
-      case 'approval_request':
-        if (!fitsRow(frame.proposal)) return await this.#refuseQuestion(socket, open);
-        this.#store.deleteOlderAnswer(frame);
-        return await conversation.approvalRequested(frame.callId, frame);
-      case 'approval_refused':
-        return this.#store.markAnswerRefused(frame, frame.message);
-      case 'approval_resolved':
-        await conversation.approvalResolved(frame.callId, frame);
-        return this.#store.deleteAnswerTo(frame);
-      default:
-        frame satisfies never;
+    try {
+      switch (frame.type) {
+        case 'result':
+          await this.#settle(open, frame.result);
+          return sendFrame(socket, { type: 'ack', callId: frame.callId });
+        case 'output':
+          await conversation.output(frame.callId, frame.delta);
+          return sendFrame(socket, { type: 'credit', chars: Math.max(1, frame.delta.length) });
+        case 'approval_request':
+          if (!fitsRow(frame.proposal)) return await this.#refuseQuestion(socket, open);
+          this.#store.deleteOlderAnswer(frame);
+          return await conversation.approvalRequested(frame.callId, frame);
+        case 'approval_refused':
+          return this.#store.markAnswerRefused(frame, frame.message);
+        case 'approval_resolved':
+          await conversation.approvalResolved(frame.callId, frame);
+          return this.#store.deleteAnswerTo(frame);
+        default:
+          frame satisfies never;
+      }
+    } catch {
+      // The conversation's object was reset under the call. The bridge sends everything without an ack again.
+      socket.close(TRY_AGAIN_LATER, 'try again');
     }
   }
 
@@ -494,7 +494,7 @@ type SeenLook = Pick<BridgeLook, 'rows' | 'findings'>;
 
 function lookMs(message: MessageLook | undefined): number {
   const types = new Set(message?.mentions.map(({ type }) => type));
-  // A run in the background has time, and must not be told of the person's folder.
+  // A run in the background has time, and must not see the person's folder.
   if (types.size === 0) return message?.worktree ? FINDING_LIMITS.waitMs : CONTEXT_LIMITS.waitMs;
   return types.has('url') ? FINDING_LIMITS.waitForPageMs : FINDING_LIMITS.waitMs;
 }

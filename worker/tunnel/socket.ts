@@ -68,7 +68,7 @@ export class BridgeSocket {
       .some((other) => other.state === 'welcomed' && other.place > place);
   }
 
-  /** Makes this the socket in use. Closes older ones with a code that tells them not to reconnect. */
+  /** Makes this the socket in use. Closes older ones with a code after which they do not reconnect. */
   welcome(socket: WebSocket): void {
     for (const other of this.#state.getWebSockets(TAG)) {
       if (other !== socket && attachmentOf(other).state === 'welcomed') {
@@ -78,7 +78,7 @@ export class BridgeSocket {
     write(socket, { ...attachmentOf(socket), state: 'welcomed' });
   }
 
-  /** Refuses the sockets whose token has ended. Returns when the next one ends, or null. */
+  /** Refuses the sockets whose token has expired. Returns when the next one expires, or null. */
   endExpired(nowMs: number): number | null {
     let nextMs: number | null = null;
     for (const socket of this.#state.getWebSockets(TAG)) {

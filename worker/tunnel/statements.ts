@@ -25,7 +25,7 @@ export const MIGRATIONS = [
   'alter table answers add column refused text;',
   // The newest sets of tools that the bridge offered. Not in the bridge's row, which each new context rewrites.
   'create table offers (number integer primary key, digest text not null, body text not null);',
-  // What people are told of the bridge's MCP servers. Its one row changes with each server's state.
+  // The report of the bridge's MCP servers for people. Its one row changes with each server's state.
   'create table mcp_servers (id integer primary key check (id = 1), body text not null);',
   // Set for a call that waits for its bridge however long that is away.
   'alter table calls add column patient integer not null default 0;',
@@ -48,7 +48,7 @@ export interface OpenCall {
   readonly call: ToolCall;
   /** Time of the dispatch, epoch milliseconds. */
   readonly atMs: number;
-  /** Whether the call was sent to the bridge, which may then have begun it. */
+  /** Whether the call was sent to the bridge, which may have started it. */
   readonly delivered: boolean;
   readonly cancelled: boolean;
   /** Whether it waits for its bridge however long that is away. */

@@ -1,4 +1,4 @@
-/** Decides what to tell next to a client that keeps all text it got, and when the answer cannot go on for it. */
+/** The next text for a client that keeps all text it got, and the end where the answer cannot go on for it. */
 import type { ChatResponse } from '../../shared/wire/documents.ts';
 import type { StreamEvent, TapeEvent } from '../../shared/wire/events.ts';
 import { answerOf } from '../../shared/wire/fold.ts';
@@ -7,14 +7,14 @@ import { type Ending, endingOf, TAKEN_BACK } from './ending.ts';
 import { Rendering, type Words } from './markdown.ts';
 
 /** The text that is new since the last call. */
-export interface Told extends Words {
+export interface NewWords extends Words {
   /** Set once nothing can follow. */
   readonly ending: Ending | null;
 }
 
 /**
  * Reads a follower's events, which may start from the beginning several times: after a reset of the object, or if the
- * reader was slow. All text told so far is always the beginning of the answer. If a crash takes text back, this waits
+ * reader was slow. The text so far is always the beginning of the answer. If a crash takes text back, this waits
  * until the same text comes again. If different text comes, the ending is {@link TAKEN_BACK}.
  */
 export class AnswerReader {
@@ -22,16 +22,12 @@ export class AnswerReader {
   #rendering = new Rendering();
   #content = new GrowingText();
   #reasoning = new GrowingText();
-  #isDone = false;
+  /** Whether the run is over. */
+  isDone = false;
 
-  /** Whether the model has begun to answer. An error alone does not count. */
+  /** Whether the answer has a document. An error alone does not count. */
   get hasBegun(): boolean {
     return this.#fold.response?.documents.some(({ type }) => type !== 'error') ?? false;
-  }
-
-  /** Whether the run has ended. */
-  get isDone(): boolean {
-    return this.#isDone;
   }
 
   /** The response as far as it was seen. Owned by this object. */
@@ -39,7 +35,7 @@ export class AnswerReader {
     return this.#fold.response;
   }
 
-  see(events: readonly StreamEvent[]): Told {
+  read(events: readonly StreamEvent[]): NewWords {
     for (const event of events) {
       // Snapshots and heartbeats are for readers with a cursor.
       if (event.type !== 'snapshot' && event.type !== 'heartbeat') this.#see(event);
@@ -47,8 +43,8 @@ export class AnswerReader {
     const words = this.#rendering.take();
     const content = this.#content.add(words.content);
     const reasoning = this.#reasoning.add(words.reasoning) ?? this.#thinkAnew(words.reasoning);
-    const isTrue = content !== null && (!this.#isDone || this.#content.isWhole);
-    const end = this.#isDone ? endingOf(this.response) : null;
+    const isTrue = content !== null && (!this.isDone || this.#content.isWhole);
+    const end = this.isDone ? endingOf(this.response) : null;
     return { content: content ?? '', reasoning, ending: isTrue ? end : TAKEN_BACK };
   }
 
@@ -56,21 +52,21 @@ export class AnswerReader {
     this.#fold.see(event);
     switch (event.type) {
       case 'response_start':
-        return this.#tellAgain();
+        return this.#startOver();
       case 'document_start':
         return this.#rendering.start(event.document);
       case 'content_delta':
         return this.#rendering.add(event.documentId, event.delta);
       case 'document_end':
-        if (event.metadata?.['interrupted'] === true) return this.#tellAgain();
+        if (event.metadata?.['interrupted'] === true) return this.#startOver();
         return this.#rendering.end(event.documentId);
       case 'done':
-        this.#isDone = true;
+        this.isDone = true;
     }
   }
 
-  /** Renders the answer again from the beginning, with the documents that are left. */
-  #tellAgain(): void {
+  /** Renders the answer again from its beginning, with the documents that are left. */
+  #startOver(): void {
     this.#rendering = new Rendering();
     this.#content.rewind();
     this.#reasoning.rewind();

@@ -18,7 +18,7 @@ export interface Failure {
   readonly param?: string | undefined;
 }
 
-/** The ending of a response that has ended. `response` is null if it was cancelled before it started. */
+/** The ending of a response that is over. `response` is null if it was cancelled before it started. */
 export function endingOf(response: ChatResponse | null): Ending {
   if (response?.status === 'completed') return { type: 'finished', reason: 'stop' };
   if (response?.status !== 'error') return { type: 'failed', failure: CANCELLED };

@@ -11,7 +11,7 @@ export interface Words {
   readonly reasoning: string;
 }
 
-/** The whole text of an answer that has ended. */
+/** The whole text of a finished answer. */
 export function renderWords(documents: readonly Document[]): Words {
   const rendering = new Rendering();
   for (const document of documents) {
@@ -39,7 +39,7 @@ interface Part {
 
 /** Renders documents while they grow, one after another, with a blank line between them. */
 export class Rendering {
-  /** Documents that are not completely rendered, by id, in order. Later ones wait until the first one has ended. */
+  /** Documents that are not completely rendered, by id, in order. Later ones wait for the end of the first one. */
   readonly #parts = new Map<string, Part>();
   readonly #hasWords = { content: false, reasoning: false };
 

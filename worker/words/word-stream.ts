@@ -12,19 +12,19 @@ import type { Words } from './markdown.ts';
 
 /** Writes the answer in the form of one API. No method may throw. */
 export interface Wire {
-  tell(words: Words, telling: AnswerReader): void;
+  write(words: Words, answer: AnswerReader): void;
   /** Shows that the connection is alive. */
   beat(): void;
-  end(ending: Ending, telling: AnswerReader): void;
+  end(ending: Ending, answer: AnswerReader): void;
 }
 
 export class WordStream implements DeliveryHandler {
   readonly framing = 'json';
-  /** Aborted when the reader is gone, and when the stream has ended. */
+  /** Aborted when the reader is gone, and at the end of the stream. */
   readonly life = new AbortController();
   readonly #writer: SseWriter;
   readonly #wire: Wire;
-  readonly #telling = new AnswerReader();
+  readonly #answer = new AnswerReader();
   #isEnded = false;
 
   /** `wire` writes to the writer. */
@@ -33,15 +33,15 @@ export class WordStream implements DeliveryHandler {
     this.#wire = wire;
   }
 
-  /** Follows from the beginning each time: {@link AnswerReader} skips what it has already told. */
+  /** Follows from the beginning each time: {@link AnswerReader} skips the text that it has returned before. */
   cursor(): number {
     return 0;
   }
 
   take(text: string): void {
     if (this.#isEnded) return;
-    const { ending, ...words } = this.#telling.see(JSON.parse(text) as StreamEvent[]);
-    this.#wire.tell(words, this.#telling);
+    const { ending, ...words } = this.#answer.read(JSON.parse(text) as StreamEvent[]);
+    this.#wire.write(words, this.#answer);
     if (ending) this.end(ending);
   }
 
@@ -53,7 +53,7 @@ export class WordStream implements DeliveryHandler {
   end(ending: Ending): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    this.#wire.end(ending, this.#telling);
+    this.#wire.end(ending, this.#answer);
     this.life.abort();
   }
 
@@ -76,7 +76,7 @@ export class WordStream implements DeliveryHandler {
       await deliver(env, begun, first, this, this.#writer, this.life);
     } finally {
       const isLeft = this.life.signal.aborted && !this.#isEnded;
-      if (!this.#telling.isDone) await giveUp();
+      if (!this.#answer.isDone) await giveUp();
       this.end(LOST);
       await this.#writer.end(isLeft ? this.life.signal : signal);
     }

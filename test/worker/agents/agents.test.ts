@@ -1,7 +1,7 @@
 import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Account } from '../../../worker/account/object.ts';
-import { TELL_AGAIN_MS } from '../../../worker/agents/agent.ts';
+import { REPORT_AGAIN_MS } from '../../../worker/agents/agent.ts';
 import { call, chat, errorOf, scriptModel } from '../api.ts';
 import { conversationObject } from '../conversation/conversing.ts';
 import { holdModel, runCommand } from '../conversation/held-model.ts';
@@ -221,7 +221,7 @@ it('the list has pages', async () => {
 });
 
 it.each([
-  ['an alarm', () => shiftClock(TELL_AGAIN_MS)],
+  ['an alarm', () => shiftClock(REPORT_AGAIN_MS)],
   ['a crash', abortAllDurableObjects],
 ])('the account learns after %s of a status that it did not take', async (_, after) => {
   const account = newAccount();

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { TapeEvent } from '../../../shared/wire/events.ts';
-import { AnswerReader, type Told } from '../../../worker/words/answer-reader.ts';
+import { AnswerReader, type NewWords } from '../../../worker/words/answer-reader.ts';
 
 const USAGE = { promptTokens: 1, completionTokens: 2, totalTokens: 3 };
 
@@ -40,43 +40,43 @@ const TAPE: readonly TapeEvent[] = [
 
 const CONTENT = 'Look:\n\n```md\na\n```\n\n````md\n```\nb\n````';
 
-it('tells the same wherever a reader has to begin again', () => {
+it('gives the same text wherever a reader starts again', () => {
   for (let cut = 0; cut <= TAPE.length; cut++) {
     for (const again of [TAPE, TAPE.slice(0, cut)]) {
-      const telling = new AnswerReader();
-      const told = [
-        ...TAPE.slice(0, cut).map((event) => telling.see([event])),
-        telling.see(again),
-        ...TAPE.slice(again.length).map((event) => telling.see([event])),
+      const reader = new AnswerReader();
+      const parts = [
+        ...TAPE.slice(0, cut).map((event) => reader.read([event])),
+        reader.read(again),
+        ...TAPE.slice(again.length).map((event) => reader.read([event])),
       ];
-      expect(joined(told)).toEqual({ content: CONTENT, reasoning: 'Hm.' });
-      expect(told.findLast(({ ending }) => ending)?.ending).toEqual(FINISHED);
-      expect(telling.response?.usage).toEqual(USAGE);
+      expect(joined(parts)).toEqual({ content: CONTENT, reasoning: 'Hm.' });
+      expect(parts.findLast(({ ending }) => ending)?.ending).toEqual(FINISHED);
+      expect(reader.response?.usage).toEqual(USAGE);
     }
   }
 });
 
-it('tells other thoughts behind those that were taken back, and the answer all the same', () => {
-  const telling = new AnswerReader();
+it('gives other thoughts after those that a crash took back, and the same answer', () => {
+  const reader = new AnswerReader();
   const [start, thinking] = [TAPE.slice(0, 1), TAPE.slice(0, 3)];
-  const told = [
-    telling.see(thinking),
-    telling.see([
+  const parts = [
+    reader.read(thinking),
+    reader.read([
       ...start,
       { type: 'document_start', document: { id: 'doc_001', type: 'reasoning', sequence: 1 } },
       { type: 'content_delta', documentId: 'doc_001', delta: 'Oh.' },
       ...TAPE.slice(3),
     ]),
   ];
-  expect(joined(told)).toEqual({ content: CONTENT, reasoning: 'Hm.Oh.' });
-  expect(told.at(-1)?.ending).toEqual(FINISHED);
+  expect(joined(parts)).toEqual({ content: CONTENT, reasoning: 'Hm.Oh.' });
+  expect(parts.at(-1)?.ending).toEqual(FINISHED);
 });
 
 const FINISHED = { type: 'finished', reason: 'stop' };
 
-function joined(told: readonly Told[]) {
+function joined(parts: readonly NewWords[]) {
   return {
-    content: told.map(({ content }) => content).join(''),
-    reasoning: told.map(({ reasoning }) => reasoning).join(''),
+    content: parts.map(({ content }) => content).join(''),
+    reasoning: parts.map(({ reasoning }) => reasoning).join(''),
   };
 }

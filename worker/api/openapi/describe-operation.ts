@@ -79,7 +79,7 @@ function describeAnswer(answer: EndpointAnswer, schemas: SchemaBook): [status: s
   const { status, description, headers, content } = answer;
   const response = {
     description,
-    ...(headers && { headers: mapValues(headers, describeHeader) }),
+    ...(headers && { headers: describeHeaders(headers) }),
     ...(content && {
       content: Object.fromEntries(
         content.map((form) => [form.type, describeContent(form, schemas)]),
@@ -89,8 +89,11 @@ function describeAnswer(answer: EndpointAnswer, schemas: SchemaBook): [status: s
   return [String(status), response];
 }
 
-function describeHeader(description: string): object {
-  return { description, schema: { type: 'string' } };
+function describeHeaders(headers: NonNullable<EndpointAnswer['headers']>): object {
+  const schema = { type: 'string' };
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, description]) => [name, { description, schema }]),
+  );
 }
 
 /** To OpenAPI 3.1 a stream is text. JSON Schema's `contentSchema` describes the text's content: the events in order. */
@@ -108,11 +111,4 @@ function describeContent(content: AnswerContent, schemas: SchemaBook): object {
       return { schema, examples };
     }
   }
-}
-
-function mapValues<Value, Mapped>(
-  values: Readonly<Record<string, Value>>,
-  map: (value: Value) => Mapped,
-): Record<string, Mapped> {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value)]));
 }

@@ -17,7 +17,7 @@ const CHAT_REQUEST: FieldTexts<z.input<typeof ChatRequest>> = {
   model: 'A name that the model server knows. By default the configured model answers.',
   mode: 'In `plan` and `ask` the agent changes nothing. The default is `agent`. A mode that the workspace of the bridge defines goes by its name.',
   questions:
-    'Whether the agent may ask the person, and what happens when nobody answers within `afterSeconds`.',
+    'Whether the agent may ask the person, and what happens without an answer within `afterSeconds`.',
   messages: 'The last one must have the role user and must not be empty.',
   conversationId:
     'The messages are appended to this conversation. Without it they begin a new one.',
@@ -33,7 +33,7 @@ const CHAT_REQUEST: FieldTexts<z.input<typeof ChatRequest>> = {
   editOf:
     'Sends an edited message again: a new conversation begins with everything before this response’s message. Not together with `conversationId` or `bridgeId`.',
   delivery:
-    'While the conversation is busy, the message waits for its turn, is refused with `CONVERSATION_BUSY`, goes to the run at work before its next request to the model, or ends that run and then waits.',
+    'While the conversation is busy, the message waits for its turn, is refused with `CONVERSATION_BUSY`, goes to the current run before its next request to the model, or ends that run and then waits.',
   device: 'Shown to other devices beside the message.',
   stream: 'Asks for a stream of events, like `Accept: text/event-stream`.',
 };
@@ -51,7 +51,7 @@ const COMPLETION_REQUEST: FieldTexts<typeof CompletionRequest.shape> = {
 };
 
 const CHAT_RESPONSE: FieldTexts<ChatResponse> = {
-  usage: 'Null until the response has ended, and if the model server reports no usage.',
+  usage: 'Null before the end of the response, and if the model server reports no usage.',
 };
 
 const CONVERSATION_VIEW: FieldTexts<ConversationView> = {
@@ -72,7 +72,7 @@ const CONVERSATION_LIST: FieldTexts<ConversationList> = {
 const USER_MESSAGE: FieldTexts<UserMessage> = {
   imageCount: 'The number of images beside the text.',
   device: 'The label of the sending device.',
-  steers: 'The message was sent while the response was at work, and belongs to it.',
+  steers: 'The message was sent during the response, and belongs to it.',
   afterSequence:
     'The last document before the model received a message that steers. Missing until then.',
   cancelled: 'The message was withdrawn while it waited, so it gets no response.',
