@@ -62,9 +62,14 @@ function judgeWork(
   policy: Policy,
 ): Verdict {
   if (tool.origin) return judgeOffer(tool, policy);
-  if (tool.name !== runTerminalCmd.name) return judgePaths(tool, subjects, policy);
-  return judgeCommand(runTerminalCmd.arguments.parse(args), policy, policy);
+  if (takesPath(tool)) return judgePaths(tool, subjects, policy);
+  const permissions = PERMISSIONS.safeParse(args['permissions']).data;
+  return strictestOf(
+    subjects.map((command) => judgeCommand({ command, permissions }, policy, policy)),
+  );
 }
+
+const PERMISSIONS = runTerminalCmd.arguments.shape.permissions;
 
 /**
  * The part of the workspace that an admitted call may show: nothing that a rule forbids. Of paths that a rule asks

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Policy } from '../../../bridge/admission/policy.ts';
+import { judgeCall as judgeRead, type Policy } from '../../../bridge/admission/policy.ts';
 import { type Decision, parseRules, Rule } from '../../../bridge/admission/rules.ts';
+import { runTerminalCmd } from '../../../shared/tools/run-terminal-cmd.ts';
 import type { Mode } from '../../../shared/wire/modes.ts';
 import type { CallLimits } from '../../../shared/wire/tunnel.ts';
 import { judge as judgeCall, visibility as visibilityOf } from './judging.ts';
@@ -160,6 +161,15 @@ describe('the rules of the machine', () => {
   ])('%j on the command %j: %s', (rules, line, decision) => {
     expect(command(line, { ...CONFINED, userRules: rules.map(rule) })).toBe(decision);
   });
+});
+
+test('the command line of any tool is judged as a command', () => {
+  const definition = { ...runTerminalCmd, name: 'start_process' };
+  const args = { command: 'cd /tmp && git push' };
+  const read = { definition, args, subjects: [args.command], mode: 'agent' } as const;
+  const userRules = [rule('deny run_terminal_cmd git push*')];
+  expect(judgeRead(read, { ...CONFINED, userRules }).decision).toBe('deny');
+  expect(judgeRead(read, CONFINED).decision).toBe('allow');
 });
 
 describe('a rule that denies a command', () => {

@@ -55,6 +55,23 @@ it('says where to look when it is cancelled, unless it has marked nothing', asyn
   expect(errorsOf(await readResponse(quiet.responseId))).toEqual([]);
 });
 
+it('says where to look after a cancel in a debug mode that it switched to', async () => {
+  const model = holdModel();
+  const bridge = await connectBridge();
+  const asked = await askStreamed({ bridgeId: bridge.bridgeId, mode: 'agent' });
+  const { conversationId, responseId, reader } = asked;
+  const switching = { name: 'switch_mode', arguments: { mode: 'debug', reason: 'A bug.' } };
+  (await model.next()).answer({ calls: [switching] });
+  await reader.untilType('clarification_request');
+  const answers = [{ questionId: 'switch', optionIds: ['accept'] }];
+  await call(`conversations/${conversationId}/clarifications/doc_001`, { body: { answers } });
+  (await model.next()).answer({ calls: [WRITE] });
+  bridge.succeed((await bridge.nextCall()).callId, 'written');
+  await model.next();
+  await cancel(responseId);
+  expect(errorsOf(await readResponse(responseId))).toEqual(['DEBUG_MARKS_LEFT']);
+});
+
 function errorsOf({ documents }: ChatResponse) {
   return documents.flatMap(({ type, metadata }) =>
     type === 'error' ? [metadata['errorCode']] : [],

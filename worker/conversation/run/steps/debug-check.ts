@@ -21,7 +21,7 @@ type DebugCheckDeps = Pick<RunDeps, 'log' | 'recorder' | 'newUuid'>;
  */
 export function searchAtEnd(run: Run, { log, newUuid }: DebugCheckDeps): OwnTurn | undefined {
   const tool = log.toolbox.find(grep.name);
-  if (!isDebug(run) || !tool || !isReachable(tool, run.machine)) return undefined;
+  if (!wasDebug(run, log) || !tool || !isReachable(tool, run.machine)) return undefined;
   const search = (args: Readonly<Record<string, unknown>>) => ({
     callId: newCallId(newUuid()),
     name: grep.name,
@@ -35,7 +35,7 @@ export function searchAtEnd(run: Run, { log, newUuid }: DebugCheckDeps): OwnTurn
 
 /** For a run that ends without a search: where to look for what it may have left. Null for nothing. */
 export function unsearched(run: Run, log: DebugCheckDeps['log']): ErrorReport | null {
-  if (!isDebug(run)) return null;
+  if (!wasDebug(run, log)) return null;
   const files = editedFiles(log, holdsMark);
   const byCommands = callsOf(log).some(({ call, tool }) => isUnseen(tool) && holdsMark(call));
   if (files.length === 0 && !byCommands) return null;
@@ -48,8 +48,9 @@ export function unsearched(run: Run, log: DebugCheckDeps['log']): ErrorReport | 
   );
 }
 
-function isDebug({ request, switched }: Run): boolean {
-  return request.mode === 'debug' || switched?.mode === 'debug';
+/** Whether the run began in debug mode, or switched to it at any time. */
+function wasDebug({ request }: Run, { steers }: DebugCheckDeps['log']): boolean {
+  return request.mode === 'debug' || steers.some(({ switched }) => switched?.mode === 'debug');
 }
 
 function callsOf({
