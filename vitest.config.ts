@@ -71,7 +71,7 @@ export default defineConfig({
           setupFiles: 'test/patience.ts',
           include: [
             'test/*.test.ts',
-            'test/{bench,bridge,browser,cli,client,local,machine,package,shared}/**/*.test.ts',
+            'test/{bench,bridge,browser,cli,client,companion,local,machine,package,shared}/**/*.test.ts',
             ...PURE_ROOMS,
           ],
           ...BUSY,

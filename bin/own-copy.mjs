@@ -94,6 +94,7 @@ const SOURCE_FOLDERS = [
   'bridge',
   'cli',
   'client',
+  'companion',
   'cursor',
   'local',
   'machine',

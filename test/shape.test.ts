@@ -128,10 +128,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', 'machine', 'bridge/admission/shell', 'bridge/failure.ts', 'bridge/lanes.ts'],
     ...['bridge/log.ts', 'bridge/tools', 'bridge/web', 'bridge/workspace', 'node:', 'zod'],
   ],
-  'bridge/ide/companion': [
-    ...['shared', 'machine', 'bridge/ide/discovery', 'bridge/log.ts'],
-    ...['@modelcontextprotocol/sdk', 'node:', 'zod'],
-  ],
+  // Other rooms import only the face of this workspace.
+  companion: ['shared', 'machine', '@modelcontextprotocol/sdk', 'node:', 'zod'],
+  'companion/index.ts': ['companion'],
   'bridge/mcp/login': [
     ...['shared', 'machine', 'bridge/mcp', '@modelcontextprotocol/client', 'node:', 'zod'],
   ],
@@ -162,15 +161,17 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', 'machine', 'bridge/admission', 'bridge/context', 'bridge/log.ts', 'node:', 'ws'],
     ...['zod'],
   ],
-  'bridge/ide': [
-    ...['shared', 'bridge/compute', 'bridge/failure.ts', 'bridge/ide/companion'],
+  'bridge/guests': [
+    ...['shared', 'machine', 'companion/index.ts', 'bridge/compute', 'bridge/failure.ts'],
     ...[
+      'bridge/ide/discovery',
       'bridge/ide/link',
       'bridge/log.ts',
       'bridge/tools',
       'bridge/tunnel',
       'bridge/workspace',
       'node:',
+      'zod',
     ],
   ],
   'bridge/worktrees': [
@@ -191,8 +192,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/admission',
       'bridge/context',
       'bridge/definitions',
-      'bridge/ide',
-      'bridge/ide/companion',
+      'bridge/guests',
       'bridge/ide/link',
       'bridge/log.ts',
       'bridge/mcp',
@@ -287,7 +287,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', 'client/index.ts', 'cli/chat', 'cli/target', 'cli/terminal', 'commander'],
   ],
   'cli/setup': [
-    ...['shared', 'client/index.ts', 'machine', 'bridge/admission', 'bridge/ide/companion'],
+    ...['shared', 'client/index.ts', 'machine', 'bridge/admission', 'bridge/guests'],
     ...['bridge/quarantine', 'bridge/worktrees', 'local/backup', 'local/state', 'cli/limits.ts'],
     ...['cli/target', 'cli/terminal', 'commander', 'node:'],
   ],
@@ -672,6 +672,7 @@ function sourceFiles(): string[] {
     'local',
     'client',
     'cli',
+    'companion',
     'cursor',
     'build',
   ];

@@ -1,7 +1,7 @@
 /** `drawbridge companion`: lets Gemini CLI and Qwen Code connect to the bridge as their IDE. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { RunningCompanion } from '../../bridge/ide/companion/setting.ts';
+import type { RunningCompanion } from '../../bridge/guests/setting.ts';
 import { locateState } from '../../local/state/folder.ts';
 import { openState } from '../../local/state/state.ts';
 import { LocalError } from '../../machine/local-error.ts';
@@ -38,7 +38,7 @@ export function registerCompanion(program: Command): void {
 }
 
 async function tellStatus(options: LocationOptions): Promise<void> {
-  const { readEnabled } = await import('../../bridge/ide/companion/setting.ts');
+  const { readEnabled } = await import('../../bridge/guests/setting.ts');
   const { projectDir: stateDir } = await locateState(await findLocation(options, 'kept'));
   const terminal = openTerminal(process, process.env);
   if (await readEnabled(stateDir)) return await tellOn(terminal, stateDir, options);
@@ -47,7 +47,7 @@ async function tellStatus(options: LocationOptions): Promise<void> {
 }
 
 async function turnOn(options: LocationOptions): Promise<void> {
-  const { isBridgeRunning, writeEnabled } = await import('../../bridge/ide/companion/setting.ts');
+  const { isBridgeRunning, writeEnabled } = await import('../../bridge/guests/setting.ts');
   // A state folder that has never been used must become a whole one.
   const { projectDir: dir } = await openState(await findLocation(options, 'kept'));
   writeEnabled(dir, true);
@@ -56,14 +56,14 @@ async function turnOn(options: LocationOptions): Promise<void> {
 }
 
 async function turnOff(options: LocationOptions): Promise<void> {
-  const { writeEnabled } = await import('../../bridge/ide/companion/setting.ts');
+  const { writeEnabled } = await import('../../bridge/guests/setting.ts');
   const { projectDir: dir } = await openState(await findLocation(options, 'kept'));
   writeEnabled(dir, false);
   openTerminal(process, process.env).writeOut('The companion is off.\n');
 }
 
 async function printVariables(options: LocationOptions): Promise<void> {
-  const { isBridgeRunning, readEnabled } = await import('../../bridge/ide/companion/setting.ts');
+  const { isBridgeRunning, readEnabled } = await import('../../bridge/guests/setting.ts');
   const { projectDir: stateDir } = await locateState(await findLocation(options, 'kept'));
   const turnsOn = ownCommand('companion', 'on', ...locationWordsOf(options));
   // A bridge that follows an `off` within two seconds still has its companion's variables on disk.
@@ -86,7 +86,7 @@ async function tellOn(
   stateDir: string,
   options: LocationOptions,
 ): Promise<void> {
-  const { isBridgeRunning } = await import('../../bridge/ide/companion/setting.ts');
+  const { isBridgeRunning } = await import('../../bridge/guests/setting.ts');
   const running = await findRunning(stateDir);
   if (running === undefined)
     return writeOut(
@@ -104,7 +104,7 @@ const NO_BRIDGE = 'It starts with the bridge: none runs for this workspace.';
 const NOT_STARTED = 'The bridge has not started it yet: its log says why, if it stays so.';
 
 async function findRunning(stateDir: string): Promise<RunningCompanion | undefined> {
-  const { isBridgeRunning, readRunning } = await import('../../bridge/ide/companion/setting.ts');
+  const { isBridgeRunning, readRunning } = await import('../../bridge/guests/setting.ts');
   return isBridgeRunning(stateDir) ? await readRunning(stateDir) : undefined;
 }
 

@@ -12,7 +12,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const FIXTURES = join(import.meta.dirname, 'fixtures');
 /** Below the clone: the programs find their own folder from their place. */
 const CACHE = join(ROOT, '.build', 'fixtures');
-const SOURCES = ['bin', 'bridge', 'cli', 'client', 'local', 'machine', 'shared'];
+const SOURCES = ['bin', 'bridge', 'cli', 'client', 'companion', 'local', 'machine', 'shared'];
 
 mkdirSync(CACHE, { recursive: true });
 // Other users run what is in it, too; the copy of the program makes `.build` for its owner alone.

@@ -233,6 +233,7 @@ const SOURCES = [
   'bridge',
   'cli',
   'client',
+  'companion',
   'cursor',
   'local',
   'machine',

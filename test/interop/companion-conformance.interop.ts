@@ -3,8 +3,8 @@ import { createServer, request } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { CompanionServer } from '../../bridge/ide/companion/companion.ts';
-import { startCompanion, tokenOf } from '../bridge/ide/companion/companions.ts';
+import type { CompanionServer } from '../../companion/index.ts';
+import { startCompanion, tokenOf } from '../companion/companions.ts';
 import { type ForeignPackages, installPackages } from './foreign-packages.ts';
 
 const PACKAGE = '@modelcontextprotocol/conformance';

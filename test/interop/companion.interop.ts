@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Family } from '../../bridge/ide/discovery/candidate.ts';
 import { newDeferred } from '../../machine/deferred.ts';
-import { newPlace, startCompanion } from '../bridge/ide/companion/companions.ts';
+import { newPlace, startCompanion } from '../companion/companions.ts';
 import { type ForeignPackages, installPackages } from './foreign-packages.ts';
 
 const GEMINI = '@google/gemini-cli-core';

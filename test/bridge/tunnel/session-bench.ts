@@ -6,7 +6,7 @@ import { DeviceAsker } from '../../../bridge/admission/askers.ts';
 import { Asking } from '../../../bridge/admission/asking.ts';
 import type { JudgedCall } from '../../../bridge/admission/policy.ts';
 import type { Decision } from '../../../bridge/admission/rules.ts';
-import { Guests } from '../../../bridge/ide/guests.ts';
+import { Guests } from '../../../bridge/guests/guests.ts';
 import { createCatalogue } from '../../../bridge/tools/catalogue.ts';
 import type { BridgeTool, FileChange, ToolContext } from '../../../bridge/tools/executor.ts';
 import { ReadLedger } from '../../../bridge/tools/ledger.ts';

@@ -3,7 +3,17 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
-const FOLDERS = ['worker', 'cursor', 'shared', 'bridge', 'client', 'cli', 'local', 'machine'];
+const FOLDERS = [
+  'worker',
+  'cursor',
+  'shared',
+  'bridge',
+  'companion',
+  'client',
+  'cli',
+  'local',
+  'machine',
+];
 
 /** Files that parse JSON without a bound of depth, and whose text it is. What comes from outside goes through shared/text/json.ts. */
 const TRUSTED: Readonly<Record<string, string>> = {

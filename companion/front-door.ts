@@ -1,13 +1,13 @@
 /** The companion's HTTP server: lets in only who holds a key, and reads only what is bounded. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { parseJson } from '../../../shared/text/json.ts';
-import type { Family } from '../discovery/candidate.ts';
+import { parseJson } from '../shared/text/json.ts';
+import type { GuestFamily } from './discovery.ts';
 import { COMPANION_LIMITS } from './limits.ts';
 
 /** A request that has passed the door. */
 export interface DoorVisit {
-  readonly family: Family;
+  readonly family: GuestFamily;
   readonly sessionId: string | undefined;
   /** The method and the headers of the protocol, without a body. */
   readonly request: Request;
@@ -18,7 +18,7 @@ export interface DoorVisit {
 }
 
 export interface FrontDoorOptions {
-  readonly tokens: Readonly<Record<Family, string>>;
+  readonly tokens: Readonly<Record<GuestFamily, string>>;
   /** May throw a {@link DoorRefusal}. */
   readonly onVisit: (visit: DoorVisit) => Promise<Response>;
 }
@@ -92,7 +92,7 @@ async function answer(
 const FAILED = new DoorRefusal(500, 'The companion could not answer this request.');
 
 /** Looks at the head of a request only. */
-function admit({ headers, url = '', method = '' }: IncomingMessage, door: Door): Family {
+function admit({ headers, url = '', method = '' }: IncomingMessage, door: Door): GuestFamily {
   if (!door.hosts.has((headers.host ?? '').toLowerCase()))
     throw new DoorRefusal(403, 'This server has another name: use 127.0.0.1.');
   if (headers.origin !== undefined)
@@ -108,7 +108,10 @@ function admit({ headers, url = '', method = '' }: IncomingMessage, door: Door):
 const METHODS = ['GET', 'POST', 'DELETE'];
 
 /** Compares with every token, and in constant time: how long it takes says nothing of them. */
-function familyOf(authorization: string, tokens: FrontDoorOptions['tokens']): Family | undefined {
+function familyOf(
+  authorization: string,
+  tokens: FrontDoorOptions['tokens'],
+): GuestFamily | undefined {
   const given = digestOf(/^Bearer (.+)$/i.exec(authorization)?.[1] ?? '');
   const [isGemini, isQwen] = [tokens.gemini, tokens.qwen].map((token) =>
     timingSafeEqual(given, digestOf(token)),

@@ -5,6 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { isAbsolute, relative } from 'node:path';
+import type { DiffOutcome, ProposedDiff } from '../../companion/index.ts';
 import { newCallId, newConversationId } from '../../shared/ids.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
@@ -30,10 +31,8 @@ import {
 import type { GuestCalls } from '../tunnel/session.ts';
 import { readImageIfAny } from '../workspace/files.ts';
 import type { Workspace } from '../workspace/workspace.ts';
-import type { DiffOutcome } from './companion/diffs.ts';
-import { COMPANION_LIMITS } from './companion/limits.ts';
-import type { ProposedDiff } from './companion/session.ts';
-import { type AwaitedWrite, awaitWrite, type SeenChange } from './guest-write.ts';
+import { GUEST_LIMITS } from './limits.ts';
+import { type AwaitedWrite, awaitWrite, type SeenChange } from './write.ts';
 
 type GuestEdit = ArgumentsOf<typeof guestEdit>;
 
@@ -137,13 +136,13 @@ export class Guests implements GuestCalls {
   #keep(callId: string, result: Promise<ToolResult>): void {
     this.#closed.set(callId, result);
     const [oldest] = this.#closed.keys();
-    if (oldest !== undefined && this.#closed.size > COMPANION_LIMITS.maxClosed) {
+    if (oldest !== undefined && this.#closed.size > GUEST_LIMITS.maxClosed) {
       this.#closed.delete(oldest);
     }
   }
 
   #writeOf({ frame, newContent: content, filePath, seen }: GuestDiff): Promise<ToolResult> {
-    const { workspace, limits = COMPANION_LIMITS } = this.#place;
+    const { workspace, limits = GUEST_LIMITS } = this.#place;
     const found = async () => {
       if (seen) return seen;
       const place = await workspace.resolve(filePath, 'read');

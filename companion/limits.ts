@@ -1,5 +1,5 @@
 /** The limits of the companion, each with its reason. */
-import { KIB, MIB, SECOND } from '../../../shared/units.ts';
+import { KIB, MIB, SECOND } from '../shared/units.ts';
 
 export const COMPANION_LIMITS = {
   /** Bytes of one request: a proposed file of some 10 MB, twice as long once it is JSON. */
@@ -34,18 +34,8 @@ export const COMPANION_LIMITS = {
   maxDiagnostics: 200,
   /** For a diff's view to say what a person has changed in it, once the CLI closes it. */
   closeDiffMs: SECOND,
-  /**
-   * For a CLI to write a file after a person has answered it there, and between two looks at the file. The known CLIs
-   * write at once.
-   */
-  writeMs: 5 * SECOND,
-  lookMs: SECOND / 10,
-  /** Changes that CLIs were answered about themselves, while their calls are still under way. */
-  maxClosed: 32,
   /** UTF-16 units of a program's name. */
   maxProgramChars: 100,
   /** Between two looks whether a discovery file was deleted. */
   keepFilesMs: 2 * SECOND,
-  /** Between two looks at the owner's setting. */
-  watchMs: 2 * SECOND,
 } as const;

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { CompanionServer } from '../../../../bridge/ide/companion/companion.ts';
-import { newDeferred } from '../../../../machine/deferred.ts';
+import { CompanionServer } from '../../companion/index.ts';
+import { newDeferred } from '../../machine/deferred.ts';
 import { connect, newPlace } from './companions.ts';
 import { activate, type Editor } from './editor-plugin.ts';
 
@@ -107,9 +107,9 @@ it('the page’s plugin shows diffs, and tells the context and the problems', as
 });
 
 it('docs/companion.md shows this very plugin', () => {
-  const page = readFileSync(join(import.meta.dirname, '../../../../docs/companion.md'), 'utf8');
+  const page = readFileSync(join(import.meta.dirname, '../../docs/companion.md'), 'utf8');
   const [, code = ''] = /```ts\n(.*?)```/s.exec(page) ?? [];
   const file = readFileSync(join(import.meta.dirname, 'editor-plugin.ts'), 'utf8');
-  const [, ...lines] = file.replace('../../../../', './drawbridge/').split('\n');
+  const [, ...lines] = file.replace('../../', './drawbridge/').split('\n');
   expect(code).toBe(lines.join('\n'));
 });

@@ -1,14 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import type { OwnCompanionOptions } from '../../../../bridge/ide/companion/companion.ts';
-import type { Candidate, Family } from '../../../../bridge/ide/discovery/candidate.ts';
-import { discover } from '../../../../bridge/ide/discovery/discover.ts';
-import { guestContext } from '../../../../bridge/ide/guest-context.ts';
-import { identityOf } from '../../../../bridge/ide/link/confirmed.ts';
-import type { EditorView } from '../../../../bridge/ide/link/link.ts';
-import { startCompanion } from '../companion/companions.ts';
-import { editQuestion, linkTo, until } from './linked.ts';
+import { guestContext } from '../../../bridge/guests/context.ts';
+import type { Candidate, Family } from '../../../bridge/ide/discovery/candidate.ts';
+import { discover } from '../../../bridge/ide/discovery/discover.ts';
+import { identityOf } from '../../../bridge/ide/link/confirmed.ts';
+import type { EditorView } from '../../../bridge/ide/link/link.ts';
+import type { OwnCompanionOptions } from '../../../companion/index.ts';
+import { startCompanion } from '../../companion/companions.ts';
+import { editQuestion, linkTo, until } from '../ide/link/linked.ts';
 
 beforeEach(() => {
   vi.spyOn(console, 'error').mockImplementation(() => {});

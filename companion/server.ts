@@ -1,16 +1,13 @@
-/**
- * The companion: an MCP server that Gemini CLI and Qwen Code connect to as their IDE. An editor plugin is built on this
- * file alone; docs/companion.md shows one.
- */
+/** The companion: an MCP server that Gemini CLI and Qwen Code connect to as their IDE. */
 import { randomBytes } from 'node:crypto';
 import { homedir, tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { LocalError } from '../../../machine/local-error.ts';
-import type { Family } from '../discovery/candidate.ts';
+import { LocalError } from '../machine/local-error.ts';
 import { SentContext, toContextUpdate } from './context.ts';
 import {
   DiscoveryFiles,
   type DiscoveryPlace,
+  type GuestFamily,
   type OwnAnnouncement,
   variablesOf,
 } from './discovery.ts';
@@ -161,7 +158,7 @@ export class CompanionServer {
     return response;
   }
 
-  #newSession(family: Family): Promise<CompanionSession> {
+  #newSession(family: GuestFamily): Promise<CompanionSession> {
     const { onDiff, onGuest, ide, diagnose } = this.#options;
     const { streamlessMs = COMPANION_LIMITS.streamlessMs } = this.#options;
     return CompanionSession.start({

@@ -6,15 +6,15 @@ import { text } from 'node:stream/consumers';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { onTestFinished } from 'vitest';
+import type { GuestFamily } from '../../companion/discovery.ts';
 import {
   CompanionServer,
+  type DiffOutcome,
   type OwnCompanionOptions,
-} from '../../../../bridge/ide/companion/companion.ts';
-import type { DiffOutcome } from '../../../../bridge/ide/companion/diffs.ts';
-import type { ProposedDiff } from '../../../../bridge/ide/companion/session.ts';
-import type { Family } from '../../../../bridge/ide/discovery/candidate.ts';
-import { newDeferred } from '../../../../machine/deferred.ts';
-import { temporaryFolder } from '../../../local/temporary-folder.ts';
+  type ProposedDiff,
+} from '../../companion/index.ts';
+import { newDeferred } from '../../machine/deferred.ts';
+import { temporaryFolder } from '../local/temporary-folder.ts';
 
 /** A diff as the editor shows it. */
 export interface Shown extends ProposedDiff {
@@ -52,7 +52,7 @@ export async function startCompanion(options: Partial<OwnCompanionOptions> = {})
 }
 
 /** The key that a family's CLI reads in its file. */
-export function tokenOf(companion: CompanionServer, family: Family): string {
+export function tokenOf(companion: CompanionServer, family: GuestFamily): string {
   const folder = family === 'gemini' ? 'gemini' : '.qwen';
   const [, file = '{}'] =
     Object.entries(companion.discoveryFiles).find(([path]) => path.includes(folder)) ?? [];
@@ -60,7 +60,7 @@ export function tokenOf(companion: CompanionServer, family: Family): string {
 }
 
 interface ConnectOptions {
-  readonly family?: Family;
+  readonly family?: GuestFamily;
   readonly client?: { readonly name: string; readonly version: string };
 }
 

@@ -1,11 +1,14 @@
 /** Runs the companion of a bridge, as long as its owner has turned it on. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { logEvent, logTrouble } from '../../log.ts';
-import { OWN_NAME } from '../discovery/families.ts';
-import { CompanionServer, type OwnCompanionOptions } from './companion.ts';
-import { SentContext } from './context.ts';
-import { removeLeftover } from './discovery.ts';
-import { COMPANION_LIMITS } from './limits.ts';
+import {
+  CompanionServer,
+  type OwnCompanionOptions,
+  removeLeftover,
+  SentContext,
+} from '../../companion/index.ts';
+import { OWN_NAME } from '../ide/discovery/families.ts';
+import { logEvent, logTrouble } from '../log.ts';
+import { GUEST_LIMITS } from './limits.ts';
 import {
   claimCompanion,
   readEnabled,
@@ -61,7 +64,7 @@ export class CompanionHost {
     await this.#try(() => removeLeftovers(this.#place.stateDir));
     while (!signal.aborted) {
       await this.#try(() => this.#look());
-      await sleep(COMPANION_LIMITS.watchMs, undefined, { signal }).catch(() => {});
+      await sleep(GUEST_LIMITS.watchMs, undefined, { signal }).catch(() => {});
     }
   }
 

@@ -2,10 +2,10 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { LocalError } from '../../../machine/local-error.ts';
-import { isLocked, type LockAttempt, takeLock } from '../../../machine/lock.ts';
-import { makePrivateFolders, readIfThere, replaceFile } from '../../../machine/private-files.ts';
-import { parseJson } from '../../../shared/text/json.ts';
+import { LocalError } from '../../machine/local-error.ts';
+import { isLocked, type LockAttempt, takeLock } from '../../machine/lock.ts';
+import { makePrivateFolders, readIfThere, replaceFile } from '../../machine/private-files.ts';
+import { parseJson } from '../../shared/text/json.ts';
 
 const Setting = z.object({ enabled: z.boolean() });
 

@@ -1,15 +1,15 @@
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { CompanionHost } from '../../../../bridge/ide/companion/hosting.ts';
+import { CompanionHost } from '../../../bridge/guests/hosting.ts';
 import {
   isBridgeRunning,
   readRunning,
   writeEnabled,
   writeRunning,
-} from '../../../../bridge/ide/companion/setting.ts';
-import { temporaryFolder } from '../../../local/temporary-folder.ts';
-import { connectTo, newPlace } from './companions.ts';
+} from '../../../bridge/guests/setting.ts';
+import { connectTo, newPlace } from '../../companion/companions.ts';
+import { temporaryFolder } from '../../local/temporary-folder.ts';
 
 /** Longer than the host takes to look at its setting. */
 const SEEN = { timeout: 15_000 };

@@ -1,5 +1,5 @@
 /** A plugin that makes an editor the IDE of Gemini CLI and Qwen Code. docs/companion.md shows this file. */
-import { CompanionServer } from '../../../../bridge/ide/companion/companion.ts';
+import { CompanionServer } from '../../companion/index.ts';
 
 /** What the plugin needs of its editor. */
 export interface Editor {

@@ -1,11 +1,13 @@
 /** The files by which Gemini CLI and Qwen Code find a companion. Each holds a key, so only their owner reads them. */
 import { lstatSync, readFileSync, rmSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
-import { LocalError } from '../../../machine/local-error.ts';
-import { makePrivateFolder, replaceFile } from '../../../machine/private-files.ts';
-import { isSystemError } from '../../../machine/system-error.ts';
-import type { Family } from '../discovery/candidate.ts';
+import { LocalError } from '../machine/local-error.ts';
+import { makePrivateFolder, replaceFile } from '../machine/private-files.ts';
+import { isSystemError } from '../machine/system-error.ts';
 import { COMPANION_LIMITS } from './limits.ts';
+
+/** The program that a discovery file is for. Both speak the same protocol. */
+export type GuestFamily = 'gemini' | 'qwen';
 
 /** Where the CLIs look. */
 export interface DiscoveryPlace {
@@ -17,11 +19,11 @@ export interface DiscoveryPlace {
   readonly processId: number;
 }
 
-/** What the files and the variables tell. */
+/** The content of the files and the variables. */
 export interface OwnAnnouncement {
   readonly port: number;
-  /** One for each family, so that it tells which CLI a request comes from. */
-  readonly tokens: Readonly<Record<Family, string>>;
+  /** One for each family, so that it shows which CLI sends a request. */
+  readonly tokens: Readonly<Record<GuestFamily, string>>;
   readonly roots: readonly string[];
   readonly ide: { readonly name: string; readonly displayName: string };
 }

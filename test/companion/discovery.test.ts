@@ -12,9 +12,8 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { CompanionServer } from '../../../../bridge/ide/companion/companion.ts';
-import { removeLeftover } from '../../../../bridge/ide/companion/discovery.ts';
-import { discover } from '../../../../bridge/ide/discovery/discover.ts';
+import { discover } from '../../bridge/ide/discovery/discover.ts';
+import { CompanionServer, removeLeftover } from '../../companion/index.ts';
 import { connect, newPlace, startCompanion, tokenOf } from './companions.ts';
 
 async function announce(roots?: string[]) {

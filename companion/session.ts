@@ -1,8 +1,8 @@
 /** One session: a CLI that is connected, its event stream, and its diffs. */
 import { randomUUID } from 'node:crypto';
-import { printableLine } from '../../../shared/text/plain-sight.ts';
-import type { Family } from '../discovery/candidate.ts';
+import { printableLine } from '../shared/text/plain-sight.ts';
 import { type DiffOutcome, OpenDiffs } from './diffs.ts';
+import type { GuestFamily } from './discovery.ts';
 import type { DoorVisit } from './front-door.ts';
 import { COMPANION_LIMITS } from './limits.ts';
 import type { Protocol, ProtocolOptions } from './mcp-server.ts';
@@ -12,7 +12,7 @@ export interface Guest {
   /** A UUID, another one for each session. */
   readonly id: string;
   /** Whose discovery file the CLI has read. */
-  readonly family: Family;
+  readonly family: GuestFamily;
   /** Its name and version for people, in one line. The CLI gives them itself: they prove nothing. */
   readonly program: string;
 }
@@ -26,7 +26,7 @@ export interface ProposedDiff {
 }
 
 export interface SessionOptions {
-  readonly family: Family;
+  readonly family: GuestFamily;
   readonly newProtocol: (
     options: Pick<ProtocolOptions, 'sessionId' | 'tools'>,
   ) => Promise<Protocol>;
@@ -151,7 +151,7 @@ export class CompanionSession {
 }
 
 /** Both CLIs call themselves by the name of their transport. Qwen Code always gives the version 1.0.0. */
-function programOf(family: Family, client: Protocol['client']): string {
+function programOf(family: GuestFamily, client: Protocol['client']): string {
   const { name, version } = client ?? { name: TRANSPORT_NAME, version: '' };
   const own = name === TRANSPORT_NAME ? KNOWN_PROGRAMS[family] : name;
   const isTold = name !== TRANSPORT_NAME || family === 'gemini';

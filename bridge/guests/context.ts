@@ -1,8 +1,8 @@
 /** What guests are told of the editor: they have no editor of their own beside our companion. Pure. */
 import { isAbsolute } from 'node:path';
-import type { SentContext } from './companion/context.ts';
-import type { EditorView } from './link/link.ts';
-import { fromOne, type OpenFile } from './link/wire.ts';
+import type { SentContext } from '../../companion/index.ts';
+import type { EditorView } from '../ide/link/link.ts';
+import { fromOne, type OpenFile } from '../ide/link/wire.ts';
 
 /** No open files without an editor. Leaves out what a guest would refuse. */
 export function guestContext(view: EditorView | undefined): SentContext {

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { COMPANION_LIMITS } from '../../../../bridge/ide/companion/limits.ts';
+import { COMPANION_LIMITS } from '../../companion/limits.ts';
 import { openRequest, openSession, rawRequest, startCompanion, tokenOf } from './companions.ts';
 
 async function openDoor() {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { COMPANION_LIMITS } from '../../../../bridge/ide/companion/limits.ts';
+import { COMPANION_LIMITS } from '../../companion/limits.ts';
 import { connect, openSession, startCompanion } from './companions.ts';
 
 const FILE = '/work/a.ts';

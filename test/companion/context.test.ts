@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { SentContext, toContextUpdate } from '../../../../bridge/ide/companion/context.ts';
+import { SentContext, toContextUpdate } from '../../companion/context.ts';
 
 const cursor = { line: 3, character: 1 };
 
