@@ -346,7 +346,7 @@ export interface AccountPort extends Rpc.DurableObjectBranded {
 
   /**
    * The conversations whose questions wait for a person, the one that has waited longest first. A conversation that was
-   * answered a moment ago may still be among them.
+   * answered a moment ago, or before an upgrade, may still be among them.
    */
   waiting(): string[];
 

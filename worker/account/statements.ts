@@ -37,7 +37,9 @@ export const MIGRATIONS = [
   // Empty where it has none. Null where an older version listed it last.
   'alter table conversations add column bridge text;',
   // The conversations whose questions wait for a person, in the order of their waiting. They are few: no index.
-  'create table waiting (id text not null);',
+  // Older versions did not mark them: an open question is most likely among these. Those without one drop their mark.
+  `create table waiting (id text not null);
+   insert into waiting select id from conversations order by coalesce(agent, '') = 'waiting' desc, updated desc limit 100;`,
 ] as const;
 
 /** Updates the columns of a listed conversation that its own object decides. */

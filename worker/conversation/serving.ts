@@ -43,6 +43,7 @@ function documentOf(parts: Parts, wanted: ReadRequest['wanted']): object {
     case 'approvals':
       return approvals.open(listing.row);
     case 'questions':
+      void parts.waits.report(); // The account may have marked the conversation without knowing.
       return waitingQuestions(listing.row, recorder.response);
     case 'rules':
       return memory.reportRules();

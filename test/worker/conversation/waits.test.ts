@@ -1,4 +1,9 @@
-import { abortAllDurableObjects, env, runDurableObjectAlarm } from 'cloudflare:test';
+import {
+  abortAllDurableObjects,
+  env,
+  runDurableObjectAlarm,
+  runInDurableObject,
+} from 'cloudflare:test';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ApprovalList } from '../../../shared/api/listings.ts';
 import { Account } from '../../../worker/account/object.ts';
@@ -143,6 +148,22 @@ describe('a crash', () => {
   });
 });
 
+it('an account of a version without marks lists an open question, and marks no other conversation', async () => {
+  const { conversationId, model } = await startAsking();
+  await waitFor([{}]);
+  const { reader, ...other } = await askStreamed({ account });
+  started.push(other.conversationId);
+  (await model.next()).answer({ text: 'Hi.' });
+  await reader.toEnd();
+  await runInDurableObject(accountObject(), (_, { storage: { sql } }) => {
+    sql.exec('drop table waiting');
+    sql.exec('update schema_version set version = 5');
+  });
+  await abortAllDurableObjects();
+  expect((await list()).questions).toMatchObject([{ conversationId, questions: ASKED }]);
+  await vi.waitFor(async () => expect(await marked()).toEqual([conversationId]));
+});
+
 type Asking = Awaited<ReturnType<typeof startAsking>>;
 
 async function startAsking({ asks = ASK }: { asks?: ScriptedCall } = {}) {
@@ -170,7 +191,11 @@ async function waitFor(questions: readonly object[]): Promise<void> {
 
 /** The conversations that the account takes to wait for a person. */
 async function marked(): Promise<readonly string[]> {
-  return await env.ACCOUNTS.get(env.ACCOUNTS.idFromName(account)).waiting();
+  return await accountObject().waiting();
+}
+
+function accountObject() {
+  return env.ACCOUNTS.get(env.ACCOUNTS.idFromName(account));
 }
 
 async function expectNoneMarked(): Promise<void> {
