@@ -12,14 +12,14 @@ import {
   createJudge,
   type JudgeSurroundings,
   readFindable,
-  readTellable,
+  readShowable,
   readTrust,
 } from './admission/judge.ts';
 import { idleRules, readRules } from './admission/rules.ts';
 import { createTerminalPrompt } from './admission/terminal.ts';
 import type { Reading } from './context/file-text.ts';
 import { Finder } from './context/finder.ts';
-import { type Looked, Looker, type TellableNames } from './context/looker.ts';
+import { type Looked, Looker, type ShowableNames } from './context/looker.ts';
 import { Definitions } from './definitions/definitions.ts';
 import { guestContext } from './guests/context.ts';
 import { Guests } from './guests/guests.ts';
@@ -100,7 +100,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     workspace: root,
     stateDir,
     listProtected: protectedIn(root),
-    tell: (message) => logEvent({ event: 'attention_needed', ...callAtWork(), message }),
+    report: (message) => logEvent({ event: 'attention_needed', ...callAtWork(), message }),
   });
   const maskFolder = enteredFolder(stateDir, 'masks');
   removeMasks(maskFolder);
@@ -127,7 +127,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     isForeign,
     findOffer: (name) => offers.find(name),
     judgeIn: (folder) => createJudge(surroundings, { ...trust, folder }),
-    readTellable: () => readTellable(surroundings),
+    readShowable: () => readShowable(surroundings),
   });
   const ground = { config, bootId, workspace, journal, guard, confinement, offers, worktrees };
   const bridge = new Bridge({ ...ground, surroundings, trust }, signal);
@@ -236,7 +236,7 @@ class Bridge {
     const looked = {
       root: workspace.root,
       confinement,
-      readTellable: () => readTellable(this.#ground.surroundings),
+      readShowable: () => readShowable(this.#ground.surroundings),
       readEditor: editorReader(this.link, workspace),
       readRules: reading(new Rules(workspace, config.stateDir), signal),
       readDefinitions: reading(new Definitions(workspace), signal),
@@ -259,7 +259,7 @@ class Bridge {
       ledger: this.#ledger,
       looker: this.#looker,
       readPage,
-      readTellable: () => readFindable(surroundings, trust.isDistrusted),
+      readShowable: () => readFindable(surroundings, trust.isDistrusted),
       worktreeOf: async (conversationId: string) =>
         await this.#ground.worktrees?.rooms.lookedOf(conversationId),
       readDiagnostics: (used: readonly string[], { readable, signal }: Reading) =>
@@ -336,18 +336,18 @@ async function tellIdleRules(stateDir: string): Promise<void> {
 }
 
 function editorReader(link: EditorLink, workspace: Workspace): NonNullable<Looked['readEditor']> {
-  return async (tellable) =>
-    link.view && (await editorContext(link.view, { workspace, ...tellable }));
+  return async (showable) =>
+    link.view && (await editorContext(link.view, { workspace, ...showable }));
 }
 
 /** Reads rules or definitions. Undefined where the disk fails: the model keeps what it knows. */
 function reading<Found>(
   source: { look(look: RuleLook): Promise<Found | undefined> },
   signal: AbortSignal,
-): (tellable: TellableNames, ignored?: RuleLook['ignored']) => Promise<Found | undefined> {
-  return async (tellable, ignored) => {
+): (showable: ShowableNames, ignored?: RuleLook['ignored']) => Promise<Found | undefined> {
+  return async (showable, ignored) => {
     try {
-      return await source.look({ ...tellable, ignored, signal });
+      return await source.look({ ...showable, ignored, signal });
     } catch {
       signal.throwIfAborted();
       return undefined;

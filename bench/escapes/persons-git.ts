@@ -14,7 +14,7 @@ export async function runPersonsGit(folder: string): Promise<void> {
   try {
     writeKnown(stateDir, { version: 1, open: true, entries: {} });
     const listProtected = protectedIn(folder);
-    await WorkspaceGuard.open({ workspace: folder, stateDir, listProtected, tell: () => {} });
+    await WorkspaceGuard.open({ workspace: folder, stateDir, listProtected, report: () => {} });
     for (const name of await readdir(folder)) await statusIn(join(folder, name));
   } finally {
     await rm(stateDir, { recursive: true });

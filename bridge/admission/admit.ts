@@ -74,7 +74,7 @@ export async function admitAgain(
   }
 }
 
-/** The tool that the call means. An offered tool must still have the definition that the model was told. */
+/** The tool that the call means. An offered tool must still have the definition that the model was given. */
 function findMeant({ tool: name, definition }: ToolCall, { tools }: Gate): BridgeTool {
   const tool = tools.get(name);
   if (!tool) {

@@ -145,7 +145,7 @@ export class Asking {
 }
 
 const SUPERSEDED: Resolution = { decision: 'superseded', by: 'drawbridge' };
-const EXPIRED = expired('Nobody answered in time.');
+const EXPIRED = expired('No one answered in time.');
 const CANCELLED = expired('The call was cancelled.');
 const NOT_KEPT = expired('The bridge could not keep the answer on its disk.');
 

@@ -21,7 +21,7 @@ import { type AdmittedCall, admit, admitAgain, type Gate } from './admit.ts';
 import type { Asking } from './asking.ts';
 import { type CallBook, JournalUnwritable } from './book.ts';
 import { isAskable, isSame } from './proposal.ts';
-import { LED_ELSEWHERE, notAllowed, TOO_LARGE, UNKNOWN_OUTCOME, unwritable } from './refusals.ts';
+import { notAllowed, PATH_CHANGED, TOO_LARGE, UNKNOWN_OUTCOME, unwritable } from './refusals.ts';
 
 export interface Desk extends Gate {
   readonly asking: Asking;
@@ -66,7 +66,7 @@ export class CallLife {
 
   /**
    * Resolves with a result for every expected outcome. Rejects for a bug, and when the signal aborts; then the journal
-   * tells whether the tool was started.
+   * says whether the tool was started.
    */
   async run(call: ToolCall, running: ToolRun): Promise<ToolResult> {
     try {
@@ -207,7 +207,7 @@ export class CallLife {
     const now = await this.#admitAgain(life);
     if ('result' in now) return now;
     const isMoved = now.places.some(({ path }, index) => path !== asked.places[index]?.path);
-    if (isMoved && proposal.kind === 'call') return { result: LED_ELSEWHERE };
+    if (isMoved && proposal.kind === 'call') return { result: PATH_CHANGED };
     const proposed = await this.#propose(now, life.running).catch(nullForFailure);
     return proposed !== null && isSame(proposed.proposal, proposal) ? { now, proposed } : null;
   }
@@ -246,10 +246,10 @@ export class CallLife {
     const mayRepeat = counts.effect === 'read' || counts.idempotent;
     const { ledger } = this.#desk;
     const known = { workspace, places, conversationId, isReviewed, ledger, signal, onOutput };
-    return { ...known, mayRepeat, elicit: async () => NOBODY_ASKED };
+    return { ...known, mayRepeat, elicit: async () => NOT_ASKED };
   }
 
-  /** Asks for the server of a call at work, in the order of its conversation's other questions. */
+  /** Asks for the server of a running call, in the order of its conversation's other questions. */
   #elicitorOf({ callId, conversationId, tool }: AdmittedCall, running: ToolRun) {
     const { name, origin } = tool.definition;
     let number = 0;
@@ -266,7 +266,7 @@ export class CallLife {
         fields: [...fields],
         number: ++number,
       };
-      if (number > ELICITATION_LIMITS.maxQuestions || !isAskable(proposal)) return NOBODY_ASKED;
+      if (number > ELICITATION_LIMITS.maxQuestions || !isAskable(proposal)) return NOT_ASKED;
       const ended = AbortSignal.any([signal, running.signal]);
       const inquiry = {
         subject: { callId, conversationId, proposal },
@@ -312,8 +312,8 @@ function questionsOf(conversationId: string): string {
   return `questions of ${conversationId}`;
 }
 
-const NOBODY_ASKED: PersonsAnswer = { decision: 'expired' };
-const ASKED_BY_SERVER = 'The tool is at work and waits for your answer.';
+const NOT_ASKED: PersonsAnswer = { decision: 'expired' };
+const ASKED_BY_SERVER = 'The tool runs and waits for your answer.';
 const CHANGED = 'What this call would do has changed since it was asked about.';
 
 /** The lane for admissions. It cannot be a file's lane, because those are absolute paths. */

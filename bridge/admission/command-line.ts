@@ -132,7 +132,7 @@ class CommandReader implements WordReading {
 
   readBackticked(line: string): void {
     this.readWithin(() => {
-      if (!new CommandReader(line, this.#depth, this.commands).read()) this.tellCutOff();
+      if (!new CommandReader(line, this.#depth, this.commands).read()) this.reportCutOff();
     });
   }
 
@@ -142,7 +142,7 @@ class CommandReader implements WordReading {
     });
   }
 
-  tellCutOff(): void {
+  reportCutOff(): void {
     this.#isWhole = false;
   }
 
@@ -160,7 +160,7 @@ class CommandReader implements WordReading {
     for (;;) {
       cursor.skipBlanks();
       if (cursor.char === '') {
-        if (closer !== '') this.tellCutOff();
+        if (closer !== '') this.reportCutOff();
         return this.#endCommand();
       }
       const isInner = open.parentheses > 0 || open.cases > 0;

@@ -44,21 +44,21 @@ export function judgeCommand(
   return strictestOf([
     ...subjects.flatMap((subject) => verdictsOn(subject, book, builtIn, permissions)),
     ...verdictsOnLine(text, line, book),
-    ...(isRead && !(line.isWhole && subjects.every(isTold)) ? [TANGLED] : []),
+    ...(isRead && !(line.isWhole && subjects.every(isComplete)) ? [TANGLED] : []),
   ]);
 }
 
 interface CommandSubject extends Subject {
   /** Whether the readings are complete. */
-  readonly isTold: boolean;
+  readonly isComplete: boolean;
 }
 
 function subjectOf({ text }: Command, canBeAllowed: boolean, readings: Readings): CommandSubject {
-  return { text, readings: readings ?? [], canBeAllowed, isTold: readings !== undefined };
+  return { text, readings: readings ?? [], canBeAllowed, isComplete: readings !== undefined };
 }
 
-function isTold(subject: CommandSubject): boolean {
-  return subject.isTold;
+function isComplete(subject: CommandSubject): boolean {
+  return subject.isComplete;
 }
 
 function verdictsOn(

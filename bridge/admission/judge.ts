@@ -36,7 +36,7 @@ export interface JudgeSurroundings {
   readonly preset?: Preset | undefined;
   /** Whether a running command has made the path. */
   readonly isForeign: (path: string) => Promise<boolean>;
-  /** Its ignore files hold for what the prompt tells. */
+  /** Its ignore files hold for the prompt. */
   readonly workspace?: Pick<Workspace, 'mayName' | 'mayShow' | 'isUnindexed'>;
 }
 
@@ -68,8 +68,8 @@ export function createJudge(
   };
 }
 
-/** Names and addresses that the prompt may tell of without a question. */
-export interface Tellable {
+/** Names and addresses that the prompt may show without a question. */
+export interface Showable {
   readonly mayName: (name: string) => boolean;
   readonly mayVolunteer: (name: string) => boolean;
   readonly mayRead: (name: string) => boolean;
@@ -77,11 +77,11 @@ export interface Tellable {
 }
 
 /**
- * What the prompt may tell of a path, relative to the workspace: its name where `list_dir` would show it, its content
- * where `read_file` would; and which web pages may be read for it. `mayVolunteer` is about names that nothing asked
+ * What the prompt may show of a path, relative to the workspace: its name where `list_dir` shows it, its content where
+ * `read_file` shows it; and which web pages may be read for it. `mayVolunteer` is about names that nothing asked
  * for. Nothing when the rules cannot be read.
  */
-export async function readTellable(surroundings: JudgeSurroundings): Promise<Tellable> {
+export async function readShowable(surroundings: JudgeSurroundings): Promise<Showable> {
   const rules = await readAllRules(surroundings);
   const shownBy = (tool: ToolFacts) =>
     rules === undefined ? () => false : visibilityInAll(tool, rules).mayShow;
@@ -100,14 +100,14 @@ export async function readTellable(surroundings: JudgeSurroundings): Promise<Tel
 
 /**
  * The same for what one message names. Where an editor says that its user does not trust the workspace, no content is
- * told, because every call asks then.
+ * shown, because every call asks then.
  */
 export async function readFindable(
   surroundings: JudgeSurroundings,
   isDistrusted: () => boolean,
-): Promise<Tellable> {
-  const told = await readTellable(surroundings);
-  return isDistrusted() ? { ...told, mayRead: () => false, mayFetch: () => false } : told;
+): Promise<Showable> {
+  const showable = await readShowable(surroundings);
+  return isDistrusted() ? { ...showable, mayRead: () => false, mayFetch: () => false } : showable;
 }
 
 /** The offered tools that the owner's rules believe; none when the rules cannot be read. */
@@ -151,5 +151,5 @@ const DISTRUSTED =
 /** The model reads this too, so it leaves out the path and content of our state. The log has them. */
 const UNREADABLE_RULES =
   'a file of rules is broken, the owner’s policy.json or .drawbridge/policy.json of the workspace, so nothing ' +
-  'runs until the person mends it: `drawbridge check` in a terminal says what is wrong, and `drawbridge check --mend` ' +
+  'runs until the person repairs it: `drawbridge check` in a terminal says what is wrong, and `drawbridge check --mend` ' +
   'puts a broken .drawbridge of the workspace into quarantine.';

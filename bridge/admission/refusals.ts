@@ -18,10 +18,10 @@ export const TOO_LARGE = refuse(
   `A person must allow this call, and it is too large to be shown to one: ${RUN_LIMITS.maxProposalBytes} bytes at most. Make several small calls of it.`,
 );
 
-/** For a call that changes no file itself: its path now leads elsewhere than when the person was asked. */
-export const LED_ELSEWHERE = refuse(
+/** For a call that changes no file itself, and whose path led to another place when the person was asked. */
+export const PATH_CHANGED = refuse(
   'DENIED',
-  'The path of this call leads elsewhere by now than when the person was asked, so it was not run: make the call again.',
+  'The path of this call led to another place when the person was asked, so it was not run: make the call again.',
 );
 
 export function denied(reason: string): ToolResult {
@@ -30,7 +30,7 @@ export function denied(reason: string): ToolResult {
 
 /** The result for a question without a yes. */
 export function notAllowed({ decision, message }: Resolution): ToolResult {
-  if (decision !== 'reject') return refuse('NOT_APPROVED', 'Nobody answered in time.');
+  if (decision !== 'reject') return refuse('NOT_APPROVED', 'No one answered in time.');
   const said = message === undefined ? '' : ` They said: ${message}`;
   return refuse('REJECTED', `The person rejected this call.${said}`);
 }

@@ -23,7 +23,7 @@ export interface Visibility {
   /** Whether a call may show the path; `name` is relative to the workspace. */
   readonly mayShow: (name: string) => boolean;
   /**
-   * A note for the model about the paths that a search leaves out. It does not tell whether any such path exists.
+   * A note for the model about the paths that a search leaves out. It does not say whether any such path exists.
    * Undefined where no rule could make the search leave out a path.
    */
   readonly note: string | undefined;
@@ -39,7 +39,7 @@ export interface SearchLook {
 }
 
 /**
- * A search does not ask about each path that it finds. A person could not tell what the question is about, and a search
+ * A search does not ask about each path that it finds. A person could not see what the question is about, and a search
  * over everything would always ask. The search leaves out these paths and says so. A call that names one asks.
  */
 export function visibilityFor({ tool, folders, book, answered }: SearchLook): Visibility {
@@ -85,11 +85,11 @@ function reaches({ pattern }: Rule, folder: string): boolean {
 function noteOn(rules: readonly Rule[]): string | undefined {
   if (rules.length === 0) return undefined;
   const sentences = [
-    describe(rules, 'deny', 'Left out, for the rules of this machine deny it'),
+    describe(rules, 'deny', 'Left out, because the rules of this machine deny it'),
     describe(
       rules,
       'ask',
-      'Left out, for the person wants to be asked: call a tool with such a path',
+      'Left out, because the person wants to be asked: call a tool with such a path',
     ),
   ];
   return `(${sentences.filter((sentence) => sentence !== '').join(' ')})`;

@@ -1,4 +1,4 @@
-/** The thread's tasks. Each tells which inputs are so small that running it here is faster than asking the thread. */
+/** The thread's tasks. Each has a check for inputs so small that it runs faster here than in the thread. */
 
 import { KIB } from '../../shared/units.ts';
 import { type Amendment, amendEdit } from '../edits/amend.ts';

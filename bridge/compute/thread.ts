@@ -24,7 +24,7 @@ export class ComputeThread {
   readonly #limits: ThreadLimits;
   #worker: Worker | null = null;
   #idle: NodeJS.Timeout | undefined;
-  /** Resolves when every task taken so far has ended. */
+  /** Resolves at the end of the last task taken so far. */
   #free: Promise<void> = Promise.resolve();
 
   constructor(limits: ThreadLimits = COMPUTE_LIMITS) {

@@ -12,7 +12,7 @@ import { attach } from './attachments.ts';
 import { EditHistory } from './edit-history.ts';
 import type { Reading } from './file-text.ts';
 import { FIND_LIMITS } from './limits.ts';
-import type { Looker, TellableNames } from './looker.ts';
+import type { Looker, ShowableNames } from './looker.ts';
 import { readShown, shownBy } from './shown-files.ts';
 
 export interface FinderDeps {
@@ -22,7 +22,7 @@ export interface FinderDeps {
   readonly ledger: ReadLedger;
   readonly looker: Looker;
   /** The policy of this moment. */
-  readonly readTellable: () => Promise<TellableNames & Pick<Visit, 'mayFetch'>>;
+  readonly readShowable: () => Promise<ShowableNames & Pick<Visit, 'mayFetch'>>;
   /** The text of a web page. Throws a ToolFailure. */
   readonly readPage: (url: string, visit: Visit) => Promise<string>;
   /**
@@ -38,7 +38,7 @@ export interface FinderDeps {
 /** A conversation's worktree. */
 export interface LookedWorktree {
   readonly workspace: Workspace;
-  readonly look: (tellable: TellableNames, signal: AbortSignal) => Promise<Findings['worktree']>;
+  readonly look: (showable: ShowableNames, signal: AbortSignal) => Promise<Findings['worktree']>;
 }
 
 /** The answer to a look; `findings` only where a message was given, and the disk answered in time. */
@@ -91,9 +91,9 @@ export class Finder {
     context: Promise<MachineContext>,
     signal: AbortSignal,
   ): Promise<Findings> {
-    const { workspace, worktreeOf, readPage, readTellable } = this.#finding;
-    const tellable = await readTellable();
-    const { mayName, mayVolunteer, mayRead, mayFetch } = tellable;
+    const { workspace, worktreeOf, readPage, readShowable } = this.#finding;
+    const showable = await readShowable();
+    const { mayName, mayVolunteer, mayRead, mayFetch } = showable;
     const owner = worktree === true ? conversationId : worktree;
     const room = owner === undefined ? undefined : await worktreeOf(owner);
     const place = room?.workspace ?? workspace;
@@ -112,7 +112,7 @@ export class Finder {
         attach(mentions, attaching),
         this.#history.changedSince(conversationId, reading),
         context,
-        room?.look({ ...tellable, mayName: mayVolunteer }, signal),
+        room?.look({ ...showable, mayName: mayVolunteer }, signal),
         room ? undefined : this.#diagnose(conversationId, reading),
         findClient(workspacePath, workspace.root),
       ]);
@@ -127,9 +127,9 @@ export class Finder {
     const unnamed = changed.rest + touched.rest;
     return {
       attachments,
-      openFiles: openFiles.filter(({ path }) => isTellable(path)),
-      changed: changed.some.filter(({ path }) => isTellable(path)),
-      touched: touched.some.filter(isTellable),
+      openFiles: openFiles.filter(({ path }) => isShowable(path)),
+      changed: changed.some.filter(({ path }) => isShowable(path)),
+      touched: touched.some.filter(isShowable),
       ...(unnamed > 0 && { unnamed }),
       ...(diagnostics && { diagnostics }),
       ...(client && { client: client.place }),
@@ -161,6 +161,6 @@ async function findClient(workspacePath: string | undefined, root: string) {
   return place && ({ place, toReal } as const);
 }
 
-function isTellable(name: string): boolean {
+function isShowable(name: string): boolean {
   return name.length <= REQUEST_LIMITS.maxPathChars;
 }

@@ -11,20 +11,20 @@ export interface Looked {
   readonly root: string;
   readonly confinement: Confinement;
   /** Asked once for each look, so that all parts of it follow the same policy. */
-  readonly readTellable: () => Promise<TellableNames>;
+  readonly readShowable: () => Promise<ShowableNames>;
   /** What an editor shows. Undefined without one. Never rejects. */
-  readonly readEditor?: (tellable: TellableNames) => Promise<MachineContext['editor']>;
+  readonly readEditor?: (showable: ShowableNames) => Promise<MachineContext['editor']>;
   /** The rules for the model. Undefined where they cannot be read. Rejects only when the bridge ends. */
   readonly readRules?: (
-    tellable: TellableNames,
+    showable: ShowableNames,
     ignored: Promise<IgnoreRules>,
   ) => Promise<MachineContext['rules']>;
   /** The workspace's own modes and agents, as `readRules`. */
-  readonly readDefinitions?: (tellable: TellableNames) => Promise<MachineContext['definitions']>;
+  readonly readDefinitions?: (showable: ShowableNames) => Promise<MachineContext['definitions']>;
 }
 
 /** What the policy lets be told of a path, relative to the workspace. */
-export interface TellableNames {
+export interface ShowableNames {
   readonly mayName: (name: string) => boolean;
   /** Whether a path may be named where nothing asked for it. */
   readonly mayVolunteer: (name: string) => boolean;
@@ -65,19 +65,19 @@ export class Looker {
   }
 
   async #read(): Promise<MachineContext> {
-    const { root, confinement, readTellable, readEditor, readRules, readDefinitions } =
+    const { root, confinement, readShowable, readEditor, readRules, readDefinitions } =
       this.#looked;
-    const tellable = await readTellable();
+    const showable = await readShowable();
     // Read once for all lists of files: that takes as long as a list.
     const ignored = readIgnoreRules({ folder: root, target: './', signal: this.#inTime() });
     ignored.catch(() => undefined); // Each list fails with it.
-    const unasked = { ...tellable, mayName: tellable.mayVolunteer };
+    const unasked = { ...showable, mayName: showable.mayVolunteer };
     const how = { confine: confinement.confineLook, mayName: unasked.mayName, ignored };
     const [context, editor, rules, definitions] = await Promise.all([
       readMachineContext(root, this.#signal, how),
       readEditor?.(unasked),
-      readRules?.(tellable, ignored),
-      readDefinitions?.(tellable),
+      readRules?.(showable, ignored),
+      readDefinitions?.(showable),
     ]);
     return {
       ...context,

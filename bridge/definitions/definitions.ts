@@ -8,7 +8,7 @@ import type {
   ModeDefinition,
 } from '../../shared/wire/definitions.ts';
 import { ToolFailure } from '../failure.ts';
-import { type RuleLook, tellNew, withinLookTime } from '../rules/rules.ts';
+import { logNew, type RuleLook, withinLookTime } from '../rules/rules.ts';
 import { RuleTexts } from '../rules/texts.ts';
 import { readEntries } from '../workspace/files.ts';
 import type { Workspace } from '../workspace/workspace.ts';
@@ -22,7 +22,7 @@ const AGENT_FOLDERS = ['.drawbridge/agents', '.claude/agents'];
 export class Definitions {
   readonly #workspace: Workspace;
   readonly #texts = new RuleTexts();
-  #told: ReadonlySet<string> = new Set();
+  #logged: ReadonlySet<string> = new Set();
 
   constructor(workspace: Workspace) {
     this.#workspace = workspace;
@@ -52,7 +52,7 @@ export class Definitions {
     signal.throwIfAborted();
     this.#texts.endLook();
     const problems = collecting.leftOut.map(({ path, reason }) => `${path}: ${reason}`);
-    this.#told = tellNew(problems, this.#told);
+    this.#logged = logNew(problems, this.#logged);
     return { modes, agents, leftOut: collecting.leftOut };
   }
 }

@@ -31,7 +31,7 @@ export interface IgnoreFile {
   readonly stamp: string;
   readonly content:
     | { readonly state: 'rules'; readonly patterns: Patterns }
-    /** Nothing tells what it would close, so it closes its whole folder. `kind` completes "It is ...". */
+    /** It cannot be read as rules, so it closes its whole folder. `kind` completes "It is ...". */
     | { readonly state: 'odd'; readonly kind: string };
 }
 

@@ -60,7 +60,7 @@ async function listSettings(config: Uint8Array, git: string): Promise<Setting[] 
     const [listed, [exitCode]] = await Promise.all([text(child.stdout), exited]);
     return exitCode === 0 ? listed.split('\0').filter(Boolean).map(toSetting) : undefined;
   } catch {
-    exited.catch(() => {}); // Where no more files may be opened, it has no streams and tells why only now.
+    exited.catch(() => {}); // Where no more files may be opened, it has no streams and reports the reason only now.
     return undefined; // Git could not be started.
   }
 }

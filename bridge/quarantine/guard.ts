@@ -2,17 +2,17 @@
 import { lstat } from 'node:fs/promises';
 import type { LogIds } from '../../machine/log-line.ts';
 import { isSystemError } from '../../machine/system-error.ts';
-import type { AttentionItem } from '../../shared/wire/attention.ts';
+import { type AttentionItem, attentionSentence } from '../../shared/wire/attention.ts';
 import { aboutCall, callAtWork } from '../log.ts';
 import { identityOf } from '../sandbox/view/scan.ts';
+import { boundedWhat } from './git-folder.ts';
 import { readKnown } from './known.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
 import { Looks, type LooksConfig } from './looks.ts';
-import { QuarantineTelling } from './telling.ts';
 
 export interface GuardConfig extends LooksConfig {
-  /** Takes one line for the person at the machine. */
-  readonly tell: (line: string) => void;
+  /** Shows one line to the person at the machine. */
+  readonly report: (line: string) => void;
 }
 
 /** A command of the sandbox, from the moment before it is prepared. */
@@ -21,13 +21,13 @@ export interface GuardedCommand {
   readonly ended: () => Promise<readonly AttentionItem[]>;
   /**
    * Called when the command's call returns while the command still runs. Resolves with the things made so far. Things
-   * made until `end` settles are told at the machine, and with the result of a later call.
+   * made until `end` settles are reported at the machine, and with the result of a later call.
    */
   readonly leaves: (end: Promise<unknown>) => Promise<readonly AttentionItem[]>;
 }
 
-/** A running command: its text, when it began, and the call that it belongs to. */
-interface CommandAtWork {
+/** Its text, when it began, and the call that it belongs to. */
+interface RunningCommand {
   readonly command: string;
   readonly sinceMs: number;
   readonly call: LogIds;
@@ -40,10 +40,12 @@ interface CommandAtWork {
 export class WorkspaceGuard {
   readonly #workspace: string;
   readonly #looks: Looks;
-  readonly #telling: QuarantineTelling;
-  readonly #running = new Map<symbol, CommandAtWork>();
+  readonly #report: (line: string) => void;
+  readonly #running = new Map<symbol, RunningCommand>();
   /** The ends of commands whose calls have returned. */
   readonly #endings = new Set<Promise<void>>();
+  /** Findings that no result has shown yet. The person at the machine knows them, or learns of them with that result. */
+  readonly #unreported: AttentionItem[] = [];
   #turn: Promise<unknown> = Promise.resolve();
   #watch: NodeJS.Timeout | undefined;
 
@@ -59,10 +61,10 @@ export class WorkspaceGuard {
     return guard;
   }
 
-  private constructor({ workspace, tell }: GuardConfig, looks: Looks) {
+  private constructor({ workspace, report }: GuardConfig, looks: Looks) {
     this.#workspace = workspace;
     this.#looks = looks;
-    this.#telling = new QuarantineTelling(tell);
+    this.#report = report;
   }
 
   /**
@@ -76,7 +78,7 @@ export class WorkspaceGuard {
       const isTheirs = isAlone && !this.#looks.isBehind;
       if (isTheirs) await this.#looks.learn();
       if (!isTheirs || this.#looks.hasFailures) {
-        this.#telling.keep(await this.#look(command));
+        this.#unreported.push(...(await this.#look(command)));
       }
       this.#looks.save({ open: true });
       this.#running.set(token, { command, sinceMs: Date.now(), call: callAtWork() });
@@ -88,13 +90,13 @@ export class WorkspaceGuard {
         return await this.#look(command, since);
       });
     return {
-      ended: async () => this.#telling.told(await end()),
+      ended: async () => this.#resultOf(await end()),
       leaves: async (ended) => {
         this.#keepWatch();
-        const ending = ended.then(end).then((found) => this.#keep(found));
+        const ending = ended.then(end).then((found) => this.#reportLater(found));
         this.#endings.add(ending);
         void ending.finally(() => this.#endings.delete(ending));
-        return this.#telling.told(await this.#inTurn(() => this.#look(command)));
+        return this.#resultOf(await this.#inTurn(() => this.#look(command)));
       },
     };
   }
@@ -114,12 +116,12 @@ export class WorkspaceGuard {
     }
   }
 
-  /** Adds these items to the next result again, because the result that told them is not shown. */
-  tellAgain(items: readonly AttentionItem[]): void {
-    this.#telling.keep(items);
+  /** Adds these items to the next result again, because the result that has them is not shown. */
+  reportAgain(items: readonly AttentionItem[]): void {
+    this.#unreported.push(...items);
   }
 
-  /** Called when all commands have ended. Everything that appears afterwards is the person's. */
+  /** Called after the end of all commands. Everything that appears afterwards is the person's. */
   async close(): Promise<void> {
     clearInterval(this.#watch);
     await Promise.all(this.#endings);
@@ -130,14 +132,25 @@ export class WorkspaceGuard {
     });
   }
 
-  /** A look that belongs to no single result. Tells its findings at the machine, and with the next result. */
+  /** A look that belongs to no single result. */
   async #later(command: string | null): Promise<void> {
-    this.#keep(await this.#inTurn(() => this.#look(command)));
+    this.#reportLater(await this.#inTurn(() => this.#look(command)));
   }
 
-  #keep(found: readonly AttentionItem[]): void {
-    this.#telling.keep(found);
-    this.#telling.say(found);
+  /** Reports the findings at the machine, and with the next result. */
+  #reportLater(found: readonly AttentionItem[]): void {
+    this.#unreported.push(...found);
+    this.#reportHere(found);
+  }
+
+  /** Reports the findings at the machine, and returns them for a result, after those that no result has shown yet. */
+  #resultOf(found: readonly AttentionItem[]): readonly AttentionItem[] {
+    this.#reportHere(found);
+    return bounded([...this.#unreported.splice(0), ...found]);
+  }
+
+  #reportHere(found: readonly AttentionItem[]): void {
+    for (const item of bounded(found)) this.#report(attentionSentence(item));
   }
 
   async #look(
@@ -169,4 +182,16 @@ export class WorkspaceGuard {
     this.#turn = done.catch(() => {});
     return await done;
   }
+}
+
+/** A command can make any number of things. All are handled; only the first `maxReported` are named. */
+function bounded(items: readonly AttentionItem[]): readonly AttentionItem[] {
+  const { maxReported } = QUARANTINE_LIMITS;
+  const shown = items
+    .slice(0, maxReported)
+    .map((item) => ({ ...item, what: boundedWhat(item.what) }));
+  const others = items.slice(maxReported);
+  if (others.length === 0) return shown;
+  const quarantined = others.every((item) => item.quarantined);
+  return [...shown, { name: `${others.length} more`, quarantined, what: ['of the same kind'] }];
 }

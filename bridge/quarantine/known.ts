@@ -11,7 +11,7 @@ import { quarantineFolder } from './store.ts';
 
 const KnownFile = z.object({
   version: z.literal(1),
-  /** Whether a bridge has begun commands and has not recorded since that all have ended. */
+  /** Whether a bridge has started commands and has not recorded since that all of them stopped. */
   open: z.boolean(),
   /** Names by identity (sandbox/scan.ts). The names are for people who read the file. */
   entries: z.record(z.string(), z.string()),

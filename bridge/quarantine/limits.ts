@@ -22,10 +22,10 @@ export const QUARANTINE_LIMITS = {
   maxRounds: 3,
   /** Bytes that are copied where the state lies on another disk. A rename on the same disk has no limit. */
   maxCopyBytes: 256 * MIB,
-  /** What is told: UTF-16 units of one thing, things of one place, and places at once. */
+  /** Bounds of a report: UTF-16 units of one thing, things of one place, and places at once. */
   maxWhatChars: 200,
   maxWhats: 20,
-  maxTold: 20,
+  maxReported: 20,
   /** Entries that `drawbridge check` looks at, which takes some seconds. No project has as many. */
   maxCheckedEntries: 2_000_000,
   /**

@@ -94,7 +94,7 @@ export class Looks {
     }
   }
 
-  /** `open` tells whether commands may still make things. Throws a ToolFailure when the file cannot be written. */
+  /** `open`: commands may still make things. Throws a ToolFailure when the file cannot be written. */
   save({ open }: { open: boolean }): void {
     const known = { version: 1, open, entries: Object.fromEntries(this.#known) } as const;
     const text = JSON.stringify(known);
@@ -111,7 +111,7 @@ export class Looks {
     this.#written = text;
   }
 
-  /** Puts away or tells everything that is new since the last look. */
+  /** Puts away or reports everything that is new since the last look. */
   async #look({ command, sinceMs, isBusy }: Look): Promise<AttentionItem[]> {
     const items: AttentionItem[] = [];
     const things = await this.#listSearchable(items, { command, isBusy });
@@ -159,14 +159,14 @@ export class Looks {
 
   async #open(thing: ProtectedThing): Promise<AttentionItem[]> {
     const { path, identity } = thing;
-    const told = { name: this.#nameOf(thing), quarantined: false };
+    const item = { name: this.#nameOf(thing), quarantined: false };
     try {
       await using folder = await HeldFolder.open(posix.dirname(path));
       await folder.makeOurs(posix.basename(path));
-      return [{ ...told, what: OPENED }];
+      return [{ ...item, what: OPENED }];
     } catch (error) {
       this.#failed.add(identity);
-      return [{ ...told, what: [], failure: reasonOf(error) }];
+      return [{ ...item, what: [], failure: reasonOf(error) }];
     }
   }
 
@@ -208,7 +208,7 @@ export class Looks {
         return [{ name, quarantined: true, what: [...outcome.what] }];
       case 'failed':
         this.#failed.add(identity);
-        // A failure is told once, and every look tries again.
+        // A failure is reported once, and every look tries again.
         return hadFailed ? [] : [{ name, quarantined: false, what: [], failure: outcome.reason }];
       default:
         return outcome satisfies never;

@@ -13,7 +13,7 @@ export interface Obstacle {
   /** One sentence: what the obstacle is, where it is, and what it causes. */
   readonly sentence: string;
   /** Whether the obstacle was put away. */
-  readonly isMended: boolean;
+  readonly isPutAway: boolean;
 }
 
 export interface Examined {
@@ -23,14 +23,14 @@ export interface Examined {
   readonly readRules: (path: string) => Promise<unknown>;
 }
 
-/** With `mend` each obstacle moves into quarantine, except the owner's own rules. */
+/** With `mayMove` each obstacle moves into quarantine, except the owner's own rules. */
 export async function findObstacles(
   { workspace, stateDir, readRules }: Examined,
-  { mend }: { mend: boolean },
+  { mayMove }: { mayMove: boolean },
 ): Promise<readonly Obstacle[]> {
   const search = new ObstacleSearch(
     fromText(workspace),
-    mend
+    mayMove
       ? new QuarantineRecord(quarantineFolder(stateDir), {
           workspace,
           command: 'drawbridge check --mend',
@@ -59,7 +59,7 @@ class ObstacleSearch {
   ownersRules(problem: string | undefined): void {
     if (problem === undefined) return;
     const sentence = `Your own rules are broken, so every call is refused. Repair or remove the file: ${problem}`;
-    this.found.push({ sentence, isMended: false });
+    this.found.push({ sentence, isPutAway: false });
   }
 
   async workspacesRules(problem: string | undefined): Promise<void> {
@@ -77,7 +77,7 @@ class ObstacleSearch {
     await this.#folder(root);
     if (this.#left > 0) return;
     const sentence = 'The workspace is too large to be searched completely.';
-    this.found.push({ sentence, isMended: false });
+    this.found.push({ sentence, isPutAway: false });
   }
 
   async #folder(folder: HeldFolder): Promise<void> {
@@ -100,7 +100,7 @@ class ObstacleSearch {
       if (!(error instanceof QuarantineError)) throw error;
       const shown = shorten(this.#nameOf(folder.path), QUARANTINE_LIMITS.maxWhatChars);
       const sentence = `${shown === '' ? 'The workspace' : shown} was not looked into: ${error.message}.`;
-      this.found.push({ sentence, isMended: false });
+      this.found.push({ sentence, isPutAway: false });
       return [];
     }
   }
@@ -136,12 +136,12 @@ class ObstacleSearch {
     const [stored] =
       this.#record?.plan([{ name: this.#nameOf(path), from: path, what: [sentence] }]) ?? [];
     if (this.#record === undefined || stored === undefined) {
-      this.found.push({ sentence, isMended: false });
+      this.found.push({ sentence, isPutAway: false });
       return;
     }
     await using things = await this.#record.things();
     await moveAway({ folder, name }, { folder: things, name: stored });
-    this.found.push({ sentence, isMended: true });
+    this.found.push({ sentence, isPutAway: true });
   }
 
   #nameOf(path: BytePath): string {

@@ -115,7 +115,7 @@ export async function whatStarts(spot: Spot, tools: GitTools): Promise<readonly 
     const findings = await examineRepository(held, tools);
     return findings.flatMap(({ what }) => what);
   } catch {
-    return []; // The move itself is told in any case.
+    return []; // The move itself is reported in any case.
   }
 }
 

@@ -12,7 +12,7 @@ export interface RuleCandidate {
   readonly path: string;
   /** The folder that the rule is about; `.` is the whole workspace. */
   readonly folder: string;
-  /** `mdc` has a head that tells when the rule applies. */
+  /** `mdc` has a head that says when the rule applies. */
   readonly format: 'mdc' | 'plain';
 }
 
@@ -23,7 +23,7 @@ export interface RuleCandidates {
   readonly isComplete: boolean;
 }
 
-/** Files whose whole text is a rule, in the order in which they are told. */
+/** Files whose whole text is a rule, in the order in which the model gets them. */
 const PLAIN_NAMES = ['AGENTS.md', 'CLAUDE.md', 'GEMINI.md', '.cursorrules'];
 /** `.cursorrules` was only ever read at the root. */
 const NESTED_NAMES = PLAIN_NAMES.slice(0, 3);
@@ -84,7 +84,7 @@ function toCandidate(path: string): RuleCandidate | null {
   return { path, folder: at === 0 ? '.' : path.slice(0, at - 1), format: 'mdc' };
 }
 
-/** The `.mdc` files below a folder, whatever kind of entry has the name: reading them tells what is wrong. */
+/** The `.mdc` files below a folder, whatever kind of entry has the name: reading them finds what is wrong. */
 async function listFolder(workspace: Workspace, top: string): Promise<string[]> {
   const folders = [{ path: top, depth: 1 }];
   const files: string[] = [];

@@ -12,7 +12,7 @@ export interface RuleHead extends Pick<RuleFile, 'kind' | 'globs' | 'description
   readonly problem?: string;
 }
 
-/** A head that cannot be read makes the rule `manual`: nothing tells when it should apply. */
+/** A head that cannot be read makes the rule `manual`, because it is unknown when it should apply. */
 export function readHead(text: string): RuleHead {
   const { body, fields, problem } = splitHead(text);
   if (problem !== undefined) return { kind: 'manual', body, problem };

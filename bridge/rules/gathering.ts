@@ -25,7 +25,7 @@ export class RuleGathering {
   readonly #texts: RuleTexts;
   readonly #drafts: RuleDraft[] = [];
   readonly #leftOut: LeftOutRule[] = [];
-  /** What a person should mend: files that cannot be used, and notes on others. */
+  /** For a person to correct: files that cannot be used, and notes on others. */
   readonly problems: string[] = [];
   /** By the names that rules include. */
   readonly #included = new Map<string, FoundText>();
@@ -76,7 +76,7 @@ export class RuleGathering {
     this.#leftOut.push({ path, reason: noteOf(reason) });
   }
 
-  /** Includes references, and cuts. Rules that are always told are cut last. */
+  /** Includes references, and cuts. Rules that always apply are cut last. */
   async end(): Promise<RuleSet> {
     const rules: RuleFile[] = [];
     for (const draft of this.#drafts) rules.push(await this.#include(draft));
@@ -100,10 +100,10 @@ export class RuleGathering {
 
   async #include({ real, ...rule }: RuleDraft): Promise<RuleFile> {
     const always = this.#drafts.filter(({ kind }) => kind === 'always');
-    const told = [real, ...always.map((other) => other.real)].filter((path) => path !== null);
+    const sent = [real, ...always.map((other) => other.real)].filter((path) => path !== null);
     const { text, notes } = await withReferences(rule.text, {
       path: rule.origin === 'owner' ? null : rule.path,
-      told: new Set(told),
+      sent: new Set(sent),
       read: (name) => this.#readIncluded(name),
     });
     return withNotes({ ...rule, text }, notes);
@@ -161,7 +161,7 @@ function cutRule(rule: RuleFile, left: number): RuleFile {
   if (most <= 0) return { ...rule, text: '' };
   const line = rule.text.lastIndexOf('\n', most);
   const end = line > 0 ? line : most;
-  const note = `only ${end} of ${length} characters are told`;
+  const note = `only ${end} of ${length} characters are sent`;
   const cut = cutNote(length - end, `they are in ${nameInLine(rule.path)}`, 'character');
   const text = shorten(`${rule.text.slice(0, end)}\n${cut}`, room);
   return withNotes({ ...rule, text }, [note]);

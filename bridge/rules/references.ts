@@ -8,8 +8,8 @@ import type { FoundText } from './texts.ts';
 export interface Including {
   /** The rule's own path, relative to the workspace; null for the owner's file, whose paths are relative to it too. */
   readonly path: string | null;
-  /** Real paths of the rule and of rules that are told anyway. They are not included. */
-  readonly told: ReadonlySet<string>;
+  /** Real paths of the rule and of rules that are sent anyway. They are not included. */
+  readonly sent: ReadonlySet<string>;
   /** Reads a file of the workspace. */
   readonly read: (name: string) => Promise<FoundText>;
 }
@@ -21,7 +21,7 @@ export interface Included {
 
 /** The text, and behind it each included file once, under its name. A cycle ends where it begins again. */
 export async function withReferences(text: string, including: Including): Promise<Included> {
-  const seen = new Set(including.told);
+  const seen = new Set(including.sent);
   const folder = including.path === null ? '.' : posix.dirname(including.path);
   const todo = [{ text, folder, depth: 0 }];
   const parts = [text];

@@ -24,7 +24,7 @@ export class Rules {
   readonly #workspace: Workspace;
   readonly #stateDir: string;
   readonly #texts = new RuleTexts();
-  #told: ReadonlySet<string> = new Set();
+  #logged: ReadonlySet<string> = new Set();
 
   constructor(workspace: Workspace, stateDir: string) {
     this.#workspace = workspace;
@@ -56,13 +56,13 @@ export class Rules {
     for (const [index, candidate] of read.entries()) gathering.add(candidate, texts[index]);
     const rules = await gathering.end();
     this.#texts.endLook();
-    this.#told = tellNew(gathering.problems, this.#told);
+    this.#logged = logNew(gathering.problems, this.#logged);
     return rules;
   }
 }
 
 /** Logs the problems that are not among those of the look before. Returns all of this look. */
-export function tellNew(
+export function logNew(
   problems: readonly string[],
   before: ReadonlySet<string>,
 ): ReadonlySet<string> {

@@ -29,6 +29,6 @@ function isInherited(descriptor: number): boolean {
     const flags = Number.parseInt(/^flags:\s*([0-7]+)$/m.exec(info)?.[1] ?? '0', 8);
     return (flags & O_CLOEXEC) === 0;
   } catch {
-    return false; // The descriptor that listed the folder; it is closed by now.
+    return false; // The descriptor that listed the folder, which is closed.
   }
 }

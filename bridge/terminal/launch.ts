@@ -15,7 +15,7 @@ export interface Launch {
   readonly descriptors?: readonly number[];
   /**
    * Whether the command runs in a PID namespace below the program, so that all its processes die with the program. The
-   * program is then told with `--info-fd` to report on the descriptor behind all others: see {@link reportDescriptor}.
+   * program then reports, by `--info-fd`, on the descriptor behind all others: see {@link reportDescriptor}.
    */
   readonly hasPidNamespace: boolean;
 }

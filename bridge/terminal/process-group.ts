@@ -36,7 +36,7 @@ export function identify(pid: number): Identity | undefined {
 }
 
 /**
- * Ends a PID namespace whose program has ended. Resolves when all its processes have gone, in `killGraceMs` at the
+ * Ends a PID namespace whose program has gone. Resolves when all its processes have gone, in `killGraceMs` at the
  * latest. They die with the program, but some time later: `first`, process 1, dies last and is only sent a signal, and
  * not even that where the program was killed before the namespace was ready. Without a namespace there is no `first`.
  */

@@ -1,4 +1,4 @@
-/** Tells when a program that prints has become quiet. */
+/** Waits until a program that prints is quiet. */
 import { newDeferred } from '../../machine/deferred.ts';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 

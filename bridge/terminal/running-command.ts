@@ -39,7 +39,7 @@ export class RunningCommand {
     this.ended = this.#watch();
   }
 
-  /** Ends the command, unless it has ended. The first reason counts. */
+  /** Ends the command if it still runs. The first reason counts. */
   stop(reason: StopReason): void {
     this.#stopReason ??= reason;
     void this.#end();

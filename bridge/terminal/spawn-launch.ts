@@ -22,7 +22,7 @@ export function spawnLaunch(launch: Launch, stdin: 'ignore' | 'pipe'): Program {
   const given: StdioItem[] = [stdin, 'pipe', 'pipe', ...pipes, ...descriptors, ...last];
   const stdio = withoutInherited(given);
   const child = spawn(file, args, { cwd, env, detached: true, stdio });
-  // It has none where this process may open no more files: then it only tells its error.
+  // It has none where this process may open no more files: then it only reports its error.
   const streams = [...(child.stdio ?? [])];
   for (const [index, bytes] of inputs.entries()) {
     const stream = streams[index + FIRST_INPUT];
@@ -41,7 +41,7 @@ export function spawnLaunch(launch: Launch, stdin: 'ignore' | 'pipe'): Program {
 }
 
 /**
- * Reads bubblewrap's report. The result resolves, when bubblewrap has ended, with process 1 of its namespace, as this
+ * Reads bubblewrap's report. The result resolves at bubblewrap's end with process 1 of its namespace, as this
  * process sees it; undefined where it ended before it had one, or so early that both have gone. The descriptor is
  * bubblewrap's alone and ends with it.
  */

@@ -40,8 +40,8 @@ export function toProposed(call: EditCall, edited: EditProposal, written?: strin
     diff: isSpanning ? null : diff,
     ...(hunks && { hunks: [...hunks] }),
   };
-  const told = { ...metadata, ...(written !== undefined && { written }) };
-  const result: ToolResult = { status: 'success', data, metadata: told };
+  const shownMetadata = { ...metadata, ...(written !== undefined && { written }) };
+  const result: ToolResult = { status: 'success', data, metadata: shownMetadata };
   const beforeHash = before?.hash ?? null;
   const change = { beforeHash, afterHash: bytes === null ? beforeHash : sha256(bytes), result };
   const path = context.workspace.nameOf(place.path);
@@ -75,7 +75,7 @@ function writtenBy(
   return cutLines(text, TOOL_LIMITS.maxProposedChars, 'see the file');
 }
 
-/** Undefined where the new file is no text: then nobody can change it further. */
+/** Undefined where the new file is no text: then no person can change it further. */
 function toEditedFile(
   call: EditCall,
   proposed: Uint8Array = new Uint8Array(),

@@ -35,7 +35,7 @@ export interface ToolContext {
   /** Whether a second run does no harm: the tool's own claim, where the owner believes it. */
   readonly mayRepeat: boolean;
   /**
-   * Asks the person something for the tool's server, in the middle of its work. Resolves with `expired` where nobody can
+   * Asks the person something for the tool's server, in the middle of its work. Resolves with `expired` where no one can
    * be asked. The signal withdraws the question.
    */
   readonly elicit: (asked: ServerQuestion, signal: AbortSignal) => Promise<PersonsAnswer>;

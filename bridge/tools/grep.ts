@@ -56,7 +56,7 @@ async function targetOf({ path, name }: Place): Promise<GrepTarget> {
   );
 }
 
-/** Tells which of ripgrep's names, relative to the folder, may be shown. */
+/** The check whether a name of ripgrep's, relative to the folder, may be shown. */
 async function filterFor(
   { glob }: GrepArguments,
   { folder, target }: GrepTarget,

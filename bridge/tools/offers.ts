@@ -38,8 +38,8 @@ export class Offers {
     for (const tool of tools) {
       const parsed = OfferDefinition.safeParse(tool.definition);
       const name = tool.definition.name;
-      if (!parsed.success) tellRefused(name, parsed.error.message);
-      else if (entries.has(name)) tellRefused(name, `${name} is there twice`);
+      if (!parsed.success) logRefused(name, parsed.error.message);
+      else if (entries.has(name)) logRefused(name, `${name} is there twice`);
       else entries.set(name, bindOffer(parsed.data, tool.call));
     }
     this.#entries = entries;
@@ -61,8 +61,7 @@ export class Offers {
   }
 
   /**
-   * The set for the edge; null where nothing is offered. `isTrusted` tells whether the owner believes the server's
-   * claims.
+   * The set for the edge; null where nothing is offered. `isTrusted`: the owner believes the server's claims.
    */
   set(isTrusted: (tool: ToolFactsHere) => boolean): OfferSet | null {
     if (this.isEmpty) return null;
@@ -70,25 +69,25 @@ export class Offers {
     const unavailable: OfferSet['unavailable'] = [];
     let chars = 0;
     for (const [name, { tool, offer }] of this.#entries) {
-      const told = isTrusted(tool.definition) ? offer : { ...offer, ...UNTRUSTED };
-      const length = charsOf([told]);
-      const reason = whyNot(told, { count: offers.length, chars: chars + length });
+      const sent = isTrusted(tool.definition) ? offer : { ...offer, ...UNTRUSTED };
+      const length = charsOf([sent]);
+      const reason = whyNot(sent, { count: offers.length, chars: chars + length });
       if (reason !== null) unavailable.push({ name, reason });
       else {
-        offers.push(told);
+        offers.push(sent);
         chars += length;
       }
     }
-    const told = {
+    const set = {
       offers,
       unavailable: unavailable.slice(0, OFFER_LIMITS.maxUnavailable),
       ...(this.#instructions.length > 0 && { instructions: [...this.#instructions] }),
     };
-    return { digest: sha256(canonicalJson(told)), ...told };
+    return { digest: sha256(canonicalJson(set)), ...set };
   }
 }
 
-function tellRefused(tool: string, why: string): void {
+function logRefused(tool: string, why: string): void {
   logTrouble({ event: 'offer_refused', tool }, 'A tool cannot be offered', why);
 }
 

@@ -89,7 +89,7 @@ async function carryOut(
     guarded,
   );
   const attention = await leftBehind(outcome, guarded);
-  if (signal.aborted) machine.guard?.tellAgain(attention);
+  if (signal.aborted) machine.guard?.reportAgain(attention);
   const workingDirectory = place.name;
   const report = { command, workingDirectory, permissions, limits, closed };
   return toCommandResult({ ...report, attention, outcome });

@@ -1,4 +1,4 @@
-/** Tells addresses of the public internet from those of this machine, its networks and special purposes. */
+/** Which addresses belong to the public internet, and not to this machine, its networks or special purposes. */
 import { BlockList, isIP } from 'node:net';
 
 /**

@@ -86,7 +86,7 @@ function open(url: URL, { signal, net = PUBLIC_NET }: Visit): Promise<IncomingMe
     maxHeaderSize: WEB_LIMITS.maxHeadBytes,
   };
   return new Promise((resolve, reject) => {
-    // A server that answers with another protocol closes the request, and Node tells of no error.
+    // A server that answers with another protocol closes the request, and Node reports no error.
     const closed = () => reject(new Error('the server answered with another protocol'));
     request(url, options, resolve).on('error', reject).on('close', closed).end();
   });
@@ -141,7 +141,7 @@ function decode(bytes: Uint8Array, type: string): string {
   try {
     return new TextDecoder(charset).decode(bytes);
   } catch {
-    return new TextDecoder().decode(bytes); // A charset that nobody knows: most pages are UTF-8.
+    return new TextDecoder().decode(bytes); // An unknown charset: most pages are UTF-8.
   }
 }
 

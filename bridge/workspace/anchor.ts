@@ -7,7 +7,7 @@ import { basename, dirname, join } from 'node:path';
 import { isSystemError } from '../../machine/system-error.ts';
 import { ToolFailure } from '../failure.ts';
 
-/** A folder held open. Paths from `entry` lead into this very folder, even when its name leads elsewhere by then. */
+/** A folder held open. Paths from `entry` lead into this very folder, even when its name then leads to another one. */
 export interface Anchor extends AsyncDisposable {
   readonly entry: (name: string) => string;
   /** Makes renames in the folder survive a loss of power. */
@@ -36,7 +36,7 @@ async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path);
   } catch (error) {
-    // Another call made it in the meantime. Opening it will tell what it is.
+    // Another call made it in the meantime. Opening it shows what it is.
     if (!isSystemError(error, 'EEXIST')) throw error;
     return;
   }

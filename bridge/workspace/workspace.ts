@@ -359,7 +359,7 @@ function outside(path: string): ToolFailure {
   );
 }
 
-/** The policy judged the call before. The path leads elsewhere by now, or a search found it. */
+/** The policy judged the call before. The path now leads to another place, or a search found it. */
 function denied(name: string): ToolFailure {
   return new ToolFailure(
     'DENIED',
@@ -385,7 +385,7 @@ function ignoredBy({ name: file, content }: IgnoreFile, name: string): ToolFailu
     'SECRET_PATH',
     content.state === 'rules'
       ? `${shown} is closed by ${file}, so tools neither read nor change it: ask the person for what is needed of it.`
-      : `${shown} is closed, because a ${file} above or beside it is ${content.kind}, and nothing tells what it closes: ask the person to make it a regular file.`,
+      : `${shown} is closed, because a ${file} above or beside it is ${content.kind} and cannot be read: ask the person to make it a regular file.`,
   );
 }
 

@@ -1,4 +1,4 @@
-/** Closes a worktree: tells what has changed in it, and puts that on its branch where that is wanted. */
+/** Closes a worktree: shows its changes, and puts them on its branch where that is wanted. */
 import { rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { ClosedWorktree } from '../../shared/tools/worktree.ts';
@@ -7,7 +7,7 @@ import type { CommandUser } from '../sandbox/account.ts';
 import type { Confinement } from '../sandbox/launch/confinement.ts';
 import { readAuthor } from '../sandbox/view/git-author.ts';
 import { closureOf } from '../sandbox/view/protected.ts';
-import { tellDifference } from './difference.ts';
+import { readDifference } from './difference.ts';
 import { worktreeFailed } from './git.ts';
 import type { Workshop } from './making.ts';
 import { type RecordCall, RecordSnapshot, recordCall } from './record.ts';
@@ -43,22 +43,22 @@ export async function closeWorktree(
   const { conversationId, base, branch, prefix } = closing.facts;
   const call = recordCall(closing.facts, closing.paths, closing.confinement);
   const snapshot = new RecordSnapshot(git, call, closing.facts, signal);
-  // Of a git that was killed. No other one is at work here.
+  // Of a git that was killed. No other one runs here.
   await rm(join(closing.paths.record, 'index.lock'), { force: true });
   const { tree, isWhole, left, notes } = await snapshot.take(base);
-  const mayTell = (path: string) => {
+  const mayShow = (path: string) => {
     const name = relative(prefix, path);
     const isAround = name === '..' || name.startsWith('../');
     return closureOf(path) !== 'secret' && (isAround || closing.mayRead(name));
   };
-  const told = await tellDifference(git, call, { base, now: tree, mayTell }, signal);
+  const difference = await readDifference(git, call, { base, now: tree, mayShow }, signal);
   if (closing.message !== undefined)
     await commit(workshop, { ...closing, call, snapshot, tree, isWhole }, signal);
   const { head } = store.read(conversationId) ?? closing.facts;
   const holdsWork = !isWhole || (await snapshot.treeOf(head ?? base)) !== tree;
   const committed = !holdsWork && head !== null;
   const inside = left.length === 0 ? {} : { left: [...left] };
-  const closed = { branch, head: head ?? base, committed, ...told, ...inside };
+  const closed = { branch, head: head ?? base, committed, ...difference, ...inside };
   return { closed, notes, holdsWork };
 }
 

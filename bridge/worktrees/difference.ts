@@ -1,4 +1,4 @@
-/** The difference between two trees of a worktree, as people and the model are told it. */
+/** The difference between two trees of a worktree, for people and the model. */
 import type { ClosedWorktree } from '../../shared/tools/worktree.ts';
 import type { Git, GitCall } from './git.ts';
 import { WORKTREE_LIMITS } from './limits.ts';
@@ -8,15 +8,15 @@ export interface Compared {
   readonly base: string;
   /** A tree's or a commit's id. */
   readonly now: string;
-  /** Whether the content of a file may be told, by its path in the repository. */
-  readonly mayTell: (path: string) => boolean;
+  /** Whether the content of a file may be shown, by its path in the repository. */
+  readonly mayShow: (path: string) => boolean;
 }
 
-/** Lists all changed files, and shows the content of those that may be told, both within bounds. */
-export async function tellDifference(
+/** Lists all changed files, and shows the content of those that may be shown, both within bounds. */
+export async function readDifference(
   git: Git,
   call: RecordCall,
-  { base, now, mayTell }: Compared,
+  { base, now, mayShow }: Compared,
   signal: AbortSignal,
 ): Promise<Pick<ClosedWorktree, 'files' | 'omitted' | 'diff'>> {
   const timeoutMs = WORKTREE_LIMITS.gitWorkMs;
@@ -33,15 +33,15 @@ export async function tellDifference(
   const namesOf = ({ path, from }: ChangedFile) => (from === undefined ? [path] : [path, from]);
   const hidden = files
     .map(namesOf)
-    .filter((names) => !names.every(mayTell))
+    .filter((names) => !names.every(mayShow))
     .flat();
   const listed = fitting(files);
-  const told = { files: listed, omitted: files.length - listed.length };
-  if (hidden.length > WORKTREE_LIMITS.maxHiddenFiles) return { ...told, diff: TOO_MANY_HIDDEN };
+  const all = { files: listed, omitted: files.length - listed.length };
+  if (hidden.length > WORKTREE_LIMITS.maxHiddenFiles) return { ...all, diff: TOO_MANY_HIDDEN };
   const without = hidden.map(excluding);
   const patch = comparing('--patch', base, now, '--', ':(top)', ...without);
   const maxBytes = WORKTREE_LIMITS.maxDiffChars * MAX_UTF8;
-  return { ...told, diff: cutDiff(await git.run({ ...patch, maxBytes }), hidden) };
+  return { ...all, diff: cutDiff(await git.run({ ...patch, maxBytes }), hidden) };
 }
 
 const COMPARE = [

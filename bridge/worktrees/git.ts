@@ -70,7 +70,7 @@ export class Git {
     throw gitFailed(call.args, isTooMuch ? 'it printed too much' : complaint);
   }
 
-  /** Sends the first one's output to the second one's input. Throws as {@link run} does, when both have ended. */
+  /** Sends the first one's output to the second one's input. Throws as {@link run} does, after the end of both. */
   async pipe(from: GitCall, to: GitCall): Promise<void> {
     const launches = [await this.#launchOf(from), await this.#launchOf(to)] as const;
     const source = new GitWork(launches[0], from);
@@ -80,7 +80,7 @@ export class Git {
     sink.child.stdout?.resume();
     const { stdout } = source.child;
     const { stdin } = sink.child;
-    // A failure of the stream is told by the exit of the program behind it.
+    // A failure of the stream shows in the exit of the program behind it.
     if (stdout && stdin) await pipeline(stdout, stdin).catch(() => {});
     await ended;
     const [sent, taken] = await Promise.all([source.code, sink.code]);
@@ -103,7 +103,7 @@ export class Git {
   }
 }
 
-/** A git at work. */
+/** A running git. */
 class GitWork {
   readonly child: ChildProcess;
   readonly code: Promise<number | null>;

@@ -21,7 +21,7 @@ export const WORKTREE_LIMITS = {
   /** Bytes of what git prints: the names of a million files. */
   maxGitBytes: 128 * MIB,
   /**
-   * A close waits so long for calls at work in the worktree, such as a command that was just cancelled: such a command
+   * A close waits so long for calls that run in the worktree, such as a command that was just cancelled: it
    * has `killGraceMs` to end and `drainMs` to be read, and an edit takes less.
    */
   settleMs: 5 * SECOND,
@@ -39,10 +39,10 @@ export const WORKTREE_LIMITS = {
   /** Repositories inside a worktree that a close lists. */
   maxLeft: 100,
   /** Names of what a close leaves out in a sentence of its result. */
-  maxToldNames: 5,
+  maxShownNames: 5,
   /** Entries of repositories inside that a close looks at for work. With more, it takes them for work. */
   maxLookedEntries: 100_000,
-  /** Names that are tried for a branch nobody named. */
+  /** Names that are tried for a branch that got no name. */
   maxBranchTries: 100,
   /** Folders that the owner may link. */
   maxLinks: 20,

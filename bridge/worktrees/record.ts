@@ -288,8 +288,8 @@ const REPOSITORY = '160000';
 const SOME_UNREADABLE = 1;
 
 function listed(names: readonly string[]): string {
-  const shown = names.slice(0, WORKTREE_LIMITS.maxToldNames).map(nameInLine).join(', ');
-  const others = names.length - WORKTREE_LIMITS.maxToldNames;
+  const shown = names.slice(0, WORKTREE_LIMITS.maxShownNames).map(nameInLine).join(', ');
+  const others = names.length - WORKTREE_LIMITS.maxShownNames;
   return others > 0 ? `${shown} and ${others} more` : shown;
 }
 

@@ -101,7 +101,7 @@ export async function chooseBranch(
       throw new ToolFailure('INVALID_ARGUMENTS', `${shown} cannot be the name of a branch.`);
     }
     if (await isFree(git, repository, wanted, signal)) return wanted;
-    throw branchTaken(`The branch ${shown} exists already, or one whose name stands in its way`);
+    throw branchTaken(`The branch ${shown} exists already, or one whose name excludes this one`);
   }
   const short = conversationId.slice('conv_'.length, 'conv_'.length + 8);
   for (let number = 1; number <= WORKTREE_LIMITS.maxBranchTries; number++) {

@@ -40,8 +40,8 @@ export interface Room extends Gate {
 export class Rooms implements Elsewhere {
   readonly #house: House;
   readonly #rooms = new Map<string, Promise<Room>>();
-  /** The calls at work, by the conversation in whose worktree they work. */
-  readonly #atWork = new Map<string, Set<Promise<unknown>>>();
+  /** The running calls, by the conversation in whose worktree they work. */
+  readonly #running = new Map<string, Set<Promise<unknown>>>();
   readonly #lanes = new Lanes();
   #hasEnded = false;
 
@@ -61,24 +61,24 @@ export class Rooms implements Elsewhere {
   async during<Value>(call: ToolCall, work: () => Promise<Value>): Promise<Value> {
     const owner = ownerOf(call);
     if (owner === undefined) return await work();
-    const calls = this.#atWork.get(owner) ?? new Set();
-    this.#atWork.set(owner, calls);
+    const calls = this.#running.get(owner) ?? new Set();
+    this.#running.set(owner, calls);
     const ended = work();
     calls.add(ended);
     try {
       return await ended;
     } finally {
       calls.delete(ended);
-      if (calls.size === 0) this.#atWork.delete(owner);
+      if (calls.size === 0) this.#running.delete(owner);
     }
   }
 
   /**
-   * Resolves when the calls that are now at work in the worktree have ended, or after WORKTREE_LIMITS.settleMs. Returns
-   * whether all have ended. Rejects when the signal aborts.
+   * Resolves at the end of the calls that now run in the worktree, or after WORKTREE_LIMITS.settleMs. Returns whether
+   * all of them ended. Rejects when the signal aborts.
    */
   async settled(conversationId: string, signal: AbortSignal): Promise<boolean> {
-    const calls = [...(this.#atWork.get(conversationId) ?? [])];
+    const calls = [...(this.#running.get(conversationId) ?? [])];
     if (calls.length === 0) return true;
     const over = new AbortController();
     const late = sleep(WORKTREE_LIMITS.settleMs, false, {

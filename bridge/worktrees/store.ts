@@ -122,7 +122,7 @@ export class WorktreeStore {
   /** Notes that the worktree is used now. */
   async use(conversationId: string): Promise<void> {
     const now = new Date();
-    // The worktree may have been removed meanwhile, as the call will tell.
+    // The worktree may have been removed meanwhile, which the call then reports.
     await utimes(this.pathsOf(conversationId).facts, now, now).catch(() => {});
   }
 

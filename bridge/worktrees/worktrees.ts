@@ -32,7 +32,7 @@ export interface WorktreesConfig
     Pick<House, 'findOffer'> {
   readonly judgeIn: (folder: string) => Judge;
   /** The files, by their paths in the workspace, that the rules let tools read. */
-  readonly readTellable: () => Promise<{ readonly mayRead: (name: string) => boolean }>;
+  readonly readShowable: () => Promise<{ readonly mayRead: (name: string) => boolean }>;
 }
 
 /** The worktrees of one bridge: where calls of a conversation work, and the tools that open, close and remove them. */
@@ -40,7 +40,7 @@ export class Worktrees {
   readonly rooms: Rooms;
   readonly tools: readonly BridgeTool[];
   readonly #workshop: Workshop;
-  readonly #readTellable: WorktreesConfig['readTellable'];
+  readonly #readShowable: WorktreesConfig['readShowable'];
   readonly #cleared: Promise<void>;
 
   /** Undefined on a machine without git. Begins to remove what a killed bridge of the same state left unfinished. */
@@ -56,9 +56,9 @@ export class Worktrees {
     return new Worktrees(config, workshop);
   }
 
-  private constructor({ judgeIn, findOffer, readTellable }: WorktreesConfig, workshop: Workshop) {
+  private constructor({ judgeIn, findOffer, readShowable }: WorktreesConfig, workshop: Workshop) {
     this.#workshop = workshop;
-    this.#readTellable = readTellable;
+    this.#readShowable = readShowable;
     this.#cleared = workshop.store
       .removeLeftovers()
       .catch((error) => logTrouble({ event: 'worktree_left' }, NOT_REMOVED, error));
@@ -132,7 +132,7 @@ export class Worktrees {
     signal: AbortSignal,
   ): Promise<ClosedTree> {
     const { confinement } = await this.rooms.enter(facts);
-    const { mayRead } = await this.#readTellable();
+    const { mayRead } = await this.#readShowable();
     const paths = this.#workshop.store.pathsOf(facts.conversationId);
     const closing = { facts, paths, confinement, message, mayRead };
     return await closeWorktree(this.#workshop, closing, signal);
@@ -167,8 +167,7 @@ const KEPT =
   'The worktree may hold work that is in no commit, so its folder stays. The person can look at it and remove it ' +
   '(`drawbridge worktrees`).';
 
-const STILL_AT_WORK =
-  'A call is still at work in it: what that changes from now on is missing here.';
+const STILL_AT_WORK = 'A call still runs in it: its further changes are missing here.';
 
 /** Any other error than the sandbox's and the disk's is returned unchanged. */
 function toWorktreeFailure(error: unknown): unknown {

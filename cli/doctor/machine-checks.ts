@@ -128,7 +128,7 @@ export async function checkWorkspace(location: StateLocation): Promise<Finding[]
   const { findObstacles } = await import('../../bridge/quarantine/obstacles.ts');
   const { readRules } = await import('../../bridge/admission/rules.ts');
   const examined = { workspace: place.workspaceDir, stateDir: place.projectDir, readRules };
-  const obstacles = await findObstacles(examined, { mend: false });
+  const obstacles = await findObstacles(examined, { mayMove: false });
   const advice = `\`${ownCommand('check', '--mend')}\` puts away what it can.`;
   const findings = obstacles.map(({ sentence }) => bad('workspace', sentence, advice));
   if (obstacles.length === 0) findings.push(good('workspace', place.workspaceDir));

@@ -35,12 +35,15 @@ async function check(options: CheckOptions): Promise<void> {
   // Quarantine needs a state folder, even if no instance has ever run here.
   const { projectDir: stateDir } = await (options.mend ? openState : locateState)(location);
   const { write, writeOut } = openTerminal(process, process.env);
-  const obstacles = await findObstacles({ workspace, stateDir, readRules }, options);
-  for (const { sentence, isMended } of obstacles) {
-    const end = isMended ? ' It is in quarantine now.' : '';
+  const obstacles = await findObstacles(
+    { workspace, stateDir, readRules },
+    { mayMove: options.mend },
+  );
+  for (const { sentence, isPutAway } of obstacles) {
+    const end = isPutAway ? ' It is in quarantine now.' : '';
     writeOut(`${printable(sentence).replaceAll('\n', ' ')}${end}\n`);
   }
-  const open = obstacles.filter(({ isMended }) => !isMended);
+  const open = obstacles.filter(({ isPutAway }) => !isPutAway);
   if (obstacles.length === 0) write('Nothing in the workspace keeps the bridge from working.\n');
   else if (open.length > 0 && !options.mend) {
     const mend = ownCommand('check', '--mend', ...locationWordsOf(options));

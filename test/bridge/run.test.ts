@@ -174,7 +174,7 @@ describe('a bridge', () => {
     ]).toMatchObject([
       {
         status: 'success',
-        data: 'a.txt\n(1 file.)\n(Left out, for the rules of this machine deny it: private/*.)',
+        data: 'a.txt\n(1 file.)\n(Left out, because the rules of this machine deny it: private/*.)',
       },
       { status: 'error', code: 'DENIED' },
     ]);

@@ -24,7 +24,7 @@ export interface WordReading {
   /** Reads a nested part. Throws when the nesting is too deep. */
   readonly readWithin: (read: () => void) => void;
   /** Says that the line ends too early: a shell would wait for more. */
-  readonly tellCutOff: () => void;
+  readonly reportCutOff: () => void;
 }
 
 /** `mayAssign` is true before a command's name, where `a[1 + 2]=3` is one word. */
@@ -91,7 +91,7 @@ function readEscape(reading: WordReading): string {
   const { cursor } = reading;
   const char = cursor.line.charAt(cursor.at + 1);
   if (!/[ -~\t]/.test(char)) cursor.isPlain = false;
-  if (char === '') reading.tellCutOff();
+  if (char === '') reading.reportCutOff();
   cursor.jump(cursor.at + 2);
   return char;
 }
@@ -100,7 +100,7 @@ function readSingleQuoted(reading: WordReading): string {
   const { cursor } = reading;
   const start = cursor.at + 1;
   const end = cursor.line.indexOf("'", start);
-  if (end === -1) reading.tellCutOff();
+  if (end === -1) reading.reportCutOff();
   const stop = end === -1 ? cursor.line.length : end;
   cursor.jump(stop + 1);
   return cursor.line.slice(start, stop);
@@ -112,7 +112,7 @@ function readDoubleQuoted(reading: WordReading): string {
   let text = '';
   while (cursor.char !== '"') {
     if (cursor.char === '') {
-      reading.tellCutOff();
+      reading.reportCutOff();
       return text;
     }
     text += readInDoubleQuotes(reading);
@@ -145,7 +145,7 @@ function readBackticks(reading: WordReading, isInDoubleQuotes = false): string {
   while (end < cursor.line.length && cursor.line[end] !== '`') {
     end += cursor.line[end] === '\\' ? 2 : 1;
   }
-  if (end >= cursor.line.length) reading.tellCutOff();
+  if (end >= cursor.line.length) reading.reportCutOff();
   const escaped = isInDoubleQuotes ? /\\([`$\\"])/g : /\\([`$\\])/g;
   reading.readBackticked(cursor.line.slice(start + 1, end).replace(escaped, '$1'));
   cursor.jump(end + 1);
@@ -218,7 +218,7 @@ export function readUntil(reading: WordReading, closer: string, isInDoubleQuotes
       reading.readWithin(() => readPart(reading));
     } else cursor.step();
   }
-  if (closer !== '') reading.tellCutOff();
+  if (closer !== '') reading.reportCutOff();
 }
 
 function readSubscript(reading: WordReading): string {
@@ -235,7 +235,7 @@ function readAnsiQuoted(reading: WordReading): string {
   const { cursor } = reading;
   const quoted = cursor.match(/'(?:[^'\\]|\\[\s\S])*'/y);
   if (quoted === undefined) {
-    reading.tellCutOff();
+    reading.reportCutOff();
     cursor.jump(cursor.line.length);
     return '';
   }

@@ -37,7 +37,7 @@ export function confinedStart(
       const ended = await confinement.start(request, async ({ launch }) => ({
         ended: spawn(launch),
       }));
-      void guarded.leaves(ended.ended).then((found) => guard.tellAgain(found));
+      void guarded.leaves(ended.ended).then((found) => guard.reportAgain(found));
     } catch (error) {
       await guarded.ended();
       throw error;

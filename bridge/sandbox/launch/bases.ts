@@ -274,7 +274,7 @@ interface Made {
   readonly reopenings: number;
 }
 
-/** Throws a ToolFailure where nothing tells what commands may read. */
+/** Throws a ToolFailure where it is unknown what commands may read. */
 function assertPlain({ odd }: ClosedEntries): void {
   if (odd === undefined) return;
   throw new ToolFailure(
@@ -285,7 +285,7 @@ function assertPlain({ odd }: ClosedEntries): void {
 
 function oddProblem({ name, content }: IgnoreFile): string {
   const kind = content.state === 'odd' ? content.kind : 'no regular file';
-  return `The workspace's ${name} is ${kind} and nothing tells what it closes`;
+  return `The workspace's ${name} cannot be read, because it is ${kind}`;
 }
 
 async function freeze(): Promise<Freeze> {
@@ -300,7 +300,7 @@ function end(processes: readonly number[]): void {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // The process has ended.
+      // The process has gone.
     }
   }
 }

@@ -36,7 +36,7 @@ import { HOLD } from './held-command.ts';
 import type { MemoryGroup } from './memory-group.ts';
 
 /**
- * Only a self-test tells whether the confinement works on this machine. `reason` is a sentence on why there is none.
+ * Only a self-test shows whether the confinement works on this machine. `reason` is a sentence on why there is none.
  * All commands run in `memory`; the caller still owns it.
  */
 export async function bubblewrapConfinement(

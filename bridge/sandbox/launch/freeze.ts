@@ -68,7 +68,7 @@ export interface Freeze {
   /** Lets the stopped processes continue. */
   readonly thaw: () => void;
   /**
-   * The processes that have run since the freeze, or have ended. Nothing keeps a process stopped: its own timer, or a
+   * The processes that have run since the freeze, or have gone. Nothing keeps a process stopped: its own timer, or a
    * change in a folder that it watches, can send it SIGCONT. If this list is not empty, the look proves nothing.
    */
   readonly awake: () => readonly number[];

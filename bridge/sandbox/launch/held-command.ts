@@ -12,7 +12,7 @@ export const HOLD = 'kill -STOP $$';
 
 /**
  * Lets a command continue when its mounts are as they must be and all other commands stayed stopped. Else kills it and
- * throws a ToolFailure. `launched` is the process that was started for the command. A process that has ended by itself
+ * throws a ToolFailure. `launched` is the process that was started for the command. A process that ended by itself
  * is left alone: its own output says why.
  */
 export async function releaseHeld(
@@ -45,7 +45,7 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch {
-    return false; // The process has ended, and Node has noticed.
+    return false; // The process has gone, and Node has noticed.
   }
 }
 
@@ -55,7 +55,7 @@ export function failed(cause: unknown): ToolFailure {
   return new ToolFailure(
     'SANDBOX_FAILED',
     `The sandbox could not be made, so the command was not run (${said ?? 'the workspace keeps changing'}): repeat it, ` +
-      'and tell the person if it fails again.',
+      'and report it to the person if it fails again.',
     { cause },
   );
 }

@@ -61,7 +61,7 @@ export async function startHolder(
 }
 
 function writeArguments(child: ChildProcess, args: readonly BytePath[]): void {
-  // It has no streams where this process may open no more files: then it only tells its error.
+  // It has no streams where this process may open no more files: then it only reports its error.
   const input = child.stdio?.[3];
   if (input === null || input === undefined || !('end' in input)) return;
   // A program that ends before it has read its arguments says why by its exit.

@@ -203,7 +203,7 @@ function parse(bytes: Buffer, idBytes: number, writtenS: number): PlacedEntry[] 
 const LEADING_OUT = /(?:^|\/)(?:\.{0,2})(?:\/|$)/;
 
 const HEADER = 12;
-/** The version whose names are told by what differs from the name before. */
+/** The version that stores of each name only the difference to the name before. */
 const PREFIXED = 4;
 const EXTENDED = 0x4000;
 const STAGE = 0x3000;

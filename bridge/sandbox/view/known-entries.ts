@@ -128,8 +128,8 @@ export class KnownEntries implements Disposable {
   }
 
   /**
-   * Whether an ignore file is as it was. No command can change it, only move it with its folder: its descriptor tells,
-   * wherever it is now. No command reaches what lies in a folder that it closes as a whole, or outside the workspace.
+   * Whether an ignore file is as it was. No command can change it, only move it with its folder: its descriptor shows
+   * it wherever it is now. No command reaches what lies in a folder that it closes as a whole, or outside the workspace.
    */
   #isAsRead({ identity, path, changedMs, content }: IgnoreFile): boolean {
     const isOutOfReach = content.state === 'odd' || !isBelow(this.#workspace, path);
@@ -217,7 +217,7 @@ function isLocked(
 
 const DELETED = Symbol('deleted');
 /**
- * So deep that the kernel does not tell the path. Then a folder above is closed as a whole: see {@link
+ * So deep that the kernel does not give the path. Then a folder above is closed as a whole: see {@link
  * canBeLookedInto}.
  */
 const TOO_DEEP = Symbol('too deep');

@@ -37,7 +37,7 @@ export class Links {
   }
 
   /**
-   * The mounts as of now. A link of which one end is not a folder any more, or leads elsewhere, has none. Throws an error
+   * The mounts as of now. A link of which one end is no folder any more, or leads to another place, has none. Throws an error
    * where a folder has too much to close.
    */
   async mounts(): Promise<BytePath[]> {

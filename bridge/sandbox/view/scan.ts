@@ -45,7 +45,7 @@ export interface ClosedEntries {
   readonly links: readonly BytePath[];
   /** Whether time ran out before the look was complete. */
   readonly isCut: boolean;
-  /** The workspace's own ignore file, where nothing tells what it would close. */
+  /** The workspace's own ignore file, where it cannot be read. */
   readonly odd?: IgnoreFile;
 }
 
@@ -95,7 +95,7 @@ export class WorkspaceScan {
     return isNew;
   }
 
-  /** The caller must not start a second look before the first has ended. */
+  /** The caller must not start a second look before the first one's end. */
   async look(limitMs: number): Promise<ClosedEntries> {
     const deadline = performance.now() + limitMs;
     const seen = new Map<BytePath, FolderListing>();
@@ -234,7 +234,7 @@ const LOCAL_DISKS: ReadonlySet<number> = new Set([
 ]);
 
 /**
- * Changes when another file or folder takes the place. The birth time tells two apart that get the same inode number.
+ * Changes when another file or folder takes the place. Two that get the same inode number differ in their birth time.
  */
 export function identityOf({
   dev,

@@ -207,7 +207,7 @@ describe('a question', () => {
     expect(events.at(-1)).toMatchObject({ callId, decision: 'expired', by: 'drawbridge' });
   });
 
-  test('that was answered to an earlier process is put to nobody', async () => {
+  test('a question that was answered to an earlier process reaches no one', async () => {
     const answer = { decision: 'once', by: 'terminal' } as const;
     book.ask = () => ({ nonce: NONCE, answer });
     const subject = newSubject();
@@ -236,7 +236,7 @@ describe('a question', () => {
     expect(stillHolds).not.toHaveBeenCalled();
   });
 
-  test('that nobody answered is not kept as answered', async () => {
+  test('a question without an answer is not kept as answered', async () => {
     const cancel = new AbortController();
     const resolution = ask(newSubject(), cancel.signal);
     cancel.abort();
@@ -256,14 +256,14 @@ describe('a question', () => {
     expect(events).toHaveLength(2);
   });
 
-  test('expires when nobody answers', async () => {
+  test('a question expires without an answer', async () => {
     vi.useFakeTimers();
     const resolution = ask(newSubject());
     vi.advanceTimersByTime(RUN_LIMITS.approvalMs);
     expect(await resolution).toEqual({
       decision: 'expired',
       by: 'drawbridge',
-      message: 'Nobody answered in time.',
+      message: 'No one answered in time.',
     });
     expect(vi.getTimerCount()).toBe(0);
   });

@@ -57,7 +57,7 @@ test.skipIf(NO_BUBBLEWRAP)(
   },
 );
 
-/** A line that cannot be told is asked about, which is as good. */
+/** A person is asked about a line that cannot be read, which is as good. */
 function isDenied(command: string): boolean {
   const rule: Rule = { tool: 'run_terminal_cmd', pattern: 'git push*', decision: 'deny' };
   const policy = { workspace: '/w', isConfined: true, userRules: [rule], workspaceRules: [] };

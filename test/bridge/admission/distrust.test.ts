@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createJudge, readFindable, readTellable } from '../../../bridge/admission/judge.ts';
+import { createJudge, readFindable, readShowable } from '../../../bridge/admission/judge.ts';
 import type { JudgedCall } from '../../../bridge/admission/policy.ts';
 import { readFile } from '../../../shared/tools/read-file.ts';
 import { runTerminalCmd } from '../../../shared/tools/run-terminal-cmd.ts';
@@ -61,20 +61,20 @@ test.each([
   expect(judged.map(({ decision }) => decision)).toEqual(['allow', 'allow', 'allow']);
 });
 
-test('what the prompt may tell of a file follows the rules of the tool that would show it', async () => {
+test('the prompt shows of a file what the rules of its tool allow', async () => {
   const surroundings = await place([{ tool: 'read_file', pattern: 'b.txt', decision: 'ask' }]);
-  const { mayName, mayRead } = await readTellable(surroundings);
+  const { mayName, mayRead } = await readShowable(surroundings);
   expect([mayName('b.txt'), mayRead('b.txt'), mayRead('a.txt')]).toEqual([true, false, true]);
 });
 
-test('of what a message names, no content is told where an editor does not trust the workspace', async () => {
+test('a file that a message names has no content where an editor does not trust the workspace', async () => {
   const surroundings = await place([
     { tool: 'web', pattern: 'https://x.test/*', decision: 'allow' },
   ]);
-  const told = async (isDistrusted: boolean) => {
+  const openTo = async (isDistrusted: boolean) => {
     const { mayName, mayRead, mayFetch } = await readFindable(surroundings, () => isDistrusted);
     return [mayName('a.txt'), mayRead('a.txt'), mayFetch('https://x.test/a')];
   };
-  expect(await told(false)).toEqual([true, true, true]);
-  expect(await told(true)).toEqual([true, false, false]);
+  expect(await openTo(false)).toEqual([true, true, true]);
+  expect(await openTo(true)).toEqual([true, false, false]);
 });

@@ -70,7 +70,7 @@ describe('a tool of a server', () => {
 });
 
 describe('a set', () => {
-  it('tells what does not fit as unavailable, with the reason', () => {
+  it('lists a tool that does not fit as unavailable, with the reason', () => {
     const many = Array.from({ length: OFFER_LIMITS.maxOffered + 2 }, (_, index) =>
       fakeDefinition({ name: `mcp_tickets_${index}` }),
     );

@@ -276,7 +276,7 @@ describe('a rule that denies a command', () => {
     ['it is wrapped too often', 'sudo '.repeat(5_000)],
     ['it has too many options before what it does', `git ${'-c a=b '.repeat(100)} status`],
     ['it quotes a line in a line in a line', 'eval '.repeat(5_000)],
-  ])('asks about a line that cannot be told: %s', (_, line) => {
+  ])('asks about a line that cannot be read: %s', (_, line) => {
     expect([decisionOn(line), command(line, CONFINED)]).toEqual(['ask', 'allow']);
   });
 
@@ -491,13 +491,13 @@ describe('what a search may show', () => {
     ]);
   });
 
-  test('is told where rules could leave something out, found or not', () => {
+  test('a search has a note where rules could leave something out, found or not', () => {
     const rules = ['deny * private/*', 'deny write x', 'ask * *.pdf', 'deny * src/b/*'];
     expect([grepIn('.', rules)?.note, grepIn('src/a', rules)?.note, grepIn('.', [])?.note]).toEqual(
       [
-        '(Left out, for the rules of this machine deny it: private/*, src/b/*. ' +
-          'Left out, for the person wants to be asked: call a tool with such a path: *.pdf.)',
-        '(Left out, for the person wants to be asked: call a tool with such a path: *.pdf.)',
+        '(Left out, because the rules of this machine deny it: private/*, src/b/*. ' +
+          'Left out, because the person wants to be asked: call a tool with such a path: *.pdf.)',
+        '(Left out, because the person wants to be asked: call a tool with such a path: *.pdf.)',
         undefined,
       ],
     );

@@ -1,4 +1,4 @@
-/** Runs any line in a real Bash, where it can do no harm, and tells whether it ran `git push`. */
+/** Runs any line in a real Bash, where it can do no harm, and reports whether it ran `git push`. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';

@@ -100,7 +100,7 @@ test('the rules of a file come after those of its preset, so they win', () => {
   ]);
 });
 
-test('a pipe or a device in the place of the file is an error, and nobody waits for it', async () => {
+test('a pipe or a device in the place of the file is an error without a wait', async () => {
   const folder = await temporaryFolder();
   execFileSync('mkfifo', [join(folder, 'pipe')]);
   await symlink('/dev/zero', join(folder, 'zero'));

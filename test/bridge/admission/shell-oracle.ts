@@ -1,4 +1,4 @@
-/** Runs lines that the rules allow in real shells, and tells what ran that they do not allow. */
+/** Runs lines that the rules allow in real shells, and lists what ran without their permission. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';

@@ -121,7 +121,7 @@ describe('the terminal', () => {
     expect(await answer).toBeUndefined();
   });
 
-  test('is nobody where there is none', () => {
+  test('a bridge without a terminal has no one to ask there', () => {
     const pipe = new PassThrough();
     expect(createTerminalPrompt(pipe, terminalStream())).toBeUndefined();
     expect(createTerminalPrompt(terminalStream(), pipe)).toBeUndefined();

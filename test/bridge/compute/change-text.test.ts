@@ -16,7 +16,7 @@ it.each([
   expect(describeTexts(before, after)).toBe(text);
 });
 
-it('tells several places apart, and cuts what is too long with a note', () => {
+it('shows several places apart, and cuts what is too long with a note', () => {
   const lines = Array.from({ length: 2_000 }, (_, index) => `line ${index}`);
   const after = lines.map((line, index) => (index % 10 === 0 ? `${line}!` : line));
   const text = describeTexts(lines.join('\n'), after.join('\n'), 500);

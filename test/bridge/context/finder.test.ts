@@ -169,7 +169,7 @@ it('ends with the bridge, which may end before the policy is read', async () => 
   onTestFinished(() => void process.off('unhandledRejection', unheard));
   const ending = new Error('the bridge is ending');
   const looker = { look: () => Promise.reject(ending) };
-  const finding = { looker, readTellable: () => sleep(0).then(() => Promise.reject(ending)) };
+  const finding = { looker, readShowable: () => sleep(0).then(() => Promise.reject(ending)) };
   const finder = new Finder(finding as unknown as FinderDeps, AbortSignal.abort(ending));
   const looked = finder.look({ conversationId: 'conv_test', mentions: [] });
   await expect(looked).rejects.toBe(ending);
@@ -366,15 +366,15 @@ async function finderOf(
   commitAll(place);
   const { workspace, ledger } = place.context;
   let editor: MachineContext['editor'];
-  const readTellable = async () => ({ mayName, mayVolunteer, mayRead, mayFetch: () => true });
+  const readShowable = async () => ({ mayName, mayVolunteer, mayRead, mayFetch: () => true });
   const confinement = { confineLook: async (launch: unknown) => launch };
-  const looked = { root: place.root, confinement, readTellable, readEditor: async () => editor };
+  const looked = { root: place.root, confinement, readShowable, readEditor: async () => editor };
   const looker = new Looker(looked as unknown as ConstructorParameters<typeof Looker>[0], live);
   const other = await temporaryWorkspace({ 'a.ts': 'in the worktree' });
   const seen = { projectLayout: 'a.ts', gitStatus: '## apart' };
   const apart = { workspace: other.context.workspace, look: async () => seen };
   const worktreeOf = async (id: string) => (id === 'conv_apart' ? apart : undefined);
-  const finding = { workspace, worktreeOf, ledger, looker, readTellable, readPage, ...more };
+  const finding = { workspace, worktreeOf, ledger, looker, readShowable, readPage, ...more };
   const finder = new Finder(finding, live);
   const find = async (said: string, more: Partial<MessageLook> = {}) => {
     const mentions = findMentions(said);

@@ -27,11 +27,11 @@ test('a look after one that failed is made anew', async () => {
   const { looked, letGo } = heldLook(place);
   letGo();
   let isBroken = true;
-  const readTellable: Looked['readTellable'] = async () => {
+  const readShowable: Looked['readShowable'] = async () => {
     if (isBroken) throw new Error('broken');
     return TELLS_ALL;
   };
-  const looker = new Looker({ ...looked, readTellable }, live);
+  const looker = new Looker({ ...looked, readShowable }, live);
   const failing = looker.look();
   await expect(failing).rejects.toThrow('broken');
   isBroken = false;
@@ -42,12 +42,12 @@ test('a look after one that failed is made anew', async () => {
 function heldLook(place: TemporaryWorkspace) {
   let count = 0;
   const gate = Promise.withResolvers<void>();
-  const readTellable: Looked['readTellable'] = async () => {
+  const readShowable: Looked['readShowable'] = async () => {
     count++;
     await gate.promise;
     return TELLS_ALL;
   };
   const confinement = { confineLook: async (launch: unknown) => launch };
-  const looked = { root: place.root, confinement, readTellable } as unknown as Looked;
+  const looked = { root: place.root, confinement, readShowable } as unknown as Looked;
   return { looked, begun: () => count, letGo: gate.resolve };
 }

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { readFindable, readTellable } from '../../../bridge/admission/judge.ts';
+import { readFindable, readShowable } from '../../../bridge/admission/judge.ts';
 import { Finder } from '../../../bridge/context/finder.ts';
 import { Looker } from '../../../bridge/context/looker.ts';
 import { Workspace } from '../../../bridge/workspace/workspace.ts';
@@ -27,13 +27,13 @@ async function seen(file: string, said: string) {
   const looked = {
     root,
     confinement: { confineLook: async (launch: unknown) => launch },
-    readTellable: () => readTellable(surroundings),
+    readShowable: () => readShowable(surroundings),
     readEditor: async () => ({ name: 'Zed', openFiles }),
   } as unknown as ConstructorParameters<typeof Looker>[0];
   const looker = new Looker(looked, signal);
   const finding = {
     ...{ workspace, ledger, looker, worktreeOf: async () => undefined },
-    readTellable: () => readFindable(surroundings, () => false),
+    readShowable: () => readFindable(surroundings, () => false),
     readPage: async () => '',
   };
   const finder = new Finder(finding, signal);

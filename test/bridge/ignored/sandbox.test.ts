@@ -218,6 +218,8 @@ describe.skipIf(NO_BUBBLEWRAP)('what stands in the place of the file', () => {
 
   test('leaves a bridge that begins so without a sandbox', async () => {
     const project = projectWith({ 'a.txt': '', '.cursorignore/x': '' });
-    await expect(project).rejects.toThrow("The workspace's .cursorignore is a folder");
+    await expect(project).rejects.toThrow(
+      "The workspace's .cursorignore cannot be read, because it is a folder",
+    );
   });
 });

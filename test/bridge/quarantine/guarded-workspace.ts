@@ -25,10 +25,10 @@ export interface GuardedWorkspace {
   readonly place: SandboxedWorkspace;
   readonly guard: WorkspaceGuard;
   readonly background: BackgroundProcesses;
-  /** What was told at the machine. */
-  readonly told: string[];
-  /** The calls that each of it was told for. */
-  readonly toldFor: LogIds[];
+  /** What was reported at the machine. */
+  readonly reported: string[];
+  /** The calls that each of it was reported for. */
+  readonly reportedFor: LogIds[];
   readonly run: (
     command: string,
     options?: { is_background?: boolean; permissions?: ('network' | 'git_write' | 'all')[] },
@@ -51,16 +51,16 @@ export async function guardedWorkspace({
   const state = stateDir ?? place.path('instances/state');
   if (!withRepository) await rm(place.path('workspace/.git'), { recursive: true });
   await before(place);
-  const told: string[] = [];
-  const toldFor: LogIds[] = [];
+  const reported: string[] = [];
+  const reportedFor: LogIds[] = [];
   const root = place.surroundings.workspace;
   const guard = await WorkspaceGuard.open({
     workspace: root,
     stateDir: state,
     listProtected: listing(protectedIn(root)),
-    tell: (line) => {
-      told.push(line);
-      toldFor.push(callAtWork());
+    report: (line) => {
+      reported.push(line);
+      reportedFor.push(callAtWork());
     },
   });
   const background = new BackgroundProcesses();
@@ -76,8 +76,8 @@ export async function guardedWorkspace({
     place,
     guard,
     background,
-    told,
-    toldFor,
+    reported,
+    reportedFor,
     run: async (command, options = {}, signal = new AbortController().signal) => {
       const { data, metadata } = await carryOut(
         tool,

@@ -53,7 +53,7 @@ const isThere = (name: string) => vi.waitFor(() => stat(place.path(`workspace/${
 
 describe.skipIf(NO_BUBBLEWRAP)(`a bridge that is killed ${NO_BUBBLEWRAP ?? ''}`, () => {
   test.each([
-    ['before the command has ended', 'sleep 60', {}],
+    ['before the end of the command', 'sleep 60', {}],
     ['while a command runs in the background', 'sleep 60', { is_background: true }],
   ])(
     'finds at its next start what a command had made, killed %s',

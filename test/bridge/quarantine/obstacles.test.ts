@@ -12,9 +12,9 @@ async function newPlace(files: Readonly<Record<string, string>> = {}) {
   const { root, put } = await temporaryWorkspace(files);
   const stateDir = join(root, '../state');
   await mkdir(stateDir);
-  const check = async (mend: boolean) => {
-    const found = await findObstacles({ workspace: root, stateDir, readRules }, { mend });
-    return found.map(({ sentence, isMended }) => `${isMended ? 'mended' : 'open'}: ${sentence}`);
+  const check = async (mayMove: boolean) => {
+    const found = await findObstacles({ workspace: root, stateDir, readRules }, { mayMove });
+    return found.map(({ sentence, isPutAway }) => `${isPutAway ? 'away' : 'open'}: ${sentence}`);
   };
   return { root, stateDir, put, check };
 }
@@ -29,7 +29,7 @@ test('a workspace without obstacles has none', async () => {
   expect(await check(true)).toEqual([]);
 });
 
-test('each obstacle is told in a sentence, and put into quarantine when asked to', async () => {
+test('each obstacle is reported in a sentence, and put into quarantine when asked to', async () => {
   const { check, root, stateDir } = await newPlace({ '.drawbridge/policy.json': '{"rules":[' });
   await symlink('/bin/bash', join(root, 'a.key'));
   await mkdir(join(root, 'a'));
@@ -50,7 +50,7 @@ test('each obstacle is told in a sentence, and put into quarantine when asked to
       (a, b) => ORDER.findIndex((x) => a.includes(x)) - ORDER.findIndex((x) => b.includes(x)),
     );
   expect(sorted(await check(false))).toEqual(expected('open'));
-  expect(sorted(await check(true))).toEqual(expected('mended'));
+  expect(sorted(await check(true))).toEqual(expected('away'));
   expect(await check(true)).toEqual([]);
   expect(await readdir(root)).toEqual(['.drawbridge', 'a']);
   expect(listRecords(stateDir).records[0]?.items).toHaveLength(4);
@@ -58,13 +58,13 @@ test('each obstacle is told in a sentence, and put into quarantine when asked to
 
 const ORDER = ['The workspace', 'a.key', '.gitignore', 'has a path'];
 
-test('rules that are no file are put away with their folder, the owner’s own are only told', async () => {
+test('rules that are no file are put away with their folder, the owner’s own are only reported', async () => {
   const { check, root, stateDir } = await newPlace();
   await symlink('.drawbridge', join(root, '.drawbridge'));
   await writeFile(join(stateDir, 'policy.json'), 'broken');
   expect(await check(true)).toEqual([
     expect.stringMatching(/^open: Your own rules are broken.*policy.json/),
-    expect.stringMatching(/^mended: The workspace’s rules are broken/),
+    expect.stringMatching(/^away: The workspace’s rules are broken/),
   ]);
   expect(await readdir(root)).toEqual([]);
 });
@@ -82,7 +82,7 @@ test('names are shown escaped', async () => {
 });
 
 // A slow disk takes its time for 100,001 files.
-test('a folder with too many entries is told, and the rest is looked at', {
+test('a folder with too many entries is reported, and the rest is looked at', {
   timeout: 120_000,
 }, async () => {
   const { check, root } = await newPlace({ 'a/file': '', 'b/file': '' });

@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
 import { guardedWorkspace } from './guarded-workspace.ts';
 
-/** A program that tells that it was run, in a file of the workspace. */
+/** A program that leaves a file in the workspace when it runs. */
 const OWNED = '"$PWD/owned.sh"';
 const PROGRAM = 'printf "#!/bin/sh\\ntouch \\"$PWD/ran\\"\\n" > owned.sh; chmod +x owned.sh';
 const INIT = 'git init -q new';
@@ -114,7 +114,7 @@ const ATTACKS: readonly (readonly [title: string, command: string, away: readonl
 
 describe.skipIf(NO_BUBBLEWRAP)(`a repository that a command makes ${NO_BUBBLEWRAP ?? ''}`, () => {
   test.each(ATTACKS)('starts nothing by %s', async (_, attack, away) => {
-    const { run, git, place, quarantined, told } = await guardedWorkspace({
+    const { run, git, place, quarantined, reported } = await guardedWorkspace({
       withRepository: false,
     });
     const { attention, data } = await run(`${PROGRAM}; ${attack}`);
@@ -130,7 +130,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`a repository that a command makes ${NO_BUBBLEWRA
       name: expect.stringMatching(/^(new|node_modules|evil|bare|prepared)/),
       quarantined: true,
     });
-    expect(told.join('\n')).toContain(`${item?.name} is new`);
+    expect(reported.join('\n')).toContain(`${item?.name} is new`);
     expect(data).toContain(`${item?.name} is new`);
   });
 
@@ -165,7 +165,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`a repository that a command makes ${NO_BUBBLEWRA
     expect(quarantined()).toEqual([]);
   });
 
-  test('is told once, and what the person makes between commands is theirs', async () => {
+  test('is reported once, and what the person makes between commands is theirs', async () => {
     const { run, git, place, quarantined } = await guardedWorkspace();
     await run(INIT);
     await git('.', 'init', '-q', 'own');
@@ -176,7 +176,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`a repository that a command makes ${NO_BUBBLEWRA
   });
 
   test('goes as a whole while a command runs that could change it back', async () => {
-    const { run, place, quarantined, background, guard, told } = await guardedWorkspace({
+    const { run, place, quarantined, background, guard, reported } = await guardedWorkspace({
       withRepository: false,
     });
     const job =
@@ -191,18 +191,18 @@ describe.skipIf(NO_BUBBLEWRAP)(`a repository that a command makes ${NO_BUBBLEWRA
     expect(quarantined()).toEqual(['late/.git', 'new/.git']);
     await expect(lstat(place.path('workspace/late/.git'))).rejects.toThrow('ENOENT');
     expect(next.attention).toEqual([]);
-    expect(told.join('\n')).toContain('core.fsmonitor = x');
+    expect(reported.join('\n')).toContain('core.fsmonitor = x');
   });
 
-  test('is looked for once more when a command in the background has ended', async () => {
-    const { run, quarantined, root, told } = await guardedWorkspace();
+  test('a repository is looked for once more at the end of a command in the background', async () => {
+    const { run, quarantined, root, reported } = await guardedWorkspace();
     const late = 'git init -q late; git -C late config core.fsmonitor x';
     await run(`until [ -e go ]; do sleep 0.02; done; ${late}`, { is_background: true });
     await writeFile(`${root}/go`, '');
     await vi.waitFor(() => expect(quarantined()).toEqual(['late/.git/config']));
     const { attention } = await run('true');
     expect(attention).toMatchObject([{ name: 'late/.git', quarantined: true }]);
-    expect(told).toHaveLength(1);
+    expect(reported).toHaveLength(1);
   });
 
   test.each([['.idea/a'], ['.ssh']])(

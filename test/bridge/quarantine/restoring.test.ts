@@ -52,7 +52,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`what is in quarantine ${NO_BUBBLEWRAP ?? ''}`, (
     },
   );
 
-  test('stays where something else is in its place by now', async () => {
+  test('stays where something else is in its place now', async () => {
     const { run, only, state, text, git, root } = await quarantinedPlace();
     await run(ATTACK);
     await git('new', 'config', 'user.name', 'Me');
@@ -75,7 +75,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`what is in quarantine ${NO_BUBBLEWRAP ?? ''}`, (
     ]);
   });
 
-  test('tells what a repository would start as it lies there', async () => {
+  test('shows what a quarantined repository would start', async () => {
     const { run, only } = await quarantinedPlace();
     await run('sleep 60', { is_background: true });
     await run('git init -q new');

@@ -51,7 +51,7 @@ it.each([
   ['in the first line', '\n---\nglobs: a\n---\nBody.', '---\nglobs: a\n---\nBody.'],
   ['in the first line', ' ---\nglobs: a\n---\nBody.', '---\nglobs: a\n---\nBody.'],
   ['in the first line', '+++\na=1\n+++\nBody.', '+++\na=1\n+++\nBody.'],
-])('takes a broken head as manual, and tells why: %s', (why, text, body) => {
+])('takes a broken head as manual, and says why: %s', (why, text, body) => {
   expect(readHead(text)).toEqual({ kind: 'manual', body, problem: expect.stringContaining(why) });
 });
 

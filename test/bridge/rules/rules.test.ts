@@ -14,7 +14,7 @@ const signal = new AbortController().signal;
 
 afterEach(() => vi.restoreAllMocks());
 
-it('tells the rules in one order: the owner, the root, .cursor/rules, then nested files', async () => {
+it('sends the rules in one order: the owner, the root, .cursor/rules, then nested files', async () => {
   const { look, owners } = await rulesOf({
     'CLAUDE.md': 'claude',
     'AGENTS.md': 'agents',
@@ -125,7 +125,7 @@ it('logs what cannot be used as it is, once, and again after a change', async ()
   ]);
 });
 
-it('tells nothing of a path that the policy hides, and no text of one that it closes', async () => {
+it('sends nothing of a path that the policy hides, and no text of one that it closes', async () => {
   const { look } = await rulesOf({
     'AGENTS.md': 'see @docs/closed.md and @docs/hidden.md',
     '.cursor/rules/closed.mdc': 'closed',
@@ -181,7 +181,7 @@ it('includes the files that a rule names, each once, and says what it could not 
   ]);
 });
 
-it('cuts a long rule, and the rules that are too long together, with those told always last', async () => {
+it('cuts a long rule, and the rules that are too long together, with those that always apply last', async () => {
   const line = `${'word '.repeat(20)}\n`;
   const long = (name: string) => `${name}\n${line.repeat(400)}`;
   const { look } = await rulesOf(
@@ -249,7 +249,7 @@ it('reads a reference that is long on purpose', async () => {
   expect(rule?.text).toMatch(/^@a/);
   expect(rule?.notes).toEqual([
     expect.stringMatching(/^@a\.{200,}/),
-    expect.stringContaining('characters are told'),
+    expect.stringContaining('characters are sent'),
   ]);
 });
 

@@ -55,7 +55,7 @@ describe('a background command', () => {
     expect(await isAnyoneRunning(marker)).toBe(false);
   });
 
-  test('does not begin after the end, when nobody would end it', async () => {
+  test('does not begin after the end, when no one would end it', async () => {
     await background.endAll();
     const { end } = await start('sleep 60');
     expect(end).toEqual({ state: 'stopped', reason: 'cancelled' });

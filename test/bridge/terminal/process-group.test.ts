@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { endNamespace, identify } from '../../../bridge/terminal/process-group.ts';
 
 test.skipIf(process.platform !== 'linux')(
-  'the first process of a namespace is ended, and no other that has its id by now',
+  'the first process of a namespace is ended, and no later one with its id',
   async () => {
     const child = spawn('sleep', ['300'], { stdio: 'ignore' });
     onTestFinished(() => void child.kill('SIGKILL'));

@@ -100,7 +100,7 @@ describe('a command', () => {
     ['exits', { timeoutMs: 10_000 }, 'echo up'],
     ['is ended', { timeoutMs: 200 }, 'wait'],
   ])('leaves no background or nested process when it %s', async (_, options, last) => {
-    // The sleeping time tells the processes of this test from all others.
+    // Only processes of this test sleep for this time.
     const marker = `31${randomUUID().replace(/\D/g, '').slice(0, 8)}`;
     await run(
       plainLaunch(`sleep ${marker} & (sh -c "sleep ${marker}; true" &) ; ${last}`),

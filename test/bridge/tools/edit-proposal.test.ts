@@ -4,7 +4,7 @@ import { temporaryWorkspace } from './temporary-workspace.ts';
 
 const LINES = Array.from({ length: 2_000 }, (_, at) => `this is the line number ${at}\n`);
 
-it('tells of two distant changes in two hunks, and not in all that lies between', async () => {
+it('shows two distant changes in two hunks, without the lines between', async () => {
   const { call } = await temporaryWorkspace({ 'a.txt': LINES.join('') });
   const code_edit = [
     ...['# ... existing code ...\n', ...LINES.slice(9, 11), 'first\n', ...LINES.slice(11, 13)],

@@ -19,7 +19,7 @@ it.runIf(isRoot)('what a bridge of root’s makes belongs to the owner of its fo
 });
 
 describe('str_replace', () => {
-  it('edits a file and tells what it did', async () => {
+  it('edits a file and reports the change', async () => {
     const { call, text } = await temporaryWorkspace({ 'src/a.ts': 'one\ntwo\nthree\n' });
     const result = await call('str_replace', {
       file_path: './src/a.ts',

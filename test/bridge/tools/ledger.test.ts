@@ -5,7 +5,7 @@ import { TOOL_LIMITS } from '../../../shared/limits.ts';
 const seen = (text: string) => ({ hash: `hash of ${text.slice(0, 50)}`, bytes: Buffer.from(text) });
 
 describe('ReadLedger', () => {
-  it('tells unread, current and changed files apart', () => {
+  it('distinguishes unread, current and changed files', () => {
     const ledger = new ReadLedger();
     const [old, now] = [seen('x\ny\n'), seen('x\nz\n')];
     expect(ledger.standingOf('c', '/a', now.hash)).toEqual({ state: 'unread' });

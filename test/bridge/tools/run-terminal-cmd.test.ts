@@ -33,7 +33,7 @@ async function call(
 }
 
 describe('run_terminal_cmd', () => {
-  test('tells the exit code, the sandbox and the output, whatever the exit code', async () => {
+  test('reports the exit code, the sandbox and the output, whatever the exit code', async () => {
     const place = await temporaryWorkspace({ 'src/a.txt': 'hello\n' });
     const command = 'cat a.txt; exit 3';
     expect(await call(place, { command, working_directory: 'src' })).toEqual({

@@ -69,7 +69,7 @@ export async function temporaryWorkspace(
   };
 }
 
-/** A call that nobody is asked about, as admission carries it out. */
+/** A call without a question, as admission carries it out. */
 export async function carryOut(
   { definition, read }: BridgeTool,
   given: Record<string, unknown>,

@@ -31,7 +31,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`what an agent leaves in a worktree ${NO_BUBBLEWR
     expect(deep.data).toContain('could not open directory');
   });
 
-  it('that the person’s git refuses does not stand in the way of what comes after', async () => {
+  it('a name that the person’s git refuses does not stop what comes after', async () => {
     const place = await repositoryWith({ 'a.txt': 'one\n' });
     const { bridge } = await startBridge(place);
     const id = newConversation();

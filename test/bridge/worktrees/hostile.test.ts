@@ -13,7 +13,7 @@ import {
   startBridge,
 } from './worktree-bridge.ts';
 
-/** So that nobody is asked about a command that may write to `.git`. */
+/** A command that may write to `.git` needs no answer. */
 const ALL_COMMANDS = { rules: [{ tool: 'command', pattern: '*', decision: 'allow' }] };
 
 describe.skipIf(NO_BUBBLEWRAP)(`what an agent leaves in a worktree ${NO_BUBBLEWRAP ?? ''}`, () => {
@@ -101,7 +101,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`what an agent leaves in a worktree ${NO_BUBBLEWR
     expect(await place.git('fsck', '--strict', '--unreachable')).toBe('');
   });
 
-  it('is told whole, but for secrets, and without other repositories', async () => {
+  it('the difference is whole, but for secrets and other repositories', async () => {
     const place = await repositoryWith({ 'a.txt': 'one\n', 'private/b.txt': 'b\n' });
     const rules = [{ tool: 'read', pattern: 'private/*', decision: 'deny' }];
     await putState(place, 'policy.json', { rules });
@@ -169,7 +169,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`what an agent leaves in a worktree ${NO_BUBBLEWR
     expect(await place.git('show', `${branch}:file`)).toBe('x\n');
   });
 
-  it('is told without secrets, whatever the bytes of a name', async () => {
+  it('the difference has no secrets, whatever the bytes of a name', async () => {
     const place = await repositoryWith({ 'a.txt': 'one\n' });
     const rules = ['private/*', '..hidden'].map((pattern) => ({ tool: 'read', pattern }));
     const denied = rules.map((rule) => ({ ...rule, decision: 'deny' }));

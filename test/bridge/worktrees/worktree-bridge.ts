@@ -123,7 +123,7 @@ export class WorktreeBridge {
     return result.data;
   }
 
-  /** Resolves when the call, which is at work, has printed this. */
+  /** Resolves when the running call has printed this. */
   async untilOutput(callId: string, text: string): Promise<void> {
     while (!this.#outputs.get(callId)?.includes(text)) await this.#heard.promise;
   }
@@ -140,7 +140,7 @@ export class WorktreeBridge {
   }
 }
 
-/** The bridge of the place in this process; it has ended when the test has. */
+/** The bridge of the place in this process, which stops with the test. */
 export async function startBridge({ root, stateDir }: Place): Promise<{
   bridge: WorktreeBridge;
   tools: readonly string[];

@@ -49,17 +49,17 @@ describe.skipIf(NO_BUBBLEWRAP)(
       ['its own conversation', false],
       ['a subagent', true],
     ])('holds the last writes of the command that %s had begun', async (_, isSubagent) => {
-      const { bridge, id, cancel } = await atWork(SLOW_END, isSubagent);
+      const { bridge, id, cancel } = await runningCall(SLOW_END, isSubagent);
       cancel();
       const closed = await bridge.close(id, { commit: true });
       expect(closed).toMatchObject({ committed: true, files: [{ path: 'last.txt' }] });
     });
 
     it.each([
-      ['removed when the command has ended', SLOW_END.replace('echo 2 > last.txt; ', ''), []],
+      ['removed at the end of the command', SLOW_END.replace('echo 2 > last.txt; ', ''), []],
       ['kept with what the command wrote last', SLOW_END, ['last.txt']],
     ])('is %s', async (_, command, kept) => {
-      const { bridge, id, path, cancel } = await atWork(command);
+      const { bridge, id, path, cancel } = await runningCall(command);
       cancel();
       expect(await bridge.call(callOf(id, 'remove_worktree'))).toMatchObject({ status: 'success' });
       expect(kept.map((name) => existsSync(join(path, name)))).toEqual(kept.map(() => true));
@@ -70,9 +70,9 @@ describe.skipIf(NO_BUBBLEWRAP)(
       const spy = vi.spyOn(WORKTREE_LIMITS as { settleMs: number }, 'settleMs', 'get');
       onTestFinished(() => spy.mockRestore());
       spy.mockReturnValue(50);
-      const { bridge, id, cancel, ended } = await atWork(SLOW_END);
+      const { bridge, id, cancel, ended } = await runningCall(SLOW_END);
       const early = await bridge.call(callOf(id, 'close_worktree', { commit: true }));
-      expect(early.data).toContain('A call is still at work in it');
+      expect(early.data).toContain('A call still runs in it');
       expect(early.metadata).toMatchObject({ files: [] });
       cancel();
       await ended;
@@ -81,7 +81,7 @@ describe.skipIf(NO_BUBBLEWRAP)(
       ]);
     });
 
-    async function atWork(command: string, isSubagent = false) {
+    async function runningCall(command: string, isSubagent = false) {
       const place = await repositoryWith({ 'a.txt': 'one\n' });
       const { bridge } = await startBridge(place);
       const id = newConversation();

@@ -67,7 +67,7 @@ it('take no call on a machine without git, and none of them reaches the workspac
 describe.skipIf(NO_BUBBLEWRAP)(`a worktree ${NO_BUBBLEWRAP ?? ''}`, () => {
   it('takes edits and commands, leaves the person’s files alone, and ends with a commit', async () => {
     const place = await repositoryWith({ 'a.txt': 'one\n', 'src/b.txt': 'two\n' });
-    await place.put('a.txt', 'the person is at work\n');
+    await place.put('a.txt', 'the person works\n');
     const before = await place.git('status', '--porcelain');
     const { bridge, tools } = await startBridge(place);
     expect(tools).toContain('open_worktree');

@@ -8,8 +8,8 @@ import { run } from '../../terminal/plain-launch.ts';
 
 const { surroundings, commands, bytes } = JSON.parse(await text(process.stdin));
 using group = await enterMemoryGroup(bytes);
-const told = group ? await runAll() : null;
-process.stdout.write(JSON.stringify(told));
+const report = group ? await runAll() : null;
+process.stdout.write(JSON.stringify(report));
 
 async function runAll(): Promise<{ outputs: string[]; limits: string }> {
   const found = await findBubblewrap();

@@ -138,7 +138,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`a command in bubblewrap ${NO_BUBBLEWRAP ?? ''}`,
     ['a token', 'cat ~/.npmrc'],
     ['the bridge’s own state', 'ls ../instances/state; cat ../instances/state/devices.json'],
     ['the state of another instance', 'cat ../instances/other/auth-secret'],
-    ['a file of the home folder that nobody has listed', 'cat ~/notes; ls -A ~'],
+    ['a file of the home folder that is not listed', 'cat ~/notes; ls -A ~'],
     ['a secret file of the workspace', 'cat .env'],
     ['a secret by another name', 'cp .env copy && cat copy; ln .env hard && cat hard'],
     ['a secret in the environment', 'env; cat /proc/self/environ'],
@@ -244,7 +244,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`a command in bubblewrap ${NO_BUBBLEWRAP ?? ''}`,
     expect(await isAnyoneRunning(marker)).toBe(false);
   });
 
-  test('has ended only when processes that work in silence have', async () => {
+  test('a command ends only with its processes that print nothing', async () => {
     // They die with the namespace, soon after the program that was started for the command.
     for (let round = 0; round < 12; round++) {
       const marker = `38${randomUUID().replace(/\D/g, '').slice(0, 8)}`;

@@ -120,7 +120,7 @@ export function describeEscapes({ isHeld }: { readonly isHeld: boolean }): void 
       expect(await loot(place, 'cd late')).toEqual(SAFE);
     });
 
-    test('or it is told that it is not, where commands have made more than a sandbox can close', async () => {
+    test('or the result says that it is not closed, where commands have made more than a sandbox can close', async () => {
       const place = await freshWorkspace({ isHeld });
       // With those that the workspace has, just as many as there is room for.
       const count = SANDBOX_LIMITS.maxMounts - 3;

@@ -128,7 +128,7 @@ describe('git in a command', () => {
     expect(await isSprung(place)).toBe(true);
   });
 
-  test('still knows its repository, its worktrees and bare ones that it is told of', async () => {
+  test('still knows its repository, its worktrees and bare ones that a command names', async () => {
     const place = await repository();
     const env = limitedEnvironment({ PATH: process.env['PATH'] });
     const ask = async (cwd: string, ...args: string[]) =>

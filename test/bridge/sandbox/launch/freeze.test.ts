@@ -16,7 +16,7 @@ async function program(perl: string): Promise<number | undefined> {
 }
 
 describe.skipIf(process.platform !== 'linux')('stopped processes', () => {
-  test('are told when they have run all the same', async () => {
+  test('stopped processes are listed when they have run all the same', async () => {
     const pid = await program(WAKEFUL);
     const { thaw, awake } = await freezeDescendants();
     onTestFinished(thaw);

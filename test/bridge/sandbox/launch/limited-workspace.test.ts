@@ -104,7 +104,7 @@ describe('a call limited to some paths', () => {
     expect(found).toEqual([all, all, all, all, all, []]);
   });
 
-  it('is told what it may reach, and where its path led', async () => {
+  it('a refused call learns what it may reach, and where its path led', async () => {
     const { call } = await limitedWorkspace();
     const messages = [
       await call('grep', { pattern: 'needle' }),

@@ -26,14 +26,14 @@ describe.skipIf(NO_BUBBLEWRAP)(
       const place = await freshWorkspace();
       // Without a line end in it, the last line is all that was read.
       const greedy = 'head -c 200M /dev/zero | tail -n 1 | wc -c';
-      const told = await boundedBridge(place.surroundings, [
+      const report = await boundedBridge(place.surroundings, [
         `${greedy} & ${greedy} & wait`,
         greedy,
       ]);
-      if (told === null) return context.skip('this process may make no control group');
-      expect(told.outputs[0]).not.toBe(`${200 * MIB}\n`.repeat(2));
-      expect(told.outputs[1]).toBe(`${200 * MIB}\n`);
-      expect(told.limits).toContain('0.4 GiB of memory for all commands together');
+      if (report === null) return context.skip('this process may make no control group');
+      expect(report.outputs[0]).not.toBe(`${200 * MIB}\n`.repeat(2));
+      expect(report.outputs[1]).toBe(`${200 * MIB}\n`);
+      expect(report.limits).toContain('0.4 GiB of memory for all commands together');
     });
   },
 );

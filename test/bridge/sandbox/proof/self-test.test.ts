@@ -157,7 +157,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`the self-test ${NO_BUBBLEWRAP ?? ''}`, () => {
     expect(await outcome(sandbox)).toContain(`${what} is not bounded`);
   });
 
-  test('tells what bubblewrap complains about when it does not start', async () => {
+  test('the reason has the complaint of a bubblewrap that does not start', async () => {
     const { bubblewrap } = place;
     const at = (args: string[]) => args.lastIndexOf(bubblewrap) + 1;
     const sandbox = altered(place.confinement, (args) =>
@@ -168,7 +168,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`the self-test ${NO_BUBBLEWRAP ?? ''}`, () => {
     );
   });
 
-  test('tells when the program is not there', async () => {
+  test('the reason names a program that is not there', async () => {
     const sandbox: Confinement = {
       ...place.confinement,
       start: (request, start) =>

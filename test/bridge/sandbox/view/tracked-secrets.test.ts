@@ -99,7 +99,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`a tracked secret ${NO_BUBBLEWRAP ?? ''}`, () => 
     expect(await text('workspace/repo/new.pem')).toBe('secret\n');
   });
 
-  it('is told to git in no place that belongs to the person', async () => {
+  it('a secret is named to git in no place that belongs to the person', async () => {
     const place = await freshWorkspace({ readable: ['.gitconfig', '.config'] });
     await place.put('home/.gitconfig', '[user]\n\tname = Own\n');
     const shown = await confinedTo(place, 'workspace');
@@ -304,7 +304,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`a tracked secret ${NO_BUBBLEWRAP ?? ''}`, () => 
     expect([after.ino, after.ctimeMs]).toEqual([before.ino, before.ctimeMs]);
   });
 
-  it('in an index that leads elsewhere, or is none, is closed as any other', async () => {
+  it('in an index that is a link or damaged is closed as any other', async () => {
     const { root, git, attempt } = await repository();
     for (const bytes of [Buffer.from('DIRC'), Buffer.alloc(4_000, 1), hostileIndex()]) {
       await writeFile(`${root}/.git/index`, bytes);

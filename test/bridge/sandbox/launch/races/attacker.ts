@@ -15,7 +15,7 @@ interface Order {
 
 export interface Outcome {
   readonly attempts: number;
-  /** Attempts that printed what nobody may read. */
+  /** Attempts that printed a secret. */
   readonly hits: number;
   /** Attempts whose command could not be started, with the first reason. */
   readonly failed: number;

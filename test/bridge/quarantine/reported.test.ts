@@ -20,19 +20,19 @@ describe.skipIf(NO_BUBBLEWRAP)(`what a command leaves behind ${NO_BUBBLEWRAP ?? 
     ['.husky', 'mkdir .husky; echo > .husky/pre-commit'],
     ['.gitmodules', 'echo > .gitmodules'],
     ['\\u{1b}[31m/.envrc', `d=$(printf '\\033[31m'); mkdir "$d"; echo > "$d/.envrc"`],
-  ])('is told to the person and stays: %s', async (name, command) => {
-    const { run, told, quarantined } = await guardedWorkspace();
+  ])('is reported to the person and stays: %s', async (name, command) => {
+    const { run, reported, quarantined } = await guardedWorkspace();
     const { attention, data } = await run(command);
     expect(attention).toEqual([{ name, quarantined: false, what: CONFIGURES }]);
-    expect(told).toEqual([
+    expect(reported).toEqual([
       `${name} is new or was changed, look at it before you use it: ${CONFIGURES}.`,
     ]);
-    expect(data).toContain(told[0]);
+    expect(data).toContain(reported[0]);
     expect(quarantined()).toEqual([]);
     expect((await run('true')).attention).toEqual([]);
   });
 
-  test('is told where an install would run it', async () => {
+  test('is reported where an install would run it', async () => {
     const { run, place } = await guardedWorkspace({
       before: (at) => at.put('workspace/package.json', '{"scripts":{"prepare":"husky"}}'),
     });
@@ -89,9 +89,9 @@ describe.skipIf(NO_BUBBLEWRAP)(`what a command leaves behind ${NO_BUBBLEWRAP ?? 
     expect(quarantined()).toEqual(['.drawbridge']);
   });
 
-  test('is told for the call whose command made it, though another call began the watch', async () => {
+  test('is reported for the call whose command made it, though another call began the watch', async () => {
     let looks = 0;
-    const { run, place, toldFor } = await guardedWorkspace({
+    const { run, place, reportedFor } = await guardedWorkspace({
       listing: (list) => async () => {
         const listed = await list();
         looks += 1;
@@ -109,7 +109,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`what a command leaves behind ${NO_BUBBLEWRAP ?? 
     // Its last look, which would find what the second one makes meanwhile.
     await vi.waitFor(() => expect(looks).toBeGreaterThan(before));
     await place.put('workspace/go-second', '');
-    await vi.waitFor(() => expect(toldFor).toEqual([{ call: 'second' }]));
+    await vi.waitFor(() => expect(reportedFor).toEqual([{ call: 'second' }]));
   });
 
   test('counts as not there while a command could have made it', async () => {
@@ -137,7 +137,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`what a command leaves behind ${NO_BUBBLEWRAP ?? 
     expect((await readdir(root)).sort()).toEqual(['.env', '.vscode', 'new', 'readme']);
   });
 
-  test('is told with the next result where a cancelled call made it', async () => {
+  test('is reported with the next result where a cancelled call made it', async () => {
     const { run, root } = await guardedWorkspace();
     const cancel = new AbortController();
     const running = run('mkdir .husky; touch made; sleep 60', {}, cancel.signal);
@@ -148,8 +148,8 @@ describe.skipIf(NO_BUBBLEWRAP)(`what a command leaves behind ${NO_BUBBLEWRAP ?? 
     expect((await run('true')).attention).toEqual([]);
   });
 
-  test('is told loudly where it cannot be put away, and tried again', async () => {
-    const { run, place, told, root } = await guardedWorkspace();
+  test('is reported loudly where it cannot be put away, and tried again', async () => {
+    const { run, place, reported, root } = await guardedWorkspace();
     const folder = place.path('instances/state/quarantine');
     await run('true');
     await rm(folder, { recursive: true });
@@ -158,7 +158,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`what a command leaves behind ${NO_BUBBLEWRAP ?? 
     expect(attention).toMatchObject([
       { name: '.drawbridge', quarantined: false, failure: expect.any(String) },
     ]);
-    expect(told[0]).toContain('could NOT be quarantined');
+    expect(reported[0]).toContain('could NOT be quarantined');
     await rm(folder);
     expect((await run('true')).attention).toMatchObject([
       { name: '.drawbridge', quarantined: true },
