@@ -1,9 +1,15 @@
-/** A condition may take long on a busy machine: `vi.waitFor` gives it a second, and no setting changes that. */
-import { vi } from 'vitest';
+/** What every test file begins with: patience on a busy machine, and nothing that the test before has replaced. */
+import { afterEach, vi } from 'vitest';
 
-/** As `expect.poll` has it by vitest.config.ts. One that never comes fails all the same. */
+/** As `expect.poll` has it by vitest.config.ts. A condition that never comes fails all the same. */
 const PATIENT = { timeout: 30_000 };
 
 const { waitFor, waitUntil } = vi;
+// Without it `vi.waitFor` takes a second, and no setting changes that.
 vi.waitFor = (condition, options = PATIENT) => waitFor(condition, options);
 vi.waitUntil = (condition, options = PATIENT) => waitUntil(condition, options);
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});

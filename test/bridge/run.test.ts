@@ -41,7 +41,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   vi.unstubAllEnvs();
-  vi.restoreAllMocks();
   await tunnel[Symbol.asyncDispose]();
 });
 

@@ -8,7 +8,6 @@ const PROGRAM = join(import.meta.dirname, '..', '..', 'bin', 'drawbridge.mjs');
 
 afterEach(() => {
   vi.unstubAllEnvs();
-  vi.restoreAllMocks();
 });
 
 test('suggests commands that work in the shell: installed, run by npx, and neither', () => {

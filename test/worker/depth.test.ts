@@ -1,12 +1,10 @@
 import { SELF } from 'cloudflare:test';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { JSON_LIMITS } from '../../shared/limits.ts';
 import { streamOf } from '../far-ends/reply-script.ts';
 import { ask, call, chat, errorOf, scriptModel, tokenFor } from './api.ts';
 import { askStreamed, readResponse } from './conversation/conversing.ts';
 import { connectBridge } from './tunnel/scripted-bridge.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 const { maxDepth } = JSON_LIMITS;
 

@@ -1,13 +1,10 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { coalesceMsAt, LOAD_LIMITS, LoopGauge, smoothed } from '../../worker/load.ts';
 
 const { minCoalesceMs, maxCoalesceMs, easyMs, slope, probeMs } = LOAD_LIMITS;
 
 beforeEach(() => {
   vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
 });
 
 it.each([

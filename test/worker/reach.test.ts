@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { Account } from '../../worker/account/object.ts';
 import { Conversation } from '../../worker/conversation/object.ts';
@@ -7,8 +7,6 @@ import { REACH_LIMITS, reach, unlessReset } from '../../worker/reach.ts';
 import { ask, call, chat, errorOf, scriptModel } from './api.ts';
 import { quicken } from './follow/watching.ts';
 import { complete, completed, openAiError } from './openai/completing.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 const UNAVAILABLE = {
   status: 503,

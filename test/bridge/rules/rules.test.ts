@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { logTo } from '../../../bridge/log.ts';
 import { type RuleLook, Rules } from '../../../bridge/rules/rules.ts';
 import * as files from '../../../bridge/workspace/files.ts';
@@ -11,8 +11,6 @@ import { RuleSet } from '../../../shared/wire/rules.ts';
 import { temporaryFolder, temporaryWorkspace } from '../tools/temporary-workspace.ts';
 
 const signal = new AbortController().signal;
-
-afterEach(() => vi.restoreAllMocks());
 
 it('sends the rules in one order: the owner, the root, .cursor/rules, then nested files', async () => {
   const { look, owners } = await rulesOf({

@@ -54,8 +54,6 @@ beforeEach(async () => {
   vi.spyOn(Math, 'random').mockReturnValue(1);
 });
 afterEach(async () => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
   await tunnel[Symbol.asyncDispose]();
 });
 

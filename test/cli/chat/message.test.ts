@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { readMessage } from '../../../cli/chat/message.ts';
 import { CLI_LIMITS } from '../../../cli/limits.ts';
 import { UsageError } from '../../../cli/terminal/usage-error.ts';
@@ -7,9 +7,6 @@ import { REQUEST_LIMITS } from '../../../shared/limits.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-});
-afterEach(() => {
-  vi.useRealTimers();
 });
 
 describe('input beside a prompt', () => {

@@ -1,12 +1,10 @@
 import { env, evictDurableObject, runInDurableObject } from 'cloudflare:test';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ConversationList } from '../../../shared/api/conversations.ts';
 import { newBridgeId, newConversationId } from '../../../shared/ids.ts';
 import { ACCOUNT_LIMITS } from '../../../shared/limits.ts';
 import type { Account } from '../../../worker/account/object.ts';
 import { call, errorOf } from '../api.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 describe('the list of conversations', () => {
   it('is empty for an account that never had one, and asking stores nothing', async () => {

@@ -1,10 +1,8 @@
 import { env } from 'cloudflare:workers';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { TokenBuckets } from '../../../worker/account/token-bucket.ts';
 import { app } from '../../../worker/app.ts';
 import { errorOf, scriptModel, tokenFor } from '../api.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 describe('a bucket', () => {
   it('gives a minute’s allowance at once, and then one at a time as it refills', () => {

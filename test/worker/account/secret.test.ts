@@ -1,6 +1,6 @@
 import { SELF } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { MAX_TOKEN_DAYS } from '../../../shared/wire/tokens.ts';
 import { call, chat, errorOf, scriptModel, tokenFor } from '../api.ts';
 
@@ -9,7 +9,6 @@ const settings = env as { AUTH_SECRET?: string };
 const own = settings.AUTH_SECRET ?? '';
 afterEach(() => {
   settings.AUTH_SECRET = own;
-  vi.restoreAllMocks();
 });
 
 /** Its base64 has all that base64url writes otherwise. */

@@ -1,12 +1,10 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { AUTH_LIMITS } from '../../../worker/account/limits.ts';
 import type { SecretKeys } from '../../../worker/account/secret.ts';
 import { VerifiedTokens } from '../../../worker/account/verified-tokens.ts';
 import { call, errorOf, tokenFor } from '../api.ts';
 
 const key: SecretKeys = [{} as CryptoKey];
-
-afterEach(() => vi.useRealTimers());
 
 it('knows a token until it expires, under the key that it was checked with', () => {
   const tokens = new VerifiedTokens<string>();

@@ -1,5 +1,5 @@
 import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Account } from '../../../worker/account/object.ts';
 import { REPORT_AGAIN_MS } from '../../../worker/agents/agent.ts';
 import { call, chat, errorOf, scriptModel } from '../api.ts';
@@ -8,8 +8,6 @@ import { holdModel, runCommand } from '../conversation/held-model.ts';
 import { shiftClock } from '../conversation/shifted-clock.ts';
 import { connectBridge, connectLookingBridge, contextOf } from '../tunnel/scripted-bridge.ts';
 import { create, list, newAccount, post, read, untilStatus } from './agents.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 describe('an agent', () => {
   it('works without any client, and is listed with its status on the way', async () => {

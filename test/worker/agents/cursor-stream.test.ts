@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Agent } from '../../../shared/api/agents.ts';
 import { FOLLOW_LIMITS } from '../../../worker/follow/limits.ts';
 import { scriptModel } from '../api.ts';
@@ -6,8 +6,6 @@ import { endFrames, type HeldModel, holdModel, textFrame } from '../conversation
 import { type RawEvent, SseReader } from '../follow/sse-reader.ts';
 import { quicken } from '../follow/watching.ts';
 import { askCursor, cursor, newAccount, post, untilStatus } from './agents.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 const TODOS = { merge: false, todos: [{ id: 'a', content: 'Look', status: 'pending' }] };
 const END = 'That was 😀 it.';

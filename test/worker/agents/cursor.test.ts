@@ -1,11 +1,9 @@
 import { SELF } from 'cloudflare:test';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Conversation } from '../../../worker/conversation/object.ts';
 import { scriptModel, tokenFor } from '../api.ts';
 import { holdModel } from '../conversation/held-model.ts';
 import { askCursor, cursor, newAccount, untilStatus } from './agents.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 it('an agent is created, read, given a run and put away in Cursor’s shapes', async () => {
   const account = newAccount();

@@ -1,5 +1,5 @@
 import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test';
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import { toolsRunBy } from '../../../shared/tools/catalogue.ts';
 import type { ToolCall } from '../../../shared/wire/tunnel.ts';
@@ -14,8 +14,6 @@ import {
   tunnelOf,
 } from '../tunnel/scripted-bridge.ts';
 import { create, newAccount, post, read, untilStatus } from './agents.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 const WORKTREES = ['open_worktree', 'close_worktree', 'remove_worktree'];
 const OPENED = {

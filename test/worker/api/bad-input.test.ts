@@ -1,10 +1,8 @@
 import { SELF } from 'cloudflare:test';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
 import { streamOf } from '../../far-ends/reply-script.ts';
 import { ask, call, chat, errorOf, scriptModel, tokenFor } from '../api.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 const messages = [{ role: 'user', content: 'hello' }];
 

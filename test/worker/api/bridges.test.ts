@@ -1,10 +1,8 @@
 import { SELF } from 'cloudflare:test';
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import type { ChatResponse, ConversationView } from '../../../shared/wire/documents.ts';
 import { call, errorOf, scriptModel, standsAt, tokenFor } from '../api.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 it('ties a new conversation to the only bridge of its account, and to none where there are several', async () => {
   scriptModel(() => ({ text: 'ok' }));

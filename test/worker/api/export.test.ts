@@ -1,10 +1,8 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { ConversationExport } from '../../../shared/api/conversations.ts';
 import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
 import { call, chat, errorOf, scriptModel } from '../api.ts';
 import { writeLong } from '../conversation/long-conversation.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 it('gives a conversation as JSON, to be kept as a file', async () => {
   const conversationId = await conversation();

@@ -1,8 +1,6 @@
 import { SELF } from 'cloudflare:test';
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { ask, call, scriptModel } from '../api.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 const ALLOWED = 'access-control-allow-origin';
 

@@ -1,12 +1,10 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { ChatResponse } from '../../../shared/wire/documents.ts';
 import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { streamOf } from '../../far-ends/reply-script.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 const PIXEL = 'data:image/png;base64,iVBORw0KGgo=';
 

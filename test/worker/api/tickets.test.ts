@@ -1,12 +1,10 @@
 import { env, runInDurableObject, SELF } from 'cloudflare:test';
 import { SignJWT } from 'jose';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Ticket } from '../../../shared/api/conversations.ts';
 import { TICKET_LIMITS } from '../../../worker/account/limits.ts';
 import { call, chat, errorOf, scriptModel, tokenFor } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 it('opens the stream of a response, to its end, without a token', async () => {
   const { account, id } = await answered();

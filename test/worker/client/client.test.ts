@@ -1,10 +1,8 @@
 import { SELF } from 'cloudflare:test';
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { type Client, createClient } from '../../../client/index.ts';
 import { foldConversation } from '../../../shared/wire/fold.ts';
 import { scriptModel, tokenFor } from '../api.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 const hello = { messages: [{ role: 'user' as const, content: 'Hello' }] };
 

@@ -11,7 +11,6 @@ const settings = env as { MODELS?: string };
 
 afterEach(() => {
   delete settings.MODELS;
-  vi.restoreAllMocks();
 });
 
 describe('StreamChat', () => {

@@ -1,8 +1,6 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { askAtBridge, readResponse } from './conversing.ts';
 import { runCommand } from './held-model.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 const ITEMS = [
   { name: 'new/.git', quarantined: true, what: ['core.fsmonitor = touch x'] },

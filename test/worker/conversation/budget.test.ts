@@ -1,6 +1,6 @@
 import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { ChatResponse } from '../../../shared/wire/documents.ts';
 import type { ScriptedReply, ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
@@ -22,7 +22,6 @@ const settings = env as { MODELS?: string };
 
 afterEach(() => {
   delete settings.MODELS;
-  vi.restoreAllMocks();
 });
 
 /** The tokens of each scripted reply: 11 of the prompt and 7 of the answer. */

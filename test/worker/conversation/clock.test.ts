@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { DAY } from '../../../shared/units.ts';
 import { scriptModel } from '../api.ts';
 import { connectBridge, openBridge } from '../tunnel/scripted-bridge.ts';
@@ -11,8 +11,6 @@ let clock: ShiftedClock;
 beforeEach(() => {
   clock = shiftClock();
 });
-afterEach(() => vi.restoreAllMocks());
-
 describe.each([
   ['forward', DAY],
   ['back', -DAY],

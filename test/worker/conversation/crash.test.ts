@@ -1,6 +1,6 @@
 import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { ChatResponse } from '../../../shared/wire/documents.ts';
 import { answerOf, foldEvent, newResponse } from '../../../shared/wire/fold.ts';
@@ -11,8 +11,6 @@ import { ask, call } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';
 import { connectBridge, openBridge } from '../tunnel/scripted-bridge.ts';
 import { type HeldModel, holdModel, runCommand, textFrame } from './held-model.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 describe('a crash in the middle of a text', () => {
   it('is not seen by a follower but for a snapshot, and the answer completes', async () => {

@@ -1,5 +1,5 @@
 import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ConversationExport, type ConversationList } from '../../../shared/api/conversations.ts';
 import { ChatResponse } from '../../../shared/wire/documents.ts';
 import { ask, call, chat, scriptModel } from '../api.ts';
@@ -14,8 +14,6 @@ import {
   startAnswer,
 } from './conversing.ts';
 import { runCommand, textFrame } from './held-model.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 const DEEP = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
 

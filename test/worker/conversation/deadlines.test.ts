@@ -1,13 +1,11 @@
 import { env, runInDurableObject } from 'cloudflare:test';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type Deadline, Deadlines } from '../../../worker/conversation/deadlines.ts';
 import { RowMeter } from '../../../worker/storage/row-meter.ts';
 import { seededRandom } from '../upstream/splits.ts';
 
 const NOW = 4_000_000_000_000;
 const AGAIN_MS = 60_000;
-
-afterEach(() => vi.restoreAllMocks());
 
 describe('the alarm stands at the earliest deadline', () => {
   it.each<[string, readonly number[]]>([

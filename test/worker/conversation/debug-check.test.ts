@@ -1,13 +1,11 @@
 import { abortAllDurableObjects } from 'cloudflare:test';
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import type { ChatResponse } from '../../../shared/wire/documents.ts';
 import { ask, call } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
 import { askStreamed, cancel, readResponse } from './conversing.ts';
 import { holdModel } from './held-model.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 const WRITE = { name: 'write', arguments: { path: 'a.py', contents: 'x  # DRAWBRIDGE-DEBUG' } };
 

@@ -1,5 +1,5 @@
 import { evictDurableObject } from 'cloudflare:test';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { ConversationList } from '../../../shared/api/conversations.ts';
 import { Account } from '../../../worker/account/object.ts';
 import { TAPE_LIMITS } from '../../../worker/conversation/tape/limits.ts';
@@ -16,8 +16,6 @@ import {
   tablesOf,
 } from './conversing.ts';
 import { holdModel, runCommand, textFrame } from './held-model.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 it('deletes everything: what is stored, what is listed, and what can be asked for', async () => {
   const account = newAccount();

@@ -1,5 +1,5 @@
 import { abortAllDurableObjects } from 'cloudflare:test';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { ConversationView } from '../../../shared/wire/documents.ts';
 import { foldConversation } from '../../../shared/wire/fold.ts';
@@ -20,8 +20,6 @@ import {
   startAnswer,
 } from './conversing.ts';
 import { endFrames, holdModel, readFile, runCommand, textFrame } from './held-model.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 it('takes no more messages than can wait, and takes them again later', async () => {
   const { model, conversationId, responseId, reader } = await askHeld();

@@ -1,5 +1,5 @@
 import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { ChatResponse } from '../../../shared/wire/documents.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
@@ -14,8 +14,6 @@ import {
   readView,
 } from './conversing.ts';
 import { holdModel, readFile } from './held-model.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 const PLAN = {
   name: 'create_plan',

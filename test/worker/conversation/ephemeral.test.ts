@@ -1,5 +1,5 @@
 import { evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { newConversationId, responseIdOf } from '../../../shared/ids.ts';
 import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
 import { SubagentState } from '../../../shared/wire/subagents.ts';
@@ -17,8 +17,6 @@ import {
 } from './conversing.ts';
 import { holdModel, runCommand } from './held-model.ts';
 import { scriptTree, taskCall } from './subagents/tree.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 it('a conversation for one answer is not listed, and deletes itself some time after it', async () => {
   const account = newAccount();

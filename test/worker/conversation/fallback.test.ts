@@ -24,7 +24,6 @@ beforeEach(() => {
 });
 afterEach(() => {
   delete settings.MODELS;
-  vi.restoreAllMocks();
 });
 
 const USAGE = { prompt_tokens: 1_000, completion_tokens: 100, total_tokens: 1_100 };

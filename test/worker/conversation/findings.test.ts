@@ -1,5 +1,5 @@
 import { evictDurableObject } from 'cloudflare:test';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { FINDING_LIMITS } from '../../../shared/limits.ts';
 import type { Findings } from '../../../shared/wire/findings.ts';
 import { FINDINGS_FEATURE, LOOK } from '../../../shared/wire/tunnel.ts';
@@ -20,10 +20,6 @@ const NOTHING: Findings = { attachments: [], openFiles: [], changed: [], touched
 const FILE = { type: 'file', name: 'src/a.ts', text: '1|let a;' } as const;
 const FILE_TOLD = '<attached_file>\nsrc/a.ts\n1|let a;\n</attached_file>';
 const MENTION = { type: 'path', path: 'src/a.ts', isCertain: true };
-
-afterEach(() => {
-  vi.restoreAllMocks();
-});
 
 describe('what a message mentions', () => {
   it('is asked of the bridge, told with that message, and never again', async () => {

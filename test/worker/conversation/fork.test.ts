@@ -4,7 +4,7 @@ import {
   runDurableObjectAlarm,
   runInDurableObject,
 } from 'cloudflare:test';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ConversationExport } from '../../../shared/api/conversations.ts';
 import { newConversationId, responseIdOf } from '../../../shared/ids.ts';
 import { CONVERSATION_LIMITS, REQUEST_LIMITS } from '../../../shared/limits.ts';
@@ -29,8 +29,6 @@ import {
   tablesOf,
 } from './conversing.ts';
 import { type HeldModel, holdModel, runCommand } from './held-model.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 describe('a fork', () => {
   it('has everything through the response, under ids of its own, and nothing after it', async () => {

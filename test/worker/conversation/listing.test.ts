@@ -1,5 +1,5 @@
 import { env, evictDurableObject, runInDurableObject } from 'cloudflare:test';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ConversationInfo, type ConversationList } from '../../../shared/api/conversations.ts';
 import { Account } from '../../../worker/account/object.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
@@ -13,8 +13,6 @@ import {
   startAnswer,
 } from './conversing.ts';
 import { holdModel } from './held-model.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 describe('a conversation on the list', () => {
   it('stands there from its first message on, under the first line of it', async () => {

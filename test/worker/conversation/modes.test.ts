@@ -22,8 +22,6 @@ const settings = env as { MODELS?: string; PROMPT_BLOCKS?: string };
 afterEach(() => {
   delete settings.MODELS;
   delete settings.PROMPT_BLOCKS;
-  vi.useRealTimers();
-  vi.restoreAllMocks();
 });
 
 const REVIEW: ModeDefinition = {

@@ -1,5 +1,5 @@
 import { abortAllDurableObjects, runInDurableObject } from 'cloudflare:test';
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { OFFER_LIMITS } from '../../../shared/limits.ts';
 import type { ChatResponse } from '../../../shared/wire/documents.ts';
 import { digestOf, fakeOffer, fakeSet } from '../../far-ends/fake-offer.ts';
@@ -7,8 +7,6 @@ import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
 import { connectOffering, openBridge, tellSet } from '../tunnel/scripted-bridge.ts';
 import { askStreamed, conversationObject, readResponse } from './conversing.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 const FIND = { name: 'mcp_tickets_find', arguments: { word: 'crash' } };
 

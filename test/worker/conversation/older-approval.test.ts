@@ -1,14 +1,12 @@
 /** A question that was stored before questions had a nonce. */
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { TapeEvent } from '../../../shared/wire/events.ts';
 import { MIGRATIONS } from '../../../worker/conversation/store/schema.ts';
 import { call } from '../api.ts';
 import { connectBridge, NONCE, openBridge } from '../tunnel/scripted-bridge.ts';
 import { askStreamed, conversationObject, readResponse } from './conversing.ts';
 import { holdModel, runCommand } from './held-model.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 /** The version that first had nonces. */
 const WITH_NONCES = 5;

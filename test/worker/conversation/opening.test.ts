@@ -1,5 +1,5 @@
 import { env, evictDurableObject, runInDurableObject } from 'cloudflare:test';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { parseResponseId, responseIdOf } from '../../../shared/ids.ts';
 import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
 import { ConversationView } from '../../../shared/wire/documents.ts';
@@ -7,8 +7,6 @@ import { call, chat, errorOf, scriptModel } from '../api.ts';
 import { SseReader, textOf } from '../follow/sse-reader.ts';
 import { askStreamed, cancel, conversationObject, startAnswer } from './conversing.ts';
 import { type Long, writeLong } from './long-conversation.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 const { shownExchanges, maxShownBytes } = CONVERSATION_LIMITS;
 

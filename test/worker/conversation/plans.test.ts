@@ -1,5 +1,5 @@
 import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { ChatResponse } from '../../../shared/wire/documents.ts';
 import { foldConversation } from '../../../shared/wire/fold.ts';
 import type { Plan } from '../../../shared/wire/plans.ts';
@@ -8,8 +8,6 @@ import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
 import { type ReadEvent, SseReader } from '../follow/sse-reader.ts';
 import { conversationObject, expectUsable, readResponse, readView } from './conversing.ts';
 import { holdModel, textFrame } from './held-model.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 const LAID = {
   name: 'create_plan',

@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { ask, chat, errorOf, scriptModel } from '../api.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
@@ -11,7 +11,6 @@ const settings = env as { MODELS?: string; PROMPT_BLOCKS?: string };
 afterEach(() => {
   delete settings.MODELS;
   delete settings.PROMPT_BLOCKS;
-  vi.restoreAllMocks();
 });
 
 describe('the deployment’s own blocks', () => {

@@ -1,5 +1,5 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { UPSTREAM_LIMITS } from '../../../worker/upstream/limits.ts';
 import { streamOf } from '../../far-ends/reply-script.ts';
 import { call, type ModelAnswer, scriptModel } from '../api.ts';
@@ -19,8 +19,6 @@ let clock: ShiftedClock;
 beforeEach(() => {
   clock = shiftClock();
 });
-afterEach(() => vi.restoreAllMocks());
-
 const RETRY_AFTER_S = 45;
 
 function overloaded(): Response {

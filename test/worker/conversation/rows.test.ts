@@ -1,5 +1,5 @@
 import { abortAllDurableObjects, env, runInDurableObject } from 'cloudflare:test';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { call } from '../api.ts';
 import type { SseReader } from '../follow/sse-reader.ts';
 import {
@@ -10,8 +10,6 @@ import {
 } from '../tunnel/scripted-bridge.ts';
 import { askStreamed, readResponse, type Streamed } from './conversing.ts';
 import { type HeldModel, holdModel, readFile, runCommand, textFrame } from './held-model.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 describe('rows of a response', () => {
   it('are few for an answer without tools, and its metadata says how many', async () => {

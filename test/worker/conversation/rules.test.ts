@@ -1,6 +1,6 @@
 import { evictDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { type RuleFile, RuleReports, type RuleSet } from '../../../shared/wire/rules.ts';
 import { call, chat } from '../api.ts';
 import { contextOf } from '../tunnel/scripted-bridge.ts';
@@ -13,7 +13,6 @@ const settings = env as { MODELS?: string };
 
 afterEach(() => {
   delete settings.MODELS;
-  vi.restoreAllMocks();
 });
 
 const AGENTS = ruleOf({ path: 'AGENTS.md', text: 'Use tabs.' });

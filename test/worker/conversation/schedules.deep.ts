@@ -1,11 +1,9 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { CRASH_POINTS, INGREDIENTS } from './schedules/points.ts';
 import { runSchedules } from './schedules/run-schedules.ts';
 
 /** Those of the gate are among them. */
 const SEEDS = 1_000;
-
-afterEach(() => vi.restoreAllMocks());
 
 it('loses, doubles and changes nothing in a thousand schedules, in which everything happens', async () => {
   const seeds = Array.from({ length: SEEDS }, (_, index) => 1 + index);

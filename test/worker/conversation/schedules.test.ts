@@ -1,12 +1,10 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { runSchedules } from './schedules/run-schedules.ts';
 
 /** Seeds that failed once: they stay. To look at one alone, put it here and set `RANDOM_SEEDS` to 0. */
 const NAMED_SEEDS: readonly number[] = [];
 /** `test:deep` runs a thousand. */
 const RANDOM_SEEDS = 25;
-
-afterEach(() => vi.restoreAllMocks());
 
 it('loses, doubles and changes nothing, wherever a conversation crashes and whoever comes and goes', async () => {
   const seeds = Array.from({ length: RANDOM_SEEDS }, (_, index) => 1 + index);

@@ -1,12 +1,10 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
 import type { ConversationView } from '../../../shared/wire/documents.ts';
 import { ask, call, chat, scriptModel } from '../api.ts';
 import { askAtBridge, askHeld, readResponse } from './conversing.ts';
 import { callFrame, endFrames, runCommand, textFrame } from './held-model.ts';
 import { writeLong } from './long-conversation.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 /** More than a stored row may hold, however it is encoded. */
 const HUGE = 2_800_000;

@@ -1,5 +1,5 @@
 import { abortAllDurableObjects, runInDurableObject } from 'cloudflare:test';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { newDeviceId } from '../../../shared/ids.ts';
 import type { StreamEvent } from '../../../shared/wire/events.ts';
 import { FOLLOW_LIMITS } from '../../../worker/follow/limits.ts';
@@ -20,8 +20,6 @@ import {
   waitForTool,
   wake,
 } from './sleeping.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 const once = {
   nonce: NONCE,

@@ -1,5 +1,5 @@
 import { evictDurableObject } from 'cloudflare:test';
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import type { ChatResponse } from '../../../shared/wire/documents.ts';
 import type { RuleFile } from '../../../shared/wire/rules.ts';
 import type { MachineContext } from '../../../shared/wire/tunnel.ts';
@@ -8,8 +8,6 @@ import { call, chat, scriptModel } from '../api.ts';
 import { connectLookingBridge, contextOf, type ScriptedBridge } from '../tunnel/scripted-bridge.ts';
 import { conversationObject, untilCompleted } from './conversing.ts';
 import { readFile, runCommand } from './held-model.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 const AGENTS: RuleFile = {
   ...{ path: 'AGENTS.md', origin: 'workspace', kind: 'always', folder: '.' },

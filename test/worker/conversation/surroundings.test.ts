@@ -1,6 +1,6 @@
 import { evictDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { chat } from '../api.ts';
 import { connectLookingBridge, contextOf } from '../tunnel/scripted-bridge.ts';
 import { askStreamed, conversationObject } from './conversing.ts';
@@ -12,7 +12,6 @@ const settings = env as { MODELS?: string };
 
 afterEach(() => {
   delete settings.MODELS;
-  vi.restoreAllMocks();
 });
 
 describe('what the model is told of the machine', () => {

@@ -18,7 +18,6 @@ beforeEach(() => {
 });
 afterEach(() => {
   delete settings.MODELS;
-  vi.restoreAllMocks();
 });
 
 it('is made of the first message and its answer by the model for small tasks, once', async () => {

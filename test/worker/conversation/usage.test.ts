@@ -27,7 +27,6 @@ beforeEach(() => {
 });
 afterEach(() => {
   delete settings.MODELS;
-  vi.restoreAllMocks();
 });
 
 async function usage(query = ''): Promise<UsageEntry[]> {

@@ -24,9 +24,7 @@ beforeEach(() => {
   started = [];
 });
 afterEach(async () => {
-  vi.useRealTimers();
   for (const conversationId of started) await remove(conversationId);
-  vi.restoreAllMocks();
 });
 
 const OPTIONS = ['One', 'Two'].map((label, index) => ({ id: `${index + 1}`, label }));

@@ -23,7 +23,6 @@ beforeEach(() => {
 });
 afterEach(() => {
   delete settings.MODELS;
-  vi.restoreAllMocks();
 });
 
 describe('a conversation that outgrows its model', () => {

@@ -1,6 +1,6 @@
 import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { Webhook } from 'standardwebhooks';
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { WebhookDeliveries, type WebhookDelivery } from '../../../shared/api/agents.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import { DELIVERY_LIMITS } from '../../../worker/deliveries/limits.ts';
@@ -10,8 +10,6 @@ import { call, errorOf } from '../api.ts';
 import { conversationObject } from '../conversation/conversing.ts';
 import { shiftClock } from '../conversation/shifted-clock.ts';
 import { HOOK, receive } from './receiver.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 it('each change of the status is delivered, signed as the specification says', async () => {
   const received = receive(() => new Response(null, { status: 204 }));

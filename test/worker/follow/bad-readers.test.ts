@@ -1,5 +1,5 @@
 import { evictDurableObject, runInDurableObject, SELF } from 'cloudflare:test';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { formatEvents } from '../../../shared/api/reader-socket.ts';
 import { newConversationId } from '../../../shared/ids.ts';
 import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
@@ -18,8 +18,6 @@ import { shiftClock } from '../conversation/shifted-clock.ts';
 import { openSocket } from './socket-reader.ts';
 import { SseReader, textOf, unitsOf } from './sse-reader.ts';
 import { dropFollowers, followersOf, quicken } from './watching.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 const PIECE = 'x'.repeat(FOLLOW_LIMITS.resumeChars - 1000);
 

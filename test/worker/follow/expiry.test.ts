@@ -1,4 +1,4 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { FOLLOW_LIMITS } from '../../../worker/follow/limits.ts';
 import { call, chat, errorOf, scriptModel, tokenFor } from '../api.ts';
 import { askStreamed } from '../conversation/conversing.ts';
@@ -6,11 +6,6 @@ import { holdModel, textFrame } from '../conversation/held-model.ts';
 import { openSocket } from './socket-reader.ts';
 import { SseReader } from './sse-reader.ts';
 import { followersOf, quicken } from './watching.ts';
-
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
 
 it('a stream and a socket end with their token, and neither comes back with it', async () => {
   quicken({ [FOLLOW_LIMITS.heartbeatMs]: 5 });

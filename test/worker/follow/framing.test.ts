@@ -1,10 +1,8 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { TAPE_LIMITS } from '../../../worker/conversation/tape/limits.ts';
 import { FOLLOW_LIMITS } from '../../../worker/follow/limits.ts';
 import { ask, call, chat, scriptModel } from '../api.ts';
 import { type RawEvent, SseReader } from './sse-reader.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 const TEXT = 'Hello "wörld" 😀';
 const CREATED = '2026-11-20T00:00:00.000Z';

@@ -1,4 +1,4 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { isDelta } from '../../../shared/wire/events.ts';
 import { call } from '../api.ts';
 import { askStreamed } from '../conversation/conversing.ts';
@@ -13,8 +13,6 @@ import {
 import { connectBridge, type ScriptedBridge } from '../tunnel/scripted-bridge.ts';
 import { openSocket, type SocketReader } from './socket-reader.ts';
 import { type ReadEvent, SseReader, textOf, unitsOf } from './sse-reader.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 it('readers who join at any moment get all of it once, the past in few events', async () => {
   const { reader, path, steps } = await begin();

@@ -1,13 +1,11 @@
 import { SELF } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { FOLLOW_LIMITS } from '../../../worker/follow/limits.ts';
 import { followAsSocket } from '../../../worker/follow/socket-adapter.ts';
 import { followAsSse } from '../../../worker/follow/sse-adapter.ts';
 import { call, chat, scriptModel, tokenFor } from '../api.ts';
 import { followersOf, quicken } from './watching.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 it('frees the sockets of readers that leave', async () => {
   scriptModel(() => ({ text: 'hi' }));

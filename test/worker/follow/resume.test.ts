@@ -1,4 +1,4 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { ChatResponse, ConversationView } from '../../../shared/wire/documents.ts';
 import { answerOf, foldConversation, foldEvent, newResponse } from '../../../shared/wire/fold.ts';
 import { Conversation } from '../../../worker/conversation/object.ts';
@@ -6,8 +6,6 @@ import { ask, call } from '../api.ts';
 import { endFrames, holdModel, textFrame } from '../conversation/held-model.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
 import { type ReadEvent, SseReader, textOf, unitsOf } from './sse-reader.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 const TEXT = 'Look:\n\n```js\nlet a;\n```\n\nThat was 😀 it.';
 

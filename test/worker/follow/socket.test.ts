@@ -1,4 +1,4 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { formatEvents, READER_CLOSE } from '../../../shared/api/reader-socket.ts';
 import { FOLLOW_LIMITS } from '../../../worker/follow/limits.ts';
 import { ReaderSocket } from '../../../worker/follow/reader-socket.ts';
@@ -8,8 +8,6 @@ import { endFrames, holdModel, textFrame } from '../conversation/held-model.ts';
 import { openSocket, upgrade } from './socket-reader.ts';
 import { SseReader, textOf, unitsOf } from './sse-reader.ts';
 import { dropFollowers, followersOf, quicken } from './watching.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 it('sends a response as it comes, and closes with 1000 behind its end', async () => {
   const model = holdModel();

@@ -1,9 +1,7 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { FOLLOW_LIMITS } from '../../../worker/follow/limits.ts';
 import { SseWriter } from '../../../worker/follow/sse-writer.ts';
 import { quicken } from './watching.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 const MUCH = 1_000_000;
 const TAKEN_AT_ONCE = 20_000;

@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { Followers } from '../../../worker/conversation/tape/followers.ts';
 import { LOG_LIMITS } from '../../../worker/health/limits.ts';
@@ -22,8 +22,6 @@ beforeEach(() => {
     vi.spyOn(console, level).mockImplementation((line) => void lines.push(JSON.parse(line)));
   }
 });
-afterEach(() => vi.restoreAllMocks());
-
 it('has a line for each step of a run, with the trace id of its request and no content', async () => {
   const account = `ada-${crypto.randomUUID()}`;
   const bridge = await connectBridge({ account });

@@ -1,14 +1,12 @@
 import { SELF } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { app } from '../../../worker/app.ts';
 import { METRIC_LIMITS } from '../../../worker/health/limits.ts';
 import { Counter, Histogram } from '../../../worker/health/series.ts';
 import { chat, scriptModel, tokenFor } from '../api.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
 import { type Family, parsePrometheus } from './prometheus-text.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 it('counts what a run with a tool call does', async () => {
   const bridge = await connectBridge();

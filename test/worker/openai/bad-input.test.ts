@@ -1,12 +1,10 @@
 import { SELF } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
 import { app } from '../../../worker/app.ts';
 import { scriptModel, tokenFor } from '../api.ts';
 import { complete, openAiError } from './completing.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 const user = { role: 'user', content: 'go' };
 const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } };

@@ -1,14 +1,12 @@
 import { runInDurableObject, SELF } from 'cloudflare:test';
 
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { streamOf } from '../../far-ends/reply-script.ts';
 import { call, scriptModel, tokenFor } from '../api.ts';
 import { conversationObject } from '../conversation/conversing.ts';
 import { endFrames, holdModel, readFile, textFrame } from '../conversation/held-model.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
 import { complete, completed, openAiError, streamed } from './completing.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 const MARKDOWN = 'Look:\n\n```js\nlet a;\n```\n\n```1:2:src/a.ts\nx\n```\n\nThat is all.';
 

@@ -1,10 +1,8 @@
 import { abortAllDurableObjects } from 'cloudflare:test';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type HeldModel, holdModel, runCommand, textFrame } from '../conversation/held-model.ts';
 import { connectBridge, openBridge } from '../tunnel/scripted-bridge.ts';
 import { ChunkReader, complete } from './completing.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 describe('a crash in the middle of an answer', () => {
   it('does not hurt while nothing was said', async () => {

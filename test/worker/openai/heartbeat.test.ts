@@ -1,10 +1,8 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { FOLLOW_LIMITS } from '../../../worker/follow/limits.ts';
 import { endFrames, holdModel, textFrame } from '../conversation/held-model.ts';
 import { quicken } from '../follow/watching.ts';
 import { ChunkReader, complete } from './completing.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 it('tells within the stream of a failure that comes behind a heartbeat', async () => {
   quicken({ [FOLLOW_LIMITS.heartbeatMs]: 5 });

@@ -1,10 +1,8 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ChatMessage } from '../../../shared/api/requests.ts';
 import { CompletionRequest, toChatRequest } from '../../../worker/openai/request.ts';
 import { scriptModel } from '../api.ts';
 import { complete } from './completing.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 const last = { role: 'user', content: 'go' };
 const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } };

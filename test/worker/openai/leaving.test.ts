@@ -1,11 +1,9 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { FOLLOW_LIMITS } from '../../../worker/follow/limits.ts';
 import { call } from '../api.ts';
 import { endFrames, holdModel, textFrame } from '../conversation/held-model.ts';
 import { quicken } from '../follow/watching.ts';
 import { ChunkReader, complete } from './completing.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 it('cancels the run of a client that leaves before its answer is there', async () => {
   const model = holdModel();

@@ -1,6 +1,6 @@
 import { SELF } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { scriptModel, tokenFor } from '../api.ts';
 import { completed, openAiError, streamed } from './completing.ts';
 
@@ -17,7 +17,6 @@ beforeEach(() => {
 });
 afterEach(() => {
   delete settings.MODELS;
-  vi.restoreAllMocks();
 });
 
 async function get(path: string): Promise<Response> {

@@ -1,13 +1,11 @@
 import { abortAllDurableObjects, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { MIGRATIONS } from '../../../worker/conversation/store/schema.ts';
 import { migrate, NEWER_TABLES } from '../../../worker/storage/migrations.ts';
 import { ask, call, chat, scriptModel } from '../api.ts';
 import { conversationObject } from '../conversation/conversing.ts';
 import { connectBridge, tunnelOf } from '../tunnel/scripted-bridge.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 const REFUSED = {
   error: { code: 'NOT_CONFIGURED', message: NEWER_TABLES, traceId: expect.any(String) },

@@ -9,7 +9,6 @@ import { type ReadEvent, SseReader } from '../follow/sse-reader.ts';
 import { connectBridge, openBridge } from '../tunnel/scripted-bridge.ts';
 
 afterEach(() => {
-  vi.restoreAllMocks();
   setRestored(undefined);
 });
 

@@ -1,5 +1,5 @@
 import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { newCallId, newDeviceId } from '../../../shared/ids.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import { call, errorOf } from '../api.ts';
@@ -20,8 +20,6 @@ import {
   type ScriptedBridge,
   tunnelOf,
 } from './scripted-bridge.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 const signature = { deviceId: newDeviceId(crypto.randomUUID()), value: 'c2ln' };
 const once = { nonce: NONCE, decision: 'once', signature };

@@ -1,11 +1,9 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import { CLOSE } from '../../../shared/wire/tunnel.ts';
 import { newToolCall } from './calls.ts';
 import { connectBridge, openBridge, tunnelOf } from './scripted-bridge.ts';
-
-afterEach(() => vi.useRealTimers());
 
 it('a tunnel ends with its token, with a word and a code that are final', async () => {
   const bridge = await connectBridge({ expires: '1m' });

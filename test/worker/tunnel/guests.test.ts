@@ -1,4 +1,4 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { newCallId, newConversationId, responseIdOf } from '../../../shared/ids.ts';
 import { TUNNEL_LIMITS } from '../../../shared/limits.ts';
 import { guestEdit } from '../../../shared/tools/guest-edit.ts';
@@ -8,8 +8,6 @@ import { ask, call } from '../api.ts';
 import { askStreamed, cancel, readResponse } from '../conversation/conversing.ts';
 import { holdModel } from '../conversation/held-model.ts';
 import { connectBridge, NONCE, type ScriptedBridge } from './scripted-bridge.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 const tools = [guestEdit.name];
 const PROPOSAL: Proposal = {

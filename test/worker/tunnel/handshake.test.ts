@@ -1,13 +1,11 @@
 import { runInDurableObject } from 'cloudflare:test';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { newBridgeId, newCallId } from '../../../shared/ids.ts';
 import { TUNNEL_LIMITS } from '../../../shared/limits.ts';
 import { CLOSE, TUNNEL_PROTOCOL } from '../../../shared/wire/tunnel.ts';
 import { Account } from '../../../worker/account/object.ts';
 import { call, errorOf, tokenFor } from '../api.ts';
 import { connectBridge, openBridge, requestBridge, tunnelOf } from './scripted-bridge.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 it('welcomes a bridge with what is open for it: at first nothing', async () => {
   const bridge = await openBridge();

@@ -1,5 +1,5 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { RUN_LIMITS, TUNNEL_LIMITS } from '../../../shared/limits.ts';
 import type { ToolCall } from '../../../shared/wire/tunnel.ts';
 import { Conversation } from '../../../worker/conversation/object.ts';
@@ -14,8 +14,6 @@ import { type HeldModel, holdModel, runCommand } from '../conversation/held-mode
 import { shiftClock } from '../conversation/shifted-clock.ts';
 import { newToolCall } from './calls.ts';
 import { connectBridge, openBridge, type ScriptedBridge, tunnelOf } from './scripted-bridge.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 describe('a call for a bridge that is away', () => {
   it('is delivered with the welcome', async () => {

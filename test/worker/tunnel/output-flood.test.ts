@@ -1,10 +1,8 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { OUTPUT_LIMITS } from '../../../shared/limits.ts';
 import { askStreamed, readResponse } from '../conversation/conversing.ts';
 import { holdModel, runCommand } from '../conversation/held-model.ts';
 import { connectBridge } from './scripted-bridge.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 it('what a bridge shows of one call is bounded, whatever it sends, and its credit goes on', async () => {
   const model = holdModel();

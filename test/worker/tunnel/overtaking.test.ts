@@ -1,5 +1,5 @@
 /** Frames and calls that overtake each other on their way between a conversation, its tunnel and its bridge. */
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { REQUEST_LIMITS, TUNNEL_LIMITS } from '../../../shared/limits.ts';
 import { Deadlines } from '../../../worker/conversation/deadlines.ts';
 import { Tunnel } from '../../../worker/tunnel/object.ts';
@@ -7,8 +7,6 @@ import { askStreamed, cancel } from '../conversation/conversing.ts';
 import { holdModel, runCommand } from '../conversation/held-model.ts';
 import { newToolCall } from './calls.ts';
 import { connectBridge, openBridge, type ScriptedBridge, tunnelOf } from './scripted-bridge.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 it('a bridge may say more before its hello is answered', async () => {
   const bridge = await openBridge();

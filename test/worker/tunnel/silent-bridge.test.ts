@@ -1,14 +1,12 @@
 /** A bridge that is not heard of, although its socket is open: its machine is asleep, or gone without a word. */
 import { runDurableObjectAlarm } from 'cloudflare:test';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { RUN_LIMITS, TUNNEL_LIMITS } from '../../../shared/limits.ts';
 import { HOUR } from '../../../shared/units.ts';
 import { Conversation } from '../../../worker/conversation/object.ts';
 import { shiftClock } from '../conversation/shifted-clock.ts';
 import { newToolCall } from './calls.ts';
 import { connectBridge, NONCE, tunnelOf } from './scripted-bridge.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 it('hears on waking what was said to it meanwhile, without another welcome', async () => {
   const bridge = await connectBridge();

@@ -1,12 +1,10 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { askModel } from '../../../worker/upstream/gateway.ts';
 import type { ReplyPart } from '../../../worker/upstream/reader.ts';
 import { targetOf } from './target.ts';
 
 const REQUEST = { model: 'm', messages: [], tools: [] };
 const TEXT = 'data: {"choices":[{"delta":{"content":"Hello"}}]}\n\n';
-
-afterEach(() => vi.restoreAllMocks());
 
 it.each([
   [{ message: 'Overloaded', type: 'overloaded_error' }, { afterMs: null }],

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { LOAD_LIMITS, loopGauge } from '../../../worker/load.ts';
 import { askModel } from '../../../worker/upstream/gateway.ts';
 import { GATHERING_LIMITS } from '../../../worker/upstream/gathering.ts';
@@ -12,10 +12,6 @@ beforeEach(() => {
   vi.useFakeTimers();
   // The gauge is shared by all files of a process, and this machine may really be late.
   vi.spyOn(loopGauge, 'coalesceMs', 'get').mockReturnValue(LOAD_LIMITS.minCoalesceMs);
-});
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
 });
 
 it('shows each piece at once while the machine is at ease', async () => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { MIB } from '../../../shared/units.ts';
 import { askModel, type GatewayAnswer } from '../../../worker/upstream/gateway.ts';
 import { UPSTREAM_LIMITS } from '../../../worker/upstream/limits.ts';
@@ -13,10 +13,6 @@ beforeEach(() => {
   vi.useFakeTimers({
     toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'],
   });
-});
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
 });
 
 const text = (content: string) =>

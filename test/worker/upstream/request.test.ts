@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ModelSwitches } from '../../../shared/settings/models.ts';
 import { DIALECTS } from '../../../worker/upstream/dialects/dialects.ts';
 import { askModel, type GatewayAnswer } from '../../../worker/upstream/gateway.ts';
@@ -9,8 +9,6 @@ import {
 } from '../../../worker/upstream/request.ts';
 import { streamOf } from '../../far-ends/reply-script.ts';
 import { targetOf } from './target.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 const USER: UpstreamMessage = { role: 'user', content: 'go' };
 const CALL = { id: 'c1', type: 'function' as const, function: { name: 'f', arguments: '{}' } };

@@ -1,10 +1,8 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { askModel } from '../../../worker/upstream/gateway.ts';
 import { resolveTarget } from '../../../worker/upstream/models.ts';
 import { withoutSecrets } from '../../../worker/upstream/secrets.ts';
 import { streamOf } from '../../far-ends/reply-script.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 const KEY = 'sk-proj-Ab3dEfGh1jKlMn0pQrStUv/Wx+Yz==';
 const OTHER = 'gsk_0therPr0v1dersKeyThatIsNotUsedHere';

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { askModel, type GatewayAnswer } from '../../../worker/upstream/gateway.ts';
 import { UPSTREAM_LIMITS } from '../../../worker/upstream/limits.ts';
 import { SlowUpstream } from './slow-upstream.ts';
@@ -9,10 +9,6 @@ const { firstByteMs, stallMs, stallTickMs } = UPSTREAM_LIMITS;
 
 beforeEach(() => {
   vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
 });
 
 describe('an upstream that goes silent is given up', () => {

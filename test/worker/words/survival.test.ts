@@ -1,5 +1,5 @@
 import { abortAllDurableObjects } from 'cloudflare:test';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { FOLLOW_LIMITS } from '../../../worker/follow/limits.ts';
 import { askCursor, cursor, newAccount } from '../agents/agents.ts';
 import { callMethod, enveloped, saying, splitEnvelopes } from '../connect/calling.ts';
@@ -7,8 +7,6 @@ import { endFrames, holdModel, textFrame } from '../conversation/held-model.ts';
 import { SseReader } from '../follow/sse-reader.ts';
 import { quicken } from '../follow/watching.ts';
 import { ChunkReader, complete } from '../openai/completing.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 /** A client of one wire. */
 interface Client {

@@ -39,7 +39,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await Promise.all(links.splice(0).map(({ link }) => link.end()));
   await Promise.all(companions.splice(0).map((companion) => companion.close()));
-  vi.restoreAllMocks();
 });
 
 /** A confirmed editor that shows these files of the workspace, the newest first. */

@@ -21,7 +21,6 @@ beforeEach(() => {
 afterEach(async () => {
   await Promise.all(links.splice(0).map(({ link }) => link.end()));
   await Promise.all(companions.splice(0).map((companion) => companion.close()));
-  vi.restoreAllMocks();
 });
 
 async function start(script?: CompanionScript): Promise<ScriptedCompanion> {

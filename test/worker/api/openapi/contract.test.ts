@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { beforeAll, expect, it, vi } from 'vitest';
 import {
   newBridgeId,
   newConversationId,
@@ -25,8 +25,6 @@ let api: DocumentedApi;
 beforeAll(async () => {
   api = await openDocumentedApi(ACCOUNT);
 });
-afterEach(() => vi.restoreAllMocks());
-
 it('a response with every kind of document', async () => {
   const bridge = await connectBridge({ account: ACCOUNT });
   const serving = serve(bridge, 4);

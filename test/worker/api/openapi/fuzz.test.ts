@@ -1,11 +1,9 @@
 import { SELF } from 'cloudflare:test';
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import type { FuzzRequest } from '../../../../bench/fuzz/requests.ts';
 import { fuzz } from '../../../../bench/fuzz/run.ts';
 import { readAnswer } from '../../../../bench/fuzz/send.ts';
 import { scriptModel, tokenFor } from '../../api.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 // `npm run bench:fuzz` sends ten thousand, by any seed.
 it.each([20_261])('requests made by seed %i are answered as the document says', async (seed) => {

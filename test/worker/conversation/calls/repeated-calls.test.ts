@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { BUILT_IN } from '../../../../shared/tools/toolbox.ts';
 import type { ToolResult } from '../../../../shared/wire/tunnel.ts';
 import {
@@ -16,8 +16,6 @@ import { seededRandom } from '../../upstream/splits.ts';
 import { askHeld, askStreamed } from '../conversing.ts';
 import { holdModel, readFile, runCommand } from '../held-model.ts';
 import { taskCall } from '../subagents/tree.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 /** A call of a log, with its result where it is not `same`. */
 interface Made {

@@ -1,13 +1,11 @@
 import { env } from 'cloudflare:workers';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { RUN_LIMITS } from '../../../../shared/limits.ts';
 import type { ScriptedRequest } from '../../../far-ends/reply-script.ts';
 import { chat, scriptModel } from '../../api.ts';
 import { connectBridge } from '../../tunnel/scripted-bridge.ts';
 import { askAtBridge, askHeld, askStreamed, readResponse } from '../conversing.ts';
 import { callFrame, endFrames, holdModel, readFile, runCommand, textFrame } from '../held-model.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 describe('a call that must not run is answered with an error that the model reads', () => {
   const write = { name: 'write', arguments: { path: 'a', contents: 'x' } };

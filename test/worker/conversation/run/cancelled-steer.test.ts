@@ -1,8 +1,6 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { askStreamed, cancel, startAnswer } from '../conversing.ts';
 import { textFrame } from '../held-model.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 it.each([
   ['had said something', [textFrame('First I do')]],

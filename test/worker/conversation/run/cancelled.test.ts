@@ -1,9 +1,7 @@
 import { runInDurableObject } from 'cloudflare:test';
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { askHeld, askStreamed, cancel, conversationObject, startAnswer } from '../conversing.ts';
 import { callFrame, type HeldReply, textFrame } from '../held-model.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 it('tells the model what it had said when its user stopped it, and that they did', async () => {
   const { model, reader, responseId, conversationId, reply } = await startAnswer();

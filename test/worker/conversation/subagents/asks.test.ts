@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import type { ApprovalList } from '../../../../shared/api/listings.ts';
 import { newDeviceId } from '../../../../shared/ids.ts';
 import type { StreamEvent } from '../../../../shared/wire/events.ts';
@@ -19,8 +19,6 @@ let bridge: ScriptedBridge;
 beforeEach(async () => {
   bridge = await connectBridge();
 });
-afterEach(() => vi.restoreAllMocks());
-
 const GENERAL = { type: 'generalPurpose' };
 const QUESTION = { id: 'q1', prompt: 'Which?', options: [{ id: 'a', label: 'A' }] };
 const ONCE = {

@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { TASK_LIMITS } from '../../../../worker/conversation/subagents/limits.ts';
 import { chat } from '../../api.ts';
 import { connectBridge } from '../../tunnel/scripted-bridge.ts';
@@ -10,7 +10,6 @@ const settings = env as { MODELS?: string };
 
 afterEach(() => {
   delete settings.MODELS;
-  vi.restoreAllMocks();
 });
 
 /** The scripted model counts 11 tokens in and 7 out. */

@@ -1,5 +1,5 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { newConversationId } from '../../../../shared/ids.ts';
 import type { Conversation } from '../../../../worker/conversation/object.ts';
 import { TASK_LIMITS } from '../../../../worker/conversation/subagents/limits.ts';
@@ -20,8 +20,6 @@ let bridge: ScriptedBridge;
 beforeEach(async () => {
   bridge = await connectBridge();
 });
-afterEach(() => vi.restoreAllMocks());
-
 interface AtWork extends Streamed {
   readonly model: HeldModel;
   readonly reply: HeldReply;

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { AgentDefinition } from '../../../../shared/wire/definitions.ts';
 import { mentionsOf } from '../../../../worker/conversation/calls/message-look.ts';
 import { fakeOffer, fakeSet } from '../../../far-ends/fake-offer.ts';
@@ -10,8 +10,6 @@ import {
   type ScriptedBridge,
 } from '../../tunnel/scripted-bridge.ts';
 import { agentsOf, resultsIn, scriptTree, taskCall, taskOf, viewOf } from './tree.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 const REVIEWER: AgentDefinition = {
   name: 'reviewer',

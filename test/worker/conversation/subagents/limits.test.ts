@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { task } from '../../../../shared/tools/task.ts';
 import type { ChatResponse } from '../../../../shared/wire/documents.ts';
 import { TASK_LIMITS } from '../../../../worker/conversation/subagents/limits.ts';
@@ -6,8 +6,6 @@ import { chat } from '../../api.ts';
 import { connectBridge } from '../../tunnel/scripted-bridge.ts';
 import { askHeld, expectUsable, readResponse } from '../conversing.ts';
 import { resultsIn, scriptTree, type Turns, taskCall, taskOf } from './tree.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 it('lets four subagents work at once, and starts the others in order', async () => {
   const { bridgeId } = await connectBridge();

@@ -1,9 +1,7 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { chat } from '../../api.ts';
 import { connectBridge } from '../../tunnel/scripted-bridge.ts';
 import { scriptTree, taskCall } from './tree.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 /** Of a conversation with its message, its run and its alarm; of its first answer; and of the call's result. */
 const ROWS_OF_A_SUBAGENT = 20;

@@ -1,9 +1,7 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { chat } from '../../api.ts';
 import { connectBridge } from '../../tunnel/scripted-bridge.ts';
 import { agentsOf, resultsIn, scriptTree, taskCall, viewOf } from './tree.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 describe('a task', () => {
   it('is done by a subagent that knows only its prompt, and whose last message is the result', async () => {

@@ -1,10 +1,8 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { runTrees } from './run-trees.ts';
 
 /** Those of the gate are among them. */
 const SEEDS = 300;
-
-afterEach(() => vi.restoreAllMocks());
 
 it('three hundred trees of agents lose and double nothing, whichever of their objects crash', async () => {
   const seeds = Array.from({ length: SEEDS }, (_, index) => 1 + index);

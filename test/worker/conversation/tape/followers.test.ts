@@ -1,13 +1,8 @@
 import { env, runInDurableObject } from 'cloudflare:test';
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { formatEvents } from '../../../../shared/api/reader-socket.ts';
 import { Followers, type Outgoing } from '../../../../worker/conversation/tape/followers.ts';
 import { loopGauge } from '../../../../worker/load.ts';
-
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
 
 it('forgets a socket that has closed', async () => {
   await following((followers, socket, send) => {

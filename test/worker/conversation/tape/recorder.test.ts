@@ -1,16 +1,11 @@
 import { env, runInDurableObject } from 'cloudflare:test';
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { TapeEvent } from '../../../../shared/wire/events.ts';
 import { ConversationStore } from '../../../../worker/conversation/store/statements.ts';
 import { Followers } from '../../../../worker/conversation/tape/followers.ts';
 import { TAPE_LIMITS } from '../../../../worker/conversation/tape/limits.ts';
 import { Recorder } from '../../../../worker/conversation/tape/recorder.ts';
 import { Tape } from '../../../../worker/conversation/tape/tape.ts';
-
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
 
 const START: TapeEvent = {
   type: 'document_start',
