@@ -34,6 +34,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   machine: ['shared', 'node:', 'zod'],
 
   'bridge/admission/shell': ['shared'],
+  'bridge/entry-kind.ts': [],
   'bridge/failure.ts': ['shared'],
   'bridge/lanes.ts': ['machine'],
   'bridge/own-files.ts': ['machine', 'bridge/sandbox', '@vscode/ripgrep', 'node:'],
@@ -54,33 +55,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', 'machine', 'bridge/sandbox', 'bridge/sandbox/launch', 'bridge/terminal', 'node:'],
   ],
   'bridge/quarantine': [
-    'bridge/ignored',
-    ...[
-      'shared',
-      'machine',
-      'bridge/failure.ts',
-      'bridge/log.ts',
-      'bridge/sandbox',
-      'bridge/sandbox/view',
-      'node:',
-    ],
-    ...['zod'],
+    ...['shared', 'machine', 'bridge/entry-kind.ts', 'bridge/failure.ts', 'bridge/ignored'],
+    ...['bridge/lanes.ts', 'bridge/log.ts', 'bridge/sandbox', 'bridge/sandbox/view'],
+    ...['node:', 'zod'],
   ],
   'bridge/search/codebase': ['shared', 'bridge/edits'],
   'bridge/workspace': [
-    ...[
-      'shared',
-      'machine',
-      'bridge/failure.ts',
-      'bridge/ignored',
-      'bridge/sandbox',
-      'bridge/sandbox/view',
-      'node:',
-    ],
+    ...['shared', 'machine', 'bridge/entry-kind.ts', 'bridge/failure.ts', 'bridge/ignored'],
+    ...['bridge/sandbox', 'bridge/sandbox/view', 'node:'],
   ],
   'bridge/compute': [
-    ...['shared', 'machine', 'bridge/edits', 'bridge/failure.ts', 'bridge/result-lines.ts'],
-    ...['bridge/search/codebase', 'node:'],
+    ...['shared', 'machine', 'bridge/edits', 'bridge/failure.ts', 'bridge/lanes.ts'],
+    ...['bridge/result-lines.ts', 'bridge/search/codebase', 'node:'],
   ],
   'bridge/search': [
     ...['shared', 'machine', 'bridge/compute', 'bridge/edits', 'bridge/failure.ts'],

@@ -1,8 +1,6 @@
 /** The devices whose approvals count here: their public keys, enrolled at this machine. */
-import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { readIfThere, replaceFile } from '../../machine/private-files.ts';
-import { isSystemError } from '../../machine/system-error.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { ALLOW_ONCE, approvalText, DEVICE_ALGORITHM } from '../../shared/wire/approval-text.ts';
 import {
@@ -33,10 +31,8 @@ export async function verifyApproval(
 
 /** The enrolled devices; none without the file. Throws for a damaged file, which must not pass for an empty one. */
 export async function readDevices(path: string): Promise<readonly EnrolledDevice[]> {
-  const json = await readFile(path, 'utf8').catch((error: unknown) => {
-    if (isSystemError(error, 'ENOENT')) return JSON.stringify({ devices: [] });
-    throw error;
-  });
+  const json = await readIfThere(path);
+  if (json === undefined) return [];
   try {
     return EnrolledDevices.parse(JSON.parse(json)).devices;
   } catch (cause) {

@@ -1,7 +1,7 @@
 /** Finds the rules that decide about a path or a command. */
 import { isFor, type NamedTool } from './rule-names.ts';
 import type { Rule } from './rules.ts';
-import { type Verdict, verdictOfOwner, verdictOfWorkspace } from './verdict.ts';
+import { type Verdict, verdictBy } from './verdict.ts';
 import { matchesWildcard } from './wildcard.ts';
 
 export interface Rulebook {
@@ -48,8 +48,8 @@ export function findDecidingRules(
 /** The verdicts of the deciding rules. Where the owner has none, the built-in verdict takes its place. */
 export function verdictsOf({ owners, workspaces }: DecidingRules, builtIn: Verdict): Verdict[] {
   return [
-    owners === undefined ? builtIn : verdictOfOwner(owners),
-    ...(workspaces === undefined ? [] : [verdictOfWorkspace(workspaces)]),
+    owners === undefined ? builtIn : verdictBy(owners, 'this machine'),
+    ...(workspaces === undefined ? [] : [verdictBy(workspaces, 'the workspace')]),
   ];
 }
 

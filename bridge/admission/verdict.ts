@@ -25,20 +25,10 @@ export function deny(reason: string): Verdict {
   return { decision: 'deny', reason };
 }
 
-export function verdictOfOwner(rule: Rule): Verdict {
-  return {
-    decision: rule.decision,
-    reason: `The rules of this machine say so: ${describe(rule)}.`,
-  };
-}
-
-export function verdictOfWorkspace(rule: Rule): Verdict {
-  return {
-    decision: rule.decision,
-    reason: `The rules of the workspace say so: ${describe(rule)}.`,
-  };
-}
-
-function describe({ tool, pattern, decision }: Rule): string {
-  return `${decision} ${tool} "${pattern}"`;
+export function verdictBy(
+  { tool, pattern, decision }: Rule,
+  whose: 'this machine' | 'the workspace',
+): Verdict {
+  const reason = `The rules of ${whose} say so: ${decision} ${tool} "${pattern}".`;
+  return { decision, reason };
 }

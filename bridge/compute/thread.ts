@@ -3,18 +3,13 @@
 import { Worker } from 'node:worker_threads';
 import { newDeferred } from '../../machine/deferred.ts';
 import { ToolFailure } from '../failure.ts';
+import { Lanes } from '../lanes.ts';
 import { COMPUTE_LIMITS } from './limits.ts';
 import { outputOf, type TaskAnswer, type TaskQuestion } from './messages.ts';
 import type { InputOf, OutputOf, TaskName } from './tasks.ts';
 
-export interface ThreadLimits {
-  /** Milliseconds for one task, from its beginning. */
-  readonly maxMs: number;
-  /** Megabytes of the thread's JavaScript heap. */
-  readonly maxHeapMb: number;
-  /** Milliseconds without work until the thread is ended. */
-  readonly idleMs: number;
-}
+/** As in COMPUTE_LIMITS. */
+type ThreadLimits = Readonly<Record<'maxMs' | 'maxHeapMb' | 'idleMs', number>>;
 
 /**
  * Starts its thread with the first task, and again after each task that had to be ended. A working thread keeps the
@@ -22,10 +17,9 @@ export interface ThreadLimits {
  */
 export class ComputeThread {
   readonly #limits: ThreadLimits;
+  readonly #lanes = new Lanes();
   #worker: Worker | null = null;
   #idle: NodeJS.Timeout | undefined;
-  /** Resolves at the end of the last task taken so far. */
-  #free: Promise<void> = Promise.resolve();
 
   constructor(limits: ThreadLimits = COMPUTE_LIMITS) {
     this.#limits = limits;
@@ -37,16 +31,8 @@ export class ComputeThread {
     input: InputOf<Name>,
     signal: AbortSignal,
   ): Promise<OutputOf<Name>> {
-    const before = this.#free;
-    const { promise: free, resolve: release } = newDeferred<void>();
-    this.#free = free;
-    try {
-      await unlessAborted(before, signal);
-      return (await this.#ask({ name, input }, signal)) as OutputOf<Name>;
-    } finally {
-      // A task that was cancelled while it waited must not let the next one start too early.
-      void before.then(release);
-    }
+    const ask = () => this.#ask({ name, input }, signal);
+    return (await this.#lanes.run([THREAD], ask, signal)) as OutputOf<Name>;
   }
 
   async #ask(question: TaskQuestion, signal: AbortSignal): Promise<unknown> {
@@ -114,17 +100,8 @@ async function answerOf(
   }
 }
 
-async function unlessAborted(wait: Promise<void>, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  const { promise: aborted, reject } = newDeferred<never>();
-  const onAbort = () => reject(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    await Promise.race([wait, aborted]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
-}
+/** The lane of all tasks. */
+const THREAD = 'thread';
 
 function isOutOfMemory(error: Error): boolean {
   return 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';

@@ -122,16 +122,9 @@ export function readIgnoreFile(
   if (stats === undefined) return undefined;
   const stamp = stampOf(stats);
   if (stamp !== '' && previous?.stamp === stamp) return previous;
-  return { ...factsOf(path, name, stats), stamp, content: readContent(path) };
-}
-
-function factsOf(
-  path: string,
-  name: string,
-  { dev, ino, birthtimeMs, ctimeMs }: BigIntStats,
-): Pick<IgnoreFile, 'path' | 'name' | 'identity' | 'changedMs'> {
+  const { dev, ino, birthtimeMs, ctimeMs } = stats;
   const identity = [dev, ino, birthtimeMs].map(Number).join(':');
-  return { path, name, identity, changedMs: Number(ctimeMs) };
+  return { path, name, identity, changedMs: Number(ctimeMs), stamp, content: readContent(path) };
 }
 
 function stampOf({ dev, ino, size, mtimeNs, ctimeNs, ctimeMs }: BigIntStats): string {

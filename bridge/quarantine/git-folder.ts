@@ -2,10 +2,11 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { inOneLine, shorten } from '../../shared/text/plain-sight.ts';
+import { kindOf } from '../entry-kind.ts';
 import { type BytePath, shownName } from '../sandbox/byte-path.ts';
 import { findProgram } from '../sandbox/programs.ts';
 import { configOf, judgeConfig, PLAIN_SETTINGS, type Setting } from './git-config.ts';
-import { type HeldEntry, type HeldFolder, kindOf, QuarantineError } from './held-folder.ts';
+import { type HeldEntry, type HeldFolder, QuarantineError } from './held-folder.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
 
 /** One entry that must not stay. */

@@ -3,6 +3,7 @@ import { lstat } from 'node:fs/promises';
 import type { LogIds } from '../../machine/log-line.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { type AttentionItem, attentionSentence } from '../../shared/wire/attention.ts';
+import { Lanes } from '../lanes.ts';
 import { aboutCall, callAtWork } from '../log.ts';
 import { identityOf } from '../sandbox/view/scan.ts';
 import { boundedWhat } from './git-folder.ts';
@@ -46,7 +47,7 @@ export class WorkspaceGuard {
   readonly #endings = new Set<Promise<void>>();
   /** Findings that no result has shown yet. The person at the machine knows them, or learns of them with that result. */
   readonly #unreported: AttentionItem[] = [];
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #lanes = new Lanes();
   #watch: NodeJS.Timeout | undefined;
 
   /**
@@ -177,10 +178,7 @@ export class WorkspaceGuard {
   }
 
   async #inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
-    const before = this.#turn;
-    const done = before.then(work, work);
-    this.#turn = done.catch(() => {});
-    return await done;
+    return await this.#lanes.run(['look'], work);
   }
 }
 

@@ -2,11 +2,10 @@
 import { type BigIntStats, constants } from 'node:fs';
 import { chmod, type FileHandle, lstat, open, opendir, readlink, realpath } from 'node:fs/promises';
 import { isSystemError } from '../../machine/system-error.ts';
+import { type EntryKind, kindOf } from '../entry-kind.ts';
 import { type BytePath, toBytes } from '../sandbox/byte-path.ts';
+import { O_PATH } from '../sandbox/view/known-entries.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
-
-/** The kind of an entry. Links are not followed. */
-export type EntryKind = 'file' | 'folder' | 'link' | 'other';
 
 export interface HeldEntry {
   readonly name: BytePath;
@@ -145,17 +144,3 @@ export class HeldFolder implements AsyncDisposable {
 }
 
 const IS_LINUX = process.platform === 'linux';
-
-/** Linux only; Node has no name for it. */
-const O_PATH = 0o10000000;
-
-/** The kind of an entry, from its stats or directory entry. */
-export function kindOf(entry: {
-  isFile(): boolean;
-  isDirectory(): boolean;
-  isSymbolicLink(): boolean;
-}): EntryKind {
-  if (entry.isSymbolicLink()) return 'link';
-  if (entry.isDirectory()) return 'folder';
-  return entry.isFile() ? 'file' : 'other';
-}

@@ -14,8 +14,9 @@ import {
 } from 'node:fs/promises';
 import { isSystemError } from '../../machine/system-error.ts';
 import { KIB } from '../../shared/units.ts';
+import { kindOf } from '../entry-kind.ts';
 import { type BytePath, shownName } from '../sandbox/byte-path.ts';
-import { type HeldFolder, kindOf, QuarantineError } from './held-folder.ts';
+import { type HeldFolder, QuarantineError } from './held-folder.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
 
 /** A name in a held folder. */

@@ -1,10 +1,11 @@
 /** Decides whether a new protected thing stays or is put away, and carries that out. */
 import { posix } from 'node:path';
 import { isSystemError } from '../../machine/system-error.ts';
+import { kindOf } from '../entry-kind.ts';
 import { REPOSITORY_SETTINGS } from '../sandbox/view/protected.ts';
 import { identityOf } from '../sandbox/view/scan.ts';
 import { IGNORE_FILES, isAgents } from './away.ts';
-import { HeldFolder, kindOf } from './held-folder.ts';
+import { HeldFolder } from './held-folder.ts';
 import { type ProtectedThing, unsearched } from './listing.ts';
 import type { Spot } from './moving.ts';
 import {

@@ -1,9 +1,9 @@
 /** Commands that outlive their call: servers and watchers. They end with the bridge. */
+import { newDeferred } from '../../machine/deferred.ts';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import type { Launch } from './launch.ts';
 import { LiveOutput } from './live-output.ts';
 import { BoundedOutput } from './output.ts';
-import { QuietPeriod } from './quiet-period.ts';
 import { CANCELLED_BEFORE_START, type CommandOutcome } from './run-command.ts';
 import { type CommandEnd, RunningCommand } from './running-command.ts';
 
@@ -77,4 +77,31 @@ async function stillRunning(command: RunningCommand): Promise<BackgroundOutcome[
   // Without a process id the command could not be started. Its own end says so.
   const { pid, ended } = command;
   return pid === undefined ? await ended : { state: 'running', pid, ended };
+}
+
+/** Waits until a program that prints is quiet. Begins with its construction. */
+class QuietPeriod {
+  /** Resolves after `backgroundQuietMs` without an interruption, or after `backgroundWaitMs` in any case. */
+  readonly reached: Promise<void>;
+  readonly #limit: NodeJS.Timeout;
+  readonly #quiet: NodeJS.Timeout;
+  #isOver = false;
+
+  constructor() {
+    const { promise, resolve } = newDeferred<void>();
+    this.reached = promise;
+    this.#limit = setTimeout(resolve, COMMAND_LIMITS.backgroundWaitMs);
+    this.#quiet = setTimeout(resolve, COMMAND_LIMITS.backgroundQuietMs);
+  }
+
+  interrupt(): void {
+    if (!this.#isOver) this.#quiet.refresh();
+  }
+
+  /** Stops the timers, which would otherwise keep the process alive. */
+  end(): void {
+    this.#isOver = true;
+    clearTimeout(this.#limit);
+    clearTimeout(this.#quiet);
+  }
 }

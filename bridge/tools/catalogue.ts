@@ -36,34 +36,19 @@ export function createCatalogue(...more: readonly BridgeTool[]): ReadonlyMap<str
 const FILE_TOOLS: Readonly<
   Record<Exclude<ToolName<'bridge'>, typeof runTerminalCmd.name>, BridgeTool>
 > = {
-  read_file: bindTool(readFile, doing(readFile, executeReadFile)),
-  list_dir: bindTool(listDir, doing(listDir, withRuleNotes(executeListDir))),
-  glob_file_search: bindTool(
-    globFileSearch,
-    doing(globFileSearch, withRuleNotes(executeGlobFileSearch)),
-  ),
-  grep: bindTool(grep, doing(grep, withRuleNotes(executeGrep))),
-  codebase_search: bindTool(
-    codebaseSearch,
-    doing(codebaseSearch, withRuleNotes(executeCodebaseSearch)),
-  ),
-  str_replace: bindTool(
-    strReplace,
-    editing(strReplace, ({ old_string, new_string, replace_all = false }) => ({
-      kind: 'replace',
-      search: old_string,
-      replacement: new_string,
-      all: replace_all,
-    })),
-  ),
-  edit_file: bindTool(
-    editFile,
-    editing(editFile, ({ code_edit }) => ({ kind: 'merge', text: code_edit })),
-  ),
-  write: bindTool(
-    write,
-    editing(write, ({ contents }) => ({ kind: 'write', text: contents })),
-  ),
+  read_file: doing(readFile, executeReadFile),
+  list_dir: doing(listDir, withRuleNotes(executeListDir)),
+  glob_file_search: doing(globFileSearch, withRuleNotes(executeGlobFileSearch)),
+  grep: doing(grep, withRuleNotes(executeGrep)),
+  codebase_search: doing(codebaseSearch, withRuleNotes(executeCodebaseSearch)),
+  str_replace: editing(strReplace, ({ old_string, new_string, replace_all = false }) => ({
+    kind: 'replace',
+    search: old_string,
+    replacement: new_string,
+    all: replace_all,
+  })),
+  edit_file: editing(editFile, ({ code_edit }) => ({ kind: 'merge', text: code_edit })),
+  write: editing(write, ({ contents }) => ({ kind: 'write', text: contents })),
   delete_file: bindTool(deleteFile, deleting),
-  rename_file: bindTool(renameFile, doing(renameFile, executeRenameFile)),
+  rename_file: doing(renameFile, executeRenameFile),
 };

@@ -8,14 +8,21 @@ import { assertReplaceable, replaceImage } from '../workspace/changes.ts';
 import { type FileImage, readImage, readImageIfAny } from '../workspace/files.ts';
 import type { Place } from '../workspace/workspace.ts';
 import { toProposed } from './edit-proposal.ts';
-import { type ArgumentsOf, type ToolContext, type ToolWork, toWrite } from './executor.ts';
+import {
+  type ArgumentsOf,
+  type BridgeTool,
+  bindTool,
+  type ToolContext,
+  toWrite,
+} from './executor.ts';
 
-/** The work of a tool that edits one file. `toEdit` turns its arguments into an edit. */
+/** A tool that edits one file. `toEdit` turns its arguments into an edit. */
 export function editing<Definition extends ToolDefinition>(
-  { name: tool }: Definition,
+  definition: Definition,
   toEdit: (args: ArgumentsOf<Definition>) => Edit,
-): ToolWork<ArgumentsOf<Definition>> {
-  return {
+): BridgeTool {
+  const { name: tool } = definition;
+  return bindTool(definition, {
     propose: async (args, context) => {
       const edit = toEdit(args);
       const place = toWrite(context.places[0]);
@@ -30,7 +37,7 @@ export function editing<Definition extends ToolDefinition>(
         makeEdit(place, before, bytes, running);
       return toProposed({ tool, place, before, context, carryOut }, edited);
     },
-  };
+  });
 }
 
 /**

@@ -146,17 +146,17 @@ export function bindTool<Definition extends ToolDefinition>(
   };
 }
 
-/** The work of a tool whose proposal is only its name and arguments. */
-export function doing<Args extends Metadata>(
-  { name }: Pick<ToolDefinition, 'name'>,
-  execute: ToolExecutor<Args>,
-): ToolWork<Args> {
-  return {
+/** A tool whose proposal is only its name and arguments. */
+export function doing<Definition extends ToolDefinition>(
+  definition: Definition,
+  execute: ToolExecutor<ArgumentsOf<Definition>>,
+): BridgeTool {
+  return bindTool(definition, {
     propose: async (args) => ({
-      proposal: { kind: 'call', tool: name, arguments: args },
+      proposal: { kind: 'call', tool: definition.name, arguments: args },
       apply: (context) => execute(args, context),
     }),
-  };
+  });
 }
 
 /** Returns the place of a tool that writes. Throws for a place to read. */

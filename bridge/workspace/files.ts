@@ -5,6 +5,7 @@ import { basename, dirname } from 'node:path';
 import { sha256 } from '../../machine/hash.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
+import { type EntryKind, kindOf } from '../entry-kind.ts';
 import { ToolFailure, toFileFailure } from '../failure.ts';
 import { type Anchor, anchorFolder } from './anchor.ts';
 import type { Place } from './workspace.ts';
@@ -34,7 +35,7 @@ export async function readImageIfAny(place: Place, signal: AbortSignal): Promise
 /** An entry of a folder. */
 export interface FolderEntry {
   readonly name: string;
-  readonly kind: 'file' | 'folder' | 'link' | 'other';
+  readonly kind: EntryKind;
 }
 
 /** The entries of a folder, sorted by name. */
@@ -125,14 +126,4 @@ export function assertRegular(stats: Stats, place: Place): void {
       ? 'a symbolic link that leads nowhere: use the path of a real file'
       : 'a pipe, socket or device: only regular files can be used';
   throw new ToolFailure('NOT_A_FILE', `${nameInLine(place.name)} is ${kind}.`);
-}
-
-function kindOf(entry: {
-  isFile(): boolean;
-  isDirectory(): boolean;
-  isSymbolicLink(): boolean;
-}): FolderEntry['kind'] {
-  if (entry.isFile()) return 'file';
-  if (entry.isDirectory()) return 'folder';
-  return entry.isSymbolicLink() ? 'link' : 'other';
 }

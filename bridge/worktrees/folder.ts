@@ -1,10 +1,10 @@
 /** The folder of a worktree's calls, and the person's folders that its commands see there. */
-import { lstat, realpath, stat } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { ToolFailure } from '../failure.ts';
 import type { OtherFolder } from '../sandbox/launch/confinement.ts';
-import type { FolderLink } from '../sandbox/view/links.ts';
+import { type FolderLink, isRealFolder } from '../sandbox/view/links.ts';
 import { anchorFolder } from '../workspace/anchor.ts';
 import type { Place } from '../workspace/workspace.ts';
 import { worktreeFailed } from './git.ts';
@@ -95,10 +95,4 @@ async function linksOf(
     if ((await isRealFolder(link.from)) && (await isRealFolder(link.to))) links.push(link);
   }
   return links;
-}
-
-/** Whether a folder is there, and no link leads to it. */
-async function isRealFolder(path: string): Promise<boolean> {
-  const real = await realpath(path).catch(() => undefined);
-  return real === path && (await stat(path)).isDirectory();
 }

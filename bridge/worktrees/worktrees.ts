@@ -13,13 +13,7 @@ import { ToolFailure } from '../failure.ts';
 import { logTrouble } from '../log.ts';
 import { chooseAccount } from '../sandbox/account.ts';
 import { findProgram } from '../sandbox/programs.ts';
-import {
-  type ArgumentsOf,
-  type BridgeTool,
-  bindTool,
-  doing,
-  type ToolContext,
-} from '../tools/executor.ts';
+import { type ArgumentsOf, type BridgeTool, doing, type ToolContext } from '../tools/executor.ts';
 import { type ClosedTree, closeWorktree } from './closing.ts';
 import { Git, worktreeFailed } from './git.ts';
 import { WORKTREE_LIMITS } from './limits.ts';
@@ -64,18 +58,9 @@ export class Worktrees {
       .catch((error) => logTrouble({ event: 'worktree_left' }, NOT_REMOVED, error));
     this.rooms = new Rooms({ workshop, judgeIn, findOffer });
     this.tools = [
-      bindTool(
-        openTool,
-        doing(openTool, (args, context) => this.#open(args, context)),
-      ),
-      bindTool(
-        closeTool,
-        doing(closeTool, (args, context) => this.#close(args, context)),
-      ),
-      bindTool(
-        removeTool,
-        doing(removeTool, (_, context) => this.#remove(context)),
-      ),
+      doing(openTool, (args, context) => this.#open(args, context)),
+      doing(closeTool, (args, context) => this.#close(args, context)),
+      doing(removeTool, (_, context) => this.#remove(context)),
     ];
   }
 
@@ -122,7 +107,7 @@ export class Worktrees {
       const isSettled = await this.rooms.settled(conversationId, signal);
       const said = commit ? (message ?? `Work on ${facts.branch}`) : undefined;
       const { closed, notes } = await this.#look(facts, said, signal);
-      return toClosed(closed, isSettled ? notes : [STILL_AT_WORK, ...notes]);
+      return toClosed(closed, isSettled ? notes : [STILL_RUNS, ...notes]);
     });
   }
 
@@ -167,7 +152,7 @@ const KEPT =
   'The worktree may hold work that is in no commit, so its folder stays. The person can look at it and remove it ' +
   '(`drawbridge worktrees`).';
 
-const STILL_AT_WORK = 'A call still runs in it: its further changes are missing here.';
+const STILL_RUNS = 'A call still runs in it: its further changes are missing here.';
 
 /** Any other error than the sandbox's and the disk's is returned unchanged. */
 function toWorktreeFailure(error: unknown): unknown {

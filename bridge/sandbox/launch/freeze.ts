@@ -117,7 +117,7 @@ export function descendants(root: number = process.pid): Process[] {
 function readProcesses(): Process[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .flatMap((pid) => present(readProcess(pid)));
+    .flatMap((pid) => readProcess(pid) ?? []);
 }
 
 /** Reads proc_pid_stat(5): state and parent follow the name in parentheses. */
@@ -188,8 +188,4 @@ function signal(pid: number, name: NodeJS.Signals): boolean {
     // The process has gone, or belongs to another user now. Then it cannot be stopped, and the deadline catches that.
     return false;
   }
-}
-
-function present<T>(value: T | undefined): T[] {
-  return value === undefined ? [] : [value];
 }

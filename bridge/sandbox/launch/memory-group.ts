@@ -110,7 +110,7 @@ function findParent(files: CgroupFiles): ParentGroup | undefined {
     const path = isFirst ? pathOf(own, /^\d+:(?:.*,)?memory(?:,.*)?:/) : pathOf(own, /^0::/);
     if (path === undefined || !`${path}/`.startsWith(root === '/' ? '/' : `${root}/`)) continue;
     const start = resolve(place, `.${root === '/' ? path : path.slice(root.length)}`);
-    const folder = isFirst ? present(start, mayMakeIn) : nearest(start, place);
+    const folder = isFirst ? [start].find(mayMakeIn) : nearest(start, place);
     if (folder !== undefined) return { folder, own: start, version: isFirst ? 1 : 2 };
   }
   return undefined;
@@ -167,8 +167,4 @@ function attempt(act: () => void): boolean {
   } catch {
     return false;
   }
-}
-
-function present(folder: string, isGood: (folder: string) => boolean): string | undefined {
-  return isGood(folder) ? folder : undefined;
 }

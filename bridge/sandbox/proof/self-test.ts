@@ -11,7 +11,6 @@ import { runCommand } from '../../terminal/run-command.ts';
 import type { CommandUser } from '../account.ts';
 import type { Confinement, Surroundings } from '../launch/confinement.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
-import { explainStart } from './start-failure.ts';
 
 /**
  * Undefined when every check passed, else one sentence about the check that failed. Removes everything that it made.
@@ -71,6 +70,46 @@ function failureOf(seen: Observations, uid: number): string | undefined {
   if (escaped !== undefined) return `${escaped} was written`;
   if (secret !== undefined) return `${secret} is readable`;
   return unbounded === undefined ? undefined : `${unbounded} is not bounded`;
+}
+
+/**
+ * A sentence on why bubblewrap did not start, by what it printed, and how to fix it. No hint weakens the whole machine to
+ * help one program.
+ */
+export function explainStart(output: string): string {
+  const complaint = complaintIn(output);
+  const hint = HINTS.find(({ pattern }) => pattern.test(complaint))?.hint;
+  return `bubblewrap does not work here (${complaint})${hint === undefined ? '.' : `: ${hint}`}`;
+}
+
+const HINTS: readonly { readonly pattern: RegExp; readonly hint: string }[] = [
+  {
+    pattern: /Unknown option/,
+    hint: 'this version of bubblewrap is too old; install 0.8 or newer.',
+  },
+  {
+    pattern: /RTM_NEWADDR|uid map: Permission denied/,
+    hint:
+      'on Ubuntu 24.04 and later AppArmor forbids it until a profile allows it; add one for /usr/bin/bwrap ' +
+      'with "userns," to /etc/apparmor.d/bwrap and reload AppArmor.',
+  },
+  {
+    pattern: /No permissions to create(?: a)? new namespace|Creating new namespace failed/,
+    hint: 'this system or container forbids user namespaces; allow them for this user or container.',
+  },
+  {
+    pattern: /Can't mount proc/,
+    hint: 'this container masks parts of /proc; start it with an unmasked /proc.',
+  },
+];
+
+const MAX_COMPLAINT_CHARS = 200;
+
+function complaintIn(output: string): string {
+  const lines = output.split('\n').map((line) => line.trim());
+  const own = lines.find((line) => line.startsWith('bwrap: '));
+  const line = own ?? lines.find((text) => text !== '') ?? 'it printed nothing';
+  return line.replace(/^bwrap: /, '').slice(0, MAX_COMPLAINT_CHARS);
 }
 
 /** The files that the test lays out for the attempt. All names are new, so removing them removes nothing else. */

@@ -79,7 +79,8 @@ export class Links {
   }
 }
 
-async function isRealFolder(path: string): Promise<boolean> {
+/** Whether a folder is there, and no link leads to it. */
+export async function isRealFolder(path: string): Promise<boolean> {
   const real = await realpath(path).catch(() => undefined);
   return real === path && (await stat(path)).isDirectory();
 }

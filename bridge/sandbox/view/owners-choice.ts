@@ -6,8 +6,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import * as z from 'zod';
 import { configFolder } from '../../../machine/config-folder.ts';
 import { sha256 } from '../../../machine/hash.ts';
-import { readPlainFile } from '../../../machine/private-files.ts';
-import { isSystemError } from '../../../machine/system-error.ts';
+import { readIfThere } from '../../../machine/private-files.ts';
 import { DrawbridgeError, invalidRequest } from '../../../shared/errors.ts';
 import { parseJson } from '../../../shared/text/json.ts';
 
@@ -22,10 +21,7 @@ const SandboxFile = z.strictObject({
  */
 export async function readReadable(stateDir: string): Promise<readonly string[]> {
   const path = join(stateDir, 'sandbox.json');
-  const text = await readPlainFile(path).catch((error: unknown) => {
-    if (isSystemError(error, 'ENOENT')) return undefined;
-    throw error;
-  });
+  const text = await readIfThere(path);
   if (text === undefined) return [];
   const { readable } = parse(text, path);
   return readable.map((name) => (name.startsWith('~/') ? join(homedir(), name.slice(2)) : name));

@@ -3,8 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findBubblewrap } from '../../../../bridge/sandbox/launch/bubblewrap.ts';
 import { bubblewrapConfinement } from '../../../../bridge/sandbox/launch/bubblewrap-confinement.ts';
 import { type Confinement, unconfined } from '../../../../bridge/sandbox/launch/confinement.ts';
-import { selfTest } from '../../../../bridge/sandbox/proof/self-test.ts';
-import { explainStart } from '../../../../bridge/sandbox/proof/start-failure.ts';
+import { explainStart, selfTest } from '../../../../bridge/sandbox/proof/self-test.ts';
 import {
   NO_BUBBLEWRAP,
   OWNER,
