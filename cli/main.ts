@@ -19,6 +19,7 @@ import { registerApprovals } from './chat/approvals-command.ts';
 import { registerChat } from './chat/command.ts';
 import { registerPlan } from './chat/plan-command.ts';
 import { registerCompletion } from './completion/completion.ts';
+import { Interrupted } from './config/choose-model.ts';
 import { registerConfig } from './config/config.ts';
 import { registerConversations } from './conversations/conversations.ts';
 import { registerExport } from './conversations/export.ts';
@@ -163,6 +164,7 @@ function refuseUnknownCommand(group: Command): void {
 }
 
 function reportFailure(error: unknown): number {
+  if (error instanceof Interrupted) return EXIT.interrupted;
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.success : EXIT.usage;
   if (error instanceof UsageError || (error instanceof LocalError && error.kind === 'refused')) {
     complain(error.message);

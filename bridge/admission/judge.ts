@@ -151,5 +151,5 @@ const DISTRUSTED =
 /** The model reads this too, so it leaves out the path and content of our state. The log has them. */
 const UNREADABLE_RULES =
   'a file of rules is broken, the owner’s policy.json or .drawbridge/policy.json of the workspace, so nothing ' +
-  'runs until the person repairs it: `drawbridge check` in a terminal says what is wrong, and `drawbridge check --mend` ' +
+  'runs until the person repairs it: `drawbridge check` in a terminal says what is wrong, and `drawbridge check --repair` ' +
   'puts a broken .drawbridge of the workspace into quarantine.';

@@ -41,7 +41,7 @@ function parseRaw(file: string, text: string): z.infer<typeof RawList> {
   try {
     return RawList.parse(parseJson(text));
   } catch {
-    const problem = `${file} is no JSON object with "mcpServers": mend it by hand.`;
+    const problem = `${file} is no JSON object with "mcpServers": repair it by hand.`;
     throw new LocalError('refused', problem);
   }
 }

@@ -33,7 +33,7 @@ export async function findObstacles(
     mayMove
       ? new QuarantineRecord(quarantineFolder(stateDir), {
           workspace,
-          command: 'drawbridge check --mend',
+          command: 'drawbridge check --repair',
         })
       : undefined,
   );

@@ -4,8 +4,8 @@ import { type Client, createClient } from '../../client/index.ts';
 import { addEntries, Day, type UsageEntry } from '../../shared/api/usage.ts';
 import { MODEL_LIMITS } from '../../shared/limits.ts';
 import { printableLine } from '../../shared/text/plain-sight.ts';
+import { entriesOf } from '../target/pages.ts';
 import { addTargetOptions, findTarget, type TargetOptions } from '../target/target.ts';
-import { EXIT_HELP } from '../terminal/exit-codes.ts';
 import { jsonLine, openTerminal, type Terminal } from '../terminal/terminal.ts';
 
 /** The options as commander parses them. */
@@ -15,7 +15,6 @@ interface UsageOptions extends TargetOptions {
   readonly json: boolean;
 }
 
-/** Adds the command. */
 export function registerUsage(program: Command): void {
   const command = program
     .command('usage')
@@ -26,8 +25,7 @@ export function registerUsage(program: Command): void {
       parseDay,
     )
     .option('--to <day>', 'the last day (default: today)', parseDay)
-    .option('--json', 'print each entry as a line of JSON', false)
-    .addHelpText('after', EXIT_HELP);
+    .option('--json', 'print each entry as a line of JSON', false);
   addTargetOptions(command).action(async (options: UsageOptions) => {
     const client = createClient(await findTarget(options));
     const terminal = openTerminal(process, process.env, { machine: options.json });
@@ -41,13 +39,17 @@ function parseDay(text: string): string {
 }
 
 /** A person gets a table with a last line for all; a program gets one line for each entry, with tabs or as JSON. */
-async function showUsage(client: Client, terminal: Terminal, options: UsageOptions): Promise<void> {
+async function showUsage(
+  client: Client,
+  terminal: Terminal,
+  { from, to, json }: UsageOptions,
+): Promise<void> {
   const entries: UsageEntry[] = [];
-  for await (const entry of usage(client, options)) {
-    if (options.json) terminal.writeOut(jsonLine(entry));
+  for await (const entry of entriesOf((cursor) => client.listUsage({ from, to, cursor }))) {
+    if (json) terminal.writeOut(jsonLine(entry));
     else entries.push(entry);
   }
-  if (options.json) return;
+  if (json) return;
   const { columns, paint } = terminal;
   if (columns === undefined) {
     for (const entry of entries) terminal.writeOut(`${cellsOf(entry).join('\t')}\n`);
@@ -64,20 +66,6 @@ async function showUsage(client: Client, terminal: Terminal, options: UsageOptio
     terminal.writeOut(`${index === 0 ? paint('dim', line.trimEnd()) : line.trimEnd()}\n`);
   }
   if (all.unreportedRequests > 0) terminal.write(`${missing(all.unreportedRequests)}\n`);
-}
-
-/** Page by page. */
-async function* usage(
-  client: Client,
-  { from, to }: UsageOptions,
-): AsyncGenerator<UsageEntry, void, undefined> {
-  let cursor: string | undefined;
-  for (;;) {
-    const { items, nextCursor } = await client.listUsage({ from, to, cursor });
-    yield* items;
-    if (nextCursor === null) return;
-    cursor = nextCursor;
-  }
 }
 
 const HEADER = ['DAY', 'MODEL', 'RESPONSES', 'INPUT', 'CACHED', 'OUTPUT', 'COST'];

@@ -2,17 +2,18 @@
 import { type Command, Option } from 'commander';
 import { type AgentInput, type Client, createClient } from '../../client/index.ts';
 import { AgentStatus } from '../../shared/api/agents.ts';
-import { REQUEST_LIMITS } from '../../shared/limits.ts';
+import { BUDGET_LIMITS, REQUEST_LIMITS } from '../../shared/limits.ts';
 import { openChat } from '../chat/command.ts';
 import { readMessage } from '../chat/message.ts';
 import { EXIT_CODES } from '../chat/run-chat.ts';
 import { joinTurn } from '../chat/turn.ts';
 import { bridgeForNew } from '../target/own-bridge.ts';
+import { entriesOf } from '../target/pages.ts';
 import { addTargetOptions, findTarget, type TargetOptions } from '../target/target.ts';
 import { parseConversationId } from '../target/typed-ids.ts';
-import { CHAT_EXIT_HELP, EXIT_HELP } from '../terminal/exit-codes.ts';
 import { jsonLine, openTerminal } from '../terminal/terminal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
+import { wholeNumber } from '../terminal/whole-number.ts';
 import { agentLine, agentText } from './shown.ts';
 
 /** The options of every command as commander parses them. */
@@ -26,27 +27,33 @@ interface CreateOptions
   readonly bridge?: string;
   readonly inPlace?: boolean;
   readonly webhook?: string;
+  readonly maxTurns?: number;
 }
 
 export function registerAgents(program: Command): void {
   const group = program
     .command('agents')
-    .description('Agents that work in the background, in a branch of their own')
-    .addHelpText('after', EXIT_HELP);
+    .description('Agents that work in the background, in a branch of their own');
   registerCreate(group);
   registerList(group);
   const show = group.command('show <id>').description('Show an agent, and what it has changed');
   addOptions(show).action(async (id: string, options: Options) => {
-    const agent = await clientOf(options).then((client) => client.getAgent(idOf(id)));
+    const agent = await clientOf(options).then((client) =>
+      client.getAgent(parseConversationId(id)),
+    );
     print(options, agent, agentText(agent));
   });
   const follow = group
     .command('follow <id>')
-    .description('Show what an agent does, and answer its questions')
-    .addHelpText('after', CHAT_EXIT_HELP);
+    .description('Show what an agent does, and answer its questions');
   addOptions(follow).action(async (id: string, options: Options) => {
     const terminal = openTerminal(process, process.env, { machine: options.json });
-    const opened = { ...options, mode: 'agent', reasoning: false, conversation: idOf(id) };
+    const opened = {
+      ...options,
+      mode: 'agent',
+      reasoning: false,
+      conversation: parseConversationId(id),
+    };
     const chat = await openChat(opened, terminal);
     const { responseId } = await chat.client.getAgent(id);
     process.exitCode = EXIT_CODES[await joinTurn(chat, responseId)];
@@ -57,14 +64,14 @@ export function registerAgents(program: Command): void {
   addOptions(followUp).action(async (id: string, words: string[], options: Options) => {
     const prompt = await promptOf(words, options);
     const client = await clientOf(options);
-    const agent = await client.followUpAgent(idOf(id), { prompt });
+    const agent = await client.followUpAgent(parseConversationId(id), { prompt });
     print(options, agent, agentLine(agent));
   });
   for (const change of ['stop', 'archive', 'unarchive'] as const) {
     const command = group.command(`${change} <id>`).description(CHANGES[change]);
     addOptions(command).action(async (id: string, options: Options) => {
       const client = await clientOf(options);
-      const agent = await client.changeAgent(idOf(id), change);
+      const agent = await client.changeAgent(parseConversationId(id), change);
       print(options, agent, agentLine(agent));
     });
   }
@@ -89,16 +96,23 @@ function registerCreate(group: Command): void {
         ...['branch', 'base', 'commit'],
       ]),
     )
+    .option(
+      '--max-turns <n>',
+      'how many requests to the model each answer may take',
+      wholeNumber(1, BUDGET_LIMITS.maxTurns),
+    )
     .option('--branch <name>', 'the branch to make')
     .option('--base <revision>', 'where the branch begins (default: HEAD)')
     .option('--commit', 'end with a commit')
-    .option('--webhook <url>', 'tell this URL of each change of its status');
+    .option('--webhook <url>', 'call this URL at each change of its status');
   addOptions(create).action(async (words: string[], options: CreateOptions) => {
-    const { title, model, mode, branch, base, commit, bridge, inPlace, webhook } = options;
+    const { title, model, mode, branch, base, commit, bridge, inPlace, webhook, maxTurns } =
+      options;
     const target = await findTarget(options);
     const client = createClient(target);
     const bridgeId = bridge ?? (await bridgeForNew(client, target));
-    const wanted = { title, model, mode, branch, base, commit, bridgeId };
+    const budget = maxTurns === undefined ? undefined : { maxTurns };
+    const wanted = { title, model, mode, branch, base, commit, bridgeId, budget };
     const set = Object.entries(wanted).filter(([, value]) => value !== undefined);
     const request: AgentInput = {
       ...(Object.fromEntries(set) as Partial<AgentInput>),
@@ -121,11 +135,10 @@ function registerList(group: Command): void {
     const { status } = options;
     const limit = REQUEST_LIMITS.maxPageSize;
     let isAny = false;
-    for (let cursor: string | undefined | null; cursor !== null; ) {
-      const page = await client.listAgents({ limit, status, ...(cursor && { cursor }) });
-      for (const agent of page.items) print(options, agent, agentLine(agent));
-      isAny ||= page.items.length > 0;
-      cursor = page.nextCursor;
+    const agents = entriesOf((cursor) => client.listAgents({ limit, status, cursor }));
+    for await (const agent of agents) {
+      print(options, agent, agentLine(agent));
+      isAny = true;
     }
     const { write } = openTerminal(process, process.env, { machine: options.json });
     if (!isAny) write(status ? `No agent is ${status}.\n` : 'There is no agent.\n');
@@ -139,10 +152,6 @@ function addOptions(command: Command): Command {
 
 async function clientOf(options: Options): Promise<Client> {
   return createClient(await findTarget(options));
-}
-
-function idOf(text: string): string {
-  return parseConversationId(text);
 }
 
 async function promptOf(words: readonly string[], { json }: Options): Promise<string> {

@@ -14,7 +14,6 @@ import {
   type TargetOptions,
   targetWordsOf,
 } from '../target/target.ts';
-import { EXIT_HELP } from '../terminal/exit-codes.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import { jsonLine, openTerminal, type Terminal } from '../terminal/terminal.ts';
 import { type ApprovalDesk, askApproval } from './approvals.ts';
@@ -29,8 +28,7 @@ export function registerApprovals(program: Command): void {
   const command = program
     .command('approvals')
     .description('Show calls and questions that wait for your answer; in a terminal, answer them')
-    .option('--json', 'print each as a line of JSON; ask nothing', false)
-    .addHelpText('after', EXIT_HELP);
+    .option('--json', 'print each as a line of JSON; ask nothing', false);
   addTargetOptions(command).action(async (options: ApprovalsOptions) => {
     const { url, token, device, own } = await findTarget(options);
     const terminal = openTerminal(process, process.env, { machine: options.json });

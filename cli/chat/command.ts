@@ -14,7 +14,6 @@ import {
   targetWordsOf,
 } from '../target/target.ts';
 import { parseConversationId } from '../target/typed-ids.ts';
-import { CHAT_EXIT_HELP } from '../terminal/exit-codes.ts';
 import { openTerminal, type Terminal } from '../terminal/terminal.ts';
 import { wholeNumber } from '../terminal/whole-number.ts';
 import type { Chat } from './chat.ts';
@@ -76,7 +75,7 @@ export function registerChat(program: Command): void {
     .option('--reasoning', "show the model's reasoning, if the model sends it", false)
     .option('--json', 'print each event to stdout as a line of JSON; ask no questions', false);
   addTargetOptions(command)
-    .addHelpText('after', `${PIPES_HELP}${CHAT_EXIT_HELP}`)
+    .addHelpText('after', PIPES_HELP)
     .action(async (words: string[], options: ChatOptions) => {
       const terminal = openTerminal(process, process.env, { machine: options.json });
       process.exitCode = await runChat(await openChat(options, terminal), words);
@@ -104,8 +103,7 @@ function policyOf({ questions, answerWithin }: ChatOptions): Chat['questions'] {
 const PIPES_HELP = `
 If stdout is not a terminal, it gets only the answer, and stderr gets the rest.
 With a prompt, chat waits up to 3 seconds for text on stdin; add "-" to the
-prompt to wait for it without a limit.
-`;
+prompt to wait for it without a limit.`;
 
 function collect(file: string, files: readonly string[] = []): string[] {
   return [...files, file];

@@ -4,7 +4,6 @@ import type { Client } from '../../client/index.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { isPlan } from '../../shared/wire/fold.ts';
 import { addTargetOptions, type TargetOptions } from '../target/target.ts';
-import { CHAT_EXIT_HELP } from '../terminal/exit-codes.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import { openTerminal } from '../terminal/terminal.ts';
 import type { Chat } from './chat.ts';
@@ -42,8 +41,7 @@ export function registerPlan(program: Command): void {
     .option('--conversation <id>', 'the conversation (default: the most recently answered one)')
     .option('--file <path>', 'the plan in this file of the workspace, in a new conversation')
     .option('--reasoning', "show the model's reasoning, if the model sends it", false)
-    .option('--json', 'print each event to stdout as a line of JSON; ask no questions', false)
-    .addHelpText('after', CHAT_EXIT_HELP);
+    .option('--json', 'print each event to stdout as a line of JSON; ask no questions', false);
   addTargetOptions(execute).action(async (options: ExecuteOptions) => {
     const { mode, file } = options;
     if (file !== undefined) {
@@ -64,8 +62,7 @@ function registerSave(group: Command): void {
     .description('Save the plan in .cursor/plans of the workspace')
     .option('--name <name>', "the file's name, without .plan.md (default: made of the title)")
     .option('--conversation <id>', 'the conversation (default: the most recently answered one)')
-    .option('--json', 'print each event to stdout as a line of JSON; ask no questions', false)
-    .addHelpText('after', CHAT_EXIT_HELP);
+    .option('--json', 'print each event to stdout as a line of JSON; ask no questions', false);
   addTargetOptions(save).action(async (options: SaveOptions) => {
     const { chat, plan } = await openPlan(options, 'agent');
     process.exitCode = EXIT_CODES[await savePlan(chat, plan, options.name)];

@@ -1,6 +1,5 @@
 /** `drawbridge completion`: prints a script with which a shell completes the command's words. */
 import { Argument, type Command } from 'commander';
-import { EXIT_HELP } from '../terminal/exit-codes.ts';
 import { bashScript } from './bash.ts';
 import { fishScript } from './fish.ts';
 import { type CommandWords, wordsOf } from './tree.ts';
@@ -17,7 +16,7 @@ export function registerCompletion(program: Command): void {
     .command('completion')
     .description('Print the script with which your shell completes words of drawbridge')
     .addArgument(new Argument('<shell>', 'your shell').choices(Object.keys(SCRIPTS)))
-    .addHelpText('after', `${HOW}${EXIT_HELP}`)
+    .addHelpText('after', HOW)
     .action((shell: string) => {
       process.stdout.write(SCRIPTS[shell]?.(wordsOf(program)) ?? '');
     });
@@ -27,5 +26,4 @@ const HOW = `
 Write one of these lines into the file that your shell reads at its start:
   ~/.bashrc                   eval "$(drawbridge completion bash)"
   ~/.zshrc (below compinit)   eval "$(drawbridge completion zsh)"
-  ~/.config/fish/config.fish  drawbridge completion fish | source
-`;
+  ~/.config/fish/config.fish  drawbridge completion fish | source`;

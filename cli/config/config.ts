@@ -13,18 +13,16 @@ import { isClaimed } from '../../local/state/running.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { abortOnInterrupt } from '../terminal/ending.ts';
-import { EXIT, EXIT_HELP } from '../terminal/exit-codes.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import { openTerminal } from '../terminal/terminal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
-import { chooseModel, Interrupted } from './choose-model.ts';
+import { chooseModel } from './choose-model.ts';
 import { editConfig } from './edit-command.ts';
 
 export function registerConfig(program: Command): void {
   const group = program
     .command('config')
     .description('Show and change your settings: models, keys, default mode, server')
-    .addHelpText('after', EXIT_HELP)
     .hook('postAction', async (_, command) => {
       if (CHANGING.has(command.name()) && process.exitCode === undefined) await tellOfServer();
     });
@@ -143,12 +141,7 @@ async function chooseAgain(): Promise<void> {
     const set = ownCommand('config', 'set', 'model', 'NAME');
     throw new UsageError(`There is no terminal to ask at: use \`${set}\`.`);
   }
-  try {
-    await chooseModel(terminal, process.env, abortOnInterrupt());
-  } catch (error) {
-    if (!(error instanceof Interrupted)) throw error;
-    process.exitCode = EXIT.interrupted;
-  }
+  await chooseModel(terminal, process.env, abortOnInterrupt());
 }
 
 function requirePath(): string {

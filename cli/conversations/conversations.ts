@@ -3,14 +3,13 @@ import { type Command, Option } from 'commander';
 import { type Client, createClient } from '../../client/index.ts';
 import type { ConversationInfo } from '../../shared/api/conversations.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
+import { entriesOf } from '../target/pages.ts';
 import { addTargetOptions, findTarget, type TargetOptions } from '../target/target.ts';
-import { EXIT_HELP } from '../terminal/exit-codes.ts';
 import { jsonLine, openTerminal, type Terminal } from '../terminal/terminal.ts';
 import { wholeNumber } from '../terminal/whole-number.ts';
 import { registerChanges, registerDelete } from './changes.ts';
 import { conversationLine, headerLine } from './table.ts';
 
-/** The options as commander parses them. */
 interface ListOptions extends TargetOptions {
   readonly search?: string;
   readonly archived: boolean;
@@ -26,7 +25,7 @@ export function registerConversations(program: Command): void {
     .description('List the conversations of your account, or change one')
     .addHelpText(
       'after',
-      `\nWithout a command, it lists the conversations; "list --help" shows the options.\n${EXIT_HELP}`,
+      `\nWithout a command, it lists the conversations; "list --help" shows the options.`,
     );
   const list = group
     .command('list', { isDefault: true })
@@ -70,15 +69,13 @@ async function* conversations(
   client: Client,
   { search, archived, all, limit }: ListOptions,
 ): AsyncGenerator<ConversationInfo, void, undefined> {
-  const { maxPageSize } = REQUEST_LIMITS;
   let left = all ? Number.POSITIVE_INFINITY : limit;
-  let cursor: string | undefined;
-  while (left > 0) {
-    const query = { search, archived, limit: Math.min(left, maxPageSize), cursor };
-    const { items, nextCursor } = await client.listConversations(query);
-    yield* items.slice(0, left);
-    left -= items.length;
-    if (nextCursor === null) return;
-    cursor = nextCursor;
+  const readPage = (cursor: string | undefined) => {
+    const limit = Math.min(left, REQUEST_LIMITS.maxPageSize);
+    return client.listConversations({ search, archived, limit, cursor });
+  };
+  for await (const info of entriesOf(readPage)) {
+    yield info;
+    if (--left === 0) return;
   }
 }

@@ -7,7 +7,6 @@ import { indentedJson } from '../../shared/text/json.ts';
 import { escapeControls, printable } from '../../shared/text/plain-sight.ts';
 import { addTargetOptions, findTarget, type TargetOptions } from '../target/target.ts';
 import { parseConversationId } from '../target/typed-ids.ts';
-import { EXIT_HELP } from '../terminal/exit-codes.ts';
 
 interface ExportOptions extends TargetOptions {
   readonly format: 'markdown' | 'json';
@@ -24,14 +23,12 @@ export function registerExport(program: Command): void {
         .default('markdown'),
     )
     .option('-o, --output <file>', 'write to this file, and replace it if it exists');
-  addTargetOptions(command)
-    .addHelpText('after', EXIT_HELP)
-    .action(async (id: string, options: ExportOptions) => {
-      const conversationId = parseConversationId(id);
-      const client = createClient(await findTarget(options));
-      const text = await readExport(client, conversationId, options.format);
-      await writeExport(text, options);
-    });
+  addTargetOptions(command).action(async (id: string, options: ExportOptions) => {
+    const conversationId = parseConversationId(id);
+    const client = createClient(await findTarget(options));
+    const text = await readExport(client, conversationId, options.format);
+    await writeExport(text, options);
+  });
 }
 
 async function readExport(client: Client, id: string, format: ExportOptions['format']) {

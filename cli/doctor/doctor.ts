@@ -9,7 +9,7 @@ import { CLI_LIMITS } from '../limits.ts';
 import { findLocation } from '../target/location-options.ts';
 import { addTargetOptions, findTarget, type TargetOptions } from '../target/target.ts';
 import { abortOnInterrupt } from '../terminal/ending.ts';
-import { EXIT, EXIT_HELP } from '../terminal/exit-codes.ts';
+import { EXIT } from '../terminal/exit-codes.ts';
 import { describeFailure } from '../terminal/failure-text.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import type { Paint } from '../terminal/paint.ts';
@@ -32,8 +32,7 @@ export function registerDoctor(program: Command, programs: Programs): void {
   const command = program
     .command('doctor')
     .description('Check everything that Drawbridge needs on this machine, and say what to do')
-    .option('--json', 'print each finding as a line of JSON', false)
-    .addHelpText('after', EXIT_HELP);
+    .option('--json', 'print each finding as a line of JSON', false);
   addTargetOptions(command).action((options: DoctorOptions) => doctor(options, programs));
 }
 

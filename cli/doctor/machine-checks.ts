@@ -129,7 +129,7 @@ export async function checkWorkspace(location: StateLocation): Promise<Finding[]
   const { readRules } = await import('../../bridge/admission/rules.ts');
   const examined = { workspace: place.workspaceDir, stateDir: place.projectDir, readRules };
   const obstacles = await findObstacles(examined, { mayMove: false });
-  const advice = `\`${ownCommand('check', '--mend')}\` puts away what it can.`;
+  const advice = `\`${ownCommand('check', '--repair')}\` puts away what it can.`;
   const findings = obstacles.map(({ sentence }) => bad('workspace', sentence, advice));
   if (obstacles.length === 0) findings.push(good('workspace', place.workspaceDir));
   // A running bridge confines commands there already, and two sandboxes cannot share a folder.

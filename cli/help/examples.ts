@@ -1,13 +1,18 @@
 /** Examples of every command, for its help. A test takes each one apart as commander would. */
+import type { Command } from 'commander';
 
-/** Command lines without the program's name, by the command's words. */
-export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+/** Command lines without the program's name. A command without own examples is shown with what it requires. */
+export function examplesOf(path: string, { registeredArguments }: Command): readonly string[] {
+  const required = registeredArguments.filter((argument) => argument.required);
+  const words = required.map((argument) => argument.name().toUpperCase());
+  return EXAMPLES[path] ?? [[path, ...words].join(' ')];
+}
+
+/** By the command's words. */
+const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   up: ['up', 'up --port 0 --workspace ~/project', 'up --no-bridge --json'],
   open: ['open', 'open --continue'],
-  start: ['start'],
   status: ['status', 'status --json'],
-  stop: ['stop'],
-  disconnect: ['disconnect'],
   logs: ['logs', 'logs --follow --lines 100', 'logs --trace 4bf92f3577b34da6a3ce929d0e0e4736'],
   backup: ['backup ~/drawbridge-backup.tar.gz'],
   restore: [
@@ -22,22 +27,10 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'chat --json "hello"',
   ],
   'plan execute': ['plan execute', 'plan execute --file .cursor/plans/move.plan.md'],
-  'plan save': ['plan save'],
-  approvals: ['approvals'],
-  'agents create': ['agents create --commit "mend the failing tests"'],
-  'agents list': ['agents list'],
-  'agents show': ['agents show ID'],
-  'agents follow': ['agents follow ID'],
+  'agents create': ['agents create --commit "fix the failing tests"'],
   'agents followup': ['agents followup ID "and the linter, too"'],
-  'agents stop': ['agents stop ID'],
-  'agents archive': ['agents archive ID'],
-  'agents unarchive': ['agents unarchive ID'],
   'conversations list': ['conversations list --search config'],
   'conversations rename': ['conversations rename ID "A better title"'],
-  'conversations archive': ['conversations archive ID'],
-  'conversations unarchive': ['conversations unarchive ID'],
-  'conversations fork': ['conversations fork ID RESPONSE-ID'],
-  'conversations delete': ['conversations delete ID'],
   export: ['export ID > conversation.md'],
   usage: ['usage', 'usage --from 2026-11-01'],
   'config get': ['config get', 'config get --origin', 'config get server.port'],
@@ -49,43 +42,18 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'config set models.0.contextWindow 65536',
   ],
   'config unset': ['config unset server.port'],
-  'config edit': ['config edit'],
-  'config model': ['config model'],
-  'config path': ['config path'],
   connect: ['connect https://agent.example.com --token-file token.txt'],
   token: ['token', 'token --for ana --secret-file secret.txt'],
-  'devices list': ['devices list'],
-  'devices show': ['devices show'],
-  'devices enrol': ['devices enrol KEY'],
-  'devices revoke': ['devices revoke DEVICE'],
-  'mcp list': ['mcp list'],
   'mcp add': [
     'mcp add memory -- npx -y @modelcontextprotocol/server-memory',
     'mcp add tickets --url https://tickets.example/mcp',
   ],
-  'mcp remove': ['mcp remove memory'],
-  'mcp login': ['mcp login tickets'],
   'mcp test': ['mcp test', 'mcp test memory'],
-  'ide status': ['ide status'],
-  'ide confirm': ['ide confirm'],
   'ide install': ['ide install', 'ide install cursor --companion qwen'],
-  'companion status': ['companion status'],
-  'companion on': ['companion on'],
-  'companion off': ['companion off'],
-  'companion env': ['companion env'],
-  'quarantine list': ['quarantine list'],
-  'quarantine show': ['quarantine show ID'],
-  'quarantine restore': ['quarantine restore ID'],
-  'quarantine discard': ['quarantine discard ID'],
-  'worktrees list': ['worktrees list'],
-  'worktrees remove': ['worktrees remove ID'],
   doctor: ['doctor', 'doctor --url https://agent.example.com --token TOKEN', 'doctor --json'],
-  'service install': ['service install'],
-  'service status': ['service status'],
   'service logs': ['service logs --follow'],
-  'service uninstall': ['service uninstall'],
   uninstall: ['uninstall', 'uninstall --purge'],
-  check: ['check', 'check --mend'],
+  check: ['check', 'check --repair'],
   completion: ['completion bash'],
   help: ['help', 'help chat', 'help config set', 'help files'],
 };

@@ -1,9 +1,8 @@
 /** `drawbridge help`: the help of a command, or a page about something else. */
-import { EventEmitter } from 'node:events';
 import type { Command } from 'commander';
-import { EXIT_HELP } from '../terminal/exit-codes.ts';
+import { CHAT_EXIT_HELP, EXIT_HELP } from '../terminal/exit-codes.ts';
 import { nameAdvice } from '../terminal/usage-error.ts';
-import { EXAMPLES } from './examples.ts';
+import { examplesOf } from './examples.ts';
 import { TOPICS } from './topics.ts';
 
 /** Registers the command, and completes the help of all others. Called when all others are registered. */
@@ -29,19 +28,24 @@ function topicLines(): string {
     .join('');
 }
 
-/** Exit codes, unless the command tells its own, then examples. */
+/** The commands that show an answer as it comes: their exit codes say how it ended. */
+const FOLLOWING: ReadonlySet<string> = new Set([
+  ...['chat', 'plan execute', 'plan save', 'agents follow'],
+]);
+
+/** Adds exit codes and examples below the command's own texts. */
 function completeHelp(command: Command, above: readonly string[]): void {
   const path = [...above, command.name()];
-  const examples = EXAMPLES[path.join(' ')] ?? [];
-  const lines = examples.map((line) => `  drawbridge ${line}\n`).join('');
-  // Its types leave out that a command is an emitter. A command with texts of its own has its exit codes in them.
-  const hasOwn = command instanceof EventEmitter && command.listenerCount('afterHelp') > 0;
-  if (!hasOwn) command.addHelpText('after', EXIT_HELP);
-  if (lines !== '') command.addHelpText('after', `\nExamples:\n${lines}`);
-  command.addHelpText(
-    'after',
-    `${lines === '' ? '\n' : ''}See also: drawbridge help files, drawbridge help environment`,
-  );
+  const name = path.join(' ');
+  const own = command.commands.length > 0 ? [] : examplesOf(name, command);
+  const lines = own.map((line) => `  drawbridge ${line}\n`).join('');
+  const examples = lines === '' ? '\n' : `\nExamples:\n${lines}\n`;
+  command
+    .addHelpText('after', FOLLOWING.has(name) ? CHAT_EXIT_HELP : EXIT_HELP)
+    .addHelpText(
+      'after',
+      `${examples}See also: drawbridge help files, drawbridge help environment`,
+    );
   for (const sub of command.commands) completeHelp(sub, path);
 }
 

@@ -12,7 +12,7 @@ import { LocalError } from '../../machine/local-error.ts';
 import type { TellNotice } from '../../machine/log-line.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { openBridgeLog } from '../setup/connect/bridge-log.ts';
-import type { RunBridge } from '../setup/connect/connect.ts';
+import { type RunBridge, runOwnBridge } from '../setup/connect/connect.ts';
 import { describeFailure } from '../terminal/failure-text.ts';
 
 /** `runBridge` is a parameter because tests pass their own bridge. */
@@ -107,9 +107,4 @@ async function runHosted(
 /** A server that is gone needs no news. */
 function tell(news: HostNews): void {
   if (process.connected) process.send?.(news);
-}
-
-async function runOwnBridge(config: BridgeConfig, signal: AbortSignal): Promise<void> {
-  const { runBridge } = await import('../../bridge/run.ts');
-  await runBridge(config, signal);
 }

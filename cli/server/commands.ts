@@ -15,7 +15,7 @@ import {
   findServerDir,
   type LocationOptions,
 } from '../target/location-options.ts';
-import { EXIT, EXIT_HELP } from '../terminal/exit-codes.ts';
+import { EXIT } from '../terminal/exit-codes.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import { jsonLine, openTerminal } from '../terminal/terminal.ts';
 import { registerLogs } from './logs.ts';
@@ -31,17 +31,15 @@ export function registerServerCommands(program: Command): void {
     .command('status')
     .description('Show the server, the folders connected to it, and what happened lately')
     .option('--json', 'print it as one line of JSON', false);
-  addLocationOptions(status)
-    .addHelpText('after', EXIT_HELP)
-    .action((options: StatusOptions) => showStatus(options));
+  addLocationOptions(status).action((options: StatusOptions) => showStatus(options));
   const stop = program
     .command('stop')
     .description('End the server; answers at work go on when it starts again');
-  addLocationOptions(stop).addHelpText('after', EXIT_HELP).action(stopHere);
+  addLocationOptions(stop).action(stopHere);
   const disconnect = program
     .command('disconnect')
     .description('Take this folder off the server; its conversations stay');
-  addLocationOptions(disconnect).addHelpText('after', EXIT_HELP).action(disconnectHere);
+  addLocationOptions(disconnect).action(disconnectHere);
   registerLogs(program, findServerDir);
 }
 

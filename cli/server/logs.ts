@@ -19,7 +19,6 @@ import {
   type LocationOptions,
 } from '../target/location-options.ts';
 import { abortOnInterrupt } from '../terminal/ending.ts';
-import { EXIT_HELP } from '../terminal/exit-codes.ts';
 import { openTerminal } from '../terminal/terminal.ts';
 import { wholeNumber } from '../terminal/whole-number.ts';
 
@@ -46,7 +45,6 @@ export function registerLogs(
     .addArgument(new Argument('[name]', 'one of them (default: all)').choices(NAMES));
   addLocationOptions(addShownOptions(command))
     .option('--trace <id>', 'show only the lines with this trace id', parseTrace)
-    .addHelpText('after', EXIT_HELP)
     .action(async (name: Name | undefined, options: LogsOptions) => {
       const logsDir = join(await findServerDir(options), 'logs');
       const logs = await findLogs(logsDir, name ? [name] : NAMES, options);

@@ -4,14 +4,12 @@ import type { Programs } from '../../local/server/worker.ts';
 import { inOneLine, nameInLine } from '../../shared/text/plain-sight.ts';
 import { openChat } from '../chat/command.ts';
 import { runChat } from '../chat/run-chat.ts';
-import { Interrupted } from '../config/choose-model.ts';
 import { MOVE_HELP } from '../setup/connect/connect.ts';
 import {
   addLocationOptions,
   findLocation,
   type LocationOptions,
 } from '../target/location-options.ts';
-import { EXIT, EXIT_HELP } from '../terminal/exit-codes.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import { openTerminal, type Terminal } from '../terminal/terminal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
@@ -30,30 +28,18 @@ export function registerOpen(program: Command, programs: Programs): void {
     .command('open', { isDefault: true })
     .description('Connect this folder to the server in the background, and chat (the default)')
     .option('--continue', 'continue the last conversation of this folder');
-  addServerOptions(open).action((options: OpenOptions) => unlessLeft(openHere(options, programs)));
+  addServerOptions(open).action((options: OpenOptions) => openHere(options, programs));
   const start = program
     .command('start')
     .description('Connect this folder to the server in the background, and start it if none runs');
-  addServerOptions(start).action((options: OpenOptions) =>
-    unlessLeft(startHere(options, programs)),
-  );
-}
-
-/** Ctrl-C at the question for a model ends the command. */
-async function unlessLeft(opening: Promise<void>): Promise<void> {
-  try {
-    await opening;
-  } catch (error) {
-    if (!(error instanceof Interrupted)) throw error;
-    process.exitCode = EXIT.interrupted;
-  }
+  addServerOptions(start).action((options: OpenOptions) => startHere(options, programs));
 }
 
 function addServerOptions(command: Command): Command {
   command
     .option('--port <number>', PORT_HELP, parsePort)
     .option('--move', `${MOVE_HELP} (with --state)`);
-  return addLocationOptions(command).addHelpText('after', EXIT_HELP);
+  return addLocationOptions(command);
 }
 
 async function openHere(options: OpenOptions, programs: Programs): Promise<void> {

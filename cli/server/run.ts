@@ -2,7 +2,6 @@
 import { runServer, type ServerOptions } from '../../local/server/server.ts';
 import type { StatePlace } from '../../local/state/folder.ts';
 import { openServerState } from '../../local/state/state.ts';
-import { Interrupted } from '../config/choose-model.ts';
 import { EXIT } from '../terminal/exit-codes.ts';
 import { nameModel } from './ready.ts';
 import type { StartSettings } from './start-settings.ts';
@@ -35,9 +34,7 @@ export async function untilInterrupted(
       isReady = true;
     });
   } catch (error) {
-    const isInterrupted =
-      error instanceof Interrupted || (signal.aborted && error === signal.reason);
-    if (!isInterrupted) throw error;
+    if (!signal.aborted || error !== signal.reason) throw error;
     if (!isReady) process.exitCode = EXIT.interrupted;
   }
 }

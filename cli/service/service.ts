@@ -14,7 +14,7 @@ import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { runInBackground } from '../server/daemon.ts';
 import { addShownOptions, showServerLog } from '../server/logs.ts';
 import { stopServer } from '../server/stop.ts';
-import { EXIT, EXIT_HELP } from '../terminal/exit-codes.ts';
+import { EXIT } from '../terminal/exit-codes.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import { openTerminal, type Terminal } from '../terminal/terminal.ts';
 import { findManager, install, isInstalled, remove, writeJob } from './manager.ts';
@@ -23,8 +23,7 @@ import type { Job } from './unit.ts';
 export function registerService(program: Command, programs: Programs): void {
   const service = program
     .command('service')
-    .description('Have the system start the server at your login')
-    .addHelpText('after', EXIT_HELP);
+    .description('Have the system start the server at your login');
   service
     .command('install')
     .description('Start the server now and at each login')

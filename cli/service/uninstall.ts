@@ -8,7 +8,6 @@ import { configFolder } from '../../machine/config-folder.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { stopServer } from '../server/stop.ts';
 import { askFirst } from '../terminal/confirm.ts';
-import { EXIT_HELP } from '../terminal/exit-codes.ts';
 import { openTerminal, type Terminal } from '../terminal/terminal.ts';
 import { findManager, isInstalled, remove } from './manager.ts';
 
@@ -21,7 +20,6 @@ export function registerUninstall(program: Command): void {
     .command('uninstall')
     .description('End the servers and the service, and say what is left on the machine')
     .option('--purge', 'also delete all conversations, keys and settings, after a question', false)
-    .addHelpText('after', EXIT_HELP)
     .action(uninstall);
 }
 

@@ -16,19 +16,17 @@ import {
   findServerDir,
   type LocationOptions,
 } from '../target/location-options.ts';
-import { EXIT_HELP } from '../terminal/exit-codes.ts';
 
 export function registerBackup(program: Command): void {
   const backup = program
     .command('backup <file>')
     .description('Write all conversations, keys and settings to a new .tar or .tar.gz file')
-    .addHelpText('after', `\nThe server may run: it pauses for a moment.\n${EXIT_HELP}`);
+    .addHelpText('after', `\nThe server may run: it pauses for a moment.`);
   addLocationOptions(backup).action(backUpTo);
   program
     .command('restore <file>')
     .description('Make a new state folder from a backup')
     .option('--state <folder>', 'the new folder (default: the place of the shared server)')
-    .addHelpText('after', EXIT_HELP)
     .action(restoreFrom);
 }
 

@@ -10,20 +10,19 @@ import {
   type LocationOptions,
   locationWordsOf,
 } from '../target/location-options.ts';
-import { EXIT, EXIT_HELP } from '../terminal/exit-codes.ts';
+import { EXIT } from '../terminal/exit-codes.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import { openTerminal } from '../terminal/terminal.ts';
 
 interface CheckOptions extends LocationOptions {
-  readonly mend: boolean;
+  readonly repair: boolean;
 }
 
 export function registerCheck(program: Command): void {
   const command = program
     .command('check')
     .description('Find what in the workspace keeps the bridge from working')
-    .option('--mend', 'move what is found into quarantine', false)
-    .addHelpText('after', EXIT_HELP);
+    .option('--repair', 'move what is found into quarantine', false);
   addLocationOptions(command).action(check);
 }
 
@@ -33,11 +32,11 @@ async function check(options: CheckOptions): Promise<void> {
   const location = await findLocation(options, 'kept');
   const workspace = await resolveWorkspace(location.workspaceDir);
   // Quarantine needs a state folder, even if no instance has ever run here.
-  const { projectDir: stateDir } = await (options.mend ? openState : locateState)(location);
+  const { projectDir: stateDir } = await (options.repair ? openState : locateState)(location);
   const { write, writeOut } = openTerminal(process, process.env);
   const obstacles = await findObstacles(
     { workspace, stateDir, readRules },
-    { mayMove: options.mend },
+    { mayMove: options.repair },
   );
   for (const { sentence, isPutAway } of obstacles) {
     const end = isPutAway ? ' It is in quarantine now.' : '';
@@ -45,9 +44,9 @@ async function check(options: CheckOptions): Promise<void> {
   }
   const open = obstacles.filter(({ isPutAway }) => !isPutAway);
   if (obstacles.length === 0) write('Nothing in the workspace keeps the bridge from working.\n');
-  else if (open.length > 0 && !options.mend) {
-    const mend = ownCommand('check', '--mend', ...locationWordsOf(options));
-    write(`\`${mend}\` moves what it can into quarantine.\n`);
+  else if (open.length > 0 && !options.repair) {
+    const repair = ownCommand('check', '--repair', ...locationWordsOf(options));
+    write(`\`${repair}\` moves what it can into quarantine.\n`);
   }
   if (open.length > 0) process.exitCode = EXIT.failure;
 }

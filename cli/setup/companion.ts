@@ -13,7 +13,6 @@ import {
   type LocationOptions,
   locationWordsOf,
 } from '../target/location-options.ts';
-import { EXIT_HELP } from '../terminal/exit-codes.ts';
 import { commandLine, ownCommand } from '../terminal/own-command.ts';
 import { openTerminal, type Terminal } from '../terminal/terminal.ts';
 
@@ -22,7 +21,7 @@ export function registerCompanion(program: Command): void {
   const group = program
     .command('companion')
     .description('Let Gemini CLI and Qwen Code use the bridge as their IDE')
-    .addHelpText('after', `\nWithout a command it tells whether it is on.\n${EXIT_HELP}`);
+    .addHelpText('after', `\nWithout a command it tells whether it is on.`);
   const status = group
     .command('status', { isDefault: true })
     .description('Tell whether it is on, and how a CLI connects');

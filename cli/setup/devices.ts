@@ -13,7 +13,6 @@ import { DeviceKey } from '../../shared/wire/approvals.ts';
 import { RENDER_LIMITS } from '../limits.ts';
 import { addLocationOptions, findKept, type LocationOptions } from '../target/location-options.ts';
 import { askFirst } from '../terminal/confirm.ts';
-import { EXIT_HELP } from '../terminal/exit-codes.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import { openTerminal } from '../terminal/terminal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
@@ -23,7 +22,7 @@ export function registerDevices(program: Command): void {
   const group = program
     .command('devices')
     .description('List, enrol or revoke devices that may approve what the bridge asks about')
-    .addHelpText('after', `\nWithout a command, it lists them.\n${EXIT_HELP}`);
+    .addHelpText('after', `\nWithout a command, it lists them.`);
   const list = group.command('list', { isDefault: true }).description('List the enrolled devices');
   addLocationOptions(list).action(listAll);
   const show = group.command('show').description('Show the public key of this machine');

@@ -11,7 +11,7 @@ import {
   type LocationOptions,
 } from '../target/location-options.ts';
 import { askFirst } from '../terminal/confirm.ts';
-import { EXIT, EXIT_HELP } from '../terminal/exit-codes.ts';
+import { EXIT } from '../terminal/exit-codes.ts';
 import { openTerminal, type Terminal } from '../terminal/terminal.ts';
 
 interface ChangeOptions extends LocationOptions {
@@ -25,7 +25,7 @@ export function registerQuarantine(program: Command): void {
     .description(
       'List, restore or remove files that the bridge put away because they could start programs',
     )
-    .addHelpText('after', `\nWithout a command, it lists what is in quarantine.\n${EXIT_HELP}`);
+    .addHelpText('after', `\nWithout a command, it lists what is in quarantine.`);
   const list = group.command('list', { isDefault: true }).description('List all, the newest first');
   addLocationOptions(list).action(listAll);
   const show = group.command('show <id>').description('Show the files, and what they would start');

@@ -11,7 +11,6 @@ import {
   type LocationOptions,
 } from '../target/location-options.ts';
 import { askFirst } from '../terminal/confirm.ts';
-import { EXIT_HELP } from '../terminal/exit-codes.ts';
 import { openTerminal } from '../terminal/terminal.ts';
 
 /** Adds the command, which lists if no subcommand is given. */
@@ -19,7 +18,7 @@ export function registerWorktrees(program: Command): void {
   const group = program
     .command('worktrees')
     .description('List or remove the folders in which runs work on branches of their own')
-    .addHelpText('after', `\nWithout a command, it lists them.\n${EXIT_HELP}`);
+    .addHelpText('after', `\nWithout a command, it lists them.`);
   const list = group
     .command('list', { isDefault: true })
     .description('List all, the one used last first');

@@ -3,6 +3,7 @@ import type { Client } from '../../client/index.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import { ownCommand } from '../terminal/own-command.ts';
+import { entriesOf } from './pages.ts';
 import type { Target } from './target.ts';
 
 /**
@@ -45,19 +46,16 @@ export async function lastConversation(
   client: Pick<Client, 'getConversation' | 'listConversations'>,
   { bridgeId }: Pick<Target, 'bridgeId'>,
 ): Promise<string> {
-  let [searched, cursor]: [number, string | null] = [0, ''];
-  while (bridgeId !== null && cursor !== null && searched < CLI_LIMITS.maxSearchedConversations) {
-    const { items, nextCursor } = await client.listConversations({
-      limit: bridgeId === undefined ? 1 : CLI_LIMITS.searchedAtOnce,
-      ...(bridgeId && { bridgeId }),
-      ...(cursor && { cursor }),
-    });
-    for (const { id } of items) {
+  let left = CLI_LIMITS.maxSearchedConversations;
+  if (bridgeId !== null) {
+    const query = { limit: bridgeId === undefined ? 1 : CLI_LIMITS.searchedAtOnce, bridgeId };
+    for await (const { id } of entriesOf((cursor) =>
+      client.listConversations({ ...query, cursor }),
+    )) {
       // The list has conversations too whose bridge it does not know.
       if (bridgeId === undefined || (await bridgeOf(client, id)) === bridgeId) return id;
+      if (--left === 0) break;
     }
-    searched += items.length;
-    cursor = nextCursor;
   }
   const where = bridgeId === undefined ? '' : ' of this folder';
   throw new LocalError('failed', `There is no conversation${where} to continue.`);

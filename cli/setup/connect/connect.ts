@@ -139,7 +139,7 @@ async function watchToken(
 }
 
 /** Imports the bridge only when it is needed: the other commands start without its tools. */
-async function runOwnBridge(config: BridgeConfig, signal: AbortSignal): Promise<void> {
+export async function runOwnBridge(config: BridgeConfig, signal: AbortSignal): Promise<void> {
   const { runBridge } = await import('../../../bridge/run.ts');
   await runBridge(config, signal);
 }

@@ -15,7 +15,7 @@ import {
   locationWordsOf,
 } from '../../target/location-options.ts';
 import { abortOnInterrupt } from '../../terminal/ending.ts';
-import { EXIT, EXIT_HELP } from '../../terminal/exit-codes.ts';
+import { EXIT } from '../../terminal/exit-codes.ts';
 import { ownCommand } from '../../terminal/own-command.ts';
 import { openTerminal, type Terminal } from '../../terminal/terminal.ts';
 import { wholeNumber } from '../../terminal/whole-number.ts';
@@ -28,7 +28,7 @@ export function registerIde(program: Command): void {
   const group = program
     .command('ide')
     .description('The editor that shows edits and tells open files, by its companion extension')
-    .addHelpText('after', `\nWithout a command it looks for the editor.\n${EXIT_HELP}`);
+    .addHelpText('after', `\nWithout a command it looks for the editor.`);
   const status = group
     .command('status', { isDefault: true })
     .description('Find the editor of this folder, and say why any other was not taken');
@@ -51,7 +51,7 @@ export function registerIde(program: Command): void {
         .default('gemini'),
     )
     .option('-y, --yes', 'do not ask first', false)
-    .addHelpText('after', `\nEditors: ${EDITORS.map(({ name }) => name).join(', ')}\n${EXIT_HELP}`)
+    .addHelpText('after', `\nEditors: ${EDITORS.map(({ name }) => name).join(', ')}`)
     .action(installCompanion);
 }
 

@@ -14,7 +14,7 @@ import {
   type LocationOptions,
   locationWordsOf,
 } from '../../target/location-options.ts';
-import { EXIT, EXIT_HELP } from '../../terminal/exit-codes.ts';
+import { EXIT } from '../../terminal/exit-codes.ts';
 import { ownCommand } from '../../terminal/own-command.ts';
 import { openTerminal, type Terminal } from '../../terminal/terminal.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
@@ -37,7 +37,7 @@ export function registerMcp(program: Command): void {
   const group = program
     .command('mcp')
     .description('MCP servers whose tools the agent may use')
-    .addHelpText('after', `\nWithout a command it lists.\n${EXIT_HELP}`);
+    .addHelpText('after', `\nWithout a command it lists.`);
   const list = group.command('list', { isDefault: true }).description('List the servers');
   addLocationOptions(list).action(listServers);
   const add = group

@@ -5,26 +5,37 @@ import { callDrawbridge } from '../called.ts';
 
 const TIME = '2026-11-20T12:00:00Z';
 const INFO = {
-  ...{ id: CONVERSATION_ID, title: 'Mend \u001b[31mit', status: 'completed' },
+  ...{ id: CONVERSATION_ID, title: 'Fix \u001b[31mit', status: 'completed' },
   ...{ created: TIME, updated: TIME },
 };
 const AGENT = {
   ...{ ...INFO, bridgeId: null, responseId: RESPONSE_ID, model: 'm', mode: 'agent', usage: null },
-  result: 'Mended.\u001b[2J',
+  result: 'Fixed.\u001b[2J',
 };
-const LINE = `${CONVERSATION_ID}\tcompleted\t${TIME}\tMend it\n`;
+const LINE = `${CONVERSATION_ID}\tcompleted\t${TIME}\tFix it\n`;
 
 it('an agent is started with what the options say', async () => {
   await using api = await startScriptedApi([]);
   const webhook = { url: 'https://x.test/', state: 'active', secret: 'whsec_1' };
   api.answers.set('POST agents', { ...AGENT, webhook });
-  const args = ['--branch', 'fix', '--commit', '--webhook', 'https://x.test/', '--model', 'm'];
-  const { stdout, code } = await run(api, 'create', ...args, 'Mend', 'it');
+  const args = [
+    '--branch',
+    'fix',
+    '--commit',
+    '--webhook',
+    'https://x.test/',
+    '--model',
+    'm',
+    '--max-turns',
+    '7',
+  ];
+  const { stdout, code } = await run(api, 'create', ...args, 'Fix', 'it');
   expect(code).toBe(0);
   expect(stdout).toContain("The webhook's secret, shown only now: whsec_1\n");
   expect(api.requests.map(({ body }) => body)).toEqual([
     {
-      ...{ prompt: 'Mend it', branch: 'fix', commit: true, model: 'm' },
+      ...{ prompt: 'Fix it', branch: 'fix', commit: true, model: 'm' },
+      budget: { maxTurns: 7 },
       webhook: { url: 'https://x.test/' },
     },
   ]);
@@ -58,7 +69,7 @@ it('an agent is shown with what it has changed, without control characters', asy
   api.answers.set(`GET agents/${CONVERSATION_ID}`, { ...AGENT, worktree });
   const { stdout } = await run(api, 'show', CONVERSATION_ID);
   expect(stdout).toBe(
-    `${LINE.trimEnd()}\n\nMended.␛[2J\n\nOn the branch fix:\n  added a.ts +1 -0\n\n+one\n\n`,
+    `${LINE.trimEnd()}\n\nFixed.␛[2J\n\nOn the branch fix:\n  added a.ts +1 -0\n\n+one\n\n`,
   );
 });
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { EXAMPLES } from '../../../cli/help/examples.ts';
+import { examplesOf } from '../../../cli/help/examples.ts';
 import { TOPICS } from '../../../cli/help/topics.ts';
 import { newProgram, OWN_PROGRAMS } from '../../../cli/main.ts';
 import { dottedFields } from '../../../local/config/json-schema.ts';
@@ -33,24 +33,23 @@ describe('the help of a command', () => {
     command.configureOutput({ writeOut: (piece) => (text += piece) }).outputHelp();
     expect(command.description()).not.toBe('');
     expect(text.match(/Exit codes:/g)).toHaveLength(1);
-    expect(text).toContain(`Examples:\n  drawbridge ${EXAMPLES[path]?.[0] ?? '-'}\n`);
+    expect(text).toContain(`Examples:\n  drawbridge ${examplesOf(path, command)[0] ?? '-'}\n`);
     expect(text).toContain('drawbridge help files');
   });
 
-  test.each(leaves.flatMap(([path]) => (EXAMPLES[path] ?? []).map((line) => [line, path])))(
-    '%s can be typed',
-    (line, path) => {
-      const program = newProgram(OWN_PROGRAMS);
-      let ran = '';
-      for (const [name, command] of leavesOf(program)) {
-        command.configureOutput({ writeErr: () => {} }).action(() => {
-          ran = name;
-        });
-      }
-      program.parse(wordsIn(line), { from: 'user' });
-      expect(ran).toBe(path);
-    },
-  );
+  test.each(
+    leaves.flatMap(([path, command]) => examplesOf(path, command).map((line) => [line, path])),
+  )('%s can be typed', (line, path) => {
+    const program = newProgram(OWN_PROGRAMS);
+    let ran = '';
+    for (const [name, command] of leavesOf(program)) {
+      command.configureOutput({ writeErr: () => {} }).action(() => {
+        ran = name;
+      });
+    }
+    program.parse(wordsIn(line), { from: 'user' });
+    expect(ran).toBe(path);
+  });
 });
 
 /** As a shell takes a line apart: quotes, and what goes into a file. */

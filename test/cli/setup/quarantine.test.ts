@@ -73,7 +73,7 @@ test('quarantine keeps what has no free place, and removes what is discarded', a
   expect(await run('show', id)).toMatchObject({ code: 2, stderr: expect.stringContaining(id) });
 });
 
-test('check says what stands in the way, and mends it', async () => {
+test('check says what keeps the bridge from working, and puts it away', async () => {
   const { workspaceDir, stateDir } = newPlace();
   const location = ['--workspace', workspaceDir, '--state', stateDir];
   const check = (...args: string[]) => callDrawbridge(['check', ...args, ...location]);
@@ -89,9 +89,9 @@ test('check says what stands in the way, and mends it', async () => {
     stdout: expect.stringMatching(
       /^The workspace’s rules are broken.*policy.json is not JSON.*\n$/,
     ),
-    stderr: `\`${ownCommand('check', '--mend', ...location)}\` moves what it can into quarantine.\n`,
+    stderr: `\`${ownCommand('check', '--repair', ...location)}\` moves what it can into quarantine.\n`,
   });
-  expect(await check('--mend')).toMatchObject({
+  expect(await check('--repair')).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('It is in quarantine now.'),
   });

@@ -193,7 +193,7 @@ test('mcp keeps what else the list holds, and changes none that it cannot read',
   writeFileSync(file, '{"mcpServers": [');
   expect(await run(['add', 'three', '--', 'tool'])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('mend it by hand'),
+    stderr: expect.stringContaining('repair it by hand'),
   });
   expect(readFileSync(file, 'utf8')).toBe('{"mcpServers": [');
 });
