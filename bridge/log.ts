@@ -17,13 +17,13 @@ export function logTo<Result>(write: LogSink, work: () => Result): Result {
   return sinks.run(write, work);
 }
 
-/** Makes {@link callAtWork} return `ids` in `work` and in everything that it starts. */
+/** Makes {@link currentCall} return `ids` in `work` and in everything that it starts. */
 export function aboutCall<Result>(ids: LogIds, work: () => Result): Result {
   return calls.run(ids, work);
 }
 
 /** The ids of the call that the caller works for; none where it works for no call. A line about the call has them. */
-export function callAtWork(): LogIds {
+export function currentCall(): LogIds {
   return calls.getStore() ?? {};
 }
 

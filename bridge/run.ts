@@ -27,7 +27,7 @@ import { CompanionHost } from './guests/hosting.ts';
 import { editorContext } from './ide/link/context.ts';
 import { editorDiagnostics } from './ide/link/diagnostics.ts';
 import { type EditorLink, linkHere } from './ide/link/link.ts';
-import { callAtWork, logEvent } from './log.ts';
+import { currentCall, logEvent } from './log.ts';
 import { serverFileIn } from './mcp/server-file.ts';
 import { McpServers } from './mcp/servers.ts';
 import { requireForeignFiles } from './own-files.ts';
@@ -100,7 +100,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     workspace: root,
     stateDir,
     listProtected: protectedIn(root),
-    report: (message) => logEvent({ event: 'attention_needed', ...callAtWork(), message }),
+    report: (message) => logEvent({ event: 'attention_needed', ...currentCall(), message }),
   });
   const maskFolder = enteredFolder(stateDir, 'masks');
   removeMasks(maskFolder);

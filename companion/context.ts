@@ -1,4 +1,4 @@
-/** What an editor has open, as the CLIs are told of it. Pure. */
+/** What an editor has open, in the form that the CLIs read. Pure. */
 import { isAbsolute } from 'node:path';
 import * as z from 'zod';
 import { COMPANION_LIMITS } from './limits.ts';

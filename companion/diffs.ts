@@ -64,7 +64,7 @@ export class OpenDiffs implements DiffTools {
     return left?.decision === 'accepted' ? left.content : diff.newContent;
   }
 
-  /** Closes all. The guest is told nothing. */
+  /** Closes all. The guest gets no notification. */
   end(): void {
     for (const filePath of [...this.#open.keys()]) this.#take(filePath)?.closing.abort();
   }

@@ -13,7 +13,7 @@ export interface DoorVisit {
   readonly request: Request;
   /** The JSON of a POST. */
   readonly body: unknown;
-  /** Aborts when the connection has ended. */
+  /** Aborts when the connection ends. */
   readonly gone: AbortSignal;
 }
 

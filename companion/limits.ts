@@ -25,12 +25,12 @@ export const COMPANION_LIMITS = {
   streamlessMs: 30 * SECOND,
   /** Between two signs of life on a stream: the known CLIs give up after 300 s of silence. */
   pingMs: 30 * SECOND,
-  /** From a change in the editor to the update that tells it, so that typing is told once. */
+  /** From a change in the editor to the update, so that typing makes one update. */
   contextDelayMs: 50,
   /** What the known CLIs keep of a context: files, and UTF-16 units of the selection. */
   maxOpenFiles: 10,
   maxSelectionChars: 16 * KIB,
-  /** Errors and warnings of one file: a client tells its model fewer. */
+  /** Errors and warnings of one file: a client shows its model fewer. */
   maxDiagnostics: 200,
   /** For a diff's view to say what a person has changed in it, once the CLI closes it. */
   closeDiffMs: SECOND,

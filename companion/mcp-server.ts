@@ -14,7 +14,7 @@ import { COMPANION_LIMITS } from './limits.ts';
 
 /** What a client's calls of the two tools do. */
 export interface DiffTools {
-  /** @throws {Error} whose message the client is told, if the diff cannot be shown. */
+  /** @throws {Error} if the diff cannot be shown. The client gets its message. */
   open(filePath: string, newContent: string): void;
   /** The content as it stands in the view; undefined if no such diff is open. */
   close(filePath: string): Promise<string | undefined>;
@@ -126,7 +126,7 @@ function addDiagnose(server: McpServer, diagnose: Diagnose): void {
   server.registerTool(
     'getDiagnostics',
     {
-      description: 'Tells the errors and warnings that the editor knows of a file.',
+      description: 'Returns the errors and warnings that the editor knows of a file.',
       inputSchema: { uri: z.string().describe('The file: URI of the file.') },
     },
     async ({ uri }): Promise<CallToolResult> => {

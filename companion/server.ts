@@ -50,7 +50,7 @@ export class CompanionServer {
   #roots: readonly string[];
   #door: FrontDoor | undefined;
   #context: SentContext | undefined;
-  #telling: NodeJS.Timeout | undefined;
+  #sending: NodeJS.Timeout | undefined;
   #hasClosed = false;
 
   private constructor(options: OwnCompanionOptions, mcp: typeof import('./mcp-server.ts')) {
@@ -95,19 +95,19 @@ export class CompanionServer {
   }
 
   /**
-   * Tells the CLIs what is open in the editor, within 50 ms. Call it at each change of files, cursor or selection.
+   * Sends the CLIs what is open in the editor, within 50 ms. Call it at each change of files, cursor or selection.
    * @throws {ZodError} for a context that the CLIs would not accept.
    */
   contextChanged(context: SentContext): void {
     this.#context = SentContext.parse(context);
-    this.#telling ??= setTimeout(() => {
-      this.#telling = undefined;
-      for (const session of this.#sessions.values()) session.tellContext();
+    this.#sending ??= setTimeout(() => {
+      this.#sending = undefined;
+      for (const session of this.#sessions.values()) session.sendContext();
     }, COMPANION_LIMITS.contextDelayMs).unref();
   }
 
   /**
-   * Tells which folders are open now. A CLI that is connected stays, and the same folders again cost nothing.
+   * Announces which folders are open now. A CLI that is connected stays, and the same folders again cost nothing.
    * @throws {LocalError} as {@link CompanionServer.start}.
    */
   setRoots(roots: readonly string[]): void {
@@ -120,7 +120,7 @@ export class CompanionServer {
   async close(): Promise<void> {
     this.#hasClosed = true;
     this.#files.remove();
-    clearTimeout(this.#telling);
+    clearTimeout(this.#sending);
     await Promise.all([...this.#sessions.values()].map((session) => session.end()));
     await this.#door?.close();
   }

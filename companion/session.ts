@@ -31,11 +31,11 @@ export interface SessionOptions {
     options: Pick<ProtocolOptions, 'sessionId' | 'tools'>,
   ) => Promise<Protocol>;
   readonly onDiff: (diff: ProposedDiff, signal: AbortSignal) => Promise<DiffOutcome>;
-  /** The parameters of `ide/contextUpdate`, as they are now; undefined while the editor has told none. */
+  /** The parameters of `ide/contextUpdate`, as they are now; undefined while the editor has given none. */
   readonly context: () => Record<string, unknown> | undefined;
   /** Milliseconds that the session lives without an event stream. */
   readonly streamlessMs: number;
-  /** Called once, when the session has ended. */
+  /** Called once, when the session ends. */
   readonly onEnd: (session: CompanionSession) => void;
 }
 
@@ -48,8 +48,8 @@ export class CompanionSession {
   #protocol: Protocol | undefined;
   /** Of the request that opened the event stream. */
   #stream: AbortSignal | undefined;
-  /** The context that the stream has told last, as JSON. */
-  #toldContext = '';
+  /** The context that the stream has sent last, as JSON. */
+  #sentContext = '';
   /** Answers of people that came while there was no stream. */
   #unsent: Message[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -59,7 +59,7 @@ export class CompanionSession {
     this.#options = options;
     this.#diffs = new OpenDiffs(
       (diff, signal) => options.onDiff({ ...diff, guest: this.guest }, signal),
-      (filePath, outcome) => this.#tellOutcome(filePath, outcome),
+      (filePath, outcome) => this.#sendOutcome(filePath, outcome),
     );
   }
 
@@ -91,14 +91,14 @@ export class CompanionSession {
   }
 
   /**
-   * Tells the guest what the editor has open now, if its stream has not told it. Without an event stream, the next
+   * Sends the guest what the editor has open now, unless its stream has sent that. Without an event stream, the next
    * stream begins with it.
    */
-  tellContext(): void {
+  sendContext(): void {
     const context = this.#options.context();
     const text = JSON.stringify(context);
-    if (context === undefined || !this.hasStream || text === this.#toldContext) return;
-    this.#toldContext = text;
+    if (context === undefined || !this.hasStream || text === this.#sentContext) return;
+    this.#sentContext = text;
     this.#send('ide/contextUpdate', context);
   }
 
@@ -118,8 +118,8 @@ export class CompanionSession {
     if (gone.aborted) return this.#loseStream(gone);
     clearTimeout(this.#timer);
     this.#timer = setInterval(() => this.#send('ping'), COMPANION_LIMITS.pingMs).unref();
-    this.#toldContext = '';
-    this.tellContext();
+    this.#sentContext = '';
+    this.sendContext();
     for (const message of this.#unsent.splice(0)) this.#send(...message);
   }
 
@@ -135,7 +135,7 @@ export class CompanionSession {
     this.#timer = setTimeout(() => void this.end(), this.#options.streamlessMs).unref();
   }
 
-  #tellOutcome(filePath: string, outcome: DiffOutcome): void {
+  #sendOutcome(filePath: string, outcome: DiffOutcome): void {
     const message: Message =
       outcome.decision === 'accepted'
         ? ['ide/diffAccepted', { filePath, content: outcome.content }]
@@ -154,9 +154,9 @@ export class CompanionSession {
 function programOf(family: GuestFamily, client: Protocol['client']): string {
   const { name, version } = client ?? { name: TRANSPORT_NAME, version: '' };
   const own = name === TRANSPORT_NAME ? KNOWN_PROGRAMS[family] : name;
-  const isTold = name !== TRANSPORT_NAME || family === 'gemini';
+  const hasVersion = name !== TRANSPORT_NAME || family === 'gemini';
   const program = printableLine(
-    isTold ? `${own} ${version}` : own,
+    hasVersion ? `${own} ${version}` : own,
     COMPANION_LIMITS.maxProgramChars,
   );
   return program === '' ? KNOWN_PROGRAMS[family] : program;

@@ -4,7 +4,7 @@ import type { Preset } from '../../machine/preset.ts';
 import type { ToolFacts } from '../../shared/tools/definition.ts';
 import { listDir } from '../../shared/tools/list-dir.ts';
 import { readFile } from '../../shared/tools/read-file.ts';
-import { callAtWork, logTrouble } from '../log.ts';
+import { currentCall, logTrouble } from '../log.ts';
 import type { ToolFactsHere } from '../tools/executor.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { isTrusted } from './offer-verdict.ts';
@@ -140,7 +140,7 @@ async function readAllRules({
       workspaceRules: workspaces?.rules ?? [],
     };
   } catch (error) {
-    logTrouble({ event: 'rules_unreadable', ...callAtWork() }, 'No call runs', error);
+    logTrouble({ event: 'rules_unreadable', ...currentCall() }, 'No call runs', error);
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** What guests are told of the editor: they have no editor of their own beside our companion. Pure. */
+/** The editor's context for guests: they have no editor beside our companion. Pure. */
 import { isAbsolute } from 'node:path';
 import type { SentContext } from '../../companion/index.ts';
 import type { EditorView } from '../ide/link/link.ts';

@@ -79,7 +79,7 @@ export class Guests implements GuestCalls {
   };
 
   /**
-   * Asks on all devices about a change. Resolves with a person's decision, and waits as long as nobody decides. The
+   * Asks on all devices about a change. Resolves with a person's decision, and waits for it without a bound. The
    * signal withdraws the question, because the guest has its answer or has gone: the content is then the proposed one.
    */
   ask({ guest, filePath, newContent }: ProposedDiff, signal: AbortSignal): Promise<DiffOutcome> {
@@ -99,7 +99,7 @@ export class Guests implements GuestCalls {
       };
       if (signal.aborted) return close();
       signal.addEventListener('abort', close, { once: true });
-      if (!isAskable(filePath, frame)) return tellUnasked(frame);
+      if (!isAskable(filePath, frame)) return logUnasked(frame);
       this.#open.set(callId, open);
       this.#send?.(frame);
     });
@@ -124,7 +124,7 @@ export class Guests implements GuestCalls {
 
   refused(callId: string): void {
     const open = this.#open.get(callId);
-    if (open) tellUnasked(open.frame);
+    if (open) logUnasked(open.frame);
   }
 
   ended(callId: string, result: ToolResult): void {
@@ -200,7 +200,7 @@ function isAskable(filePath: string, frame: GuestCall): boolean {
   return isAbsolute(filePath) && GuestCall.safeParse(frame).success;
 }
 
-function tellUnasked({ path, program, callId, conversationId }: GuestCall): void {
+function logUnasked({ path, program, callId, conversationId }: GuestCall): void {
   const message = `Drawbridge cannot ask about ${nameInLine(cut(path))} of ${program}.`;
   logEvent({ event: 'guest_unasked', conversation: conversationId, call: callId, message });
 }
@@ -216,7 +216,7 @@ function textFor(content: string, bytes: Uint8Array = new Uint8Array()): string 
 }
 
 const GONE =
-  'The program that proposed this change has its answer already, or has ended: look whether it has written the file.';
+  'The program that proposed this change has its answer already, or has stopped: look whether it has written the file.';
 
 /** The codes of results that are a person's no, or the owner's. */
 const DECIDED = new Set(['REJECTED', 'DENIED', 'CANCELLED']);

@@ -17,8 +17,7 @@ import {
   writeRunning,
 } from './setting.ts';
 
-export interface CompanionPlace
-  extends Pick<OwnCompanionOptions, 'onDiff' | 'onGuest' | 'discovery' | 'streamlessMs'> {
+export interface CompanionPlace extends Pick<OwnCompanionOptions, 'onDiff' | 'discovery'> {
   readonly stateDir: string;
   /** Of the workspace, absolute. */
   readonly root: string;
@@ -37,7 +36,7 @@ export class CompanionHost {
   #context: SentContext | undefined;
   /** What was written last. */
   #published = '';
-  #told = '';
+  #reported = '';
 
   constructor(place: CompanionPlace) {
     this.#place = place;
@@ -77,15 +76,12 @@ export class CompanionHost {
   }
 
   async #start(): Promise<void> {
-    const { root, stateDir: _, onGuest, ...options } = this.#place;
+    const { root, stateDir: _, ...options } = this.#place;
     const companion = await CompanionServer.start({
       ...options,
       ide: DRAWBRIDGE,
       roots: [root],
-      onGuest: (guest, change) => {
-        tellGuest(guest.program, change);
-        onGuest?.(guest, change);
-      },
+      onGuest: ({ program }, change) => logGuest(program, change),
     });
     if (this.#context) companion.contextChanged(this.#context);
     this.#running = { companion, startedAt: new Date().toISOString() };
@@ -103,7 +99,7 @@ export class CompanionHost {
     this.#published = '';
     await this.#try(async () => removeRunning(this.#place.stateDir));
     await companion.close();
-    logEvent({ event: 'companion_ended', message: 'The companion has ended.' });
+    logEvent({ event: 'companion_ended', message: 'The companion has stopped.' });
   }
 
   /** Writes how to reach the companion, where that has changed. */
@@ -118,20 +114,20 @@ export class CompanionHost {
     this.#published = text;
   }
 
-  /** What fails is told, the same trouble once: the disk may be full, or the folder read-only. */
+  /** Logs a failure, the same one only once: the disk may be full, or the folder read-only. */
   async #try(step: () => Promise<void>): Promise<void> {
     try {
       await step();
-      this.#told = '';
+      this.#reported = '';
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
-      if (text !== this.#told) logTrouble({ event: 'companion_failed' }, 'The companion', text);
-      this.#told = text;
+      if (text !== this.#reported) logTrouble({ event: 'companion_failed' }, 'The companion', text);
+      this.#reported = text;
     }
   }
 }
 
-function tellGuest(program: string, change: 'came' | 'left'): void {
+function logGuest(program: string, change: 'came' | 'left'): void {
   if (change === 'came') {
     logEvent({ event: 'guest_connected', message: `${program} has connected to the companion.` });
   } else {

@@ -1,4 +1,4 @@
-/** What the owner and a running bridge tell each other of the companion, in files of the state folder. */
+/** The owner's setting of the companion, and how to reach the one that runs, in files of the state folder. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -51,7 +51,7 @@ export function isBridgeRunning(stateDir: string): boolean {
   return isLocked(lockIn(stateDir));
 }
 
-/** Tells that a bridge runs, until the lock or its process ends. */
+/** Shows that a bridge runs, until the lock or its process ends. */
 export function claimCompanion(stateDir: string): LockAttempt {
   return takeLock(lockIn(stateDir));
 }

@@ -68,8 +68,8 @@ async function probeAt(
   const names = Listed.parse(listed.result).tools.map(({ name }) => name);
   await leave({ host, candidate, session }, signal);
   const canShow = ['openDiff', 'closeDiff'].every((name) => names.includes(name));
-  const shows = canShow ? 'it can show edits' : 'it tells open files, and cannot show edits';
-  const tools = names.includes('getDiagnostics') ? `${shows}, and it can tell errors` : shows;
+  const shows = canShow ? 'it can show edits' : 'it reports open files, and cannot show edits';
+  const tools = names.includes('getDiagnostics') ? `${shows}, and it can report errors` : shows;
   return { state: 'ready', summary: `${serverInfo.name} ${serverInfo.version}: ${tools}` };
 }
 

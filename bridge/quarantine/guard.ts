@@ -4,7 +4,7 @@ import type { LogIds } from '../../machine/log-line.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { type AttentionItem, attentionSentence } from '../../shared/wire/attention.ts';
 import { Lanes } from '../lanes.ts';
-import { aboutCall, callAtWork } from '../log.ts';
+import { aboutCall, currentCall } from '../log.ts';
 import { identityOf } from '../sandbox/view/scan.ts';
 import { boundedWhat } from './git-folder.ts';
 import { readKnown } from './known.ts';
@@ -82,7 +82,7 @@ export class WorkspaceGuard {
         this.#unreported.push(...(await this.#look(command)));
       }
       this.#looks.save({ open: true });
-      this.#running.set(token, { command, sinceMs: Date.now(), call: callAtWork() });
+      this.#running.set(token, { command, sinceMs: Date.now(), call: currentCall() });
     });
     const end = async () =>
       await this.#inTurn(async () => {

@@ -2,7 +2,7 @@
 import { posix } from 'node:path';
 import type { AttentionItem } from '../../shared/wire/attention.ts';
 import { ToolFailure } from '../failure.ts';
-import { callAtWork, logTrouble } from '../log.ts';
+import { currentCall, logTrouble } from '../log.ts';
 import { type BytePath, fromText, isBelow, shownName } from '../sandbox/byte-path.ts';
 import { findGitTools, type GitTools } from './git-folder.ts';
 import { HeldFolder } from './held-folder.ts';
@@ -88,7 +88,7 @@ export class Looks {
       this.save({ open: true });
       return found;
     } catch (error) {
-      logTrouble({ event: 'quarantine_failed', ...callAtWork() }, NOT_SEARCHED, error);
+      logTrouble({ event: 'quarantine_failed', ...currentCall() }, NOT_SEARCHED, error);
       const failure = 'the bridge could not search it; its log says why';
       return [{ name: 'The workspace', quarantined: false, what: [], failure }];
     }

@@ -12,7 +12,7 @@ import type { LogEvent } from '../../machine/log-line.ts';
 import { PRIVATE_FILE, replaceFile } from '../../machine/private-files.ts';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import { JournalUnwritable } from '../admission/book.ts';
-import { callAtWork, logEvent } from '../log.ts';
+import { currentCall, logEvent } from '../log.ts';
 import {
   entriesOf,
   type HeldCall,
@@ -195,7 +195,7 @@ export class JournalFile {
 
 /** The call at work is the one that met the trouble or its end. */
 function tell(event: LogEvent, message: string): void {
-  logEvent({ event, ...callAtWork(), message });
+  logEvent({ event, ...currentCall(), message });
 }
 
 const CLOSED = -1;

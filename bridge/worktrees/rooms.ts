@@ -9,7 +9,7 @@ import type { Judge } from '../admission/judge.ts';
 import type { LookedWorktree } from '../context/finder.ts';
 import { ToolFailure } from '../failure.ts';
 import { Lanes } from '../lanes.ts';
-import { callAtWork, logTrouble } from '../log.ts';
+import { currentCall, logTrouble } from '../log.ts';
 import type { Confinement } from '../sandbox/launch/confinement.ts';
 import { BackgroundProcesses } from '../terminal/background.ts';
 import { createCatalogue } from '../tools/catalogue.ts';
@@ -128,7 +128,7 @@ export class Rooms implements Elsewhere {
   async leave(conversationId: string): Promise<void> {
     const room = this.#rooms.get(conversationId);
     this.#rooms.delete(conversationId);
-    const ids = { conversation: conversationId, ...callAtWork() };
+    const ids = { conversation: conversationId, ...currentCall() };
     await room
       ?.then(({ end }) => end())
       .catch((error) =>

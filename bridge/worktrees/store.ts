@@ -11,7 +11,7 @@ import { isSystemError } from '../../machine/system-error.ts';
 import { ConversationId } from '../../shared/ids.ts';
 import { JSON_LIMITS } from '../../shared/limits.ts';
 import { parseJson } from '../../shared/text/json.ts';
-import { callAtWork, logTrouble } from '../log.ts';
+import { currentCall, logTrouble } from '../log.ts';
 import { enteredFolder } from '../sandbox/view/owners-choice.ts';
 import { worktreeFailed } from './git.ts';
 
@@ -141,7 +141,7 @@ export class WorktreeStore {
     }
     for (const name of this.#names().filter((name) => name.startsWith(REMOVED))) {
       await removeFiles(join(this.folder, name)).catch((error) =>
-        logTrouble({ event: 'worktree_left', ...callAtWork() }, NOT_REMOVED, error),
+        logTrouble({ event: 'worktree_left', ...currentCall() }, NOT_REMOVED, error),
       );
     }
   }

@@ -10,8 +10,8 @@ export interface Announcement {
   readonly source: string;
   readonly port: number;
   readonly token?: string;
-  /** The list of folders as it is told; undefined where none is. */
-  readonly told?: string | readonly string[] | undefined;
+  /** The list of folders as it is written; undefined where there is none. */
+  readonly folders?: string | readonly string[] | undefined;
   readonly pid?: number;
   readonly ide?: { readonly name: string; readonly displayName: string };
   readonly changedMs: number;
@@ -82,7 +82,7 @@ const PROGRAM_ONLY = 'it names a program to start instead of a port: Drawbridge 
 
 function announcementOf(found: FoundAnnouncement, file: DiscoveryFile): Announcement {
   const { family, path: source, changedMs } = found;
-  const { port, workspacePath: told, authToken: token } = file;
+  const { port, workspacePath: folders, authToken: token } = file;
   const pid = pidOf(found.numbers, file);
   const ide = file.ideInfo ?? (file.ideName && { name: file.ideName, displayName: file.ideName });
   return {
@@ -91,7 +91,7 @@ function announcementOf(found: FoundAnnouncement, file: DiscoveryFile): Announce
     port,
     changedMs,
     ...(token && { token }),
-    ...(told !== null && told !== undefined && { told }),
+    ...(folders !== null && folders !== undefined && { folders }),
     ...(pid !== undefined && { pid }),
     ...(ide && { ide: { name: shorten(ide.name), displayName: shorten(ide.displayName) } }),
   };

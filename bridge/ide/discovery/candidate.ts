@@ -11,11 +11,11 @@ export interface Candidate {
   readonly port: number;
   /** For `Authorization: Bearer`. Old companions have none. */
   readonly token?: string;
-  /** Real paths of the folders that the editor's window has open; undefined where the source does not tell. */
+  /** Real paths of the folders that the editor's window has open; undefined where the source names none. */
   readonly roots: readonly string[] | undefined;
-  /** The editor's process, as the source tells it. It may have ended, or be one of another PID namespace. */
+  /** The editor's process, as the source names it. It may have exited, or be one of another PID namespace. */
   readonly pid?: number;
-  /** Official companions tell no name. */
+  /** Official companions give no name. */
   readonly ide?: { readonly name: string; readonly displayName: string };
 }
 

@@ -1,5 +1,6 @@
 /** Finds the companions that editors of this machine run for a workspace. */
 import { realpath } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { newDeferred } from '../../../machine/deferred.ts';
 import { isSystemError } from '../../../machine/system-error.ts';
 import { ancestorsOf } from './ancestors.ts';
@@ -8,7 +9,6 @@ import type { Candidate, Discovery, PassedOver, SearchPlace } from './candidate.
 import { CHOICE, OWN_NAME } from './families.ts';
 import { readFiles } from './files.ts';
 import { DISCOVERY_LIMITS } from './limits.ts';
-import { isListening } from './listening.ts';
 import { hostsFor } from './place.ts';
 import { type Ranked, rank } from './rank.ts';
 import { holds, listRoots, realRoot } from './roots.ts';
@@ -42,7 +42,7 @@ async function search(place: SearchPlace, signal: AbortSignal): Promise<Discover
   const sieve = await newSieve(place, chosenPort, signal);
   const sifted = await Promise.all(announced.map(sieve));
   const candidates = sifted.flatMap((each) => ('why' in each ? [] : [each]));
-  // Only where there is a choice is it worth asking for processes, which is slow on Windows.
+  // Ancestors matter only where there is a choice.
   const ancestors =
     candidates.length > 1 ? await ancestorsOf(place.pid, place.platform, signal) : [];
   const ranked = rank(candidates, { ...variables, ancestors, isAlive });
@@ -55,7 +55,7 @@ async function search(place: SearchPlace, signal: AbortSignal): Promise<Discover
 function bounded(passedOver: readonly PassedOver[]): readonly PassedOver[] {
   const more = passedOver.length - DISCOVERY_LIMITS.maxPassedOver;
   if (more <= 0) return passedOver;
-  const rest = { source: `${more} more sources`, why: 'too many to tell each' };
+  const rest = { source: `${more} more sources`, why: 'too many to list each' };
   return [...passedOver.slice(0, DISCOVERY_LIMITS.maxPassedOver), rest];
 }
 
@@ -66,13 +66,11 @@ async function newSieve(place: SearchPlace, chosenPort: number | undefined, sign
   const realRootOf = remember(realRoot);
   const isOpen = remember((port: number) => isListening(port, hosts, signal));
   return async (announced: Announcement): Promise<Ranked | PassedOver> => {
-    const { told, changedMs, ...rest } = announced;
+    const { folders, changedMs, ...rest } = announced;
     const refuse = (why: string) => ({ source: announced.source, why });
     if (announced.ide?.name === OWN_NAME) return refuse("it is Drawbridge's own companion");
     const roots =
-      told === undefined
-        ? undefined
-        : await Promise.all(listRoots(told, place.platform).map(realRootOf));
+      folders === undefined ? undefined : await Promise.all(listRoots(folders).map(realRootOf));
     const fitting = roots?.filter((root) => holds(root, workspace, place.platform)) ?? [];
     if (roots && fitting.length === 0 && announced.port !== chosenPort)
       return refuse(whyElsewhere(announced.port, roots));
@@ -97,8 +95,35 @@ function whyElsewhere(port: number, roots: readonly string[]): string {
 }
 
 function whyDead({ port, pid }: Announcement): string {
-  const ended = pid !== undefined && !isAlive(pid) ? `, and its process ${pid} has ended` : '';
-  return `nothing listens on port ${port}${ended}`;
+  const exited = pid !== undefined && !isAlive(pid) ? `, and its process ${pid} has exited` : '';
+  return `nothing listens on port ${port}${exited}`;
+}
+
+/**
+ * Connects, and sends nothing. False only where every host refuses: the window of a companion that left its file
+ * behind. Where no answer comes in time, the connection's own time limit decides.
+ */
+async function isListening(
+  port: number,
+  hosts: readonly string[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  const answers = await Promise.all(hosts.map((host) => isOpenAt(port, host, signal)));
+  return answers.includes(true);
+}
+
+async function isOpenAt(port: number, host: string, signal: AbortSignal): Promise<boolean> {
+  signal.throwIfAborted();
+  return await new Promise((resolve) => {
+    const socket = connect({ port, host, signal, timeout: DISCOVERY_LIMITS.listeningMs });
+    const settle = (isOpen: boolean) => {
+      socket.destroy();
+      resolve(isOpen);
+    };
+    socket.once('connect', () => settle(true));
+    socket.once('timeout', () => settle(true));
+    socket.once('error', () => settle(false));
+  });
 }
 
 /** Signal 0 only asks. A process of another user lives, too. */

@@ -12,7 +12,7 @@ interface Announcing {
     readonly program: string;
   };
   readonly files: readonly {
-    /** One number in a name is a port where the file tells the same port, else a process id; of two the first is the id. */
+    /** One number in a name is a port where the file has the same port, else a process id; of two the first is the id. */
     readonly name: RegExp;
     readonly in: 'temporary' | 'settings';
     readonly folders: readonly string[];

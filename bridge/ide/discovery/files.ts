@@ -52,7 +52,7 @@ async function listFolder(
     names.map(async ({ name, family, numbers }): Promise<FoundAnnouncement[]> => {
       const path = join(folder, name);
       const stats = await lstat(path).catch(() => undefined);
-      if (stats === undefined) return []; // Its companion has ended meanwhile.
+      if (stats === undefined) return []; // Its companion has stopped meanwhile.
       const why = refusalOf(stats, place);
       if (why !== undefined) pass(path, why);
       return why === undefined ? [{ family, path, numbers, changedMs: stats.mtimeMs }] : [];
@@ -123,7 +123,7 @@ async function readAnnouncement(
     if (typeof announced !== 'string') return announced;
     pass(path, announced);
   } catch (error) {
-    // A companion that has ended takes its file away.
+    // A companion that stops takes its file away.
     if (!isSystemError(error, 'ENOENT')) pass(path, `it cannot be read (${codeOf(error)})`);
   }
   return undefined;
@@ -135,8 +135,8 @@ async function readChecked(
   place: SearchPlace,
   pass: Pass,
 ): Promise<string | undefined> {
-  // Does not wait for a pipe. Windows has no such flags.
-  const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+  // Does not wait for a pipe.
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   await using file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   const why = refusalOf(await file.stat(), place);
   if (why !== undefined) {

@@ -2,7 +2,7 @@
 import { KIB, SECOND } from '../../../shared/units.ts';
 
 export const DISCOVERY_LIMITS = {
-  /** A discovery as a whole. Without a stuck disk or a slow snapshot of processes it takes milliseconds. */
+  /** A discovery as a whole. Without a stuck disk it takes milliseconds. */
   wholeMs: 6 * SECOND,
   /** Entries looked at in one folder. A temporary folder can hold far more, and each costs some microseconds. */
   maxEntries: 20_000,
@@ -14,7 +14,7 @@ export const DISCOVERY_LIMITS = {
   maxTokenChars: 1024,
   /** UTF-16 units of an editor's name in a line. */
   maxNameChars: 100,
-  /** Sources that are told as passed over: a flood of files must not flood a terminal. */
+  /** Sources that are listed as passed over: a flood of files must not flood a terminal. */
   maxPassedOver: 500,
   /** UTF-16 units of a folder's path: Linux has no longer ones. */
   maxPathChars: 4 * KIB,
@@ -22,9 +22,8 @@ export const DISCOVERY_LIMITS = {
   maxRoots: 64,
   /** Parents of a process that are followed: shells, terminal multiplexers and wrappers nest some ten deep. */
   maxAncestors: 64,
-  /** One `ps`, and one snapshot by PowerShell, which alone takes a second to start. */
+  /** One `ps`. */
   psMs: 2 * SECOND,
-  powershellMs: 5 * SECOND,
   /** Bytes of a list of all processes: two numbers for each. */
   maxSnapshotBytes: 4 * KIB * KIB,
   /** Bytes of a parent's environment, of which TMPDIR is read. */

@@ -37,7 +37,7 @@ async function temporaryFolders(signal: AbortSignal): Promise<readonly string[]>
   const { platform, pid } = process;
   const folders = [
     tmpdir(),
-    ...(platform === 'win32' ? [] : ['/tmp']),
+    '/tmp',
     ...(platform === 'darwin' ? [await darwinFolder(signal)] : []),
     ...(platform === 'linux' ? await ancestorsFolders(pid, signal) : []),
   ];

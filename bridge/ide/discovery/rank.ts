@@ -6,7 +6,7 @@ import type { Preference } from './variables.ts';
 export interface Ranked extends Candidate {
   /** When its source was written, in milliseconds since 1970; 0 for a variable. */
   readonly changedMs: number;
-  /** Characters of its longest folder that holds the workspace; 0 where it tells no folder. */
+  /** Characters of its longest folder that holds the workspace; 0 where it names no folder. */
   readonly rootChars: number;
 }
 

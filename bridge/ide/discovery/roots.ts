@@ -1,6 +1,6 @@
-/** Reads every form of list in which companions tell their folders, and compares folders with the workspace. */
+/** Reads companions' lists of folders in every form, and compares folders with the workspace. */
 import { realpath } from 'node:fs/promises';
-import { basename, dirname, join, posix, win32 } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 import { parseJson } from '../../../shared/text/json.ts';
@@ -10,9 +10,9 @@ import { DISCOVERY_LIMITS } from './limits.ts';
  * The absolute paths of a list: a list by the system's delimiter, a JSON array, paths or `file:` URLs. Drops empty and
  * relative entries (Gemini CLI takes both for the current folder), URLs of other machines, and what is too long.
  */
-export function listRoots(told: string | readonly string[], platform: NodeJS.Platform): string[] {
-  const entries = typeof told === 'string' ? (jsonArray(told) ?? split(told, platform)) : told;
-  const paths = entries.slice(0, DISCOVERY_LIMITS.maxRoots).map((entry) => pathOf(entry, platform));
+export function listRoots(list: string | readonly string[]): string[] {
+  const entries = typeof list === 'string' ? (jsonArray(list) ?? list.split(DELIMITER)) : list;
+  const paths = entries.slice(0, DISCOVERY_LIMITS.maxRoots).map(pathOf);
   return [...new Set(paths.filter((path) => path !== undefined))];
 }
 
@@ -26,23 +26,21 @@ function jsonArray(text: string): string[] | undefined {
 }
 
 /** The colon of a URL's scheme separates nothing. */
-function split(text: string, platform: NodeJS.Platform): string[] {
-  return text.split(platform === 'win32' ? ';' : /:(?!\/\/)/);
-}
+const DELIMITER = /:(?!\/\/)/;
 
-function pathOf(entry: string, platform: NodeJS.Platform): string | undefined {
+function pathOf(entry: string): string | undefined {
   if (entry.length > DISCOVERY_LIMITS.maxPathChars) return undefined;
-  if (!/^file:\/\//i.test(entry)) return pathsOf(platform).isAbsolute(entry) ? entry : undefined;
+  if (!/^file:\/\//i.test(entry)) return isAbsolute(entry) ? entry : undefined;
   try {
-    return fileURLToPath(entry, { windows: platform === 'win32' });
+    return fileURLToPath(entry);
   } catch {
     return undefined; // It names another machine, or no path.
   }
 }
 
 /**
- * The real path of a folder that a companion tells, which may be percent-encoded. Of a folder that does not exist, for
- * example on a disk that only the editor sees, the existing parents are resolved.
+ * The real path of a companion's folder, which may be percent-encoded. Of a folder that does not exist, for example on
+ * a disk that only the editor sees, the existing parents are resolved.
  */
 export async function realRoot(path: string): Promise<string> {
   for (const form of [path, decoded(path)]) {
@@ -61,18 +59,12 @@ function decoded(path: string): string {
   }
 }
 
-/** Whether `folder` is `root` or lies below it; both absolute. macOS and Windows do not tell cases apart. */
+/** Whether `folder` is `root` or lies below it; both absolute. macOS treats upper and lower case alike. */
 export function holds(root: string, folder: string, platform: NodeJS.Platform): boolean {
-  const { relative, isAbsolute, sep } = pathsOf(platform);
   const way = relative(comparable(root, platform), comparable(folder, platform));
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+  return way !== '..' && !way.startsWith('../');
 }
 
 function comparable(path: string, platform: NodeJS.Platform): string {
-  const isFolded = platform === 'darwin' || platform === 'win32';
-  return isFolded ? path.normalize('NFC').toLowerCase() : path;
-}
-
-function pathsOf(platform: NodeJS.Platform): typeof posix {
-  return platform === 'win32' ? win32 : posix;
+  return platform === 'darwin' ? path.normalize('NFC').toLowerCase() : path;
 }

@@ -1,4 +1,4 @@
-/** Reads what a companion tells the shells of its editor by environment variables. */
+/** Reads the environment variables that a companion sets in its editor's shells. */
 import { type Announcement, type Gathered, Pid, Port, Token } from './announcement.ts';
 import type { Family, PassedOver, SearchPlace } from './candidate.ts';
 import { CHOICE, FAMILIES } from './families.ts';
@@ -49,14 +49,14 @@ function readFamily(
     return { announcements: [], passedOver };
   }
   const token = Token.safeParse(environment[variables.token ?? '']).data;
-  const told = environment[variables.roots];
+  const folders = environment[variables.roots];
   const announcement = {
     family,
     source: variables.port,
     port,
     changedMs: 0,
     ...(token && { token }),
-    ...(told !== undefined && { told }),
+    ...(folders !== undefined && { folders }),
   };
   return { announcements: [announcement], passedOver };
 }

@@ -7,7 +7,7 @@ import { shorten } from '../../../shared/text/plain-sight.ts';
 import type { Asker, OpenQuestion } from '../../admission/asking.ts';
 import type { AnswerEntry } from '../../admission/book.ts';
 import { Lanes } from '../../lanes.ts';
-import { callAtWork, logEvent } from '../../log.ts';
+import { currentCall, logEvent } from '../../log.ts';
 import type { Candidate } from '../discovery/candidate.ts';
 import type { Companion, ShownDiff } from './companion.ts';
 import { isSameCompanion } from './confirmed.ts';
@@ -55,7 +55,7 @@ export class EditorAsker implements Asker {
   readonly #unclosed = new Set<string>();
   /** A file has one diff at a time, because decisions name only the file. */
   readonly #lanes = new Lanes();
-  readonly #atWork = new Set<Promise<void>>();
+  readonly #showingWork = new Set<Promise<void>>();
   #companion: Companion | undefined;
   #looking: NodeJS.Timeout | undefined;
 
@@ -77,8 +77,8 @@ export class EditorAsker implements Asker {
       resolve(decision && toAnswered(decision, newText));
     };
     const work = this.#lanes.run([keyOf(path)], show, signal).catch(() => resolve(undefined));
-    this.#atWork.add(work);
-    void work.then(() => this.#atWork.delete(work));
+    this.#showingWork.add(work);
+    void work.then(() => this.#showingWork.delete(work));
     return await promise;
   }
 
@@ -93,7 +93,7 @@ export class EditorAsker implements Asker {
     clearTimeout(this.#looking);
   }
 
-  /** Takes a decision. Companions tell all their clients, so one about an unknown diff is normal. */
+  /** Takes a decision. Companions send each to all their clients, so one about an unknown diff is normal. */
   decide(from: Candidate, decision: DiffDecision): void {
     for (const { path, decided, shownBy } of this.#showings) {
       const isAsked = shownBy !== undefined && isSameCompanion(shownBy, from);
@@ -105,22 +105,20 @@ export class EditorAsker implements Asker {
   async end(): Promise<void> {
     const time = new AbortController();
     const up = sleep(this.#options.limits.endMs, undefined, { signal: time.signal });
-    await Promise.race([Promise.all(this.#atWork), up]);
+    await Promise.race([Promise.all(this.#showingWork), up]);
     time.abort();
     await up.catch(() => {});
   }
 
   async #show({ path, text }: ShownDiff, signal: AbortSignal): Promise<DiffDecision | undefined> {
     const showing: Showing = {
-      ...{
-        path,
-        text,
-        call: callAtWork(),
-        isOver: false,
-        shownBy: undefined,
-        unanswered: 0,
-        opening: Promise.resolve(),
-      },
+      path,
+      text,
+      call: currentCall(),
+      isOver: false,
+      shownBy: undefined,
+      unanswered: 0,
+      opening: Promise.resolve(),
       decided: newDeferred(),
       settled: new AbortController(),
     };
@@ -227,6 +225,5 @@ function isSamePath(one: string, other: string): boolean {
 }
 
 function keyOf(path: string): string {
-  const key = normalize(path);
-  return process.platform === 'win32' ? key.toLowerCase() : key;
+  return normalize(path);
 }

@@ -111,7 +111,7 @@ export class Companion {
       }
     };
     const tools = await listTools(limits.listMs);
-    // Some networks drop a silent connection without telling either end.
+    // Some networks drop a silent connection, and neither end notices.
     const probe = () => void listTools(limits.probeMs).catch(() => {});
     watchdog.timer = setTimeout(probe, limits.quietMs).unref();
     const names = new Set(tools.map(({ name }) => name));
@@ -173,7 +173,7 @@ export class Companion {
       if (result.isError) return [];
       const { found, problem } = readDiagnostics(result);
       if (problem !== undefined) this.#options.onNews({ type: 'invalid', problem });
-      // Some editors tell those of all files.
+      // Some editors report those of all files.
       const own = found.filter((each) => normalize(each.path) === normalize(path));
       return own.map((each) => ({ ...each, path }));
     } catch (error) {

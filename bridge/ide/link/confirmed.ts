@@ -20,7 +20,7 @@ export type CompanionIdentity = Pick<Candidate, 'port' | 'token'>;
 
 /**
  * The SHA-256 of port and token. Not of the family: one companion can announce itself as both. Undefined without a
- * token: then nothing tells the companion from another program that takes its port later.
+ * token: then nothing distinguishes the companion from another program that takes its port later.
  */
 export function identityOf({ port, token }: CompanionIdentity): string | undefined {
   if (token === undefined || token === '') return undefined;

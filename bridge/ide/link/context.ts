@@ -1,4 +1,4 @@
-/** What the model is told of the editor: which files are open, and what the person looks at. */
+/** The editor's context for the model: which files are open, and what the person looks at. */
 import { realpath } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { fromOne, type OpenFile } from './wire.ts';
 
 type ContextFile = EditorContext['openFiles'][number];
 
-/** What may be told of the workspace's files, by their names relative to it. */
+/** What the model may see of the workspace's files, by their names relative to it. */
 export interface Showable {
   readonly workspace: Workspace;
   readonly mayName: (name: string) => boolean;
@@ -20,7 +20,7 @@ export interface Showable {
 }
 
 /**
- * The newest files first. Of files that do not exist nothing is told, and of files outside the workspace only the path.
+ * The newest files first. Leaves out files that do not exist, and shows only the path of files outside the workspace.
  * Undefined where the disk does not answer in time.
  */
 export async function editorContext(
@@ -29,17 +29,17 @@ export async function editorContext(
 ): Promise<EditorContext | undefined> {
   const time = new AbortController();
   const up = sleep(CONTEXT_LIMITS.lookTimeoutMs, undefined, { signal: time.signal });
-  const told = await Promise.race([readFiles(view, showable), up.catch(() => undefined)]);
+  const openFiles = await Promise.race([readFiles(view, showable), up.catch(() => undefined)]);
   time.abort();
-  return told && { name: view.name, openFiles: told };
+  return openFiles && { name: view.name, openFiles };
 }
 
 async function readFiles({ openFiles }: EditorView, showable: Showable): Promise<ContextFile[]> {
   const files: ContextFile[] = [];
   for (const file of withOneActive(openFiles)) {
     if (files.length >= EDITOR_LIMITS.maxOpenFiles) break;
-    const told = await tell(file, showable);
-    if (told) files.push(told);
+    const shown = await show(file, showable);
+    if (shown) files.push(shown);
   }
   return files;
 }
@@ -55,16 +55,10 @@ export function withOneActive(openFiles: readonly OpenFile[]): OpenFile[] {
 }
 
 function inactive({ path, timestamp }: OpenFile): OpenFile {
-  return {
-    path,
-    timestamp,
-    isActive: undefined,
-    cursor: undefined,
-    selectedText: undefined,
-  };
+  return { path, timestamp, isActive: undefined, cursor: undefined, selectedText: undefined };
 }
 
-async function tell(
+async function show(
   { path, isActive, cursor, selectedText }: OpenFile,
   { workspace, mayName, mayRead }: Showable,
 ): Promise<ContextFile | undefined> {

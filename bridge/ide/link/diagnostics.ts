@@ -1,4 +1,4 @@
-/** What the model is told of errors: those that the editor knows of the files that person and agent work on. */
+/** The editor's errors for the model: those of the files that person and agent work on. */
 import { realpath } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import { FINDING_LIMITS, REQUEST_LIMITS } from '../../../shared/limits.ts';
@@ -18,7 +18,7 @@ export interface Diagnosing {
   readonly signal: AbortSignal;
 }
 
-/** Undefined where no editor tells them in time. Never rejects. */
+/** Undefined where no editor answers in time. Never rejects. */
 export async function editorDiagnostics(
   link: Pick<EditorLink, 'view' | 'canDiagnose' | 'diagnose'>,
   { used, readable, signal }: Diagnosing,
@@ -26,12 +26,12 @@ export async function editorDiagnostics(
   if (!link.canDiagnose) return undefined;
   const open = withOneActive(link.view?.openFiles ?? []).map(({ path }) => path);
   const names = await namesOf([...open, ...used], readable);
-  const told = await link.diagnose([...names.keys()], signal);
-  if (told === undefined) return undefined;
+  const found = await link.diagnose([...names.keys()], signal);
+  if (found === undefined) return undefined;
   const all = ['error', 'warning'].flatMap((severity) =>
-    told.filter((one) => one.severity === severity),
+    found.filter((one) => one.severity === severity),
   );
-  const items = all.slice(0, FINDING_LIMITS.maxDiagnostics).map((one) => tell(one, names));
+  const items = all.slice(0, FINDING_LIMITS.maxDiagnostics).map((one) => toItem(one, names));
   return { items, leftOut: all.length - items.length };
 }
 
@@ -57,11 +57,11 @@ async function nameOf(path: string, readable: Workspace): Promise<string | undef
   if (real === undefined) return undefined;
   const name = readable.nameOf(real);
   const isOutside = name === '..' || name.startsWith('../') || isAbsolute(name);
-  const isTold = !isOutside && name.length <= REQUEST_LIMITS.maxPathChars;
-  return isTold && readable.mayShow(real) ? name : undefined;
+  const isNamed = !isOutside && name.length <= REQUEST_LIMITS.maxPathChars;
+  return isNamed && readable.mayShow(real) ? name : undefined;
 }
 
-function tell(
+function toItem(
   { path, line, column, severity, message, source }: EditorDiagnostic,
   names: ReadonlyMap<string, string>,
 ): Diagnostics['items'][number] {

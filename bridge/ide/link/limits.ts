@@ -46,8 +46,8 @@ export const LINK_LIMITS = {
    */
   maxDiagnosisChars: 256 * KIB,
   maxDiagnosisItems: 4_000,
-  /** Different problems with what one companion sends that the log tells. */
-  maxTold: 10,
+  /** Different problems with what one companion sends that the log shows. */
+  maxLoggedProblems: 10,
   /** Between two looks whether the owner has confirmed an editor, while a question waits for that. */
   confirmMs: 3 * SECOND,
   /** UTF-16 units of an editor's own words in the log. */

@@ -41,11 +41,11 @@ export function linkHere(
   });
 }
 
-function tellLost(name: string, reason: string): void {
+function logLost(name: string, reason: string): void {
   logEvent({ event: 'editor_lost', message: `Lost the editor ${name}: ${reason}.` });
 }
 
-function tellMisread(problem: string): void {
+function logMisread(problem: string): void {
   const message = `The editor sent what it should not, which is left out: ${problem}`;
   logEvent({ event: 'editor_misread', message });
 }
@@ -77,7 +77,7 @@ export class EditorLink {
   /** Ports whose last connection ended soon: others are tried before them. */
   readonly #unsteady = new Set<number>();
   /** Problems with news of this companion that the log has. */
-  readonly #told = new Set<string>();
+  readonly #logged = new Set<string>();
 
   constructor(place: LinkPlace) {
     this.#place = place;
@@ -97,13 +97,13 @@ export class EditorLink {
     return heard.openFiles && { name: companion.name, openFiles: heard.openFiles };
   }
 
-  /** Whether an editor is connected that may tell errors, confirmed or not. */
+  /** Whether an editor is connected that may report errors, confirmed or not. */
   get canDiagnose(): boolean {
     return this.#companion?.canDiagnose ?? false;
   }
 
   /**
-   * The errors and warnings that the editor knows of these files. Undefined without a confirmed editor that tells them
+   * The errors and warnings that the editor knows of these files. Undefined without a confirmed editor that answers
    * in time: the question names files, which not every process needs to learn. Never rejects.
    */
   async diagnose(
@@ -180,7 +180,7 @@ export class EditorLink {
     if (this.#ended.signal.aborted) end();
     this.#companion = companion;
     this.#heed();
-    await this.#tellConnected(companion);
+    await this.#logConnected(companion);
     this.asker.attach(companion);
     void this.#share();
     const reason = await companion.ended;
@@ -188,25 +188,25 @@ export class EditorLink {
     this.#ended.signal.removeEventListener('abort', end);
     this.#companion = undefined;
     this.#heard = undefined;
-    this.#told.clear();
+    this.#logged.clear();
     this.#place.onView?.(undefined);
-    if (!this.#ended.signal.aborted) tellLost(companion.name, reason);
+    if (!this.#ended.signal.aborted) logLost(companion.name, reason);
     const wasSteady = performance.now() - startedMs > this.#limits.steadyMs;
     this.#unsteady[wasSteady ? 'delete' : 'add'](companion.candidate.port);
     return wasSteady;
   }
 
-  async #tellConnected({ name, candidate, canDiff }: Companion): Promise<void> {
+  async #logConnected({ name, candidate, canDiff }: Companion): Promise<void> {
     const { port, token } = candidate;
     const connected = `Connected to the editor ${name} (port ${port}).`;
-    const tell = (how: string) =>
+    const log = (how: string) =>
       logEvent({ event: 'editor_connected', message: `${connected} ${how}` });
-    if (!canDiff) return tell('It cannot show edits.');
+    if (!canDiff) return log('It cannot show edits.');
     if (await this.#place.isConfirmed(candidate))
-      return tell('It shows edits that wait for your approval.');
+      return log('It shows edits that wait for your approval.');
     if (token === undefined)
-      return tell('It has no token, so your answers there cannot count: update its extension.');
-    tell(`Your answers there count after: drawbridge ide confirm --port ${port}`);
+      return log('It has no token, so your answers there cannot count: update its extension.');
+    log(`Your answers there count after: drawbridge ide confirm --port ${port}`);
   }
 
   /** A companion that is only tried has no say about trust. */
@@ -234,9 +234,10 @@ export class EditorLink {
       case 'diff':
         return this.asker.decide(from, news);
       case 'invalid':
-        if (this.#told.has(news.problem) || this.#told.size >= this.#limits.maxTold) return;
-        this.#told.add(news.problem);
-        return tellMisread(news.problem);
+        if (this.#logged.has(news.problem) || this.#logged.size >= this.#limits.maxLoggedProblems)
+          return;
+        this.#logged.add(news.problem);
+        return logMisread(news.problem);
       default:
         news satisfies never;
     }

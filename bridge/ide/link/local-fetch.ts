@@ -14,7 +14,7 @@ export interface LocalFetchOptions {
   readonly maxMessageBytes: number;
   /** Bytes have arrived. */
   readonly onBytes: () => void;
-  /** The event stream that a GET asks for was refused, or has ended. Called for each such request. */
+  /** The event stream that a GET asks for was refused, or ended. Called for each such request. */
   readonly onStreamEnd: (reason: string) => void;
 }
 

@@ -126,7 +126,7 @@ export interface Diagnosed {
 }
 
 /**
- * A result of `getDiagnostics`. Each text is JSON: the files with their diagnostics as language servers tell them (VS
+ * A result of `getDiagnostics`. Each text is JSON: the files with their diagnostics as language servers give them (VS
  * Code), or one diagnostic with its path, which counts from 1 (Neovim). Hints and information are left out.
  */
 export function readDiagnostics({ content }: CallToolResult): Diagnosed {

@@ -56,7 +56,7 @@ it('follows the setting while it runs, and says in a private file how to connect
   expect(Object.keys(discoveryFiles).some((path) => existsSync(path))).toBe(false);
   expect(lines()).toEqual([
     `The companion serves Gemini CLI and Qwen Code at port ${port}.`,
-    'The companion has ended.',
+    'The companion has stopped.',
   ]);
 });
 

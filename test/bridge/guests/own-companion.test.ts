@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { guestContext } from '../../../bridge/guests/context.ts';
 import type { Candidate, Family } from '../../../bridge/ide/discovery/candidate.ts';
 import { discover } from '../../../bridge/ide/discovery/discover.ts';
@@ -8,12 +8,9 @@ import { identityOf } from '../../../bridge/ide/link/confirmed.ts';
 import type { EditorView } from '../../../bridge/ide/link/link.ts';
 import type { OwnCompanionOptions } from '../../../companion/index.ts';
 import { startCompanion } from '../../companion/companions.ts';
-import { editQuestion, linkTo, until } from '../ide/link/linked.ts';
+import { editQuestion, linkTo, logLines, until } from '../ide/link/linked.ts';
 
-beforeEach(() => {
-  vi.spyOn(console, 'error').mockImplementation(() => {});
-  onTestFinished(() => void vi.restoreAllMocks());
-});
+beforeEach(() => void logLines());
 
 /** An editor whose plugin is built on our library, found by its files, and a link that knows it. */
 async function start(options: Pick<OwnCompanionOptions, 'diagnose'> = {}) {
@@ -31,7 +28,6 @@ async function start(options: Pick<OwnCompanionOptions, 'diagnose'> = {}) {
   const views: (EditorView | undefined)[] = [];
   const onView = (view: EditorView | undefined) => views.push(view);
   const linked = linkTo([...ranked], { isConfirmed: false, onView, diagnoseMs: 30_000 });
-  onTestFinished(() => linked.link.end());
   const confirm = (family: Family) => {
     const found = ranked.find((candidate) => candidate.family === family);
     linked.confirmed.add(identityOf(found as Candidate) ?? '');
@@ -43,7 +39,7 @@ async function start(options: Pick<OwnCompanionOptions, 'diagnose'> = {}) {
   return { ...started, ...linked, confirm, ask, withdrawing, shown, views };
 }
 
-test('tells what its editor shows', async () => {
+test('reports what its editor shows', async () => {
   const { companion, link, root } = await start();
   const path = join(root, 'a.ts');
   writeFileSync(path, '');
@@ -78,7 +74,7 @@ test('passes on to guests what it shows, once its owner has confirmed it, and th
   expect(guestContext(views.at(-1))).toEqual({ openFiles: [] });
 });
 
-test('tells what its editor finds wrong, to the bridge of its owner', async () => {
+test('reports what its editor finds wrong, to the bridge of its owner', async () => {
   const found = { line: 3, column: 7, message: 'bad', source: 'lint' };
   const { companion, confirm, link, root } = await start({
     diagnose: async () => [

@@ -28,8 +28,8 @@ test.each([
 });
 
 test.each([
-  [['openDiff'], 'it tells open files, and cannot show edits'],
-  [['openDiff', 'closeDiff', 'getDiagnostics'], 'it can show edits, and it can tell errors'],
+  [['openDiff'], 'it reports open files, and cannot show edits'],
+  [['openDiff', 'closeDiff', 'getDiagnostics'], 'it can show edits, and it can report errors'],
 ])('says what a companion with the tools %j can do', async (tools, can) => {
   const { port } = await startCompanion({ tools });
   const summary = `an-editor 1.2.3: ${can}`;

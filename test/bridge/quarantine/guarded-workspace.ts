@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { onTestFinished } from 'vitest';
-import { callAtWork } from '../../../bridge/log.ts';
+import { currentCall } from '../../../bridge/log.ts';
 import { WorkspaceGuard } from '../../../bridge/quarantine/guard.ts';
 import { type ListProtected, protectedIn } from '../../../bridge/quarantine/listing.ts';
 import { listRecords } from '../../../bridge/quarantine/store.ts';
@@ -60,7 +60,7 @@ export async function guardedWorkspace({
     listProtected: listing(protectedIn(root)),
     report: (line) => {
       reported.push(line);
-      reportedFor.push(callAtWork());
+      reportedFor.push(currentCall());
     },
   });
   const background = new BackgroundProcesses();

@@ -101,7 +101,7 @@ describe('a call for a bridge that is away', () => {
   });
 
   it('that it may have begun is not failed, and its cancel is kept', async () => {
-    const { bridge, callId, streamed } = await callAtWork();
+    const { bridge, callId, streamed } = await currentCall();
     await bridge.leave();
     await runDurableObjectAlarm(tunnelOf(bridge.bridgeId));
     expect((await readResponse(streamed.responseId)).status).toBe('streaming');
@@ -146,7 +146,7 @@ describe('a bridge whose pings stopped for a while on an open connection', () =>
 });
 
 it('a call is given up by its conversation in the end, and cancelled at the bridge', async () => {
-  const { model, bridge, callId, streamed } = await callAtWork();
+  const { model, bridge, callId, streamed } = await currentCall();
   const now = Date.now.bind(Date);
   vi.spyOn(Date, 'now').mockImplementation(() => now() + RUN_LIMITS.callDeadlineMs);
   await runDurableObjectAlarm(conversationObject(streamed.conversationId));
@@ -159,7 +159,7 @@ it('a call is given up by its conversation in the end, and cancelled at the brid
 });
 
 it('a result that its conversation could not take is said again', async () => {
-  const { bridge, callId, streamed } = await callAtWork();
+  const { bridge, callId, streamed } = await currentCall();
   vi.spyOn(Conversation.prototype, 'settle').mockImplementationOnce(() => {
     throw new Error('reset');
   });
@@ -174,7 +174,7 @@ it('a result that its conversation could not take is said again', async () => {
 });
 
 it('a result that a bridge still has is not acked before it was taken', async () => {
-  const { bridge, callId, streamed } = await callAtWork();
+  const { bridge, callId, streamed } = await currentCall();
   await bridge.leave();
   const back = await openBridge({ bridgeId: bridge.bridgeId });
   const unknown = newToolCall().callId;
@@ -187,7 +187,7 @@ it('a result that a bridge still has is not acked before it was taken', async ()
 });
 
 it('a call is cancelled for the account alone whose bridge it is', async () => {
-  const { bridge, callId, streamed } = await callAtWork();
+  const { bridge, callId, streamed } = await currentCall();
   await tunnelOf(bridge.bridgeId).cancel('eve', [callId]);
   await bridge.leave();
   const { calls, cancels } = await comeBack(bridge.bridgeId);
@@ -196,7 +196,7 @@ it('a call is cancelled for the account alone whose bridge it is', async () => {
 });
 
 it('a tool may run while every object of the edge is evicted', async () => {
-  const { model, bridge, callId, streamed } = await callAtWork();
+  const { model, bridge, callId, streamed } = await currentCall();
   await evictDurableObject(conversationObject(streamed.conversationId));
   await evictDurableObject(tunnelOf(bridge.bridgeId));
   bridge.send({ type: 'output', callId, delta: 'working' });
@@ -231,7 +231,7 @@ async function callWhileAway(): Promise<Called> {
 }
 
 /** A run whose one call the bridge has. */
-async function callAtWork(): Promise<Called & { readonly callId: string }> {
+async function currentCall(): Promise<Called & { readonly callId: string }> {
   const called = await callOn(await connectBridge());
   return { ...called, callId: (await called.bridge.nextCall()).callId };
 }

@@ -55,5 +55,5 @@ export async function closedPort(): Promise<number> {
   return port;
 }
 
-/** The number of a process that has ended. */
-export const ENDED_PID = 4_000_001;
+/** The number of no process. */
+export const EXITED_PID = 4_000_001;

@@ -119,7 +119,7 @@ test('drops wrong values of what only a person reads', async () => {
   expect(Object.keys(found ?? {}).sort()).toEqual(['family', 'port', 'roots', 'source']);
 });
 
-test('tells a folder that it cannot list, and goes on', async () => {
+test('names a folder that it cannot list, and goes on', async () => {
   const { announce, discover, tmp, workspace } = newMachine();
   const port = await openPort();
   const file = announce('gemini', 'a file in the place of the folder');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { discover } from '../../../../bridge/ide/discovery/discover.ts';
 import { DISCOVERY_LIMITS } from '../../../../bridge/ide/discovery/limits.ts';
-import { closedPort, ENDED_PID, newMachine, openPort } from './announcing.ts';
+import { closedPort, EXITED_PID, newMachine, openPort } from './announcing.ts';
 
 const [PID, TOKEN] = [process.ppid, 'a-token'];
 const IDE = { name: 'vscode', displayName: 'VS Code' };
@@ -234,11 +234,11 @@ test('says that nothing listens where a window left its file behind', async () =
   const { announce, discover, workspace } = newMachine();
   const port = await closedPort();
   const content = { port, workspacePath: workspace };
-  const source = announce(`gemini/ide/gemini-ide-server-${ENDED_PID}-${port}.json`, content);
+  const source = announce(`gemini/ide/gemini-ide-server-${EXITED_PID}-${port}.json`, content);
   expect(await discover()).toEqual({
     ranked: [],
     passedOver: [
-      { source, why: `nothing listens on port ${port}, and its process ${ENDED_PID} has ended` },
+      { source, why: `nothing listens on port ${port}, and its process ${EXITED_PID} has exited` },
     ],
   });
 });
@@ -253,7 +253,7 @@ test('finds the one good companion behind a hundred stale ones', async () => {
   }
   const port = await openPort();
   const content = { port, workspacePath: workspace, authToken: TOKEN };
-  announce(`gemini/ide/gemini-ide-server-${ENDED_PID}-${port}.json`, content, { ageMs: 60_000 });
+  announce(`gemini/ide/gemini-ide-server-${EXITED_PID}-${port}.json`, content, { ageMs: 60_000 });
   const { ranked, passedOver } = await discover();
   expect(ranked).toMatchObject([{ port, token: TOKEN }]);
   expect(passedOver).toHaveLength(100);
@@ -309,13 +309,13 @@ test("does not take Drawbridge's own companion", async () => {
   });
 });
 
-test('bounds what it tells of a flood of files', async () => {
+test('bounds what it lists of a flood of files', async () => {
   const { announce, discover } = newMachine();
   for (let index = 0; index < DISCOVERY_LIMITS.maxPassedOver + 20; index++)
     announce(`gemini-ide-server-${index + 2}.json`, '');
   const { passedOver } = await discover();
   expect(passedOver).toHaveLength(DISCOVERY_LIMITS.maxPassedOver + 1);
-  expect(passedOver.at(-1)).toEqual({ source: '20 more sources', why: 'too many to tell each' });
+  expect(passedOver.at(-1)).toEqual({ source: '20 more sources', why: 'too many to list each' });
 });
 
 test('ends with its signal', async () => {

@@ -28,7 +28,7 @@ const BETTER: [string, Partial<Ranked>, Partial<Ranked>, Partial<RankFacts>?][] 
   ['an ancestor', { pid: 10 }, { pid: 40, rootChars: 99 }],
   ['the nearer ancestor', { pid: 30 }, { pid: 10, rootChars: 99 }],
   ['the longer folder', { rootChars: 9 }, { pid: 40, changedMs: 9 }],
-  ['told folders', {}, { roots: undefined, rootChars: 0, changedMs: 9 }],
+  ['named folders', {}, { roots: undefined, rootChars: 0, changedMs: 9 }],
   ['a living process', { pid: 40 }, { pid: 400, changedMs: 9 }],
   ['the newer file', { changedMs: 9 }, { changedMs: 8 }],
 ];

@@ -1,40 +1,23 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AnswerEntry } from '../../../../bridge/admission/book.ts';
 import { identityOf } from '../../../../bridge/ide/link/confirmed.ts';
 import { connectFirst } from '../../../../bridge/ide/link/finding.ts';
 import { LINK_LIMITS } from '../../../../bridge/ide/link/limits.ts';
 import { aboutCall, logTo } from '../../../../bridge/log.ts';
 import type { LogEntry } from '../../../../machine/log-line.ts';
-import {
-  type CompanionScript,
-  type ScriptedCompanion,
-  startCompanion,
-} from '../../../far-ends/scripted-companion.ts';
-import { editQuestion, type Linked, linkTo, until } from './linked.ts';
+import type { CompanionScript, ScriptedCompanion } from '../../../far-ends/scripted-companion.ts';
+import { editQuestion, type Linked, linkTo, logLines, start, until } from './linked.ts';
 
 const PATH = '/w/a.txt';
-const companions: ScriptedCompanion[] = [];
-const links: Linked[] = [];
 let log: string[];
 let withdrawing: AbortController;
 
 beforeEach(() => {
-  log = [];
+  log = logLines();
   withdrawing = new AbortController();
-  vi.spyOn(console, 'error').mockImplementation((line) => void log.push(String(line)));
 });
 
-afterEach(async () => {
-  withdrawing.abort();
-  await Promise.all(links.splice(0).map(({ link }) => link.end()));
-  await Promise.all(companions.splice(0).map((companion) => companion.close()));
-});
-
-async function start(script?: CompanionScript): Promise<ScriptedCompanion> {
-  const companion = await startCompanion(script);
-  companions.push(companion);
-  return companion;
-}
+afterEach(() => withdrawing.abort());
 
 /** A link that is connected. */
 async function connect(
@@ -42,7 +25,6 @@ async function connect(
   options?: Parameters<typeof linkTo>[1],
 ): Promise<Linked> {
   const linked = linkTo([candidate], options);
-  links.push(linked);
   await until(() => log.some((line) => line.startsWith('Connected')));
   return linked;
 }
@@ -193,7 +175,7 @@ describe('gives no answer', () => {
     expect(companion.calls).toEqual([]);
   });
 
-  test('while the editor refuses to show it, which the log tells', async () => {
+  test('while the editor refuses to show it, which the log shows', async () => {
     const companion = await start({ refusesDiffs: true });
     const linked = await connect(companion);
     const answer = ask(linked, 'two\n');
@@ -205,7 +187,7 @@ describe('gives no answer', () => {
     expect(companion.sessions()).toBe(1);
   });
 
-  test('and is told to a log file with the ids of the call that asks', async () => {
+  test('and writes that to a log file with the ids of the call that asks', async () => {
     const companion = await start();
     const linked = await connect(companion);
     companion.statuses.set('openDiff', 413);

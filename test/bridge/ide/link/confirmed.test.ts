@@ -1,19 +1,18 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import {
   confirmCompanion,
   identityOf,
   isConfirmed,
 } from '../../../../bridge/ide/link/confirmed.ts';
 import { LINK_LIMITS } from '../../../../bridge/ide/link/limits.ts';
+import { temporaryFolder } from '../../../local/temporary-folder.ts';
 
 let stateDir: string;
 beforeEach(() => {
-  stateDir = mkdtempSync(join(tmpdir(), 'drawbridge-editors-'));
+  stateDir = temporaryFolder();
 });
-afterEach(() => rmSync(stateDir, { recursive: true, force: true }));
 
 const file = () => join(stateDir, 'editors.json');
 const companion = { port: 4001, token: 'secret-of-this-window' };

@@ -1,26 +1,25 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { editorContext, withOneActive } from '../../../../bridge/ide/link/context.ts';
 import type { OpenFile } from '../../../../bridge/ide/link/wire.ts';
 import { Workspace } from '../../../../bridge/workspace/workspace.ts';
 import { EDITOR_LIMITS } from '../../../../shared/limits.ts';
 import { EditorContext } from '../../../../shared/wire/tunnel.ts';
+import { temporaryFolder } from '../../../local/temporary-folder.ts';
 
 let folder: string;
 let root: string;
 let workspace: Workspace;
 
 beforeEach(async () => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), 'drawbridge-view-')));
+  folder = temporaryFolder();
   root = join(folder, 'project');
   mkdirSync(join(root, 'src'), { recursive: true });
   for (const name of ['src/a.ts', 'b.ts', '.env', '../outside.txt'])
     writeFileSync(join(root, name), '');
   workspace = await Workspace.open(root);
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const opened = (path: string, fields: Partial<OpenFile> = {}): OpenFile => ({
   ...{ path, timestamp: 1, isActive: undefined, selectedText: undefined, cursor: undefined },
@@ -28,7 +27,10 @@ const opened = (path: string, fields: Partial<OpenFile> = {}): OpenFile => ({
 });
 const active = { isActive: true, cursor: { line: 3, character: 0 }, selectedText: 'let a' };
 
-function tell(openFiles: OpenFile[], rules: Partial<Parameters<typeof editorContext>[1]> = {}) {
+function contextOf(
+  openFiles: OpenFile[],
+  rules: Partial<Parameters<typeof editorContext>[1]> = {},
+) {
   const all = { workspace, mayName: () => true, mayRead: () => true, ...rules };
   return editorContext({ name: 'Zed', openFiles }, all);
 }
@@ -55,7 +57,7 @@ describe('of the open files', () => {
     expect(files).toEqual([opened('/new', { timestamp: 2 }), opened('/old')]);
   });
 
-  test('ten are told, and of a long selection its start', async () => {
+  test('ten are shown, and of a long selection its start', async () => {
     const selectedText = 'x'.repeat(EDITOR_LIMITS.maxSelectedChars + 1);
     const paths = Array.from({ length: 12 }, (_, index) => {
       const path = join(root, `${index}.ts`);
@@ -65,10 +67,10 @@ describe('of the open files', () => {
     const files = paths.map((path, index) =>
       opened(path, { timestamp: index, ...active, selectedText }),
     );
-    const told = EditorContext.parse(await tell(files));
-    expect(told.openFiles).toHaveLength(10);
-    expect(told.openFiles[0]?.path).toBe('11.ts');
-    expect(told.openFiles[0]?.selectedText).toMatch(
+    const shown = EditorContext.parse(await contextOf(files));
+    expect(shown.openFiles).toHaveLength(10);
+    expect(shown.openFiles[0]?.path).toBe('11.ts');
+    expect(shown.openFiles[0]?.selectedText).toMatch(
       /^x{16304}\n\.\.\. \(cut: 81 more characters, use read_file\)$/,
     );
   });
@@ -77,11 +79,11 @@ describe('of the open files', () => {
 describe('a file', () => {
   test('is named relative to the workspace, through links too, with its place from 1', async () => {
     symlinkSync(root, join(folder, 'link'));
-    const told = await tell([
+    const shown = await contextOf([
       opened(join(folder, 'link/src/a.ts'), active),
       opened(join(root, 'b.ts'), { timestamp: 0 }),
     ]);
-    expect(told).toEqual({
+    expect(shown).toEqual({
       name: 'Zed',
       openFiles: [
         {
@@ -95,16 +97,16 @@ describe('a file', () => {
 
   test('outside the workspace is only named', async () => {
     const path = join(folder, 'outside.txt');
-    expect(await tell([opened(path, active)])).toEqual({ name: 'Zed', openFiles: [{ path }] });
+    expect(await contextOf([opened(path, active)])).toEqual({ name: 'Zed', openFiles: [{ path }] });
     symlinkSync(path, join(root, 'leads-out'));
-    const told = await tell([opened(join(root, 'leads-out'), active)]);
-    expect(told).toEqual({ name: 'Zed', openFiles: [{ path }] });
+    const shown = await contextOf([opened(join(root, 'leads-out'), active)]);
+    expect(shown).toEqual({ name: 'Zed', openFiles: [{ path }] });
   });
 
   test.each(['relative.ts', 'untitled:Untitled-1', '/no/such/file', '/a\0b'])(
     'that is none on the disk is left out: %s',
     async (path) => {
-      expect(await tell([opened(path, active)])).toEqual({ name: 'Zed', openFiles: [] });
+      expect(await contextOf([opened(path, active)])).toEqual({ name: 'Zed', openFiles: [] });
     },
   );
 
@@ -113,21 +115,21 @@ describe('a file', () => {
       opened(join(root, 'src/a.ts'), active),
       opened(join(root, 'b.ts'), { timestamp: 0 }),
     ];
-    const told = await tell(files, { mayName: (name) => name !== 'src/a.ts' });
-    expect(told?.openFiles).toEqual([{ path: 'b.ts' }]);
+    const shown = await contextOf(files, { mayName: (name) => name !== 'src/a.ts' });
+    expect(shown?.openFiles).toEqual([{ path: 'b.ts' }]);
   });
 
   test('of our own state is left out, wherever it lies', async () => {
     const closed = await Workspace.open(root, { closedPaths: [join(root, 'src')] });
-    const told = await tell([opened(join(root, 'src/a.ts'), active)], { workspace: closed });
-    expect(told?.openFiles).toEqual([]);
+    const shown = await contextOf([opened(join(root, 'src/a.ts'), active)], { workspace: closed });
+    expect(shown?.openFiles).toEqual([]);
   });
 
-  test('that the model may not read is told without its selection', async () => {
+  test('that the model may not read is shown without its selection', async () => {
     const cursor = { line: 3, character: 1 };
-    const unread = await tell([opened(join(root, 'b.ts'), active)], { mayRead: () => false });
+    const unread = await contextOf([opened(join(root, 'b.ts'), active)], { mayRead: () => false });
     expect(unread?.openFiles).toEqual([{ path: 'b.ts', isActive: true, cursor }]);
-    const secret = await tell([opened(join(root, '.env'), active)]);
+    const secret = await contextOf([opened(join(root, '.env'), active)]);
     expect(secret?.openFiles).toEqual([{ path: '.env', isActive: true, cursor }]);
   });
 });

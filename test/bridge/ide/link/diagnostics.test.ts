@@ -1,24 +1,17 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { editorDiagnostics } from '../../../../bridge/ide/link/diagnostics.ts';
 import { LINK_LIMITS } from '../../../../bridge/ide/link/limits.ts';
 import { readDiagnostics } from '../../../../bridge/ide/link/wire.ts';
 import { Workspace } from '../../../../bridge/workspace/workspace.ts';
 import { FINDING_LIMITS } from '../../../../shared/limits.ts';
 import { Diagnostics } from '../../../../shared/wire/findings.ts';
-import {
-  type CompanionScript,
-  type ScriptedCompanion,
-  startCompanion,
-  textResult,
-} from '../../../far-ends/scripted-companion.ts';
+import { type CompanionScript, textResult } from '../../../far-ends/scripted-companion.ts';
 import { temporaryFolder } from '../../../local/temporary-folder.ts';
-import { type Linked, linkTo, until } from './linked.ts';
+import { linkTo, logLines, start, until } from './linked.ts';
 
-const companions: ScriptedCompanion[] = [];
-const links: Linked[] = [];
 const live = new AbortController().signal;
 /** Longer than a busy machine takes. */
 const PATIENT = { diagnoseMs: 30_000 };
@@ -27,8 +20,7 @@ let workspace: Workspace;
 let log: string[];
 
 beforeEach(async () => {
-  log = [];
-  vi.spyOn(console, 'error').mockImplementation((line) => void log.push(String(line)));
+  log = logLines();
   root = join(temporaryFolder(), 'project');
   mkdirSync(join(root, 'src'), { recursive: true });
   for (const name of ['src/a.ts', 'b.ts', 'c.ts', '.env', '../outside.ts'])
@@ -36,28 +28,21 @@ beforeEach(async () => {
   workspace = await Workspace.open(root);
 });
 
-afterEach(async () => {
-  await Promise.all(links.splice(0).map(({ link }) => link.end()));
-  await Promise.all(companions.splice(0).map((companion) => companion.close()));
-});
-
 /** A confirmed editor that shows these files of the workspace, the newest first. */
-async function start(
+async function startEditor(
   open: readonly string[],
   script: CompanionScript,
   options: Parameters<typeof linkTo>[1] = PATIENT,
 ) {
   const openFiles = open.map((name, index) => ({ path: join(root, name), timestamp: -index }));
   const firstContext = { workspaceState: { openFiles } };
-  const companion = await startCompanion({ firstContext, ...script });
-  companions.push(companion);
+  const companion = await start({ firstContext, ...script });
   const linked = linkTo([companion.candidate], options);
-  links.push(linked);
   await until(() => linked.link.view);
   const diagnose = async (used: readonly string[] = [], readable = workspace) => {
     const paths = used.map((name) => join(root, name));
-    const told = await editorDiagnostics(linked.link, { used: paths, readable, signal: live });
-    return told && Diagnostics.parse(told);
+    const found = await editorDiagnostics(linked.link, { used: paths, readable, signal: live });
+    return found && Diagnostics.parse(found);
   };
   const asked = () =>
     companion.calls.flatMap(({ tool, args }) => (tool === 'getDiagnostics' ? [args['uri']] : []));
@@ -75,8 +60,8 @@ const ofFile = (uri: string, ...diagnostics: object[]) =>
   textResult(JSON.stringify([{ uri, diagnostics }]));
 
 describe('what the editor finds wrong', () => {
-  test('is told of its open files and of those that the conversation used, errors first', async () => {
-    const { diagnose, asked } = await start(['src/a.ts'], {
+  test('is reported of its open files and of those that the conversation used, errors first', async () => {
+    const { diagnose, asked } = await startEditor(['src/a.ts'], {
       diagnose: (uri) =>
         ofFile(
           uri,
@@ -109,7 +94,7 @@ describe('what the editor finds wrong', () => {
         ...{ filePath: join(root, 'b.ts'), line: 7, character: 2, severity, message },
         source: null,
       });
-    const { diagnose } = await start(['b.ts'], {
+    const { diagnose } = await startEditor(['b.ts'], {
       diagnose: () => textResult(flat(1, 'bad'), flat(2, 'odd'), flat(3, 'so'), flat(4, 'maybe')),
     });
     const place = { path: 'b.ts', line: 7, column: 2 };
@@ -119,8 +104,8 @@ describe('what the editor finds wrong', () => {
     ]);
   });
 
-  test('is nothing of a file that the editor refuses to tell about, or has nothing on', async () => {
-    const { diagnose } = await start(['src/a.ts', 'b.ts', 'c.ts'], {
+  test('is nothing of a file that the editor refuses to report on, or has nothing on', async () => {
+    const { diagnose } = await startEditor(['src/a.ts', 'b.ts', 'c.ts'], {
       diagnose: (uri) => {
         if (uri.endsWith('a.ts')) throw new Error('not open');
         return uri.endsWith('b.ts') ? { content: [] } : ofFile(uri, ranged('bad'));
@@ -132,7 +117,7 @@ describe('what the editor finds wrong', () => {
   test('counts for the file that was asked about, by whatever path the editor knows it', async () => {
     symlinkSync(root, join(root, '../link'));
     const openFiles = [{ path: join(root, '../link/b.ts'), timestamp: 1 }];
-    const { diagnose } = await start([], {
+    const { diagnose } = await startEditor([], {
       firstContext: { workspaceState: { openFiles } },
       diagnose: (uri) =>
         textResult(
@@ -150,7 +135,7 @@ describe('what the editor finds wrong', () => {
 describe('the editor is not asked', () => {
   test('about files that are outside, may hold secrets, are closed or not there', async () => {
     const open = ['../outside.ts', '.env', 'gone.ts', 'src/a.ts', 'b.ts'];
-    const { diagnose, asked } = await start(open, { diagnose: (uri) => ofFile(uri) });
+    const { diagnose, asked } = await startEditor(open, { diagnose: (uri) => ofFile(uri) });
     const readable = workspace.showing((name) => !name.startsWith('src/'));
     expect(await diagnose([], readable)).toEqual({ items: [], leftOut: 0 });
     expect(asked()).toEqual([uriOf('b.ts')]);
@@ -158,13 +143,17 @@ describe('the editor is not asked', () => {
 
   test('while its owner has not confirmed it', async () => {
     const options = { ...PATIENT, isConfirmed: false };
-    const { diagnose, asked } = await start(['b.ts'], { diagnose: (uri) => ofFile(uri) }, options);
+    const { diagnose, asked } = await startEditor(
+      ['b.ts'],
+      { diagnose: (uri) => ofFile(uri) },
+      options,
+    );
     expect(await diagnose()).toBeUndefined();
     expect(asked()).toEqual([]);
   });
 
   test('where it does not know the question', async () => {
-    const { diagnose, companion } = await start(['b.ts'], {});
+    const { diagnose, companion } = await startEditor(['b.ts'], {});
     expect(await diagnose()).toBeUndefined();
     expect(companion.steps).not.toContain('getDiagnostics');
   });
@@ -172,7 +161,7 @@ describe('the editor is not asked', () => {
   test('about more files than a look has time for', async () => {
     const names = Array.from({ length: 30 }, (_, index) => `${index}.ts`);
     for (const name of names) writeFileSync(join(root, name), '');
-    const { diagnose, asked } = await start(names, { diagnose: (uri) => ofFile(uri) });
+    const { diagnose, asked } = await startEditor(names, { diagnose: (uri) => ofFile(uri) });
     await diagnose();
     expect(asked()).toEqual(names.slice(0, LINK_LIMITS.maxDiagnosedFiles).map(uriOf));
   });
@@ -182,22 +171,22 @@ describe('an answer', () => {
   test('of many errors is cut, with how many are left out', async () => {
     const message = 'x'.repeat(FINDING_LIMITS.maxDiagnosticChars + 1);
     const many = Array.from({ length: 100 }, () => ranged(message, { source: 'y'.repeat(999) }));
-    const { diagnose } = await start(['b.ts'], { diagnose: (uri) => ofFile(uri, ...many) });
-    const told = await diagnose();
-    expect(told?.items).toHaveLength(FINDING_LIMITS.maxDiagnostics);
-    expect(told?.leftOut).toBe(100 - FINDING_LIMITS.maxDiagnostics);
-    expect(told?.items[0]?.message).toMatch(/^x+…$/);
+    const { diagnose } = await startEditor(['b.ts'], { diagnose: (uri) => ofFile(uri, ...many) });
+    const found = await diagnose();
+    expect(found?.items).toHaveLength(FINDING_LIMITS.maxDiagnostics);
+    expect(found?.leftOut).toBe(100 - FINDING_LIMITS.maxDiagnostics);
+    expect(found?.items[0]?.message).toMatch(/^x+…$/);
   });
 
   test('is read in so far as it has the right form', async () => {
-    const { diagnose } = await start(['b.ts'], {
+    const { diagnose } = await startEditor(['b.ts'], {
       diagnose: (uri) => ofFile(uri, ranged('bad'), { message: 'nowhere' }, ranged('odd')),
     });
     expect((await diagnose())?.items).toMatchObject([{ message: 'bad' }, { message: 'odd' }]);
     expect(log.filter((line) => line.includes('getDiagnostics'))).toHaveLength(1);
   });
 
-  test('of millions of items in many texts is read no further than it can be told', () => {
+  test('of millions of items in many texts is read no further than it can be shown', () => {
     const items = Array.from({ length: LINK_LIMITS.maxDiagnosisChars / 4 }, () => ({}));
     const { content } = textResult(...Array<string>(200).fill(JSON.stringify(items)));
     expect(readDiagnostics({ content })).toMatchObject({ found: [] });
@@ -208,8 +197,8 @@ describe('an answer', () => {
     ['of another form', '[{"file": "a"}]'],
     ['too deep', '['.repeat(10_000)],
     ['too long', JSON.stringify('x'.repeat(LINK_LIMITS.maxDiagnosisChars))],
-  ])('that is %s is left out, and told in the log once', async (_, text) => {
-    const { diagnose, linked } = await start(['b.ts'], { diagnose: () => textResult(text) });
+  ])('that is %s is left out, and logged once', async (_, text) => {
+    const { diagnose, linked } = await startEditor(['b.ts'], { diagnose: () => textResult(text) });
     for (let look = 0; look < 2; look++)
       expect(await diagnose()).toEqual({ items: [], leftOut: 0 });
     expect(log.filter((line) => line.includes('getDiagnostics'))).toHaveLength(1);
@@ -219,7 +208,7 @@ describe('an answer', () => {
   test('that does not come leaves the look without, and a while later the question is put again', async () => {
     const script = { diagnose: (uri: string) => ofFile(uri, ranged('bad')) };
     const limits = { diagnoseMs: 500, maxLateLooks: 2, diagnosePauseMs: 3_000 };
-    const { diagnose, companion, linked } = await start(['b.ts', 'c.ts'], script, limits);
+    const { diagnose, companion, linked } = await startEditor(['b.ts', 'c.ts'], script, limits);
     companion.hanging.add('getDiagnostics');
     for (let look = 0; look < limits.maxLateLooks; look++) expect(await diagnose()).toBeUndefined();
     companion.hanging.clear();

@@ -1,39 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { connectFirst } from '../../../../bridge/ide/link/finding.ts';
 import { LINK_LIMITS } from '../../../../bridge/ide/link/limits.ts';
-import {
-  type CompanionScript,
-  type ScriptedCompanion,
-  type Step,
-  startCompanion,
-} from '../../../far-ends/scripted-companion.ts';
-import { type Linked, linkTo, until } from './linked.ts';
+import type { ScriptedCompanion, Step } from '../../../far-ends/scripted-companion.ts';
+import { type Linked, linkTo as link, logLines, start, until } from './linked.ts';
 
-const companions: ScriptedCompanion[] = [];
-const links: Linked[] = [];
 let log: string[];
-
 beforeEach(() => {
-  log = [];
-  vi.spyOn(console, 'error').mockImplementation((line) => void log.push(String(line)));
+  log = logLines();
 });
-
-afterEach(async () => {
-  await Promise.all(links.splice(0).map(({ link }) => link.end()));
-  await Promise.all(companions.splice(0).map((companion) => companion.close()));
-});
-
-async function start(script?: CompanionScript): Promise<ScriptedCompanion> {
-  const companion = await startCompanion(script);
-  companions.push(companion);
-  return companion;
-}
-
-function link(...args: Parameters<typeof linkTo>): Linked {
-  const linked = linkTo(...args);
-  links.push(linked);
-  return linked;
-}
 
 const files = (...paths: string[]) =>
   paths.map((path, index) => ({ path, timestamp: 100 - index, isActive: index === 0 }));
@@ -118,7 +92,7 @@ describe('a connection', () => {
     ['a list that is none', 'ide/contextUpdate', { workspaceState: { openFiles: 'all' } }],
     ['no content', 'ide/diffAccepted', { filePath: '/w/a.ts' }],
     ['nothing at all', 'ide/diffRejected', undefined],
-  ])('outlives news with %s, and tells it once', async (_, method, params) => {
+  ])('outlives news with %s, and logs it once', async (_, method, params) => {
     const companion = await start({ firstContext: contextOf('/w/a.ts') });
     const linked = link([companion.candidate]);
     await until(() => linked.link.view);

@@ -1,11 +1,30 @@
-/** A link to scripted companions, and a question for them. */
+/** A link to scripted companions, and a question for them. What is started here ends with its test. */
 import { randomUUID } from 'node:crypto';
+import { onTestFinished, vi } from 'vitest';
 import type { OpenQuestion } from '../../../../bridge/admission/asking.ts';
 import type { Candidate } from '../../../../bridge/ide/discovery/candidate.ts';
 import { identityOf } from '../../../../bridge/ide/link/confirmed.ts';
 import { LINK_LIMITS, type LinkLimits } from '../../../../bridge/ide/link/limits.ts';
 import { EditorLink, type EditorView } from '../../../../bridge/ide/link/link.ts';
 import { newBridgeId, newCallId, newConversationId } from '../../../../shared/ids.ts';
+import {
+  type CompanionScript,
+  type ScriptedCompanion,
+  startCompanion,
+} from '../../../far-ends/scripted-companion.ts';
+
+export async function start(script?: CompanionScript): Promise<ScriptedCompanion> {
+  const companion = await startCompanion(script);
+  onTestFinished(() => companion.close());
+  return companion;
+}
+
+/** The lines for the terminal, from now on. */
+export function logLines(): string[] {
+  const lines: string[] = [];
+  vi.spyOn(console, 'error').mockImplementation((line) => void lines.push(String(line)));
+  return lines;
+}
 
 export interface Linked {
   readonly link: EditorLink;
@@ -20,7 +39,7 @@ interface Linking {
   readonly onView?: (view: EditorView | undefined) => void;
 }
 
-/** Ended by the caller. Every companion of the list is confirmed, unless told otherwise. */
+/** Every companion of the list is confirmed, unless `isConfirmed` is false. */
 export function linkTo(
   candidates: Candidate[],
   { isConfirmed = true, onView, ...limits }: Partial<LinkLimits> & Linking = {},
@@ -35,6 +54,7 @@ export function linkTo(
     ...(onView && { onView }),
     limits: { ...LINK_LIMITS, retryMs: 20, maxRetryMs: 50, lingerMs: 100, ...limits },
   });
+  onTestFinished(() => link.end());
   return Object.assign(linked, { link });
 }
 
