@@ -1,17 +1,10 @@
-import { env } from 'cloudflare:workers';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
 import { chat, scriptModel } from '../api.ts';
 import { readResponse } from '../conversation/conversing.ts';
 import { holdModel } from '../conversation/held-model.ts';
+import { configure } from '../settings.ts';
 import { callMethod, enveloped, envelopesOf, gzipped, saying, streamError } from './calling.ts';
-
-/** The settings of the Worker under test, which it reads at each request. */
-const settings = env as { MODELS?: string };
-
-afterEach(() => {
-  delete settings.MODELS;
-});
 
 describe('StreamChat', () => {
   it('streams the text of the answer, and ends with an empty trailer', async () => {
@@ -108,11 +101,9 @@ describe('AvailableModels', () => {
     await (await callMethod('AvailableModels', body, { headers })).json();
 
   it('lists the models that chat', async () => {
-    settings.MODELS = JSON.stringify([
-      { id: 'large' },
-      { id: 'vendor/small' },
-      { id: 'embedder', roles: ['embed'] },
-    ]);
+    configure({
+      MODELS: [{ id: 'large' }, { id: 'vendor/small' }, { id: 'embedder', roles: ['embed'] }],
+    });
     expect(await models('{}')).toMatchObject({
       modelNames: expect.arrayContaining(['large', 'vendor/small']),
       models: expect.arrayContaining([{ name: 'large' }, { name: 'vendor/small' }]),

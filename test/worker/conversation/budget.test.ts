@@ -1,9 +1,9 @@
 import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test';
-import { env } from 'cloudflare:workers';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ChatResponse } from '../../../shared/wire/documents.ts';
 import type { ScriptedReply, ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
+import { configure } from '../settings.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
 import {
   alarmOf,
@@ -16,13 +16,6 @@ import {
 } from './conversing.ts';
 import { callFrame, endFrames, holdModel, readFile, textFrame } from './held-model.ts';
 import { shiftClock } from './shifted-clock.ts';
-
-/** The settings of the Worker under test, which it reads at each request. */
-const settings = env as { MODELS?: string };
-
-afterEach(() => {
-  delete settings.MODELS;
-});
 
 /** The tokens of each scripted reply: 11 of the prompt and 7 of the answer. */
 const TOKENS = 18;
@@ -168,7 +161,7 @@ describe('a budget of cost', () => {
     ['in the currency of the model', 2 * COST],
     ['with its currency', { amount: 2 * COST, currency: 'USD' }],
   ])('%s is kept', async (_, maxCost) => {
-    settings.MODELS = JSON.stringify([{ id: 'main', prices: PRICES }]);
+    configure({ MODELS: [{ id: 'main', prices: PRICES }] });
     const requests = scriptModel((_, number) => working(number));
     const response = await chat('go', { model: 'main', budget: { maxCost } });
     expect(requests).toHaveLength(2);
@@ -214,16 +207,16 @@ describe('a budget of cost', () => {
       'the prices of the model short are in EUR',
     ],
   ])('%s is refused', async (_, maxCost, table, message) => {
-    if (table) settings.MODELS = JSON.stringify(table);
+    if (table) configure({ MODELS: table });
     const refused = await errorOf(await ask('go', { model: 'main', budget: { maxCost } }));
     expect(refused).toMatchObject({ status: 400, code: 'COST_UNKNOWN' });
     expect(refused.message).toContain(message);
   });
 
   it('ends the run if the prices are gone in the middle of it', async () => {
-    settings.MODELS = JSON.stringify([priced]);
+    configure({ MODELS: [priced] });
     scriptModel((_, number) => {
-      settings.MODELS = JSON.stringify([{ id: 'main' }]);
+      configure({ MODELS: [{ id: 'main' }] });
       return working(number);
     });
     const response = await chat('go', { model: 'main', budget: { maxCost: 100 } });

@@ -1,15 +1,12 @@
 import { abortAllDurableObjects } from 'cloudflare:test';
-import { env } from 'cloudflare:workers';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { UPSTREAM_LIMITS } from '../../../worker/upstream/limits.ts';
 import { type AnthropicBlock, anthropicFrames } from '../../far-ends/native-events.ts';
 import { type ScriptedRequest, streamOf } from '../../far-ends/reply-script.ts';
 import { ask, chat, errorOf, type ModelAnswer, scriptModel } from '../api.ts';
+import { configure } from '../settings.ts';
 import { askStreamed, readResponse, startAnswer } from './conversing.ts';
 import { callFrame, endFrames, textFrame } from './held-model.ts';
-
-/** The settings of the Worker under test, which it reads at each request. */
-const settings = env as { MODELS?: string };
 
 const PRICES = { input: 1, output: 10 };
 
@@ -20,12 +17,8 @@ const TABLE = [
 ];
 
 beforeEach(() => {
-  settings.MODELS = JSON.stringify(TABLE);
+  configure({ MODELS: TABLE });
 });
-afterEach(() => {
-  delete settings.MODELS;
-});
-
 const USAGE = { prompt_tokens: 1_000, completion_tokens: 100, total_tokens: 1_100 };
 
 function refusal(status: number, error: object): Response {
@@ -39,14 +32,16 @@ function serverWithout(failing: Record<string, () => Response>): ScriptedRequest
 
 it('of another dialect goes on with a tool loop, without what the first model thought', async () => {
   const urls = { claude: 'http://claude.test/v1/messages', gpt: 'http://gpt.test/v1/responses' };
-  settings.MODELS = JSON.stringify([
-    {
-      ...{ id: 'claude', dialect: 'anthropic', baseUrl: 'http://claude.test/v1' },
-      fallbacks: ['gpt', 'main'],
-    },
-    { id: 'gpt', dialect: 'responses', baseUrl: 'http://gpt.test/v1' },
-    { id: 'main' },
-  ]);
+  configure({
+    MODELS: [
+      {
+        ...{ id: 'claude', dialect: 'anthropic', baseUrl: 'http://claude.test/v1' },
+        fallbacks: ['gpt', 'main'],
+      },
+      { id: 'gpt', dialect: 'responses', baseUrl: 'http://gpt.test/v1' },
+      { id: 'main' },
+    ],
+  });
   const thinking: AnthropicBlock = { type: 'thinking', thinking: 'Hm.', signature: 'sig' };
   const call = { type: 'tool_use', id: 'toolu.1', name: 'no_such_tool', input: {} } as const;
   const answers = [
@@ -207,7 +202,7 @@ describe('a response costs what the models that answered cost', () => {
 
 describe('a table that is wrong', () => {
   it('is an error of the request, which names the field', async () => {
-    settings.MODELS = '[{"id": 7}]';
+    configure({ MODELS: '[{"id": 7}]' });
     expect(await errorOf(await ask('hello'))).toMatchObject({
       status: 500,
       code: 'NOT_CONFIGURED',
@@ -217,7 +212,7 @@ describe('a table that is wrong', () => {
 
   it('and became so while a run waited, is an error of the run', async () => {
     const { reader, responseId, reply } = await startAnswer({ model: 'main' });
-    settings.MODELS = '[{"id": 7}]';
+    configure({ MODELS: '[{"id": 7}]' });
     reply.send(
       callFrame(0, 'c1', 'todo_write', '{"merge":false,"todos":[]}'),
       ...endFrames('stop'),

@@ -1,11 +1,11 @@
 import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test';
-import { env } from 'cloudflare:workers';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { DefinitionSet, ModeDefinition } from '../../../shared/wire/definitions.ts';
 import type { ChatResponse } from '../../../shared/wire/documents.ts';
 import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';
+import { configure } from '../settings.ts';
 import { connectBridge, connectLookingBridge, contextOf } from '../tunnel/scripted-bridge.ts';
 import {
   askHeld,
@@ -15,14 +15,6 @@ import {
   startAnswer,
 } from './conversing.ts';
 import { holdModel, readFile, runCommand } from './held-model.ts';
-
-/** The settings of the Worker under test, which it reads at each request. */
-const settings = env as { MODELS?: string; PROMPT_BLOCKS?: string };
-
-afterEach(() => {
-  delete settings.MODELS;
-  delete settings.PROMPT_BLOCKS;
-});
 
 const REVIEW: ModeDefinition = {
   ...{ name: 'review', base: 'ask', path: '.drawbridge/modes/review.md' },
@@ -69,9 +61,9 @@ describe('a mode of the workspace', () => {
   });
 
   it('chooses the model where the request leaves it open and the table has it', async () => {
-    settings.MODELS = JSON.stringify(
-      ['small', 'large'].map((id) => ({ id, baseUrl: 'http://model.test/v1' })),
-    );
+    configure({
+      MODELS: ['small', 'large'].map((id) => ({ id, baseUrl: 'http://model.test/v1' })),
+    });
     const { bridgeId } = await bridgeWith([REVIEW, { ...SHORT, model: 'unknown' }]);
     scriptModel(() => ({ text: 'Ok.' }));
     expect((await chat('x', { bridgeId, mode: 'review' })).model).toBe('large');
@@ -172,11 +164,13 @@ describe('switch_mode', () => {
   });
 
   it('tells the new mode in the words of the deployment', async () => {
-    settings.PROMPT_BLOCKS = JSON.stringify([
-      { change: 'replace', block: 'mode', text: 'Do it at once.', modes: ['agent'] },
-      { change: 'append', block: 'code_changes', text: 'Use tabs.' },
-      { change: 'replace', block: 'mode', text: 'Never told.', models: ['another'] },
-    ]);
+    configure({
+      PROMPT_BLOCKS: [
+        { change: 'replace', block: 'mode', text: 'Do it at once.', modes: ['agent'] },
+        { change: 'append', block: 'code_changes', text: 'Use tabs.' },
+        { change: 'replace', block: 'mode', text: 'Never told.', models: ['another'] },
+      ],
+    });
     const { model, reader, conversationId } = await startSwitching();
     await accept(conversationId);
     const next = await model.next();

@@ -1,25 +1,19 @@
-import { env } from 'cloudflare:workers';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { ask, chat, errorOf, scriptModel } from '../api.ts';
+import { configure } from '../settings.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
 import { readFile } from './held-model.ts';
-
-/** The settings of the Worker under test, which it reads at each request. */
-const settings = env as { MODELS?: string; PROMPT_BLOCKS?: string };
-
-afterEach(() => {
-  delete settings.MODELS;
-  delete settings.PROMPT_BLOCKS;
-});
 
 describe('the deployment’s own blocks', () => {
   it('stand in the next request, for their modes', async () => {
     const requests = scriptModel(() => ({ text: 'Ok.' }));
     const { conversationId } = await chat('one');
-    settings.PROMPT_BLOCKS = JSON.stringify([
-      { change: 'append', block: 'communication', text: 'Answer in French.', modes: ['ask'] },
-    ]);
+    configure({
+      PROMPT_BLOCKS: [
+        { change: 'append', block: 'communication', text: 'Answer in French.', modes: ['ask'] },
+      ],
+    });
     await chat('two', { conversationId });
     await chat('three', { conversationId, mode: 'ask' });
     const [one, two, three] = requests.map(systemOf);
@@ -30,13 +24,13 @@ describe('the deployment’s own blocks', () => {
   it('are refused where they are wrong, with the field, and nothing is stored', async () => {
     const requests = scriptModel(() => ({ text: 'Ok.' }));
     const { conversationId } = await chat('one');
-    settings.PROMPT_BLOCKS = JSON.stringify([{ change: 'omit', block: 'trust' }]);
+    configure({ PROMPT_BLOCKS: [{ change: 'omit', block: 'trust' }] });
     expect(await errorOf(await ask('Never stored', { conversationId }))).toMatchObject({
       status: 500,
       code: 'NOT_CONFIGURED',
       message: 'PROMPT_BLOCKS[0].block: trust can only be appended to',
     });
-    delete settings.PROMPT_BLOCKS;
+    configure({ PROMPT_BLOCKS: undefined });
     await chat('three', { conversationId });
     expect(JSON.stringify(requests.at(-1)?.messages)).not.toContain('Never stored');
   });
@@ -46,7 +40,7 @@ describe('the deployment’s own blocks', () => {
     scriptModel((_, number) => (number === 0 ? { calls: [readFile('a.ts')] } : { text: 'Ok.' }));
     const answer = chat('go', { bridgeId: bridge.bridgeId });
     const { callId } = await bridge.nextCall();
-    settings.PROMPT_BLOCKS = '{}';
+    configure({ PROMPT_BLOCKS: '{}' });
     bridge.succeed(callId, 'content');
     expect((await answer).documents.at(-1)).toMatchObject({
       type: 'error',
@@ -57,10 +51,7 @@ describe('the deployment’s own blocks', () => {
 
 describe('a family of models', () => {
   it('gets its words and its order of tools, by the name at the server', async () => {
-    settings.MODELS = JSON.stringify([
-      { id: 'quick', upstreamId: 'vendor/coder-7b' },
-      { id: 'big' },
-    ]);
+    configure({ MODELS: [{ id: 'quick', upstreamId: 'vendor/coder-7b' }, { id: 'big' }] });
     const bridge = await connectBridge();
     const requests = scriptModel(() => ({ text: 'Ok.' }));
     const { conversationId } = await chat('one', { bridgeId: bridge.bridgeId, model: 'quick' });

@@ -1,19 +1,12 @@
 import { evictDurableObject } from 'cloudflare:test';
-import { env } from 'cloudflare:workers';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type RuleFile, RuleReports, type RuleSet } from '../../../shared/wire/rules.ts';
 import { call, chat } from '../api.ts';
+import { configure } from '../settings.ts';
 import { contextOf } from '../tunnel/scripted-bridge.ts';
 import { conversationObject } from './conversing.ts';
 import { readFile } from './held-model.ts';
 import { answerCalls, conversation, expectPrefixes, query, saidBy, windowsOf } from './told.ts';
-
-/** The settings of the Worker under test, which it reads at each request. */
-const settings = env as { MODELS?: string };
-
-afterEach(() => {
-  delete settings.MODELS;
-});
 
 const AGENTS = ruleOf({ path: 'AGENTS.md', text: 'Use tabs.' });
 const TYPES = ruleOf({
@@ -120,7 +113,7 @@ describe('the rules of the workspace', () => {
   });
 
   it('are told again behind a summary, where a run is cut in its middle too', async () => {
-    settings.MODELS = JSON.stringify([{ id: 'small', contextWindow: 12_000 }]);
+    configure({ MODELS: [{ id: 'small', contextWindow: 12_000 }] });
     const long = 'word '.repeat(1_200);
     const turns = 24;
     const { requests, say, bridge } = await ruled([AGENTS, TYPES], (number) =>

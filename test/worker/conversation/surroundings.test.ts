@@ -1,18 +1,11 @@
 import { evictDurableObject } from 'cloudflare:test';
-import { env } from 'cloudflare:workers';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { chat } from '../api.ts';
+import { configure } from '../settings.ts';
 import { connectLookingBridge, contextOf } from '../tunnel/scripted-bridge.ts';
 import { askStreamed, conversationObject } from './conversing.ts';
 import { holdModel, readFile } from './held-model.ts';
 import { answerCalls, conversation, expectPrefixes, query, windowsOf } from './told.ts';
-
-/** The settings of the Worker under test, which it reads at each request. */
-const settings = env as { MODELS?: string };
-
-afterEach(() => {
-  delete settings.MODELS;
-});
 
 describe('what the model is told of the machine', () => {
   it('is all of it once, then what has changed, and nothing where nothing has', async () => {
@@ -107,7 +100,7 @@ describe('what the model is told of the machine', () => {
   });
 
   it('is all of it again behind a summary, and stays as it is from there', async () => {
-    settings.MODELS = JSON.stringify([{ id: 'small', contextWindow: 10_000 }]);
+    configure({ MODELS: [{ id: 'small', contextWindow: 10_000 }] });
     const long = 'word '.repeat(1_000);
     const { requests, say } = await conversation(() => ({ text: long }));
     for (let message = 1; message <= 12; message++) {

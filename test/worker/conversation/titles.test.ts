@@ -1,25 +1,18 @@
 import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test';
-import { env } from 'cloudflare:workers';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ConversationList } from '../../../shared/api/conversations.ts';
 import { call, chat, scriptModel } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';
+import { configure } from '../settings.ts';
 import { askHeld, askStreamed, conversationObject } from './conversing.ts';
 import type { HeldReply } from './held-model.ts';
-
-/** The settings of the Worker under test, which it reads at each request. */
-const settings = env as { MODELS?: string };
 
 const CHATTING = { id: 'big', prices: { input: 1, output: 1 } };
 const NAMING = { id: 'small', roles: ['fast'], prices: { input: 2, output: 0 } };
 
 beforeEach(() => {
-  settings.MODELS = JSON.stringify([CHATTING, NAMING]);
+  configure({ MODELS: [CHATTING, NAMING] });
 });
-afterEach(() => {
-  delete settings.MODELS;
-});
-
 it('is made of the first message and its answer by the model for small tasks, once', async () => {
   const account = crypto.randomUUID();
   const requests = scriptModel(({ model }) => ({
@@ -47,7 +40,7 @@ it('is made of the first message and its answer by the model for small tasks, on
 });
 
 it('is not made where no model is for small tasks', async () => {
-  settings.MODELS = JSON.stringify([CHATTING]);
+  configure({ MODELS: [CHATTING] });
   const requests = scriptModel(() => ({ text: 'Hello.' }));
   const { conversationId } = await chat('hi', { model: 'big' });
   await chat('again', { model: 'big', conversationId });

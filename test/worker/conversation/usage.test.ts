@@ -1,19 +1,17 @@
 import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { dayOf, type UsageEntry, type UsageList } from '../../../shared/api/usage.ts';
 import { newConversationId } from '../../../shared/ids.ts';
 import { Account } from '../../../worker/account/object.ts';
 import type { SpentSince } from '../../../worker/ports.ts';
 import { call, chat, errorOf, scriptModel } from '../api.ts';
 import { complete } from '../openai/completing.ts';
+import { configure } from '../settings.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
 import { askHeld, askStreamed, conversationObject, readResponse } from './conversing.ts';
 import { endFrames, holdModel, textFrame } from './held-model.ts';
 import { scriptTree, taskCall } from './subagents/tree.ts';
-
-/** The settings of the Worker under test, which it reads at each request. */
-const settings = env as { MODELS?: string };
 
 const PRICES = { input: 1_000, output: 10_000 };
 /** 11 tokens at 0.001 and 7 at 0.01. */
@@ -23,12 +21,8 @@ let account = '';
 
 beforeEach(() => {
   account = `user-${crypto.randomUUID()}`;
-  settings.MODELS = JSON.stringify([{ id: 'main', prices: PRICES }, { id: 'other' }]);
+  configure({ MODELS: [{ id: 'main', prices: PRICES }, { id: 'other' }] });
 });
-afterEach(() => {
-  delete settings.MODELS;
-});
-
 async function usage(query = ''): Promise<UsageEntry[]> {
   const { items } = (await (await call(`me/usage${query}`, { account })).json()) as UsageList;
   return items;
@@ -126,7 +120,7 @@ describe('the usage of an account', () => {
 
   it('has the title of a conversation for the model that made it', async () => {
     const naming = { id: 'small', roles: ['fast'] };
-    settings.MODELS = JSON.stringify([{ id: 'main', prices: PRICES }, naming]);
+    configure({ MODELS: [{ id: 'main', prices: PRICES }, naming] });
     scriptModel(({ model }) => ({ text: model === 'small' ? 'A title' : 'Done.' }));
     await chat('go', { account, model: 'main' });
     await vi.waitFor(async () => expect(await usage()).toEqual([entry(1), entry(0, 1, 'small')]));

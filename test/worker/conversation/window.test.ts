@@ -1,17 +1,15 @@
 import { abortAllDurableObjects } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { StreamEvent } from '../../../shared/wire/events.ts';
 import { Deadlines } from '../../../worker/conversation/deadlines.ts';
 import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { streamOf } from '../../far-ends/reply-script.ts';
 import { call, chat, type ModelAnswer, scriptModel } from '../api.ts';
+import { configure } from '../settings.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
 import { askStreamed, cancel, readResponse, readView, type Streamed } from './conversing.ts';
 import { endFrames, type HeldModel, holdModel, readFile, textFrame } from './held-model.ts';
-
-/** The settings of the Worker under test, which it reads at each request. */
-const settings = env as { MODELS?: string };
 
 /** What a model of 10,000 tokens holds of the texts below is some five answers. */
 const TABLE = [{ id: 'small', contextWindow: 10_000, prices: { input: 1, output: 1 } }];
@@ -19,12 +17,8 @@ const LONG = 'word '.repeat(1_000).trimEnd();
 const FACT = 'the port is 4711';
 
 beforeEach(() => {
-  settings.MODELS = JSON.stringify(TABLE);
+  configure({ MODELS: TABLE });
 });
-afterEach(() => {
-  delete settings.MODELS;
-});
-
 describe('a conversation that outgrows its model', () => {
   it('is summarised by the model, and goes on with what the user said word for word', async () => {
     const requests = scriptModel(answering({ summary: `Goal: ${FACT}.` }));
@@ -52,7 +46,7 @@ describe('a conversation that outgrows its model', () => {
 
   it('is summarised by the model for summaries, at its own price', async () => {
     const digester = { id: 'digester', roles: ['summary'], prices: { input: 1_000, output: 0 } };
-    settings.MODELS = JSON.stringify([...TABLE, digester]);
+    configure({ MODELS: [...TABLE, digester] });
     const requests = scriptModel(answering({ summary: FACT, usage: 500 }));
     const { conversationId, count } = await converseUntilSummary();
     const models = requests.map((request) => [asksForSummary(request), request.model]);
@@ -67,7 +61,7 @@ describe('a conversation that outgrows its model', () => {
   });
 
   it('is summarised by its own model where the one for summaries fails', async () => {
-    settings.MODELS = JSON.stringify([...TABLE, { id: 'digester', roles: ['summary'] }]);
+    configure({ MODELS: [...TABLE, { id: 'digester', roles: ['summary'] }] });
     const answer = answering({ summary: FACT, usage: 500 });
     const requests = scriptModel((request) =>
       request.model === 'digester' ? answering({ summary: null })(request) : answer(request),
@@ -177,7 +171,7 @@ describe('a conversation that outgrows its model', () => {
 
 it('leaves out what old calls came to before it summarises anything', async () => {
   // Has room for the system prompt, the tools and some three of the results.
-  settings.MODELS = JSON.stringify([{ id: 'small', contextWindow: 13_000 }]);
+  configure({ MODELS: [{ id: 'small', contextWindow: 13_000 }] });
   const model = holdModel();
   const bridge = await connectBridge();
   const { reader, responseId } = await askStreamed({ bridgeId: bridge.bridgeId, model: 'small' });
@@ -204,7 +198,7 @@ it('leaves out what old calls came to before it summarises anything', async () =
 
 describe('a model whose room nobody knows', () => {
   beforeEach(() => {
-    delete settings.MODELS;
+    configure({ MODELS: undefined });
   });
 
   it.each([
@@ -341,7 +335,7 @@ function sizeOf({ messages }: ScriptedRequest): number {
 async function converse(count: number): Promise<{ conversationId: string }> {
   let conversationId: string | undefined;
   for (let turn = 1; turn <= count; turn++) {
-    const model = settings.MODELS ? 'small' : undefined;
+    const model = env.MODELS ? 'small' : undefined;
     const response = await chat(`question ${turn}!`, { model, conversationId });
     expect(response.status).toBe('completed');
     ({ conversationId } = response);

@@ -1,10 +1,10 @@
-import { env } from 'cloudflare:workers';
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { Followers } from '../../../worker/conversation/tape/followers.ts';
 import { LOG_LIMITS } from '../../../worker/health/limits.ts';
 import { describeError, logEvent } from '../../../worker/health/log.ts';
 import { call, chat, errorOf, scriptModel } from '../api.ts';
+import { configure } from '../settings.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -160,9 +160,7 @@ describe('the trace id of a request reaches what the object of a conversation re
   });
 
   it('in the line of a title that cannot be made: it is that of the run', async () => {
-    const settings = env as { MODELS?: string };
-    onTestFinished(() => void delete settings.MODELS);
-    settings.MODELS = JSON.stringify([{ id: 'big' }, { id: 'small', roles: ['fast'] }]);
+    configure({ MODELS: [{ id: 'big' }, { id: 'small', roles: ['fast'] }] });
     scriptModel(({ model }) =>
       model === 'small' ? Promise.reject(new Error('late')) : { text: 'Hello.' },
     );

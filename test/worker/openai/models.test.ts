@@ -1,24 +1,19 @@
 import { SELF } from 'cloudflare:test';
-import { env } from 'cloudflare:workers';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { scriptModel, tokenFor } from '../api.ts';
+import { configure } from '../settings.ts';
 import { completed, openAiError, streamed } from './completing.ts';
 
-/** The settings of the Worker under test, which it reads at each request. */
-const settings = env as { MODELS?: string };
-
 beforeEach(() => {
-  settings.MODELS = JSON.stringify([
-    { id: 'main', fallbacks: ['spare'] },
-    { id: 'spare', roles: ['chat', 'apply'] },
-    { id: 'vectors', roles: ['embed'] },
-    { id: 'merger', roles: ['apply'] },
-  ]);
+  configure({
+    MODELS: [
+      { id: 'main', fallbacks: ['spare'] },
+      { id: 'spare', roles: ['chat', 'apply'] },
+      { id: 'vectors', roles: ['embed'] },
+      { id: 'merger', roles: ['apply'] },
+    ],
+  });
 });
-afterEach(() => {
-  delete settings.MODELS;
-});
-
 async function get(path: string): Promise<Response> {
   const headers = { authorization: `Bearer ${await tokenFor()}` };
   return await SELF.fetch(`https://drawbridge.test/v1/${path}`, { headers });

@@ -1,16 +1,9 @@
-import { env } from 'cloudflare:workers';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { TASK_LIMITS } from '../../../../worker/conversation/subagents/limits.ts';
 import { chat } from '../../api.ts';
+import { configure } from '../../settings.ts';
 import { connectBridge } from '../../tunnel/scripted-bridge.ts';
 import { agentsOf, resultsIn, scriptTree, taskCall, viewOf } from './tree.ts';
-
-/** The settings of the Worker under test, which it reads at each request. */
-const settings = env as { MODELS?: string };
-
-afterEach(() => {
-  delete settings.MODELS;
-});
 
 /** The scripted model counts 11 tokens in and 7 out. */
 const TURN_TOKENS = 18;
@@ -35,7 +28,7 @@ it('gives each subagent a share of what is left, and counts what they spent', as
 
 it('divides a budget of cost, too', async () => {
   const prices = { input: 1_000, output: 10_000 };
-  settings.MODELS = JSON.stringify([{ id: 'main', prices }]);
+  configure({ MODELS: [{ id: 'main', prices }] });
   const { bridgeId } = await connectBridge();
   scriptTree({ go: [{ calls: [taskCall('a')] }, { text: 'Over.' }], a: [{ text: 'A.' }] });
   // Each answer costs 0.081: 11 tokens at 0.001 and 7 at 0.01.
