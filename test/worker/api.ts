@@ -32,8 +32,12 @@ export interface TokenOptions {
 /** The bridge of the folder that each account's person stands in: the one that a test has connected last. */
 export const standsAt = new Map<string, string>();
 
+/** The accounts that got a token in this file. */
+export const accountsCalled = new Set<string>();
+
 export async function tokenFor(options: TokenOptions = {}): Promise<string> {
   const { account = 'ada', expires = '1h', issued, secret } = options;
+  accountsCalled.add(account);
   const { claims = { scope: 'user', bridge: standsAt.get(account) } } = options;
   const decoded = decodeSecrets(secret ?? env.AUTH_SECRET ?? '');
   const key = decoded.ok ? decoded.secrets[0] : new Uint8Array(MIN_SECRET_BYTES);

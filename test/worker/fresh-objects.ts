@@ -1,9 +1,5 @@
-/** All test files of a worker share one runtime: what one leaves at work would ask the models of the next. */
-import { reset } from 'cloudflare:test';
+/** All test files of a worker share one runtime: what one leaves running would ask the models of the next. */
 import { afterAll } from 'vitest';
-import { standsAt } from './api.ts';
+import { deleteObjects } from './delete-objects.ts';
 
-afterAll(async () => {
-  await reset();
-  standsAt.clear();
-});
+afterAll(deleteObjects);
