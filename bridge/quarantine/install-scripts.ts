@@ -1,14 +1,12 @@
 /** Notices which install scripts a command has added or changed. `npm install` runs them without asking. */
 
 import { type BigIntStats, lstatSync } from 'node:fs';
-import { setImmediate } from 'node:timers/promises';
 import * as z from 'zod';
 import { sha256 } from '../../machine/hash.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { parseJson } from '../../shared/text/json.ts';
 import { inOneLine, shorten } from '../../shared/text/plain-sight.ts';
 import { type BytePath, shownName, toBytes } from '../sandbox/byte-path.ts';
-import { closureOf } from '../sandbox/view/protected.ts';
 import { HeldFolder } from './held-folder.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
 
@@ -25,28 +23,22 @@ interface KnownScripts {
   readonly scripts: Scripts;
 }
 
-interface KnownFolder {
-  readonly stamp: string;
-  readonly folders: readonly BytePath[];
-  readonly files: readonly BytePath[];
-  readonly entries: number;
-}
-
-/** For one workspace. An unchanged folder costs one `lstat`. Installed packages (`node_modules`) are left out. */
+/** For one workspace. An unchanged file costs one `lstat`. */
 export class InstallScripts {
   readonly #workspace: BytePath;
-  readonly #folders = new Map<BytePath, KnownFolder>();
   #files = new Map<BytePath, KnownScripts>();
 
   constructor(workspace: BytePath) {
     this.#workspace = workspace;
   }
 
-  /** The scripts that have changed since the last look and after `sinceMs`. The person made older changes. */
-  async news(sinceMs: number): Promise<readonly ScriptNews[]> {
+  /**
+   * The scripts in these files that have changed since the last look and after `sinceMs`. The person made older changes.
+   */
+  async news(manifests: readonly BytePath[], sinceMs: number): Promise<readonly ScriptNews[]> {
     const news: ScriptNews[] = [];
     const files = new Map<BytePath, KnownScripts>();
-    for (const path of await this.#find()) {
+    for (const path of manifests) {
       const known = this.#files.get(path);
       const looked = await this.#look(path, known);
       if (looked === undefined) continue;
@@ -61,46 +53,6 @@ export class InstallScripts {
     return news;
   }
 
-  /** Goes level by level, nearest first. */
-  async #find(): Promise<readonly BytePath[]> {
-    const found: BytePath[] = [];
-    let left: number = QUARANTINE_LIMITS.maxScriptScanEntries;
-    let looked = 0;
-    for (const queue = [this.#workspace]; queue.length > 0 && left > 0; ) {
-      const path = queue.shift() ?? '';
-      const folder = await this.#folder(path);
-      if (folder === undefined) continue;
-      left -= folder.entries;
-      found.push(...folder.files.map((name) => `${path}/${name}`));
-      queue.push(...folder.folders.map((name) => `${path}/${name}`));
-      // Each look takes a few microseconds of this thread.
-      if (++looked % FOLDERS_AT_ONCE === 0) await setImmediate();
-    }
-    return found;
-  }
-
-  async #folder(path: BytePath): Promise<KnownFolder | undefined> {
-    const stats = statsOf(path);
-    if (!stats?.isDirectory()) return undefined;
-    const known = this.#folders.get(path);
-    if (known?.stamp === stampOf(stats)) return known;
-    try {
-      await using held = await HeldFolder.open(path);
-      const entries = await held.list();
-      const folder = {
-        stamp: stampOf(stats),
-        entries: entries.length,
-        folders: entries.filter(isSearched).map(({ name }) => name),
-        files: entries.map(({ name }) => name).filter((name) => LOOKS[name] !== undefined),
-      };
-      const isSettled = Date.now() - changedMs(stats) > QUARANTINE_LIMITS.clockSlackMs;
-      if (isSettled) this.#folders.set(path, folder);
-      return folder;
-    } catch {
-      return undefined; // The folder has gone, was replaced, or is too large to be part of a project.
-    }
-  }
-
   async #look(
     path: BytePath,
     known: KnownScripts | undefined,
@@ -110,11 +62,10 @@ export class InstallScripts {
     const stamp = stampOf(stats);
     if (known?.stamp === stamp) return { file: known, changedMs: 0 };
     const scripts = await scriptsOf(path).catch(() => NO_SCRIPTS);
-    return { file: { stamp, scripts }, changedMs: changedMs(stats) };
+    return { file: { stamp, scripts }, changedMs: Number(stats.ctimeMs) };
   }
 }
 
-const FOLDERS_AT_ONCE = 500;
 const NO_SCRIPTS: Scripts = new Map();
 
 /** All scripts that npm, yarn and pnpm run by themselves for an install in the folder. */
@@ -146,6 +97,8 @@ const LOOKS: Readonly<Record<BytePath, (bytes: Buffer) => Scripts>> = {
   'binding.gyp': (bytes) => new Map([['npm builds it', sha256(bytes)]]),
 };
 
+export const MANIFESTS: ReadonlySet<BytePath> = new Set(Object.keys(LOOKS));
+
 const PackageFile = z.object({ scripts: z.record(z.string(), z.unknown()) });
 
 /** Strips a byte order mark, as npm does. */
@@ -173,10 +126,6 @@ function changesOf(before: Scripts, after: Scripts): string[] {
     );
 }
 
-function isSearched({ name, kind }: { name: BytePath; kind: string }): boolean {
-  return kind === 'folder' && name !== 'node_modules' && closureOf(name) === null;
-}
-
 function statsOf(path: BytePath): BigIntStats | undefined {
   try {
     return lstatSync(toBytes(path), { bigint: true, throwIfNoEntry: false });
@@ -187,8 +136,4 @@ function statsOf(path: BytePath): BigIntStats | undefined {
 
 function stampOf({ ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return `${ino}:${size}:${mtimeNs}:${ctimeNs}`;
-}
-
-function changedMs({ ctimeMs }: BigIntStats): number {
-  return Number(ctimeMs);
 }

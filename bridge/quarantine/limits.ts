@@ -3,8 +3,6 @@ import { KIB, MIB, SECOND } from '../../shared/units.ts';
 
 /** Bounds on the search for things that commands made, and on putting them away. */
 export const QUARANTINE_LIMITS = {
-  /** Directory entries looked at for install scripts, nearest first: about 100 ms the first time. */
-  maxScriptScanEntries: 20_000,
   /** Entries of one folder, and of one repository, that are looked at: a clone's loose objects are some thousands. */
   maxEntries: 100_000,
   /** Entries of one repository that are put away one by one; with more the whole repository goes. */

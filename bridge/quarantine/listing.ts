@@ -9,6 +9,7 @@ import { looksLikeRepository, REPOSITORY_SETTINGS } from '../sandbox/view/protec
 import { type ClosedEntry, identityOf, WorkspaceScan } from '../sandbox/view/scan.ts';
 import { goesAway } from './away.ts';
 import { HeldFolder, QuarantineError } from './held-folder.ts';
+import { MANIFESTS } from './install-scripts.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
 
 export interface ProtectedThing {
@@ -24,12 +25,19 @@ export interface ProtectedThing {
   readonly isLed?: true;
 }
 
-export type ListProtected = () => Promise<readonly ProtectedThing[]>;
+/** What one look at a workspace finds. */
+export interface Listed {
+  readonly things: readonly ProtectedThing[];
+  /** The files that an install of packages obeys. */
+  readonly manifests: readonly BytePath[];
+}
+
+export type ListProtected = () => Promise<Listed>;
 
 /** The only file of this folder that uses the scan. The scan skips closed folders, so this searches them for {@link goesAway}. */
 export function protectedIn(workspace: string): ListProtected {
   const root = fromText(workspace);
-  const scan = new WorkspaceScan(root);
+  const scan = new WorkspaceScan(root, { wanted: MANIFESTS });
   return async () => {
     const look = await scan.look(SANDBOX_LIMITS.firstScanMs);
     const { entries, isCut } = look;
@@ -39,15 +47,15 @@ export function protectedIn(workspace: string): ListProtected {
       ({ path, kind }) => kind === 'folder' && posix.basename(path) !== '.git',
     );
     const nested = await Promise.all(folders.map(hiddenIn));
-    const things = entries.filter(({ closure }) => closure === 'protected');
+    const plain = entries.filter(({ closure }) => closure === 'protected');
     const unreadable = entries.filter((entry) => entry.isUnreadable);
-    const plain = things.map(({ path, identity }) => ({ path, identity }));
-    return [
-      ...plain,
+    const things = [
+      ...plain.map(({ path, identity }) => ({ path, identity })),
       ...protectedLinks(look, root).flatMap(toLed),
       ...nested.flat(),
       ...unreadable.flatMap(({ path }) => toUnreadable(path)),
     ];
+    return { things, manifests: look.wanted };
   };
 }
 

@@ -9,7 +9,7 @@ import { HeldFolder } from './held-folder.ts';
 import { InstallScripts } from './install-scripts.ts';
 import { type KnownFile, writeKnown } from './known.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
-import type { ListProtected, ProtectedThing } from './listing.ts';
+import type { Listed, ListProtected, ProtectedThing } from './listing.ts';
 import { type PuttingAway, reasonOf } from './put-away.ts';
 import { settle } from './settling.ts';
 import { QuarantineRecord, quarantineFolder } from './store.ts';
@@ -46,7 +46,6 @@ export class Looks {
   /** `before` holds the entries that an earlier process stored and never closed. */
   static async open(config: LooksConfig, before: KnownFile['entries']): Promise<Looks> {
     const looks = new Looks(config, await findGitTools());
-    await looks.#scripts.news(Number.POSITIVE_INFINITY);
     looks.#known = new Map(Object.entries(before));
     return looks;
   }
@@ -74,7 +73,8 @@ export class Looks {
 
   /** Takes everything that is there for the person's, except failed things. */
   async learn(): Promise<void> {
-    const things = await this.#config.listProtected();
+    const { things, manifests } = await this.#config.listProtected();
+    await this.#scripts.news(manifests, Number.POSITIVE_INFINITY);
     const theirs = things.filter(({ identity }) => !this.#failed.has(identity));
     this.#known = new Map(theirs.map((thing) => [thing.identity, this.#nameOf(thing)]));
   }
@@ -114,7 +114,7 @@ export class Looks {
   /** Puts away or reports everything that is new since the last look. */
   async #look({ command, sinceMs, isBusy }: Look): Promise<AttentionItem[]> {
     const items: AttentionItem[] = [];
-    const things = await this.#listSearchable(items, { command, isBusy });
+    const { things, manifests } = await this.#listSearchable(items, { command, isBusy });
     this.#forgetGone(things);
     const fresh = things.filter(({ identity }) => !this.#known.has(identity));
     const putting = this.#puttingOf(things, { command, isBusy, fresh: fresh.length });
@@ -125,7 +125,7 @@ export class Looks {
       else items.push(...(await this.#handle(thing, putting)));
     }
     if (sinceMs === undefined) return items;
-    const scripts = await this.#scripts.news(sinceMs);
+    const scripts = await this.#scripts.news(manifests, sinceMs);
     return [
       ...items,
       ...scripts.map((news) => ({ ...news, what: [...news.what], quarantined: false })),
@@ -139,15 +139,16 @@ export class Looks {
   async #listSearchable(
     items: AttentionItem[],
     look: Pick<Look, 'command' | 'isBusy'>,
-  ): Promise<readonly ProtectedThing[]> {
+  ): Promise<Listed> {
     for (let depth = 0; ; depth++) {
-      const things = await this.#config.listProtected();
+      const listed = await this.#config.listProtected();
+      const { things } = listed;
       const hiding = things.filter(
         ({ identity, isUnreadable, isUnsearched }) =>
           (isUnreadable || isUnsearched) && !this.#known.has(identity),
       );
       const fresh = hiding.filter(({ identity }) => !this.#failed.has(identity));
-      if (fresh.length === 0 || depth === QUARANTINE_LIMITS.maxDepth) return things;
+      if (fresh.length === 0 || depth === QUARANTINE_LIMITS.maxDepth) return listed;
       const putting = this.#puttingOf(things, { ...look, fresh: fresh.length });
       // Nested closed folders list the same folder twice.
       for (const thing of new Map(fresh.map((each) => [each.identity, each])).values()) {

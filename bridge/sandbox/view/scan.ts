@@ -43,6 +43,8 @@ export interface ClosedEntries {
   readonly entries: readonly ClosedEntry[];
   /** Links in protected folders, `.git` apart. */
   readonly links: readonly BytePath[];
+  /** See `wanted` of the options. */
+  readonly wanted: readonly BytePath[];
   /** Whether time ran out before the look was complete. */
   readonly isCut: boolean;
   /** The workspace's own ignore file, where it cannot be read. */
@@ -56,6 +58,8 @@ export interface ScanOptions {
   readonly ignoring?: readonly BytePath[];
   /** The folder around that commands may write to; without it, each of `ignoring`. */
   readonly writable?: BytePath;
+  /** Names whose paths the look lists, too, except those in closed folders and in installed packages. */
+  readonly wanted?: ReadonlySet<BytePath>;
 }
 
 /**
@@ -69,6 +73,7 @@ export class WorkspaceScan {
   readonly #cachedDevice: number | undefined;
   readonly #ignoring: readonly BytePath[];
   readonly #writable: BytePath | undefined;
+  readonly #wanted: ReadonlySet<BytePath>;
   /** The ignore files outside of the workspace, as the look before saw them. */
   #outer: IgnoreChain = [];
   #odd: IgnoreFile | undefined;
@@ -76,11 +81,15 @@ export class WorkspaceScan {
   /** The listings of the look before, by path. */
   #known = new Map<BytePath, FolderListing>();
 
-  constructor(root: BytePath, { rights, ignoring = [], writable }: ScanOptions = {}) {
+  constructor(
+    root: BytePath,
+    { rights, ignoring = [], writable, wanted = new Set() }: ScanOptions = {},
+  ) {
     this.#root = root;
     this.#rights = rights;
     this.#ignoring = ignoring;
     this.#writable = writable;
+    this.#wanted = wanted;
     const { dev } = statSync(toBytes(root));
     this.#cachedDevice = LOCAL_DISKS.has(statfsSync(toBytes(root)).type) ? dev : undefined;
   }
@@ -101,17 +110,18 @@ export class WorkspaceScan {
     const seen = new Map<BytePath, FolderListing>();
     const entries: ClosedEntry[] = [];
     const links: BytePath[] = [];
+    const wanted: BytePath[] = [];
     const folders: Folder[] = [{ path: this.#root, isProtected: false, chain: this.#lookAbove() }];
     let sliceEnd = performance.now() + SANDBOX_LIMITS.scanSliceMs;
     for (const folder of folders) {
-      this.#lookInto(folder, { folders, entries, links, seen });
+      this.#lookInto(folder, { folders, entries, links, wanted, seen });
       if (performance.now() < sliceEnd) continue;
-      if (performance.now() > deadline) return { entries, links, isCut: true };
+      if (performance.now() > deadline) return { entries, links, wanted, isCut: true };
       await setImmediate();
       sliceEnd = performance.now() + SANDBOX_LIMITS.scanSliceMs;
     }
     this.#known = seen;
-    return { entries, links, isCut: false, ...(this.#odd && { odd: this.#odd }) };
+    return { entries, links, wanted, isCut: false, ...(this.#odd && { odd: this.#odd }) };
   }
 
   /** The chain for the workspace's entries, before its own file. The same as before where nothing has changed. */
@@ -130,11 +140,12 @@ export class WorkspaceScan {
   }
 
   #lookInto(
-    { path: folder, isProtected, isClosed, chain }: Folder,
+    { path: folder, isProtected, isInstalled = false, isClosed, chain }: Folder,
     found: {
       folders: Folder[];
       entries: ClosedEntry[];
       links: BytePath[];
+      wanted: BytePath[];
       seen: Map<BytePath, FolderListing>;
     },
   ): void {
@@ -162,6 +173,7 @@ export class WorkspaceScan {
       return;
     }
     if (isProtected) found.links.push(...listing.links);
+    else if (!isInstalled) found.wanted.push(...listing.wanted);
     for (const entry of listing.closed) {
       const isSecret = entry.closure === 'secret';
       if (isSecret || !isProtected) found.entries.push(entry);
@@ -171,7 +183,9 @@ export class WorkspaceScan {
       found.folders.push({ path: entry.path, ...inner });
     }
     for (const path of listing.below) {
-      found.folders.push({ path, isProtected, chain: listing.chain });
+      const isPackages = isInstalled || path.endsWith('/node_modules');
+      const inner = { isProtected, isInstalled: isPackages, chain: listing.chain };
+      found.folders.push({ path, ...inner });
     }
   }
 
@@ -209,6 +223,9 @@ export class WorkspaceScan {
       links: entries
         .filter((entry) => entry.isSymbolicLink())
         .map(({ name }) => join(folder, name)),
+      wanted: entries
+        .filter(({ name }) => this.#wanted.has(name))
+        .map(({ name }) => join(folder, name)),
       changedMs: Math.max(ctimeMs, mtimeMs),
       ignoredBy: closed.flatMap(({ by }) => by ?? []),
     };
@@ -219,6 +236,8 @@ interface Folder {
   readonly path: BytePath;
   /** Whether commands cannot write to the folder and everything in it. Secrets in it are closed as well. */
   readonly isProtected: boolean;
+  /** Whether it lies among installed packages. */
+  readonly isInstalled?: boolean;
   /** Whether the folder is itself a closed entry. */
   readonly isClosed?: boolean;
   /** The ignore files above the folder. */
@@ -254,8 +273,9 @@ interface FolderListing {
   readonly closed: readonly ClosedEntry[];
   /** Paths of the folders in it that are not closed. */
   readonly below: readonly BytePath[];
-  /** Paths of the links in it. */
+  /** Paths of the links in it, and of wanted names. */
   readonly links: readonly BytePath[];
+  readonly wanted: readonly BytePath[];
   readonly changedMs: number;
   readonly readMs: number;
   /** The ignore files above the folder, and its own. */
