@@ -44,9 +44,8 @@ import type { BridgeTool } from './tools/executor.ts';
 import { ReadLedger } from './tools/ledger.ts';
 import { Offers } from './tools/offers.ts';
 import { createRunTerminalCmd } from './tools/run-terminal-cmd.ts';
+import { OfferFeed, ServerFeed } from './tunnel/feeds.ts';
 import { Journal } from './tunnel/journal.ts';
-import { OfferTeller } from './tunnel/offer-teller.ts';
-import { ServerTeller } from './tunnel/server-teller.ts';
 import { serve } from './tunnel/serving.ts';
 import { Session } from './tunnel/session.ts';
 import type { ConnectionConfig } from './tunnel/socket.ts';
@@ -85,7 +84,7 @@ export interface BridgeConfig {
   onStatus(status: BridgeStatus): void;
 }
 
-/** Runs until the signal aborts, or until the server refuses the bridge for good. `onStatus` is told of a refusal. */
+/** Runs until the signal aborts, or until the server refuses the bridge for good. `onStatus` gets a refusal. */
 export async function runBridge(config: BridgeConfig, signal: AbortSignal): Promise<void> {
   const { stateDir, environment } = config;
   const workspace = await Workspace.open(config.workspaceDir, { closedPaths: [stateDir] });
@@ -113,7 +112,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     environment,
   });
   if (confinement.nameless) workspace.keepClosed(confinement.nameless);
-  await tellIdleRules(stateDir);
+  await logIdleRules(stateDir);
   const { offers = new Offers(), preset } = config;
   const isForeign = (path: string) => guard.isForeign(path);
   const surroundings = { root, stateDir, preset, isForeign, workspace };
@@ -161,13 +160,13 @@ class Bridge {
   readonly #background = new BackgroundProcesses();
   readonly #ledger = new ReadLedger();
   readonly #looker: Looker;
-  readonly #offerTeller: OfferTeller;
+  readonly #offerFeed: OfferFeed;
   readonly #guests: Guests;
   readonly #companion: CompanionHost;
   readonly #tools: ReadonlyMap<string, BridgeTool>;
   readonly #finder: Finder;
   readonly #servers: McpServers;
-  readonly #serverTeller = new ServerTeller(() => this.#servers.reports);
+  readonly #serverFeed = new ServerFeed(() => this.#servers.reports);
   readonly #session: Session;
 
   /** Waits for nothing: from here on each part may be called. */
@@ -179,10 +178,10 @@ class Bridge {
       this.#companion.contextChanged(guestContext(view)),
     );
     this.#looker = this.#newLooker(signal);
-    this.#offerTeller = new OfferTeller(async () =>
+    this.#offerFeed = new OfferFeed(async () =>
       offers.isEmpty ? null : offers.set(await readTrust(surroundings)),
     );
-    offers.onChange(() => this.#offerTeller.changed());
+    offers.onChange(() => this.#offerFeed.update());
     this.#guests = new Guests({
       root,
       workspace,
@@ -215,7 +214,7 @@ class Bridge {
       journal,
       introduction,
       looker: this.#looker,
-      offers: this.#offerTeller,
+      offers: this.#offerFeed,
       onStatus: (status: BridgeStatus) => {
         this.#servers.start(); // Only now: they would slow the bridge's own start.
         config.onStatus(status);
@@ -276,7 +275,7 @@ class Bridge {
       offers,
       environment: config.environment,
       sandbox: { confinement, guard },
-      onChange: () => this.#serverTeller.changed(),
+      onChange: () => this.#serverFeed.update(),
     });
   }
 
@@ -291,8 +290,8 @@ class Bridge {
       tools: { get: (name) => this.#tools.get(name) ?? offers.find(name) },
       judge: createJudge(surroundings, trust),
       ledger: this.#ledger,
-      offers: this.#offerTeller,
-      mcpServers: this.#serverTeller,
+      offers: this.#offerFeed,
+      mcpServers: this.#serverFeed,
       guests: this.#guests,
       look: (message) => this.#finder.look(message),
       elsewhere: worktrees?.rooms ?? NO_ROOMS,
@@ -307,7 +306,7 @@ class Bridge {
         const read = lists.map((dir) => readDevices(join(dir, 'devices.json')));
         return (await Promise.all(read)).flat();
       },
-      onRefused: (answer, why) => this.#session.tellRefusal(answer, why),
+      onRefused: (answer, why) => this.#session.sendRefusal(answer, why),
       onUsed: (deviceId) =>
         void noteDeviceUse(join(stateDir, 'device-uses.json'), deviceId, new Date()),
     });
@@ -322,14 +321,14 @@ class Bridge {
       bridgeId,
       book: journal,
       askers: [devices, this.link.asker, ...here],
-      onRequested: (open) => this.#session.tellQuestion(open),
-      onResolved: (question, resolution) => this.#session.tellResolution(question, resolution),
+      onRequested: (open) => this.#session.sendQuestion(open),
+      onResolved: (question, resolution) => this.#session.sendResolution(question, resolution),
     });
   }
 }
 
 /** A broken file is reported with the first call that it stops. */
-async function tellIdleRules(stateDir: string): Promise<void> {
+async function logIdleRules(stateDir: string): Promise<void> {
   const rules = await readRules(join(stateDir, 'policy.json')).catch(() => undefined);
   for (const message of rules ? idleRules(rules) : [])
     logEvent({ event: 'rule_without_effect', message });

@@ -1,4 +1,5 @@
 /** Keeps the bridge connected: opens a socket, and another one after its end, unless the server refuses the bridge. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { TUNNEL_LIMITS } from '../../shared/limits.ts';
 import {
   type ConnectionConfig,
@@ -37,7 +38,7 @@ export async function stayConnected(
     wasWelcomed ||= heldMs > 0;
     events.onClose(ending.reason);
     failures = failuresAfter(failures, heldMs);
-    await sleep(backoffMs(failures, Math.random()), signal);
+    await sleep(backoffMs(failures, Math.random()), undefined, { signal }).catch(() => {});
   }
 }
 
@@ -75,16 +76,4 @@ export function backoffMs(failures: number, random: number): number {
 export function answerMs(failures: number): number {
   const { answerMinMs, answerMaxMs } = TUNNEL_LIMITS;
   return Math.min(answerMinMs * 2 ** failures, answerMaxMs);
-}
-
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done, { once: true });
-    function done(): void {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    }
-  });
 }

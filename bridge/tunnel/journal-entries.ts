@@ -38,7 +38,7 @@ const Started = z.object({
   tool: z.string(),
   repeatable: z.boolean(),
   /**
-   * For a change to one file. After a crash the file's bytes tell whether the change was made; then `result` is the
+   * For a change to one file. After a crash the file's bytes show whether the change was made; then `result` is the
    * result.
    */
   change: z.object({ beforeHash: FileHash, afterHash: FileHash, result: ToolResult }).optional(),

@@ -82,7 +82,7 @@ export class JournalFile {
     } catch (error) {
       // The old file stays in use. Its forgotten part counts as live, so that not every ack tries again.
       this.#liveBytes = this.#bytes;
-      this.#tellFailure(error, this.#liveBytes);
+      this.#logFailure(error, this.#liveBytes);
     }
   }
 
@@ -116,10 +116,10 @@ export class JournalFile {
       if (isDurable) fdatasyncSync(this.#file);
     } catch (error) {
       this.#takeBack();
-      throw this.#tellFailure(error, bytes);
+      throw this.#logFailure(error, bytes);
     }
     this.#bytes += bytes;
-    this.#tellSuccess(bytes);
+    this.#logSuccess(bytes);
     return bytes;
   }
 
@@ -151,7 +151,7 @@ export class JournalFile {
   #restore(): void {
     if (this.#file === CLOSED) return;
     this.#rewrite();
-    tell('journal_rewritten', `${this.#path} was gone, and has been written again from memory.`);
+    log('journal_rewritten', `${this.#path} was gone, and has been written again from memory.`);
   }
 
   #open(): void {
@@ -175,26 +175,26 @@ export class JournalFile {
     this.#liveBytes = this.#bytes;
   }
 
-  #tellFailure(error: unknown, bytes: number): JournalUnwritable {
+  #logFailure(error: unknown, bytes: number): JournalUnwritable {
     // The system's message names the file. The model must not read that name in a result.
     const why = (error instanceof Error ? error.message : String(error)).replace(/, \w+ '.*$/s, '');
     const isNews = this.#refusedBytes === Number.POSITIVE_INFINITY;
     if (isNews)
-      tell('journal_unwritable', `${this.#path} cannot be written (${why}). ${UNTIL_THEN}`);
+      log('journal_unwritable', `${this.#path} cannot be written (${why}). ${UNTIL_THEN}`);
     this.#refusedBytes = Math.min(this.#refusedBytes, bytes);
     return new JournalUnwritable(why, { cause: error });
   }
 
   /** A disk that is almost full still takes short lines: only a line as long as a refused one counts as success. */
-  #tellSuccess(bytes: number): void {
+  #logSuccess(bytes: number): void {
     if (bytes < this.#refusedBytes) return;
-    tell('journal_writable', `${this.#path} can be written again.`);
+    log('journal_writable', `${this.#path} can be written again.`);
     this.#refusedBytes = Number.POSITIVE_INFINITY;
   }
 }
 
-/** The call at work is the one that met the trouble or its end. */
-function tell(event: LogEvent, message: string): void {
+/** The current call is the one that met the trouble or its end. */
+function log(event: LogEvent, message: string): void {
   logEvent({ event, ...currentCall(), message });
 }
 

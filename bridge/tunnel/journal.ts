@@ -128,7 +128,7 @@ export class Journal implements CallBook, Disposable {
 
   /**
    * Uses up the call's approval. Throws for a running or finished call, which is a bug. Throws also for an interrupted
-   * one, unless it may run twice or is a change to a file, whose bytes tell that it was not made. A call that may run
+   * one, unless it may run twice or is a change to a file, whose bytes show that it was not made. A call that may run
    * twice and was not asked about starts even where the disk takes nothing.
    */
   start({ callId, tool, effect, idempotent, change }: StartEntry): void {

@@ -11,8 +11,8 @@ import {
 } from '../../shared/wire/tunnel.ts';
 import type { Looker } from '../context/looker.ts';
 import { ConnectionRefused, stayConnected } from './connection.ts';
+import type { OfferFeed } from './feeds.ts';
 import type { Journal } from './journal.ts';
-import type { OfferTeller } from './offer-teller.ts';
 import type { Session } from './session.ts';
 import type { ConnectionConfig, ConnectionEvents } from './socket.ts';
 
@@ -22,19 +22,19 @@ export interface ServedBridge {
   readonly looker: Looker;
   readonly session: Session;
   readonly journal: Journal;
-  readonly offers: OfferTeller;
+  readonly offers: OfferFeed;
   readonly introduction: Pick<Hello, 'bootId' | 'tools' | 'confinement' | 'machineId' | 'moved'>;
   onStatus(status: BridgeStatus): void;
 }
 
-/** Runs until the signal aborts, or until the server refuses the bridge for good. `onStatus` is told of a refusal. */
+/** Runs until the signal aborts, or until the server refuses the bridge for good. `onStatus` gets a refusal. */
 export async function serve(
   config: ConnectionConfig,
   served: ServedBridge,
   signal: AbortSignal,
 ): Promise<void> {
   const { session, introduction } = served;
-  const status = createStatusTeller(served);
+  const status = createStatusReporter(served);
   const events: ConnectionEvents = {
     onOpen: (send, closed) => void introduce(config.bridgeId, served, send, closed),
     onFrame: (frame) => {
@@ -65,13 +65,13 @@ async function introduce(
 ): Promise<void> {
   const context = await looker.look().catch(() => undefined);
   if (context === undefined || closed.aborted) return; // `look` rejects only when the bridge ends.
-  const told = await offers.introduce();
+  const offered = await offers.introduce();
   if (closed.aborted) return;
   const { calls } = journal;
   const first = calls.splice(0, TUNNEL_LIMITS.maxListedCalls);
   const version = { protocol: TUNNEL_PROTOCOL, features: [LOOK, FINDINGS_FEATURE, OFFERS_FEATURE] };
   const restored = journal.wasRestored && ({ restored: true } as const);
-  const known = { ...introduction, ...told, ...restored, context, calls: first };
+  const known = { ...introduction, ...offered, ...restored, context, calls: first };
   send({ type: 'hello', ...version, bridgeId, ...known });
   session.attach(send);
   // One frame takes `maxListedCalls` ids. The server acks the calls that it does not know, which takes some time.
@@ -81,16 +81,16 @@ async function introduce(
 }
 
 /** Reports an outage once for each reason, not with every attempt to reconnect. */
-function createStatusTeller({ onStatus }: Pick<ServedBridge, 'onStatus'>) {
-  let told: string | undefined;
+function createStatusReporter({ onStatus }: Pick<ServedBridge, 'onStatus'>) {
+  let reported: string | undefined;
   return {
     connected(confinement: ConfinementReport): void {
-      told = undefined;
+      reported = undefined;
       onStatus({ event: 'connected', confinement });
     },
     disconnected(reason: string): void {
-      if (reason !== told) onStatus({ event: 'disconnected', reason });
-      told = reason;
+      if (reason !== reported) onStatus({ event: 'disconnected', reason });
+      reported = reason;
     },
   };
 }

@@ -17,17 +17,16 @@ import { CallLife, type Desk } from '../admission/call-life.ts';
 import { refuse, UNKNOWN_OUTCOME } from '../admission/refusals.ts';
 import type { Sight } from '../context/finder.ts';
 import { aboutCall, logEvent, logTrouble } from '../log.ts';
+import type { OfferFeed, ServerFeed } from './feeds.ts';
 import type { Journal } from './journal.ts';
-import type { OfferTeller } from './offer-teller.ts';
 import { CANCELLED, ENDED, fitFrame, fitText } from './results.ts';
-import type { ServerTeller } from './server-teller.ts';
 
 export interface SessionMachine extends Desk {
   readonly devices: DeviceAsker;
   readonly journal: Journal;
-  readonly offers: OfferTeller;
+  readonly offers: OfferFeed;
   readonly guests: GuestCalls;
-  readonly mcpServers: ServerTeller;
+  readonly mcpServers: ServerFeed;
   /** The workspace's present state, and what it has for a message. Rejects only when the bridge ends. */
   readonly look: (message: MessageLook | undefined) => Promise<Sight>;
 }
@@ -49,7 +48,7 @@ export interface GuestCalls {
 }
 
 /** A call that was taken and has no result yet. */
-interface CallAtWork {
+interface RunningCall {
   readonly controller: AbortController;
   /** Never rejects. */
   readonly done: Promise<void>;
@@ -66,7 +65,8 @@ type Resolved = Extract<BridgeFrame, { type: 'approval_resolved' }>;
 export class Session {
   readonly #machine: SessionMachine;
   readonly #calls: CallLife;
-  readonly #atWork = new Map<string, CallAtWork>();
+  readonly #running = new Map<string, RunningCall>();
+  /** Sends a frame now or not at all. Everything important is sent again after the next welcome. */
   #send: ((frame: BridgeFrame) => void) | null = null;
   #credit = 0;
 
@@ -83,35 +83,34 @@ export class Session {
 
   detach(): void {
     this.#send = null;
-    this.#machine.offers.lost();
-    this.#machine.guests.lost();
-    this.#machine.mcpServers.lost();
+    const { offers, guests, mcpServers } = this.#machine;
+    for (const part of [offers, guests, mcpServers]) part.lost();
   }
 
-  /** Tells that a person is asked about a call. */
-  tellQuestion({ question: { callId, nonce, proposal }, reason, edited }: OpenQuestion): void {
+  /** Shows the edge that a person is asked about a call. */
+  sendQuestion({ question: { callId, nonce, proposal }, reason, edited }: OpenQuestion): void {
     const asked = { callId, nonce, proposal, reason: fitText(reason) };
     const newText = edited?.newText;
     const isShort = newText !== undefined && newText.length <= REQUEST_LIMITS.maxAmendedChars;
-    this.#tell({ type: 'approval_request', ...asked, ...(isShort && { newText }) });
+    this.#send?.({ type: 'approval_request', ...asked, ...(isShort && { newText }) });
   }
 
-  /** Tells that an answer did not count. Its question is still open. */
-  tellRefusal({ callId, nonce }: ApprovalAnswer, why: string): void {
-    this.#tell({ type: 'approval_refused', callId, nonce, message: fitText(why) });
+  /** Reports that an answer did not count. Its question is still open. */
+  sendRefusal({ callId, nonce }: ApprovalAnswer, why: string): void {
+    this.#send?.({ type: 'approval_refused', callId, nonce, message: fitText(why) });
   }
 
-  /** Tells that the question about a call has ended. */
-  tellResolution(
+  /** Reports the end of a question about a call. */
+  sendResolution(
     { callId, nonce }: Pick<ApprovalQuestion, 'callId' | 'nonce'>,
     resolution: Resolution,
   ): void {
     const { message, content: _, ...rest } = resolution;
     const said = message === undefined ? {} : { message: fitText(message) };
     const resolved: Resolved = { type: 'approval_resolved', callId, nonce, ...rest, ...said };
-    const work = this.#atWork.get(callId);
+    const work = this.#running.get(callId);
     if (work) work.resolved = resolved;
-    this.#tell(resolved);
+    this.#send?.(resolved);
   }
 
   receive(frame: TunnelFrame): void {
@@ -131,7 +130,7 @@ export class Session {
         this.#credit = Math.min(this.#credit + frame.chars, TUNNEL_LIMITS.outputCredit);
         return;
       case 'offers_wanted':
-        return this.#machine.offers.wanted();
+        return this.#machine.offers.update({ isWanted: true });
       case 'look':
         void this.#look(frame);
         return;
@@ -143,34 +142,33 @@ export class Session {
   }
 
   /**
-   * Ends all running calls, for the end of the process, and returns when they have ended. A call that was not started
+   * Ends all running calls, for the end of the process, and returns when all are over. A call that was not started
    * gets no result: the next process takes it from the start, question included.
    */
   async end(): Promise<void> {
     this.detach();
     this.#machine.guests.end();
-    const work = [...this.#atWork.values()];
+    const work = [...this.#running.values()];
     for (const { controller } of work) controller.abort(ENDING);
     await Promise.all(work.map(({ done }) => done));
   }
 
-  /** Ends a call of this process, if it is at work. */
+  /** Ends a call of this process, if it runs. */
   cancel(callId: string): void {
-    this.#atWork.get(callId)?.controller.abort(new Error('cancelled'));
+    this.#running.get(callId)?.controller.abort(new Error('cancelled'));
   }
 
   #resume({ features, ...open }: Extract<TunnelFrame, { type: 'welcome' }>): void {
     const { asking, devices, offers, guests, mcpServers } = this.#machine;
     const { calls, cancels, answers } = open;
-    offers.welcomed(features, (frame) => this.#tell(frame));
-    guests.welcomed(features, (frame) => this.#tell(frame));
-    mcpServers.welcomed(features, (frame) => this.#tell(frame));
+    for (const part of [offers, guests, mcpServers])
+      part.welcomed(features, (frame) => this.#send?.(frame));
     const answered = new Set(answers.map(({ nonce }) => nonce));
     for (const callId of cancels) this.#cancel(callId);
-    for (const { resolved } of this.#atWork.values()) if (resolved) this.#tell(resolved);
+    for (const { resolved } of this.#running.values()) if (resolved) this.#send?.(resolved);
     // A question whose answer is here need not be sent. Calls taken below send their questions themselves.
     for (const open of asking.pending) {
-      if (!answered.has(open.question.nonce)) this.tellQuestion(open);
+      if (!answered.has(open.question.nonce)) this.sendQuestion(open);
     }
     for (const call of calls) this.#take(call);
     for (const answer of answers) void devices.answer(answer);
@@ -179,15 +177,15 @@ export class Session {
   /** The journal's state of a call decides whether the call runs. */
   #take(call: ToolCall): void {
     const { callId } = call;
-    if (this.#atWork.has(callId)) return;
+    if (this.#running.has(callId)) return;
     const known = this.#machine.journal.lookup(callId);
     switch (known.state) {
       case 'finished':
-        return this.#tell({ type: 'result', callId, result: known.result });
+        return this.#send?.({ type: 'result', callId, result: known.result });
       case 'interrupted':
         if (known.repeatable || known.change) return this.#begin(call);
         return this.#finish(callId, UNKNOWN_OUTCOME);
-      case 'running': // Not at work: the journal refuses to start it again.
+      case 'running': // Not of this session: the journal refuses to start it again.
       case 'unknown':
         return this.#begin(call);
       default:
@@ -198,17 +196,17 @@ export class Session {
   #begin(call: ToolCall): void {
     const controller = new AbortController();
     const done = aboutCall(idsOf(call), () => this.#run(call, controller.signal));
-    this.#atWork.set(call.callId, { controller, done });
+    this.#running.set(call.callId, { controller, done });
   }
 
   async #run(call: ToolCall, signal: AbortSignal): Promise<void> {
     const { callId } = call;
     const startedAt = performance.now();
     const result = await this.#resultOf(call, signal);
-    this.#atWork.delete(callId);
+    this.#running.delete(callId);
     if (result === null) return;
     const duration_ms = Math.round(performance.now() - startedAt);
-    tellEnd(call, result, duration_ms);
+    logEnd(call, result, duration_ms);
     this.#finish(callId, fitFrame({ ...result, metadata: { duration_ms, ...result.metadata } }));
   }
 
@@ -231,22 +229,22 @@ export class Session {
   #finish(callId: string, result: ToolResult): void {
     this.#machine.journal.finish(callId, result);
     this.#machine.guests.ended(callId, result);
-    this.#tell({ type: 'result', callId, result });
+    this.#send?.({ type: 'result', callId, result });
   }
 
   /** An ack is for a result. A running call has none yet, and its journal entries are still needed. */
   #forget(callId: string): void {
-    if (this.#atWork.has(callId)) return;
+    if (this.#running.has(callId)) return;
     this.#machine.journal.forget(callId);
     this.#machine.guests.refused(callId);
   }
 
   #cancel(callId: string): void {
-    const work = this.#atWork.get(callId);
+    const work = this.#running.get(callId);
     if (work) return work.controller.abort(new Error('cancelled'));
     const known = this.#machine.journal.lookup(callId);
     if (known.state === 'finished') {
-      return this.#tell({ type: 'result', callId, result: known.result });
+      return this.#send?.({ type: 'result', callId, result: known.result });
     }
     const { wasRestored } = this.#machine.journal;
     const mayHaveActed = wasRestored || (known.state === 'interrupted' && !known.repeatable);
@@ -256,7 +254,7 @@ export class Session {
   /** Sends the answer over the connection of that moment. A late answer is still useful for the next run. */
   async #look({ lookId, message }: Extract<TunnelFrame, { type: 'look' }>): Promise<void> {
     try {
-      this.#tell({ type: 'context', lookId, ...(await this.#machine.look(message)) });
+      this.#send?.({ type: 'context', lookId, ...(await this.#machine.look(message)) });
     } catch (error) {
       const about = { event: 'workspace_unread', conversation: message?.conversationId } as const;
       logTrouble(about, 'The workspace could not be read', error);
@@ -267,12 +265,7 @@ export class Session {
   #output(callId: string, delta: string): void {
     if (this.#send === null || delta.length > this.#credit) return;
     this.#credit -= delta.length;
-    this.#tell({ type: 'output', callId, delta });
-  }
-
-  /** Sends a frame now or not at all. Everything important is sent again after the next welcome. */
-  #tell(frame: BridgeFrame): void {
-    this.#send?.(frame);
+    this.#send?.({ type: 'output', callId, delta });
   }
 }
 
@@ -280,14 +273,14 @@ export class Session {
 const ENDING = new Error('the bridge is ending');
 
 /** Enough to find the place. */
-const MAX_TOLD_FRAMES = 6;
+const MAX_LOGGED_FRAMES = 6;
 
 function idsOf({ conversationId: conversation, run, callId: call, trace }: ToolCall): LogIds {
   return { conversation, run, call, trace };
 }
 
 /** For the log file alone: a person at the terminal sees what becomes of a call where they chat. */
-function tellEnd(call: ToolCall, result: ToolResult, durationMs: number): void {
+function logEnd(call: ToolCall, result: ToolResult, durationMs: number): void {
   const { status } = result;
   const code = status === 'error' ? result.code : undefined;
   logEvent({ event: 'call_ended', ...idsOf(call), tool: call.tool, status, code, durationMs });
@@ -301,7 +294,7 @@ function failed(call: ToolCall, error: unknown): ToolResult {
     error instanceof Error ? error : { name: typeof error, stack: String(error) };
   const at = [...(stack ?? '').matchAll(/^ +at (.*)$/gm)].map(([, frame = '']) => frame);
   const entry = { event: 'tool_failed', ...idsOf(call), tool, code: 'TOOL_FAILED' } as const;
-  const place = { error: name, at: at.slice(0, MAX_TOLD_FRAMES) };
+  const place = { error: name, at: at.slice(0, MAX_LOGGED_FRAMES) };
   logEvent({ ...entry, ...place }, `${tool} (${ids}) failed: ${stack}`);
   return refuse('TOOL_FAILED', `${tool} failed unexpectedly on the developer's machine.`);
 }

@@ -77,9 +77,9 @@ export async function connectTo(
   about = { name: 'test', version: '1' },
 ) {
   const client = new Client(about);
-  const told: { method: string; params?: unknown }[] = [];
+  const heard: { method: string; params?: unknown }[] = [];
   client.fallbackNotificationHandler = async ({ method, params }) => {
-    told.push({ method, params });
+    heard.push({ method, params });
   };
   const transport = new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/mcp`), {
     requestInit: { headers: { authorization: `Bearer ${token}` } },
@@ -88,7 +88,7 @@ export async function connectTo(
   onTestFinished(() => client.close());
   const call = (name: string, args: Record<string, unknown>) =>
     client.callTool({ name, arguments: args });
-  return { client, transport, told, call };
+  return { client, transport, heard, call };
 }
 
 export interface Answer {

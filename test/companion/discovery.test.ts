@@ -86,7 +86,7 @@ it('a root that holds the delimiter is written as each family reads it', async (
   expect(read(paths.lock).workspacePath).toBe('["/a:b","/100%20"]');
 });
 
-it('at the end it removes its own files, and nobody else’s', async () => {
+it('at the end it removes its own files, and no others', async () => {
   const { companion, paths } = await announce();
   const other = join(dirname(paths.gemini), 'gemini-ide-server-1-2.json');
   writeFileSync(other, '{}');

@@ -64,9 +64,9 @@ async function startPlugin(editor: Editor) {
   return started;
 }
 
-it('the page’s plugin shows diffs, and tells the context and the problems', async () => {
+it('the page’s plugin shows diffs, and reports the context and the problems', async () => {
   const { editor, choices, shown, closed, moveTo } = newEditor();
-  const { call, told } = await connect(await startPlugin(editor));
+  const { call, heard } = await connect(await startPlugin(editor));
   const cursor = (character: number) => ({
     method: 'ide/contextUpdate',
     params: {
@@ -77,19 +77,19 @@ it('the page’s plugin shows diffs, and tells the context and the problems', as
       },
     },
   });
-  await vi.waitFor(() => expect(told).toEqual([cursor(1)]));
+  await vi.waitFor(() => expect(heard).toEqual([cursor(1)]));
   moveTo(7);
-  await vi.waitFor(() => expect(told.at(-1)).toEqual(cursor(8)));
+  await vi.waitFor(() => expect(heard.at(-1)).toEqual(cursor(8)));
 
   const open = () => call('openDiff', { filePath: '/work/a.ts', newContent: 'new' });
   await open();
   choices[0]?.resolve('yes');
   const params = { filePath: '/work/a.ts', content: 'new, changed' };
   const accepted = { method: 'ide/diffAccepted', params };
-  await vi.waitFor(() => expect(told.at(-1)).toEqual(accepted));
+  await vi.waitFor(() => expect(heard.at(-1)).toEqual(accepted));
   await open();
   choices[1]?.resolve('no');
-  await vi.waitFor(() => expect(told.at(-1)).toMatchObject({ method: 'ide/diffRejected' }));
+  await vi.waitFor(() => expect(heard.at(-1)).toMatchObject({ method: 'ide/diffRejected' }));
   await open();
   expect(await call('closeDiff', { filePath: '/work/a.ts' })).toEqual({
     content: [{ type: 'text', text: '{"content":"new, changed"}' }],

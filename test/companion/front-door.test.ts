@@ -80,14 +80,14 @@ it('looks at the token before it reads the body', async () => {
 it('a body that says it is too long is not read, one that is too long is not kept', async () => {
   const { port, headers } = await openDoor();
   const bytes = COMPANION_LIMITS.maxBodyBytes + 1;
-  const told = { ...headers, 'content-length': bytes };
-  expect(await rawRequest(port, { method: 'POST', headers: told }, undefined)).toMatchObject({
+  const sized = { ...headers, 'content-length': bytes };
+  expect(await rawRequest(port, { method: 'POST', headers: sized }, undefined)).toMatchObject({
     status: 413,
     body: expect.stringContaining('33554432 bytes'),
   });
-  const untold = { ...headers, 'transfer-encoding': 'chunked' };
+  const unsized = { ...headers, 'transfer-encoding': 'chunked' };
   // The connection ends while the client still writes: it may see the answer, or only the end.
-  const ending = rawRequest(port, { method: 'POST', headers: untold }, Buffer.alloc(bytes, ' '));
+  const ending = rawRequest(port, { method: 'POST', headers: unsized }, Buffer.alloc(bytes, ' '));
   expect(await ending.catch(({ code }) => ({ status: code }))).toMatchObject({
     status: expect.toBeOneOf([413, 'ECONNRESET', 'EPIPE']),
   });

@@ -21,31 +21,31 @@ it('a CLI lists the two tools, and is known by the key that it has read', async 
 });
 
 it.each(['the person changed this', ''])(
-  'an accepted diff is told with what was accepted: %j',
+  'an accepted diff is reported with what was accepted: %j',
   async (content) => {
     const { companion, shown } = await startCompanion();
-    const { call, told } = await connect(companion);
+    const { call, heard } = await connect(companion);
     const args = { filePath: '/work/./b//ä .ts', newContent: 'proposed' };
     expect(await call('openDiff', args)).toEqual({ content: [] });
     expect(shown).toMatchObject([{ ...args, guest: { family: 'gemini', program: 'test 1' } }]);
     shown[0]?.answer({ decision: 'accepted', content });
     const accepted = { method: 'ide/diffAccepted', params: { filePath: args.filePath, content } };
-    await vi.waitFor(() => expect(told).toEqual([accepted]));
+    await vi.waitFor(() => expect(heard).toEqual([accepted]));
   },
 );
 
-it('a rejected diff is told, and so is one whose view has failed', async () => {
+it('a rejected diff is reported, and so is one whose view has failed', async () => {
   const { companion, shown } = await startCompanion();
-  const { call, told } = await connect(companion);
+  const { call, heard } = await connect(companion);
   await call('openDiff', { filePath: FILE, newContent: '' });
   shown[0]?.answer({ decision: 'rejected' });
   const rejected = { method: 'ide/diffRejected', params: { filePath: FILE } };
-  await vi.waitFor(() => expect(told).toEqual([rejected]));
+  await vi.waitFor(() => expect(heard).toEqual([rejected]));
 
   const broken = await startCompanion({ onDiff: () => Promise.reject(new Error('no window')) });
   const cli = await connect(broken.companion);
   await cli.call('openDiff', { filePath: FILE, newContent: '' });
-  await vi.waitFor(() => expect(cli.told).toEqual([rejected]));
+  await vi.waitFor(() => expect(cli.heard).toEqual([rejected]));
 });
 
 it('the answer goes to the session that has asked, also where two have the same path', async () => {
@@ -54,10 +54,10 @@ it('the answer goes to the session that has asked, also where two have the same 
   await one.call('openDiff', { filePath: FILE, newContent: '1' });
   await two.call('openDiff', { filePath: FILE, newContent: '2' });
   shown[1]?.answer({ decision: 'accepted', content: 'two' });
-  await vi.waitFor(() => expect(two.told).toHaveLength(1));
+  await vi.waitFor(() => expect(two.heard).toHaveLength(1));
   shown[0]?.answer({ decision: 'accepted', content: 'one' });
-  await vi.waitFor(() => expect(one.told).toHaveLength(1));
-  expect([one.told, two.told]).toMatchObject([
+  await vi.waitFor(() => expect(one.heard).toHaveLength(1));
+  expect([one.heard, two.heard]).toMatchObject([
     [{ params: { content: 'one' } }],
     [{ params: { content: 'two' } }],
   ]);
@@ -71,9 +71,9 @@ it.each([
   ],
   ['as proposed, where the view says nothing of it', { decision: 'rejected' } as const, 'proposed'],
   ['as proposed, where the view does not answer', undefined, 'proposed'],
-])('closeDiff returns the content %s, and tells nothing else', async (_, left, content) => {
+])('closeDiff returns the content %s, and sends nothing else', async (_, left, content) => {
   const { companion, shown } = await startCompanion();
-  const { call, told } = await connect(companion);
+  const { call, heard } = await connect(companion);
   await call('openDiff', { filePath: FILE, newContent: 'proposed' });
   const [view] = shown;
   view?.signal.addEventListener('abort', () => left && view.answer(left));
@@ -82,18 +82,18 @@ it.each([
   expect(view?.signal.aborted).toBe(true);
   view?.answer({ decision: 'accepted', content: 'late' });
   expect(await close()).toEqual({ content: [{ type: 'text', text: '{}' }] });
-  expect(told).toEqual([]);
+  expect(heard).toEqual([]);
 });
 
 it('a second diff of a path takes the place of the first, which is not answered', async () => {
   const { companion, shown } = await startCompanion();
-  const { call, told } = await connect(companion);
+  const { call, heard } = await connect(companion);
   await call('openDiff', { filePath: FILE, newContent: '1' });
   await call('openDiff', { filePath: FILE, newContent: '2' });
   expect(shown.map(({ signal }) => signal.aborted)).toEqual([true, false]);
   shown[0]?.answer({ decision: 'rejected' });
   shown[1]?.answer({ decision: 'accepted', content: '2' });
-  await vi.waitFor(() => expect(told).toMatchObject([{ method: 'ide/diffAccepted' }]));
+  await vi.waitFor(() => expect(heard).toMatchObject([{ method: 'ide/diffAccepted' }]));
 });
 
 it('a diff that cannot be shown is an error of the call', async () => {
@@ -130,7 +130,7 @@ it('a CLI that vanishes takes its diffs with it, and no other', async () => {
   const { companion, shown, guests } = await startCompanion({ streamlessMs: 100 });
   const [one, two] = [await connect(companion), await connect(companion)];
   companion.contextChanged({ openFiles: [] });
-  await vi.waitFor(() => expect([one.told.length, two.told.length]).toEqual([1, 1]));
+  await vi.waitFor(() => expect([one.heard.length, two.heard.length]).toEqual([1, 1]));
   await one.call('openDiff', { filePath: FILE, newContent: '' });
   await two.call('openDiff', { filePath: FILE, newContent: '' });
   await one.client.close();
@@ -156,16 +156,16 @@ it('an answer that comes while a CLI has no stream opens its next stream, behind
   await session.call('openDiff', { filePath: FILE, newContent: '' });
   shown[0]?.answer({ decision: 'rejected' });
   const stream = await session.openStream();
-  let told = '';
+  let heard = '';
   stream.setEncoding('utf8').on('data', (text: string) => {
-    told += text;
+    heard += text;
   });
-  await vi.waitFor(() => expect(told).toContain('diffRejected'));
-  expect(told.match(/"method":"[^"]+"/g)).toEqual([
+  await vi.waitFor(() => expect(heard).toContain('diffRejected'));
+  expect(heard.match(/"method":"[^"]+"/g)).toEqual([
     '"method":"ide/contextUpdate"',
     '"method":"ide/diffRejected"',
   ]);
-  expect(told).toContain('"params":{"workspaceState":{"openFiles":[],"isTrusted":true}}');
+  expect(heard).toContain('"params":{"workspaceState":{"openFiles":[],"isTrusted":true}}');
 });
 
 it('a new stream takes the place of the old one', async () => {
@@ -185,26 +185,26 @@ it('a stream that is silent gets a ping every 30 s', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
   const { companion } = await startCompanion();
-  const { told } = await connect(companion);
+  const { heard } = await connect(companion);
   companion.contextChanged({ openFiles: [] });
-  await vi.waitFor(() => expect(told).toHaveLength(1));
+  await vi.waitFor(() => expect(heard).toHaveLength(1));
   vi.advanceTimersByTime(2 * 30_000);
   await vi.waitFor(() =>
-    expect(told.slice(1)).toMatchObject([{ method: 'ping' }, { method: 'ping' }]),
+    expect(heard.slice(1)).toMatchObject([{ method: 'ping' }, { method: 'ping' }]),
   );
 });
 
-it('changes of the context are told together, to all', async () => {
+it('changes of the context are sent together, to all', async () => {
   const { companion } = await startCompanion();
   const clis = [await connect(companion), await connect(companion, { family: 'qwen' })];
   companion.contextChanged({ openFiles: [] });
-  await vi.waitFor(() => expect(clis.map(({ told }) => told.length)).toEqual([1, 1]));
+  await vi.waitFor(() => expect(clis.map(({ heard }) => heard.length)).toEqual([1, 1]));
   for (let line = 1; line <= 20; line++) {
     const cursor = { line, character: 1 };
     companion.contextChanged({ openFiles: [{ path: FILE, timestamp: 1, isActive: true, cursor }] });
   }
-  await vi.waitFor(() => expect(clis.map(({ told }) => told.length)).toEqual([2, 2]));
-  expect(clis[1]?.told[1]?.params).toEqual({
+  await vi.waitFor(() => expect(clis.map(({ heard }) => heard.length)).toEqual([2, 2]));
+  expect(clis[1]?.heard[1]?.params).toEqual({
     workspaceState: {
       openFiles: [{ path: FILE, timestamp: 1, isActive: true, cursor: { line: 20, character: 1 } }],
     },
@@ -232,7 +232,7 @@ it('ends its oldest session without a stream where there are too many, and refus
 
 it('ends at once with a CLI connected: first the files, then the diffs, then the port', async () => {
   const { companion, shown, guests } = await startCompanion();
-  const { call, told, transport } = await connect(companion);
+  const { call, heard, transport } = await connect(companion);
   await call('openDiff', { filePath: FILE, newContent: '' });
   const paths = Object.keys(companion.discoveryFiles);
   const left: string[] = [];
@@ -242,7 +242,7 @@ it('ends at once with a CLI connected: first the files, then the diffs, then the
   await companion.close();
   expect(shown[0]?.signal.aborted).toBe(true);
   expect(left).toEqual([]);
-  expect(told).toEqual([]);
+  expect(heard).toEqual([]);
   expect(guests.at(-1)).toBe('test 1 left');
   await expect(fetch(`http://127.0.0.1:${port}/mcp`)).rejects.toThrow();
   await companion.close();

@@ -18,7 +18,7 @@ import { Bench, nextQuestion, nextResult, settle } from '../tunnel/session-bench
 const device = await newDevice();
 const guest = { id: 'session-1', family: 'gemini', program: 'Gemini CLI 1.2.3' } as const;
 
-it('a guest’s change becomes a call of its conversation, and a yes tells it what to write', async () => {
+it('a guest’s change becomes a call of its conversation, and a yes says what to write', async () => {
   const { bench, outcome, call } = await proposed();
   const question = await nextQuestion(bench, call);
   expect(question.proposal).toMatchObject({
@@ -130,7 +130,7 @@ describe('a guest that was answered itself', () => {
   });
 });
 
-it('a question for an edge that is away, or too old, is told when one is there', async () => {
+it('a question for an edge that is away, or too old, is sent when one is there', async () => {
   const bench = await Bench.start({ decide: () => 'ask' }, { 'a.ts': '' });
   const path = join(bench.place.root, 'a.ts');
   const ask = { guest, filePath: path, newContent: 'x' };
@@ -138,11 +138,11 @@ it('a question for an edge that is away, or too old, is told when one is there',
   expect(bench.sent).toEqual([]);
   bench.session.detach();
   bench.connect({ features: [GUESTS_FEATURE] });
-  const [told] = bench.sent;
-  expect(told).toMatchObject({ type: 'guest_call', path: 'a.ts', program: guest.program });
+  const [sent] = bench.sent;
+  expect(sent).toMatchObject({ type: 'guest_call', path: 'a.ts', program: guest.program });
   bench.session.detach();
   bench.connect({ features: [GUESTS_FEATURE] });
-  expect(bench.sent).toEqual([told]);
+  expect(bench.sent).toEqual([sent]);
 });
 
 it('changes of one session belong to one conversation', async () => {
@@ -152,26 +152,26 @@ it('changes of one session belong to one conversation', async () => {
     const diff = { guest: { ...guest, id }, filePath: '/elsewhere/a', newContent: '' };
     void bench.guests.ask(diff, new AbortController().signal);
   }
-  const told = bench.sent.filter((frame) => frame.type === 'guest_call');
-  const [first, second, third] = told.map(({ conversationId }) => conversationId);
+  const sent = bench.sent.filter((frame) => frame.type === 'guest_call');
+  const [first, second, third] = sent.map(({ conversationId }) => conversationId);
   expect(second).toBe(first);
   expect(third).not.toBe(first);
-  expect(told[0]).toMatchObject({ path: '/elsewhere/a' });
+  expect(sent[0]).toMatchObject({ path: '/elsewhere/a' });
 });
 
 it.each([
-  { odd: 'a long path', of: () => ({ filePath: `/${'a'.repeat(2000)}` }), told: 0 },
-  { odd: 'a relative path', of: () => ({ filePath: 'a.ts' }), told: 0 },
-  { odd: 'the workspace itself', of: (root: string) => ({ filePath: root }), told: 1 },
-  { odd: 'no name', of: () => ({ guest: { ...guest, program: '' } }), told: 0 },
-])('no frame is told that would end the bridge: $odd', async ({ of, told }) => {
+  { odd: 'a long path', of: () => ({ filePath: `/${'a'.repeat(2000)}` }), frames: 0 },
+  { odd: 'a relative path', of: () => ({ filePath: 'a.ts' }), frames: 0 },
+  { odd: 'the workspace itself', of: (root: string) => ({ filePath: root }), frames: 1 },
+  { odd: 'no name', of: () => ({ guest: { ...guest, program: '' } }), frames: 0 },
+])('no frame is sent that would end the bridge: $odd', async ({ of, frames }) => {
   const bench = await Bench.start({}, {});
   bench.connect({ features: [GUESTS_FEATURE] });
   const diff = { guest, filePath: '/a.ts', newContent: '', ...of(bench.place.root) };
   const closing = new AbortController();
   const outcome = bench.guests.ask(diff, closing.signal);
   expect(bench.sent.map((frame) => BridgeFrame.parse(frame).type)).toEqual(
-    Array(told).fill('guest_call'),
+    Array(frames).fill('guest_call'),
   );
   closing.abort();
   expect(await outcome).toEqual({ decision: 'accepted', content: '' });

@@ -85,7 +85,7 @@ it('removes what a killed bridge has left behind, unless it was changed since', 
   expect(readFileSync(changed, 'utf8')).toBe('new');
 });
 
-it('a setting that cannot be read is told once, and turns nothing on', async () => {
+it('a setting that cannot be read is logged once, and turns nothing on', async () => {
   const stateDir = temporaryFolder();
   writeFileSync(join(stateDir, 'companion.json'), '{"enabled": "yes"}');
   const { lines, file, running } = newHost(stateDir);
@@ -97,7 +97,7 @@ it('a setting that cannot be read is told once, and turns nothing on', async () 
   expect(lines()).toHaveLength(2);
 });
 
-it('a state folder that is gone is told, and ends nothing', async () => {
+it('a state folder that is gone is logged, and ends nothing', async () => {
   const stateDir = temporaryFolder();
   const { lines, host, running } = newHost(stateDir);
   writeEnabled(stateDir, true);
@@ -109,7 +109,7 @@ it('a state folder that is gone is told, and ends nothing', async () => {
   expect(await answers(port)).toBe('nothing');
 });
 
-it('a context that is told before a companion runs reaches its first CLI; a wrong one is refused', async () => {
+it('a context that is given before a companion runs reaches its first CLI; a wrong one is refused', async () => {
   const { stateDir, host, running } = newHost();
   expect(() => host.contextChanged({ openFiles: [{ path: 'a.ts', timestamp: 1 }] })).toThrow(
     'no absolute path',
@@ -117,7 +117,7 @@ it('a context that is told before a companion runs reaches its first CLI; a wron
   host.contextChanged({ openFiles: [], isTrusted: true });
   writeEnabled(stateDir, true);
   const { port, variables } = await running();
-  const { told } = await connectTo(port, variables['GEMINI_CLI_IDE_AUTH_TOKEN'] ?? '');
+  const { heard } = await connectTo(port, variables['GEMINI_CLI_IDE_AUTH_TOKEN'] ?? '');
   const params = { workspaceState: { openFiles: [], isTrusted: true } };
-  await vi.waitFor(() => expect(told).toEqual([{ method: 'ide/contextUpdate', params }]));
+  await vi.waitFor(() => expect(heard).toEqual([{ method: 'ide/contextUpdate', params }]));
 });

@@ -104,7 +104,7 @@ describe('a connection', () => {
     expect(events.onClose).not.toHaveBeenCalled();
   });
 
-  test('tells who sends late that its socket is gone, and drops the frame', async () => {
+  test('drops a frame that is sent after its socket is gone', async () => {
     const { reasons, sockets } = connect(tunnel.url);
     (await tunnel.welcomed()).close();
     await reasons.take();
@@ -181,7 +181,7 @@ describe('the connection is made again', () => {
     await ended;
   });
 
-  test('when nobody listens, with a reason also for a host of several addresses', async () => {
+  test('when nothing listens, with a reason also for a host of several addresses', async () => {
     const { reasons } = connect('http://localhost:1');
     expect(await reasons.take()).toMatch(/ECONNREFUSED/);
   });
@@ -226,7 +226,7 @@ describe('the connection ends for good', () => {
     },
   );
 
-  test('when the token has ended and there is no other one', async () => {
+  test('when the token has expired and there is no other one', async () => {
     const { ended } = connect(tunnel.url);
     (await tunnel.welcomed()).close(CLOSE.tokenEnded);
     const message = "The bridge's token has expired: get a new one.";
@@ -383,7 +383,7 @@ describe('the wait before another attempt', () => {
     let failures = 0;
     for (let restart = 0; restart < 100; restart++) {
       failures = failuresAfter(failures, 2 * steadyMs); // The connection was lost.
-      failures = failuresAfter(failures, 0); // Nobody listens yet.
+      failures = failuresAfter(failures, 0); // Nothing listens yet.
       expect(backoffMs(failures, 0)).toBe(2 * backoffMinMs);
     }
   });

@@ -40,7 +40,6 @@ function open(): Journal {
 
 function watchLog(): () => string[] {
   const log = vi.spyOn(console, 'error').mockImplementation(() => {});
-  onTestFinished(() => log.mockRestore());
   return () => log.mock.calls.map((said) => said.join(' '));
 }
 
@@ -69,7 +68,7 @@ describe('a disk that is full', () => {
     },
   );
 
-  test('is told to a log file with the ids of the calls that met it and its end', () => {
+  test('is logged with the ids of the calls that met it and its end', () => {
     const journal = open();
     const entries: LogEntry[] = [];
     const start = (call: string) =>
@@ -84,13 +83,13 @@ describe('a disk that is full', () => {
     expect(() => start(first)).toThrow(JournalUnwritable);
     makeRoom();
     start(second);
-    const told = (event: LogEntry['event'], call: string) =>
+    const logged = (event: LogEntry['event'], call: string) =>
       expect.objectContaining({ event, call, message: expect.stringContaining(path) });
-    expect(entries).toContainEqual(told('journal_unwritable', first));
-    expect(entries.at(-1)).toEqual(told('journal_writable', second));
+    expect(entries).toContainEqual(logged('journal_unwritable', first));
+    expect(entries.at(-1)).toEqual(logged('journal_writable', second));
   });
 
-  test('is told when it takes lines again, and what was refused can run', () => {
+  test('is logged when it takes lines again, and what was refused can run', () => {
     const said = watchLog();
     const journal = open();
     const callId = newCall();
@@ -139,7 +138,7 @@ test('a place where nothing can be written is an error in one sentence', () => {
   );
 });
 
-test('a pipe in the place of the journal is an error in one sentence, and nobody waits', () => {
+test('a pipe in the place of the journal is an error in one sentence, without waiting', () => {
   mkdirSync(dirname(path), { recursive: true });
   execFileSync('mkfifo', [path]);
   expect(() => open()).toThrow(/^The bridge cannot keep its journal .*not a regular file/);

@@ -129,7 +129,7 @@ describe('a call', () => {
     expect(second.lookup(call.callId)).toEqual({ state: 'running', change });
   });
 
-  test('tells the hash of the file that it was asked about or started with', () => {
+  test('keeps the hash of the file that it was asked about or started with', () => {
     const [asked, started, neither] = [newCall(), newCall(), newCall()];
     const first = open();
     first.ask(asked, 'digest', 'hash');

@@ -136,7 +136,7 @@ export class TunnelConnection {
   }
 }
 
-/** What came, in order, for whoever waits for it. */
+/** Items in their order, for one reader at a time. */
 export class Queue<Item> {
   readonly #items: Item[] = [];
   readonly #takers: ((item: Item) => void)[] = [];

@@ -108,7 +108,7 @@ describe('a call that a person is asked about', () => {
     await expect(bench.place.text('a.txt')).rejects.toThrow('ENOENT');
   });
 
-  test('waits on after each answer that does not count, which is told', async () => {
+  test('waits on after each answer that does not count, and reports it', async () => {
     const call = newWrite();
     const { bench, question } = await ask(call);
     const { callId, nonce } = question;
@@ -151,7 +151,7 @@ describe('a call that a person is asked about', () => {
 });
 
 describe('a connection that comes back', () => {
-  test('is told the open question again', async () => {
+  test('gets the open question again', async () => {
     const call = newWrite();
     const { bench, question } = await ask(call);
     bench.connect({ calls: [call] });
@@ -166,7 +166,7 @@ describe('a connection that comes back', () => {
     expect(bench.sent.map(({ type }) => type)).toEqual(['approval_resolved', 'result']);
   });
 
-  test('is told how a question ended meanwhile, as long as the call has no result', async () => {
+  test('learns how a question ended meanwhile, as long as the call has no result', async () => {
     const { tool, runs } = scriptedTool('command', { effect: 'execute' });
     const bench = await Bench.start({
       decide: () => 'ask',

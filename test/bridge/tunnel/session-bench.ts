@@ -10,9 +10,8 @@ import { Guests } from '../../../bridge/guests/guests.ts';
 import { createCatalogue } from '../../../bridge/tools/catalogue.ts';
 import type { BridgeTool, FileChange, ToolContext } from '../../../bridge/tools/executor.ts';
 import { ReadLedger } from '../../../bridge/tools/ledger.ts';
+import { OfferFeed, ServerFeed } from '../../../bridge/tunnel/feeds.ts';
 import { Journal } from '../../../bridge/tunnel/journal.ts';
-import { OfferTeller } from '../../../bridge/tunnel/offer-teller.ts';
-import { ServerTeller } from '../../../bridge/tunnel/server-teller.ts';
 import { Session } from '../../../bridge/tunnel/session.ts';
 import { NO_ROOMS } from '../../../bridge/worktrees/rooms.ts';
 import { newCallId, newConversationId } from '../../../shared/ids.ts';
@@ -46,7 +45,7 @@ export interface ScriptedRun {
   fail(error: unknown): void;
 }
 
-/** A tool that takes anything, and tells the test of each run. */
+/** A tool that takes anything, and gives the test each run. */
 export function scriptedTool(
   name: string,
   { effect, idempotent = false, lane = null, change }: ToolTraits,
@@ -102,7 +101,7 @@ export async function nextRun(runs: readonly ScriptedRun[], count = 0): Promise<
   return await vi.waitUntil(() => runs[count], { timeout: 5000, interval: 1 });
 }
 
-/** The question that the present connection was told last, as a device signs it, once `count` were told. */
+/** The question number `count` of the present connection, as a device signs it. */
 export async function nextQuestion(
   bench: Bench,
   { conversationId }: ToolCall,
@@ -202,14 +201,14 @@ export class Bench {
     const journal = Journal.open(join(this.place.root, '..', 'journal.jsonl'), randomUUID());
     const asker = new DeviceAsker({
       keys: async () => devices,
-      onRefused: (answer, why) => session.tellRefusal(answer, why),
+      onRefused: (answer, why) => session.sendRefusal(answer, why),
     });
     const asking = new Asking({
       bridgeId: BRIDGE_ID,
       book: journal,
       askers: [asker],
-      onRequested: (open) => session.tellQuestion(open),
-      onResolved: (question, resolution) => session.tellResolution(question, resolution),
+      onRequested: (open) => session.sendQuestion(open),
+      onResolved: (question, resolution) => session.sendResolution(question, resolution),
     });
     const { root } = this.place;
     const { workspace } = this.place.context;
@@ -227,8 +226,8 @@ export class Bench {
       devices: asker,
       journal,
       look: () => Promise.reject(new Error('no test looks')),
-      offers: new OfferTeller(async () => null),
-      mcpServers: new ServerTeller(() => []),
+      offers: new OfferFeed(async () => null),
+      mcpServers: new ServerFeed(() => []),
       judge: async (call) => ({ decision: await decide(call), reason: 'the test says so' }),
     });
     return { session, journal, guests };
@@ -241,11 +240,10 @@ function withoutDuration({ metadata, ...result }: ToolResult): ToolResult {
   return Object.keys(rest).length === 0 ? result : { ...result, metadata: rest };
 }
 
-/** A session with a command that runs. */
-export async function startCommand() {
-  const { tool, runs } = command();
+/** A session with a call that runs: of a command, unless another tool is given. */
+export async function startCall({ tool, runs } = command()) {
   const bench = await Bench.start({ tools: [tool] });
-  const call = newCall('command');
+  const call = newCall(tool.definition.name);
   bench.send(call);
   const run = await nextRun(runs);
   return { bench, call, runs, run };

@@ -11,6 +11,7 @@ import {
   type ScriptedRun,
   scriptedTool,
   settle,
+  startCall,
 } from './session-bench.ts';
 
 describe('calls that come together', () => {
@@ -55,7 +56,7 @@ describe('calls that come together', () => {
 });
 
 describe('a call that cannot run', () => {
-  test('because there is no such tool is told so', async () => {
+  test('is answered with UNKNOWN_TOOL where there is no such tool', async () => {
     const bench = await Bench.start();
     const call = newCall('dance');
     bench.send(call);
@@ -66,7 +67,7 @@ describe('a call that cannot run', () => {
     });
   });
 
-  test('because its arguments are wrong is told which, whatever the edge made of them', async () => {
+  test('is answered with each wrong argument, whatever the edge made of them', async () => {
     const bench = await Bench.start();
     const call = newCall('write', { path: '', contents: 3 });
     bench.send(call);
@@ -80,13 +81,10 @@ describe('a call that cannot run', () => {
   test.each<[string, (bench: ScriptedRun) => void]>([
     ['a bug', ({ fail }) => fail(new Error('/home/me/secret.ts is not defined'))],
     ['something that is no error', ({ fail }) => fail(undefined)],
-  ])('because of %s in its tool is told no more than that', async (_, end) => {
+  ])('because of %s in its tool is answered with no more than that', async (_, end) => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => {});
-    const { tool, runs } = command();
-    const bench = await Bench.start({ tools: [tool] });
-    const call = newCall('command');
-    bench.send(call);
-    end(await nextRun(runs));
+    const { bench, call, run } = await startCall();
+    end(run);
     expect(await nextResult(bench, call)).toEqual({
       status: 'error',
       code: 'TOOL_FAILED',
@@ -95,7 +93,7 @@ describe('a call that cannot run', () => {
     expect(log).toHaveBeenCalledOnce();
   });
 
-  test('because of a bug is told to a log file with its ids and place, without its message', async () => {
+  test('because of a bug is logged with its ids and place, without its message', async () => {
     const entries: LogEntry[] = [];
     await logTo(
       (entry) => entries.push(entry),
@@ -119,7 +117,7 @@ describe('a call that cannot run', () => {
     );
   });
 
-  test('because the owner denies it is told why, and nothing is started', async () => {
+  test('is answered with the reason where the owner denies it, and nothing is started', async () => {
     const bench = await Bench.start({ decide: () => 'deny' });
     const call = newCall('write', { path: 'a.txt', contents: 'x' });
     bench.send(call);
@@ -136,12 +134,8 @@ describe('live output', () => {
   const chars = TUNNEL_LIMITS.outputCredit;
 
   async function startTalking() {
-    const { tool, runs } = command();
-    const bench = await Bench.start({ tools: [tool] });
-    const call = newCall('command');
-    bench.send(call);
-    const { context } = await nextRun(runs);
-    return { bench, call, say: context.onOutput };
+    const { bench, call, run } = await startCall();
+    return { bench, call, say: run.context.onOutput };
   }
 
   test('is sent as it comes', async () => {
@@ -165,7 +159,7 @@ describe('live output', () => {
     expect(bench.sent).toHaveLength(1);
   });
 
-  test('is dropped while nobody listens, and has its full credit on a new connection', async () => {
+  test('is dropped without a connection, and has its full credit on a new one', async () => {
     const { bench, say } = await startTalking();
     say('x'.repeat(chars));
     bench.session.detach();

@@ -12,7 +12,7 @@ import {
   nextRun,
   scriptedTool,
   settle,
-  startCommand,
+  startCall,
   UNKNOWN,
 } from './session-bench.ts';
 
@@ -28,7 +28,7 @@ describe('a cancel', () => {
   });
 
   test('while its call runs ends it', async () => {
-    const { bench, call, runs } = await startCommand();
+    const { bench, call, runs } = await startCall();
     bench.session.receive({ type: 'cancel', callId: call.callId });
     bench.session.receive({ type: 'cancel', callId: call.callId });
     expect(await nextResult(bench, call)).toEqual(CANCELLED);
@@ -49,7 +49,7 @@ describe('a cancel', () => {
   });
 
   test('after the end of its call is answered with the result that it had', async () => {
-    const { bench, call, run } = await startCommand();
+    const { bench, call, run } = await startCall();
     run.end(DONE);
     await nextResult(bench, call);
     bench.session.receive({ type: 'cancel', callId: call.callId });
@@ -90,7 +90,7 @@ describe('a cancel', () => {
   });
 
   test('in a welcome, of a call that an earlier process began, does not claim to know what it did', async () => {
-    const { bench, call } = await startCommand();
+    const { bench, call } = await startCall();
     bench.restart();
     bench.connect({ cancels: [call.callId] });
     expect(bench.resultsOf(call)).toEqual([UNKNOWN]);

@@ -153,7 +153,7 @@ describe('an edit that a person is asked about', () => {
     expect(await bench.place.text('a.txt')).toBe('one\n2\n');
   });
 
-  test('is not made where the rules forbid it by then', async () => {
+  test('is not made where the rules forbid it meanwhile', async () => {
     const bench = await asking();
     const call = replace('two', '2');
     bench.send(call);
@@ -164,7 +164,7 @@ describe('an edit that a person is asked about', () => {
     expect(await bench.place.text('a.txt')).toBe(FILES['a.txt']);
   });
 
-  test('is still made by the answer where the rules would not ask by then', async () => {
+  test('is still made by the answer where the rules would not ask any more', async () => {
     const bench = await asking();
     const call = replace('two', '2');
     bench.send(call);
@@ -190,7 +190,7 @@ test('an edit that was let in is asked about where the rules ask by the time it 
   expect(await nextResult(bench, call)).toMatchObject({ status: 'success' });
 });
 
-test('a read whose path leads elsewhere than when it was asked about is not done', async () => {
+test('a read whose path leads to another file than when it was asked about is not done', async () => {
   const bench = await asking({ 'src/a.txt': 'a\n', 'other/a.txt': 'b\n' });
   const call = newCall('read_file', { target_file: 'src/a.txt' });
   bench.send(call);

@@ -41,7 +41,7 @@ describe('a call limited to some paths', () => {
     await expect(bench.place.text('lib/b.txt')).rejects.toThrow('ENOENT');
   });
 
-  test('that leads elsewhere is refused without asking anybody', async () => {
+  test('that leads to another path is refused without a question', async () => {
     const bench = await asking();
     const call = newWrite('lib/b.txt');
     bench.send(call);

@@ -10,14 +10,14 @@ import {
   nextRun,
   scriptedTool,
   settle,
-  startCommand,
+  startCall,
   type ToolTraits,
   UNKNOWN,
 } from './session-bench.ts';
 
 describe('a call that is delivered', () => {
   test('for the first time is run, and its result is sent with its duration', async () => {
-    const { bench, call, run } = await startCommand();
+    const { bench, call, run } = await startCall();
     run.end({ ...DONE, metadata: { exitCode: 0 } });
     await nextResult(bench, call);
     const metadata = { duration_ms: expect.any(Number), exitCode: 0 };
@@ -43,7 +43,7 @@ describe('a call that is delivered', () => {
   });
 
   test('again when it is finished is answered from the journal', async () => {
-    const { bench, call, runs, run } = await startCommand();
+    const { bench, call, runs, run } = await startCall();
     run.end(DONE);
     await nextResult(bench, call);
     bench.send(call, call);
@@ -51,7 +51,7 @@ describe('a call that is delivered', () => {
   });
 
   test('again after a restart, when it was finished, is answered from the journal', async () => {
-    const { bench, call, runs, run } = await startCommand();
+    const { bench, call, runs, run } = await startCall();
     run.end(DONE);
     await nextResult(bench, call);
     bench.restart();
@@ -65,11 +65,7 @@ describe('a call that is delivered', () => {
   ] as const)(
     'again after a restart, with effect %s, idempotent %j, runs again',
     async (effect, idempotent) => {
-      const { tool, runs } = scriptedTool('tool', { effect, idempotent });
-      const bench = await Bench.start({ tools: [tool] });
-      const call = newCall('tool');
-      bench.send(call);
-      await nextRun(runs);
+      const { bench, call, runs } = await startCall(scriptedTool('tool', { effect, idempotent }));
       bench.restart();
       bench.connect({ calls: [call] });
       (await nextRun(runs, 1)).end(DONE);
@@ -83,11 +79,7 @@ describe('a call that is delivered', () => {
   ] as const)(
     'again after a restart, with effect %s, idempotent %j, has an unknown outcome',
     async (effect, idempotent) => {
-      const { tool, runs } = scriptedTool('tool', { effect, idempotent });
-      const bench = await Bench.start({ tools: [tool] });
-      const call = newCall('tool');
-      bench.send(call);
-      await nextRun(runs);
+      const { bench, call, runs } = await startCall(scriptedTool('tool', { effect, idempotent }));
       bench.restart();
       bench.connect({ calls: [call] });
       await settle();
@@ -98,34 +90,31 @@ describe('a call that is delivered', () => {
 });
 
 describe('a result', () => {
-  test('that nobody heard is told with the next welcome, until it is acked', async () => {
-    const { bench, call, runs } = await startCommand();
+  test('without an ack is sent again with each welcome', async () => {
+    const { bench, call, runs } = await startCall();
     bench.session.detach();
     runs[0]?.end(DONE);
     await vi.waitUntil(() => bench.journal.lookup(call.callId).state === 'finished');
-    const told = [];
+    const heard = [];
     for (let count = 0; count < 2; count++) {
       bench.connect({ calls: [call] });
-      told.push(bench.resultsOf(call));
+      heard.push(bench.resultsOf(call));
     }
-    expect([told, bench.journal.calls]).toEqual([[[DONE], [DONE]], [call.callId]]);
+    expect([heard, bench.journal.calls]).toEqual([[[DONE], [DONE]], [call.callId]]);
     bench.session.receive({ type: 'ack', callId: call.callId });
     expect(bench.journal.calls).toEqual([]);
   });
 
-  test('may be acked twice, and so may a call that nobody knows', async () => {
+  test('may be acked twice, and so may an unknown call', async () => {
     const bench = await Bench.start();
     for (const _ of [1, 2]) bench.session.receive({ type: 'ack', callId: newCall('x').callId });
     expect(bench.sent).toEqual([]);
   });
 
   test('that would burst a frame loses its metadata and its length, not its status', async () => {
-    const { tool, runs } = command();
-    const bench = await Bench.start({ tools: [tool] });
-    const call = newCall('command');
-    bench.send(call);
+    const { bench, call, run } = await startCall();
     const data = '\u0001'.repeat(TUNNEL_LIMITS.maxFrameBytes / 6);
-    (await nextRun(runs)).end({ status: 'error', code: 'X', data, metadata: { diff: data } });
+    run.end({ status: 'error', code: 'X', data, metadata: { diff: data } });
     const cut = data.slice(0, RUN_LIMITS.maxResultChars);
     expect(await nextResult(bench, call)).toEqual({ status: 'error', code: 'X', data: cut });
     expect(JSON.stringify(bench.sent[0]).length).toBeLessThan(TUNNEL_LIMITS.maxFrameBytes);
@@ -133,7 +122,7 @@ describe('a result', () => {
 });
 
 describe('a journal that cannot be written', () => {
-  /** What the log of the machine was told. */
+  /** The lines of the machine's log. */
   function watchLog(): () => string[] {
     const log = vi.spyOn(console, 'error').mockImplementation(() => {});
     return () => log.mock.calls.map((said) => said.join(' '));
@@ -171,9 +160,9 @@ describe('a journal that cannot be written', () => {
     expect([bench.resultsOf(call), said().length]).toEqual([[DONE, DONE], 1]);
   });
 
-  test('loses neither the result of a call at work nor the bridge over its ack', async () => {
+  test('loses neither the result of a running call nor the bridge over its ack', async () => {
     const said = watchLog();
-    const { bench, call, runs } = await startCommand();
+    const { bench, call, runs } = await startCall();
     bench.journal[Symbol.dispose]();
     runs[0]?.end(DONE);
     expect(await nextResult(bench, call)).toEqual(DONE);
@@ -186,7 +175,7 @@ describe('a journal that cannot be written', () => {
 
 describe('the end of the process', () => {
   test('ends what runs, and is over when that is', async () => {
-    const { bench, call } = await startCommand();
+    const { bench, call } = await startCall();
     await bench.session.end();
     expect(bench.journal.lookup(call.callId)).toMatchObject({
       state: 'finished',
@@ -197,11 +186,7 @@ describe('the end of the process', () => {
   test('leaves an edit that it has started to the next process, which looks at its file', async () => {
     const change = { beforeHash: 'before', afterHash: null, result: DONE };
     const traits = { effect: 'write', lane: 'a', change } as const;
-    const { tool, runs } = scriptedTool('edit', traits);
-    const bench = await Bench.start({ tools: [tool] });
-    const call = newCall('edit');
-    bench.send(call);
-    await nextRun(runs);
+    const { bench, call, runs } = await startCall(scriptedTool('edit', traits));
     await bench.session.end();
     expect(bench.journal.lookup(call.callId).state).toBe('running');
     bench.restart();

@@ -1,0 +1,81 @@
+/** What the edge learns of the bridge beside calls: its offered tools, and the state of its MCP servers. */
+import type { McpServerReport } from '../../shared/wire/mcp-servers.ts';
+import type { OfferSet } from '../../shared/wire/offer.ts';
+import { type BridgeFrame, MCP_SERVERS_FEATURE, OFFERS_FEATURE } from '../../shared/wire/tunnel.ts';
+
+/** Sends a digest of the offered tools in each hello, and the set on request or after a change. */
+export class OfferFeed {
+  readonly #read: () => Promise<OfferSet | null>;
+  #send: ((frame: BridgeFrame) => void) | null = null;
+  /** Digest of the set that the edge knows; null for none. */
+  #known: string | null = null;
+  #sending: Promise<void> = Promise.resolve();
+
+  /** `read` returns the present set. It does not reject. */
+  constructor(read: () => Promise<OfferSet | null>) {
+    this.#read = read;
+  }
+
+  /** The fields for a hello. */
+  async introduce(): Promise<{ offers?: string }> {
+    const digest = (await this.#read())?.digest;
+    this.#known = digest ?? null;
+    return digest === undefined ? {} : { offers: digest };
+  }
+
+  /** A welcome came. From now on the edge gets changes, if it supports offers. */
+  welcomed(features: readonly string[], send: (frame: BridgeFrame) => void): void {
+    this.#send = features.includes(OFFERS_FEATURE) ? send : null;
+    this.update();
+  }
+
+  /** The connection was lost. */
+  lost(): void {
+    this.#send = null;
+  }
+
+  /** Sends the set if it has changed, or if the edge asks for it. One set after the other: the newest is sent last. */
+  update({ isWanted = false } = {}): void {
+    this.#sending = this.#sending.then(async () => {
+      const set = await this.#read();
+      const digest = set?.digest ?? null;
+      if (!this.#send || (digest === this.#known && !isWanted)) return;
+      this.#known = digest;
+      this.#send({ type: 'offers', set });
+    });
+  }
+}
+
+/** Sends the reports on the MCP servers after each welcome, and after each change. */
+export class ServerFeed {
+  readonly #read: () => readonly McpServerReport[];
+  #send: ((frame: BridgeFrame) => void) | null = null;
+  /** What this connection has sent last, as JSON. */
+  #sent: string | undefined;
+
+  constructor(read: () => readonly McpServerReport[]) {
+    this.#read = read;
+  }
+
+  /** A welcome came. */
+  welcomed(features: readonly string[], send: (frame: BridgeFrame) => void): void {
+    this.#send = features.includes(MCP_SERVERS_FEATURE) ? send : null;
+    this.#sent = undefined;
+    this.update();
+  }
+
+  /** The connection was lost. */
+  lost(): void {
+    this.#send = null;
+  }
+
+  /** Sends the reports, if they have changed. */
+  update(): void {
+    if (!this.#send) return;
+    const servers = [...this.#read()];
+    const text = JSON.stringify(servers);
+    if (text === this.#sent) return;
+    this.#sent = text;
+    this.#send({ type: 'mcp_servers', servers });
+  }
+}
