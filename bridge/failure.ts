@@ -1,7 +1,7 @@
 /** The expected failure of a call. It is thrown where it is found and becomes a result in bridge/tools/executor.ts. */
 import { nameInLine } from '../shared/text/plain-sight.ts';
 
-/** `code` is for programs, in UPPER_SNAKE. The message tells the model what was expected, what came and what to do. */
+/** `code` is for programs, in UPPER_SNAKE. The message is for the model: what was expected, what came and what to do. */
 export class ToolFailure extends Error {
   override readonly name = 'ToolFailure';
   readonly code: string;

@@ -39,7 +39,7 @@ export class EditHistory {
   }
 
   /**
-   * Files that are no longer as the conversation read or left them, each with the difference, whoever changed them. The
+   * Files that are no longer as the conversation read or left them, each with the difference. The
    * same again at each look, until the conversation reads the file.
    */
   async changedSince(conversationId: string, reading: Reading): Promise<Some<Changed>> {
@@ -52,12 +52,12 @@ export class EditHistory {
       FINDING_LIMITS.maxChangedFiles,
     );
     let left: number = FIND_LIMITS.maxAllDiffChars;
-    const told = some.map(({ path, text }) => {
+    const shown = some.map(({ path, text }) => {
       const isFitting = text.length <= left;
       left -= isFitting ? text.length : 0;
       return { path, text: isFitting ? text : '(changed: read it again)' };
     });
-    return { some: told, rest };
+    return { some: shown, rest };
   }
 
   /**
@@ -137,11 +137,11 @@ function unquoted(name: string): string {
   try {
     return String(JSON.parse(name));
   } catch {
-    return name; // A name that was not quoted by us, and that leads nowhere.
+    return name; // A name that was not quoted by us: it names no file.
   }
 }
 
-/** A file that cannot be read any more is not told: the next call on it says why. */
+/** Leaves out a file that cannot be read any more: the next call on it says why. */
 function nothingForFailure(error: unknown): null {
   if (error instanceof ToolFailure) return null;
   throw error;

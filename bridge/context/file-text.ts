@@ -7,7 +7,7 @@ import { readPart } from '../workspace/files.ts';
 import type { Place, Workspace } from '../workspace/workspace.ts';
 import { FIND_LIMITS } from './limits.ts';
 
-/** What may be told of the workspace, by the policy of this moment. */
+/** What may be shown of the workspace, by the policy of this moment. */
 export interface Reading {
   /** The workspace without the paths that may not be named without a question. */
   readonly nameable: Workspace;

@@ -1,4 +1,4 @@
-/** Finds what a look tells for one message: what it mentions, what the person looks at, and what others changed. */
+/** Finds what belongs to one message: what it mentions, what the person looks at, and what others changed. */
 import { realpath } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -27,7 +27,7 @@ export interface FinderDeps {
   readonly readPage: (url: string, visit: Visit) => Promise<string>;
   /**
    * What the editor on the machine finds wrong in its open files and in those that the conversation has used, which are
-   * given by their paths, the latest first. Undefined where no editor tells it at once.
+   * given by their paths, the latest first. Undefined where no editor answers at once.
    */
   readonly readDiagnostics?: (
     used: readonly string[],
@@ -150,7 +150,7 @@ export class Finder {
   }
 }
 
-/** Undefined for a folder that is not there, or lies elsewhere. */
+/** Undefined for a folder that does not exist, or is outside the workspace. */
 async function findClient(workspacePath: string | undefined, root: string) {
   if (workspacePath === undefined || !isAbsolute(workspacePath)) return undefined;
   const real = await realpath(workspacePath).catch(() => undefined);

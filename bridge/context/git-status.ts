@@ -98,7 +98,7 @@ async function readPrefix(root: string, signal: AbortSignal): Promise<string> {
   return output.replace(/\n$/, '');
 }
 
-/** The status as the model is told it, from what git prints for {@link STATUS}. `prefix` is as {@link readPrefix}. */
+/** The status for the model, from what git prints for {@link STATUS}. `prefix` is as {@link readPrefix}. */
 export function formatStatus(
   output: string,
   prefix: string,

@@ -23,7 +23,7 @@ export interface Looked {
   readonly readDefinitions?: (showable: ShowableNames) => Promise<MachineContext['definitions']>;
 }
 
-/** What the policy lets be told of a path, relative to the workspace. */
+/** What the policy lets the model see of a path, relative to the workspace. */
 export interface ShowableNames {
   readonly mayName: (name: string) => boolean;
   /** Whether a path may be named where nothing asked for it. */
@@ -36,7 +36,7 @@ export interface ShowableNames {
 export class Looker {
   readonly #looked: Looked;
   readonly #signal: AbortSignal;
-  #atWork: Promise<MachineContext> | null = null;
+  #current: Promise<MachineContext> | null = null;
   #next: Promise<MachineContext> | null = null;
 
   constructor(looked: Looked, signal: AbortSignal) {
@@ -49,18 +49,18 @@ export class Looker {
    * bridge ends.
    */
   look(): Promise<MachineContext> {
-    if (!this.#atWork) return this.#begin();
+    if (!this.#current) return this.#begin();
     const begin = () => this.#begin();
-    this.#next ??= this.#atWork.then(begin, begin);
+    this.#next ??= this.#current.then(begin, begin);
     return this.#next;
   }
 
   #begin(): Promise<MachineContext> {
     this.#next = null;
     const look = this.#read().finally(() => {
-      if (this.#atWork === look) this.#atWork = null;
+      if (this.#current === look) this.#current = null;
     });
-    this.#atWork = look;
+    this.#current = look;
     return look;
   }
 

@@ -20,7 +20,7 @@ export function shownBy(editor: EditorContext | undefined): FileOnScreen[] {
 
 /**
  * The first file gets the most room. Files that are not there, not text, or not to be read without a question are left
- * out: their names are told elsewhere.
+ * out: the editor's context has their names.
  */
 export async function readShown(
   files: readonly FileOnScreen[],
@@ -53,9 +53,7 @@ async function readOne(
   }
 }
 
-/**
- * The file from its start; from a line before the cursor where the start does not reach it.
- */
+/** The file from its start; from a line before the cursor where the start does not reach it. */
 async function textAround(
   place: Place,
   line: number | undefined,

@@ -117,7 +117,7 @@ class Collecting {
 
 const TOO_MANY = 'there are too many definitions';
 
-/** The `.md` files of the folders, whatever kind of entry has the name: reading them tells what is wrong. */
+/** The `.md` files of the folders, whatever kind of entry has the name: reading them shows what is wrong. */
 async function listMarkdown(workspace: Workspace, folders: readonly string[]): Promise<string[]> {
   const paths = await Promise.all(
     folders.map(async (folder) => {

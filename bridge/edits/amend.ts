@@ -19,8 +19,8 @@ export interface Amendment {
 }
 
 /**
- * Nothing but size and encoding is checked: a person may write what a model may not. The result tells the model where
- * the file differs from its edit. Throws a {@link ToolFailure} (`FILE_TOO_LARGE`, `BINARY_FILE`,
+ * Nothing but size and encoding is checked: a person may write what a model may not. The result shows the model
+ * where the file differs from its edit. Throws a {@link ToolFailure} (`FILE_TOO_LARGE`, `BINARY_FILE`,
  * `OTHER_ENCODING`).
  */
 export function amendEdit({ name, bytes, proposed, content }: Amendment): EditProposal {
@@ -29,8 +29,8 @@ export function amendEdit({ name, bytes, proposed, content }: Amendment): EditPr
   const wanted = toSourceText(name, proposed).text;
   const data = describeEdit(name, before, after);
   if (after === wanted) return proposalOf(before, after, data);
-  const told = `${data} The person changed your edit before allowing it. From your edit (-) to the file (+):`;
-  return proposalOf(before, after, `${told}\n${difference(wanted, after)}`);
+  const changed = `${data} The person changed your edit before allowing it. From your edit (-) to the file (+):`;
+  return proposalOf(before, after, `${changed}\n${difference(wanted, after)}`);
 }
 
 function toWritable(name: string, content: string): string {

@@ -1,7 +1,7 @@
 /** Decodes bytes and encodes text. Only text that encodes to the same bytes may be edited. */
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 
-/** The decoded content of a file. `text` never begins with the byte order mark; `bom` tells whether the file does. */
+/** The decoded content of a file. `text` never begins with the byte order mark; `bom` is true where the file does. */
 export type Decoded =
   | { readonly kind: 'utf8'; readonly text: string; readonly bom: boolean }
   /** Readable, but not editable: a write could change bytes that the edit did not ask to change. */

@@ -155,7 +155,7 @@ function cannotFollow(there: Haystack, match: Match): EditRefusal {
   return refuse(
     'NOT_FOUND_IN_FILE',
     `old_string stands at line ${numbersOf(there, [match])[0]} with another indentation, and new_string uses ` +
-      'indentations that cannot be told from it: repeat both with the indentation of the file.',
+      'indentations that do not follow from it: repeat both with the indentation of the file.',
   );
 }
 

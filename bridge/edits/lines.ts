@@ -95,7 +95,7 @@ export function withEol(text: string, eol: Eol): string {
 }
 
 /**
- * How much a line tells about its place: blank lines nearly nothing, brackets and bare keywords little. Two weak lines
+ * How much a line says about its place: blank lines nearly nothing, brackets and bare keywords little. Two weak lines
  * never outweigh one informative line.
  */
 export function weighLine(text: string): number {

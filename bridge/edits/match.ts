@@ -22,7 +22,7 @@ export interface Match {
   readonly end: number;
   /**
    * The change at the place; null where the new text cannot take the place's indentation. Worked out on demand: when
-   * there are too many places, only their number is told.
+   * there are too many places, there is only their number.
    */
   readonly splice: () => Splice | null;
 }

@@ -58,10 +58,10 @@ export interface EditProposal {
 export function proposeEdit({ name, bytes, standing, edit }: EditRequest): EditProposal {
   const before = bytes === null ? null : toSourceText(name, bytes);
   const { after, note } = rewrite({ name, before, standing, edit });
-  const told = `${describeEdit(name, before, after)}${note === '' ? '' : ` ${note}`}`;
-  const proposal = proposalOf(before, after, told);
+  const sentence = `${describeEdit(name, before, after)}${note === '' ? '' : ` ${note}`}`;
+  const proposal = proposalOf(before, after, sentence);
   if (before === null || proposal.bytes === null) return proposal;
-  return { ...proposal, data: `${told}\n${describeDiff(proposal)}` };
+  return { ...proposal, data: `${sentence}\n${describeDiff(proposal)}` };
 }
 
 /** What changed, for the model; as much of it as is worth its tokens. */
@@ -71,7 +71,7 @@ export function describeDiff({ diff, hunks }: Pick<EditProposal, 'diff' | 'hunks
   return cutLines(text, TOOL_LIMITS.maxShownDiffChars, 'use read_file');
 }
 
-/** The change from `before` (null where the file does not exist yet) to the new text, told to the model as `data`. */
+/** The change from `before` (null where the file does not exist yet) to the new text. `data` is for the model. */
 export function proposalOf(before: SourceText | null, after: string, data: string): EditProposal {
   if (before?.text === after) return { bytes: null, data, diff: null, shown: { diff: [] } };
   const isLong = countLines(after) > TOOL_LIMITS.maxEditedLines;
@@ -93,7 +93,7 @@ interface DecodedEdit {
   readonly standing: Standing;
 }
 
-/** The whole new text without byte order mark. `note` tells how the edit was understood. */
+/** The whole new text without byte order mark. `note` says how the edit was understood. */
 interface Rewritten {
   readonly after: string;
   readonly note: string;

@@ -11,7 +11,7 @@ export type Standing =
   | { readonly state: 'current' }
   | { readonly state: 'changed'; readonly bytes: Uint8Array };
 
-/** `text` has no byte order mark; `bom` tells whether the file begins with one. */
+/** `text` has no byte order mark; `bom` is true where the file begins with one. */
 export interface SourceText {
   readonly text: string;
   readonly bom: boolean;

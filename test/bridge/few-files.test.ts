@@ -29,7 +29,7 @@ for (const file of open) closeSync(file);
 console.log(JSON.stringify(said));
 `;
 
-test('where no more files may be opened, the bridge tells what it could not start', async () => {
+test('where no more files may be opened, the bridge says what it could not start', async () => {
   const few = 'ulimit -n 512; exec "$0" --input-type=module -e "$1"';
   const argv = ['-c', few, process.execPath, WITHOUT_FILES];
   const { stdout } = await promisify(execFile)('/bin/sh', argv);

@@ -81,7 +81,7 @@ test('work whose signal has aborted before it comes ends at once, also behind ot
   expect(log).toEqual(['first']);
 });
 
-test('a lane keeps the order of arrival, also for who comes while it is at work', async () => {
+test('a lane keeps the order of arrival, also for work that comes meanwhile', async () => {
   const lanes = new Lanes();
   const log: string[] = [];
   const works = ['1', '2', '3', '4'].map((name) => newWork(name, log));

@@ -56,7 +56,7 @@ function traced(tool: string, args: Record<string, unknown>): { call: ToolCall; 
   return { call: { ...known, run, trace }, ids: { conversation, run, call: callId, trace } };
 }
 
-test('the end of a call has its ids, and no person at the terminal is told of it', async () => {
+test('the end of a call has its ids, and no line at the terminal', async () => {
   const { run, logged } = await startBridge();
   const good = traced('read_file', { target_file: 'a.txt' });
   const bad = traced('read_file', { target_file: 'none.txt' });
@@ -73,10 +73,10 @@ test('trouble that a call meets on this machine has the ids of the call', async 
   const { run, about, stateDir } = await startBridge({ 'policy.json': '{"rules":[' });
   const { call, ids } = traced('read_file', { target_file: 'a.txt' });
   expect(await run(call)).toMatchObject({ code: 'DENIED' });
-  const told = expect.stringContaining(join(stateDir, 'policy.json'));
+  const message = expect.stringContaining(join(stateDir, 'policy.json'));
   expect(about('rules_unreadable')).toContainEqual({
-    entry: { event: 'rules_unreadable', ...ids, message: told },
-    line: told,
+    entry: { event: 'rules_unreadable', ...ids, message },
+    line: message,
   });
 });
 

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { ToolCall } from '../../shared/wire/tunnel.ts';
+import type { BridgeFrame, ToolCall } from '../../shared/wire/tunnel.ts';
 import { digestOf, fakeDefinition } from '../far-ends/fake-offer.ts';
 import { BRIDGE_ID, type Device, newDevice } from './admission/device.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from './tools/temporary-workspace.ts';
@@ -32,7 +32,7 @@ beforeEach(async () => {
 afterEach(async () => await tunnel[Symbol.asyncDispose]());
 
 describe('a bridge that offers a tool', () => {
-  test('names the set in its hello, and tells the set when it is asked for it', async () => {
+  test('names the set in its hello, and sends the set when it is asked for it', async () => {
     spawnBridge();
     const connection = await tunnel.connection();
     const { offers = '' } = await connection.welcome({ features });
@@ -45,7 +45,7 @@ describe('a bridge that offers a tool', () => {
     });
   });
 
-  test('tells another set when it changes, and refuses calls of the definition before', async () => {
+  test('sends another set when it changes, and refuses calls of the definition before', async () => {
     const child = spawnBridge();
     const connection = await tunnel.connection();
     const { offers } = await connection.welcome({ features });
@@ -71,7 +71,7 @@ describe('a bridge that offers a tool', () => {
 
   test('asks before it calls the tool, whatever its server says of it', async () => {
     spawnBridge();
-    const connection = await welcomed();
+    const connection = await tunnel.welcomed({ features });
     const call = find('bug');
     connection.send({ type: 'call', call });
     const asked = await connection.next('approval_request');
@@ -92,7 +92,7 @@ describe('a bridge that offers a tool', () => {
 
   test('does not run what was approved once its server has changed the definition', async () => {
     const child = spawnBridge();
-    const connection = await welcomed();
+    const connection = await tunnel.welcomed({ features });
     const call = find('bug');
     connection.send({ type: 'call', call });
     const asked = await connection.next('approval_request');
@@ -106,7 +106,7 @@ describe('a bridge that offers a tool', () => {
 
   test('checks the arguments by the schema once more, and the mode', async () => {
     spawnBridge();
-    const connection = await welcomed();
+    const connection = await tunnel.welcomed({ features });
     const wrong = { ...find('bug'), arguments: { word: '' } };
     connection.send({ type: 'call', call: wrong });
     expect((await connection.next('result')).result).toMatchObject({ code: 'INVALID_ARGUMENTS' });
@@ -135,7 +135,7 @@ describe('a bridge that offers a tool', () => {
   ])('$name', async ({ rules, calls }) => {
     if (rules) await writeFile(join(stateDir, 'policy.json'), JSON.stringify(rules));
     const child = spawnBridge();
-    const connection = await welcomed();
+    const connection = await tunnel.welcomed({ features });
     const call = find('wait');
     connection.send({ type: 'call', call });
     if (!rules) await approve(connection, call, await connection.next('approval_request'));
@@ -159,14 +159,7 @@ function find(word: string): ToolCall {
   return { ...newCall('mcp_tickets_find', { word }), definition: DEFINITION };
 }
 
-async function welcomed(): Promise<TunnelConnection> {
-  const connection = await tunnel.connection();
-  await connection.welcome({ features });
-  return connection;
-}
-
-type Asked = Awaited<ReturnType<typeof nextAsked>>;
-const nextAsked = (connection: TunnelConnection) => connection.next('approval_request');
+type Asked = Extract<BridgeFrame, { type: 'approval_request' }>;
 
 async function approve(
   connection: TunnelConnection,

@@ -7,7 +7,7 @@ export const CODEBASE_LIMITS = {
   maxQuestionChars: 2_000,
   /** UTF-16 units of an identifier. A longer one is data, and may fill a file. */
   maxIdentifierChars: 200,
-  /** Concepts of one question. More come from pasted text, whose first words tell enough. */
+  /** Concepts of one question. More come from pasted text, whose first words are enough. */
   maxConcepts: 16,
   /** Milliseconds for finding the files that mention a concept. The files found by then are ranked. */
   findMs: 5 * SECOND,

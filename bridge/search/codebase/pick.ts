@@ -9,7 +9,7 @@ import { type FileParts, scoreChunks, takeApart } from './score.ts';
 
 export interface PickRequest {
   readonly question: string;
-  /** How rare each concept of the question is. Null for a single file: then its own chunks tell. */
+  /** How rare each concept of the question is. Null for a single file: then its own chunks decide. */
   readonly rarity: Rarity | null;
   readonly files: readonly FoundFile[];
   /** The most chunks that are shown of one file. */

@@ -11,8 +11,8 @@ export type Concept = ReadonlyMap<string, number>;
  */
 export function conceptsOf(question: string): Concept[] {
   const words = wordsAsked(question);
-  const telling = words.filter((word) => word.length > 1 && !STOP_WORDS.has(word));
-  const kept = telling.length > 0 ? telling : words;
+  const specific = words.filter((word) => word.length > 1 && !STOP_WORDS.has(word));
+  const kept = specific.length > 0 ? specific : words;
   const joined = joinedNeighbours(question);
   const concepts = new Map<string, Concept>();
   for (const word of kept) {
@@ -172,7 +172,7 @@ function formsOf(table: string): ReadonlyMap<string, readonly string[]> {
   return forms;
 }
 
-/** Words of English and German questions about code that do not tell which code. */
+/** Words of English and German questions about code that name no code. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   `a about actually after all also am an and any anything are around as at be because been before being between both
   but by can code codebase could defined did do does doing done down during each exactly explain find for from get

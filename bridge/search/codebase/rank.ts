@@ -59,7 +59,7 @@ export function scoreOf(fields: MentionFields, rarity: Rarity): number {
 const SATURATION = 1.2;
 const LENGTH_WEIGHT = 0.6;
 
-/** A defined name tells more about a chunk than five other mentions, its path more than two. */
+/** A defined name says more about a chunk than five other mentions, its path more than two. */
 const NAME_WEIGHT = 4;
 const PATH_WEIGHT = 2;
 

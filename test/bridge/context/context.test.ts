@@ -21,10 +21,7 @@ beforeEach(() => {
   for (const name of ['lookTimeoutMs', 'gitStatusMs'] as const) {
     vi.spyOn(CONTEXT_LIMITS, name, 'get').mockReturnValue(60_000 as never);
   }
-  return () => {
-    vi.restoreAllMocks();
-    vi.unstubAllEnvs();
-  };
+  return () => void vi.unstubAllEnvs();
 });
 
 /** Git as a person uses it; what the bridge asks it is what is tested. */
@@ -42,7 +39,7 @@ async function repository(files: Record<string, string> = { 'a.txt': 'a\n' }) {
 }
 
 describe('the context of a machine', () => {
-  test('tells the system, the shell, the folder, its files and git’s view of it', async () => {
+  test('has the system, the shell, the folder, its files and git’s view of it', async () => {
     const place = await repository({ 'a.txt': 'a\n', 'src/b.ts': 'b\n' });
     await place.put('a.txt', 'changed\n');
     const context = await readMachineContext(place.root, live);
@@ -55,7 +52,7 @@ describe('the context of a machine', () => {
     });
   });
 
-  test('tells the shell that runs commands, not the person’s own', async () => {
+  test('names the shell that runs commands, not the person’s own', async () => {
     vi.stubEnv('SHELL', '/usr/bin/fish');
     const { root } = await temporaryWorkspace();
     const [file, ...args] = shellArgv('basename "$0"');
@@ -63,7 +60,7 @@ describe('the context of a machine', () => {
     expect(await readMachineContext(root, live)).toMatchObject({ shell: stdout.trim() });
   });
 
-  test('tells how far the branch is ahead of the one that it follows, and behind', async () => {
+  test('says how far the branch is ahead of the one that it follows, and behind', async () => {
     const place = await repository();
     await git(place, 'branch', 'base');
     for (const name of ['b.txt', 'c.txt']) {
@@ -103,12 +100,12 @@ describe('the context of a machine', () => {
     });
   });
 
-  test('is not read to its end when nobody wants it any more', async () => {
+  test('is not read to its end after its signal', async () => {
     const { root } = await repository();
     await expect(readMachineContext(root, AbortSignal.abort())).rejects.toThrow();
   });
 
-  test('tells nothing of the repository around the workspace', async () => {
+  test('has nothing of the repository around the workspace', async () => {
     const place = await repository({ 'inner/a.txt': 'a', 'secret.txt': 's' });
     await place.put('secret.txt', 'changed');
     await place.put('inner/a.txt', 'changed');

@@ -38,8 +38,8 @@ describe('what a message names', () => {
   it.each([
     ['is missing', '@gone.ts', 'gone.ts', 'does not exist'],
     ['may hold secrets', '@.env', '.env', 'may hold secrets'],
-    ['lies elsewhere', '@../x.ts', '../x.ts', 'outside the workspace'],
-    ['is a link to elsewhere', '@link.ts', 'link.ts', 'outside the workspace'],
+    ['is outside the workspace', '@../x.ts', '../x.ts', 'outside the workspace'],
+    ['is a link to the outside', '@link.ts', 'link.ts', 'outside the workspace'],
     ['is closed by a rule', '@closed/a.ts', 'closed/a.ts', 'the rules of this machine'],
     ['is no text', '@image.ts', 'image.ts', 'binary'],
     ['is too large', '@large.ts', 'large.ts', 'read a part of it'],
@@ -50,7 +50,7 @@ describe('what a message names', () => {
     ['has no such line', '@ok.ts:99', 'ok.ts', 'there is no line 99'],
     ['is a pipe', '@pipe.ts', 'pipe.ts', 'pipe'],
     ['is a page that may not be read', '@https://x.test/', 'https://x.test/', 'no such page'],
-  ])('is told in one line where it %s', async (_, message, name, reason) => {
+  ])('is answered in one line where it %s', async (_, message, name, reason) => {
     const { find, place } = await finderOf(
       {
         'ok.ts': 'ok',
@@ -141,7 +141,7 @@ describe('what the person looks at', () => {
     ]);
   });
 
-  it('is what the request shows, where it tells of an editor', async () => {
+  it('is what the request shows, where it has an editor', async () => {
     const { find, show, place } = await finderOf({ 'a.ts': 'let a;', 'b.ts': 'let b;' });
     show(['b.ts'], 'b.ts');
     const shown = [{ path: place.path('a.ts') }, { path: './a.ts' }, { path: '/etc/hostname' }];
@@ -177,7 +177,7 @@ it('ends with the bridge, which may end before the policy is read', async () => 
 });
 
 describe('what others changed', () => {
-  it('is told with the difference from what the conversation saw, until it reads the file', async () => {
+  it('is shown with the difference from what the conversation saw, until it reads the file', async () => {
     const { find, place } = await finderOf({ 'a.ts': 'one\ntwo\nthree\n', 'b.ts': 'b' });
     await place.call('read_file', { target_file: 'a.ts' });
     await place.call('read_file', { target_file: 'b.ts' });
@@ -243,7 +243,7 @@ describe('what others changed', () => {
 });
 
 describe('what the editor finds wrong', () => {
-  it('is told, and asked of the files that the conversation has used last', async () => {
+  it('is shown, and asked of the files that the conversation has used last', async () => {
     const names = Array.from({ length: FIND_LIMITS.maxUsedFiles + 2 }, (_, index) => `${index}.ts`);
     const asked: string[][] = [];
     const { find, place } = await finderOf(Object.fromEntries(names.map((name) => [name, 'x'])), {
@@ -263,7 +263,7 @@ describe('what the editor finds wrong', () => {
     expect(asked).toEqual([[], latest.map((name) => place.path(name)), []]);
   });
 
-  it('is not told of a worktree, nor where no editor tells it', async () => {
+  it('is not shown of a worktree, nor where no editor answers', async () => {
     const { find } = await finderOf({}, { readDiagnostics: async () => DIAGNOSTICS });
     const apart = await find('one', { conversationId: 'conv_apart', worktree: true });
     expect(apart.diagnostics).toBeUndefined();
@@ -304,7 +304,7 @@ describe('a conversation with a worktree', () => {
     expect((await find('go on')).changed).toMatchObject([{ path: 'a.ts' }]);
   });
 
-  it('is told what others changed in its worktree, and nothing of one that is gone', async () => {
+  it('learns what others changed in its worktree, and nothing of one that is gone', async () => {
     const { find, place, other } = await finderOf({ 'a.ts': 'one' });
     const { ledger } = place.context;
     const there = { ...other.context, ledger, conversationId: 'conv_apart' };
@@ -332,8 +332,7 @@ interface Options {
   readonly readDiagnostics?: NonNullable<FinderDeps['readDiagnostics']>;
 }
 
-/** A finder over a repository with these files, all of them committed. */
-it('tells whether the client has the workspace open, by whatever path', async () => {
+it('reports whether the client has the workspace open, by whatever path', async () => {
   const { find, place } = await finderOf({ 'sub/a.ts': 'one', 'b.ts': 'two' });
   const { root } = place;
   const link = `${root}-link`;
@@ -352,6 +351,7 @@ it('tells whether the client has the workspace open, by whatever path', async ()
   expect(openFiles).toMatchObject([{ path: 'sub/a.ts' }]);
 });
 
+/** A finder over a repository with these files, all of them committed. */
 async function finderOf(
   files: Parameters<typeof temporaryWorkspace>[0],
   {

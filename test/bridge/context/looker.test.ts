@@ -3,7 +3,7 @@ import { type Looked, Looker } from '../../../bridge/context/looker.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-workspace.ts';
 
 const live = new AbortController().signal;
-const TELLS_ALL = { mayName: () => true, mayVolunteer: () => true, mayRead: () => true };
+const SHOWS_ALL = { mayName: () => true, mayVolunteer: () => true, mayRead: () => true };
 
 test('a look begins after its question, and those who ask meanwhile share it', async () => {
   const place = await temporaryWorkspace();
@@ -29,7 +29,7 @@ test('a look after one that failed is made anew', async () => {
   let isBroken = true;
   const readShowable: Looked['readShowable'] = async () => {
     if (isBroken) throw new Error('broken');
-    return TELLS_ALL;
+    return SHOWS_ALL;
   };
   const looker = new Looker({ ...looked, readShowable }, live);
   const failing = looker.look();
@@ -45,7 +45,7 @@ function heldLook(place: TemporaryWorkspace) {
   const readShowable: Looked['readShowable'] = async () => {
     count++;
     await gate.promise;
-    return TELLS_ALL;
+    return SHOWS_ALL;
   };
   const confinement = { confineLook: async (launch: unknown) => launch };
   const looked = { root: place.root, confinement, readShowable } as unknown as Looked;

@@ -93,7 +93,7 @@ it('leaves out what defines nothing, and says why', async () => {
   });
 });
 
-it('tells nothing of a path that the policy hides, and no text of one that it closes', async () => {
+it('shows nothing of a path that the policy hides, and no text of one that it closes', async () => {
   const { look } = await definitionsOf({
     '.drawbridge/modes/closed.md': 'closed',
     '.drawbridge/modes/hidden.md': 'hidden',

@@ -272,7 +272,7 @@ const REFUSED: readonly (Case & { code: string; says?: RegExp })[] = [
     replacement: 'z',
   },
   {
-    title: 'a new indentation that cannot be told',
+    title: 'a new indentation that does not follow',
     code: 'NOT_FOUND_IN_FILE',
     text: '\ta\n\t\tb\n',
     search: '    a\n        b',
