@@ -82,9 +82,7 @@ async function carryAcross(from: Spot, to: Spot): Promise<void> {
   } catch (cause) {
     const reason = cause instanceof QuarantineError ? cause.message : 'the copy failed';
     const name = `${shownName(from.folder.path)}/${aside.name}`;
-    throw new QuarantineError(`it stayed, and its path is now ${name}: ${reason}`, {
-      cause,
-    });
+    throw new QuarantineError(`it stayed, and its path is now ${name}: ${reason}`, { cause });
   }
   await removeTree(aside);
 }

@@ -94,10 +94,5 @@ function toRipgrep(
     ...(args.type === undefined ? [] : [`--type=${args.type}`]),
     ...(args.glob === undefined ? [] : [`--glob=${args.glob}`]),
   ];
-  return {
-    folder,
-    flags: [...flags, `--regexp=${args.pattern}`],
-    target,
-    separator: '\n',
-  };
+  return { folder, flags: [...flags, `--regexp=${args.pattern}`], target, separator: '\n' };
 }

@@ -292,9 +292,7 @@ async function realFolder(given: string): Promise<string> {
     throw new WorkspaceError(
       'MISSING',
       `${nameInLine(given)} cannot be opened: choose a folder that exists.`,
-      {
-        cause,
-      },
+      { cause },
     );
   }
   throw new WorkspaceError(

@@ -197,10 +197,7 @@ const BRANCH = '%(refname) %(objectname) %(symref) %(worktreepath)';
 const TAKE_IN = ['index-pack', '--stdin', '--fix-thin', '--strict'];
 
 /** The name in the reference's log where the person has set none. */
-const WRITER = {
-  GIT_COMMITTER_NAME: 'Drawbridge',
-  GIT_COMMITTER_EMAIL: 'drawbridge@localhost',
-};
+const WRITER = { GIT_COMMITTER_NAME: 'Drawbridge', GIT_COMMITTER_EMAIL: 'drawbridge@localhost' };
 
 /** A file of the repository's folder that a worktree's own repository takes over; undefined where there is none. */
 export async function readShared(

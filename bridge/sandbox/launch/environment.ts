@@ -61,10 +61,7 @@ export function limitedEnvironment(
   further: GitSettings = [],
 ): Record<string, string> {
   const settings = permissions.includes('git_write') ? GIT_RUNS_LESS : GIT_RUNS_NOTHING;
-  return {
-    ...pick(own, (name) => PASSED_ON.has(name)),
-    ...gitSettings([...settings, ...further]),
-  };
+  return { ...pick(own, (name) => PASSED_ON.has(name)), ...gitSettings([...settings, ...further]) };
 }
 
 const NOT_FOR_COMMANDS = /^(?:DRAWBRIDGE_|GEMINI_CLI_IDE_|QWEN_CODE_IDE_)/;

@@ -17,10 +17,7 @@ const CALLS: readonly JudgedCall[] = [
     ...{ definition: write, args: { file_path: 'a.txt', contents: '' }, subjects: ['a.txt'] },
     mode: 'agent',
   },
-  {
-    ...{ definition: runTerminalCmd, args: { command: 'ls' }, subjects: ['ls'] },
-    mode: 'agent',
-  },
+  { ...{ definition: runTerminalCmd, args: { command: 'ls' }, subjects: ['ls'] }, mode: 'agent' },
 ];
 
 async function place(rules: readonly object[]) {

@@ -12,11 +12,7 @@ const CHANGING = TOOLS.filter(({ changesContent }) => changesContent);
 const DECISIONS = ['deny', 'ask'] as const;
 
 /** A tool that no list names yet. */
-const editNotebook: ToolDefinition = defineTool({
-  ...write,
-  name: 'edit_notebook',
-  aliases: [],
-});
+const editNotebook: ToolDefinition = defineTool({ ...write, name: 'edit_notebook', aliases: [] });
 
 /** They work in a folder of their own, so a rule about the person's files does not concern them. */
 const IN_WORKTREES = ['open_worktree', 'close_worktree', 'remove_worktree'];

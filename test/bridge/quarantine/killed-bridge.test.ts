@@ -63,10 +63,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`a bridge that is killed ${NO_BUBBLEWRAP ?? ''}`,
       const command =
         'until [ -e go ]; do sleep 0.02; done; git init -q new; ' +
         `git -C new config core.fsmonitor x; mkdir .drawbridge; touch made; ${rest}`;
-      connection.send({
-        type: 'call',
-        call: newCall('run_terminal_cmd', { command, ...options }),
-      });
+      connection.send({ type: 'call', call: newCall('run_terminal_cmd', { command, ...options }) });
       if ('is_background' in options) await connection.next('result');
       await writeFile(place.path('workspace/go'), '');
       await isThere('made');

@@ -125,10 +125,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`what a command leaves behind ${NO_BUBBLEWRAP ?? 
   test('goes to a state folder on another disk', async () => {
     const stateDir = await realpath(await mkdtemp('/dev/shm/drawbridge-state-'));
     onTestFinished(() => rm(stateDir, { recursive: true }));
-    const { run, quarantined, root } = await guardedWorkspace({
-      withRepository: false,
-      stateDir,
-    });
+    const { run, quarantined, root } = await guardedWorkspace({ withRepository: false, stateDir });
     const { attention } = await run(
       'git init -q new; git -C new config core.fsmonitor x; mkdir -p .drawbridge/a; ln -s /etc/passwd .drawbridge/a/link; mkfifo .drawbridge/pipe; echo text > .drawbridge/file',
     );

@@ -139,10 +139,7 @@ it('sends nothing of a path that the policy hides, and no text of one that it cl
     ['AGENTS.md', 'see @docs/closed.md and @docs/hidden.md'],
   ]);
   expect(rules.leftOut).toEqual([
-    {
-      path: '.cursor/rules/closed.mdc',
-      reason: "the machine's policy does not let it be read",
-    },
+    { path: '.cursor/rules/closed.mdc', reason: "the machine's policy does not let it be read" },
   ]);
 });
 

@@ -84,36 +84,29 @@ describe('str_replace', () => {
     ['latin-1', 'latin1', 'OTHER_ENCODING'],
     ['text that is not there', 'folder/a.txt', 'NOT_FOUND_IN_FILE'],
   ])('refuses %s', async (_, file_path, code) => {
-    const { call } = await temporaryWorkspace({
+    const { codeOf } = await temporaryWorkspace({
       'folder/a.txt': 'a\n',
       binary: Buffer.from('x\0y'),
       utf16: Buffer.from('\uFEFFx', 'utf16le'),
       latin1: Buffer.from('x\xe9', 'latin1'),
     });
-    expect(
-      await call('str_replace', { file_path, old_string: 'x', new_string: 'y' }),
-    ).toMatchObject({
-      status: 'error',
-      code,
-    });
+    expect(await codeOf('str_replace', { file_path, old_string: 'x', new_string: 'y' })).toBe(code);
   });
 
   it('refuses text with a hole, or with line numbers', async () => {
-    const { call, text } = await temporaryWorkspace({ 'a.ts': 'one\n' });
+    const { codeOf, text } = await temporaryWorkspace({ 'a.ts': 'one\n' });
     const edit = { file_path: 'a.ts', old_string: 'one' };
-    expect(await call('str_replace', { ...edit, new_string: `two\n${MARK}` })).toMatchObject({
-      code: 'MARKER_LEFT_IN_TEXT',
-    });
-    expect(
-      await call('str_replace', { ...edit, new_string: '1|two\n2|three\n3|four' }),
-    ).toMatchObject({
-      code: 'LINE_NUMBERS_IN_TEXT',
-    });
+    expect(await codeOf('str_replace', { ...edit, new_string: `two\n${MARK}` })).toBe(
+      'MARKER_LEFT_IN_TEXT',
+    );
+    expect(await codeOf('str_replace', { ...edit, new_string: '1|two\n2|three\n3|four' })).toBe(
+      'LINE_NUMBERS_IN_TEXT',
+    );
     expect(await text('a.ts')).toBe('one\n');
   });
 
   it('refuses a file that changed since it was read, and names where', async () => {
-    const { call, put } = await temporaryWorkspace({ 'a.txt': 'a\nb\nc\nd\ne\n' });
+    const { codeOf, call, put } = await temporaryWorkspace({ 'a.txt': 'a\nb\nc\nd\ne\n' });
     await call('read_file', { target_file: 'a.txt' });
     await put('a.txt', 'a\nb\nc\nD\ne\n');
     const edit = { file_path: 'a.txt', old_string: 'a', new_string: 'x' };
@@ -122,7 +115,7 @@ describe('str_replace', () => {
       data: expect.stringContaining('around lines 4-4'),
     });
     await call('read_file', { target_file: 'a.txt' });
-    expect(await call('str_replace', edit)).toMatchObject({ status: 'success' });
+    expect(await codeOf('str_replace', edit)).toBe('success');
   });
 
   it('takes its own edits for read', async () => {
@@ -133,14 +126,12 @@ describe('str_replace', () => {
   });
 
   it('keeps what one conversation read from another', async () => {
-    const { call, put } = await temporaryWorkspace({ 'a.txt': 'a\n' });
+    const { codeOf, call, put } = await temporaryWorkspace({ 'a.txt': 'a\n' });
     await call('read_file', { target_file: 'a.txt' });
     await put('a.txt', 'a\nb\n');
     const edit = { file_path: 'a.txt', old_string: 'a', new_string: 'x' };
-    expect(await call('str_replace', edit)).toMatchObject({ code: 'STALE' });
-    expect(await call('str_replace', edit, { conversationId: 'conv_other' })).toMatchObject({
-      status: 'success',
-    });
+    expect(await codeOf('str_replace', edit)).toBe('STALE');
+    expect(await codeOf('str_replace', edit, { conversationId: 'conv_other' })).toBe('success');
   });
 });
 
@@ -156,9 +147,9 @@ describe('write', () => {
   });
 
   it('replaces an existing file only when it was read', async () => {
-    const { call, text } = await temporaryWorkspace({ 'a.txt': 'old\n' });
+    const { codeOf, call, text } = await temporaryWorkspace({ 'a.txt': 'old\n' });
     const change = { path: 'a.txt', contents: 'new\n' };
-    expect(await call('write', change)).toMatchObject({ code: 'READ_FIRST' });
+    expect(await codeOf('write', change)).toBe('READ_FIRST');
     await call('read_file', { target_file: 'a.txt' });
     expect(await call('write', change)).toMatchObject({
       status: 'success',
@@ -168,11 +159,9 @@ describe('write', () => {
   });
 
   it('can be run again in a bridge that remembers nothing', async () => {
-    const { call, path } = await temporaryWorkspace({ 'a.txt': 'new\n' });
+    const { codeOf, path } = await temporaryWorkspace({ 'a.txt': 'new\n' });
     const { mtimeMs } = await stat(path('a.txt'));
-    expect(await call('write', { path: 'a.txt', contents: 'new\n' })).toMatchObject({
-      status: 'success',
-    });
+    expect(await codeOf('write', { path: 'a.txt', contents: 'new\n' })).toBe('success');
     expect((await stat(path('a.txt'))).mtimeMs).toBe(mtimeMs);
   });
 
@@ -184,14 +173,12 @@ describe('write', () => {
   });
 
   it('refuses the workspace itself, a folder, and text with a hole', async () => {
-    const { call } = await temporaryWorkspace({ 'folder/a.txt': 'a' });
-    expect(await call('write', { path: '.', contents: 'x' })).toMatchObject({ code: 'NOT_A_FILE' });
-    expect(await call('write', { path: 'folder', contents: 'x' })).toMatchObject({
-      code: 'NOT_A_FILE',
-    });
-    expect(await call('write', { path: 'n.ts', contents: `a\n${MARK}\n` })).toMatchObject({
-      code: 'MARKER_LEFT_IN_TEXT',
-    });
+    const { codeOf } = await temporaryWorkspace({ 'folder/a.txt': 'a' });
+    expect(await codeOf('write', { path: '.', contents: 'x' })).toBe('NOT_A_FILE');
+    expect(await codeOf('write', { path: 'folder', contents: 'x' })).toBe('NOT_A_FILE');
+    expect(await codeOf('write', { path: 'n.ts', contents: `a\n${MARK}\n` })).toBe(
+      'MARKER_LEFT_IN_TEXT',
+    );
   });
 });
 
@@ -209,9 +196,9 @@ describe('edit_file', () => {
   });
 
   it('creates a missing file, but none with a hole', async () => {
-    const { call, text } = await temporaryWorkspace();
-    expect(await call('edit_file', { target_file: 'n.ts', code_edit: `a\n${MARK}` })).toMatchObject(
-      { code: 'MARKER_LEFT_IN_TEXT' },
+    const { codeOf, call, text } = await temporaryWorkspace();
+    expect(await codeOf('edit_file', { target_file: 'n.ts', code_edit: `a\n${MARK}` })).toBe(
+      'MARKER_LEFT_IN_TEXT',
     );
     expect(await call('edit_file', { target_file: 'n.ts', code_edit: 'a\n' })).toMatchObject({
       metadata: { operation: 'create' },
@@ -220,31 +207,29 @@ describe('edit_file', () => {
   });
 
   it('takes an edit without markers for the whole file, if it was read and little is lost', async () => {
-    const { call, text } = await temporaryWorkspace({ 'a.ts': FILE });
+    const { codeOf, call, text } = await temporaryWorkspace({ 'a.ts': FILE });
     const whole = { target_file: 'a.ts', code_edit: `${FILE}const more = 1;\n` };
-    expect(await call('edit_file', whole)).toMatchObject({ code: 'READ_FIRST' });
+    expect(await codeOf('edit_file', whole)).toBe('READ_FIRST');
     await call('read_file', { target_file: 'a.ts' });
-    expect(await call('edit_file', { ...whole, code_edit: 'const value3 = 4;\n' })).toMatchObject({
-      code: 'TOO_MUCH_DELETED',
-    });
-    expect(await call('edit_file', whole)).toMatchObject({ status: 'success' });
+    expect(await codeOf('edit_file', { ...whole, code_edit: 'const value3 = 4;\n' })).toBe(
+      'TOO_MUCH_DELETED',
+    );
+    expect(await codeOf('edit_file', whole)).toBe('success');
     expect(await text('a.ts')).toBe(whole.code_edit);
   });
 
   it('refuses a file that changed since it was read', async () => {
-    const { call, put } = await temporaryWorkspace({ 'a.ts': FILE });
+    const { codeOf, call, put } = await temporaryWorkspace({ 'a.ts': FILE });
     await call('read_file', { target_file: 'a.ts' });
     await put('a.ts', FILE.replace('= 50;', '= 51;'));
     const code_edit = `${MARK}\nconst value20 = 20;\nconst x = 1;\nconst value22 = 22;\n${MARK}\n`;
-    expect(await call('edit_file', { target_file: 'a.ts', code_edit })).toMatchObject({
-      code: 'STALE',
-    });
+    expect(await codeOf('edit_file', { target_file: 'a.ts', code_edit })).toBe('STALE');
   });
 });
 
 describe('delete_file', () => {
   it('deletes a file, also one name of several', async () => {
-    const { call, path, text } = await temporaryWorkspace({ 'a.txt': 'a' });
+    const { codeOf, call, path, text } = await temporaryWorkspace({ 'a.txt': 'a' });
     await link(path('a.txt'), path('b.txt'));
     expect(await call('delete_file', { target_file: 'a.txt' })).toEqual({
       status: 'success',
@@ -252,27 +237,21 @@ describe('delete_file', () => {
       metadata: { filePath: 'a.txt', operation: 'delete', language: 'plaintext', diff: null },
     });
     expect(await text('b.txt')).toBe('a');
-    expect(await call('delete_file', { target_file: 'a.txt' })).toMatchObject({
-      code: 'FILE_NOT_FOUND',
-    });
+    expect(await codeOf('delete_file', { target_file: 'a.txt' })).toBe('FILE_NOT_FOUND');
   });
 
   it('refuses a folder, and a file that changed since it was read', async () => {
-    const { call, path } = await temporaryWorkspace({ 'folder/a.txt': 'a' });
-    expect(await call('delete_file', { target_file: 'folder' })).toMatchObject({
-      code: 'NOT_A_FILE',
-    });
+    const { codeOf, call, path } = await temporaryWorkspace({ 'folder/a.txt': 'a' });
+    expect(await codeOf('delete_file', { target_file: 'folder' })).toBe('NOT_A_FILE');
     await call('read_file', { target_file: 'folder/a.txt' });
     await writeFile(path('folder/a.txt'), 'b');
-    expect(await call('delete_file', { target_file: 'folder/a.txt' })).toMatchObject({
-      code: 'STALE',
-    });
+    expect(await codeOf('delete_file', { target_file: 'folder/a.txt' })).toBe('STALE');
   });
 });
 
 describe('rename_file', () => {
   it('moves a file, and makes the folder', async () => {
-    const { call, text } = await temporaryWorkspace({ 'src/a.ts': 'a' });
+    const { codeOf, call, text } = await temporaryWorkspace({ 'src/a.ts': 'a' });
     const result = await call('rename_file', {
       target_file: './src/a.ts',
       new_path: 'lib/new/b.py',
@@ -290,20 +269,16 @@ describe('rename_file', () => {
     });
     expect(FileEditMetadata.parse(result.metadata)).toEqual(result.metadata);
     expect(await text('lib/new/b.py')).toBe('a');
-    expect(await call('read_file', { target_file: 'src/a.ts' })).toMatchObject({
-      code: 'FILE_NOT_FOUND',
-    });
+    expect(await codeOf('read_file', { target_file: 'src/a.ts' })).toBe('FILE_NOT_FOUND');
   });
 
   it.each(['b.txt', 'folder', 'link', 'dangling', 'A.TXT'])('never overwrites %s', async (to) => {
-    const { call, path, text } = await temporaryWorkspace({
+    const { codeOf, path, text } = await temporaryWorkspace({
       ...{ 'a.txt': 'a', 'b.txt': 'b', 'A.TXT': 'A', 'folder/c.txt': 'c' },
     });
     await symlink('b.txt', path('link'));
     await symlink('nowhere', path('dangling'));
-    expect(await call('rename_file', { target_file: 'a.txt', new_path: to })).toMatchObject({
-      code: 'FILE_EXISTS',
-    });
+    expect(await codeOf('rename_file', { target_file: 'a.txt', new_path: to })).toBe('FILE_EXISTS');
     expect([await text('a.txt'), await text('b.txt'), await text('A.TXT')]).toEqual([
       'a',
       'b',
@@ -312,31 +287,25 @@ describe('rename_file', () => {
   });
 
   it('changes the case of a name', async () => {
-    const { call, path } = await temporaryWorkspace({ 'readme.md': 'a' });
+    const { codeOf, path } = await temporaryWorkspace({ 'readme.md': 'a' });
     const args = { target_file: 'readme.md', new_path: 'README.md' };
-    expect(await call('rename_file', args)).toMatchObject({ status: 'success' });
+    expect(await codeOf('rename_file', args)).toBe('success');
     expect(await readdir(path('.'))).toEqual(['README.md']);
   });
 
   it('takes along that the file was read, and refuses one that changed since', async () => {
-    const { call, put } = await temporaryWorkspace({ 'a.txt': 'a' });
+    const { codeOf, call, put } = await temporaryWorkspace({ 'a.txt': 'a' });
     await call('read_file', { target_file: 'a.txt' });
     await call('rename_file', { target_file: 'a.txt', new_path: 'b.txt' });
-    expect(await call('write', { path: 'b.txt', contents: 'b' })).toMatchObject({
-      status: 'success',
-    });
+    expect(await codeOf('write', { path: 'b.txt', contents: 'b' })).toBe('success');
     await put('b.txt', 'c');
-    expect(await call('rename_file', { target_file: 'b.txt', new_path: 'c.txt' })).toMatchObject({
-      code: 'STALE',
-    });
+    expect(await codeOf('rename_file', { target_file: 'b.txt', new_path: 'c.txt' })).toBe('STALE');
   });
 
   it('a file that was never read cannot be replaced by its new name either', async () => {
-    const { call } = await temporaryWorkspace({ 'a.txt': 'a' });
+    const { codeOf, call } = await temporaryWorkspace({ 'a.txt': 'a' });
     await call('rename_file', { target_file: 'a.txt', new_path: 'b.txt' });
-    expect(await call('write', { path: 'b.txt', contents: 'b' })).toMatchObject({
-      code: 'READ_FIRST',
-    });
+    expect(await codeOf('write', { path: 'b.txt', contents: 'b' })).toBe('READ_FIRST');
   });
 
   it.each([
@@ -350,11 +319,11 @@ describe('rename_file', () => {
     ['.env', 'b.txt', 'SECRET_PATH'],
     ['a.txt', '.env', 'SECRET_PATH'],
   ])('does not rename %s to %s', async (from, to, code) => {
-    const { call, path, text } = await temporaryWorkspace({
+    const { codeOf, path, text } = await temporaryWorkspace({
       ...{ 'a.txt': 'a', 'folder/c.txt': 'c', '.envrc': '', '.env': 'x' },
     });
     await symlink('a.txt', path('link'));
-    expect(await call('rename_file', { target_file: from, new_path: to })).toMatchObject({ code });
+    expect(await codeOf('rename_file', { target_file: from, new_path: to })).toBe(code);
     expect(await text('a.txt')).toBe('a');
   });
 });

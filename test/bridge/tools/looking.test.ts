@@ -37,14 +37,16 @@ describe('read_file', () => {
   });
 
   it('reads a window of a file of nothing but lines without taking all of it apart', async () => {
-    const { call } = await temporaryWorkspace({ 'a.txt': '\n'.repeat(TOOL_LIMITS.maxFileBytes) });
+    const { codeOf, call } = await temporaryWorkspace({
+      'a.txt': '\n'.repeat(TOOL_LIMITS.maxFileBytes),
+    });
     const before = process.memoryUsage().rss;
     const { data } = await call('read_file', { target_file: 'a.txt', offset: -2, limit: 1 });
     expect(data).toContain(`${TOOL_LIMITS.maxFileBytes - 1}|\n`);
     expect(process.memoryUsage().rss - before).toBeLessThan(500_000_000);
     expect(
-      await call('str_replace', { file_path: 'a.txt', old_string: 'b', new_string: 'c' }),
-    ).toMatchObject({ status: 'error', code: 'FILE_TOO_LARGE' });
+      await codeOf('str_replace', { file_path: 'a.txt', old_string: 'b', new_string: 'c' }),
+    ).toBe('FILE_TOO_LARGE');
   });
 
   it('says that a file is empty', async () => {
@@ -88,11 +90,11 @@ describe('read_file', () => {
     ['a missing file', { target_file: 'missing/too.txt' }, 'FILE_NOT_FOUND'],
     ['an offset past the end', { target_file: 'folder/a.txt', offset: 9 }, 'OFFSET_PAST_END'],
   ])('refuses %s', async (_, args, code) => {
-    const { call } = await temporaryWorkspace({
+    const { codeOf } = await temporaryWorkspace({
       binary: Buffer.from([1, 0, 2]),
       'folder/a.txt': FIVE,
     });
-    expect(await call('read_file', args)).toMatchObject({ status: 'error', code });
+    expect(await codeOf('read_file', args)).toBe(code);
   });
 });
 
@@ -135,8 +137,8 @@ describe('list_dir', () => {
     ['missing', 'FILE_NOT_FOUND'],
     ['..', 'OUTSIDE_WORKSPACE'],
   ])('refuses %s', async (target_directory, code) => {
-    const { call } = await temporaryWorkspace(TREE);
-    expect(await call('list_dir', { target_directory })).toMatchObject({ code });
+    const { codeOf } = await temporaryWorkspace(TREE);
+    expect(await codeOf('list_dir', { target_directory })).toBe(code);
   });
 });
 
@@ -183,10 +185,8 @@ describe('glob_file_search', () => {
   });
 
   it('refuses a glob that is none', async () => {
-    const { call } = await temporaryWorkspace(TREE);
-    expect(await call('glob_file_search', { glob_pattern: 'a[' })).toMatchObject({
-      code: 'SEARCH_REFUSED',
-    });
+    const { codeOf } = await temporaryWorkspace(TREE);
+    expect(await codeOf('glob_file_search', { glob_pattern: 'a[' })).toBe('SEARCH_REFUSED');
   });
 });
 
@@ -290,9 +290,9 @@ describe('grep', () => {
     ['a path outside', { pattern: 'a', path: '/etc' }, 'OUTSIDE_WORKSPACE'],
     ['a pipe', { pattern: 'a', path: 'pipe' }, 'NOT_A_FILE'],
   ])('refuses %s', async (_, args, code) => {
-    const { call, path } = await temporaryWorkspace(TREE);
+    const { codeOf, path } = await temporaryWorkspace(TREE);
     execFileSync('mkfifo', [path('pipe')]);
-    expect(await call('grep', args)).toMatchObject({ status: 'error', code });
+    expect(await codeOf('grep', args)).toBe(code);
   });
 
   it('bounds long lines and many of them', async () => {
@@ -318,9 +318,7 @@ describe('grep', () => {
     await symlink('/etc/passwd', path('passwd'));
     expect(
       await call('grep', { pattern: 'root|needle', output_mode: 'files_with_matches' }),
-    ).toMatchObject({
-      data: 'a.txt\n(1 file.)',
-    });
+    ).toMatchObject({ data: 'a.txt\n(1 file.)' });
   });
 });
 
@@ -332,9 +330,7 @@ describe('searching by a link inside the workspace', () => {
     for (const link of ['link', 'file-link.ts']) {
       expect(
         await call('grep', { pattern: 'needle', path: link, output_mode: 'count' }),
-      ).toMatchObject({
-        data: 'real/a.ts:1\n(1 file.)',
-      });
+      ).toMatchObject({ data: 'real/a.ts:1\n(1 file.)' });
     }
     const glob = { glob_pattern: '*.ts', target_directory: 'link' };
     expect(await call('glob_file_search', glob)).toMatchObject({

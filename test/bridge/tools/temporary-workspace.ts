@@ -29,6 +29,8 @@ export interface TemporaryWorkspace {
     args: Record<string, unknown>,
     changes?: Partial<ToolContext>,
   ) => Promise<ToolResult>;
+  /** The same, but only the code of a failure, or `success`. */
+  readonly codeOf: (...call: Parameters<TemporaryWorkspace['call']>) => Promise<string>;
 }
 
 /** Makes a workspace `repo` with these files, beside which a test may put what is outside. */
@@ -55,16 +57,21 @@ export async function temporaryWorkspace(
     isReviewed: false,
     onOutput: () => {},
   };
+  const call: TemporaryWorkspace['call'] = (tool, args, changes = {}) => {
+    const found = FILE_TOOLS.get(tool);
+    if (found === undefined) throw new Error(`no tool ${tool}`);
+    return carryOut(found, args, { ...context, ...changes });
+  };
   return {
     root,
     context,
     put,
     path: (name) => join(root, name),
     text: (name) => readFile(join(root, name), 'utf8'),
-    call: (tool, args, changes = {}) => {
-      const found = FILE_TOOLS.get(tool);
-      if (found === undefined) throw new Error(`no tool ${tool}`);
-      return carryOut(found, args, { ...context, ...changes });
+    call,
+    codeOf: async (...made) => {
+      const result = await call(...made);
+      return result.status === 'error' ? result.code : result.status;
     },
   };
 }

@@ -88,13 +88,11 @@ describe('resolving a path', () => {
   });
 
   it('writes through no dangling link, wherever it leads', async () => {
-    const { call, root } = await temporaryWorkspace();
+    const { codeOf, call, root } = await temporaryWorkspace();
     const outside = join(dirname(root), 'new.txt');
     await symlink(outside, join(root, 'dangling'));
     await symlink(join(dirname(root), 'folder'), join(root, 'dangling-folder'));
-    expect(await call('write', { path: 'dangling', contents: 'x' })).toMatchObject({
-      code: 'NOT_A_FILE',
-    });
+    expect(await codeOf('write', { path: 'dangling', contents: 'x' })).toBe('NOT_A_FILE');
     expect(await call('write', { path: 'dangling-folder/x', contents: 'x' })).toMatchObject({
       status: 'error',
     });
@@ -193,38 +191,30 @@ describe('closed paths', () => {
 
 describe('reading and replacing files', () => {
   it('reads no pipe and waits for none', async () => {
-    const { call, path } = await temporaryWorkspace();
+    const { codeOf, path } = await temporaryWorkspace();
     execFileSync('mkfifo', [path('pipe')]);
-    expect(await call('read_file', { target_file: 'pipe' })).toMatchObject({ code: 'NOT_A_FILE' });
-    expect(await call('write', { path: 'pipe', contents: 'x' })).toMatchObject({
-      code: 'NOT_A_FILE',
-    });
-    expect(await call('delete_file', { target_file: 'pipe' })).toMatchObject({
-      code: 'NOT_A_FILE',
-    });
+    expect(await codeOf('read_file', { target_file: 'pipe' })).toBe('NOT_A_FILE');
+    expect(await codeOf('write', { path: 'pipe', contents: 'x' })).toBe('NOT_A_FILE');
+    expect(await codeOf('delete_file', { target_file: 'pipe' })).toBe('NOT_A_FILE');
   });
 
   it('refuses to write a file with another name elsewhere', async () => {
-    const { call, path, root, text } = await temporaryWorkspace();
+    const { codeOf, path, root, text } = await temporaryWorkspace();
     await writeFile(join(dirname(root), 'outside.txt'), 'old\n');
     await link(join(dirname(root), 'outside.txt'), path('hard.txt'));
     const call1 = { file_path: 'hard.txt', old_string: 'old', new_string: 'new' };
-    expect(await call('str_replace', call1)).toMatchObject({ code: 'HARD_LINK' });
+    expect(await codeOf('str_replace', call1)).toBe('HARD_LINK');
     expect(await text('../outside.txt')).toBe('old\n');
   });
 
   it('keeps the mode of a file, and respects one that is read-only', async () => {
-    const { call, path } = await temporaryWorkspace({ 'run.sh': 'old\n', 'fixed.txt': 'old\n' });
+    const { codeOf, path } = await temporaryWorkspace({ 'run.sh': 'old\n', 'fixed.txt': 'old\n' });
     await chmod(path('run.sh'), 0o751);
     await chmod(path('fixed.txt'), 0o444);
     const edit = { old_string: 'old', new_string: 'new' };
-    expect(await call('str_replace', { file_path: 'run.sh', ...edit })).toMatchObject({
-      status: 'success',
-    });
+    expect(await codeOf('str_replace', { file_path: 'run.sh', ...edit })).toBe('success');
     expect((await stat(path('run.sh'))).mode & 0o7777).toBe(0o751);
-    expect(await call('str_replace', { file_path: 'fixed.txt', ...edit })).toMatchObject({
-      code: 'NOT_PERMITTED',
-    });
+    expect(await codeOf('str_replace', { file_path: 'fixed.txt', ...edit })).toBe('NOT_PERMITTED');
   });
 
   it('makes folders as needed and leaves no temporary file behind', async () => {

@@ -141,11 +141,10 @@ export class WorktreeBridge {
 }
 
 /** The bridge of the place in this process, which stops with the test. */
-export async function startBridge({ root, stateDir }: Place): Promise<{
-  bridge: WorktreeBridge;
-  tools: readonly string[];
-  end: () => Promise<void>;
-}> {
+export async function startBridge({
+  root,
+  stateDir,
+}: Place): Promise<{ bridge: WorktreeBridge; tools: readonly string[]; end: () => Promise<void> }> {
   const tunnel = await ScriptedTunnel.open();
   const ending = new AbortController();
   const config = {

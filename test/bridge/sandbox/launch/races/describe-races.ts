@@ -48,12 +48,7 @@ export function describeRaces(times: number, { isHeld }: { isHeld: boolean }): v
             async (context) => {
               context
                 .expect(await race({ name, times: share, isHeld }, identity, context))
-                .toEqual({
-                  attempts: share,
-                  hits: 0,
-                  marked: [],
-                  outside: ['file', 'notes.txt'],
-                });
+                .toEqual({ attempts: share, hits: 0, marked: [], outside: ['file', 'notes.txt'] });
             },
             MAX_START_MS + times * MAX_ATTEMPT_MS,
           );
