@@ -14,7 +14,7 @@ export interface Exchange {
   readonly signal: AbortSignal;
 }
 
-/** An answer that has begun. */
+/** An answer in progress. */
 export interface Answering {
   readonly headers: IncomingMessage['headers'];
   /** Resolves with the last byte; rejects if the answer breaks off. The caller need not wait for it. */

@@ -29,7 +29,7 @@ export async function footprintOf(argument: string): Promise<Footprint | null> {
 }
 
 async function readProc(pid: string, file: 'cmdline' | 'status' | 'stat'): Promise<string> {
-  // The process may have ended since it was listed.
+  // The process may be gone since it was listed.
   return await readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '');
 }
 

@@ -14,7 +14,7 @@ const TARGET_MS = 300;
 process.stdout.write(row('files', 'first', 'median', 'p95', ''));
 for (const files of [1, 10, 101]) await measure(files);
 
-/** One of the files leads to a companion. The editor of the others still runs, so that nothing but the port tells. */
+/** One of the files leads to a companion. The editor of the others still runs, so that only the port shows it. */
 async function measure(files: number): Promise<void> {
   using folder = openTemporaryFolder();
   const [companion, left] = [createServer(), createServer()];

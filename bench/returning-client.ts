@@ -21,7 +21,7 @@ export interface WatchedAnswer {
   has(tokens: number): Promise<void>;
 }
 
-/** Resolves when the answer's text has begun. */
+/** Resolves when the answer's text begins. */
 export async function startAnswer(
   house: Pick<House, 'request'>,
   script: ScriptName,

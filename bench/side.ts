@@ -17,7 +17,7 @@ export interface Ground {
 export interface Side {
   /** Opens a conversation that has had its first answer. */
   open(): Promise<Talk>;
-  /** The footprint of the side's workerd; null if the system does not tell. */
+  /** The footprint of the side's workerd; null if the system does not say. */
   footprint(): Promise<Footprint | null>;
 }
 

@@ -100,7 +100,7 @@ function parentOf(pid: string): number {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
   } catch {
-    return 0; // The process has ended since it was listed.
+    return 0; // The process is gone since it was listed.
   }
 }
 

@@ -8,7 +8,7 @@ export const CASE_LIMITS = {
   graceMs: 20_000,
 } as const;
 
-/** The case has taken longer than its limit. `isEnded`: it has ended what it had started. */
+/** The case has taken longer than its limit. `isEnded`: it has stopped what it started. */
 export class TooLate extends Error {
   readonly isEnded: boolean;
 

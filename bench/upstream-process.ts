@@ -25,7 +25,7 @@ export async function startUpstream(program: string): Promise<Upstream> {
       const reported = UpstreamReport.parse(message);
       if (reported.type === type) return reported as Extract<UpstreamReport, { type: typeof type }>;
     }
-    throw new Error('The upstream tells nothing any more.');
+    throw new Error('The upstream reports nothing any more.');
   };
   const { port } = await Promise.race([next('listening', NEVER), died]);
   return {

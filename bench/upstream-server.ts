@@ -1,4 +1,4 @@
-/** The server of every scripted upstream, in its own process. It tells its parent the port, and the parent ends it. */
+/** The server of every scripted upstream, in its own process. It sends its parent the port, and the parent ends it. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { report } from './upstream-reports.ts';

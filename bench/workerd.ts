@@ -17,7 +17,7 @@ export interface WorkerdOptions {
 
 export interface Workerd extends AsyncDisposable {
   readonly url: string;
-  /** Null if the system does not tell. */
+  /** Null if the system does not say. */
   footprint(): Promise<Footprint | null>;
   /** Starts another process on the same storage and address. Resolves when it answers. */
   restart(): Promise<void>;

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What esbuild is told to make the program of. The package has the same bundle (build/build.ts). */
+/** The options with which esbuild makes the program. The package has the same bundle (build/build.ts). */
 export function describeBundle(root, outdir) {
   const worker = join(root, 'bridge', 'compute', 'worker.ts');
   return {

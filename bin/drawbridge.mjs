@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 /** The oldest Node that runs the package (package.json, `engines`), and the one that runs a clone. */
 const OLDEST = [20, 19];
 const CLONE_MAJOR = 24;
-/** Tells the second process that its IPC channel only serves to end it together with the first. */
+/** Marks a second process whose IPC channel only serves to end it together with the first. */
 const HANDED_OVER = 'DRAWBRIDGE_HANDED_OVER';
 const PARENT_POLL_MS = 250;
 

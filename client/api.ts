@@ -114,7 +114,7 @@ export interface Client {
   chat(request: ChatInput, options?: SendOptions): Promise<ChatResponse>;
   /**
    * Sends a message and yields the events of its response up to `done`. If the sending fails, the stream throws: it
-   * never sends twice, because the run may have begun. Leaving the loop does not end the run.
+   * never sends twice, because the run may be in progress. Leaving the loop does not end the run.
    */
   streamChat(request: ChatInput, options?: SendOptions): EventStream;
   /**
@@ -245,7 +245,7 @@ export interface Client {
     device: Device,
     options?: { readonly content?: string | undefined; readonly signal?: AbortSignal | undefined },
   ): Promise<void>;
-  /** Rejects a call. The model is told the message. */
+  /** Rejects a call. The model gets the message. */
   rejectCall(
     question: Pick<ApprovalQuestion, 'conversationId' | 'callId' | 'nonce'>,
     options?: { readonly message?: string | undefined; readonly signal?: AbortSignal | undefined },

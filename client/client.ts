@@ -1,6 +1,6 @@
 /** The typed client of the HTTP API, for Node, browsers and Workers. */
-import type { ResponseStatus } from '../shared/wire/documents.ts';
 import type { ReadEvent } from '../shared/wire/events.ts';
+import { isOver } from '../shared/wire/fold.ts';
 import type { Client, Endpoint, EventStream, KeyedOptions, SendOptions } from './api.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { signApproval } from './device.ts';
@@ -162,10 +162,8 @@ function openEvents(send: Send, path: string) {
 function endsResponse(event: ReadEvent): boolean {
   if (event.type === 'done') return true;
   if (event.type !== 'snapshot' || event.snapshot.scope !== 'response') return false;
-  return ENDED.has(event.snapshot.response.status);
+  return isOver(event.snapshot.response.status);
 }
-
-const ENDED: ReadonlySet<ResponseStatus> = new Set(['completed', 'error', 'cancelled']);
 
 /** Read from the header, so that the client can follow a stream that was cut before its first event. */
 function idIn(response: Response, what: 'Response' | 'Conversation'): string {

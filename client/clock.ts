@@ -5,7 +5,7 @@ export interface Clock {
   /**
    * Resolves after `ms`; rejects with the signal's reason if the signal aborts first. A web page that comes back, to its
    * person or to the network, ends the wait early if at least `wakeMs` of it are over. Phones stop the timers of a page
-   * in the background, and do not tell it that its connections are gone.
+   * in the background, and do not report to it that its connections are gone.
    */
   readonly sleep: (ms: number, signal: AbortSignal, wakeMs?: number) => Promise<void>;
   /** From 0 to 1, like `Math.random`. */
@@ -46,7 +46,7 @@ interface Page {
   readonly removeEventListener: EventTarget['removeEventListener'];
 }
 
-/** Tells when the page comes back, until the returned function is called. Does nothing outside of a page. */
+/** Calls the listener when the page comes back, until the returned function is called. Does nothing outside of a page. */
 function onReturn(listener: () => void): () => void {
   const page = globalThis as unknown as Page;
   const { document } = page;

@@ -1,7 +1,7 @@
 /** Sends one request to the API. An answer that is not a success becomes a ClientError. */
 
 import { JSON_LIMITS } from '../shared/limits.ts';
-import { parseJson } from '../shared/text/json.ts';
+import { parseIfJson } from '../shared/text/json.ts';
 import type { Endpoint, TokenSource } from './api.ts';
 import { ClientError, clientError } from './error.ts';
 import { type Guard, guard } from './shapes.ts';
@@ -92,12 +92,7 @@ function initOf(
 
 /** Undefined if the body is not JSON, or nests deeper than any answer of Drawbridge. */
 async function jsonOf(response: Response, signal: AbortSignal | undefined): Promise<unknown> {
-  const text = await readText(response, signal);
-  try {
-    return parseJson(text, JSON_LIMITS.maxDepth + JSON_LIMITS.envelope);
-  } catch {
-    return undefined; // It is no answer of Drawbridge.
-  }
+  return parseIfJson(await readText(response, signal), JSON_LIMITS.maxDepth + JSON_LIMITS.envelope);
 }
 
 /** The whole body as text. */

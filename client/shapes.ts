@@ -1,6 +1,6 @@
 /**
  * The members that every answer and every event must have. Schemas of zod would be most of a web page's script, so the
- * client checks what tells one answer from another and what the fold reads. It takes the rest at its word.
+ * client checks what distinguishes one answer from another and what the fold reads. It takes the rest at its word.
  */
 import type { Agent, AgentInfo, AgentList, WebhookDeliveries } from '../shared/api/agents.ts';
 import type { Cancelled } from '../shared/api/answers.ts';
@@ -54,7 +54,7 @@ export type Guard<T> = (value: unknown) => value is T;
 
 type AnyShape = string | readonly [AnyShape] | { readonly [name: string]: AnyShape | undefined };
 
-/** Tells whether a value has all members of the shape. Other members do not matter. */
+/** Checks whether a value has all members of the shape. Other members do not matter. */
 export function guard<T>(shape: Shape<T>): Guard<T> {
   return (value): value is T => fits(value, shape as AnyShape);
 }

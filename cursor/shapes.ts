@@ -4,6 +4,7 @@ import { DrawbridgeError } from '../shared/errors.ts';
 import { newConversationId } from '../shared/ids.ts';
 import { factsOf } from '../shared/wire/document-types.ts';
 import type { ChatResponse, Document, ResponseStatus, Usage } from '../shared/wire/documents.ts';
+import { isOver } from '../shared/wire/fold.ts';
 import { renderWords } from '../worker/words/markdown.ts';
 import type { Spent } from './core.ts';
 import type { CursorAgent, CursorRun, CursorTokens, CursorUsage, Image } from './schemas.ts';
@@ -50,17 +51,17 @@ export function toRun(
   agentId = agentIdOf(response.conversationId),
 ): CursorRun {
   const { id, status, created, documents, metadata } = response;
-  const isOver = status === 'completed' || status === 'error' || status === 'cancelled';
+  const hasEnded = isOver(status);
   const durationMs = Math.round(metadata.duration_ms);
-  const updated = new Date(Date.parse(created) + (isOver ? durationMs : 0)).toISOString();
-  const said = isOver && lastWords(documents);
+  const updated = new Date(Date.parse(created) + (hasEnded ? durationMs : 0)).toISOString();
+  const said = hasEnded && lastWords(documents);
   return {
     id: runIdOf(id),
     agentId,
     status: STATUSES[status],
     createdAt: created,
     updatedAt: updated,
-    ...(isOver && { durationMs }),
+    ...(hasEnded && { durationMs }),
     ...(said && { result: said }),
   };
 }

@@ -71,11 +71,11 @@ function readTableSettings(env: NodeJS.ProcessEnv, text: string): ModelSettings 
 }
 
 function parseTable(text: string): ModelTable {
-  return told(() => parseModelTable(text));
+  return orRefused(() => parseModelTable(text));
 }
 
 /** @throws {LocalError} for a setting that the Worker would refuse at each request. */
-function told<Value>(parse: () => Value): Value {
+function orRefused<Value>(parse: () => Value): Value {
   try {
     return parse();
   } catch (cause) {
@@ -114,10 +114,16 @@ export function modelVariables(settings: ModelSettings): Readonly<Record<string,
   };
 }
 
+/** Whether a text is an http(s) URL without a path; it may end in a slash. */
+export function isOrigin(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { origin, protocol } = new URL(text);
+  return /^https?:$/.test(protocol) && origin === text.replace(/\/$/, '');
+}
+
 /** Anything else would match no webhook. */
 function requireOrigin(text: string): void {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url && /^https?:$/.test(url.protocol) && url.origin === text.replace(/\/$/, '')) return;
+  if (isOrigin(text)) return;
   throw new LocalError(
     'refused',
     `WEBHOOK_ORIGINS must list origins such as http://127.0.0.1:9000, not ${JSON.stringify(text)}.`,
@@ -164,7 +170,7 @@ export const SERVER_VARIABLES = [...MODEL_VARIABLES, ...WORKER_SETTINGS] as cons
  */
 export function readWorkerSettings(env: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
   const { PROMPT_BLOCKS: blocks, WEBHOOK_ORIGINS: origins } = env;
-  if (blocks) told(() => parsePromptBlocks(blocks));
+  if (blocks) orRefused(() => parsePromptBlocks(blocks));
   for (const origin of origins ? origins.split(',') : []) requireOrigin(origin.trim());
   requireTurns(env['MAX_TURNS']);
   requireLongTokens(env['METRICS_TOKEN']);

@@ -13,8 +13,8 @@ const MAX_GZIP_BYTES = 230 * KIB;
 
 const [, , dir = '.build/deploy'] = process.argv;
 const bytes = gzipSync(readFileSync(join(dir, 'index.js'))).length;
-const told = `The Worker has ${formatKib(bytes)} gzipped; ${formatKib(MAX_GZIP_BYTES)} are allowed.\n`;
-process.stdout.write(told);
+const line = `The Worker has ${formatKib(bytes)} gzipped; ${formatKib(MAX_GZIP_BYTES)} are allowed.\n`;
+process.stdout.write(line);
 if (bytes > MAX_GZIP_BYTES) process.exitCode = 1;
 
 function formatKib(count: number): string {

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import * as z from 'zod';
+import { parseIfJson } from '../shared/text/json.ts';
 import { MIB } from '../shared/units.ts';
 import { LocalError } from './local-error.ts';
 import { giveToOwner, PRIVATE_FILE } from './private-files.ts';
@@ -59,7 +60,7 @@ function giveBack(path: string, id: string): void {
 const LockClaim = z.object({
   id: z.string(),
   pid: z.int().positive(),
-  /** Tells the process from a later one with the same number. Empty where the system does not say. */
+  /** Distinguishes the process from a later one with the same number. Empty where the system does not say. */
   started: z.string(),
 });
 type LockClaim = z.infer<typeof LockClaim>;
@@ -114,20 +115,12 @@ function unusable(path: string, cause?: unknown): LocalError {
 }
 
 function findHolder(text: string): LockClaim | undefined {
-  const entries = text.split('\n').map(toEntry);
+  // A line that its writer's death cut short is no JSON, and no claim.
+  const entries = text.split('\n').map((line) => parseIfJson(line));
   const released = new Set(entries.map((entry) => Release.safeParse(entry).data?.released));
   return entries
     .map((entry) => LockClaim.safeParse(entry).data)
     .find((claim) => claim !== undefined && !released.has(claim.id) && isAlive(claim));
-}
-
-function toEntry(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    // Empty, or cut short by the death of its writer: no claim.
-    return undefined;
-  }
 }
 
 function isAlive({ pid, started }: LockClaim): boolean {
@@ -140,14 +133,14 @@ function isAlive({ pid, started }: LockClaim): boolean {
   return startOf(pid) === started;
 }
 
-/** When a process started, in the system's own format; empty if it has ended, or where the system does not say. */
+/** When a process started, in the system's own format; empty if it is gone, or where the system does not say. */
 function startOf(pid: number): string {
   try {
     if (process.platform !== 'linux') return startBy(pid);
     // In the kernel's ticks (proc_pid_stat(5), field 22). The name before may contain spaces.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const afterName = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    // A process that has ended stays in the table until its parent asks for it, which some containers' first never does.
+    // A dead process stays in the table until its parent asks for it, which some containers' first never does.
     return /^[ZX]/.test(afterName[0] ?? '') ? '' : (afterName[START_AFTER_NAME] ?? '');
   } catch {
     // The process has gone.

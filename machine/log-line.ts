@@ -101,10 +101,10 @@ const LOG_LINE_LIMITS = {
 
 /** One line, with its end. */
 export function formatLogLine({ event, ...fields }: LogEntry, now: Date): string {
-  const told = { time: now.toISOString(), level: EVENTS[event], event, ...fields };
+  const line = { time: now.toISOString(), level: EVENTS[event], event, ...fields };
   const cut = (_: string, value: unknown) =>
     typeof value === 'string'
       ? inOneLine(value).slice(0, LOG_LINE_LIMITS.maxValueChars).toWellFormed()
       : value;
-  return `${JSON.stringify(told, cut)}\n`;
+  return `${JSON.stringify(line, cut)}\n`;
 }

@@ -1,4 +1,4 @@
-/** Tells pasted text from typed keys where a terminal marks it (mode 2004, "bracketed paste"). */
+/** Distinguishes pasted text from typed keys where a terminal marks it (mode 2004, "bracketed paste"). */
 
 /** Asks the terminal to mark pasted text. */
 export const MARK_PASTES = '\x1b[?2004h';

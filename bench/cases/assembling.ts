@@ -77,7 +77,7 @@ const BYTES = {
   turnBytes: 'another turn adds to its request',
 } as const;
 
-/** A repository with a commit. A look at it tells the model its tree, its branch and its rules. */
+/** A repository with a commit. A look at it shows the model its tree, its branch and its rules. */
 function makeRepository(folder: string): void {
   for (let number = 0; number < FOLDERS; number++) {
     const path = join(folder, 'packages', `package-${number}`);

@@ -77,7 +77,7 @@ async function measureRows(house: House, copies: Copies<Length>) {
   });
 }
 
-/** MB for each conversation; null if the system does not tell. */
+/** MB for each conversation; null if the system does not say. */
 async function measureMemory(
   house: House,
   copies: Copies<Length>,

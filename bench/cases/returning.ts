@@ -31,7 +31,7 @@ async function measureEnded(house: House): Promise<Figure[]> {
   const all = [...returns.values()].flat();
   return [
     {
-      what: `an answer of ${TOKENS} tokens that has ended: requests of a return, at most`,
+      what: `an answer of ${TOKENS} tokens that is over: requests of a return, at most`,
       ...{ unit: 'requests', bare: null, target: { max: 1 } },
       ours: Math.max(...all.map(({ requests }) => requests)),
     },

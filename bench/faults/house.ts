@@ -70,7 +70,7 @@ export async function startFaultHouse(upstreamUrl: string): Promise<FaultHouse> 
     fallen: fallen.signal,
     kill: (target) => killProcess(target, state),
     async [Symbol.asyncDispose]() {
-      ending.abort(new Error('The bench has ended.'));
+      ending.abort(new Error('The bench is over.'));
       await running;
       folder[Symbol.dispose]();
     },

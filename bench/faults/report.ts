@@ -7,7 +7,7 @@ const HIT_NAMES = {
   stream: 'a live stream',
   call: 'a call in flight',
   approval: 'a waiting approval',
-  tree: 'subagents at work',
+  tree: 'running subagents',
   idle: 'nothing (idle)',
 } as const;
 

@@ -131,7 +131,7 @@ async function approve(
     try {
       return await client.answerApproval(conversationId, callId, answer, signal);
     } catch (error) {
-      // 404 and 409: the question was answered, or its call has ended. Other statuses: the house is restarting.
+      // 404 and 409: the question was answered, or its call is over. Other statuses: the house is restarting.
       const status = error instanceof ClientError ? (error.status ?? 500) : 500;
       if (status < 500) return;
       await sleep(RETRY_MS);

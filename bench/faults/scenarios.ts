@@ -14,10 +14,10 @@ export function traceFileOf(round: number, leaf?: number): string {
   return leaf === undefined ? `round-${round}.txt` : `round-${round}-${leaf}.txt`;
 }
 
-/** The subagents of a `tree`, at work at once. */
+/** The subagents of a `tree` that run at once. */
 export const LEAVES = [0, 1, 2] as const;
 
-/** What a subagent is told, by which the model knows which one it is. */
+/** The prompt of a subagent, by which the model knows which one it is. */
 export function promptOf(leaf: number): string {
   return `Run leaf ${leaf}.`;
 }

@@ -27,7 +27,7 @@ export class Judge {
   problemsOf(request: FuzzRequest, answer: FuzzAnswer): string[] {
     const problems = [
       answer.status >= 500 ? `status ${answer.status}` : null,
-      answer.status >= 400 && INSIDES.test(answer.text) ? 'it tells of the insides' : null,
+      answer.status >= 400 && INSIDES.test(answer.text) ? 'it shows the insides' : null,
       request.isGood && answer.status >= 300 ? `a good request got ${answer.status}` : null,
       this.#undocumented(request, answer),
       answer.status >= 400 ? this.#badError(request, answer) : this.#badSuccess(request, answer),

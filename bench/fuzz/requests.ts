@@ -46,7 +46,7 @@ export class RequestMaker {
     const random = this.#random;
     const makers: readonly (() => FuzzRequest)[] = [
       () => this.#good(operation, world),
-      () => this.#allowed(operation, world.own, 'nothing, as far as the schema tells'),
+      () => this.#allowed(operation, world.own, 'nothing, as far as the schema says'),
       () => this.#foreign(operation, world),
       () => this.#oddPath(operation, world.own),
       () => this.#oddQuery(operation, world.own),

@@ -92,7 +92,7 @@ class Run {
     });
   }
 
-  /** A new conversation of the account, with one response that has ended. */
+  /** A new conversation of the account, with one response that is over. */
   async converse(account: 'sender' | 'victim'): Promise<Ids> {
     const body = JSON.stringify({ messages: [{ role: 'user', content: 'Hello' }] });
     const request = { ...get('/api/v1/chat/completions'), method: 'POST', body };
@@ -131,7 +131,7 @@ class Run {
   async #compare(request: FuzzRequest, twin: FuzzRequest, answer: FuzzAnswer): Promise<void> {
     const other = await this.#options.send('sender', twin);
     if (other.status === answer.status && untraced(other) === untraced(answer)) return;
-    this.complain(`ids of nobody are answered otherwise: ${other.text}`, request, answer);
+    this.complain(`ids that do not exist are answered otherwise: ${other.text}`, request, answer);
   }
 
   #count({ operation }: FuzzRequest, status: number): void {

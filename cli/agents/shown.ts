@@ -24,7 +24,7 @@ export function agentText(agent: Agent): string {
     ...(result === null ? [] : ['', printable(result)]),
     ...(worktree ? ['', `On the branch ${line(worktree.branch)}:`, ...(files ?? [])] : []),
     ...(worktree?.isClosing
-      ? ['  The bridge has still to tell what the newest response changed.']
+      ? ['  The bridge has yet to report what the newest response changed.']
       : []),
     ...(worktree?.left ?? []).map((name) => `  in no commit: ${line(name)}`),
     ...(worktree?.committed === false && hasChanges(worktree)

@@ -1,4 +1,4 @@
-/** Tells the person that the bridge is back after a call could not reach it. */
+/** Shows the person that the bridge is back after a call could not reach it. */
 import type { StreamEvent } from '../../shared/wire/events.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import type { Chat } from './chat.ts';

@@ -39,7 +39,7 @@ export interface Chat {
   readonly targetWords: readonly string[];
 }
 
-/** Sends an answer. If the server refuses it, for example because it came second, tells the person and returns false. */
+/** Sends an answer. If the server refuses it, for example because it came second, shows why and returns false. */
 export async function sayUnlessCounted(
   { terminal }: Pick<Chat, 'terminal'>,
   send: () => Promise<void>,
@@ -64,11 +64,11 @@ export function sayWhereToAnswer({ terminal, conversationId = '', targetWords }:
   terminal.write(`${terminal.paint('yellow', words)}\n`);
 }
 
-/** Says why no answer begins: a message gets its turn when the answer before it has ended, however long that takes. */
+/** Says why no answer begins: a message gets its turn after the answer before it, however long that takes. */
 export function sayQueued({ terminal, format, targetWords }: Chat): void {
   if (format === 'json') return;
   const command = ownCommand('approvals', ...targetWords);
-  const words = `Your message waits until the answer before it has ended. \`${command}\` shows whether that one waits for you.`;
+  const words = `Your message waits for the answer before it. \`${command}\` shows whether that one waits for you.`;
   terminal.write(`${terminal.paint('yellow', words)}\n`);
 }
 

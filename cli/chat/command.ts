@@ -83,7 +83,7 @@ export function registerChat(program: Command): void {
 }
 
 const QUESTIONS_HELP =
-  'when the agent has a question: ask; never let it ask; or, when nobody answers, take the first options (default) or stop';
+  'when the agent has a question: ask; never let it ask; or, without an answer, take the first options (default) or stop';
 
 function parseMode(name: string): string {
   if (ModeName.safeParse(name).success) return name;

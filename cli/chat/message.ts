@@ -11,7 +11,7 @@ const INPUT = '-';
 
 /**
  * Returns the prompt with the piped input below it. Without a prompt, or with `-` in it, waits for the input's end.
- * Otherwise leaves out an input that stays silent, and tells the person.
+ * Otherwise leaves out an input that stays silent, and says so.
  * @throws {UsageError} if the message is too long.
  */
 export async function readMessage(

@@ -2,6 +2,7 @@
 import { ClientError } from '../../client/index.ts';
 import { ModeName } from '../../shared/wire/definitions.ts';
 import type { StreamEvent } from '../../shared/wire/events.ts';
+import { isOver } from '../../shared/wire/fold.ts';
 import { Mode } from '../../shared/wire/modes.ts';
 import { EXIT } from '../terminal/exit-codes.ts';
 import { describeError } from '../terminal/failure-text.ts';
@@ -9,7 +10,7 @@ import { UsageError } from '../terminal/usage-error.ts';
 import { BridgeWatch } from './bridge-watch.ts';
 import type { Chat } from './chat.ts';
 import { readMessage, toContent } from './message.ts';
-import { isOver, joinTurn, runTurn, type TurnEnd } from './turn.ts';
+import { joinTurn, runTurn, type TurnEnd } from './turn.ts';
 
 /**
  * Talks until the prompt is answered or the person leaves, and resolves to the exit code. Rejects with a ClientError
@@ -44,7 +45,7 @@ async function converse(opened: Chat): Promise<number> {
   const chat = { ...opened, onEvent: (event: StreamEvent) => watch.see(event) };
   using _ = terminal.listen();
   terminal.write(`${terminal.paint('dim', HINT)}\n`);
-  let end = await joinAnswerAtWork(chat);
+  let end = await joinRunningAnswer(chat);
   let { images } = chat;
   while (!end || isOver(end)) {
     const message = await terminal.readMessage(terminal.paint('bold', '> '));
@@ -81,7 +82,7 @@ function tookMode(chat: Chat, message: string): boolean {
 }
 
 /** Shows the answer in progress, and its open questions, to a person who comes back. */
-async function joinAnswerAtWork(chat: Chat): Promise<TurnEnd | null> {
+async function joinRunningAnswer(chat: Chat): Promise<TurnEnd | null> {
   if (chat.conversationId === undefined) return null;
   const { responses } = await chat.client.getConversation(chat.conversationId, { limit: 1 });
   const last = responses.at(-1);

@@ -3,8 +3,9 @@ import { hostname } from 'node:os';
 import type { EventStream, FollowOptions } from '../../client/index.ts';
 import type { MessageContent } from '../../shared/api/requests.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
-import type { ResponseStatus } from '../../shared/wire/documents.ts';
+import type { ChatResponse } from '../../shared/wire/documents.ts';
 import { type ReadEvent, StreamEvent } from '../../shared/wire/events.ts';
+import { isOver } from '../../shared/wire/fold.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import {
   type Chat,
@@ -22,9 +23,7 @@ import { openScreen } from './screen.ts';
  * How a turn ended: with its run, or before it. `waiting` means that the run needs an answer that cannot be asked for
  * here. A run that its turn left goes on, unless a cancel request has reached the server.
  */
-export type TurnEnd = Over | 'waiting' | Leaving;
-
-type Over = Extract<ResponseStatus, 'completed' | 'error' | 'cancelled'>;
+export type TurnEnd = 'completed' | 'error' | 'cancelled' | 'waiting' | Leaving;
 
 /** Sends the message and shows the answer to its end. Rejects with a ClientError when the server refuses. */
 export async function runTurn(chat: Chat, content: MessageContent): Promise<TurnEnd> {
@@ -193,23 +192,15 @@ function learn(chat: Chat, interrupts: Interrupts, event: StreamEvent): void {
   chat.conversationId = response.conversationId;
 }
 
-function responseOf(event: StreamEvent): { id: string; conversationId: string } | undefined {
+function responseOf(
+  event: StreamEvent,
+): (Pick<ChatResponse, 'id' | 'conversationId'> & { status?: ChatResponse['status'] }) | undefined {
   if (event.type === 'response_start') return event.response;
   if (event.type !== 'snapshot' || event.snapshot.scope !== 'response') return undefined;
   return event.snapshot.response;
 }
 
 function endOf(event: StreamEvent): TurnEnd | undefined {
-  if (event.type === 'done') return toTurnEnd(event.status);
-  if (event.type !== 'snapshot' || event.snapshot.scope !== 'response') return undefined;
-  return toTurnEnd(event.snapshot.response.status);
-}
-
-function toTurnEnd(status: ResponseStatus): TurnEnd | undefined {
-  return isOver(status) ? status : undefined;
-}
-
-/** Whether a response has ended, or a turn together with its response. */
-export function isOver(status: ResponseStatus | TurnEnd): status is Over {
-  return status === 'completed' || status === 'error' || status === 'cancelled';
+  const status = event.type === 'done' ? event.status : responseOf(event)?.status;
+  return status !== undefined && isOver(status) ? status : undefined;
 }

@@ -1,6 +1,6 @@
 /** The completion script for bash. */
-import { quoted, stepsOf } from './shell-words.ts';
-import type { CommandWords, OptionWords } from './tree.ts';
+import { shellWord } from '../../machine/shell-word.ts';
+import { type CommandWords, type OptionWords, stepsOf } from './tree.ts';
 
 /** Needs no other package: bash-completion may be missing, as on macOS. */
 export function bashScript(commands: readonly CommandWords[]): string {
@@ -28,14 +28,14 @@ complete -o bashdefault -o default -F _drawbridge drawbridge
 /** Without words bash completes file names by itself. */
 function valueCase(path: string, { names, value }: OptionWords): string[] {
   if (value.kind === 'none') return [];
-  const patterns = names.map((name) => quoted(`${path} ${name}`)).join('|');
+  const patterns = names.map((name) => shellWord(`${path} ${name}`)).join('|');
   if (value.kind !== 'choice') return [`    ${patterns}) return ;;`];
-  const words = quoted(value.words.join(' '));
+  const words = shellWord(value.words.join(' '));
   return [`    ${patterns}) COMPREPLY=($(compgen -W ${words} -- "$current")); return ;;`];
 }
 
 function wordsCase({ path, subcommands, choices, options }: CommandWords): string {
   const first = [...subcommands.map(({ name }) => name), ...choices].join(' ');
   const flags = options.flatMap(({ names }) => names).join(' ');
-  return `    ${quoted(path)}) words=${quoted(first)}; [[ $current == -* ]] && words=${quoted(flags)} ;;`;
+  return `    ${shellWord(path)}) words=${shellWord(first)}; [[ $current == -* ]] && words=${shellWord(flags)} ;;`;
 }

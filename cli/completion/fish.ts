@@ -1,5 +1,5 @@
 /** The completion script for fish. */
-import { quoted } from './shell-words.ts';
+import { shellWord } from '../../machine/shell-word.ts';
 import type { CommandWords, OptionWords } from './tree.ts';
 
 export function fishScript(commands: readonly CommandWords[]): string {
@@ -21,7 +21,7 @@ ${commands.flatMap(linesOf).join('\n')}
 }
 
 function linesOf({ path, subcommands, choices, options }: CommandWords): string[] {
-  const here = `complete -c drawbridge -n ${fishQuoted(`__drawbridge_at ${quoted(path)}`)}`;
+  const here = `complete -c drawbridge -n ${fishQuoted(`__drawbridge_at ${shellWord(path)}`)}`;
   return [
     ...subcommands.map(
       ({ name, description }) => `${here} -f -a ${name} -d ${fishQuoted(description)}`,

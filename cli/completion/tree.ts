@@ -1,5 +1,6 @@
 /** The words that can stand on a command line, taken from commander's own tree. */
 import type { Command, Option } from 'commander';
+import { shellWord } from '../../machine/shell-word.ts';
 
 /** What may follow an option: nothing, one of some words, a path, or a text that no shell can know. */
 export type Value =
@@ -50,4 +51,10 @@ function valueWords({ required, optional, argChoices, flags }: Option): Value {
   if (argChoices) return { kind: 'choice', words: argChoices };
   if (!required && !optional) return { kind: 'none' };
   return { kind: /<(?:file|folder)>/.test(flags) ? 'path' : 'text' };
+}
+
+/** The pattern of a `case` of bash and zsh that knows every command below the program. */
+export function stepsOf(commands: readonly CommandWords[]): string {
+  const paths = commands.slice(1).map(({ path }) => shellWord(path));
+  return paths.join('|');
 }

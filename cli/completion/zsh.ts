@@ -1,6 +1,6 @@
 /** The completion script for zsh. */
-import { quoted, stepsOf } from './shell-words.ts';
-import type { CommandWords, OptionWords } from './tree.ts';
+import { shellWord } from '../../machine/shell-word.ts';
+import { type CommandWords, type OptionWords, stepsOf } from './tree.ts';
 
 /** Works both as a file `_drawbridge` in `$fpath` and when it is sourced. */
 export function zshScript(commands: readonly CommandWords[]): string {
@@ -28,10 +28,10 @@ if [[ "$funcstack[1]" == _drawbridge ]]; then _drawbridge "$@"; else compdef _dr
 
 function valueCase(path: string, { names, value }: OptionWords): string[] {
   if (value.kind === 'none') return [];
-  const patterns = names.map((name) => quoted(`${path} ${name}`)).join('|');
+  const patterns = names.map((name) => shellWord(`${path} ${name}`)).join('|');
   switch (value.kind) {
     case 'choice':
-      return [`    (${patterns}) compadd -- ${value.words.map(quoted).join(' ')}; return ;;`];
+      return [`    (${patterns}) compadd -- ${value.words.map(shellWord).join(' ')}; return ;;`];
     case 'path':
       return [`    (${patterns}) _files; return ;;`];
     case 'text':
@@ -42,15 +42,15 @@ function valueCase(path: string, { names, value }: OptionWords): string[] {
 function wordsCase({ path, subcommands, choices, options }: CommandWords): string {
   const first = [
     ...subcommands.map(({ name, description }) => described(name, description)),
-    ...choices.map(quoted),
+    ...choices.map(shellWord),
   ].join(' ');
   const flags = options
     .flatMap(({ names, description }) => names.map((name) => described(name, description)))
     .join(' ');
   const list = `list=(${first}); [[ "\${words[CURRENT]}" == -* ]] && list=(${flags})`;
-  return `    (${quoted(path)}) ${list} ;;`;
+  return `    (${shellWord(path)}) ${list} ;;`;
 }
 
 function described(name: string, description: string): string {
-  return quoted(`${name}:${description}`);
+  return shellWord(`${name}:${description}`);
 }

@@ -22,7 +22,7 @@ interface MenuEntry {
   choose(): Promise<ModelChoice | undefined>;
 }
 
-/** Asks nothing without a terminal. Otherwise resolves once the choice is kept, or the person has ended the input. */
+/** Asks nothing without a terminal. Otherwise resolves once the choice is kept, or the person ends the input. */
 export async function chooseModel(
   terminal: Terminal,
   env: NodeJS.ProcessEnv,

@@ -50,7 +50,7 @@ async function doctor(options: DoctorOptions, programs: Programs): Promise<void>
   if (!isGood) process.exitCode = EXIT.failure;
 }
 
-/** All checks run at once; their findings are told in this order. */
+/** All checks run at once; their findings are shown in this order. */
 async function startChecks(
   options: DoctorOptions,
   { wranglerConfig }: Programs,

@@ -8,7 +8,6 @@ import {
   serverOf,
 } from '../../shared/settings/dialects.ts';
 import { parseModelTable } from '../../shared/settings/models.ts';
-import { MINUTE } from '../../shared/units.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import type { Target } from '../target/target.ts';
 import { bad, type Finding, good, note } from './finding.ts';
@@ -48,10 +47,6 @@ async function checkStream(
 ): Promise<Finding> {
   try {
     const response = await fetch(`${url.replace(/\/+$/, '')}/health/stream`, { headers, signal });
-    if (response.status === 404) {
-      await response.body?.cancel();
-      return note('streams', `${url} runs an older Drawbridge, which has no test for streams.`);
-    }
     const arrivals: number[] = [];
     for await (const _ of response.body ?? []) arrivals.push(performance.now());
     const spreadMs = (arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0);
@@ -101,7 +96,7 @@ async function checkModelServer(
   { baseUrl, headers }: ModelServer,
   signal: AbortSignal,
 ): Promise<Finding[]> {
-  const name = originOf(baseUrl);
+  const name = new URL(baseUrl).origin; // Without a user's name and password.
   const answer = await ask(`${baseUrl.replace(/\/+$/, '')}/models`, headers, signal);
   if ('failure' in answer) {
     const { failure } = answer;
@@ -118,7 +113,7 @@ async function checkModelServer(
   return [...findings, good('model', `${name} ${says}.`)];
 }
 
-/** A clock that is years off makes every certificate invalid, before any server can tell its time. */
+/** A clock that is years off makes every certificate invalid, before a server shows its own time. */
 function adviceOn(failure: string): string | undefined {
   if (!/^CERT_(NOT_YET_VALID|HAS_EXPIRED)$/.test(failure)) return undefined;
   const time = new Date(Date.now()).toISOString();
@@ -129,24 +124,9 @@ function adviceOn(failure: string): string | undefined {
 function checkDate(name: string, date: number): Finding[] {
   const offMs = Date.now() - date;
   if (Number.isNaN(offMs) || Math.abs(offMs) < CLI_LIMITS.clockSlackMs) return [];
-  const way = offMs > 0 ? 'ahead of' : 'behind';
-  return [bad('clock', `This machine's clock is ${spanOf(offMs)} ${way} ${name}.`, SET_CLOCK)];
+  const [here, there] = [Date.now(), date].map((time) => new Date(time).toISOString());
+  return [bad('clock', `It shows ${here}, but ${name} says ${there}.`, SET_CLOCK)];
 }
-
-function spanOf(ms: number): string {
-  const minutes = Math.round(Math.abs(ms) / MINUTE);
-  const [count, unit] = UNITS.map(
-    ([size, name]) => [Math.round(minutes / size), name] as const,
-  ).find(([whole]) => whole >= 2) ?? [minutes, 'minutes'];
-  return `${count} ${unit}`;
-}
-
-/** In minutes. */
-const UNITS = [
-  [365 * 24 * 60, 'years'],
-  [24 * 60, 'days'],
-  [60, 'hours'],
-] as const;
 
 type ServerAnswer =
   | { readonly status: number; readonly date: number }
@@ -171,9 +151,4 @@ function reasonOf(error: unknown): string {
   if (error instanceof Error && error.name === 'TimeoutError') return 'no answer in time';
   const { cause } = Object(error);
   return String(Object(cause).code ?? Object(cause).message ?? Object(error).message ?? error);
-}
-
-/** The address without a user's name and password, which a URL may hold. */
-function originOf(url: string): string {
-  return new URL(url).origin;
 }

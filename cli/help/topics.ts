@@ -22,13 +22,13 @@ const FILES = `Files of your own. XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_CACHE_
   ~/.local/state/drawbridge/programs/
       copies of the program, if it lies in a clone or in a project
   ~/.cache/drawbridge/update.json
-      the newest version, as npm's registry told it
+      the newest version that npm's registry named
 
 Files that you may write into the state of a project (or into the folder that
 --state names):
 
   policy.json      your rules: what runs, what asks, what is refused
-  rules.md         what you tell the agent in every conversation
+  rules.md         your instructions for every conversation
   sandbox.json     what commands may read beside the workspace
   worktrees.json   how worktrees are set up
   mcp.json         MCP servers; see "drawbridge help mcp"
@@ -70,7 +70,7 @@ Variables of commands:
   DRAWBRIDGE_IDE_PORT the editor's companion, by its port
   DRAWBRIDGE_PROGRAMS the folder of copies of the program
   DRAWBRIDGE_UPDATE_HINT
-                      0: do not tell of a newer version; CI does the same
+                      0: do not show that there is a newer version; CI does the same
   npm_config_registry the registry that is asked for a newer version
   VISUAL, EDITOR      the editor of "drawbridge config edit"
   NO_COLOR            no colours; TERM=dumb does the same

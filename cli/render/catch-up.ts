@@ -3,7 +3,7 @@ import { factsOf } from '../../shared/wire/document-types.ts';
 import type { ChatResponse, Document } from '../../shared/wire/documents.ts';
 import { ToolOutcome } from '../../shared/wire/documents.ts';
 import { type StreamEvent, TapeEvent } from '../../shared/wire/events.ts';
-import { askKeyOf, asksOf, isUnanswered } from '../../shared/wire/fold.ts';
+import { askKeyOf, asksOf, isOver, isUnanswered } from '../../shared/wire/fold.ts';
 import type { Shown } from './shown.ts';
 
 /** Returns undefined if the screen shows something that the snapshot lacks: no event can remove it. */
@@ -15,21 +15,19 @@ export function catchUp(
   for (const shown of documents.values()) {
     if (!isPartOf(shown, byId.get(shown.id))) return undefined;
   }
-  const isOver = ENDED.has(response.status);
+  const hasEnded = isOver(response.status);
   const events = response.documents.flatMap((document, index) => {
     const isLast = index === response.documents.length - 1;
-    return documentEvents(documents.get(document.id), document, isOver || !isLast);
+    return documentEvents(documents.get(document.id), document, hasEnded || !isLast);
   });
-  return isOver ? [...events, doneEvent(response)] : events;
+  return hasEnded ? [...events, doneEvent(response)] : events;
 }
-
-const ENDED: ReadonlySet<string> = new Set(['completed', 'error', 'cancelled']);
 
 function isPartOf(shown: Shown, document: Document | undefined): boolean {
   return document?.type === shown.type && (document.content ?? '').startsWith(shown.content);
 }
 
-/** `isPast` tells that a text document is complete. The metadata of the other types tells it for them. */
+/** `isPast` says that a text document is complete. The metadata of the other types says it for them. */
 function documentEvents(
   shown: Shown | undefined,
   document: Document,

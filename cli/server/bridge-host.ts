@@ -44,7 +44,7 @@ function endWithParent(): AbortSignal {
   return ending.signal;
 }
 
-/** Runs the bridges that are ordered until `signal` aborts and all of them have ended. */
+/** Runs the bridges that are ordered until `signal` aborts and all of them are over. */
 async function hostBridges(runBridge: RunBridge, signal: AbortSignal): Promise<void> {
   const running = new Map<string, { ending: AbortController; ended: Promise<void> }>();
   const take = (message: unknown) => {
@@ -53,11 +53,11 @@ async function hostBridges(runBridge: RunBridge, signal: AbortSignal): Promise<v
     const { key, bridge } = given;
     const ending = new AbortController();
     const ended = runHosted(bridge, runBridge, {
-      tell: (news) => tell({ key, news }),
+      report: (news) => send({ key, news }),
       signal: AbortSignal.any([signal, ending.signal]),
     }).finally(() => {
       running.delete(key);
-      tell({ key, news: { event: 'ended' } });
+      send({ key, news: { event: 'ended' } });
     });
     running.set(key, { ending, ended });
   };
@@ -72,20 +72,20 @@ async function hostBridges(runBridge: RunBridge, signal: AbortSignal): Promise<v
 
 interface Hosting {
   readonly signal: AbortSignal;
-  tell(news: HostNews['news']): void;
+  report(news: HostNews['news']): void;
 }
 
-/** Never rejects: the failure of one bridge is told, and leaves the others alone. */
+/** Never rejects: the failure of one bridge is reported, and leaves the others alone. */
 async function runHosted(
   { logFile, ...bridge }: HostedBridge,
   runBridge: RunBridge,
-  { signal, tell }: Hosting,
+  { signal, report }: Hosting,
 ): Promise<void> {
   const { bridgeId, asksAtTerminal: isAtTerminal } = bridge;
   const { write, noteStatus } = openBridgeLog({ logFile, bridgeId, isAtTerminal });
   const onStatus: BridgeConfig['onStatus'] = (status) => {
     noteStatus(status);
-    tell(status);
+    report(status);
     if (status.event === 'connected') releaseMemoryOfStart();
   };
   const onNotice: TellNotice = (line, event) => write({ event, message: line }, inOneLine(line));
@@ -105,6 +105,6 @@ async function runHosted(
 }
 
 /** A server that is gone needs no news. */
-function tell(news: HostNews): void {
+function send(news: HostNews): void {
   if (process.connected) process.send?.(news);
 }

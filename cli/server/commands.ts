@@ -34,7 +34,7 @@ export function registerServerCommands(program: Command): void {
   addLocationOptions(status).action((options: StatusOptions) => showStatus(options));
   const stop = program
     .command('stop')
-    .description('End the server; answers at work go on when it starts again');
+    .description('Stop the server; running answers go on when it starts again');
   addLocationOptions(stop).action(stopHere);
   const disconnect = program
     .command('disconnect')
@@ -106,7 +106,7 @@ function stateText({ workspaceDir, bridge }: ProjectReport): string {
     case 'away':
       return `its bridge is reconnecting (${inOneLine(bridge.reason)})`;
     case 'failed':
-      return `its bridge has ended: ${inOneLine(bridge.reason)}`;
+      return `its bridge stopped: ${inOneLine(bridge.reason)}`;
     case 'missing': {
       const off = ownCommand('disconnect', '--workspace', workspaceDir);
       return `it was deleted or moved; \`${off}\` takes it off the list`;
@@ -117,7 +117,7 @@ function stateText({ workspaceDir, bridge }: ProjectReport): string {
 async function stopHere(options: LocationOptions): Promise<void> {
   const { write } = openTerminal(process, process.env);
   const hasRun = await stopServer(await findServerDir(options));
-  write(hasRun ? 'The server has ended.\n' : 'No server runs.\n');
+  write(hasRun ? 'Stopped the server.\n' : 'No server runs.\n');
 }
 
 async function disconnectHere(options: LocationOptions): Promise<void> {

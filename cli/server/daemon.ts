@@ -48,14 +48,14 @@ export async function runInBackground(
     const settings = isService
       ? await readStartSettings({ json: true }, onNotice, signal)
       : await settingsOfStarter(signal);
-    const onReady = async () => tell({ event: 'ready' });
+    const onReady = async () => send({ event: 'ready' });
     const background = { withBridges: true, sharesTerminal: false, onNotice, onReady };
     await runHere({ place, programs, settings, ...background }, signal);
   } catch (error) {
     if (signal.aborted && error === signal.reason) return;
     const isRefused = error instanceof LocalError && error.kind === 'refused';
     const message = describeFailure(error);
-    tell({ event: 'failed', kind: isRefused ? 'refused' : 'failed', message });
+    send({ event: 'failed', kind: isRefused ? 'refused' : 'failed', message });
     throw error;
   }
 }
@@ -67,7 +67,7 @@ async function settingsOfStarter(signal: AbortSignal): Promise<StartSettings> {
 }
 
 /** To the command that started this process. It may have left. */
-function tell(news: LaunchNews): void {
+function send(news: LaunchNews): void {
   if (!process.connected) return;
   process.send?.(news, () => {
     if (process.connected) process.disconnect();

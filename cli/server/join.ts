@@ -14,6 +14,7 @@ import type { Instance } from '../../local/state/running.ts';
 import { mintTokenFor } from '../../local/state/state.ts';
 import { openFormat } from '../../local/state/upgrade.ts';
 import { LocalError } from '../../machine/local-error.ts';
+import { isOver } from '../../shared/wire/fold.ts';
 import type { Confinement } from '../../shared/wire/tunnel.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -125,12 +126,12 @@ const NOT_CONNECTED = 'The bridge has lost its connection again: run the command
 
 function otherVersion(version: string): string {
   return (
-    `The server has version ${version} and this command ${OWN_VERSION}. It is at work, so it goes on: ` +
+    `The server has version ${version} and this command ${OWN_VERSION}. It is busy, so it goes on: ` +
     `\`${ownCommand('stop')}\` ends it, and the next start has this version.`
   );
 }
 
-/** Whether one of the conversations answered last is still at work. Leaves the state in its present format. */
+/** Whether one of the conversations answered last is still running. Leaves the state in its present format. */
 async function isBusy({ serverDir }: StatePlace, { url }: Instance): Promise<boolean> {
   try {
     const client = createClient({ url, token: await mintTokenFor(serverDir, new Date()) });
@@ -140,13 +141,12 @@ async function isBusy({ serverDir }: StatePlace, { url }: Instance): Promise<boo
     );
     return views.some(({ responses }) => {
       const status = responses.at(-1)?.status;
-      return status !== undefined && !ENDED.has(status);
+      return status !== undefined && !isOver(status);
     });
   } catch {
     return true; // An API of another version may answer in another way. Nothing is ended then.
   }
 }
 
-/** Conversations that are asked whether they are at work: more are seldom at work at once. */
+/** Conversations that are asked whether they run: more seldom run at once. */
 const LOOKED_AT = 20;
-const ENDED: ReadonlySet<string> = new Set(['completed', 'error', 'cancelled']);

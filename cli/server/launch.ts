@@ -86,14 +86,14 @@ async function start(options: LaunchOptions): Promise<LocalError | undefined> {
   closeSync(log);
   child.send(settings);
   const late = AbortSignal.timeout(LOCAL_LIMITS.serverStartMs);
-  const told = once(child, 'message', { signal: late }).then(([news]) => LaunchNews.parse(news));
+  const heard = once(child, 'message', { signal: late }).then(([news]) => LaunchNews.parse(news));
   const died = once(child, 'exit', { signal: late }).then(() => DIED);
   const failed = { event: 'failed', kind: 'failed' } as const;
-  const news = await Promise.race([told, died]).catch((error: unknown) => ({
+  const news = await Promise.race([heard, died]).catch((error: unknown) => ({
     ...failed,
     message: late.aborted ? LATE : `The server cannot be started: ${String(error)}`,
   }));
-  for (const loser of [told, died]) loser.catch(() => {});
+  for (const loser of [heard, died]) loser.catch(() => {});
   if (child.connected) child.disconnect();
   child.unref();
   return news.event === 'ready' ? undefined : new LocalError(news.kind, news.message);
@@ -102,7 +102,7 @@ async function start(options: LaunchOptions): Promise<LocalError | undefined> {
 const DIED = {
   event: 'failed',
   kind: 'failed',
-  message: 'The server has ended at its start: `drawbridge logs server` says why.',
+  message: 'The server stopped at its start: `drawbridge logs server` says why.',
 } as const;
 
 const LATE = 'The server did not start in time: `drawbridge logs server` says why.';

@@ -9,7 +9,7 @@ import { bridgeLogOf } from '../../local/state/folder.ts';
 import { resolveWorkspace } from '../../local/state/workspace.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { isSystemError } from '../../machine/system-error.ts';
-import { parseJson } from '../../shared/text/json.ts';
+import { parseIfJson } from '../../shared/text/json.ts';
 import { printable } from '../../shared/text/plain-sight.ts';
 import { TraceId } from '../../shared/wire/trace.ts';
 import { CLI_LIMITS } from '../limits.ts';
@@ -135,17 +135,14 @@ function readable(line: string): string {
   const entry = parseEntry(line);
   if (!entry) return line;
   const { time, level, event, message, ...fields } = entry;
-  const told = Object.entries(fields).map(([name, value]) => `${name}=${wordOf(value)}`);
+  const ids = Object.entries(fields).map(([name, value]) => `${name}=${wordOf(value)}`);
   const rest = message === undefined ? [] : [String(message)];
-  return [time, ...(level === 'info' ? [] : [level]), event, ...told, ...rest].join(' ');
+  return [time, ...(level === 'info' ? [] : [level]), event, ...ids, ...rest].join(' ');
 }
 
-function parseEntry(line: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    return Entry.parse(parseJson(line));
-  } catch {
-    return undefined; // The runtime's own line, or the stack of a crash.
-  }
+/** Undefined for the runtime's own line, and for the stack of a crash. */
+function parseEntry(line: string): z.infer<typeof Entry> | undefined {
+  return Entry.safeParse(parseIfJson(line)).data;
 }
 
 const Entry = z.looseObject({ time: z.string(), level: z.string(), event: z.string() });

@@ -5,6 +5,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { byLines } from '../../local/processes/log-file.ts';
 import type { ServerOptions } from '../../local/server/server.ts';
 import type { Programs } from '../../local/server/worker.ts';
+import { isOrigin } from '../../local/settings.ts';
 import { formatLogLine, type LogEntry, type TellNotice } from '../../machine/log-line.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { abortOnInterrupt } from '../terminal/ending.ts';
@@ -64,8 +65,8 @@ async function serve(
     teller.notice(line, 'port_open');
   };
   const api = { withBridges: false, sharesTerminal: false, host, isBehindProxy: trustProxy };
-  const told = { onReady, onNotice: teller.notice, onOutput: teller.output };
-  return await runHere({ place, programs, settings, ...api, ...told }, signal);
+  const listeners = { onReady, onNotice: teller.notice, onOutput: teller.output };
+  return await runHere({ place, programs, settings, ...api, ...listeners }, signal);
 }
 
 interface ServedSettings {
@@ -96,10 +97,10 @@ function tellPerson(): Teller {
 
 /** Every event is one line of stdout, in the form of the Worker's own log (worker/health/log.ts), which is there too. */
 function tellLog(): Teller {
-  const tell = (entry: LogEntry) => process.stdout.write(formatLogLine(entry, new Date()));
-  const notice: TellNotice = (message, event) => void tell({ event, message });
+  const write = (entry: LogEntry) => process.stdout.write(formatLogLine(entry, new Date()));
+  const notice: TellNotice = (message, event) => void write({ event, message });
   return {
-    ready: ({ url, publicUrl, model }) => tell({ event: 'ready', url, publicUrl, model }),
+    ready: ({ url, publicUrl, model }) => write({ event: 'ready', url, publicUrl, model }),
     notice,
     warn: (line) => notice(line, 'key_readable'),
     output: byLines((line) => process.stdout.write(`${line}\n`)),
@@ -125,9 +126,7 @@ function parseHost(text: string): string {
 }
 
 function parsePublicUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isOrigin = url?.origin === text.replace(/\/$/, '');
-  if (url && isOrigin && /^https?:$/.test(url.protocol)) return url.origin;
+  if (isOrigin(text)) return new URL(text).origin;
   throw new InvalidArgumentError(
     'It has a scheme, a host and no path, such as https://agent.example.com.',
   );

@@ -6,8 +6,8 @@ import { LocalError } from '../../machine/local-error.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 
 /**
- * Resolves when the server has ended; false if none ran. It gets SIGTERM, which every version understands: its bridges
- * end their commands, and answers at work go on at the next start.
+ * Resolves when the server has stopped; false if none ran. It gets SIGTERM, which every version understands: its bridges
+ * end their commands, and running answers go on at the next start.
  * @throws {LocalError} if it does not end in time.
  */
 export async function stopServer(serverDir: string): Promise<boolean> {

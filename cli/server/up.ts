@@ -136,7 +136,7 @@ async function joinRunning(
   } finally {
     held.leave();
   }
-  throw new LocalError('failed', 'The server that this folder was connected to has ended.');
+  throw new LocalError('failed', 'The server that this folder was connected to stopped.');
 }
 
 function confinementOf(project: ProjectReport | undefined): Confinement | null {

@@ -93,8 +93,8 @@ export function writeJob({ path, text }: Manager, job: Job): void {
     mkdirSync(dirname(path), { recursive: true });
     replaceFile(path, text(job));
   } catch (cause) {
-    const told = `${path} cannot be written (${codeOf(cause)}): make its folder writable, or start the server with \`${ownCommand('start')}\`.`;
-    throw new LocalError('failed', told, { cause });
+    const message = `${path} cannot be written (${codeOf(cause)}): make its folder writable, or start the server with \`${ownCommand('start')}\`.`;
+    throw new LocalError('failed', message, { cause });
   }
 }
 

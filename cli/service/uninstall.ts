@@ -32,7 +32,7 @@ async function uninstall({ purge }: UninstallOptions): Promise<void> {
     terminal.write('The service is gone.\n');
   }
   for (const dir of await serverDirsOfUser()) {
-    if (await stopServer(dir)) terminal.write(`The server has ended: ${nameInLine(dir)}\n`);
+    if (await stopServer(dir)) terminal.write(`Stopped the server: ${nameInLine(dir)}\n`);
   }
   if (purge) for (const { path } of kept) await rm(path, { recursive: true, force: true });
   for (const { path, holds } of purge ? [] : kept) {
@@ -61,7 +61,7 @@ async function confirmPurge(
   const paths = kept.map(({ path }) => nameInLine(path)).join(' and ');
   await askFirst(terminal, `Delete ${paths}, with all conversations and keys?`, {
     unasked: `delete ${paths} by hand.`,
-    otherwise: 'Nothing was deleted, and nothing has ended.',
+    otherwise: 'Nothing was deleted or stopped.',
   });
 }
 

@@ -82,7 +82,7 @@ async function restoreFrom(path: string, { state }: LocationOptions): Promise<vo
   if (createdMs > now.getTime() + CLI_LIMITS.clockSlackMs) process.stderr.write(`${LATER}\n`);
   const from = `the backup of ${new Date(createdMs).toISOString()} (Drawbridge ${writtenBy})`;
   process.stdout.write(
-    `${nameInLine(dir)}: restored from ${from}. Tool calls that were at work then do not run again.\n`,
+    `${nameInLine(dir)}: restored from ${from}. Tool calls that ran then do not run again.\n`,
   );
   // The next restore of this backup is in another second, so its positions are others.
   await sleep(SECOND - (now.getTime() % SECOND));

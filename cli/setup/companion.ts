@@ -16,15 +16,15 @@ import {
 import { commandLine, ownCommand } from '../terminal/own-command.ts';
 import { openTerminal, type Terminal } from '../terminal/terminal.ts';
 
-/** Without a subcommand it tells the state. */
+/** Without a subcommand it shows the state. */
 export function registerCompanion(program: Command): void {
   const group = program
     .command('companion')
     .description('Let Gemini CLI and Qwen Code use the bridge as their IDE')
-    .addHelpText('after', `\nWithout a command it tells whether it is on.`);
+    .addHelpText('after', `\nWithout a command it shows whether it is on.`);
   const status = group
     .command('status', { isDefault: true })
-    .description('Tell whether it is on, and how a CLI connects');
+    .description('Show whether it is on, and how a CLI connects');
   addLocationOptions(status).action(tellStatus);
   const on = group.command('on').description('Turn it on, now and at each start of the bridge');
   addLocationOptions(on).action(turnOn);

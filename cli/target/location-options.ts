@@ -16,7 +16,7 @@ export interface LocationOptions {
   readonly state?: string;
 }
 
-/** Adds both options to a command. `where` tells which folder it takes without them. */
+/** Adds both options to a command. `where` is the folder that it takes without them. */
 export function addLocationOptions(
   command: Command,
   where: 'here' | 'here or above' = 'here or above',

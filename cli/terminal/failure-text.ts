@@ -13,7 +13,7 @@ export function describeFailure(error: unknown): string {
   return describeSystemError(error) ?? bug;
 }
 
-/** The code and the message of an error of the API. For a failure of the server, also where its log tells of it. */
+/** The code and the message of an error of the API. For a failure of the server, also the trace id that its log has. */
 export function describeError({ code, message, status = 0, traceId }: ClientError): string {
   const trace = status >= 500 && traceId !== undefined ? ` (trace ${traceId})` : '';
   return printableLine(`error ${code}: ${message}${trace}`, REQUEST_LIMITS.maxReasonChars);

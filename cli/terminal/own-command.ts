@@ -20,7 +20,7 @@ function nameHere(): readonly string[] {
   if (!found.every(isNpmOnly)) return ['drawbridge'];
   // Elsewhere npx would ask the registry, which may have another program of this name.
   if (found.some(isFoundByNpx)) return ['npx', 'drawbridge'];
-  return process.cwd() === INSTALLED_ROOT ? [join('bin', 'drawbridge.mjs')] : ['node', PROGRAM];
+  return ['node', PROGRAM];
 }
 
 /** Whether `npx` without `--package` finds this `node_modules/.bin` in the current folder or above. */

@@ -48,7 +48,7 @@ type Stream<Kind> = Kind & {
   setRawMode?(isRaw: boolean): unknown;
 };
 
-/** The width assumed for a terminal that does not tell it. */
+/** The width assumed for a terminal that does not report it. */
 const USUAL_COLUMNS = 80;
 
 export interface Streams {

@@ -1,4 +1,4 @@
-/** Tells of a newer version. Asks the npm registry at most once a day, and says nothing of this machine to it. */
+/** Shows that there is a newer version. Asks the npm registry at most once a day, and says nothing of this machine to it. */
 import { execFile } from 'node:child_process';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
@@ -30,7 +30,7 @@ export interface UpdateHint {
 
 /**
  * Writes a line if the last answer named a newer version. Where a day has passed, asks again in the background, until
- * `signal` aborts; the next command tells the answer. Never throws.
+ * `signal` aborts; the next command shows the answer. Never throws.
  */
 export async function tellOfUpdate(
   { ownVersion, env, isTerminal, now, write }: UpdateHint,

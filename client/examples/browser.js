@@ -28,7 +28,7 @@ byId('ask').addEventListener('submit', async (event) => {
   event.target.reset();
   await orSay(async () => {
     const messages = [{ role: 'user', content }];
-    // To a run at work, the message is advice; otherwise it asks for a new answer.
+    // For a running answer, the message is advice; otherwise it asks for a new answer.
     const sent = await client.sendMessage({
       messages,
       ...(view && { conversationId: view.id, delivery: 'steer' }),

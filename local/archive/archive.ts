@@ -14,7 +14,7 @@ import * as z from 'zod';
 import { LocalError } from '../../machine/local-error.ts';
 import { PRIVATE_FILE } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
-import { parseJson } from '../../shared/text/json.ts';
+import { parseIfJson } from '../../shared/text/json.ts';
 import { KIB } from '../../shared/units.ts';
 
 /** The first entry of an archive. */
@@ -120,9 +120,8 @@ function headerOf({ path, type, mode, bytes, target }: ArchiveEntry): Parameters
 }
 
 /**
- * What an archive takes of a folder, folders before what they hold. Leaves out sockets, pipes and devices. `onLost` is
- * told of what else it cannot take: names and links that are not UTF-8, and what is closed in the
- * quarantine.
+ * What an archive takes of a folder, folders before what they hold. Leaves out sockets, pipes and devices. `onLost` gets
+ * what else it cannot take: names and links that are not UTF-8, and what is closed in the quarantine.
  */
 export async function* entriesIn(
   folder: string,
@@ -252,7 +251,7 @@ async function readEntries(entries: Extract, unpacking: Unpacking): Promise<Arch
     const isOurs = entry.path.startsWith(STATE_PATH) && isInside(path);
     // A folder comes before what it holds. So nothing is made below a link, or in the place of another entry.
     const isBelowFolder = folders.has(path.slice(0, Math.max(0, path.lastIndexOf('/'))));
-    if (!isOurs || !isBelowFolder || paths.has(path)) throw damaged('a path in it leads elsewhere');
+    if (!isOurs || !isBelowFolder || paths.has(path)) throw damaged('a path in it leads outside');
     paths.add(path);
     if (entry.type === 'folder') folders.add(path);
     addEntry(digest, { ...entry, path });
@@ -284,17 +283,9 @@ function entryOf({ name, type, mode = 0, size = 0, linkname }: Header): ArchiveE
 }
 
 function parseHead(text: string): ArchiveHead {
-  const head = ArchiveHead.safeParse(toValue(text));
+  const head = ArchiveHead.safeParse(parseIfJson(text));
   if (head.success) return head.data;
   throw damaged('it does not say what it is, or a later version of Drawbridge wrote it');
-}
-
-function toValue(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined; // The schema refuses it.
-  }
 }
 
 async function textOf({ bytes }: ArchiveEntry, content: AsyncIterable<Buffer>): Promise<string> {

@@ -69,8 +69,8 @@ const unwritten = (file: string) => ({
 /** @throws {LocalError} for what the system has refused. Bugs pass. */
 function refuse({ what, todo }: { what: string; todo: string }, cause: unknown): never {
   if (Object(cause).syscall === undefined) throw cause;
-  const told = `${what} (${codeOf(cause)}): ${todo}. No backup was made, and the state is as it was.`;
-  throw new LocalError('failed', told, { cause });
+  const message = `${what} (${codeOf(cause)}): ${todo}. No backup was made, and the state is as it was.`;
+  throw new LocalError('failed', message, { cause });
 }
 
 /** One backup at a time: the end of one lets the server go on, while another one still copies. */
@@ -78,8 +78,8 @@ async function lockBackups(dir: string, folder: string): Promise<Disposable> {
   makePrivateFolder(folder);
   const lock = takeLock(join(folder, 'lock'));
   if (lock.isTaken) return lock;
-  const told = `Process ${lock.holder} makes a backup of ${dir} now: try again when it has ended.`;
-  throw new LocalError('refused', told);
+  const message = `Process ${lock.holder} makes a backup of ${dir} now: try again when it is done.`;
+  throw new LocalError('refused', message);
 }
 
 /** An empty folder in the state's own file system, where a copy of unchanged blocks can cost nothing. */
@@ -125,8 +125,8 @@ async function copyAtOnce(
       pausedMs += paused.pausedMs;
       if (paused.isWhole) return { ...sizeOf(seen), pausedMs, lost };
     }
-    const told = `Something keeps starting on ${dir}: try again when it has started. No backup was made.`;
-    throw new LocalError('failed', told);
+    const message = `Something keeps starting on ${dir}: try again when it has started. No backup was made.`;
+    throw new LocalError('failed', message);
   } finally {
     if (lock.isTaken) lock[Symbol.dispose]();
   }
@@ -216,7 +216,7 @@ const REPLACED = ['ENOENT', 'EINVAL', 'ELOOP', 'ENOTDIR', 'EISDIR'];
 /**
  * Copies a file, to which no link on the way may lead: what a command has left in the quarantine can change at any
  * moment, and a file of the person must not get there. False where the path leads to something else now. Only Linux
- * tells which file was opened; elsewhere just the last name is safe.
+ * says which file was opened; elsewhere just the last name is safe.
  */
 async function copyPlain(from: string, to: string): Promise<boolean> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, COPYFILE_FICLONE, COPYFILE_EXCL } = constants;

@@ -58,7 +58,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has ended: then it writes nothing either.
+    // It is gone: then it writes nothing either.
   }
 }
 
@@ -84,7 +84,7 @@ function stands(pid: number): boolean {
   try {
     threads = readdirSync(`/proc/${pid}/task`);
   } catch {
-    return true; // It has ended.
+    return true; // It is gone.
   }
   return threads.every((thread) => {
     const state = statOf(`/proc/${pid}/task/${thread}/stat`)?.state;
@@ -101,7 +101,7 @@ function psState(pid: number): string {
       encoding: 'utf8',
     }).trim();
   } catch {
-    return ''; // It has ended.
+    return ''; // It is gone.
   }
 }
 
@@ -111,6 +111,6 @@ function statOf(path: string): { readonly state: string; readonly parent: number
     const [state = '', parent] = text.slice(text.lastIndexOf(')') + 2).split(' ');
     return { state, parent: Number(parent) };
   } catch {
-    return undefined; // It has ended.
+    return undefined; // It is gone.
   }
 }

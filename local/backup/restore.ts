@@ -48,8 +48,8 @@ export async function restoreBackup(file: string, dir: string, now: Date): Promi
     return await restoreInto(dir, file, now);
   } catch (cause) {
     if (Object(cause).syscall === undefined) throw cause;
-    const told = `${dir} cannot be written (${codeOf(cause)}): make room, or name another folder with --state. Nothing was restored.`;
-    throw new LocalError('failed', told, { cause });
+    const message = `${dir} cannot be written (${codeOf(cause)}): make room, or name another folder with --state. Nothing was restored.`;
+    throw new LocalError('failed', message, { cause });
   }
 }
 
@@ -70,8 +70,8 @@ async function restoreInto(dir: string, file: string, now: Date): Promise<Archiv
 async function requireEmpty(dir: string): Promise<void> {
   const entries = await readdir(dir).catch((error: unknown) => {
     if (isSystemError(error, 'ENOENT')) return [];
-    const told = `${dir} cannot be read as a folder (${codeOf(error)}): name another folder with --state.`;
-    throw new LocalError('refused', told, { cause: error });
+    const message = `${dir} cannot be read as a folder (${codeOf(error)}): name another folder with --state.`;
+    throw new LocalError('refused', message, { cause: error });
   });
   if (entries.length === 0) return;
   throw new LocalError(
@@ -82,8 +82,8 @@ async function requireEmpty(dir: string): Promise<void> {
 
 async function requireFile(file: string): Promise<void> {
   const unreadable = (cause: unknown) => {
-    const told = `The backup ${file} cannot be read (${codeOf(cause)}): check its path and its permissions.`;
-    throw new LocalError('refused', told, { cause });
+    const message = `The backup ${file} cannot be read (${codeOf(cause)}): check its path and its permissions.`;
+    throw new LocalError('refused', message, { cause });
   };
   const stats = await stat(file).catch(unreadable);
   await access(file, constants.R_OK).catch(unreadable);
@@ -114,7 +114,7 @@ async function unpack(file: string, made: string): Promise<ArchiveHead> {
   return head;
 }
 
-/** Tells the server and each bridge that a future was taken back: see worker/storage/restored.ts. */
+/** Shows the server and each bridge that a future was taken back: see worker/storage/restored.ts. */
 async function markRestored(made: string, head: ArchiveHead, now: Date): Promise<void> {
   const { format, writtenBy } = head;
   const restored = newRestored(await readFormat(made), now);

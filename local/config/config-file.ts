@@ -125,8 +125,8 @@ export function writeConfig(path: string | undefined, text: string): void {
 
 /** The error for config.json, or a file beside it, where the disk or its rights are in the way. */
 export function notWritten(path: string, cause: unknown): LocalError {
-  const told = `${nameInLine(path)} cannot be written (${codeOf(cause)}): nothing was changed. Make its folder writable, or set XDG_CONFIG_HOME.`;
-  return new LocalError('failed', told, { cause });
+  const message = `${nameInLine(path)} cannot be written (${codeOf(cause)}): nothing was changed. Make its folder writable, or set XDG_CONFIG_HOME.`;
+  return new LocalError('failed', message, { cause });
 }
 
 /** The error for a machine on which config.json has no place. */

@@ -18,7 +18,7 @@ export interface KeyRequest {
   /** The folder of config.json. */
   readonly folder: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Tells the person of a danger, in one line. */
+  /** Shows the person a danger, in one line. */
   onWarning(line: string): void;
 }
 
@@ -151,7 +151,7 @@ function killGroup(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   } catch {
-    // All of them have ended.
+    // All of them are gone.
   }
 }
 

@@ -6,6 +6,7 @@ import { chats, ModelEntry, ModelTable } from '../../shared/settings/models.ts';
 import { PromptChanges } from '../../shared/settings/prompt-blocks.ts';
 import { ModeName } from '../../shared/wire/definitions.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
+import { isOrigin } from '../settings.ts';
 
 /** The value of `model` that chooses the built-in demo model. */
 export const DEMO = 'demo';
@@ -90,12 +91,6 @@ const Models = z
     }
   });
 
-function isOrigin(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { origin, protocol } = new URL(text);
-  return /^https?:$/.test(protocol) && origin === text.replace(/\/$/, '');
-}
-
 const Origins = z.array(
   z.string().refine(isOrigin, 'must be an origin such as https://app.example.com'),
 );
@@ -157,7 +152,7 @@ export const Config = z
       'What the agent may do without a question, in a project without a preset of its own in policy.json.',
     ),
     server: Server.optional(),
-    updateHint: z.boolean().optional().describe('Whether to tell of a newer version.'),
+    updateHint: z.boolean().optional().describe('Whether to show that there is a newer version.'),
   })
   .superRefine(({ model, models, baseUrl }, context) => {
     if (!models || baseUrl) return;

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 
 /**
  * Kills the child if this process ends without a chance to do so (SIGKILL, a crash). A shell reads from a pipe that
- * only this process holds: a line means that the child has ended, the pipe's end means that this process has ended.
+ * only this process holds: a line means that the child is gone, the pipe's end means that this process is gone.
  * This needs no polling, so it leaves no gap, and works on both Linux and macOS (`prctl` and `kqueue` do not).
  */
 export function tieToUs(child: ChildProcess): void {
@@ -17,9 +17,9 @@ export function tieToUs(child: ChildProcess): void {
       detached: true,
     },
   );
-  // Writing to a killed guard fails; there is no guard to tell then.
+  // Writing to a killed guard fails; no guard needs it then.
   guard.stdin.on('error', () => {});
-  // Written as soon as the child has ended: the system may then give its pid to another program.
+  // Written as soon as the child ends: the system may then give its pid to another program.
   child.once('exit', () => guard.stdin.end('gone\n'));
 }
 

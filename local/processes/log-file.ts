@@ -46,18 +46,18 @@ export function openEventLog(path: string): (entry: LogEntry) => void {
 /** The server's own log, `server.log`, which every kind of server writes. */
 export interface ServerLog {
   note(entry: LogEntry): void;
-  /** Writes a notice, and passes it to `tell`. */
+  /** Writes a notice, and passes it to `show`. */
   readonly onNotice: TellNotice;
 }
 
-/** Opens it in `logsDir`. `tell` gets each notice for the person who runs the server. */
-export function openServerLog(logsDir: string, tell: TellNotice): ServerLog {
+/** Opens it in `logsDir`. `show` gets each notice for the person who runs the server. */
+export function openServerLog(logsDir: string, show: TellNotice): ServerLog {
   const note = openEventLog(join(logsDir, 'server.log'));
   return {
     note,
     onNotice(line, event) {
       note({ event, message: line });
-      tell(line, event);
+      show(line, event);
     },
   };
 }

@@ -1,4 +1,4 @@
-/** Restarts a child process until it is told to end. */
+/** Restarts a child process until a signal ends it. */
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LocalError } from '../../machine/local-error.ts';
@@ -15,7 +15,7 @@ export interface Supervision {
 
 /**
  * Starts a child and restarts it whenever it dies: at once, then after longer and longer waits. Resolves after `signal`
- * has aborted and the child has ended; only processes that the child itself left behind can remain. A child must not
+ * has aborted and the child is gone; only processes that the child itself left behind can remain. A child must not
  * pass its pipes to its own children: it counts as alive until they are closed.
  * @throws {LocalError} if the child keeps dying.
  */
@@ -46,7 +46,7 @@ export function restartWaitMs(deaths: readonly number[]): number | undefined {
   return recent <= 1 ? 0 : LOCAL_LIMITS.restartMs * 2 ** (recent - 2);
 }
 
-/** Waits until the child has ended, and ends it once `signal` aborts. Resolves to how it ended. */
+/** Waits for the end of the child, and ends it once `signal` aborts. Resolves to how it ended. */
 async function runToEnd(
   child: ChildProcess,
   graceMs: number,

@@ -18,7 +18,7 @@ export interface Built {
 export async function placeWorker(entry: string, outfile: string): Promise<void> {
   if (entry.endsWith('.js')) return await copyFile(entry, outfile);
   const kept = await openKept(entry).catch(() => undefined);
-  // Nothing can be kept, for example in a read-only folder, or the sources do not compile: that is told here.
+  // Nothing can be kept, for example in a read-only folder, or the sources do not compile, which is reported here.
   if (!kept) return void (await bundleWorker(entry, outfile));
   try {
     await copyFile(join(kept.dir, PRODUCT), outfile);

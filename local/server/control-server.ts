@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { sha256 } from '../../machine/hash.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { makePrivateFolder } from '../../machine/private-files.ts';
-import { parseJson } from '../../shared/text/json.ts';
+import { parseIfJson } from '../../shared/text/json.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 import { type ControlAnswer, ControlRequest } from './control.ts';
 
@@ -76,7 +76,7 @@ async function serve(socket: Socket, controller: Controller): Promise<void> {
   clearTimeout(late);
   // Read on, for the end of the other side.
   socket.resume();
-  const request = ControlRequest.safeParse(toValue(text));
+  const request = ControlRequest.safeParse(parseIfJson(text));
   const answer = request.success
     ? await controller(request.data, closed.signal)
     : ({ answer: 'error', kind: 'refused', message: UNKNOWN } as const);
@@ -96,12 +96,4 @@ async function readLine(socket: Socket): Promise<string> {
     if (text.length > LOCAL_LIMITS.maxControlChars) return '';
   }
   return '';
-}
-
-function toValue(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined; // No request is undefined, so it is refused.
-  }
 }

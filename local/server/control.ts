@@ -18,7 +18,7 @@ export const ControlRequest = z.discriminatedUnion('ask', [
 ]);
 export type ControlRequest = z.infer<typeof ControlRequest>;
 
-/** `missing`: the folder was deleted or moved. `failed`: the bridge has ended and is not started again. */
+/** `missing`: the folder was deleted or moved. `failed`: the bridge stopped and is not started again. */
 export const BridgeReport = z.discriminatedUnion('state', [
   z.object({ state: z.literal('starting') }),
   z.object({ state: z.literal('connected'), confinement: Confinement }),

@@ -39,7 +39,7 @@ export class Project {
   #bridge: BridgeReport = { state: 'starting' };
   /** Ends since the bridge was last connected. */
   #failures = 0;
-  #told = '';
+  #noticed = '';
 
   constructor(server: ProjectServer, options: ProjectOptions) {
     this.#server = server;
@@ -154,7 +154,7 @@ export class Project {
   }
 
   #fail(reason: string): void {
-    this.#notice('bridge_given_up', `has ended: ${reason}`);
+    this.#notice('bridge_given_up', `stopped: ${reason}`);
     this.#set({ state: 'failed', reason });
   }
 
@@ -169,11 +169,11 @@ export class Project {
     this.#waiting.clear();
   }
 
-  /** Tells nothing twice in a row. */
+  /** Repeats nothing twice in a row. */
   #notice(event: LogEvent, what: string): void {
     const line = `The bridge of ${this.options.place.workspaceDir} ${what.replace(/\.$/, '')}.`;
-    if (line !== this.#told) this.#server.onNotice(line, event);
-    this.#told = line;
+    if (line !== this.#noticed) this.#server.onNotice(line, event);
+    this.#noticed = line;
   }
 }
 

@@ -1,9 +1,10 @@
 /** The folders that are connected to a server, kept over its restarts. */
 import { join } from 'node:path';
 import { LocalError } from '../../machine/local-error.ts';
-import { readIfThere, replaceFile } from '../../machine/private-files.ts';
+import { replaceFile } from '../../machine/private-files.ts';
 import { locateState, projectName, type StatePlace } from '../state/folder.ts';
 import { ConnectedList, connectedListPath } from '../state/running.ts';
+import { readStateFile } from '../state/state-file.ts';
 import type { ProjectReport } from './control.ts';
 import { Project, type ProjectOptions, type ProjectServer } from './project.ts';
 
@@ -63,7 +64,7 @@ export class Projects {
 
   /**
    * Connects a folder, and resolves when its bridge is connected. A connected folder stays as it is, unless its bridge
-   * has ended, or came back with the server and would ask elsewhere or has another environment: then the bridge is
+   * is over, or came back with the server and would ask elsewhere or has another environment: then the bridge is
    * started anew.
    * @throws {LocalError} if the folder cannot be connected.
    */
@@ -172,17 +173,13 @@ export class Projects {
     return connectedListPath(this.#options.state.dir);
   }
 
-  /** A damaged list is told, and begins anew: each folder can be connected again. */
+  /** Reports a damaged list, and begins it anew: each folder can be connected again. */
   async #readList(): Promise<readonly string[]> {
-    const text = await readIfThere(this.#listPath);
-    if (text === undefined) return [];
     try {
-      return ConnectedList.parse(JSON.parse(text)).projects;
+      return (await readStateFile(this.#listPath, ConnectedList))?.projects ?? [];
     } catch {
-      this.#options.onNotice(
-        `${this.#listPath} is damaged: connect your folders again.`,
-        'projects_unreadable',
-      );
+      const text = `${this.#listPath} is damaged: connect your folders again.`;
+      this.#options.onNotice(text, 'projects_unreadable');
       return [];
     }
   }
@@ -198,7 +195,7 @@ export class Projects {
   }
 }
 
-/** A bridge that has ended, or that no terminal has connected since the server began. */
+/** A bridge that is over, or that no terminal has connected since the server began. */
 function mustBeRenewed({ project, isRestored }: Connected, wanted: ProjectOptions): boolean {
   const { state } = project.report.bridge;
   if (state === 'failed' || state === 'missing') return true;
@@ -216,7 +213,7 @@ function textOf(environment: Readonly<Record<string, string>>): string {
 /** Variables that say where a terminal is and how large it is. */
 const CHANGING: ReadonlySet<string> = new Set(['PWD', 'COLUMNS', 'LINES']);
 
-const ENDING = 'The server is ending: run the command again when it has ended.';
+const ENDING = 'The server is ending: run the command again when it has stopped.';
 
 function whyNot({ workspaceDir, bridge }: ProjectReport): string {
   const why = 'reason' in bridge ? bridge.reason : 'it did not connect in time';

@@ -151,10 +151,10 @@ async function metricsTokens(
 
 /** Reports a death only if it differs from the one before. */
 function newRestartTeller(onNotice: TellNotice): (death: string) => void {
-  let told = '';
+  let last = '';
   return (death) => {
     const line = `The Worker died (${death}) and is being restarted.`;
-    if (death !== told) onNotice(line, 'worker_restarted');
-    told = death;
+    if (death !== last) onNotice(line, 'worker_restarted');
+    last = death;
   };
 }

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { LocalError } from '../../machine/local-error.ts';
 import { takeLock } from '../../machine/lock.ts';
-import { readIfThere, replaceFile } from '../../machine/private-files.ts';
+import { replaceFile } from '../../machine/private-files.ts';
 import { DeviceId, newDeviceId } from '../../shared/ids.ts';
 import { DEVICE_ALGORITHM } from '../../shared/wire/approval-text.ts';
 import { DeviceKey, type EnrolledDevice, EnrolledDevices } from '../../shared/wire/approvals.ts';
-import { openStateFile } from './state-file.ts';
+import { openStateFile, readStateFile } from './state-file.ts';
 
 /** A device with its private key, a JWK that WebCrypto imports. */
 export const MachineDevice = z.object({
@@ -44,20 +44,17 @@ export async function listEnrolled(dirs: readonly string[]): Promise<EnrolledDev
 }
 
 async function readEnrolled(dir: string): Promise<readonly EnrolledDevice[]> {
-  const path = join(dir, DEVICES_FILE);
-  if ((await readIfThere(path)) === undefined) return [];
-  return (await openStateFile(path, EnrolledDevices, () => ({ devices: [] }))).devices;
+  return (await readStateFile(join(dir, DEVICES_FILE), EnrolledDevices))?.devices ?? [];
 }
 
 /** The device in this state folder; undefined where none was made. @throws {LocalError} for a damaged file. */
 export async function readDevice(stateDir: string): Promise<MachineDevice | undefined> {
-  const isThere = (await readIfThere(join(stateDir, DEVICE_FILE))) !== undefined;
-  return isThere ? await openDevice(stateDir) : undefined;
+  return await readStateFile(join(stateDir, DEVICE_FILE), MachineDevice);
 }
 
 /**
- * Changes the list of devices of a machine or of a project's bridge, one command at a time. The bridge reads the list at each answer,
- * so a change counts at once.
+ * Changes the list of devices of a machine or of a project's bridge, one command at a time. The bridge reads the list at
+ * each answer, so a change counts at once.
  * @throws {LocalError} if another command changes it, or the list is damaged. `change` may throw as well.
  */
 export async function changeDevices(
@@ -71,9 +68,8 @@ export async function changeDevices(
     throw new LocalError('refused', text);
   }
   using _ = lock;
-  const path = join(dir, DEVICES_FILE);
-  const { devices } = await openStateFile(path, EnrolledDevices, () => ({ devices: [] }));
-  replaceFile(path, JSON.stringify({ devices: change(devices) }));
+  const devices = change(await readEnrolled(dir));
+  replaceFile(join(dir, DEVICES_FILE), JSON.stringify({ devices }));
 }
 
 const DEVICE_FILE = 'device.json';

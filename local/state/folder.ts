@@ -142,8 +142,8 @@ async function requireNoSudo(dir: string): Promise<void> {
     const stats = await stat(folder).catch(() => undefined);
     if (!stats && dirname(folder) !== folder) continue;
     if (`${stats?.uid}` !== SUDO_UID) return;
-    const told = `The state folder ${dir} is a place of the user who has called sudo: run the command without sudo, or give another --state.`;
-    throw new LocalError('refused', told);
+    const message = `The state folder ${dir} is a place of the user who has called sudo: run the command without sudo, or give another --state.`;
+    throw new LocalError('refused', message);
   }
 }
 
@@ -154,9 +154,9 @@ function stateHome(): string {
   if (XDG_STATE_HOME && isAbsolute(XDG_STATE_HOME)) return join(XDG_STATE_HOME, 'drawbridge');
   const home = findHome();
   if (home !== undefined) return join(home, '.local', 'state', 'drawbridge');
-  const told =
+  const message =
     'There is no home folder for the state: set HOME or XDG_STATE_HOME, or give --state.';
-  throw new LocalError('refused', told);
+  throw new LocalError('refused', message);
 }
 
 /** Names a project's files: readable, and different for each folder. `workspaceDir` is a real path. */
@@ -189,6 +189,6 @@ function unusable(what: string, cause: unknown): LocalError {
   const [why, todo] = isClosed
     ? ['you may not enter it, or a folder above it', 'change its owner or its permissions']
     : [codeOf(cause), 'move away what is in its place'];
-  const told = `${what} (${why}): ${todo}, or give another place with --state or XDG_STATE_HOME.`;
-  return new LocalError('refused', told, { cause });
+  const message = `${what} (${why}): ${todo}, or give another place with --state or XDG_STATE_HOME.`;
+  return new LocalError('refused', message, { cause });
 }

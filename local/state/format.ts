@@ -60,8 +60,8 @@ export async function readFormat(dir: string): Promise<StateFormat | undefined> 
   try {
     return StateFormat.parse(JSON.parse(text));
   } catch (cause) {
-    const told = `${path} is damaged: put it back from a backup. Without it, nobody knows which version of Drawbridge can read this state.`;
-    throw new LocalError('refused', told, { cause });
+    const message = `${path} is damaged: put it back from a backup. It says which version of Drawbridge can read this state.`;
+    throw new LocalError('refused', message, { cause });
   }
 }
 

@@ -1,4 +1,4 @@
-/** What `state.json` says of the last restore from a backup. The Worker is told of it: see worker/storage/restored.ts. */
+/** What `state.json` says of the last restore from a backup. The Worker gets it: see worker/storage/restored.ts. */
 import { LocalError } from '../../machine/local-error.ts';
 import { replaceFile } from '../../machine/private-files.ts';
 import { formatPath, readFormat, type StateFormat } from './format.ts';
@@ -26,8 +26,8 @@ export function newRestored(before: StateFormat | undefined, now: Date): Restore
   if (restoredMs >= SINCE_MS && firstPosition <= MAX_FIRST_POSITION) {
     return { restoredMs, firstPosition };
   }
-  const told = `This machine's clock shows ${now.toISOString()}: set it right, because a restore counts positions by the clock. Nothing was restored.`;
-  throw new LocalError('refused', told);
+  const message = `This machine's clock shows ${now.toISOString()}: set it right, because a restore counts positions by the clock. Nothing was restored.`;
+  throw new LocalError('refused', message);
 }
 
 /**

@@ -8,6 +8,7 @@ import { holderOf, isLocked, takeLock } from '../../machine/lock.ts';
 import { readIfThere, replaceFile } from '../../machine/private-files.ts';
 import { locateState, type StateLocation } from './folder.ts';
 import { readKnownFormat } from './format.ts';
+import { readStateFile } from './state-file.ts';
 
 /** A running instance, as written in `instance.json` in its state folder. */
 const Instance = z.object({
@@ -100,12 +101,9 @@ export function connectedListPath(serverDir: string): string {
 
 /** The folders of the list; none where there is none, or where it is damaged. */
 export async function listConnected(serverDir: string): Promise<readonly string[]> {
-  try {
-    const text = await readIfThere(connectedListPath(serverDir));
-    return text === undefined ? [] : ConnectedList.parse(JSON.parse(text)).projects;
-  } catch {
-    return []; // The server tells of it at its next start.
-  }
+  // The server reports a damaged one at its next start.
+  const list = await readStateFile(connectedListPath(serverDir), ConnectedList).catch(() => null);
+  return list?.projects ?? [];
 }
 
 async function alreadyRunning(dir: string): Promise<LocalError> {

@@ -13,7 +13,7 @@ import { BridgeId, newBridgeId } from '../../shared/ids.ts';
 import { decodeSecrets, MIN_SECRET_BYTES } from '../../shared/wire/tokens.ts';
 import { enrolDevice, type MachineDevice, openDevice } from './device.ts';
 import { locateState, openStateFolder, STATE_MARK, type StateLocation } from './folder.ts';
-import { openStateFile } from './state-file.ts';
+import { openStateFile, readStateFile } from './state-file.ts';
 import { isTokenFresh, mintToken } from './tokens.ts';
 import { openFormat } from './upgrade.ts';
 
@@ -87,12 +87,7 @@ export async function openProjectState(
 
 /** The id of a project's bridge; undefined for a folder that was never connected. Creates nothing. */
 export async function readBridgeId(projectDir: string): Promise<string | undefined> {
-  const path = join(projectDir, BRIDGE_FILE);
-  if ((await readIfThere(path)) === undefined) return undefined;
-  const { bridgeId } = await openStateFile(path, BridgeFile, () => {
-    throw new LocalError('failed', `${path} was removed: run the command again.`);
-  });
-  return bridgeId;
+  return (await readStateFile(join(projectDir, BRIDGE_FILE), BridgeFile))?.bridgeId;
 }
 
 const BRIDGE_FILE = 'bridge.json';

@@ -154,8 +154,8 @@ async function lockToUpgrade(dir: string, found: StateFormat): Promise<Disposabl
     // One that cannot be read is of a server, too.
     const isServer = await findInstanceIn(dir).then(Boolean, () => true);
     if (isServer || performance.now() > deadline) {
-      const told = `The state ${dir} has format ${found.format}, and process ${lock.holder} of ${found.writtenBy} still runs on it: end that one (\`drawbridge stop\`, or Ctrl-C where it runs), which loses nothing, and run this command again.`;
-      throw new LocalError('refused', told);
+      const message = `The state ${dir} has format ${found.format}, and process ${lock.holder} of ${found.writtenBy} still runs on it: end that one (\`drawbridge stop\`, or Ctrl-C where it runs), which loses nothing, and run this command again.`;
+      throw new LocalError('refused', message);
     }
     await sleep(LOCAL_LIMITS.upgradePollMs);
   }
@@ -163,6 +163,6 @@ async function lockToUpgrade(dir: string, found: StateFormat): Promise<Disposabl
 
 function failed(dir: string, { writtenBy }: StateFormat, cause: unknown): LocalError {
   const why = cause instanceof Error ? cause.message : String(cause);
-  const told = `The state ${dir} could not be upgraded (${why}). It is as it was, and ${writtenBy} can still use it: make room on its disk or make it writable, and run this command again.`;
-  return new LocalError('failed', told, { cause });
+  const message = `The state ${dir} could not be upgraded (${why}). It is as it was, and ${writtenBy} can still use it: make room on its disk or make it writable, and run this command again.`;
+  return new LocalError('failed', message, { cause });
 }

@@ -17,7 +17,7 @@ export async function watchState(
   signal: AbortSignal,
 ): Promise<void> {
   const { ino } = await stat(dir);
-  let told: LogEvent | undefined;
+  let reported: LogEvent | undefined;
   while (!signal.aborted) {
     await sleep(LOCAL_LIMITS.stateWatchMs, undefined, { signal }).catch(() => {});
     // First: a folder that is being deleted has this trouble, too.
@@ -25,11 +25,11 @@ export async function watchState(
     const now = await stat(dir).catch(() => undefined);
     if (signal.aborted) return;
     if (now?.ino !== ino) throw gone(dir);
-    if (trouble?.event !== told) {
+    if (trouble?.event !== reported) {
       const { line, event } = trouble ?? writableAgain(dir);
       onNotice(line, event);
     }
-    told = trouble?.event;
+    reported = trouble?.event;
   }
 }
 

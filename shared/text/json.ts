@@ -30,6 +30,15 @@ export function parseJson(text: string, maxDepth: number = JSON_LIMITS.maxDepth)
   throw new JsonDepthError(pathToDepth(value, maxDepth), maxDepth);
 }
 
+/** Like {@link parseJson}, and undefined for what it throws at: for a schema that refuses that. */
+export function parseIfJson(text: string, maxDepth?: number): unknown {
+  try {
+    return parseJson(text, maxDepth);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Like {@link parseJson}, for text that must be read anyway: {@link LEFT_OUT} replaces values that are too deep. */
 export function parsePruned(text: string, maxDepth: number): unknown {
   const value: unknown = JSON.parse(text);

@@ -303,6 +303,13 @@ function unfinishedStatus(response: ChatResponse): ResponseStatus {
   return response.documents.some(isWaiting) ? 'waiting' : 'streaming';
 }
 
+/** Whether the status of a response is its last one. */
+export function isOver(
+  status: string,
+): status is Extract<ResponseStatus, 'completed' | 'error' | 'cancelled'> {
+  return status === 'completed' || status === 'error' || status === 'cancelled';
+}
+
 /** Whether the document has a question that no person has answered. */
 export function isWaiting({ metadata }: Document): boolean {
   return (

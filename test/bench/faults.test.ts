@@ -37,7 +37,7 @@ it('does not mind a document that was taken back', () => {
   expect(sight.differencesTo({ ...stored(''), documents: [] })).toEqual([]);
 });
 
-it('tells what a kill would hit', () => {
+it('lists what a kill would hit', () => {
   const sight = new Sight();
   expect(sight.underWay).toBe('idle');
   sight.see({ type: 'response_start', response: START });

@@ -18,7 +18,7 @@ const NOT_YOURS = json(404, { error: { code: 'NOT_FOUND', message: 'Not yours.' 
 it.each<[string, string, Fault]>([
   ['a crash', 'status 500', onOthers(CRASH)],
   ['a status of its own', 'status 418 is not in', onOthers({ ...NOT_FOUND, status: 418 })],
-  ['a stack', 'it tells of the insides', onOthers(STACK)],
+  ['a stack', 'it shows the insides', onOthers(STACK)],
   ['another form of error', 'required property "error"', onOthers(json(404, {}))],
   ['an error as text', 'an error as text/', onOthers({ ...NOT_FOUND, contentType: 'text/html' })],
   ['an answer cut short', 'it is not JSON', onOthers({ ...NOT_FOUND, text: '{"error":' })],
@@ -26,7 +26,7 @@ it.each<[string, string, Fault]>([
   ['a good request refused', 'a good request got 404', onOwn(NOT_FOUND)],
   [
     'a difference between another account’s data and none',
-    'ids of nobody are answered otherwise',
+    'ids that do not exist are answered otherwise',
     (_, sender, owner) => (owner !== undefined && owner !== sender ? NOT_YOURS : undefined),
   ],
   ['a request without an answer', 'no answer: Error: hangs', onOwnCall(() => hang())],

@@ -35,7 +35,7 @@ it('reads the frames that are whole, wherever the stream is cut', () => {
   }
 });
 
-it('tells what their deltas say', () => {
+it('reads what their deltas say', () => {
   expect(textIn(readEvents(FRAMES.join('')))).toBe('one: "two"\n\nid: 7.');
 });
 

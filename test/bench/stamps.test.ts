@@ -12,7 +12,7 @@ it('reads the age of every token, however the stream is cut', () => {
   }
 });
 
-it('tells how long a token was under way', async () => {
+it('measures how long a token was under way', async () => {
   const token = stampedToken();
   await new Promise((resolve) => setTimeout(resolve, 50));
   const reader = new StampReader(1);

@@ -8,17 +8,17 @@ import { startUpstream, type Upstream } from '../../bench/upstream-process.ts';
 const PROGRAM = join(import.meta.dirname, '..', '..', 'bench', 'upstream.ts');
 const SOON_MS = 10_000;
 
-it('plays a script to its end, and tells of none that came to it that its reader hung up', async () => {
+it('plays a script to its end, and reports no reader that reached the end as hung up', async () => {
   await using upstream = await startUpstream(PROGRAM);
-  const told = upstream.next('hung up', AbortSignal.timeout(SOON_MS));
+  const hungUp = upstream.next('hung up', AbortSignal.timeout(SOON_MS));
   const reader = new StampReader(SCRIPTS.burst.tokens);
   reader.push(await (await ask(upstream, 'burst')).text());
   expect(reader.agesMs).toHaveLength(SCRIPTS.burst.tokens);
   const leftMs = await leave(upstream, 'steady');
-  expect((await told).atMs).toBeGreaterThan(leftMs);
+  expect((await hungUp).atMs).toBeGreaterThan(leftMs);
 });
 
-it('leaves a request without headers, and tells when its connection is closed', async () => {
+it('leaves a request without headers, and reports when its connection is closed', async () => {
   await using upstream = await startUpstream(PROGRAM);
   const leaving = new AbortController();
   const waiting = upstream.next('left waiting', AbortSignal.timeout(SOON_MS));
@@ -27,10 +27,10 @@ it('leaves a request without headers, and tells when its connection is closed', 
     () => 'left',
   );
   await waiting;
-  const told = upstream.next('hung up', AbortSignal.timeout(SOON_MS));
+  const hungUp = upstream.next('hung up', AbortSignal.timeout(SOON_MS));
   const leftMs = nowMs();
   leaving.abort();
-  const afterMs = (await told).atMs - leftMs;
+  const afterMs = (await hungUp).atMs - leftMs;
   expect(afterMs).toBeGreaterThan(0);
   expect(afterMs).toBeLessThan(SOON_MS);
   expect(await asked).toBe('left');
@@ -41,7 +41,7 @@ it('is waited for no longer than its caller wants', async () => {
   await expect(upstream.next('hung up', AbortSignal.timeout(10))).rejects.toThrow();
 });
 
-/** Hangs up when the answer has begun; tells when. */
+/** Hangs up when the answer begins; returns when. */
 async function leave(upstream: Upstream, script: ScriptName): Promise<number> {
   const leaving = new AbortController();
   const { body } = await ask(upstream, script, leaving.signal);

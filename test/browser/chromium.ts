@@ -46,7 +46,7 @@ export async function servePage(): Promise<PageServer> {
   };
 }
 
-/** A headless browser that asks nobody but the pages it is shown. Its own sandbox needs what containers lack. */
+/** A headless browser that asks only the pages it is shown. Its own sandbox needs what containers lack. */
 export async function startBrowser(): Promise<Browser> {
   return await chromium.launch({
     executablePath: CHROMIUM,

@@ -50,7 +50,7 @@ describe('HOME', () => {
     expect(existsSync(join(cwd, 'relative'))).toBe(false);
   });
 
-  test('that is not there is told with the path, and what to set', async () => {
+  test('that is not there is reported with the path, and what to set', async () => {
     const env = { HOME: '/proc/nowhere', XDG_CONFIG_HOME: '', XDG_STATE_HOME: '' };
     for (const [args, words] of [
       [
@@ -76,7 +76,7 @@ describe('HOME', () => {
     expect(stderr).toMatch(/There is no home folder .*HOME or XDG_STATE_HOME/);
   });
 
-  test('that is read-only is told with what else can be used', { skip: !isRoot() }, async ({
+  test('that is read-only is reported with what else can be used', { skip: !isRoot() }, async ({
     skip,
   }) => {
     const HOME = temporaryFolder();

@@ -24,7 +24,7 @@ const DAMAGES: Readonly<Record<string, (path: string) => void>> = {
   'a FIFO': (path) => execFileSync('mkfifo', [path]),
 };
 
-describe('what stands in the place of a file of the state is told in one line, and nobody waits for it', () => {
+describe('anything in the place of a file of the state is reported in one line, without a wait', () => {
   const cases = ['auth-secret', 'bridge.json', 'device.json', 'devices.json', 'token'].flatMap(
     (name) => Object.keys(DAMAGES).map((damage) => [name, damage] as const),
   );
@@ -55,15 +55,18 @@ describe('what stands in the place of the lock', () => {
     expect((await finished).stderr).toBe('');
   });
 
-  test.each(['a folder', 'a FIFO', 'a huge file'])('is told in one line: %s', async (damage) => {
-    const place = await newState();
-    replace(place, 'lock', damage);
-    for (const args of [argumentsOf('conversations', place), upArguments(place)]) {
-      const { code, stderr } = await runDrawbridge(args);
-      expect([code, stderr]).toEqual([1, expect.stringMatching(ONE_LINE)]);
-      expect(stderr).toContain(join(place.stateDir, 'lock'));
-    }
-  });
+  test.each(['a folder', 'a FIFO', 'a huge file'])(
+    'is reported in one line: %s',
+    async (damage) => {
+      const place = await newState();
+      replace(place, 'lock', damage);
+      for (const args of [argumentsOf('conversations', place), upArguments(place)]) {
+        const { code, stderr } = await runDrawbridge(args);
+        expect([code, stderr]).toEqual([1, expect.stringMatching(ONE_LINE)]);
+        expect(stderr).toContain(join(place.stateDir, 'lock'));
+      }
+    },
+  );
 });
 
 describe('a bridge says in one line why it cannot use', () => {
@@ -96,7 +99,7 @@ test('a state folder that is deleted ends what runs on it, which says so and lea
 });
 
 describe.skipIf(!canMount())('a disk', () => {
-  test('that is full at the start is told in one line', async () => {
+  test('that is full at the start is reported in one line', async () => {
     const place = await newState();
     const disk = mountDisk(place, '200k');
     disk.fill();
@@ -107,7 +110,7 @@ describe.skipIf(!canMount())('a disk', () => {
     expect((await callDrawbridge(argumentsOf('token', place))).code).toBe(0);
   });
 
-  test('that is full for a while is told of when it comes and goes, and everything goes on', async () => {
+  test('that is full for a while is reported when it comes and goes, and everything goes on', async () => {
     const place = await newState();
     const disk = mountDisk(place, '24m');
     const { ready, process: up, finished, stderr } = await startReady(place);
@@ -120,7 +123,7 @@ describe.skipIf(!canMount())('a disk', () => {
     expect((await finished).code).toBe(0);
   });
 
-  test('that is read-only is told in one line, and what is stored can be used', async () => {
+  test('that is read-only is reported in one line, and what is stored can be used', async () => {
     const place = await newState();
     mountDisk(place, '1m');
     execFileSync('mount', ['-o', 'remount,ro', place.stateDir]);

@@ -78,7 +78,7 @@ export function startDrawbridge(
   });
   const { stdin, stdout, stderr } = child;
   if (!stdout || !stderr) throw new Error('The process has no pipes.');
-  // Whoever has enough closes the pipe.
+  // A reader that has enough closes the pipe.
   stdin?.on('error', () => {});
   if (input !== null) stdin?.end(input);
   onTestFinished(() => void child.kill('SIGKILL'));

@@ -8,7 +8,7 @@ import { runDrawbridge, startDrawbridge } from './drawbridge.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** A program that tells on which Node it runs and whether it sees a channel, and waits for the signal it is asked for. */
+/** A program that prints on which Node it runs and whether it sees a channel, and waits for the signal it is asked for. */
 const PROGRAM = `
 export async function main([wait]) {
   const keepAlive = wait && setInterval(() => {}, 1_000_000);
@@ -17,12 +17,12 @@ export async function main([wait]) {
   if (!wait) process.exitCode = 7;
 }`;
 
-/** A program that tells how often it was interrupted, a moment after the first time. */
+/** A program that prints how often it was interrupted, a moment after the first time. */
 const COUNTING_PROGRAM = `
 export async function main() {
   let interrupts = 0;
-  const tell = () => { console.log("interrupts: " + interrupts); process.exit(); };
-  process.on('SIGINT', () => { if (interrupts++ === 0) setTimeout(tell, 300); });
+  const print = () => { console.log("interrupts: " + interrupts); process.exit(); };
+  process.on('SIGINT', () => { if (interrupts++ === 0) setTimeout(print, 300); });
   setInterval(() => {}, 1_000_000);
   console.log('listening');
 }`;

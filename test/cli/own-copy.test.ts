@@ -31,7 +31,7 @@ describe('the program of a clone', () => {
     expect(statSync(main).mtimeMs).toBe(built);
   });
 
-  test('brings what it starts, and nobody else may read the copy', async () => {
+  test('brings what it starts, and no other user may read the copy', async () => {
     const project = newProject();
     await project.run();
     const [copy = ''] = project.copies();
@@ -81,7 +81,7 @@ describe('the program of a clone', () => {
     expect(project.copies()).toHaveLength(1);
   });
 
-  test('that does not compile is told by Node, with the place', async () => {
+  test('that does not compile is reported by Node, with the place', async () => {
     const project = newProject();
     writeFileSync(project.words, 'export const words = ;');
     const { code, stderr } = await runDrawbridge([], project.options);
@@ -117,7 +117,7 @@ function wordsOf(words: string): string {
   return `export const words: string = '${words}';`;
 }
 
-/** The real launcher with a program that tells what its source says and where it runs from. */
+/** The real launcher with a program that prints what its source says and where it runs from. */
 function newProject() {
   const root = temporaryFolder();
   cpSync(join(ROOT, 'bin'), join(root, 'bin'), { recursive: true });

@@ -28,7 +28,7 @@ const needsRoot = { skip: process.getuid?.() !== 0 };
 describe('a user without rights', needsRoot, () => {
   const COMMANDS = [['start'], ['up', '--json'], ['token'], ['chat', 'Hi'], ['status'], ['stop']];
 
-  test.each(COMMANDS)('is told of a state that another user has closed: %s', async (...args) => {
+  test.each(COMMANDS)('is refused by a state that another user has closed: %s', async (...args) => {
     const { run, foreign } = newStranger();
     const closed = join(foreign, 'drawbridge');
     mkdirSync(closed, { mode: 0o700 });
@@ -39,7 +39,7 @@ describe('a user without rights', needsRoot, () => {
   });
 
   test.each([['start'], ['up', '--json'], ['token']])(
-    'is told where no state may be made: %s',
+    'is refused where no state may be made: %s',
     async (...args) => {
       const { run, foreign } = newStranger();
       const { code, stderr } = await run(args, { XDG_STATE_HOME: foreign });
@@ -53,7 +53,7 @@ describe('a user without rights', needsRoot, () => {
     [['config', 'set', 'model', 'demo'], /nothing was changed\. .*XDG_CONFIG_HOME/],
     [['config', 'edit'], /nothing was changed\. .*XDG_CONFIG_HOME/],
     [['service', 'install'], /drawbridge\.service cannot be written \(EACCES\): make its folder/],
-  ])('is told where no configuration may be written: %j', async (args, words) => {
+  ])('is refused where no configuration may be written: %j', async (args, words) => {
     const { run, foreign } = newStranger();
     const { code, stderr } = await run(args, { XDG_CONFIG_HOME: foreign, EDITOR: 'true' });
     const said = stderr.replace(/^No model is set[^\n]+\n/, '');

@@ -14,7 +14,7 @@ export interface ScriptedTerminal extends Terminal {
 
 /**
  * The answers in order; `undefined` ends the input. Questions past the last answer stay open until withdrawn. With
- * `piped` nobody is there, and the output is a pipe too.
+ * `piped` there is no person, and the output is a pipe too.
  */
 export function scriptTerminal({
   answers = [],

@@ -93,7 +93,7 @@ describe('a response stream', () => {
     expect(await collect(client.followResponse(RESPONSE_ID, { cursor: END }))).toEqual([]);
   });
 
-  it('is over with a snapshot of a response that has ended', async () => {
+  it('is over with a snapshot of a response that is over', async () => {
     await using api = await startScriptedApi(SAMPLE_TAPE);
     const snapshot = { scope: 'response' as const, response: EXPECTED };
     const text = formatEvent({ type: 'snapshot', snapshot }, 9_000, 'named');

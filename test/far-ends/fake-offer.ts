@@ -23,7 +23,7 @@ export function fakeDefinition(changes: Partial<OfferDefinition> = {}): OfferDef
   };
 }
 
-/** As a bridge tells it whose owner trusts nobody. */
+/** As the bridge of an owner who trusts no server sends it. */
 export function fakeOffer(changes: Partial<Offer> = {}): Offer {
   const definition = fakeDefinition(changes);
   const digest = digestOf(definition);
@@ -34,8 +34,8 @@ export function fakeSet(
   offers: Offer[] = [fakeOffer()],
   unavailable: OfferSet['unavailable'] = [],
 ): OfferSet {
-  const told = { offers, unavailable };
-  return { digest: digestOf(told), ...told };
+  const sent = { offers, unavailable };
+  return { digest: digestOf(sent), ...sent };
 }
 
 /** SHA-256 over canonical JSON. */

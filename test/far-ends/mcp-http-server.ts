@@ -20,7 +20,7 @@ export interface HttpMcpServer {
   readonly close: () => Promise<void>;
 }
 
-/** `port` 0 takes a free one. With `oauth` it lets in nobody without a token of that server. */
+/** `port` 0 takes a free one. With `oauth` it lets in only those with a token of that server. */
 export async function startHttpMcpServer(
   port = 0,
   oauth?: Pick<OAuthServer, 'url' | 'isValid'>,

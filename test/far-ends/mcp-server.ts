@@ -21,7 +21,7 @@ server.registerTool(
 server.registerTool('surroundings', { description: 'Where it runs.' }, () =>
   text(JSON.stringify({ cwd: process.cwd(), env: process.env, pid: process.pid })),
 );
-server.registerTool('steps', { description: 'Tells its progress.' }, async (extra) => {
+server.registerTool('steps', { description: 'Reports its progress.' }, async (extra) => {
   const { progressToken } = extra._meta ?? {};
   for (let progress = 1; progress <= 3 && progressToken !== undefined; progress++) {
     const params = { progressToken, progress, total: 3, message: `step ${progress}` };

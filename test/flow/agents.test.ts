@@ -81,7 +81,7 @@ it('an agent in a worktree leaves the folder as it is and ends with a commit, ov
   expect(git(house, 'status', '--porcelain')).toBe('');
 });
 
-it('an agent that was stopped in a worktree tells its difference without a commit, and goes on later', async () => {
+it('an agent that was stopped in a worktree shows its difference without a commit, and goes on later', async () => {
   let hangs = true;
   const { house } = at;
   at.answerWith(({ messages }) => {
@@ -106,7 +106,7 @@ it('an agent that was stopped in a worktree tells its difference without a commi
   expect(git(house, 'show', `${worktree?.branch}:a.txt`)).toBe('half\n');
 });
 
-it('an agent in a worktree and its subagents are told of the worktree, and not of the person’s folder', async () => {
+it('an agent in a worktree and its subagents get the worktree, and not the person’s folder', async () => {
   const task = { description: 'Write', prompt: 'Write c.txt', subagent_type: 'generalPurpose' };
   const { house } = at;
   at.answerWith(({ messages }) => {
@@ -123,16 +123,16 @@ it('an agent in a worktree and its subagents are told of the worktree, and not o
   });
   const { worktree } = await ended(house, id);
   expect(worktree?.files).toMatchObject([{ path: 'c.txt', status: 'added' }]);
-  const told = at
+  const sent = at
     .requests()
     .slice(0, 2)
     .map(({ messages }) => JSON.stringify(messages));
-  for (const text of told) {
+  for (const text of sent) {
     expect(text).toContain('<project_layout>\\nold.txt\\n</project_layout>');
     expect(text).toContain('<git_status>\\n## fix\\n');
   }
-  expect(told[0]).toMatch(/<attached_file>\\nold\.txt/);
-  expect(told[0]).toMatch(/<not_attached>\\nmine\.ts/);
+  expect(sent[0]).toMatch(/<attached_file>\\nold\.txt/);
+  expect(sent[0]).toMatch(/<not_attached>\\nmine\.ts/);
   const { responses } = await house.client.getConversation(id);
   expect(responses[0]?.metadata.attachments).toMatchObject([
     { type: 'none', name: 'mine.ts' },
@@ -140,10 +140,10 @@ it('an agent in a worktree and its subagents are told of the worktree, and not o
   ]);
 
   await house.client.followUpAgent(id, { prompt: 'Go on' });
-  const lastTold = () => JSON.stringify(at.requests().at(-1)?.messages.slice(1));
-  await until(async () => lastTold().includes('Go on'));
-  expect(lastTold()).toContain('<project_layout_changes>\\n+ c.txt');
-  expect(lastTold()).not.toContain('+ mine.ts');
+  const lastSent = () => JSON.stringify(at.requests().at(-1)?.messages.slice(1));
+  await until(async () => lastSent().includes('Go on'));
+  expect(lastSent()).toContain('<project_layout_changes>\\n+ c.txt');
+  expect(lastSent()).not.toContain('+ mine.ts');
   await ended(house, id);
 });
 
@@ -205,7 +205,7 @@ function writing(path: string, contents: string) {
   return { name: 'write', arguments: { path, contents } };
 }
 
-/** The agent once it has ended, read while the runtime may be restarting. */
+/** The agent once it is over, read while the runtime may be restarting. */
 async function ended({ client }: House, id: string): Promise<Agent> {
   let agent: Agent | undefined;
   await until(async () => {

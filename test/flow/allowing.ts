@@ -1,8 +1,7 @@
-/** A person with the enrolled device of this machine, who allows whatever they are asked. */
+/** A person with the enrolled device of this machine, who allows every call. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'vitest';
-import { type Device, signApproval } from '../../client/index.ts';
+import type { Device } from '../../client/index.ts';
 import type { ApprovalQuestion } from '../../shared/wire/approvals.ts';
 import type { ChatResponse } from '../../shared/wire/documents.ts';
 import type { ReadEvent } from '../../shared/wire/events.ts';
@@ -17,7 +16,7 @@ export interface Allowed {
 /** What they need of the server. */
 export type Server = Pick<House, 'client' | 'fetch' | 'state'>;
 
-/** Sends a message of a new conversation, and allows every call until its response has ended. */
+/** Sends a message of a new conversation, and allows every call until its response is over. */
 export async function sendAllowing(
   house: Server,
   content: string,
@@ -34,10 +33,7 @@ export async function sendAllowing(
     if (!question) continue;
     asked.push(question);
     const content = question.proposal.kind === 'elicitation' ? values : undefined;
-    const signature = await signApproval(deviceOf(house), question, content);
-    const path = `/api/v1/conversations/${question.conversationId}/approvals/${question.callId}`;
-    const body = JSON.stringify({ nonce: question.nonce, decision: 'once', content, signature });
-    expect((await house.fetch(path, { method: 'POST', body })).status).toBe(200);
+    await house.client.allowCall(question, deviceOf(house), { content });
   }
   const { responses } = await house.client.getConversation(conversationId);
   const [response] = responses;

@@ -60,7 +60,7 @@ it('runs what a device of this machine has approved, and only with its signature
   expect(late.status).toBeGreaterThanOrEqual(404);
 });
 
-it('tells the model why a person rejected a call', async () => {
+it('sends the model the reason why a person rejected a call', async () => {
   const asked = await askToRun();
   const { house, request, conversationId } = asked;
   const { callId, nonce } = request;
@@ -74,7 +74,7 @@ it('tells the model why a person rejected a call', async () => {
   expect(events.at(-1)).toMatchObject({ type: 'done', status: 'completed' });
 });
 
-it('shows a waiting call to whoever comes later', async () => {
+it('shows a waiting call to readers that come later', async () => {
   const asked = await askToRun();
   const { house, request, conversationId } = asked;
   const { responses } = await house.client.getConversation(conversationId);
@@ -116,7 +116,7 @@ it('asks anew about an edit whose file has changed, and makes what was shown las
   expect(readFileSync(path, 'utf8')).toBe('one\n2\n');
 });
 
-it('writes what a device has changed, and tells the model the difference', async () => {
+it('writes what a device has changed, and sends the model the difference', async () => {
   const args = { file_path: 'a.txt', old_string: 'two', new_string: 'deux' };
   const asked = await startTask({ name: 'str_replace', arguments: args });
   const { house, conversationId } = asked;
@@ -145,9 +145,9 @@ it('writes what a device has changed, and tells the model the difference', async
     metadata: { diff: { oldString: 'two', newString: 'zwei' } },
   });
   const [, second] = at.requests();
-  const told = JSON.stringify(second);
-  expect(told).toContain('The person changed your edit before allowing it');
-  expect(told).toContain('-deux\\n+zwei');
+  const sent = JSON.stringify(second);
+  expect(sent).toContain('The person changed your edit before allowing it');
+  expect(sent).toContain('-deux\\n+zwei');
 });
 
 it('says of a new file what a device made of it', async () => {

@@ -47,8 +47,8 @@ it('a backup under load is one moment of all conversations, and a restored one g
 
   const file = join(house.folder, 'backup.tar.gz');
   const place = ['--workspace', house.workspace, '--state', house.state];
-  const told = await drawbridge('backup', file, ...place);
-  expect(told).toMatch(/\d+ files, .* MiB; the server paused for \d+ ms\. It contains keys/);
+  const printed = await drawbridge('backup', file, ...place);
+  expect(printed).toMatch(/\d+ files, .* MiB; the server paused for \d+ ms\. It contains keys/);
   isBackedUp = true;
   writeFileSync(join(house.workspace, 'go-on'), '');
   await Promise.all(streams);
@@ -78,7 +78,7 @@ it('a backup under load is one moment of all conversations, and a restored one g
     const fresh = [...others.keys()].filter((position) => position > lastKept);
     expect(Math.min(...fresh)).toBeGreaterThan(2 ** 40);
   }
-  // The command is not run again: the model is told that nobody knows what became of it.
+  // The command is not run again: the model gets an unknown outcome.
   expect(readFileSync(join(restored.workspace, 'runs.txt'), 'utf8')).toBe('ran\n');
   const results = model.requests.flatMap(({ messages }) =>
     messages.filter(({ role }) => role === 'tool').map(({ content }) => String(content)),

@@ -4,12 +4,11 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
-import { signApproval } from '../../client/index.ts';
 import type { OpenApproval } from '../../shared/wire/approvals.ts';
 import { deviceOf } from './allowing.ts';
 import { type House, startHouse, until } from './house.ts';
 
-it('shows another agent’s changes on the devices, and tells it what a person decided', async () => {
+it('shows another agent’s changes on the devices, and reports what a person decided', async () => {
   await using house = await startHouse();
   const file = join(house.workspace, 'a.txt');
   writeFileSync(file, 'one\n');
@@ -22,8 +21,8 @@ it('shows another agent’s changes on the devices, and tells it what a person d
     proposal: { kind: 'edit', path: 'a.txt', diff: [{ oldString: 'one', newString: 'two' }] },
     newText: 'two\n',
   });
-  await answer(house, first, 'mine\n');
-  expect(await guest.told()).toEqual({
+  await house.client.allowCall(first, deviceOf(house), { content: 'mine\n' });
+  expect(await guest.answer()).toEqual({
     method: 'ide/diffAccepted',
     params: { filePath: file, content: 'mine\n' },
   });
@@ -32,9 +31,9 @@ it('shows another agent’s changes on the devices, and tells it what a person d
   await guest.openDiff(file, 'three\n');
   const second = await nextApproval(house);
   expect(second.conversationId).toBe(first.conversationId);
-  const { callId, nonce, conversationId } = second;
-  await house.client.answerApproval(conversationId, callId, { nonce, decision: 'reject' });
-  expect(await guest.told()).toMatchObject({
+  const { conversationId } = second;
+  await house.client.rejectCall(second);
+  expect(await guest.answer()).toMatchObject({
     method: 'ide/diffRejected',
     params: { filePath: file },
   });
@@ -64,13 +63,6 @@ async function nextApproval(house: House): Promise<OpenApproval> {
     return items.length > 0;
   });
   return items[0] as OpenApproval;
-}
-
-async function answer(house: House, approval: OpenApproval, content: string): Promise<void> {
-  const { conversationId, callId, nonce } = approval;
-  const signature = await signApproval(deviceOf(house), approval, content);
-  const body = { nonce, decision: 'once', content, signature } as const;
-  await house.client.answerApproval(conversationId, callId, body);
 }
 
 /** An agent's program in its role towards an editor. */
@@ -107,7 +99,7 @@ async function connectGuest(house: House) {
       const { content } = await call('closeDiff', { filePath });
       return JSON.parse(z.array(z.object({ text: z.string() })).parse(content)[0]?.text ?? '');
     },
-    told: async () => {
+    answer: async () => {
       await until(() => waiting.length > 0);
       return waiting.shift();
     },

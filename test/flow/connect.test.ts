@@ -2,33 +2,16 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { compressionGzip, createConnectTransport } from '@connectrpc/connect-node';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   AiService,
   file_aiserver,
   ConversationMessage_MessageType as Type,
 } from '../far-ends/aiserver_pb.js';
-import type { ScriptedRequest } from '../far-ends/reply-script.ts';
-import {
-  type ScriptedAnswer,
-  type ScriptedModel,
-  startScriptedModel,
-} from '../far-ends/scripted-model.ts';
-import { type House, startHouse, until } from './house.ts';
+import { until } from './house.ts';
+import { oneHouse } from './one-house.ts';
 
-let model: ScriptedModel;
-let house: House;
-let script: (request: ScriptedRequest) => ScriptedAnswer = () => ({ text: 'Hi.' });
-
-beforeAll(async () => {
-  model = await startScriptedModel((request) => script(request));
-  house = await startHouse({ modelUrl: model.baseUrl });
-});
-
-afterAll(async () => {
-  await house?.[Symbol.asyncDispose]();
-  await model?.close();
-});
+const at = oneHouse();
 
 interface Form {
   readonly useBinaryFormat: boolean;
@@ -37,7 +20,7 @@ interface Form {
 
 function clientOf({ useBinaryFormat, sendCompression = false }: Form, token: string) {
   const transport = createConnectTransport({
-    baseUrl: house.ready.url,
+    baseUrl: at.house.ready.url,
     httpVersion: '1.1',
     useBinaryFormat,
     ...(sendCompression && { sendCompression: compressionGzip, compressMinBytes: 0 }),
@@ -60,14 +43,9 @@ const FORMS: readonly [string, Form][] = [
 
 describe.each(FORMS)('a client of Connect %s', (_, form) => {
   it('gets an answer for which tools were run on the machine', async () => {
-    script = ({ messages }) =>
-      messages.at(-1)?.role === 'tool'
-        ? { text: 'It says “grüße”.' }
-        : {
-            text: 'I look.',
-            calls: [{ name: 'read_file', arguments: { target_file: 'greeting.txt' } }],
-          };
-    const client = clientOf(form, house.ready.token);
+    const read = { name: 'read_file', arguments: { target_file: 'greeting.txt' } };
+    at.answerWith([{ text: 'I look.', calls: [read] }, { text: 'It says “grüße”.' }]);
+    const client = clientOf(form, at.house.ready.token);
     const stream = client.streamChat({
       conversation: [
         { text: 'Hello', type: Type.HUMAN },
@@ -75,17 +53,17 @@ describe.each(FORMS)('a client of Connect %s', (_, form) => {
         { text: 'What does greeting.txt say?', type: Type.HUMAN },
       ],
       modelDetails: { modelName: 'scripted' },
-      workspaceRootPath: house.workspace,
+      workspaceRootPath: at.house.workspace,
       requestId: crypto.randomUUID(),
     });
     let text = '';
     for await (const piece of stream) text += piece.text;
     expect(text).toBe('I look.\n\nIt says “grüße”.');
-    expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain('greeting.txt');
+    expect(JSON.stringify(at.model.requests.at(-1)?.messages)).toContain('greeting.txt');
   });
 
   it('sees the models', async () => {
-    const client = clientOf(form, house.ready.token);
+    const client = clientOf(form, at.house.ready.token);
     const { modelNames, models } = await client.availableModels({});
     expect(modelNames).toEqual(models.map(({ name }) => name));
     expect(modelNames.length).toBeGreaterThan(0);
@@ -95,7 +73,7 @@ describe.each(FORMS)('a client of Connect %s', (_, form) => {
     const stranger = clientOf(form, 'nonsense');
     await expect(codeOf(stranger.availableModels({}))).resolves.toBe(Code.Unauthenticated);
     await expect(codeOf(collect(stranger.streamChat({})))).resolves.toBe(Code.Unauthenticated);
-    const client = clientOf(form, house.ready.token);
+    const client = clientOf(form, at.house.ready.token);
     await expect(codeOf(collect(client.streamChat({})))).resolves.toBe(Code.InvalidArgument);
   });
 });
@@ -105,25 +83,25 @@ const LONG = { text: 'word '.repeat(800), delayMs: 20 };
 
 describe('the run of a client of Connect', () => {
   it('ends when the client leaves', async () => {
-    script = () => LONG;
-    const client = clientOf({ useBinaryFormat: true }, house.ready.token);
-    const before = model.aborted();
+    at.answerWith([LONG]);
+    const client = clientOf({ useBinaryFormat: true }, at.house.ready.token);
+    const before = at.model.aborted();
     const leaving = new AbortController();
     const conversation = [{ text: 'Go', type: Type.HUMAN }];
     const stream = client.streamChat({ conversation }, { signal: leaving.signal });
     const reading = collect(stream, () => leaving.abort());
     await expect(codeOf(reading)).resolves.toBe(Code.Canceled);
-    await until(() => model.aborted() > before);
+    await until(() => at.model.aborted() > before);
   });
 
   it('gets no more time than the client gives', async () => {
-    script = () => LONG;
-    const client = clientOf({ useBinaryFormat: true }, house.ready.token);
-    const before = model.aborted();
+    at.answerWith([LONG]);
+    const client = clientOf({ useBinaryFormat: true }, at.house.ready.token);
+    const before = at.model.aborted();
     const conversation = [{ text: 'Go', type: Type.HUMAN }];
     const reading = collect(client.streamChat({ conversation }, { timeoutMs: 1_500 }));
     await expect(codeOf(reading)).resolves.toBe(Code.DeadlineExceeded);
-    await until(() => model.aborted() > before);
+    await until(() => at.model.aborted() > before);
   });
 });
 

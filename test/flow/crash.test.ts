@@ -22,7 +22,7 @@ it('completes the answer when the runtime is killed in the middle of a text', as
   let shown = '';
   const types = new Set<string>();
   for await (const { event } of house.client.streamChat({
-    messages: [{ role: 'user', content: 'Tell me a lot' }],
+    messages: [{ role: 'user', content: 'Say a lot' }],
   })) {
     types.add(event.type);
     if (event.type === 'response_start') response = newResponse(event.response);
@@ -78,7 +78,7 @@ it('is followed by an independent SSE client over cut connections', async () => 
   at.answerWith(() => ({ text: LONG, delayMs: 10 }));
   const started = await house.fetch('/api/v1/chat/completions', {
     method: 'POST',
-    body: JSON.stringify({ messages: [{ role: 'user', content: 'Tell me' }], stream: true }),
+    body: JSON.stringify({ messages: [{ role: 'user', content: 'Say it' }], stream: true }),
   });
   const responseId = started.headers.get('drawbridge-response-id') ?? '';
   await started.body?.cancel();

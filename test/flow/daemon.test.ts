@@ -106,7 +106,7 @@ it('completes an answer when the server is killed in the middle of it and starte
     const client = clientHere();
     const { items } = await client.listBridges();
     for await (const { event } of client.streamChat({
-      messages: [{ role: 'user', content: 'Tell me a long story' }],
+      messages: [{ role: 'user', content: 'a long story' }],
       bridgeId: items[0]?.id,
     })) {
       if (event.type === 'response_start') responseId = event.response.id;

@@ -14,7 +14,7 @@ const MARK = edit('print(0)\n', MARKED);
 const UNMARK = edit(MARKED, 'print(1)\n');
 
 describe('a debug run', () => {
-  it('searches what it has edited, and tells the model once to remove what is left', async () => {
+  it('searches what it has edited, and asks the model once to remove what is left', async () => {
     const { requests, response, file } = await debug([
       READ,
       MARK,
@@ -26,8 +26,8 @@ describe('a debug run', () => {
     expect(response.documents.map(({ type }) => type)).toEqual([
       ...['tool_call', 'file_edit', 'text', 'tool_call', 'file_edit', 'text', 'tool_call'],
     ]);
-    const told = requests[3]?.messages.slice(-2);
-    expect(told).toEqual([
+    const sent = requests[3]?.messages.slice(-2);
+    expect(sent).toEqual([
       { role: 'assistant', content: 'Found it.' },
       {
         role: 'user',

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { signApproval } from '../../client/index.ts';
 import type { ChatResponse, ConversationView } from '../../shared/wire/documents.ts';
 import { startScriptedModel } from '../far-ends/scripted-model.ts';
 import type { Milestone } from '../upgrades/milestones.ts';
@@ -19,7 +18,7 @@ type Answers = Readonly<Record<string, ConversationView>>;
 /** Starts this version on the state that each of these older ones was killed on, while it worked. */
 export function describeUpgrades(milestones: readonly Milestone[]): void {
   it.each(milestones)(
-    'goes on with the state of $name ($news), which was killed at work',
+    'goes on with the state of $name ($news), which was killed while it ran',
     async ({ name }) => {
       const model = await startScriptedModel((request) => sceneOf(request, false));
       onTestFinished(() => model.close());
@@ -65,7 +64,7 @@ export function describeUpgrades(milestones: readonly Milestone[]): void {
   );
 }
 
-/** What every version tells of a response. */
+/** What every version says of a response. */
 function essence({ id, status, documents }: ChatResponse) {
   return { id, status, documents: documents.map(({ type, content }) => ({ type, content })) };
 }
@@ -117,8 +116,5 @@ async function allow(house: House, conversation: ConversationView | undefined): 
   const open = items.find((each) => each.conversationId === conversationId);
   if (!open) return;
   const question = { ...open, conversationId, bridgeId: house.ready.bridgeId ?? '' };
-  const signature = await signApproval(deviceOf(house), question);
-  const body = JSON.stringify({ nonce: open.nonce, decision: 'once', signature });
-  const path = `/api/v1/conversations/${conversationId}/approvals/${open.callId}`;
-  await house.fetch(path, { method: 'POST', body });
+  await house.client.allowCall(question, deviceOf(house)).catch(() => {});
 }

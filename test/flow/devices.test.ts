@@ -2,8 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { type Device, signApproval } from '../../client/index.ts';
-import type { StreamEvent } from '../../shared/wire/events.ts';
+import type { ClientError, Device } from '../../client/index.ts';
 import { runDrawbridge } from '../cli/drawbridge.ts';
 import { HAS_TERMINALS, openPseudoTerminal } from '../cli/pseudo-terminal.ts';
 import { temporaryFolder } from '../local/temporary-folder.ts';
@@ -25,27 +24,18 @@ function newMachine(): { readonly keyText: string; device(): Device } {
 }
 
 /** Has the demo model run a command, and answers its question once with the device's signature. */
-async function approve(house: House, device: Device, file: string): Promise<number> {
+async function approve(house: House, device: Device, file: string): Promise<number | undefined> {
   const message = { messages: [{ role: 'user' as const, content: `run touch ${file}` }] };
   let conversationId = '';
   for await (const { event } of house.client.streamChat(message)) {
     if (event.type === 'response_start') conversationId = event.response.conversationId;
-    if (event.type === 'approval_request')
-      return await answer(house, device, event, conversationId);
+    if (event.type !== 'approval_request') continue;
+    return await house.client.allowCall({ ...event, conversationId }, device).then(
+      () => 200,
+      (error: ClientError) => error.status,
+    );
   }
   throw new Error('nothing was asked');
-}
-
-async function answer(
-  house: House,
-  device: Device,
-  event: Extract<StreamEvent, { type: 'approval_request' }>,
-  conversationId: string,
-): Promise<number> {
-  const signature = await signApproval(device, { ...event, conversationId });
-  const body = JSON.stringify({ nonce: event.nonce, decision: 'once', signature });
-  const path = `/api/v1/conversations/${conversationId}/approvals/${event.callId}`;
-  return (await house.fetch(path, { method: 'POST', body })).status;
 }
 
 it.runIf(HAS_TERMINALS)(

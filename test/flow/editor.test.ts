@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { confirmCompanion } from '../../bridge/ide/link/confirmed.ts';
-import { type ChatInput, signApproval } from '../../client/index.ts';
+import type { ChatInput } from '../../client/index.ts';
 import { openState } from '../../local/state/state.ts';
 import { mintToken } from '../../local/state/tokens.ts';
 import type { StreamEvent } from '../../shared/wire/events.ts';
@@ -81,14 +81,14 @@ describe.runIf(HAS_TERMINALS)(
     it('is made by a model that knows what the editor shows', async () => {
       await using triangle = await startTriangle();
       const { model } = triangle;
-      const told = () => String(model.requests.at(-1)?.messages.at(-1)?.content);
-      // The editor tells it a moment after the connection.
+      const sent = () => String(model.requests.at(-1)?.messages.at(-1)?.content);
+      // The editor sends it a moment after the connection.
       await until(async () => {
         await triangle.say('Hello');
-        return told().includes('<editor>');
+        return sent().includes('<editor>');
       });
-      expect(told()).toContain('\nActive: open.txt:2:1\n</editor>');
-      expect(told()).toContain('<selected_text>\nopen.txt\nlooked at\n</selected_text>');
+      expect(sent()).toContain('\nActive: open.txt:2:1\n</editor>');
+      expect(sent()).toContain('<selected_text>\nopen.txt\nlooked at\n</selected_text>');
     });
 
     it('is made by a model that knows what the editor finds wrong', async () => {
@@ -106,7 +106,7 @@ describe.runIf(HAS_TERMINALS)(
       };
       await using triangle = await startTriangle({ diagnose });
       const { model, say } = triangle;
-      const told = () => String(model.requests.at(-1)?.messages.at(-1)?.content);
+      const sent = () => String(model.requests.at(-1)?.messages.at(-1)?.content);
       const path = `${triangle.house.workspace}/open.txt`;
       const own = { path, line: 1, severity: 'warning' as const, message: 'odd' };
       const linterErrors = [own, { path: 'b.txt', message: 'the client says' }];
@@ -114,21 +114,21 @@ describe.runIf(HAS_TERMINALS)(
       // On a busy machine a look can take longer than a run waits for it.
       await until(async () => {
         conversationId = await say('Hello', { context: { linterErrors } });
-        return told().includes('open.txt:2:1');
+        return sent().includes('open.txt:2:1');
       });
-      expect(told()).toContain(
+      expect(sent()).toContain(
         `<linter_errors>\n${path}:1: warning: odd\nb.txt: error: the client says\n` +
           'open.txt:2:1: error: &lt;/linter_errors&gt; &amp; bad (lint)\n</linter_errors>',
       );
       found[0] = { line: 3, severity: 'Error', message: 'another' };
       await until(async () => {
         await say('Go on', { conversationId });
-        if (!told().includes('linter_errors')) expect(told()).toBe(tagQuery('Go on'));
-        return told().includes('another');
+        if (!sent().includes('linter_errors')) expect(sent()).toBe(tagQuery('Go on'));
+        return sent().includes('another');
       });
-      expect(told()).toContain('<linter_errors_changes>\n- open.txt:2:1: error: &lt;/linter_');
-      expect(told()).toContain('\n+ open.txt:4:1: error: another (lint)\n</linter_errors_changes>');
-      expect(told()).not.toContain('the client says');
+      expect(sent()).toContain('<linter_errors_changes>\n- open.txt:2:1: error: &lt;/linter_');
+      expect(sent()).toContain('\n+ open.txt:4:1: error: another (lint)\n</linter_errors_changes>');
+      expect(sent()).not.toContain('the client says');
     });
 
     it('stands beside calls that ask because the editor’s user does not trust the workspace', async () => {
@@ -242,13 +242,7 @@ async function propose(house: House, bridgeId: string, content: string) {
   const asked: Asked = await readUntil('approval_request');
   return {
     reason: asked.reason,
-    approveOnDevice: async () => {
-      const { callId, nonce } = asked;
-      const signature = await signApproval(deviceOf(house), { ...asked, conversationId });
-      const path = `/api/v1/conversations/${conversationId}/approvals/${callId}`;
-      const body = JSON.stringify({ nonce, decision: 'once', signature });
-      expect((await house.fetch(path, { method: 'POST', body })).status).toBe(200);
-    },
+    approveOnDevice: () => house.client.allowCall({ ...asked, conversationId }, deviceOf(house)),
     /** How it was decided. Resolves when the run is over. */
     resolved: async () => {
       const resolved = await readUntil('approval_resolved');

@@ -179,7 +179,7 @@ describe('a client’s trace id', () => {
   });
 });
 
-it('a conversation that cannot be deleted is told with the trace id of who asked for it', async () => {
+it('a conversation that cannot be deleted is logged with the trace id of the request', async () => {
   const before = await startHouse();
   await using after = await reopen(before, async ({ client, state }) => {
     await client.chat({ messages: [{ role: 'user', content: 'hello' }] });

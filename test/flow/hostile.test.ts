@@ -14,7 +14,7 @@ beforeAll(async () => {
   return () => house[Symbol.asyncDispose]();
 });
 
-test('bodies that stop or trickle are answered with 408, and nobody waits for them', async () => {
+test('bodies that stop or trickle are answered with 408, without a wait', async () => {
   const head = `authorization: Bearer ${house.ready.token}\r\ncontent-length: 5000`;
   const request = `POST /api/v1/chat/completions HTTP/1.1\r\nHost: x\r\n${head}\r\n\r\n{"messages`;
   const slow = Array.from({ length: 40 }, () => send(request));
@@ -114,7 +114,7 @@ test.runIf(process.platform === 'linux')('a gzip bomb takes no memory', async ()
   expect(peakMb() - before).toBeLessThan(250);
 });
 
-test('a conversation whose file is no database leaves the others and the list, and is told of in one sentence', async () => {
+test('a conversation whose file is no database leaves the others and the list, and is reported in one sentence', async () => {
   const { conversationId } = await say('Damaged');
   const other = await say('Whole');
   process.kill(workerdOf(house), 'SIGKILL');

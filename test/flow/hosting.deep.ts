@@ -85,7 +85,7 @@ function setVariables(clone: string, block: string): void {
   writeFileSync(path, toml);
 }
 
-/** The last line stays at work. */
+/** The last line keeps running. */
 async function connectBridge(reader: Reader, block: string): Promise<void> {
   const lines = block.trim().split('\n');
   await reader.run(lines.slice(0, -1).join('\n'), reader.project);

@@ -2,21 +2,14 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import {
-  chownSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import * as z from 'zod';
 import { WorktreeStore } from '../../bridge/worktrees/store.ts';
 import { type Client, createClient } from '../../client/index.ts';
+import { treeOf } from '../local/processes.ts';
 
 /** The launcher of this clone. */
 export const DRAWBRIDGE = join(import.meta.dirname, '..', '..', 'bin', 'drawbridge.mjs');
@@ -128,27 +121,9 @@ export async function endProcess(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-/** The living processes below a process, by what they run. */
-export function descendantsOf(pid: number): { pid: number; command: string }[] {
-  const children = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => {
-      try {
-        const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
-        const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-        if (Number(parent) !== pid || state === 'Z') return [];
-        const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
-        return [{ pid: Number(name), command }];
-      } catch {
-        return []; // It ended while we looked.
-      }
-    });
-  return children.flatMap((child) => [child, ...descendantsOf(child.pid)]);
-}
-
 /** The workerd process of a house. */
 export function workerdOf(house: House): number {
-  const workerd = descendantsOf(house.up.pid ?? 0).find(({ command }) =>
+  const workerd = treeOf(house.up.pid ?? 0).find(({ command }) =>
     /workerd\S* serve /.test(command),
   );
   if (!workerd) throw new Error(`no workerd below ${house.up.pid}`);

@@ -8,8 +8,9 @@ import { createClient } from '../../client/index.ts';
 import { projectName } from '../../local/state/folder.ts';
 import type { ScriptedRequest } from '../far-ends/reply-script.ts';
 import { type ScriptedAnswer, startScriptedModel } from '../far-ends/scripted-model.ts';
+import { treeOf } from '../local/processes.ts';
 import { type Server, sendAllowing } from './allowing.ts';
-import { DRAWBRIDGE, descendantsOf, endProcess, startHouse, until } from './house.ts';
+import { DRAWBRIDGE, endProcess, startHouse, until } from './house.ts';
 
 /** Each occurs nowhere else. */
 const SECRETS = {
@@ -122,7 +123,7 @@ async function useAll(running: Running): Promise<void> {
 
 /** Kills the Worker and the process of the bridges. */
 function crash({ pid }: Running): void {
-  for (const { pid: child, command } of descendantsOf(pid)) {
+  for (const { pid: child, command } of treeOf(pid)) {
     if (/workerd\S* serve | connect | bridge-host/.test(command)) process.kill(child, 'SIGKILL');
   }
 }

@@ -34,7 +34,7 @@ beforeAll(async () => {
     command: process.execPath,
     args: [join(import.meta.dirname, '../far-ends/mcp-server.ts')],
   };
-  // The bridge is at work already.
+  // The bridge is running already.
   writeFileSync(
     join(house.state, 'mcp.json'),
     JSON.stringify({ mcpServers: { demo: server, gone: GONE } }),

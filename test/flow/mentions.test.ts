@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => model.close());
 
-it('attaches what a message names, and tells the model what the person has changed since', async () => {
+it('attaches what a message names, and sends the model what the person has changed since', async () => {
   await using house = await startHouse({ modelUrl: model.baseUrl, prepare: putRepository });
   const said =
     'compare @src/a.ts:2-3 with @"notes/a b.md", @lib/, @.env, @gone.ts; ask @ada (@Sealed())';
@@ -88,7 +88,7 @@ async function say(
   return ((await response.json()) as { conversationId: string }).conversationId;
 }
 
-/** The newest message of the user as the model was told it. */
+/** The newest message of the user as the model got it. */
 function toldLast(): string {
   const { messages = [] } = model.requests.at(-1) ?? {};
   return String(messages.findLast(({ role }) => role === 'user')?.content);

@@ -126,7 +126,7 @@ describe.runIf(HAS_TERMINALS)('drawbridge in a folder, at a terminal', () => {
   it('leaves a server that status shows and stop ends', async () => {
     const shown = await run(folders.second, 'status');
     for (const folder of Object.values(folders)) expect(shown).toContain(folder);
-    expect(await run(folders.second, 'stop')).toBe('The server has ended.\n');
+    expect(await run(folders.second, 'stop')).toBe('Stopped the server.\n');
     await expect(run(folders.first, 'status')).rejects.toMatchObject({
       code: 1,
       stderr: expect.stringContaining('No server runs'),

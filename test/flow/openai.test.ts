@@ -4,7 +4,6 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { APICallError, generateText, streamText } from 'ai';
 import OpenAI, { APIError, AuthenticationError, BadRequestError } from 'openai';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { signApproval } from '../../client/index.ts';
 import type { Asked } from '../../shared/wire/approvals.ts';
 import type { ScriptedRequest } from '../far-ends/reply-script.ts';
 import type { ScriptedAnswer } from '../far-ends/scripted-model.ts';
@@ -226,13 +225,12 @@ async function approve(conversationId: string): Promise<void> {
       'approval'
     ] as Asked | undefined;
     if (!asked) return false;
-    const { nonce } = asked;
-    const signature = await signApproval(deviceOf(at.house), { ...asked, conversationId });
-    const response = await at.house.fetch(
-      `/api/v1/conversations/${conversationId}/approvals/${asked.callId}`,
-      { method: 'POST', body: JSON.stringify({ nonce, decision: 'once', signature }) },
+    const { client } = at.house;
+    const allowed = client.allowCall({ ...asked, conversationId }, deviceOf(at.house));
+    return await allowed.then(
+      () => true,
+      () => false,
     );
-    return response.ok;
   });
 }
 

@@ -89,7 +89,7 @@ describe.skipIf(NO_BUBBLEWRAP).each(PLACES)('the program is %s', (_, make, modul
     const results = await ask(calls(join(base, 'project')));
     expect(results.length).toBe(calls('').length);
     await expectUnharmed();
-    // What has ended is started again from its files.
+    // What stopped is started again from its files.
     const { pid } = instance();
     const helpers = treeOf(pid).filter(({ command }) => /bridge-host|workerd/.test(command));
     expect(helpers.length).toBeGreaterThan(1);
@@ -273,6 +273,6 @@ function kill(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended with another one.
+    // It stopped with another one.
   }
 }

@@ -2,7 +2,6 @@ import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import type { EventStream } from '../../client/index.ts';
-import { signApproval } from '../../client/index.ts';
 import type { ChatResponse } from '../../shared/wire/documents.ts';
 import { answerOf, foldEvent, newResponse } from '../../shared/wire/fold.ts';
 import type { ScriptedRequest } from '../far-ends/reply-script.ts';
@@ -10,7 +9,7 @@ import type { ScriptedAnswer } from '../far-ends/scripted-model.ts';
 import { deviceOf } from './allowing.ts';
 import type { House } from './house.ts';
 import { oneHouse } from './one-house.ts';
-import { carryOut, LAY_PLAN } from './two-file-plan.ts';
+import { carryOut, LAY_PLAN, todosIn } from './two-file-plan.ts';
 
 const PATH = '.cursor/plans/two-files.plan.md';
 
@@ -59,7 +58,7 @@ it('a plan is saved once its owner allows it, edited by hand, and executed from 
   );
   expect(readFileSync(join(house.workspace, 'b.txt'), 'utf8')).toBe('b\n');
 
-  // The plan is one of the new conversation, and the save is told to the model as done.
+  // The plan is one of the new conversation, and the save reaches the model as done.
   const finished = house.client.executePlan(executed.conversationId, 'doc_002');
   await expect(read(finished, house, 'reject')).rejects.toMatchObject({ code: 'PLAN_FINISHED' });
   await house.client.chat({ messages: [user('So?')], conversationId });
@@ -128,8 +127,8 @@ it('a plan is not saved through a link to another protected place', async () => 
 function planning(request: ScriptedRequest): ScriptedAnswer {
   const said = request.messages.map(({ content }) => String(content)).join('\n');
   if (said.includes('<executing_a_plan>\n')) {
-    const next = nextIn(request);
-    return next === undefined ? { text: 'All done.' } : { calls: carryOut(next) };
+    const next = todosIn(request).find(({ status }) => status === 'pending');
+    return next ? { calls: carryOut(next.id) } : { text: 'All done.' };
   }
   const isAsked = String(request.messages.at(-1)?.content).includes('Plan\n</user_query>');
   return isAsked ? { calls: [LAY_PLAN] } : { text: 'Ok.' };
@@ -137,15 +136,6 @@ function planning(request: ScriptedRequest): ScriptedAnswer {
 
 function user(content: string) {
   return { role: 'user' as const, content };
-}
-
-/** The first open todo of the list as the model was told it last. */
-function nextIn({ messages }: ScriptedRequest): string | undefined {
-  for (const { content } of messages.toReversed()) {
-    const lines = [...String(content).matchAll(/^- \[(\w+)\] (\w+): /gm)];
-    if (lines.length > 0) return lines.find(([, status]) => status === 'pending')?.[2];
-  }
-  return undefined;
 }
 
 /** The whole response. A question is answered with `decision`, signed by the enrolled device. */
@@ -161,16 +151,9 @@ async function read(
     foldEvent(response, event);
     if (event.type !== 'approval_request') continue;
     const { conversationId } = response;
-    const { nonce, callId } = event;
-    const signature =
-      decision === 'once'
-        ? await signApproval(deviceOf(house), { ...event, conversationId })
-        : undefined;
-    await house.client.answerApproval(conversationId, callId, {
-      nonce,
-      decision,
-      ...(signature && { signature }),
-    });
+    const question = { ...event, conversationId };
+    if (decision === 'once') await house.client.allowCall(question, deviceOf(house));
+    else await house.client.rejectCall(question);
   }
   if (!response) throw new Error('the stream had no response');
   return answerOf(response);

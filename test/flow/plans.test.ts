@@ -5,10 +5,9 @@ import { ClientError, createClient, type EventStream } from '../../client/index.
 import { newDeferred } from '../../machine/deferred.ts';
 import type { ChatResponse } from '../../shared/wire/documents.ts';
 import { answerOf, foldEvent, newResponse } from '../../shared/wire/fold.ts';
-import type { ScriptedRequest } from '../far-ends/reply-script.ts';
 import { startScriptedModel } from '../far-ends/scripted-model.ts';
 import { startHouse, workerdOf } from './house.ts';
-import { carryOut, LAY_PLAN } from './two-file-plan.ts';
+import { carryOut, LAY_PLAN, todosIn } from './two-file-plan.ts';
 
 it('a plan is laid, changed on a second device, executed, killed in the middle, and resumed', async () => {
   let failing: 'hangs' | 'refuses' | null = 'hangs';
@@ -19,7 +18,7 @@ it('a plan is laid, changed on a second device, executed, killed in the middle, 
     if (!text.includes('<executing_a_plan>')) {
       return request.messages.at(-1)?.role === 'tool' ? { text: 'Laid.' } : { calls: [LAY_PLAN] };
     }
-    const todos = listIn(request);
+    const todos = todosIn(request);
     const next = todos.find(({ status }) => status === 'pending');
     if (!next) return { text: 'All done.' };
     const isBegun = todos.some(({ status }) => status === 'completed');
@@ -83,16 +82,6 @@ it('a plan is laid, changed on a second device, executed, killed in the middle, 
   });
   await model.close();
 });
-
-/** Works on one todo: writes its file, and completes it. */
-/** The list of todos as the model was told it last, in the order in which it was told. */
-function listIn({ messages }: ScriptedRequest): { id: string; status: string }[] {
-  for (const { content } of messages.toReversed()) {
-    const lines = [...String(content).matchAll(/^- \[(\w+)\] (\w+): /gm)];
-    if (lines.length > 0) return lines.map(([, status = '', id = '']) => ({ id, status }));
-  }
-  return [];
-}
 
 /** The whole response. `onFirstDone` is called once the first todo is shown as completed. */
 async function read(events: EventStream, onFirstDone?: () => void): Promise<ChatResponse> {

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { startScriptedModel } from '../far-ends/scripted-model.ts';
 import { startHouse, until } from './house.ts';
 
-it('tells a glob rule in the middle of a run, after the model has read a file that it matches', async () => {
+it('sends a glob rule in the middle of a run, after the model has read a file that it matches', async () => {
   const model = await startScriptedModel(({ messages }) =>
     messages.some(({ role }) => role === 'tool')
       ? { text: 'Done.' }
@@ -58,9 +58,9 @@ it('a rule of a megabyte, a broken head and files that name each other stop no c
     });
   const first = await say('see @docs/one.md and @broken');
   expect(first.status).toBe('completed');
-  const told = String(model.requests[0]?.messages.at(-1)?.content);
-  const times = (text: string) => told.split(text).length - 1;
-  expect(told).toContain('Two rules: @docs/one.md\n\nFrom docs/one.md:\nOne, see @two.md');
+  const sent = String(model.requests[0]?.messages.at(-1)?.content);
+  const times = (text: string) => sent.split(text).length - 1;
+  expect(sent).toContain('Two rules: @docs/one.md\n\nFrom docs/one.md:\nOne, see @two.md');
   expect([times('From docs/two.md:\nTwo, see @one.md'), times('Two, see')]).toEqual([1, 1]);
   expect(times('One, see')).toBe(2); // The rule includes the file, and the message attaches it.
   expect([times('Broken rule.'), times('alwaysApply')]).toEqual([1, 0]);

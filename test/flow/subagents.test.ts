@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { signApproval } from '../../client/index.ts';
 import type { ChatResponse } from '../../shared/wire/documents.ts';
 import type { ReadEvent, StreamEvent } from '../../shared/wire/events.ts';
 import type { ScriptedRequest } from '../far-ends/reply-script.ts';
@@ -67,11 +66,7 @@ it('runs a command of a subagent that a second client allows, which follows only
   const { ask } = await firstOf(second, 'subagent_ask');
   if (ask.kind !== 'approval') throw new Error('no approval was asked for');
   expect(ask.conversationId).not.toBe(conversationId);
-  const { callId, nonce } = ask;
-  const signature = await signApproval(deviceOf(house), ask);
-  await house.client.answerApproval(ask.conversationId, callId, {
-    ...{ nonce, decision: 'once', signature },
-  });
+  await house.client.allowCall(ask, deviceOf(house));
   await reading;
   leave.abort();
   expect(existsSync(join(house.workspace, 'made.txt'))).toBe(true);

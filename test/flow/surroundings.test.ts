@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => model.close());
 
-it('tells the model of a checkout and a new file between two messages, and of no more', async () => {
+it('shows the model a checkout and a new file between two messages, and of no more', async () => {
   await using house = await startHouse({ modelUrl: model.baseUrl, prepare: putRepository });
   const conversationId = await say(house, 'one');
   expect(toldLast()).toContain(`\nWorkspace: ${house.workspace}\n`);
@@ -31,9 +31,9 @@ it('tells the model of a checkout and a new file between two messages, and of no
   rmSync(join(house.workspace, 'new.txt'));
   await sayUntilTold(house, conversationId, '- new.txt');
 
-  const told = JSON.stringify(model.requests.at(-1)?.messages);
-  expect(told.match(/\+ new\.txt/g)).toHaveLength(1);
-  expect(told.match(/<project_layout>/g)).toHaveLength(1);
+  const sent = JSON.stringify(model.requests.at(-1)?.messages);
+  expect(sent.match(/\+ new\.txt/g)).toHaveLength(1);
+  expect(sent.match(/<project_layout>/g)).toHaveLength(1);
   for (const [index, { messages }] of model.requests.entries()) {
     const next = model.requests[index + 1]?.messages ?? messages;
     expect(next.slice(0, messages.length)).toEqual(messages);
@@ -41,7 +41,7 @@ it('tells the model of a checkout and a new file between two messages, and of no
 });
 
 /**
- * On a busy machine a look can take longer than a run waits for it: then the next message tells
+ * On a busy machine a look can take longer than a run waits for it: then the next message shows
  * what it saw.
  */
 async function sayUntilTold(house: House, conversationId: string, news: string): Promise<void> {
@@ -59,7 +59,7 @@ async function say(house: House, content: string, conversationId?: string): Prom
   return ((await response.json()) as { conversationId: string }).conversationId;
 }
 
-/** The newest message as the model was told it. */
+/** The newest message as the model got it. */
 function toldLast(): string {
   return String(model.requests.at(-1)?.messages.at(-1)?.content);
 }

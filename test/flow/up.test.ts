@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { descendantsOf, endProcess, startHouse, until, workerdOf } from './house.ts';
+import { isAlive, treeOf } from '../local/processes.ts';
+import { endProcess, startHouse, until, workerdOf } from './house.ts';
 import { oneHouse } from './one-house.ts';
 
 const at = oneHouse();
@@ -84,12 +85,9 @@ it('closes the connection to the model when the run is cancelled, and stays usab
   expect(next).toMatchObject({ status: 'completed', documents: [{ content: 'Again.' }] });
 });
 
-it('answers nobody without a token, on any port it opens, and makes nothing for unknown ids', async () => {
+it('answers nothing without a token, on any port it opens, and makes nothing for unknown ids', async () => {
   const { house } = at;
-  const ports = listeningPorts([
-    house.up.pid ?? 0,
-    ...descendantsOf(house.up.pid ?? 0).map(({ pid }) => pid),
-  ]);
+  const ports = listeningPorts(treeOf(house.up.pid ?? 0).map(({ pid }) => pid));
   expect(ports).toEqual([Number(new URL(house.ready.url).port)]);
   for (const path of [
     '',
@@ -135,25 +133,16 @@ it('restarts the runtime with the same state on the same port', async () => {
 
 it('leaves no process behind', async () => {
   const house = await startHouse();
-  const below = descendantsOf(house.up.pid ?? 0);
-  expect(below.length).toBeGreaterThan(1);
+  const tree = treeOf(house.up.pid ?? 0);
+  expect(tree.length).toBeGreaterThan(2);
   await endProcess(house.up);
   expect(house.up.exitCode).toBe(0);
-  await until(() => below.every(({ pid }) => !isAlive(pid)));
+  await until(() => tree.every(({ pid }) => !isAlive(pid)));
   await house[Symbol.asyncDispose]();
 });
 
 function textFrame(content: string): string {
   return `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** TCP ports on which one of these processes listens, from /proc. */

@@ -8,13 +8,13 @@ import { startScriptedModel } from '../far-ends/scripted-model.ts';
 import { startHouse, until, workerdOf } from './house.ts';
 
 const ROUNDS = 30;
-/** Of each three responses one is polled for; of the others nobody asks until they have gone on. */
+/** Of each three responses one is polled for; the others are not asked for until they have gone on. */
 const RESPONSES = 3;
 const LONG = Array.from({ length: 100 }, () => 'word').join(' ');
 /** So few kills in a window that the supervisor does not take them for a crash loop. */
 const PAUSE_MS = Math.ceil(LOCAL_LIMITS.crashWindowMs / (LOCAL_LIMITS.maxCrashes - 2));
 
-it('wakes what was at work, whenever the kill comes', async () => {
+it('wakes what ran, whenever the kill comes', async () => {
   /** When the model was asked, by the message. */
   const asked = new Map<string, number[]>();
   const model = await startScriptedModel(({ messages }) => {

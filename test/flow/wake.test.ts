@@ -51,7 +51,7 @@ describe('a run goes on for a client that only polls', () => {
   });
 });
 
-describe('a run goes on when nobody asks', () => {
+describe('a run goes on without a reader', () => {
   const at = oneHouse();
 
   it('after a kill', UNTIL_ALARM, async () => {

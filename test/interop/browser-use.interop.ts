@@ -98,8 +98,8 @@ function answerOf(request: ScriptedRequest, url: string): ScriptedAnswer {
     return last.includes('Greet Ada') ? { calls: [TASK] } : { text: 'Over.' };
   const turn = messages.filter(({ role }) => role === 'assistant').length;
   const refOf = (element: string) => {
-    const told = messages.map(({ content }) => String(content)).join('\n');
-    return new RegExp(`${element} \\[ref=(\\w+)\\]`).exec(told)?.[1];
+    const sent = messages.map(({ content }) => String(content)).join('\n');
+    return new RegExp(`${element} \\[ref=(\\w+)\\]`).exec(sent)?.[1];
   };
   const calls: readonly ScriptedCall[] = [
     { name: NAVIGATE, arguments: { url } },

@@ -138,18 +138,18 @@ describe.each(CLIS)('the IDE client of $package $version', (cli) => {
     const file = { path: join(started.root, 'a.ts'), timestamp: 1 };
     started.companion.contextChanged({ openFiles: [file], isTrusted: true });
     const { run } = await startCli(modules, started);
-    const tells = (openFiles: object[], isTrusted: boolean) =>
+    const sends = (openFiles: object[], isTrusted: boolean) =>
       vi.waitFor(
         async () =>
           expect(await run('context')).toEqual({ workspaceState: { openFiles, isTrusted } }),
         { timeout: 10_000 },
       );
     // The clients say themselves that a file is not active.
-    await tells([{ ...file, isActive: false }], true);
+    await sends([{ ...file, isActive: false }], true);
     const cursor = { line: 3, character: 7 };
     const active = { ...file, isActive: true, cursor, selectedText: 'x'.repeat(20_000) };
     started.companion.contextChanged({ openFiles: [active], isTrusted: false });
-    await tells([{ ...active, selectedText: 'x'.repeat(16_384) }], false);
+    await sends([{ ...active, selectedText: 'x'.repeat(16_384) }], false);
     expect(await run('status')).toMatchObject({ status: 'connected' });
   });
 
@@ -225,7 +225,7 @@ describe.each(CLIS)('the IDE client of $package $version', (cli) => {
     await vi.waitFor(() => expect(started.shown[0]?.signal.aborted).toBe(true), 10_000);
   });
 
-  row('knows that the companion has ended', async () => {
+  row('knows that the companion stopped', async () => {
     const { run, companion } = await begin();
     await companion.close();
     const ended = async () => expect(await run('status')).toMatchObject({ status: 'disconnected' });

@@ -153,7 +153,7 @@ describe.skipIf(!isRegistryThere())('Cursor’s own SDK, with this server as its
     agent.close();
   });
 
-  it('is told what this server does not do', async () => {
+  it('learns what this server does not do', async () => {
     const repos = [{ url: 'https://github.com/a/b' }];
     const agent = await sdk.Agent.create({ ...options, cloud: { repos } });
     await expect(agent.send('Go')).rejects.toMatchObject({ code: 'not_implemented' });

@@ -22,7 +22,8 @@ const SCENARIOS: Readonly<Record<string, string | null>> = {
   'auth/scope-from-www-authenticate': null,
   'auth/scope-from-scopes-supported': null,
   'auth/scope-omitted-when-undefined': null,
-  'auth/scope-step-up': 'a call that needs more rights fails: nobody logs in in the middle of it',
+  'auth/scope-step-up':
+    'a call that needs more rights fails: no person logs in in the middle of it',
   'auth/scope-retry-limit': null,
   'auth/token-endpoint-auth-basic': null,
   'auth/token-endpoint-auth-post': null,

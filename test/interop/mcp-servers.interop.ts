@@ -56,7 +56,7 @@ const SERVERS: readonly Foreign[] = [
 
 const nameOf = ({ server, tool }: Foreign) => `mcp_${server}_${tool}`;
 
-describe('MCP servers that nobody here wrote, as sources of tools', () => {
+describe('MCP servers of other authors, as sources of tools', () => {
   let packages: ForeignPackages;
   let model: Awaited<ReturnType<typeof startScriptedModel>>;
   let house: House;

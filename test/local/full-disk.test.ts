@@ -27,8 +27,8 @@ describe.skipIf(!canMount())('a disk with room for', () => {
         }
       },
       attempt: async () => void (await openFormat(dir, STEPS)),
-      afterFailure: async (told) => {
-        expect(told).toMatch(/could not be upgraded \(ENOSPC.* can still use it: make room/);
+      afterFailure: async (message) => {
+        expect(message).toMatch(/could not be upgraded \(ENOSPC.* can still use it: make room/);
         const { format } = await openFormat(dir, STEPS);
         expect([format, filesIn(dir)]).toEqual([3, expect.objectContaining(NEW)]);
       },
@@ -58,8 +58,10 @@ describe.skipIf(!canMount())('a disk with room for', () => {
         const left = readdirSync(join(dir, 'backups')).filter((name) => name !== 'lock');
         expect(left).toEqual([]);
       },
-      afterFailure: async (told) => {
-        expect(told).toMatch(/cannot be copied for the backup \(ENOSPC\): make room on its disk/);
+      afterFailure: async (message) => {
+        expect(message).toMatch(
+          /cannot be copied for the backup \(ENOSPC\): make room on its disk/,
+        );
       },
     });
     expect(failures).toBeGreaterThan(8);
@@ -78,8 +80,8 @@ describe.skipIf(!canMount())('a disk with room for', () => {
       prepare: () => rmSync(file, { force: true }),
       attempt: async () => void (await backUp(dir, file)),
       whileFull: leavesNothing,
-      afterFailure: async (told) => {
-        expect(told).toMatch(
+      afterFailure: async (message) => {
+        expect(message).toMatch(
           /backup\.tar cannot be written \(ENOSPC\): make room, or name another/,
         );
       },
@@ -94,8 +96,8 @@ describe.skipIf(!canMount())('a disk with room for', () => {
       prepare: () => rmSync(restored, { recursive: true, force: true }),
       attempt: async () => void (await restoreBackup(kept, restored, new Date())),
       whileFull: leavesNothing,
-      afterFailure: async (told) => {
-        expect(told).toMatch(
+      afterFailure: async (message) => {
+        expect(message).toMatch(
           /restored cannot be written \(ENOSPC\): make room.*Nothing was restored/,
         );
       },
@@ -110,8 +112,8 @@ interface Attempts {
   attempt(): Promise<void>;
   /** Called while the disk is still full. */
   whileFull(): void;
-  /** Called with what was told, once there is room. */
-  afterFailure(told: string): Promise<void>;
+  /** Called with the failure, once there is room. */
+  afterFailure(message: string): Promise<void>;
 }
 
 /** Tries with no free page, one, two and so on, until it works. Returns how often it did not. */
@@ -123,15 +125,15 @@ async function untilItFits(
     disk.empty();
     prepare();
     disk.fill(pages * PAGE);
-    const told = await attempt().then(
+    const message = await attempt().then(
       () => undefined,
       (error: Error) => `${error.name}: ${error.message}`,
     );
-    if (told !== undefined) whileFull();
+    if (message !== undefined) whileFull();
     disk.empty();
-    if (told === undefined) return pages;
-    expect(told).toMatch(/^LocalError: /);
-    await afterFailure(told);
+    if (message === undefined) return pages;
+    expect(message).toMatch(/^LocalError: /);
+    await afterFailure(message);
   }
 }
 

@@ -44,7 +44,7 @@ test('a lock is free as soon as its holder was killed', async () => {
 });
 
 test.runIf(process.platform === 'linux')(
-  'a lock is free when its holder has ended, even if nobody has asked for its end',
+  'a lock is free when its holder is dead, even if its parent has not asked for its end',
   async () => {
     const path = join(temporaryFolder(), 'lock');
     const script = join(import.meta.dirname, 'fixtures', 'hold-lock.ts');
@@ -52,13 +52,13 @@ test.runIf(process.platform === 'linux')(
     const line = `'${process.execPath}' '${script}' '${path}' & echo $!; exec sleep 60`;
     const parent = spawn('/bin/sh', ['-c', line], { stdio: ['ignore', 'pipe', 'inherit'] });
     onTestFinished(() => void parent.kill('SIGKILL'));
-    let told = '';
+    let printed = '';
     for await (const piece of parent.stdout) {
-      told += piece;
-      if (told.includes('held')) break;
+      printed += piece;
+      if (printed.includes('held')) break;
     }
     expect(isLocked(path)).toBe(true);
-    process.kill(Number.parseInt(told, 10), 'SIGKILL');
+    process.kill(Number.parseInt(printed, 10), 'SIGKILL');
     await expect.poll(() => isLocked(path), { timeout: 10_000 }).toBe(false);
   },
 );

@@ -8,7 +8,7 @@ const READ = [
   ['typed', 'b\x1b[A'],
 ];
 
-test('a marked paste is told from keys wherever it is cut', () => {
+test('a marked paste is distinguished from keys wherever it is cut', () => {
   for (let first = 0; first <= SENT.length; first++) {
     for (let second = first; second <= SENT.length; second++) {
       const parts = [SENT.slice(0, first), SENT.slice(first, second), SENT.slice(second)];

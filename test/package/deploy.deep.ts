@@ -8,8 +8,8 @@ import { pack, ROOT } from './pack.ts';
 test('the package deploys its Worker as it is', async () => {
   const installed = await unpack(temporaryFolder());
   const config = join(installed, 'dist', 'worker', 'wrangler.toml');
-  const told = deployDry(temporaryFolder(), ['--config', config]);
-  expect(told).toContain('env.CONVERSATIONS (Conversation)');
+  const printed = deployDry(temporaryFolder(), ['--config', config]);
+  expect(printed).toContain('env.CONVERSATIONS (Conversation)');
 });
 
 test('the package deploys as a part of a Worker of your own, with types', async () => {

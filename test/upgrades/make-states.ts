@@ -1,6 +1,6 @@
 /**
  * Makes the archives in `states/`: runs each milestone of the history, has conversations of every kind with it, and
- * kills it at work. `npx node test/upgrades/make-states.ts [name...]`; without names, the milestones that have no archive.
+ * kills it while it runs. `npx node test/upgrades/make-states.ts [name...]`; without names, the milestones that have no archive.
  * Needs Node 24, the history, npm's registry and `tar`. All keys in the archives were made for them.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';

@@ -6,7 +6,7 @@ import type { BridgeStatus } from '../../../machine/bridge-status.ts';
 export interface BridgeLog {
   /** Writes to the file, and the line to stderr where a person sees it. Never throws. */
   readonly write: LogSink;
-  /** Writes to the file alone: who gets the status tells people. */
+  /** Writes to the file alone: the receiver of the status shows it to people. */
   noteStatus(status: BridgeStatus): void;
 }
 

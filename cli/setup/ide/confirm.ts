@@ -18,7 +18,7 @@ export interface ConfirmOptions extends LocationOptions {
   readonly port?: number;
 }
 
-/** Asks always: only a person who sees which editor it is can tell. */
+/** Asks always: only a person sees which editor it is. */
 export async function confirmEditor(options: ConfirmOptions): Promise<void> {
   const { confirmCompanion, isConfirmed } = await import('../../../bridge/ide/link/confirmed.ts');
   const location = await findLocation(options, 'kept');
@@ -66,6 +66,6 @@ function describe({ ide, family, port, pid }: Candidate): string {
 }
 
 const NO_TOKEN =
-  'has no token, so nothing would tell it from another program: update its companion extension.';
+  'has no token, so another program could pass for it: update its companion extension.';
 const CONSEQUENCE =
   'It will show edits that wait for your approval, and an answer there counts as yours.';

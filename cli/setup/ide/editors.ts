@@ -155,7 +155,7 @@ function runsInside(environment: Environment, program: RegExp): boolean {
   return TERM_PROGRAM === 'vscode' && program.test(VSCODE_GIT_ASKPASS_NODE);
 }
 
-/** The editor whose terminal this is, as far as its variables tell. */
+/** The editor whose terminal this is, as far as its variables say. */
 export function detectEditor(environment: Environment): Editor | undefined {
   return EDITORS.find(({ isHere }) => isHere(environment));
 }

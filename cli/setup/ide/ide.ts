@@ -27,7 +27,7 @@ import { installCompanion } from './install.ts';
 export function registerIde(program: Command): void {
   const group = program
     .command('ide')
-    .description('The editor that shows edits and tells open files, by its companion extension')
+    .description('The editor that shows edits and reports open files, by its companion extension')
     .addHelpText('after', `\nWithout a command it looks for the editor.`);
   const status = group
     .command('status', { isDefault: true })
@@ -109,7 +109,7 @@ function lineOf(tried: Tried, taken: Tried | undefined): string {
   const word = tried === taken ? 'taken' : state === 'failed' ? 'failed' : 'usable';
   const name = ide?.displayName ?? `the editor with the ${COMPANIONS[family]}`;
   const process = pid === undefined ? '' : `, process ${pid}`;
-  const folders = roots === undefined ? '; it tells no folder' : '';
+  const folders = roots === undefined ? '; it names no folder' : '';
   const what = `${name}, port ${port}${process}: ${summary}${folders} (${source})`;
   return `${word.padEnd('skipped'.length)}  ${inLine(what)}`;
 }
@@ -141,8 +141,8 @@ function tellMissing(
 }
 
 function noEditorHere({ TERM_PROGRAM: terminal }: SearchPlace['environment']): string {
-  const told = terminal ? `TERM_PROGRAM is ${terminal}` : 'TERM_PROGRAM is not set';
-  return `This is not the terminal of an editor (${told}). There the right window is found by itself.`;
+  const here = terminal ? `TERM_PROGRAM is ${terminal}` : 'TERM_PROGRAM is not set';
+  return `This is not the terminal of an editor (${here}). There the right window is found by itself.`;
 }
 
 const OTHER_WINDOW =

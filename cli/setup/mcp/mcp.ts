@@ -241,7 +241,7 @@ async function testServers(name: string | undefined, options: LocationOptions): 
 
 const UNTRIED = {
   isReady: true,
-  summary: 'runs only in the sandbox of the bridge, whose terminal tells its state',
+  summary: 'runs only in the sandbox of the bridge, whose terminal shows its state',
   lines: [],
 };
 

@@ -96,7 +96,7 @@ it('an agent whose bridge is away is shown with what is missing of its changes',
   api.answers.set(`GET agents/${CONVERSATION_ID}`, { ...AGENT, worktree });
   const { stdout } = await run(api, 'show', CONVERSATION_ID);
   expect(stdout).toMatch(
-    /\n\nOn the branch fix:\n {2}The bridge has still to tell what the newest response changed\.\n$/,
+    /\n\nOn the branch fix:\n {2}The bridge has yet to report what the newest response changed\.\n$/,
   );
 });
 

@@ -36,7 +36,7 @@ it.each<[string, (file: string) => void, string]>([
   expect(screen).toEqual([why]);
 });
 
-/** What is signed, and what the person is told beside the file's place. `meanwhile` happens before the first answer. */
+/** What is signed, and what the person reads beside the file's place. `meanwhile` happens before the first answer. */
 async function changed(
   proposed: { path: string; text: string },
   answers: readonly string[],

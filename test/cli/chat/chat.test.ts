@@ -397,7 +397,7 @@ describe('SIGTERM', () => {
     expect(api.requests.map(({ line }) => line)).toContain(CANCEL);
   });
 
-  it('is told apart from Ctrl-C where the run ends first', async () => {
+  it('is distinguished from Ctrl-C where the run ends first', async () => {
     const tape = SAMPLE_TAPE.map((event) =>
       event.type === 'done' ? { ...event, status: 'cancelled' as const } : event,
     );
@@ -429,7 +429,7 @@ describe('a reader of the output who leaves', () => {
     expect(api.requests).toHaveLength(1);
   });
 
-  it('does not keep a run from being cancelled that Ctrl-C has ended', async () => {
+  it('does not keep Ctrl-C from cancelling a run', async () => {
     await using api = await startScriptedApi(SAMPLE_TAPE);
     const terminal = scriptTerminal();
     api.fates.push({ type: 'text', text: HALF, rest: NEVER });

@@ -87,7 +87,7 @@ describe('a clarification', () => {
     );
   });
 
-  it('that nobody can answer here is shown, and the run is left waiting with exit code 3', async () => {
+  it('that cannot be answered here is shown, and the run is left waiting with exit code 3', async () => {
     await using api = await startScriptedApi(TAPE);
     api.fates.push({ type: 'text', text: UNTIL_ASKED, rest: NEVER });
     const terminal = scriptTerminal({ piped: 'Hi' });
@@ -99,7 +99,7 @@ describe('a clarification', () => {
     expect(api.requests).toHaveLength(1);
   });
 
-  it('that nobody can answer here and that answers itself is shown, not asked', async () => {
+  it('that cannot be answered here and that answers itself is shown, not asked', async () => {
     await using api = await startScriptedApi(TAPE);
     const terminal = scriptTerminal({ piped: 'Hi' });
     const questions = { afterSeconds: 60, otherwise: 'default' as const };

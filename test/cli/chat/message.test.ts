@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 
 describe('input beside a prompt', () => {
-  it('that stays silent is left out after a while, and the person is told', async () => {
+  it('that stays silent is left out after a while, and the person reads so', async () => {
     const { message, notices, piped } = read(['Explain']);
     await vi.advanceTimersByTimeAsync(CLI_LIMITS.firstInputMs);
     expect(await message).toBe('Explain');
@@ -20,7 +20,7 @@ describe('input beside a prompt', () => {
     ]);
   });
 
-  it('is read to its end once it has begun, however slow it is', async () => {
+  it('is read to its end once it begins, however slow it is', async () => {
     const { message, notices, piped } = read(['Explain']);
     piped.write('one\n');
     await vi.advanceTimersByTimeAsync(CLI_LIMITS.firstInputMs * 10);

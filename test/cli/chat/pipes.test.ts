@@ -62,9 +62,7 @@ describe('where stdout is a pipe', () => {
     const { promise: rest, resolve } = Promise.withResolvers<string>();
     api.fates.push({ type: 'text', text: streamText(POSITIONED.slice(0, 1)), rest });
     const { finished, stderr } = startDrawbridge(chat(api, 'Hi'));
-    await expect
-      .poll(stderr)
-      .toMatch(/waits until the answer before it has ended\. `[^`]+ approvals /);
+    await expect.poll(stderr).toMatch(/waits for the answer before it\. `[^`]+ approvals /);
     resolve(streamText(POSITIONED.slice(1)));
     expect(await finished).toMatchObject({ code: 0, stdout: 'Grüße 👋\n\ndata: id: 7\n' });
   });

@@ -50,9 +50,9 @@ describe('openTerminal', () => {
 
   it('asks nothing for a machine, and keeps stdout to its format', () => {
     const { terminal, written, errors } = open({ machine: true });
-    terminal.write('told');
+    terminal.write('shown');
     terminal.writeOut('{}');
-    expect([terminal.isInteractive, written(), errors()]).toEqual([false, '{}', 'told']);
+    expect([terminal.isInteractive, written(), errors()]).toEqual([false, '{}', 'shown']);
   });
 
   it('writes into a pipe while a question is open', async () => {

@@ -177,8 +177,8 @@ describe.runIf(HAS_TERMINALS)('a conversation at a terminal', () => {
     const terminal = await startConversation(api);
     terminal.type('See @a.ts and @first.ts\r');
     await terminal.shows('15 tokens');
-    const told = terminal.screen().match(/^@.*$/gm);
-    expect(told).toEqual(
+    const shown = terminal.screen().match(/^@.*$/gm);
+    expect(shown).toEqual(
       ['first.ts', 'later.ts'].map((name) => `@${name} is not attached: It is gone.`),
     );
   });
@@ -214,7 +214,7 @@ describe.runIf(HAS_TERMINALS)('a paste', () => {
   });
 });
 
-/** The person's first message is sent, and its answer has begun. */
+/** The person's first message is sent, and its answer begins. */
 async function startAnswer(api: ScriptedApi) {
   const { promise: question, resolve } = Promise.withResolvers<string>();
   api.answers.set(APPROVE, { callId: CALL_ID });

@@ -101,7 +101,7 @@ describe('the choice of a model', () => {
     await expect(chosen).rejects.toThrow(/has a table of models: `.*config edit` changes it/);
   });
 
-  test('that cannot be kept is told, and stops nothing', async () => {
+  test('that cannot be kept is reported, and stops nothing', async () => {
     const { env, folder } = newConfig();
     mkdirSync(join(folder, 'config.schema.json'));
     const terminal = scriptTerminal({ answers: ['2'] });

@@ -163,14 +163,14 @@ describe('config edit', () => {
     );
     expect(owner.read()).toBe('{"mode":"plan"}');
     expect(readFileSync(draft, 'utf8')).toBe('{"mode": "ask",}\n');
-    const mend = { env: { ...owner.env, EDITOR: `sed -i s/,//` } };
-    const mended = await callDrawbridge(['config', 'edit'], mend);
-    expect(mended).toMatchObject({ code: 0, stderr: expect.stringContaining('not saved') });
+    const repair = { env: { ...owner.env, EDITOR: `sed -i s/,//` } };
+    const repaired = await callDrawbridge(['config', 'edit'], repair);
+    expect(repaired).toMatchObject({ code: 0, stderr: expect.stringContaining('not saved') });
     expect(JSON.parse(owner.read())).toMatchObject({ mode: 'ask' });
     expect(existsSync(draft)).toBe(false);
   });
 
-  test('opens a broken file, so that a person can mend it', async () => {
+  test('opens a broken file, so that a person can repair it', async () => {
     const { run, read } = newOwner('{"mode": "ask",}', { EDITOR: 'sed -i s/,//' });
     expect(await run('edit')).toMatchObject({ code: 0 });
     expect(JSON.parse(read())).toMatchObject({ mode: 'ask' });

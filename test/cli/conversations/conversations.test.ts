@@ -109,7 +109,7 @@ describe('conversations', () => {
     expect(api.requests).toEqual([]);
   });
 
-  it('tell an error of the API in one line, with exit code 1', async () => {
+  it('show an error of the API in one line, with exit code 1', async () => {
     await using api = await startScriptedApi([]);
     const body = { error: { code: 'NOT_FOUND', message: 'There is no such conversation' } };
     api.fates.push({ type: 'refuse', status: 404, body });

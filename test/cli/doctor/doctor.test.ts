@@ -61,7 +61,7 @@ describe('a machine on which nothing runs yet', () => {
     expect(code).toBe(0);
   });
 
-  it('tells a person in lines, with what to do', async () => {
+  it('shows a person lines, with what to do', async () => {
     const { workspaceDir, stateDir } = newPlace();
     mkdirSync(stateDir, { mode: 0o755 });
     chmodSync(stateDir, 0o755);
@@ -158,7 +158,7 @@ describe('the servers of the models', () => {
     expect(about('model')).toMatchObject([{ verdict: 'good' }]);
     expect(about('clock').at(-1)).toMatchObject({
       verdict: 'bad',
-      says: expect.stringContaining('40 minutes ahead of'),
+      says: expect.stringMatching(/^It shows 20.*Z, but http:.* says 20.*Z\.$/),
     });
   });
 
@@ -182,12 +182,9 @@ describe('the servers of the models', () => {
     ]);
   });
 
-  it.each([
-    [10, /^This machine's clock is 10 years ahead of http:/],
-    [-10, /^This machine's clock is 10 years behind http:/],
-  ])(
+  it.each([10, -10])(
     'one that answers while the clock of this machine is off by %d years',
-    async (years, words) => {
+    async (years) => {
       const url = await listening((_, res) => res.end('{}'));
       const shift = `const real = Date.now; Date.now = () => real() + ${years} * 365.25 * 86_400_000;`;
       // Shifts the clock of the one process.
@@ -200,17 +197,20 @@ describe('the servers of the models', () => {
       const place = newPlace();
       const where = ['--workspace', place.workspaceDir, '--state', place.stateDir];
       const finished = await runDrawbridge(['doctor', '--json', ...where], { env, program });
-      const told = findingsOf(finished).filter(({ about }) => about === 'clock');
+      const found = findingsOf(finished).filter(({ about }) => about === 'clock');
       expect(finished.code).toBe(1);
-      expect(told.at(-1)).toMatchObject({ verdict: 'bad', says: expect.stringMatching(words) });
+      expect(found.at(-1)).toMatchObject({
+        verdict: 'bad',
+        says: expect.stringMatching(/, but http:/),
+      });
       // A time before the release needs no server to be wrong.
       if (years < 0)
-        expect(told[0]).toMatchObject({ says: expect.stringContaining('before this') });
+        expect(found[0]).toMatchObject({ says: expect.stringContaining('before this') });
     },
   );
 });
 
-it('a running server answers, takes its token only, and streams; a proxy that buffers is told', async () => {
+it('a running server answers, takes its token only, and streams; a proxy that buffers is reported', async () => {
   const place = newPlace();
   const where = ['--workspace', place.workspaceDir, '--state', place.stateDir];
   const up = ['up', '--json', '--port', '0', '--no-bridge', ...where];

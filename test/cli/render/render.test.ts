@@ -322,7 +322,7 @@ describe('on a terminal', () => {
       text: '$ a\n  1\n\n$ b\n  2\n$ a\n  3\n  exit code 0\n',
     },
     {
-      name: 'a command that writes after another has begun names itself again',
+      name: 'a command that writes after another begins names itself again',
       events: [
         start(1, 'terminal_command', { command: 'a' }),
         start(2, 'terminal_command', { command: 'b' }),
@@ -390,7 +390,7 @@ describe('on a terminal', () => {
       text: 'spare␛[2J answers from here on.\n\nHi',
     },
     {
-      name: 'a summary that the answer waits for is told once',
+      name: 'a summary that the answer waits for is shown once',
       events: [
         start(1, 'text'),
         delta(1, 'Hi'),
@@ -420,7 +420,7 @@ describe('on a terminal', () => {
       text: '',
     },
     {
-      name: 'a plan streams, then tells its title and its todos with what they wait for',
+      name: 'a plan streams, then shows its title and its todos with what they wait for',
       events: [
         ...[start(1, 'plan'), delta(1, '\n# Do'), delta(1, ' it\n')],
         ...[...call(1, 'create_plan', {}), end(1, PLAN)],
@@ -571,7 +571,7 @@ describe('beside a pipe', () => {
     expect(shown).not.toContain(ESC);
   });
 
-  it('an answer that begins again does so below, and the person is told', () => {
+  it('an answer that begins again does so below, and the person reads so', () => {
     const other = [start(1, 'text'), delta(1, 'Other'), end(1)];
     const again = [start(1, 'text'), delta(1, 'Some'), snapshotOf(other), end(1)];
     expect(render(again, plain, 'answer')).toBe('Some\n\nOther\n');
@@ -604,7 +604,7 @@ describe('a snapshot', () => {
     },
   );
 
-  it('of a run at work goes on wherever it was taken', () => {
+  it('of a running answer goes on wherever it was taken', () => {
     const whole = render(EVENTS);
     for (let at = 1; at < EVENTS.length; at++) {
       const before = EVENTS.slice(0, at);

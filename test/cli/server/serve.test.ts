@@ -94,7 +94,7 @@ describe('serve', () => {
     );
   });
 
-  test('listens on all addresses when told to, and says what that needs', async () => {
+  test('listens on all addresses by an option, and says what that needs', async () => {
     const { url, process: server, finished } = await startServer(['--host', '0.0.0.0']);
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:/);
     expect((await fetch(`${url}/health`)).status).toBe(200);

@@ -60,7 +60,7 @@ test('two folders share one server, which outlives its terminals and is ended by
   expect(await run(b, ['stop'])).toEqual({
     code: 0,
     stdout: '',
-    stderr: 'The server has ended.\n',
+    stderr: 'Stopped the server.\n',
   });
   // The process itself ends a moment after it has given the state back.
   await expect.poll(processes, { timeout: 20_000 }).toEqual([]);
@@ -123,7 +123,7 @@ test('a server that was killed takes everything along, and the next start is a n
   expect(states(await status())).toEqual({ [folder]: 'connected' });
 });
 
-test('a bridge that fails is told, tried again, and leaves the others alone', async () => {
+test('a bridge that fails is reported, tried again, and leaves the others alone', async () => {
   const { run, status } = newBackground();
   const [good, bad] = [temporaryFolder(), temporaryFolder()];
   await run(good, START);
@@ -272,7 +272,7 @@ test('a change of config.json says that the server that runs keeps its settings'
   expect((await run(folder, ['config', 'get'])).stderr).toBe('');
 });
 
-test('variables of a server have no effect on the one that runs, which is told', async () => {
+test('variables of a server have no effect on the one that runs, which is reported', async () => {
   const { run } = newBackground();
   const folder = temporaryFolder();
   const first = { ALLOWED_ORIGINS: 'https://a.test', METRICS_TOKEN: 'x'.repeat(40) };
@@ -280,10 +280,10 @@ test('variables of a server have no effect on the one that runs, which is told',
   expect((await run(folder, START, first)).stderr).not.toContain('keeps its settings');
   expect((await run(folder, START)).stderr).not.toContain('keeps its settings');
   const others = { ...first, ALLOWED_ORIGINS: 'https://b.test', MAX_TURNS: '7' };
-  const told =
+  const notice =
     /keeps its settings, so ALLOWED_ORIGINS and MAX_TURNS have no effect: `[^`]+ stop`, then/;
   expect(await run(folder, START, others)).toMatchObject({
-    ...{ code: 0, stderr: expect.stringMatching(told) },
+    ...{ code: 0, stderr: expect.stringMatching(notice) },
   });
   expect((await run(folder, ['start'], { DRAWBRIDGE_PORT: '1' })).stderr).toContain(
     'so DRAWBRIDGE_PORT has no effect',
@@ -295,13 +295,13 @@ test('variables of a server have no effect on the one that runs, which is told',
   expect(stderr).not.toContain(token.METRICS_TOKEN);
 });
 
-test('a model that this terminal names, and the server that runs does not use, is told', async () => {
+test('a model that this terminal names, and the server that runs does not use, is reported', async () => {
   const { run } = newBackground();
   const folder = temporaryFolder();
   const chosen = { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1', OPENAI_MODEL: 'large' };
   await run(folder, START);
-  const told = /keeps its model, so OPENAI_BASE_URL does not count: `[^`]+ stop`/;
-  expect((await run(folder, START, chosen)).stderr).toMatch(told);
+  const notice = /keeps its model, so OPENAI_BASE_URL does not count: `[^`]+ stop`/;
+  expect((await run(folder, START, chosen)).stderr).toMatch(notice);
   await run(folder, ['stop']);
   for (const _ of ['starts', 'joins']) {
     expect((await run(folder, START, chosen)).stderr).not.toContain('keeps its model');

@@ -113,7 +113,7 @@ describe('up', () => {
     for (const pid of pidsOf()) expect(before).not.toContain(pid);
   });
 
-  test('tells people what to do next, and keeps the token to itself', async () => {
+  test('shows people what to do next, and keeps the token to itself', async () => {
     const { workspaceDir, stateDir } = newPlace();
     const args = ['up', '--port', '0', '--workspace', workspaceDir, '--state', stateDir];
     const { process: up, finished, firstLine } = startDrawbridge(args);
@@ -245,7 +245,7 @@ describe('what cannot be is one sentence and exit code 2', () => {
 
 /** Each line once, however often the bridge is tried. */
 const FAILING =
-  /^The bridge of (\S+) ended \(The disk is full\.\) and is being restarted\.\nThe bridge of \1 has ended: The disk is full\.\ndrawbridge: The bridge of \1 does not work: The disk is full\.\n$/;
+  /^The bridge of (\S+) ended \(The disk is full\.\) and is being restarted\.\nThe bridge of \1 stopped: The disk is full\.\ndrawbridge: The bridge of \1 does not work: The disk is full\.\n$/;
 
 describe('what goes wrong is exit code 1, and nothing stays behind', () => {
   test.each([

@@ -13,7 +13,7 @@ const ONE_LINE = /^drawbridge: (?!.*( at |Error:))[^\n]+\n$/;
 const [PRESENT, OLDER, NEWER] = [0, -1, 1].map((by) => FORMAT_STEPS.length + by);
 
 describe('a server of another version', () => {
-  test('is replaced while nothing is at work', async () => {
+  test('is replaced while no answer runs', async () => {
     const { run, pid, serverDir, status } = newBackground();
     const old = await startServer(serverDir, '0.0.1', PRESENT);
     const folder = temporaryFolder();
@@ -22,7 +22,7 @@ describe('a server of another version', () => {
     expect((await status()).projects).toMatchObject([{ workspaceDir: folder }]);
   });
 
-  test('goes on while an answer is at work, and says how to end it', async () => {
+  test('goes on while an answer runs, and says how to end it', async () => {
     const { run, serverDir } = newBackground();
     const old = await startServer(serverDir, '0.0.1', PRESENT, 'busy');
     const finished = await run(temporaryFolder(), START);
@@ -32,7 +32,7 @@ describe('a server of another version', () => {
 });
 
 describe('a server on a state of an older format', () => {
-  test('is replaced while nothing is at work, with a backup of the state', async () => {
+  test('is replaced while no answer runs, with a backup of the state', async () => {
     const { run, pid, serverDir, status } = newBackground();
     const old = await startServer(serverDir, '0.0.1', OLDER);
     const folder = temporaryFolder();
@@ -44,7 +44,7 @@ describe('a server on a state of an older format', () => {
   });
 
   test.each([['start'], ['up'], ['chat', 'Hi'], ['backup', '/tmp/never-made.tar']])(
-    'goes on while an answer is at work, and `%s` says how to end it',
+    'goes on while an answer runs, and `%s` says how to end it',
     async (...args) => {
       const { run, serverDir } = newBackground();
       const old = await startServer(serverDir, '0.0.1', OLDER, 'busy');

@@ -24,8 +24,8 @@ const ODD = `/a folder/100% "q" \\ $HOME/drawbridge`;
 interface Machine {
   readonly env: NodeJS.ProcessEnv;
   readonly unitPath: string;
-  /** What systemctl was told, a line a command. */
-  told(): string[];
+  /** The commands that systemctl got, one a line. */
+  commands(): string[];
 }
 
 /** A home of its own, and a systemd that carries out what `says` answers with 0. */
@@ -33,7 +33,7 @@ function newMachine(systemctl: string): Machine {
   const home = temporaryFolder();
   const bin = join(home, 'bin');
   mkdirSync(bin);
-  const log = join(home, 'told');
+  const log = join(home, 'commands');
   writeFileSync(join(bin, 'systemctl'), `#!/bin/sh\necho "$*" >> ${log}\n${systemctl}\n`);
   chmodSync(join(bin, 'systemctl'), 0o755);
   const config = join(home, 'config');
@@ -49,13 +49,13 @@ function newMachine(systemctl: string): Machine {
       PATH: `${bin}:${process.env['PATH']}`,
     },
     unitPath: join(config, 'systemd', 'user', 'drawbridge.service'),
-    told: () => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : []),
+    commands: () => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : []),
   };
 }
 
 describe.runIf(process.platform === 'linux')('the service of systemd', () => {
   it('is written, started, shown and removed', async () => {
-    const { env, unitPath, told } = newMachine('exit 0');
+    const { env, unitPath, commands } = newMachine('exit 0');
     const before = await callDrawbridge(['service', 'status'], { env });
     expect([before.code, before.stderr]).toEqual([
       1,
@@ -64,7 +64,7 @@ describe.runIf(process.platform === 'linux')('the service of systemd', () => {
     const installed = await callDrawbridge(['service', 'install'], { env });
     expect(installed.stderr).toContain('as a service of systemd');
     expect(installed.code).toBe(0);
-    expect(told()).toEqual(
+    expect(commands()).toEqual(
       ['daemon-reload', 'enable drawbridge.service', 'restart drawbridge.service'].map(
         (line) => `--user ${line}`,
       ),
@@ -72,7 +72,7 @@ describe.runIf(process.platform === 'linux')('the service of systemd', () => {
     const { code } = await callDrawbridge(['service', 'status'], { env });
     expect(code).toBe(0);
     expect((await callDrawbridge(['service', 'uninstall'], { env })).code).toBe(0);
-    expect(told().at(-1)).toBe('--user disable --now drawbridge.service');
+    expect(commands().at(-1)).toBe('--user disable --now drawbridge.service');
     expect(existsSync(unitPath)).toBe(false);
   });
 
@@ -185,7 +185,7 @@ describe('uninstall', () => {
     await terminal.shows('with all conversations and keys?');
     terminal.type('y\r');
     expect((await terminal.finished).code).toBe(0);
-    expect(terminal.screen()).toContain('The server has ended: ');
+    expect(terminal.screen()).toContain('Stopped the server: ');
     expect((await up.finished).code).toBe(0);
     expect(existsSync(home)).toBe(false);
   });

@@ -53,7 +53,7 @@ test('a backup in the home folder, which can be no project, is one of the shared
   expect(existsSync(join(env.HOME, 'state.tar'))).toBe(true);
 });
 
-test('a backup tells what it cannot take, and a restore of a backup from the future says so', async () => {
+test('a backup lists what it cannot take, and a restore of a backup from the future says so', async () => {
   const { env, serverDir } = await newMachine();
   const kept = join(serverDir, 'quarantine');
   mkdirSync(kept);

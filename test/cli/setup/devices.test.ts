@@ -129,7 +129,7 @@ test('what is no key is refused in one line', async () => {
   }
 });
 
-test('revoking tells of an unknown device, and of this machine', async () => {
+test('revoking reports an unknown device, and of this machine', async () => {
   const place = newPlace();
   await openState(place);
   const unknown = await devices(place, 'revoke', 'tablet');
@@ -142,7 +142,7 @@ test('revoking tells of an unknown device, and of this machine', async () => {
   });
 });
 
-test('a damaged list is told, and stays as it is', async () => {
+test('a damaged list is reported, and stays as it is', async () => {
   const place = newPlace();
   await openState(place);
   const path = join(place.stateDir, 'devices.json');

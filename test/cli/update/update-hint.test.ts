@@ -48,7 +48,7 @@ async function start(answer: string | Answer | null, config: unknown = {}) {
   return { run, requests, kept, folder: dirname(file) };
 }
 
-test('the registry is asked once a day, and the next command tells of a newer version', async () => {
+test('the registry is asked once a day, and the next command shows that there is a newer version', async () => {
   const { run, requests, kept } = await start('{"latest": "1.10.0", "next": "2.0.0"}');
   expect(await run(0)).toBe('');
   await expect.poll(kept).toEqual({ askedMs: TODAY, latest: '1.10.0' });
@@ -105,7 +105,7 @@ test.each(['<html>', '{}', '{"latest": "2.0.0; rm -rf /"}', '{"latest": 2}'])(
   },
 );
 
-test('an answer that is far too long is read no further, and tells nothing', async () => {
+test('an answer that is far too long is read no further, and shows nothing', async () => {
   let outcome = '';
   const { run, kept } = await start((response) => {
     const pieces = Array.from({ length: 512 }, () => 'x'.repeat(64 * 1024));

@@ -28,7 +28,7 @@ test('stopped processes go on if the process that stopped them is killed', async
   await vi.waitFor(() => expect(stateOf(pid)).not.toBe('T'), { timeout: 10_000 });
 });
 
-test('a process that has ended is no hindrance', async () => {
+test('a process that is gone is no hindrance', async () => {
   const counter = await startCounter();
   counter.kill('SIGKILL');
   await once(counter, 'exit');
@@ -42,7 +42,7 @@ test('the children of a process are those that it has started itself', async () 
   expect(childrenOf(counter.pid ?? 0)).toEqual([]);
 });
 
-/** A process with threads at work. */
+/** A process with running threads. */
 async function startCounter(): Promise<ChildProcess> {
   const counter = start(['--eval', 'setInterval(() => {}, 1); console.log("counting")']);
   await said(counter);

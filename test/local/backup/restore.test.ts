@@ -81,7 +81,7 @@ describe.each(['backup.tar', 'backup.tar.gz'])('%s', (name) => {
   });
 });
 
-test('an archive whose paths lead elsewhere is refused', async () => {
+test('an archive whose paths lead outside is refused', async () => {
   const { file } = await backedUp('backup.tar');
   const text = readFileSync(file).toString('latin1');
   writeFileSync(file, text.replaceAll('state/bridge.json', 'state/../ridge.js'), 'latin1');
@@ -223,7 +223,7 @@ test('what a command has closed to its owner keeps no state from being saved', a
   expect(list).not.toMatch(/run\.sh|closed/);
 });
 
-test('names and links that are not UTF-8 are told, and all else is kept', async () => {
+test('names and links that are not UTF-8 are listed, and all else is kept', async () => {
   const { dir } = await backedUp('backup.tar');
   const kept = join(dir, 'quarantine/kept');
   const odd = Buffer.concat([Buffer.from(`${kept}/odd-`), Buffer.from([0xe9])]);
@@ -259,7 +259,7 @@ test('a backup of a newer format is refused with its version', async () => {
   await expectRefusal(file, /format 99, written by Drawbridge 9\.9\.9/);
 });
 
-test('a place where no folder can be made is refused, and nobody waits for it', async () => {
+test('a place where no folder can be made is refused, without a wait', async () => {
   const { file } = await backedUp('backup.tar');
   await expect(restoreBackup(file, '/proc/nowhere/deep/state', NOW)).rejects.toThrow(/ENOENT/);
 });

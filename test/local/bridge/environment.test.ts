@@ -4,7 +4,7 @@ import { bridgeEnvironment } from '../../../local/bridge/environment.ts';
 
 const MODELS = '[{"id": "fast", "baseUrl": "https://fast.test/v1", "keyName": "JAVA_HOME"}]';
 
-test('a bridge gets what programs need, and nothing that nobody named', () => {
+test('a bridge gets what programs need, and nothing that was not named', () => {
   const useful = {
     ...{ PATH: '/bin', HOME: '/home/me', LC_TIME: 'C', TERM: 'xterm', XDG_STATE_HOME: '/state' },
     ...{ SSH_AUTH_SOCK: '/agent', NVM_DIR: '/nvm', HTTPS_PROXY: 'http://proxy' },

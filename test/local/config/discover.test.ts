@@ -62,7 +62,7 @@ test('can be cancelled', async () => {
   await expect(findModelServers(cancelled, [NONE, NONE, NONE])).rejects.toThrow('enough');
 });
 
-test('lists the models of another server, where it tells them', async () => {
+test('lists the models of another server, where it lists them', async () => {
   const origin = await serve({ '/v1/models': { data: [{ id: 'a' }, { id: 'b' }] } });
   expect(await listModelsAt(`${origin}/v1/`, signal)).toEqual(['a', 'b']);
   expect(await listModelsAt(NONE, signal)).toEqual([]);

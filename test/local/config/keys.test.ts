@@ -51,7 +51,7 @@ test('a command runs in the folder of config.json, not in a workspace that has a
   expect((await open({ command: ['pwd', '-P'] })).key).toBe(realpathSync(folder));
 });
 
-test('a file that all users may read is told', async () => {
+test('a file that all users may read is reported', async () => {
   const { key, warnings } = await open(keyFile('open', 'key', 0o644));
   expect(key).toBe('key');
   expect(warnings).toEqual([

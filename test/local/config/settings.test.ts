@@ -267,8 +267,8 @@ describe('a file that is not right is refused', () => {
     symlinkSync(join(target, 'config.json'), join(folder, 'config.json'));
     chmodSync(join(base, ...names), mode);
     const read = readSettings({ XDG_CONFIG_HOME: join(base, 'config') });
-    const told = `Every user may change ${join(base, ...names)}: run \`chmod go-w`;
-    if (isRefused) await expect(read).rejects.toThrow(told);
+    const failure = `Every user may change ${join(base, ...names)}: run \`chmod go-w`;
+    if (isRefused) await expect(read).rejects.toThrow(failure);
     else await read;
   });
 

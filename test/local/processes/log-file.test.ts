@@ -25,7 +25,7 @@ test('chunks of text become lines at whatever point they were split', () => {
   }
 });
 
-test('what comes without end is told in pieces', () => {
+test('text without end comes in pieces', () => {
   const lines: string[] = [];
   const take = byLines((line) => lines.push(line));
   const chunk = 'x'.repeat(10_000);

@@ -7,7 +7,7 @@ import { restartWaitMs, supervise } from '../../../local/processes/supervise.ts'
 import { isAlive, processesWith } from '../processes.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
-/** A real process that says when it is up. The marker tells it from all others. */
+/** A real process that says when it is up. The marker distinguishes it from all others. */
 class Child {
   readonly marker = crypto.randomUUID();
   readonly started: ChildProcess[] = [];

@@ -63,7 +63,7 @@ describe('the Worker of a clone', () => {
     expect(await clone.place()).toContain('"one"');
   });
 
-  test('that does not compile is told in one line, and nothing is kept', async () => {
+  test('that does not compile is reported in one line, and nothing is kept', async () => {
     const clone = newClone();
     writeFileSync(clone.words, 'export const words = ;');
     await expect(clone.place()).rejects.toThrow(/^The Worker could not be built: .*words\.ts.*$/);

@@ -34,7 +34,7 @@ test('an end does not wait for open streams', async () => {
   expect(processesWith(worker.folder)).toEqual([]);
 });
 
-test('variables reach the Worker, and no file or command line tells them', async () => {
+test('variables reach the Worker, and no file or command line shows them', async () => {
   const worker = await startWorker({ AUTH_SECRET: 'top-secret' });
   expect(await worker.json('/variables')).toEqual({ AUTH_SECRET: 'top-secret' });
   expect(processesWith('top-secret')).toEqual([]);

@@ -10,7 +10,7 @@ import { uniqueKeyOf } from '../../../local/runtime/workerd-config.ts';
 import { openServerState } from '../../../local/state/state.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
-test('what keeps runs from being woken at once is told in lines of JSON', async () => {
+test('what keeps runs from being woken at once is logged in lines of JSON', async () => {
   const folder = temporaryFolder();
   const state = await openServerState(join(folder, 'state'));
   const objects = join(state.storageDir, uniqueKeyOf('Conversation'));

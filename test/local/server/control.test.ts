@@ -57,7 +57,7 @@ test('a refusal keeps its kind and its words', async () => {
 });
 
 test.each(['nonsense\n', '{"answer":"from another version"}\n'])(
-  'an answer that this version does not know is told: %j',
+  'an answer that this version does not know is refused: %j',
   async (text) => {
     const path = join(temporaryFolder(), 'strange.sock');
     const server = createServer((socket) => socket.end(text)).listen(path);
@@ -84,7 +84,7 @@ test.each(['nonsense\n', '{"ask":"explode"}\n', `${'x'.repeat(2_000_000)}`])(
   },
 );
 
-test('nobody listening is told with what to do', async () => {
+test('a socket without a listener is reported with what to do', async () => {
   const path = join(temporaryFolder(), 'control.sock');
   await expect(askServer(path, ASK, 'disconnected')).rejects.toThrow('`drawbridge stop`');
 });

@@ -12,7 +12,7 @@ import { openServerState } from '../../../local/state/state.ts';
 import { newDeferred } from '../../../machine/deferred.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
-test('the next bridge of a folder starts when the last one has ended', async () => {
+test('the next bridge of a folder starts when the last one is over', async () => {
   const { projects, events, letEnd, request, other } = await newProjects();
   await projects.connect(request);
   const left = projects.disconnect(request.workspaceDir);
@@ -93,7 +93,7 @@ function heldThrice(request: ConnectRequest) {
   return [newHeld(), newHeld(), newHeld()] as const;
 }
 
-/** Projects whose bridges connect at once. They end when they are told to, once `letEnd` was called. */
+/** Projects whose bridges connect at once. They end at their signal, once `letEnd` was called. */
 async function newProjects() {
   vi.stubEnv('XDG_STATE_HOME', temporaryFolder());
   onTestFinished(() => void vi.unstubAllEnvs());

@@ -40,7 +40,7 @@ test('processes that make a state at the same time agree on it', async () => {
   expect(readdirSync(location.stateDir).filter((name) => name.endsWith('.tmp'))).toEqual([]);
 });
 
-test('nobody but the owner can read the folder or a file in it', async () => {
+test('only the owner can read the folder or a file in it', async () => {
   const location = newLocation();
   const state = await openState(location);
   await readUserToken(state, new Date());

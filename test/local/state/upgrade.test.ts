@@ -112,10 +112,10 @@ test('an upgrade that is killed anywhere is gone on with at the next start', asy
   expect(faults).toBeGreaterThan(20);
 });
 
-test('a disk that gets full anywhere leaves a state that its version can use, and is told', async () => {
-  const faults = await atEachChange('full', async (dir, nth, told) => {
+test('a disk that gets full anywhere leaves a state that its version can use, and is reported', async () => {
+  const faults = await atEachChange('full', async (dir, nth, failure) => {
     if (formatOf(dir) < 2) expect([nth, filesOf(dir)]).toEqual([nth, OLD]);
-    expect(told).toMatch(/could not be upgraded \(ENOSPC.*make room/);
+    expect(failure).toMatch(/could not be upgraded \(ENOSPC.*make room/);
     await openFormat(dir, STEPS);
     expect([nth, formatOf(dir), filesOf(dir)]).toEqual([nth, 3, NEW]);
   });
@@ -158,18 +158,18 @@ function leftOvers(dir: string): string[] {
 /** Upgrades old states on disks that fail at the first change, the second, and so on. Returns how many failed. */
 async function atEachChange(
   fault: Fault,
-  check: (dir: string, nth: number, told: string) => Promise<void>,
+  check: (dir: string, nth: number, failure: string) => Promise<void>,
 ): Promise<number> {
   for (let nth = 1; ; nth++) {
     const dir = oldState();
-    let told = '';
+    let failure = '';
     const failed = await onFaultyDisk(fault, nth, async () => {
       await openFormat(dir, STEPS).catch((error: Error) => {
-        told = error.message;
+        failure = error.message;
       });
     });
     if (!failed) return nth - 1;
-    await check(dir, nth, told);
+    await check(dir, nth, failure);
   }
 }
 

@@ -1,6 +1,7 @@
 /** Records every event: appends it to the tape, applies it to the response at work, and sends it to the followers. */
 import type { ChatResponse } from '../../../shared/wire/documents.ts';
 import { responseOf, type TapeEvent } from '../../../shared/wire/events.ts';
+import { isOver } from '../../../shared/wire/fold.ts';
 import type { Followers } from './followers.ts';
 import { TAPE_LIMITS } from './limits.ts';
 import { mended, type PlacedRun } from './mended.ts';
@@ -59,7 +60,7 @@ export class Recorder {
   /** The end status of the response at work, or of the last one, as the tape has it; null while it has not ended. */
   get endedAs(): EndStatus | null {
     const status = this.#fold.response?.status;
-    return status === 'completed' || status === 'error' || status === 'cancelled' ? status : null;
+    return status !== undefined && isOver(status) ? status : null;
   }
 
   /** The response at work, or the last one. The recorder owns it: copy it before passing it on. */

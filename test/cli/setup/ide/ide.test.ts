@@ -159,7 +159,7 @@ test.runIf(HAS_TERMINALS)('ide install goes by the answer at the terminal', asyn
 });
 
 test.each<[string, string[], string]>([
-  ['an editor that nobody knows', ['emacs\u001b[2J'], 'No editor is known as'],
+  ['an unknown editor', ['emacs\u001b[2J'], 'No editor is known as'],
   ['a terminal of no editor', [], 'name one of antigravity'],
   ['an editor without such extensions', ['zed'], 'cannot install into Zed: look for'],
   ['an editor that is not here', ['positron'], 'The command positron of Positron was not found'],
