@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import type { ChatResponse, ConversationView } from '../../shared/wire/documents.ts';
 import { startScriptedModel } from '../far-ends/scripted-model.ts';
+import { asOfNow } from '../upgrades/as-of-now.ts';
 import type { Milestone } from '../upgrades/milestones.ts';
 import { LONG, sceneOf, TEXT } from '../upgrades/scenes.ts';
 import { deviceOf } from './allowing.ts';
@@ -74,11 +75,12 @@ function unpack(name: string): { folder: string; workspace: string; answers: Ans
   execFileSync('tar', ['-xzf', join(STATES, `${name}.tar.gz`), '-C', folder]);
   const workspace = workspaceIn(join(folder, 'state'));
   mkdirSync(workspace, { recursive: true });
-  return {
-    folder,
-    workspace,
-    answers: JSON.parse(readFileSync(join(folder, 'answers.json'), 'utf8')),
-  };
+  const answers: Answers = JSON.parse(readFileSync(join(folder, 'answers.json'), 'utf8'));
+  const made = Object.values(answers).flatMap(({ responses }) =>
+    responses.map((each) => each.created),
+  );
+  asOfNow(join(folder, 'state'), new Date(made.sort().at(-1) ?? 0));
+  return { folder, workspace, answers };
 }
 
 /** Where the bridge worked. Conversations do not follow it to another folder. */
