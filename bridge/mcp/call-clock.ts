@@ -36,7 +36,7 @@ export class CallClock {
     this.#run();
   }
 
-  /** Stands still until the work has ended. */
+  /** Stands still until the work is over. */
   async during<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.#asking++ === 0) this.#stop();
     try {
@@ -46,7 +46,7 @@ export class CallClock {
     }
   }
 
-  /** The call has ended. */
+  /** The call is over. */
   end(): void {
     this.#asking = Number.POSITIVE_INFINITY;
     this.#cancelled.removeEventListener('abort', this.#cancel);

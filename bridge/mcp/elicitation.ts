@@ -20,7 +20,7 @@ export function toForm({
   const form = Form.safeParse(fields).data;
   const isShort = message.length <= ELICITATION_LIMITS.maxMessageChars;
   if (form && isShort) return { message, fields: form };
-  throw new Error('Nobody can be asked: the form is larger than people fill in.');
+  throw new Error('No person can be asked: the form is larger than people fill in.');
 }
 
 /** The values of a yes have been checked when they were given. */

@@ -18,10 +18,10 @@ export const MCP_LIMITS = {
   loginMs: 10 * MINUTE,
   /** For a server's list of tools, all pages together. */
   listMs: 30 * SECOND,
-  /** Between two lists of a server that tells of changes: each new list is a frame to the edge and a row there. */
+  /** Between two lists of a server that reports changes: each new list is a frame to the edge and a row there. */
   relistMs: 2 * SECOND,
-  /** Tools of one server that the owner is told of, because they cannot be offered. */
-  maxToldTools: 10,
+  /** Tools of one server that the log names, because they cannot be offered. */
+  maxLoggedTools: 10,
   /** Tools, resources and prompts that are read of one server, and pages of each list: fewer are offered. */
   maxTools: 500,
   maxPages: 50,
@@ -35,11 +35,11 @@ export const MCP_LIMITS = {
   progressMs: 250,
   /** UTF-16 units of a line of progress. */
   maxProgressChars: 500,
-  /** The wait before a server that has ended is started again, doubled up to the second; one that ran so long starts anew. */
+  /** The wait before a server that stopped is started again, doubled up to the second; one that ran so long starts anew. */
   restartMs: SECOND,
   maxRestartMs: MINUTE,
   steadyMs: MINUTE,
-  /** How long a server that has ended keeps its tools on offer: a start takes seconds, a download of `npx` a minute. */
+  /** How long a server that stopped keeps its tools on offer: a start takes seconds, a download of `npx` a minute. */
   keepMs: 2 * MINUTE,
   /** How long a call that may be repeated, or was not handed over, waits for its server, and between two looks. */
   repeatMs: 30 * SECOND,

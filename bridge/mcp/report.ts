@@ -1,4 +1,4 @@
-/** What people are told of an MCP server: its state, and what the agent could read. Pure. */
+/** The report on MCP servers for people: their state, and what the agent could read. Pure. */
 import { MCP_REPORT_LIMITS } from '../../shared/limits.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import type { McpServerReport } from '../../shared/wire/mcp-servers.ts';
@@ -59,8 +59,6 @@ function withoutEntries(report: McpServerReport): McpServerReport {
 }
 
 function cut(text: string): string {
-  return inOneLine(text.slice(0, MCP_REPORT_LIMITS.maxTextChars)).slice(
-    0,
-    MCP_REPORT_LIMITS.maxTextChars,
-  );
+  const { maxTextChars } = MCP_REPORT_LIMITS;
+  return inOneLine(text.slice(0, maxTextChars)).slice(0, maxTextChars);
 }

@@ -9,11 +9,11 @@ import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
 import type { ToolContext, ToolExecutor } from '../tools/executor.ts';
 import { CallFailure, type CallOutcome } from './call-failure.ts';
-import { CallsAtWork, type CallWork } from './calls-at-work.ts';
 import { MCP_LIMITS } from './limits.ts';
 import { LoginNeeded } from './login/login-file.ts';
 import { readingTools } from './offers/readable.ts';
 import { toToolResult } from './offers/tool-result.ts';
+import { type CallWork, RunningCalls } from './running-calls.ts';
 import type { ServerConfig } from './server-list.ts';
 import type { ServerSandbox } from './transport/confined.ts';
 import type { Connection } from './transport/connection.ts';
@@ -54,7 +54,7 @@ export class McpServer {
   readonly #ended = new AbortController();
   readonly #life: Promise<void>;
   #connection: Connection | undefined;
-  readonly #calls = new CallsAtWork();
+  readonly #calls = new RunningCalls();
   #isListing = false;
   #state: McpServerState = { state: 'starting' };
   #kept: ReadyServer | undefined;
@@ -187,11 +187,7 @@ export class McpServer {
     try {
       const { connectServer } = await import('./transport/connection.ts');
       connection = await connectServer(this.#config, {
-        folder: this.#place.folder,
-        workspace: this.#place.workspace,
-        environment: this.#place.environment,
-        sandbox: this.#place.sandbox,
-        loginFile: this.#place.loginFile,
+        ...this.#place,
         signal,
         onStderr: (text) => this.#keep(text),
         onElicit: (params, cancelled) => this.#calls.elicit(params, cancelled),
@@ -282,11 +278,11 @@ export class McpServer {
     const outcome = error instanceof CallFailure ? error.outcome : 'lost';
     // A connection that cannot carry a call is made anew.
     if (outcome === 'refused' || outcome === 'lost') void connection.close();
-    const [code, text] = this.#tellFailure(outcome, error, timeoutMs);
+    const [code, text] = this.#describeFailure(outcome, error, timeoutMs);
     return new ToolFailure(code, text, { cause: error });
   }
 
-  #tellFailure(
+  #describeFailure(
     outcome: CallOutcome,
     error: unknown,
     timeoutMs: number,
@@ -295,7 +291,7 @@ export class McpServer {
       case 'answered':
         return ['TOOL_ERROR', this.#reasonOf(error)];
       case 'timeout': {
-        const text = `made no progress for ${Math.round(timeoutMs / 1_000)} s, and was told to stop.`;
+        const text = `made no progress for ${Math.round(timeoutMs / 1_000)} s, and was asked to stop.`;
         return ['TIMEOUT', `The MCP server ${this.name} ${text}`];
       }
       case 'refused': {
@@ -303,7 +299,7 @@ export class McpServer {
         return ['SERVER_UNAVAILABLE', `The MCP server ${this.name} ${text}`];
       }
       case 'lost': {
-        const text = 'ended while the call was at work: whether it had any effect is unknown.';
+        const text = 'stopped while the call was running: whether it had any effect is unknown.';
         return ['UNKNOWN_OUTCOME', `The MCP server ${this.name} ${text}`];
       }
     }

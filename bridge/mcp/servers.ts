@@ -38,7 +38,7 @@ export class McpServers {
   readonly #ended = new AbortController();
   readonly #running = new Map<string, { readonly key: string; readonly server: McpServer }>();
   #watching: Promise<void> | undefined;
-  #told = new Set<string>();
+  #logged = new Set<string>();
   #cut: ReadonlyMap<string, number> = new Map();
   #text: string | undefined;
 
@@ -68,7 +68,7 @@ export class McpServers {
     const { signal } = this.#ended;
     while (!signal.aborted) {
       await this.#look().catch((error: unknown) =>
-        this.#tell('mcp_list_refused', [`mcp.json: ${String(error)}`]),
+        this.#log('mcp_list_refused', [`mcp.json: ${String(error)}`]),
       );
       await sleep(MCP_LIMITS.watchMs, undefined, { signal }).catch(() => {});
     }
@@ -80,7 +80,7 @@ export class McpServers {
     if (text === this.#text || this.#ended.signal.aborted) return;
     this.#text = text;
     const list = parseServerList(text);
-    this.#tell('mcp_list_refused', list.problems);
+    this.#log('mcp_list_refused', list.problems);
     const wanted = wantedIn(list);
     if (wanted.size === 0 && this.#running.size === 0) return;
     for (const [name, { key, server }] of this.#running) {
@@ -109,7 +109,7 @@ export class McpServers {
     const server = this.#running.get(name)?.server;
     if (server === undefined) return;
     const { state } = server;
-    if (state.state === 'down') tellDown(name, state.reason);
+    if (state.state === 'down') logDown(name, state.reason);
     if (state.state === 'ready') {
       const message = `The MCP server ${name} is ready (${state.about}): ${state.tools.length} tools.`;
       logEvent({ event: 'mcp_server_ready', server: name, message });
@@ -120,21 +120,20 @@ export class McpServers {
 
   /** The tools of a server that stays down are not offered: a run learns at its start that they are not there. */
   #offer(): void {
-    const ready = [...this.#running.values()].flatMap(({ server }) => {
-      const { name, offered } = server;
-      return offered === undefined ? [] : [{ name, state: offered, server }];
-    });
-    const servers = ready.map(({ name, state: { tools }, server }) => ({
-      server: name,
+    const ready = [...this.#running.values()].flatMap(({ server }) =>
+      server.offered ? [{ server, state: server.offered }] : [],
+    );
+    const servers = ready.map(({ server, state }) => ({
+      server: server.name,
       tools: [
-        ...tools
+        ...state.tools
           .filter(({ name: tool }) => server.isWanted(tool))
           .map((tool) => ({ tool, isOurs: false, call: callOf(server, tool) })),
         ...server.readingTools.map((reading) => ({ ...reading, isOurs: true })),
       ],
     }));
     const { tools, problems } = offeredTools(servers);
-    const instructions = ready.flatMap(({ name, state: { instructions: text } }) =>
+    const instructions = ready.flatMap(({ server: { name }, state: { instructions: text } }) =>
       text === undefined ? [] : [{ server: name, text }],
     );
     this.#place.offers.replace(tools, instructions);
@@ -143,18 +142,18 @@ export class McpServers {
       const all = servers.find(({ server }) => server === name)?.tools.length;
       return `The MCP server ${name} has ${all} tools, and ${count} of them are not offered: ${WHY_CUT}`;
     });
-    this.#tell('offer_refused', [...problems, ...cut]);
+    this.#log('offer_refused', [...problems, ...cut]);
   }
 
   /** Each sentence once. */
-  #tell(event: LogEvent, sentences: readonly string[]): void {
-    for (const message of sentences) if (!this.#told.has(message)) logEvent({ event, message });
-    this.#told = new Set([...this.#told, ...sentences].slice(-MCP_LIMITS.maxTools));
+  #log(event: LogEvent, sentences: readonly string[]): void {
+    for (const message of sentences) if (!this.#logged.has(message)) logEvent({ event, message });
+    this.#logged = new Set([...this.#logged, ...sentences].slice(-MCP_LIMITS.maxTools));
   }
 }
 
 /** The reason can quote what the server wrote, so a log file gets none. */
-function tellDown(server: string, reason: string): void {
+function logDown(server: string, reason: string): void {
   const down = `The MCP server ${server} is down`;
   const message = `${down}: drawbridge mcp test ${server} says why.`;
   logEvent({ event: 'mcp_server_down', server, message }, `${down}: ${reason}`);
@@ -162,7 +161,7 @@ function tellDown(server: string, reason: string): void {
 
 const WHY_CUT = `a model takes ${OFFER_LIMITS.maxTools} tools. List fewer servers, or leave out tools with "excludeTools".`;
 
-/** How many tools of each server the edge does not get, whoever believes the servers. */
+/** How many tools of each server the edge does not get, even if the owner believes every server. */
 function cutIn(offers: Offers, tools: readonly OfferedTool[]): ReadonlyMap<string, number> {
   const offered = new Set(offers.set(() => true)?.offers.map(({ name }) => name));
   const cut = new Map<string, number>();

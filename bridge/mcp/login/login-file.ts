@@ -75,7 +75,7 @@ export function storedLogin(file: string, login: Login): OAuthClientProvider {
     saveCodeVerifier: () => {},
     codeVerifier: () => '',
     redirectToAuthorization: () => {
-      throw new LoginNeeded('The login has ended.');
+      throw new LoginNeeded('The login has expired.');
     },
   };
 }

@@ -129,7 +129,7 @@ async function openRedirect(): Promise<Redirect> {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', resolve);
   });
-  const late = new LocalError('refused', 'Nobody logged in in time: run the command again.');
+  const late = new LocalError('refused', 'The login took too long: run the command again.');
   const timer = setTimeout(() => answer.reject(late), MCP_LIMITS.loginMs);
   const { port } = server.address() as AddressInfo;
   return {

@@ -74,9 +74,9 @@ function toolsOf({ server, tools }: ServerTools, names: Set<string>, share: Shar
 }
 
 function fewOf(problems: readonly string[], server: string): readonly string[] {
-  const untold = problems.length - MCP_LIMITS.maxToldTools;
-  const told = problems.slice(0, MCP_LIMITS.maxToldTools);
-  return untold > 0 ? [...told, `${server}: ${untold} more tools cannot be offered.`] : told;
+  const shown = problems.slice(0, MCP_LIMITS.maxLoggedTools);
+  const more = problems.length - shown.length;
+  return more > 0 ? [...shown, `${server}: ${more} more tools cannot be offered.`] : shown;
 }
 
 /** The most tools of one server with which the shares of all fit. */
@@ -110,7 +110,7 @@ function isTooDeep(schema: object): boolean {
 
 /**
  * `mcp_<server>_<tool>` in the characters and the length that every model server takes. Where two would have one name,
- * or a name is too long, a part of the hash of the true names tells it apart.
+ * or a name is too long, a part of the hash of the true names makes it unique.
  */
 function nameOf(server: string, tool: string, taken: ReadonlySet<string>): string {
   const name = `mcp_${server}_${tool}`.replaceAll(/[^A-Za-z0-9_-]/g, '_');

@@ -12,7 +12,7 @@ type ResultContent = CallToolResult['content'][number];
 
 /**
  * Text stands as it came, cut in its middle when it is long. People get the images as well, as far as they fit. Of
- * anything else the kind and the size are told.
+ * anything else there is the kind and the size.
  */
 export function toToolResult({ content, structuredContent, isError }: CallToolResult): ToolResult {
   const images = shownImages(content);

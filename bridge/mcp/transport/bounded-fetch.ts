@@ -3,7 +3,7 @@ import type { FetchLike } from '@modelcontextprotocol/client';
 import { MCP_LIMITS } from '../limits.ts';
 
 /**
- * Reading the body fails once a message in it is too long, and `onTooLong` is told, because the SDK would wait on. An
+ * Reading the body fails once a message in it is too long, and `onTooLong` is called, because the SDK would wait on. An
  * event stream as a whole may be of any length.
  */
 export function boundedFetch(onTooLong: (reason: string) => void, own: FetchLike = fetch) {

@@ -35,7 +35,7 @@ import { withVariables } from './variables.ts';
 export interface ConnectOptions extends StdioOptions, Omit<HttpOptions, 'onTooLong'> {
   /** The list of tools, of resources or of prompts has changed. */
   readonly onToolsChanged: () => void;
-  /** The server asks a person something. Without this the server is told that nobody can be asked. */
+  /** The server asks a person something. Without this the server learns that no person can be asked. */
   readonly onElicit?: (
     params: ElicitRequestFormParams,
     signal: AbortSignal,

@@ -90,7 +90,7 @@ export class StdioTransport implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     const { stdin } = this.#program?.child ?? {};
-    if (!stdin?.writable) throw new SdkError(SdkErrorCode.NotConnected, 'The program has ended.');
+    if (!stdin?.writable) throw new SdkError(SdkErrorCode.NotConnected, 'The program has exited.');
     stdin.write(`${JSON.stringify(message)}\n`);
     if (stdin.writableLength > MCP_LIMITS.maxMessageBytes) this.#end('it does not read its input');
   }

@@ -110,7 +110,7 @@ describe('a bad MCP server', () => {
     expect(said()).toContain('background cannot be offered: it runs only as a task');
   });
 
-  it('that gives orders in a description is told as its own words', async () => {
+  it('that gives orders in a description is shown as its own words', async () => {
     const offering = await beside('orders');
     await offering.until('mcp_bad_nice');
     const offer = offering.offers.set(() => true)?.offers.find(({ name }) => name.includes('nice'));
@@ -167,7 +167,7 @@ describe('a bad MCP server', () => {
     await vi.waitFor(() => expect(offering.names()).not.toContain('mcp_bad_go'), 15_000);
   });
 
-  it('that throws at its start is told with its error, not with its last line', async () => {
+  it('that throws at its start is reported with its error, not with its last line', async () => {
     const throws = ['-e', "throw new Error('no key is set')"];
     startServers({ bad: { command: process.execPath, args: throws } });
     await vi.waitFor(() => expect(said()).toMatch(/bad is down: .*Error: no key is set/));

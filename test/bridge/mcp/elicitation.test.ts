@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import type { PersonsAnswer, ServerQuestion } from '../../../bridge/tools/executor.ts';
-import { FIXTURE, startServers } from './offering.ts';
+import { startDemo } from './offering.ts';
 
 const FIELDS: ServerQuestion['fields'] = [
   {
@@ -15,8 +15,7 @@ const FIELDS: ServerQuestion['fields'] = [
 ];
 
 async function booked(answer: PersonsAnswer) {
-  const { until, call } = startServers({ demo: FIXTURE });
-  await until('mcp_demo_book');
+  const { call } = await startDemo('mcp_demo_book');
   const elicit = vi.fn(async () => answer);
   const { data } = await call('mcp_demo_book', {}, { elicit });
   return { asked: elicit.mock.calls.map(([form]: unknown[]) => form), answered: JSON.parse(data) };
@@ -34,13 +33,12 @@ it.each([
   ['silence', { decision: 'expired' }, 'cancel'],
   ['values that do not fit', { decision: 'once', content: '{"seat":"x","meal":true}' }, 'cancel'],
   ['values of no field', { decision: 'once', content: '{"seat":"w","meal":true,"x":1}' }, 'cancel'],
-] as const)('it is told of %s', async (_, answer, action) => {
+] as const)('it learns of %s', async (_, answer, action) => {
   expect((await booked(answer)).answered).toEqual({ action });
 });
 
 it('the time of a call stands still while the person thinks', async () => {
-  const { until, call } = startServers({ demo: { ...FIXTURE, timeout: 300 } });
-  await until('mcp_demo_book');
+  const { call } = await startDemo('mcp_demo_book', { timeout: 300 });
   const elicit = async () => {
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     return { decision: 'reject' } as const;
@@ -49,8 +47,7 @@ it('the time of a call stands still while the person thinks', async () => {
 });
 
 it('a server that works for two conversations may ask neither', async () => {
-  const { until, call, folder } = startServers({ demo: FIXTURE });
-  await until('mcp_demo_wait');
+  const { call, folder } = await startDemo('mcp_demo_wait');
   const controller = new AbortController();
   const other = { signal: controller.signal, conversationId: 'conv_other' };
   const waiting = call('mcp_demo_wait', { file: `${folder}/calls` }, other);

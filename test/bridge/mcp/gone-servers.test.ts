@@ -8,12 +8,11 @@ vi.mock('../../../bridge/mcp/limits.ts', async (importOriginal) => {
 
 // Another file of this worker may have loaded the modules with the real limits.
 vi.resetModules();
-const { FIXTURE, startServers } = await import('./offering.ts');
+const { startDemo } = await import('./offering.ts');
 
 it('a server that stays away loses its tools, and the calls that wait for it', async () => {
   const log = vi.spyOn(console, 'error').mockImplementation(() => {});
-  const { until, call, names } = startServers({ demo: FIXTURE });
-  await until('mcp_demo_die');
+  const { call, names } = await startDemo('mcp_demo_die');
   await expect(call('mcp_demo_die')).rejects.toMatchObject({ code: 'UNKNOWN_OUTCOME' });
   expect(names()).toContain('mcp_demo_echo');
   await expect(call('mcp_demo_echo', { words: 'x' })).rejects.toMatchObject({

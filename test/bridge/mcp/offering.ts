@@ -1,13 +1,13 @@
-/** The servers of a list at work, and a way to call what they offer as the bridge does. */
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+/** The running servers of a list, and a way to call what they offer as the bridge does. */
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished, vi } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import { type McpPlace, McpServers } from '../../../bridge/mcp/servers.ts';
 import type { ToolContext } from '../../../bridge/tools/executor.ts';
 import { Offers } from '../../../bridge/tools/offers.ts';
 import type { McpServerReport } from '../../../shared/wire/mcp-servers.ts';
 import type { ToolResult } from '../../../shared/wire/tunnel.ts';
+import { temporaryFolder } from '../../local/temporary-folder.ts';
 
 export const FIXTURE = {
   command: process.execPath,
@@ -25,7 +25,7 @@ export interface Offering {
   readonly list: (servers: object) => void;
   /** Resolves when a tool of this name is offered. */
   readonly until: (name: string) => Promise<void>;
-  /** Resolves when they have ended. */
+  /** Resolves when they are gone. */
   readonly end: () => Promise<void>;
   readonly call: (name: string, args?: object, changes?: Calling) => Promise<ToolResult>;
 }
@@ -43,8 +43,15 @@ const CONTEXT: Required<Calling> = {
   mayRepeat: false,
 };
 
+/** The server of far-ends/mcp-server.ts, once it offers this tool. `more` are fields of its entry in the list. */
+export async function startDemo(tool: string, more: object = {}): Promise<Offering> {
+  const offering = startServers({ demo: { ...FIXTURE, ...more } });
+  await offering.until(tool);
+  return offering;
+}
+
 export function startServers(servers: object, place: Partial<McpPlace> = {}): Offering {
-  const base = realpathSync(mkdtempSync(join(tmpdir(), 'drawbridge-mcp-')));
+  const base = temporaryFolder();
   const [folder, workspace] = [join(base, 'state'), join(base, 'workspace')];
   for (const made of [folder, workspace]) mkdirSync(made);
   const file = join(folder, 'mcp.json');
@@ -57,19 +64,13 @@ export function startServers(servers: object, place: Partial<McpPlace> = {}): Of
     ...place,
   });
   running.start();
-  onTestFinished(async () => {
-    await running.end();
-    rmSync(base, { recursive: true });
-  });
+  onTestFinished(() => running.end());
   const names = () => offers.set(() => true)?.offers.map(({ name }) => name) ?? [];
   return {
     ...{ folder, workspace, offers, names, list },
     ...{ reports: () => running.reports, end: () => running.end() },
     until: async (name) => {
-      const options = { timeout: 15_000, interval: 20 };
-      await vi.waitFor(() => {
-        if (!names().includes(name)) throw new Error(`${name} is not among ${names()}`);
-      }, options);
+      await vi.waitFor(() => expect(names()).toContain(name), { timeout: 15_000, interval: 20 });
     },
     call: async (name, args = {}, changes = {}) => {
       const call = offers.find(name)?.read(args);

@@ -5,7 +5,7 @@ import { forgetFolder, noteFolder } from '../../../machine/agent-folders.ts';
 import { guardedWorkspace } from '../quarantine/guarded-workspace.ts';
 import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
 import { temporaryFolder } from '../tools/temporary-workspace.ts';
-import { FIXTURE, type Offering, startServers } from './offering.ts';
+import { FIXTURE, type Offering, startDemo, startServers } from './offering.ts';
 
 /** A server in Python, of its standard library alone. */
 const PYTHON = `
@@ -124,8 +124,7 @@ describe('another folder that is connected at this machine', () => {
   it('counts no more when a person has disconnected it', async () => {
     const { other, state } = await connected();
     await forgetFolder(state, other);
-    const { until } = startServers({ demo: { ...FIXTURE, env: { NODE_PATH: other } } });
-    await until('mcp_demo_echo');
+    await startDemo('mcp_demo_echo', { env: { NODE_PATH: other } });
   });
 });
 
@@ -158,8 +157,7 @@ it('finds no program in folders of PATH that lie in the workspace, and gets none
 });
 
 it('a server learns of the workspace as its root', async () => {
-  const { until, call, workspace } = startServers({ demo: FIXTURE });
-  await until('mcp_demo_roots');
+  const { call, workspace } = await startDemo('mcp_demo_roots');
   expect(JSON.parse((await call('mcp_demo_roots')).data)).toEqual({
     roots: [{ uri: `file://${workspace}`, name: 'workspace' }],
   });

@@ -2,12 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { isAlive } from '../../local/processes.ts';
-import { FIXTURE, startServers } from './offering.ts';
+import { FIXTURE, startDemo, startServers } from './offering.ts';
 
 describe('an MCP server on stdio', () => {
   it('offers its tools in its own words, marked with its name', async () => {
-    const { until, offers } = startServers({ demo: FIXTURE });
-    await until('mcp_demo_echo');
+    const { offers } = await startDemo('mcp_demo_echo');
     expect(offers.set(() => true)?.offers[0]).toMatchObject({
       name: 'mcp_demo_echo',
       title: 'Echo',
@@ -23,8 +22,7 @@ describe('an MCP server on stdio', () => {
   });
 
   it('is called, and checked by its own schema before', async () => {
-    const { until, call } = startServers({ demo: FIXTURE });
-    await until('mcp_demo_echo');
+    const { call } = await startDemo('mcp_demo_echo');
     expect(await call('mcp_demo_echo', { words: 'Grüße 😀' })).toEqual({
       status: 'success',
       data: 'Grüße 😀',
@@ -46,8 +44,7 @@ describe('an MCP server on stdio', () => {
 
   it('gets the environment that its owner lists, and nothing of the bridge’s', async () => {
     vi.stubEnv('OPENAI_API_KEY', 'secret');
-    const { until, call, folder } = startServers({ demo: { ...FIXTURE, env: { TICKETS: 'on' } } });
-    await until('mcp_demo_surroundings');
+    const { call, folder } = await startDemo('mcp_demo_surroundings', { env: { TICKETS: 'on' } });
     const { data } = await call('mcp_demo_surroundings');
     const { cwd, env } = JSON.parse(data);
     expect(cwd).toBe(folder);
@@ -56,20 +53,18 @@ describe('an MCP server on stdio', () => {
     vi.unstubAllEnvs();
   });
 
-  it('tells its progress as live output', async () => {
-    const { until, call } = startServers({ demo: FIXTURE });
-    await until('mcp_demo_steps');
+  it('sends its progress as live output', async () => {
+    const { call } = await startDemo('mcp_demo_steps');
     const said: string[] = [];
     const result = await call('mcp_demo_steps', {}, { onOutput: (text) => said.push(text) });
     expect(result.data).toBe('all steps');
-    // Which of the others are told depends on when they arrive.
+    // Which of the others are sent depends on when they arrive.
     const all = ['1/3 step 1\n', '2/3 step 2\n', '3/3 step 3\n'];
     expect(said).toEqual(all.filter((line) => line === all[0] || said.includes(line)));
   });
 
-  it('is told of a cancel', async () => {
-    const { until, call, folder } = startServers({ demo: FIXTURE });
-    await until('mcp_demo_wait');
+  it('learns of a cancel', async () => {
+    const { call, folder } = await startDemo('mcp_demo_wait');
     const file = join(folder, 'calls');
     const controller = new AbortController();
     const called = call('mcp_demo_wait', { file }, { signal: controller.signal });
@@ -80,17 +75,15 @@ describe('an MCP server on stdio', () => {
     await vi.waitFor(() => expect(readFileSync(file, 'utf8')).toBe('called\ncancelled\n'));
   });
 
-  it('that makes no progress in its time is told to stop', async () => {
-    const { until, call, folder } = startServers({ demo: { ...FIXTURE, timeout: 300 } });
-    await until('mcp_demo_wait');
+  it('that makes no progress in its time is asked to stop', async () => {
+    const { call, folder } = await startDemo('mcp_demo_wait', { timeout: 300 });
     const file = join(folder, 'calls');
     await expect(call('mcp_demo_wait', { file })).rejects.toMatchObject({ code: 'TIMEOUT' });
     await vi.waitFor(() => expect(readFileSync(file, 'utf8')).toBe('called\ncancelled\n'));
   });
 
   it('that dies in a call leaves an unknown outcome, and is started again', async () => {
-    const { until, call, names } = startServers({ demo: FIXTURE });
-    await until('mcp_demo_die');
+    const { call, names } = await startDemo('mcp_demo_die');
     await expect(call('mcp_demo_die')).rejects.toMatchObject({ code: 'UNKNOWN_OUTCOME' });
     expect(names()).toContain('mcp_demo_echo');
     // The call waits for the server.
@@ -98,8 +91,7 @@ describe('an MCP server on stdio', () => {
   });
 
   it('is called again after its death where the owner lets it be', async () => {
-    const { until, call, folder } = startServers({ demo: FIXTURE });
-    await until('mcp_demo_die_once');
+    const { call, folder } = await startDemo('mcp_demo_die_once');
     const file = join(folder, 'calls');
     expect(await call('mcp_demo_die_once', { file }, { mayRepeat: true })).toMatchObject({
       data: 'alive',
@@ -111,15 +103,13 @@ describe('an MCP server on stdio', () => {
   });
 
   it('may print what is no message', async () => {
-    const { until, call } = startServers({ demo: FIXTURE });
-    await until('mcp_demo_garbage');
+    const { call } = await startDemo('mcp_demo_garbage');
     expect((await call('mcp_demo_garbage')).data).toBe('still here');
     expect((await call('mcp_demo_echo', { words: 'and here' })).data).toBe('and here');
   });
 
   it('has long results cut, and loses a call whose result is far too long', async () => {
-    const { until, call } = startServers({ demo: FIXTURE });
-    await until('mcp_demo_print');
+    const { until, call } = await startDemo('mcp_demo_print');
     const { data } = await call('mcp_demo_print', { bytes: 1_000_000 });
     expect(data.length).toBeLessThan(100_000);
     expect(data).toContain('characters of output were dropped here');
@@ -130,8 +120,7 @@ describe('an MCP server on stdio', () => {
   });
 
   it('offers what it learns', async () => {
-    const { until, call } = startServers({ demo: FIXTURE });
-    await until('mcp_demo_learn');
+    const { until, call } = await startDemo('mcp_demo_learn');
     await call('mcp_demo_learn');
     await until('mcp_demo_learned');
   });
@@ -172,8 +161,7 @@ describe('the list of servers', () => {
   });
 
   it('ends its servers with the bridge', async () => {
-    const { until, call, end } = startServers({ demo: FIXTURE });
-    await until('mcp_demo_echo');
+    const { call, end } = await startDemo('mcp_demo_echo');
     const { pid } = JSON.parse((await call('mcp_demo_surroundings')).data);
     expect(isAlive(pid)).toBe(true);
     await end();

@@ -58,7 +58,7 @@ it('an old token is replaced without the person', async () => {
   expect(readFileSync(file, 'utf8')).not.toBe(before);
 });
 
-it('a login that the server has ended needs the person again', async () => {
+it('a login that the server has revoked needs the person again', async () => {
   const { visit, until, call, oauth, reports } = await startFar();
   await visit();
   await until('mcp_far_shout');

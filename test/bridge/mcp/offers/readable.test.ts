@@ -2,14 +2,13 @@ import { expect, it, vi } from 'vitest';
 import { reportServers } from '../../../../bridge/mcp/report.ts';
 import { MCP_REPORT_LIMITS } from '../../../../shared/limits.ts';
 import { McpServerReports } from '../../../../shared/wire/mcp-servers.ts';
-import { FIXTURE, startServers } from '../offering.ts';
+import { FIXTURE, startDemo, startServers } from '../offering.ts';
 
 const RESOURCES = 'mcp_demo_resources_read';
 const PROMPTS = 'mcp_demo_prompts_get';
 
 it('the agent lists and reads the resources of a server', async () => {
-  const { until, call, offers } = startServers({ demo: FIXTURE });
-  await until(RESOURCES);
+  const { call, offers } = await startDemo(RESOURCES);
   expect(offers.set(() => true)?.offers.find(({ name }) => name === RESOURCES)).toMatchObject({
     description: expect.stringMatching(/^Reads a resource of the MCP server "demo"/),
     effect: 'read',
@@ -26,8 +25,7 @@ it('the agent lists and reads the resources of a server', async () => {
 });
 
 it('the agent lists and gets the prompts of a server', async () => {
-  const { until, call } = startServers({ demo: FIXTURE });
-  await until(PROMPTS);
+  const { call } = await startDemo(PROMPTS);
   expect((await call(PROMPTS)).data).toBe('greet: Greet. Greets a person. [arguments: name]');
   expect((await call(PROMPTS, { name: 'greet', arguments: { name: 'Ada' } })).data).toBe(
     '[user]\nGreet Ada warmly.',
@@ -37,7 +35,7 @@ it('the agent lists and gets the prompts of a server', async () => {
   });
 });
 
-it('people are told the state of each server, and what it has', async () => {
+it('people get the state of each server, and what it has', async () => {
   const log = vi.spyOn(console, 'error').mockImplementation(() => {});
   const missing = { command: '/nonexistent/server' };
   const { until, reports } = startServers({ demo: FIXTURE, missing });

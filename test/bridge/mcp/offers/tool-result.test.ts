@@ -31,10 +31,10 @@ it('people get the images that a browser shows and that fit', () => {
 
 const STRUCTURED = { sum: 3 };
 it.each([
-  ['alone is told', [], '{\n  "sum": 3\n}'],
-  ['beside other text is told', [text('Done.')], 'Done.\n\n{\n  "sum": 3\n}'],
-  ['that a text repeats is told once', [text('{"sum":3}')], '{"sum":3}'],
-  ['beside broken JSON is told', [text('{"sum":')], '{"sum":\n\n{\n  "sum": 3\n}'],
+  ['alone is shown', [], '{\n  "sum": 3\n}'],
+  ['beside other text is shown', [text('Done.')], 'Done.\n\n{\n  "sum": 3\n}'],
+  ['that a text repeats is shown once', [text('{"sum":3}')], '{"sum":3}'],
+  ['beside broken JSON is shown', [text('{"sum":')], '{"sum":\n\n{\n  "sum": 3\n}'],
 ])('structured content %s', (_, content, data) => {
   expect(toToolResult({ content, structuredContent: STRUCTURED })).toEqual({
     ...{ status: 'success', data },

@@ -11,7 +11,7 @@ import {
 import { run } from '../../terminal/plain-launch.ts';
 import { FIXTURE, startServers } from '../offering.ts';
 
-/** A server without packages, which the sandbox would not show. Its one tool tries what it is told to try. */
+/** A server without packages, which the sandbox would not show. Its one tool tries what its arguments name. */
 const SCRIPT = `
 const { writeFileSync, readFileSync, mkdirSync } = require('node:fs');
 const attempts = {

@@ -1,4 +1,4 @@
-/** The calls that an MCP server has and has not answered: their time, their progress, and what the server asks meanwhile. */
+/** The calls that an MCP server has not answered yet: their time, their progress, and what the server asks meanwhile. */
 import type { ElicitRequestFormParams, ElicitResult, Progress } from '@modelcontextprotocol/client';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
@@ -12,14 +12,14 @@ import type { CallOptions, Connection } from './transport/connection.ts';
 /** A request to the server. It ends with the signal of its options. */
 export type CallWork = (connection: Connection, options: CallOptions) => Promise<ToolResult>;
 
-interface AtWork {
+interface RunningCall {
   readonly context: ToolContext;
   readonly clock: CallClock;
 }
 
 /** Of one server. */
-export class CallsAtWork {
-  readonly #calls = new Set<AtWork>();
+export class RunningCalls {
+  readonly #calls = new Set<RunningCall>();
 
   /**
    * `timeoutMs` is the time without progress. Rejects as the work does, with a {@link CallFailure} after that time, and
@@ -46,14 +46,14 @@ export class CallsAtWork {
   }
 
   /**
-   * A server does not say which call it asks for. It asks the person of the newest one, and nobody while calls of
-   * several conversations are at work: an answer must not go astray.
+   * A server does not say which call it asks for. The question goes to the person of the newest one. While calls of
+   * several conversations run, it is refused, because an answer could reach the wrong one.
    */
   async elicit(params: ElicitRequestFormParams, signal: AbortSignal): Promise<ElicitResult> {
     const calls = [...this.#calls];
     const newest = calls.at(-1);
     const conversations = new Set(calls.map(({ context }) => context.conversationId));
-    if (newest === undefined) throw new Error('Nobody can be asked: no call is at work.');
+    if (newest === undefined) throw new Error('No person can be asked: no call is running.');
     if (conversations.size > 1) throw new Error(AMBIGUOUS);
     const form = toForm(params);
     const { context, clock } = newest;
@@ -63,16 +63,16 @@ export class CallsAtWork {
 }
 
 const AMBIGUOUS =
-  'Nobody can be asked: calls of several conversations are at work, and one of them is meant.';
+  'No person can be asked: calls of several conversations are running, and only one is meant.';
 
 /** Passes progress on as lines of live output, some a second at most. */
 function progressTo({ onOutput }: ToolContext, clock: CallClock) {
-  let toldMs = Number.NEGATIVE_INFINITY;
+  let shownMs = Number.NEGATIVE_INFINITY;
   return ({ progress, total, message = '' }: Progress) => {
     clock.restart();
     const nowMs = performance.now();
-    if (nowMs - toldMs < MCP_LIMITS.progressMs) return;
-    toldMs = nowMs;
+    if (nowMs - shownMs < MCP_LIMITS.progressMs) return;
+    shownMs = nowMs;
     const share = total === undefined ? `${progress}` : `${progress}/${total}`;
     onOutput(`${inOneLine(`${share} ${message}`.trim().slice(0, MCP_LIMITS.maxProgressChars))}\n`);
   };
