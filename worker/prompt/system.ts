@@ -14,7 +14,7 @@ import { blocksOfMode, mode } from './blocks/mode.ts';
 import { role, trust } from './blocks/role.ts';
 import { subagent, subagentTypes } from './blocks/subagent.ts';
 import { asking, taskManagement } from './blocks/tasks.ts';
-import { mcpInstructions, userRules } from './blocks/told.ts';
+import { mcpInstructions, userRules } from './blocks/instructions.ts';
 import { commands, contextStrategy, parallelCalls, toolCalling } from './blocks/tool-calling.ts';
 import { isModelIn } from './families.ts';
 import type { ModeWords } from './mode.ts';

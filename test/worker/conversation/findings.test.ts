@@ -14,7 +14,7 @@ import {
   untilCompleted,
 } from './conversing.ts';
 import { holdModel } from './held-model.ts';
-import { query, conversation as toldConversation } from './told.ts';
+import { query, conversation as toldConversation } from './sent.ts';
 
 const NOTHING: Findings = { attachments: [], openFiles: [], changed: [], touched: [] };
 const FILE = { type: 'file', name: 'src/a.ts', text: '1|let a;' } as const;

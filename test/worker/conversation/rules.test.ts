@@ -6,7 +6,7 @@ import { configure } from '../settings.ts';
 import { contextOf } from '../tunnel/scripted-bridge.ts';
 import { conversationObject } from './conversing.ts';
 import { readFile } from './held-model.ts';
-import { answerCalls, conversation, expectPrefixes, query, saidBy, windowsOf } from './told.ts';
+import { answerCalls, conversation, expectPrefixes, query, saidBy, windowsOf } from './sent.ts';
 
 const AGENTS = ruleOf({ path: 'AGENTS.md', text: 'Use tabs.' });
 const TYPES = ruleOf({

@@ -5,7 +5,7 @@ import { configure } from '../settings.ts';
 import { connectLookingBridge, contextOf } from '../tunnel/scripted-bridge.ts';
 import { askStreamed, conversationObject } from './conversing.ts';
 import { holdModel, readFile } from './held-model.ts';
-import { answerCalls, conversation, expectPrefixes, query, windowsOf } from './told.ts';
+import { answerCalls, conversation, expectPrefixes, query, windowsOf } from './sent.ts';
 
 describe('what the model is told of the machine', () => {
   it('is all of it once, then what has changed, and nothing where nothing has', async () => {

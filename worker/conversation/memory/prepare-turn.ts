@@ -20,7 +20,7 @@ import type { ErrorReport } from '../tape/error-document.ts';
 import type { Recorder } from '../tape/recorder.ts';
 import { cutPromptReport } from './cut-prompt.ts';
 import { estimateUsage } from './estimate.ts';
-import { HeldTelling } from './held-telling.ts';
+import { HeldTelling } from './held-messages.ts';
 import { readHistory, readTodos } from './history.ts';
 import { frameOf, type RequestFrame, requestFor, sizeOf, upstreamIdsIn } from './model-request.ts';
 import { reportRules } from './rules-report.ts';
@@ -29,7 +29,7 @@ import { digestOf } from './window/digest.ts';
 import { isRoomy, planWindow, type SummariseWindow } from './window/plan.ts';
 import { roomOf } from './window/size.ts';
 import { summaryRequest } from './window/summary-request.ts';
-import { messagesIn, tellHistory } from './window/telling.ts';
+import { messagesIn, tellHistory } from './window/messages.ts';
 import type { History } from './window/transcript.ts';
 
 /** The dependencies of memory. */

@@ -11,7 +11,7 @@ import { foldConversation, foldEvent, newResponse } from '../../../shared/wire/f
 import type { RunLog } from '../log/run-log.ts';
 import type { Run } from '../store/rows.ts';
 import { errorDocument, UNREADABLE } from '../tape/error-document.ts';
-import { mended, type PlacedRun } from '../tape/mended.ts';
+import { mended, type PlacedRun } from '../tape/repaired.ts';
 import { contentOf, shown } from '../tape/run-events.ts';
 import type { Tape } from '../tape/tape.ts';
 

@@ -11,7 +11,7 @@ import type { RunLog } from '../log/run-log.ts';
 import type { ConversationRow, Run } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
 import type { Following, Outgoing } from '../tape/followers.ts';
-import { type Damage, mended } from '../tape/mended.ts';
+import { type Damage, mended } from '../tape/repaired.ts';
 import { ResponseFold } from '../tape/response-fold.ts';
 import type { EventOnTape, Tape } from '../tape/tape.ts';
 import { Views } from './views.ts';

@@ -4,7 +4,7 @@ import { responseOf, type TapeEvent } from '../../../shared/wire/events.ts';
 import { isOver } from '../../../shared/wire/fold.ts';
 import type { Followers } from './followers.ts';
 import { TAPE_LIMITS } from './limits.ts';
-import { mended, type PlacedRun } from './mended.ts';
+import { mended, type PlacedRun } from './repaired.ts';
 import { ResponseFold } from './response-fold.ts';
 import type { EndStatus } from './run-events.ts';
 import type { EventOnTape, Tape } from './tape.ts';

@@ -14,7 +14,7 @@ import {
   type WeighedHistory,
   type WeighedPiece,
   weighHistory,
-} from './telling.ts';
+} from './messages.ts';
 import type { History } from './transcript.ts';
 
 /** The window of a plan, once stored, always leads to `fits`: no plan directly follows another. */

@@ -18,7 +18,7 @@ import {
   measuredScale,
   tellHistory,
   weighHistory,
-} from '../../../../../worker/conversation/memory/window/telling.ts';
+} from '../../../../../worker/conversation/memory/window/messages.ts';
 import type { History } from '../../../../../worker/conversation/memory/window/transcript.ts';
 import type { NewWindow } from '../../../../../worker/conversation/store/rows.ts';
 import type { UpstreamMessage } from '../../../../../worker/upstream/request.ts';

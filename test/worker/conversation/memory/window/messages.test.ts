@@ -5,7 +5,7 @@ import {
   upstreamIdsIn,
 } from '../../../../../worker/conversation/memory/model-request.ts';
 import { wordsIn } from '../../../../../worker/conversation/memory/window/range.ts';
-import { tellHistory } from '../../../../../worker/conversation/memory/window/telling.ts';
+import { tellHistory } from '../../../../../worker/conversation/memory/window/messages.ts';
 import {
   type History,
   piecesOf,

@@ -15,7 +15,7 @@ import {
   type ToldPiece,
   weighPieces,
   withHead,
-} from './window/telling.ts';
+} from './window/messages.ts';
 import type { ToldRun } from './window/transcript.ts';
 
 /**
