@@ -173,10 +173,10 @@ export class ConversationAgent {
     this.#isReporting = true;
     this.#reportAtMs = null;
     try {
-      while (this.#row.told !== this.#row.status && !this.#isStopped) {
+      while (this.#row.listed !== this.#row.status && !this.#isStopped) {
         const { status } = this.#row;
         await this.#deps.publish();
-        if (!this.#isStopped) this.#save({ ...this.#row, told: status });
+        if (!this.#isStopped) this.#save({ ...this.#row, listed: status });
       }
     } catch {
       // The account's object was reset.
@@ -199,7 +199,7 @@ export function newAgentRow(wishes: AgentWishes): AgentRow {
     }),
     ...(workspace === 'worktree' && { worktree: { branch, base, commit } }),
   };
-  return { settings, status: 'queued', told: null };
+  return { settings, status: 'queued', listed: null };
 }
 
 /**

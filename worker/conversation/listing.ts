@@ -26,8 +26,8 @@ export class Listing {
   readonly #agentStatus: () => AgentStatus | undefined;
   readonly #usage: UsageReport;
   /** Searchable text that the account has not taken yet. */
-  #untold = '';
-  #telling: Promise<unknown> = Promise.resolve();
+  #unreported = '';
+  #reporting: Promise<unknown> = Promise.resolve();
 
   /** `agentStatus` is undefined for a conversation that is no agent. */
   constructor(
@@ -86,11 +86,11 @@ export class Listing {
   async begin(): Promise<void> {
     if (!isListed(this.#row)) return;
     const listed = this.#listed(Date.parse(this.#row.created));
-    const begun = this.#telling.then(() =>
+    const begun = this.#reporting.then(() =>
       reach(async () => await accountOf(this.#env, this.#row.owner).begin(listed)),
     );
-    this.#telling = begun.catch(() => undefined); // The account's object cannot be reached.
-    await this.#telling;
+    this.#reporting = begun.catch(() => undefined); // The account's object cannot be reached.
+    await this.#reporting;
   }
 
   /**
@@ -98,10 +98,10 @@ export class Listing {
    * listed. `spent` belongs to no response; if this fails, it is not counted.
    */
   async publish(updatedMs: number, spent?: UsageEntry): Promise<ConversationInfo> {
-    const published = this.#telling.then(() =>
+    const published = this.#reporting.then(() =>
       accountOf(this.#env, this.#row.owner).update(this.#listed(updatedMs), spent),
     );
-    this.#telling = published.catch(() => undefined); // The caller gets the error and can retry.
+    this.#reporting = published.catch(() => undefined); // The caller gets the error and can retry.
     return await published;
   }
 
@@ -112,27 +112,27 @@ export class Listing {
   answered(text: string, atMs: number): void {
     this.#usage.ended();
     if (!isListed(this.#row)) return void this.reportUsage();
-    this.#untold = newest(`${this.#untold}${text}\n`);
-    this.#telling = this.#telling.then(() => this.#tell(atMs));
+    this.#unreported = newest(`${this.#unreported}${text}\n`);
+    this.#reporting = this.#reporting.then(() => this.#report(atMs));
   }
 
   /** Reports what was spent and is not counted yet. Never rejects: the next report has it too. */
   async reportUsage(): Promise<void> {
     const { id, owner } = this.#row;
     const count = (spent: SpentSince) => accountOf(this.#env, owner).count(id, spent);
-    this.#telling = this.#telling.then(() =>
+    this.#reporting = this.#reporting.then(() =>
       this.#withUsage(async (spent) => {
         if (spent) await count(spent);
       }).catch(() => undefined),
     );
-    await this.#telling;
+    await this.#reporting;
   }
 
-  /** Passes on what is not counted yet, and remembers the outcome. Rejects like `tell`. */
-  async #withUsage(tell: (spent: SpentSince | null) => Promise<void>): Promise<void> {
+  /** Passes on what is not counted yet, and remembers the outcome. Rejects like `report`. */
+  async #withUsage(report: (spent: SpentSince | null) => Promise<void>): Promise<void> {
     try {
       const spent = await this.#usage.next(Date.now());
-      await tell(spent);
+      await report(spent);
       if (spent) this.#usage.counted(spent);
     } catch (error) {
       this.#usage.failed();
@@ -140,14 +140,14 @@ export class Listing {
     }
   }
 
-  /** Resolves when all updates to the account have ended. */
+  /** Resolves when all updates to the account have finished. */
   async settled(): Promise<void> {
-    await this.#telling;
+    await this.#reporting;
   }
 
-  async #tell(updatedMs: number): Promise<void> {
-    const text = this.#untold;
-    this.#untold = '';
+  async #report(updatedMs: number): Promise<void> {
+    const text = this.#unreported;
+    this.#unreported = '';
     try {
       await this.#withUsage(async (spent) => {
         const answered = { ...this.#listed(updatedMs), text, spent };
@@ -155,7 +155,7 @@ export class Listing {
       });
     } catch {
       // The account's object was reset. A run must not wait for it: the next response sends the text again.
-      this.#untold = newest(`${text}${this.#untold}`);
+      this.#unreported = newest(`${text}${this.#unreported}`);
     }
   }
 

@@ -221,7 +221,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
   taskReport(callId: string, report: TaskReport): 'wanted' | 'over' | 'gone' {
     if (!this.#parts) return 'gone';
     const isWanted = this.#parts.children.take(callId, report);
-    this.#parts.parentLink?.tell(); // Questions of subagents go up to the root.
+    this.#parts.parentLink?.notify(); // Questions of subagents go up to the root.
     return isWanted ? 'wanted' : 'over';
   }
 
@@ -236,12 +236,12 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
 
   approvalRequested(callId: string, asked: ApprovalAsked): void {
     this.#parts?.approvals.requested(callId, asked);
-    this.#parts?.parentLink?.tell();
+    this.#parts?.parentLink?.notify();
   }
 
   approvalResolved(callId: string, resolution: ApprovalResolution): void {
     this.#parts?.approvals.resolved(callId, resolution);
-    this.#parts?.parentLink?.tell();
+    this.#parts?.parentLink?.notify();
     this.#parts?.runner.advance(); // The call has less time from now on: the alarm moves closer.
   }
 
@@ -318,7 +318,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       try {
         runner.cancel(run);
       } catch (error) {
-        watch.tell('run_unended', run, { error }); // A run that fails to end must not prevent the deletion.
+        watch.log('run_unended', run, { error }); // A run that fails to end must not prevent the deletion.
       }
     }
     await agent?.worktree?.remove();
@@ -346,7 +346,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     });
   }
 
-  /** Ends a subagent whose result nobody waits for. */
+  /** Ends a subagent whose result no one waits for. */
   #over(isGone: boolean): void {
     if (!this.#parts) return;
     const { log, runner } = this.#parts;
@@ -357,7 +357,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
   #ended(ordinal: number): void {
     if (!this.#parts) return;
     const { row, log, listing, recorder, deadlines, titles, parentLink, agent } = this.#parts;
-    parentLink?.tell();
+    parentLink?.notify();
     agent?.worktree?.ended(ordinal);
     if (row.ephemeral) void deadlines.arm();
     const asked = log.find(ordinal)?.request.messages.at(-1);

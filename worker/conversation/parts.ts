@@ -47,7 +47,7 @@ type DeadlineName =
 export interface ObjectGround extends Pick<RunDeps, 'onEnd'> {
   /** Called when an ephemeral conversation has expired. */
   readonly onExpiry: () => Promise<void>;
-  /** Called when nobody waits for a subagent's conversation any more; `isGone` if its parent was deleted. */
+  /** Called when no one waits for a subagent's conversation any more; `isGone` if its parent was deleted. */
   readonly onOver: (isGone: boolean) => void;
   readonly env: Env;
   readonly storage: DurableObjectStorage;
@@ -66,9 +66,9 @@ export function assembleParts(
   const { id: conversationId, owner: account, bridge: bridgeId } = row;
   const log = new RunLog(store.runs, isStored);
   const tape = new Tape(store, isStored, firstPositionOf(env));
-  const atWork = log.current;
-  const at = atWork?.started ?? null;
-  const resumed = atWork && at !== null ? { at, run: atWork, conversationId } : null;
+  const { current } = log;
+  const at = current?.started ?? null;
+  const resumed = current && at !== null ? { at, run: current, conversationId } : null;
   const recorder = new Recorder(tape, followers, resumed, () => {
     agent?.look();
     waits.look();
@@ -96,7 +96,7 @@ export function assembleParts(
       message: listing.row.title,
     }),
     onEnd,
-    onStep: () => parentLink?.tell(),
+    onStep: () => parentLink?.notify(),
     advanceSubagents: () => children.advance(),
     recallSubagents: (left) => children.recall(left),
     advance: () => runner.advance(),
@@ -148,11 +148,11 @@ export function assembleParts(
       usage: () => listing.reportUsage(),
       waits: () => waits.report(),
       subagents: () => children.advance(),
-      parent: () => parentLink?.tell(),
+      parent: () => parentLink?.notify(),
       expiry: onExpiry,
       agent: () => agent?.wake(),
     },
-    onFailure: (deadline, error) => watch.tell('deadline_missed', log.current, { deadline, error }),
+    onFailure: (deadline, error) => watch.log('deadline_missed', log.current, { deadline, error }),
     againMs: RUN_LIMITS.watchdogMs,
   });
   const publish = () => listing.publish(reader.answeredMs());
@@ -162,7 +162,7 @@ export function assembleParts(
     row.agent === undefined
       ? null
       : new ConversationAgent(row.agent, { ...kept, publish, arm, deliveries });
-  if (isStored) agent?.wake(); // An earlier instance may have died between a change and its telling.
+  if (isStored) agent?.wake(); // An earlier instance may have died between a change and its report.
   // Ends a damaged run now: its followers would otherwise wait for the next request or alarm.
   if (log.isDamaged || recorder.isDamaged) queueMicrotask(() => runner.advance());
   const approvals = new Approvals(log, recorder, hands, bridgeId);

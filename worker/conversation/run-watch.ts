@@ -1,4 +1,4 @@
-/** Tells the log, the metrics and the traces what the runs of a conversation do. */
+/** Reports to the log, the metrics and the traces what the runs of a conversation do. */
 
 import { responseIdOf } from '../../shared/ids.ts';
 import { PROVIDERS } from '../../shared/settings/dialects.ts';
@@ -47,7 +47,7 @@ export class RunWatch {
   }
 
   started(run: Pick<Run, 'ordinal' | 'request'>): void {
-    this.tell('run_started', run, { model: run.request.model });
+    this.log('run_started', run, { model: run.request.model });
   }
 
   ended(run: Run, { status, code, ...work }: RunEnded): void {
@@ -61,7 +61,7 @@ export class RunWatch {
       model: run.request.model,
       seconds: work.durationMs / SECOND,
     });
-    this.tell('run_ended', run, { status, code, ...work });
+    this.log('run_ended', run, { status, code, ...work });
   }
 
   settled(run: Run | undefined, { callId, tool, executor, result, durationMs }: CallSettled): void {
@@ -74,10 +74,10 @@ export class RunWatch {
     const seconds = durationMs / SECOND;
     const fields = { ...this.#spanOf(run), operation: 'execute_tool', ...span, seconds };
     markSpan(`execute_tool ${tool}`, fields);
-    this.tell('call_ended', run, { call: callId, tool, status, code, durationMs });
+    this.log('call_ended', run, { call: callId, tool, status, code, durationMs });
   }
 
-  /** Asks the model, and tells how long that took. `ask` calls `onPart` for each part that comes. */
+  /** Asks the model, and says how long that took. `ask` calls `onPart` for each part that comes. */
   async asked(
     run: Run,
     { target, request: { model, sampling } }: AskedModel,
@@ -123,7 +123,7 @@ export class RunWatch {
       seconds: durationMs / SECOND,
       error: status === 'completed' ? undefined : status,
     });
-    this.tell('turn_ended', run, { model, status, durationMs, firstMs, ...tokens });
+    this.log('turn_ended', run, { model, status, durationMs, firstMs, ...tokens });
   }
 
   #spanOf(run: Run | undefined): SpanFields {
@@ -133,7 +133,7 @@ export class RunWatch {
   }
 
   /** Writes a line about a run, or about the conversation. */
-  tell(
+  log(
     event: WorkerEvent,
     run: Pick<Run, 'ordinal' | 'request'> | undefined,
     fields: LogFields,

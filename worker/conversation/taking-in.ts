@@ -108,7 +108,7 @@ function newRow(
   };
 }
 
-/** A subagent answers the agent that started it, and nobody else. */
+/** A subagent answers the agent that started it, and no one else. */
 export function refuseSubagent({ row: { parent } }: Pick<Parts, 'row'>): void {
   if (!parent) return;
   throw new DrawbridgeError(

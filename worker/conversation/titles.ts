@@ -18,8 +18,8 @@ import type { Recorder } from './tape/recorder.ts';
 const TITLE_LIMITS = {
   /** Attempts for one conversation: one more for a crash or a passing failure. A title is not worth a third. */
   maxAttempts: 2,
-  /** UTF-16 units of the message, and of the answer, that the model is told: enough to see what it is about. */
-  maxToldChars: 2_000,
+  /** UTF-16 units of the message, and of the answer, that the model gets: enough to see what it is about. */
+  maxSentChars: 2_000,
   /** Tokens of the model's answer: a title is shorter, and some models think first. */
   maxTokens: 1_000,
   /** The time of one attempt. Small models answer within seconds. */
@@ -58,7 +58,7 @@ export class Titles {
     return this.#due ? [{ name: 'title', atMs: nowMs }] : [];
   }
 
-  /** To be called when a run has ended. Begins the attempt that is due. Returns at once, and never throws. */
+  /** To be called when a run has finished. Begins the attempt that is due. Returns at once, and never throws. */
   advance(): void {
     if (this.#answered === null) this.#answered = undefined;
     const due = this.#isAsking ? null : this.#due;
@@ -68,7 +68,7 @@ export class Titles {
     void this.#attempt(due)
       .catch((error) => {
         if (!this.#stopping.signal.aborted)
-          this.#deps.watch.tell('title_failed', due.run, { error });
+          this.#deps.watch.log('title_failed', due.run, { error });
       })
       .finally(() => {
         this.#isAsking = false;
@@ -134,17 +134,17 @@ interface Due {
   readonly model: string;
 }
 
-/** Null without a model for small tasks: a title by the run's own model would be a cost that nobody asked for. */
+/** Null without a model for small tasks: a title by the run's own model would be a cost that no one asked for. */
 function fastModel(settings: ModelEnv): string | null {
   try {
     return modelForRole('fast', null, settings);
   } catch {
-    return null; // A bad table. The next message tells so.
+    return null; // A bad table. The next message reports it.
   }
 }
 
 function beginningOf(text: string): string {
-  return text.trim().slice(0, TITLE_LIMITS.maxToldChars).toWellFormed();
+  return text.trim().slice(0, TITLE_LIMITS.maxSentChars).toWellFormed();
 }
 
 function titleIn({ outcome, text }: UpstreamReply): string | null {

@@ -34,7 +34,7 @@ export class UsageReport {
   readonly #deps: UsageDeps;
   /** The account has counted the runs up to this one; null until it is asked. */
   #through: number | null = null;
-  /** Whether a run may have ended that the account has not counted. */
+  /** Whether a run may have finished that the account has not counted. */
   #isDue: boolean;
 
   /** An instance that finds a conversation does not know what an earlier one has reported. */
@@ -49,7 +49,7 @@ export class UsageReport {
     return this.#isDue ? [{ name: 'usage', atMs: nowMs }] : [];
   }
 
-  /** To be called when a run has ended. */
+  /** To be called when a run has finished. */
   ended(): void {
     this.#isDue = true;
   }

@@ -5,7 +5,7 @@ import type { Env } from '../env.ts';
 import { type Attached, attachAgain, type Followed, listen } from './attach.ts';
 import { FOLLOW_LIMITS } from './limits.ts';
 
-/** The reader's connection, as far as it tells how the reader keeps up. */
+/** The reader's connection, as far as it shows how the reader keeps up. */
 export interface Outlet {
   /** UTF-16 units that the reader has not taken yet. */
   readonly buffered: number;
@@ -27,14 +27,14 @@ export interface DeliveryHandler {
 }
 
 /**
- * Why a delivery ended. `done`: the response has ended. `gone`: the conversation no longer exists. `stalled`: the
- * reader took nothing for FOLLOW_LIMITS.stalledMs. `expired`: the reader's token has ended. `left`: other code aborted
+ * Why a delivery ended. `done`: the response has finished. `gone`: the conversation no longer exists. `stalled`: the
+ * reader took nothing for FOLLOW_LIMITS.stalledMs. `expired`: the reader's token has expired. `left`: other code aborted
  * `life`. `lost`: the object stays away.
  */
 export type Delivered = 'done' | 'gone' | 'stalled' | 'expired' | 'left' | 'lost';
 
 /**
- * Resolves when the delivery has ended. Aborts `life` if the reader stalls, or with its token, at the next heartbeat.
+ * Resolves when the delivery has finished. Aborts `life` if the reader stalls, or with its token, at the next heartbeat.
  * Leaves the outlet open.
  */
 export async function deliver(
@@ -53,7 +53,7 @@ export async function deliver(
   }, FOLLOW_LIMITS.heartbeatMs);
   try {
     let attached: Attached | null = first;
-    // Also after the life has ended, because passOn closes the socket.
+    // Also after the life has finished, because passOn closes the socket.
     while (attached?.type === 'socket') {
       const ending = await passOn(attached.socket, delivery, outlet, life.signal);
       if (ending === 'done') return 'done';

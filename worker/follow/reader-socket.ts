@@ -11,7 +11,7 @@ import { FOLLOW_LIMITS } from './limits.ts';
 
 /** Never throws, whatever the reader sends. After `close`, it neither sends nor reads. */
 export class ReaderSocket implements Outlet {
-  /** Aborted when the socket has ended. Other code that aborts it must then call `close`. */
+  /** Aborted when the socket has closed. Other code that aborts it must then call `close`. */
   readonly life = new AbortController();
   readonly #socket: WebSocket;
   #cursor: number;

@@ -57,7 +57,7 @@ export class SseWriter implements Outlet {
 
   /**
    * Writes the waiting text, then closes. Drops the text if the signal aborts, or if the reader takes nothing for
-   * FOLLOW_LIMITS.stalledMs. It has its own timer, because the caller's timers may be cleared by now.
+   * FOLLOW_LIMITS.stalledMs. It has its own timer, because the caller's timers may be cleared already.
    */
   async end(signal: AbortSignal): Promise<void> {
     const drop = () => void this.#writer.abort(signal.reason).catch(() => undefined);

@@ -38,7 +38,7 @@ export const CUT_NOTE =
 export const STOPPED_NOTE =
   '[The user stopped this answer here. Nothing after this point was done. Do it only if they ask for it again.]';
 
-/** Tells the model that it works in a git worktree of its own. `opened` is what the bridge says of it. */
+/** Informs the model that it works in a git worktree of its own. `opened` is what the bridge says of it. */
 export function buildWorktreeNote(opened: string): string {
   return `<system_reminder>
 All your tools work in a git worktree of your own, made for this task, and not in the user's folder. The layout and the git

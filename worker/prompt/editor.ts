@@ -1,4 +1,4 @@
-/** Formats what a request and the bridge tell of the user's editor as lines of a prompt. Pure. */
+/** Formats what a request and the bridge report about the user's editor as lines of a prompt. Pure. */
 
 import type { RequestContext } from '../../shared/api/requests.ts';
 import { cutLines, cutNote } from '../../shared/text/cut-lines.ts';
@@ -30,13 +30,13 @@ export function joinNames(names: EditorLines): string {
     .join('\n');
 }
 
-/** Who tells of errors: the request, or the editor on the bridge's machine. */
+/** The source of errors: the request, or the editor on the bridge's machine. */
 type LinterSource = 'request' | 'editor';
 
-/** Errors of linters by their source. A missing source tells nothing. */
+/** Errors of linters by their source. A missing source shows nothing. */
 export interface LinterErrors {
   readonly bySource: ReadonlyMap<LinterSource, readonly LinterLine[]>;
-  /** UTF-16 units of all of them as they are told. */
+  /** UTF-16 units of all of them as they are sent. */
   readonly maxChars: number;
 }
 
@@ -97,7 +97,7 @@ export function nameWithin(path: string, folder: string | undefined): string {
 }
 
 /**
- * The contents of open files by their paths, within `maxChars` UTF-16 units in all: what the request tells, then what
+ * The contents of open files by their paths, within `maxChars` UTF-16 units in all: what the request shows, then what
  * the bridge has read.
  */
 export function openFilesOf(
@@ -105,12 +105,12 @@ export function openFilesOf(
   findings: Findings | undefined,
   maxChars: number,
 ): ReadonlyMap<string, string> {
-  const told = (context?.openFiles ?? []).flatMap((file) =>
+  const sent = (context?.openFiles ?? []).flatMap((file) =>
     typeof file === 'string' || file.content === undefined
       ? []
       : [{ path: file.path, text: file.content }],
   );
-  return textsWithin([...told, ...(findings?.openFiles ?? [])], maxChars);
+  return textsWithin([...sent, ...(findings?.openFiles ?? [])], maxChars);
 }
 
 /** Files that others changed, with the differences. Undefined where nothing is known of them. */
@@ -125,7 +125,7 @@ function textsWithin(files: Findings['openFiles'], maxChars: number): ReadonlyMa
   const texts = new Map<string, string>();
   let left = maxChars;
   for (const { path, text } of files) {
-    // Of a file without room the note of the cut is told.
+    // Of a file without room the note of the cut is sent.
     const isOver = left === 0 && texts.size >= PROMPT_LIMITS.maxNotedFiles;
     if (isOver || texts.has(path)) continue;
     const short = cutLines(text, Math.min(left, PROMPT_LIMITS.maxOpenFileChars), 'use read_file');
@@ -135,10 +135,10 @@ function textsWithin(files: Findings['openFiles'], maxChars: number): ReadonlyMa
   return texts;
 }
 
-/** Whether the request tells of an editor. */
-export function tellsEditor(context: RequestContext | undefined): boolean {
+/** Whether the request describes an editor. */
+export function namesEditor(context: RequestContext | undefined): boolean {
   const { cursor, selection, openFiles, recentFiles } = context ?? {};
-  return [cursor, selection, openFiles, recentFiles].some((told) => told !== undefined);
+  return [cursor, selection, openFiles, recentFiles].some((sent) => sent !== undefined);
 }
 
 /** The editor on the bridge's machine: its name, the file with the focus, and the other open files. */
@@ -152,7 +152,7 @@ export function editorLines({ name, openFiles }: EditorContext): string {
 
 /**
  * The place and then the text, of the request's editor or else of the machine's. Empty without a selection; undefined
- * where none of them tells it.
+ * where none of them shows it.
  */
 export function selectedText(
   context: RequestContext | undefined,

@@ -24,7 +24,7 @@ export interface ModelFamily {
 export const FAMILIES: readonly ModelFamily[] = [
   {
     // Anthropic's page on parallel tool use: models that call one tool at a time call several once a prompt demands it
-    // plainly. Its best practices: newer models add files and abstractions that nobody asked for, until told not to.
+    // plainly. Its best practices: newer models add files and abstractions that no one asked for, unless asked not to.
     // Its own editing tool replaces one exact piece, or writes a whole file.
     // https://platform.claude.com/docs/en/agents-and-tools/tool-use/parallel-tool-use
     // https://platform.claude.com/docs/en/build-with-claude/prompt-engineering/claude-prompting-best-practices
@@ -138,6 +138,6 @@ function changesContent({ function: { name } }: FunctionDefinition): boolean {
 
 function noted(definition: FunctionDefinition, note: string | undefined): FunctionDefinition {
   if (note === undefined) return definition;
-  const { type, function: told } = definition;
-  return { type, function: { ...told, description: `${told.description} ${note}` } };
+  const { type, function: sent } = definition;
+  return { type, function: { ...sent, description: `${sent.description} ${note}` } };
 }

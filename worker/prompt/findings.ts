@@ -1,4 +1,4 @@
-/** Tells the model, in one message only, what the message mentions and what was changed before it. Pure. */
+/** Gives the model, in one message only, what the message mentions and what was changed before it. Pure. */
 import { cutLines, cutNote } from '../../shared/text/cut-lines.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { Attachment, Findings } from '../../shared/wire/findings.ts';
@@ -8,13 +8,13 @@ import { tagged } from './escape.ts';
 import { PROMPT_LIMITS } from './limits.ts';
 import type { Sources } from './surroundings.ts';
 
-/** The findings that are told with one message only. */
+/** The findings that are sent with one message only. */
 interface FoundOnce extends Pick<Findings, 'touched' | 'unnamed'> {
   readonly attachments: readonly Attachment[];
 }
 
-/** `room` is the model's room for a prompt, in UTF-16 units. A file that is told as a rule is not attached again. */
-export function tellFindings(
+/** `room` is the model's room for a prompt, in UTF-16 units. A file that is sent as a rule is not attached again. */
+export function renderFindings(
   findings: FoundOnce | undefined,
   rules: RuleSet | undefined,
   room: number,
@@ -25,10 +25,10 @@ export function tellFindings(
   const names = [...touched.map(nameInLine), ...more].join('\n');
   const within = (maxChars: number) =>
     Math.min(maxChars, Math.floor(room * PROMPT_LIMITS.maxShare));
-  const told = new Set(rules?.files.map(({ path }) => path));
+  const sent = new Set(rules?.files.map(({ path }) => path));
   let left = within(PROMPT_LIMITS.maxAttachedChars);
   const attached = attachments.flatMap(({ type, name, text }) => {
-    if (type === 'file' && told.has(name)) return [];
+    if (type === 'file' && sent.has(name)) return [];
     const short = cutLines(text, left, 'use a tool to read them');
     left = Math.max(0, left - short.length);
     return [tagged(TAGS[type], `${nameInLine(name)}\n${short}`)];
@@ -38,10 +38,10 @@ export function tellFindings(
 }
 
 /**
- * What the user changed since the last message, as the request tells it. A file is left out whose difference from what
- * the model saw the bridge tells.
+ * What the user changed since the last message, as the request shows it. Leaves out a file whose changes the bridge
+ * reports.
  */
-export function tellEditHistory(
+export function renderEditHistory(
   { context, machine, findings }: Omit<Sources, 'createdMs'>,
   room: number,
 ): string[] {

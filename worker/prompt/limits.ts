@@ -1,4 +1,4 @@
-/** Limits of what a message tells of the machine and the editor, in UTF-16 units. */
+/** Limits of what a message says about the machine and the editor, in UTF-16 units. */
 export const PROMPT_LIMITS = {
   /** A file tree. The bridge's tree has at most 12,000; a request's tree may be longer. */
   maxLayoutChars: 40_000,
@@ -14,9 +14,9 @@ export const PROMPT_LIMITS = {
   maxNotedFiles: 20,
   /** The text that is selected in the editor, with its path: the bridge cuts it at 16,384 and marks the cut. */
   maxSelectedChars: 21_000,
-  /** What the files differ by that others changed: the bridge tells at most 16,384. As much of a request's history. */
+  /** What the files differ by that others changed: the bridge sends at most 16,384. As much of a request's history. */
   maxChangedChars: 17_000,
-  /** Everything that one message names with `@`: the bridge tells at most 65,536. */
+  /** Everything that one message names with `@`: the bridge sends at most 65,536. */
   maxAttachedChars: 66_000,
   /** All linter errors: a hundred lines. More errors are fixed one after another anyway. */
   maxLinterChars: 10_000,
@@ -24,7 +24,7 @@ export const PROMPT_LIMITS = {
   maxLinterMessageChars: 500,
   /** Names behind `@` in one message that can bring rules: as many as a workspace has rules. */
   maxNames: 200,
-  /** All rules of the workspace: the bridge tells at most 98,304. */
+  /** All rules of the workspace: the bridge sends at most 98,304. */
   maxRulesChars: 100_000,
   /** The largest share of the model's room that each of these may take. It matters for small models. */
   maxShare: 0.15,

@@ -1,28 +1,28 @@
-/** Tells the model that the mode has changed, and what a mode of the workspace says. Pure. */
+/** Informs the model that the mode has changed, and what a mode of the workspace says. Pure. */
 import { cutLines } from '../../shared/text/cut-lines.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { isReadOnly, type Mode } from '../../shared/wire/modes.ts';
 import { modeWords } from './blocks/mode.ts';
 import { tagged } from './escape.ts';
 
-/** A mode as the model is told it. `own` narrows it: a file of the workspace. */
-export interface ToldMode {
+/** A mode as the model gets it. `own` narrows it: a file of the workspace. */
+export interface SentMode {
   readonly mode: Mode;
   readonly own?:
     | { readonly name: string; readonly path: string; readonly text: string }
     | undefined;
 }
 
-/** What a message tells of each built-in mode. */
+/** What a message says about each built-in mode. */
 export type ModeWords = Readonly<Record<Mode, string>>;
 
 /**
- * The parts of a message that tell the difference from `known`. The system prompt has the words about a built-in mode
- * that the run began with. At most `maxChars` UTF-16 units of a file's text are told.
+ * The parts of a message that show the difference from `known`. The system prompt has the words about a built-in mode
+ * that the run began with. At most `maxChars` UTF-16 units of a file's text are sent.
  */
-export function tellMode(
-  now: ToldMode,
-  known: ToldMode,
+export function renderMode(
+  now: SentMode,
+  known: SentMode,
   { maxChars, words }: { readonly maxChars: number; readonly words?: ModeWords | undefined },
 ): string[] {
   const { mode } = now;

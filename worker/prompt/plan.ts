@@ -1,4 +1,4 @@
-/** Tells the model a plan: after a person has edited it, and when it is to be executed. */
+/** Gives the model a plan: after a person has edited it, and when it is to be executed. */
 import { inOrder, type PlanState } from '../../shared/wire/plans.ts';
 import { tagged } from './escape.ts';
 

@@ -1,4 +1,4 @@
-/** Tells the model the rules of the workspace: each once, when it begins to apply, and again when it has changed. Pure. */
+/** Gives the model the rules of the workspace: each once, when it begins to apply, and again when it has changed. Pure. */
 import { cutLines } from '../../shared/text/cut-lines.ts';
 import { withoutEnd } from '../../shared/text/mentions.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
@@ -7,13 +7,13 @@ import { tagged } from './escape.ts';
 import { matchesGlobs } from './globs.ts';
 import { PROMPT_LIMITS } from './limits.ts';
 
-/** Why a rule is told. `path` is the file that it matches. */
+/** Why a rule is sent. `path` is the file that it matches. */
 export type Because =
   | { readonly type: 'always' | 'mentioned' }
   | { readonly type: 'file'; readonly path: string };
 
 /** A rule as the model knows it. */
-export interface ToldRule {
+export interface SentRule {
   readonly text: string;
   readonly because: Because;
 }
@@ -21,14 +21,14 @@ export interface ToldRule {
 /** What the model knows of the rules at some place. */
 export interface KnownRules {
   /** By path. */
-  readonly told: ReadonlyMap<string, ToldRule>;
+  readonly sent: ReadonlyMap<string, SentRule>;
   /** The list of rules that the model can read itself; empty without a list. */
   readonly listed: string;
 }
 
-export const NO_RULES: KnownRules = { told: new Map(), listed: '' };
+export const NO_RULES: KnownRules = { sent: new Map(), listed: '' };
 
-/** What happened since the model was told of rules last. */
+/** What happened since the last message with rules. */
 export interface RuleOccasion {
   /** Paths of files that were touched or are open, relative to the workspace. */
   readonly touched: readonly string[];
@@ -36,7 +36,7 @@ export interface RuleOccasion {
   readonly said: string;
 }
 
-export interface RuleTelling {
+export interface RuleParts {
   /** Parts of a message. */
   readonly parts: readonly string[];
   /** What the model knows after it. */
@@ -44,33 +44,33 @@ export interface RuleTelling {
 }
 
 /** Without a set, nothing new is known of the rules, and the earlier ones still hold. */
-export function tellRules(
+export function renderRules(
   set: RuleSet | undefined,
   occasion: RuleOccasion,
   known: KnownRules,
-): RuleTelling {
+): RuleParts {
   if (!set) return { parts: [], known };
-  const told = new Map<string, ToldRule>();
+  const sent = new Map<string, SentRule>();
   const parts: string[] = [];
   const named = new Set(mentionsIn(occasion.said));
   for (const rule of set.files) {
-    const before = known.told.get(rule.path);
+    const before = known.sent.get(rule.path);
     const because = holds(rule, before)
       ? before?.because
       : becauseOf(rule, { ...occasion, named }, set);
     if (!because) continue;
-    told.set(rule.path, { text: rule.text, because });
+    sent.set(rule.path, { text: rule.text, because });
     if (before?.text !== rule.text) parts.push(ruleTag(rule));
   }
-  for (const path of known.told.keys()) {
-    if (!told.has(path)) parts.push(tagged('rule', `${nameInLine(path)}\n(no longer applies)`));
+  for (const path of known.sent.keys()) {
+    if (!sent.has(path)) parts.push(tagged('rule', `${nameInLine(path)}\n(no longer applies)`));
   }
   const listed = listOf(set);
   if (listed !== known.listed) parts.push(tagged('available_rules', listed || '(none any more)'));
-  return { parts, known: { told, listed } };
+  return { parts, known: { sent, listed } };
 }
 
-/** The rules with their texts cut to what a model with this room, in UTF-16 units, can be told. */
+/** The rules with their texts cut to what a model with this room, in UTF-16 units, can be sent. */
 export function fitRules(set: RuleSet | undefined, room: number): RuleSet | undefined {
   if (!set) return undefined;
   let left = Math.min(PROMPT_LIMITS.maxRulesChars, Math.floor(room * PROMPT_LIMITS.maxShare));
@@ -92,8 +92,8 @@ export function rulesChars(set: RuleSet | undefined): number {
 /** The UTF-16 units between two parts of a message, and around a message of its own. */
 const GAP = 26;
 
-/** Whether a rule that was told before still applies. A rule that was always told may have become one that is not. */
-function holds({ kind }: RuleFile, before: ToldRule | undefined): boolean {
+/** Whether a rule that was sent before still applies. A rule that was always sent may have become one that is not. */
+function holds({ kind }: RuleFile, before: SentRule | undefined): boolean {
   return before !== undefined && (before.because.type !== 'always' || kind === 'always');
 }
 

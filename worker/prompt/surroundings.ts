@@ -1,5 +1,5 @@
 /**
- * Tells the model about the user's machine and editor: everything once, afterwards only the changes. Pure.
+ * Informs the model about the user's machine and editor: everything once, afterwards only the changes. Pure.
  */
 
 import type { RequestContext } from '../../shared/api/requests.ts';
@@ -17,9 +17,9 @@ import {
   joinNames,
   type LinterErrors,
   linterErrorsOf,
+  namesEditor,
   openFilesOf,
   selectedText,
-  tellsEditor,
 } from './editor.ts';
 import { tagged } from './escape.ts';
 import { PROMPT_LIMITS } from './limits.ts';
@@ -62,8 +62,8 @@ export function surroundingsOf(
     Math.min(maxChars, Math.floor(room * PROMPT_LIMITS.maxShare));
   const cut = (text: string | undefined, maxChars: number, rest?: string) =>
     text === undefined ? undefined : cutLines(text, within(maxChars), rest);
-  // A client tells of the editor that its user sits at, and the machine may have another one.
-  const editor = tellsEditor(context) ? undefined : machine?.editor;
+  // A client describes the editor that its user sits at, and the machine may have another one.
+  const editor = namesEditor(context) ? undefined : machine?.editor;
   const sections: [Section, string | undefined][] = [
     [
       'project_layout',
@@ -108,25 +108,27 @@ export function overlaid(before: Surroundings | null, now: Surroundings): Surrou
   };
 }
 
-/** The parts of a message that tell the difference from `known`, or everything if `known` is null. */
-export function tellSurroundings(now: Surroundings, known: Surroundings | null): string[] {
+/** The parts of a message that show the difference from `known`, or everything if `known` is null. */
+export function renderSurroundings(now: Surroundings, known: Surroundings | null): string[] {
   const info = [...now.info].filter(([about, line]) => known?.info.get(about) !== line);
   const files = newIn(now.openFiles, known?.openFiles);
   const changed = newIn(now.changedFiles, known?.changedFiles);
   const after = overlaid(known, now);
   return [
     ...(info.length > 0 ? [tagged('user_info', info.map(([, line]) => line).join('\n'))] : []),
-    ...tellSection(
+    ...renderSection(
       'open_and_recently_viewed_files',
       joinNames(after.fileNames),
       known ? joinNames(known.fileNames) : '',
     ),
-    ...tellSection(
+    ...renderSection(
       'linter_errors',
       joinLinterErrors(after.linterErrors),
       known ? joinLinterErrors(known.linterErrors) : '',
     ),
-    ...[...now.sections].flatMap(([tag, text]) => tellSection(tag, text, known?.sections.get(tag))),
+    ...[...now.sections].flatMap(([tag, text]) =>
+      renderSection(tag, text, known?.sections.get(tag)),
+    ),
     ...files.map(([path, text]) => tagged('open_file', `${nameInLine(path)}\n${text}`)),
     ...changed.map(([path, text]) => tagged('changed_file', `${nameInLine(path)}\n${text}`)),
   ];
@@ -138,7 +140,7 @@ function newIn(now: Texts = new Map(), known: Texts = new Map()): [path: string,
   return [...now].filter(([path, text]) => known.get(path) !== text);
 }
 
-function tellSection(tag: string, text: string, known = ''): string[] {
+function renderSection(tag: string, text: string, known = ''): string[] {
   if (text === known) return [];
   if (text === '') return [tagged(tag, '(none any more)')];
   if (known === '' || tag === 'selected_text') return [tagged(tag, text)];
@@ -205,7 +207,7 @@ function statusOf(
   return machine?.gitStatus ?? (isOther ? undefined : context?.gitStatus);
 }
 
-/** Where the client's folder is, seen from the bridge's. Without the bridge's word for it, the paths tell. */
+/** Where the client's folder is, seen from the bridge's. Without the bridge's word for it, the paths decide. */
 function placeOf(
   asked: string | undefined,
   machine: MachineContext | null,

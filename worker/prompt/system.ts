@@ -9,12 +9,12 @@ import type { Mode } from '../../shared/wire/modes.ts';
 import type { BlockText, PromptFacts } from './blocks/block.ts';
 import { codeChanges } from './blocks/code-changes.ts';
 import { citingCode, communication } from './blocks/communication.ts';
+import { mcpInstructions, userRules } from './blocks/instructions.ts';
 import { surroundings, workspaceRules } from './blocks/messages.ts';
 import { blocksOfMode, mode } from './blocks/mode.ts';
 import { role, trust } from './blocks/role.ts';
 import { subagent, subagentTypes } from './blocks/subagent.ts';
 import { asking, taskManagement } from './blocks/tasks.ts';
-import { mcpInstructions, userRules } from './blocks/instructions.ts';
 import { commands, contextStrategy, parallelCalls, toolCalling } from './blocks/tool-calling.ts';
 import { isModelIn } from './families.ts';
 import type { ModeWords } from './mode.ts';
@@ -57,7 +57,7 @@ export function buildSystemPrompt(
 }
 
 /**
- * What a message tells of each mode that follows another one, with the same changes. Undefined without changes: the
+ * What a message says about each mode that follows another one, with the same changes. Undefined without changes: the
  * built-in words then. A block that is added for all modes stands in the system prompt already.
  */
 export function modeWordsWith(

@@ -7,7 +7,7 @@ export type ArgumentEvent =
   /** The string is complete. An empty one had no delta. */
   | { readonly type: 'end'; readonly name: string };
 
-/** What the reader expects next, or reads now. `over`: the object has ended, or the text is not a JSON object. */
+/** What the reader expects next, or reads now. `over`: the object has finished, or the text is not a JSON object. */
 type ReaderState = 'object' | 'name' | 'colon' | 'value' | 'comma' | Inside | 'over';
 type Inside = 'in_name' | 'in_string' | 'in_value';
 

@@ -12,7 +12,7 @@ import type { UpstreamCall } from '../upstream/calls.ts';
 import { type ArgumentEvent, ArgumentReader } from './arguments.ts';
 import type { DocumentWriter } from './document-writer.ts';
 
-/** A call of a reply that has ended, with the ids it has here. */
+/** A call of a reply that has finished, with the ids it has here. */
 export interface ReplyCall extends UpstreamCall {
   readonly callId: string;
   readonly documentId: string;
@@ -72,7 +72,7 @@ export class CallDocument {
     if (this.#content.text !== '') this.#writer.addContent(documentId, this.#content.text);
   }
 
-  /** To be called when the reply has ended. Writes the rest of the document. Its end comes with the call's result. */
+  /** Call at the end of the reply. Writes the rest of the document. Its end comes with the call's result. */
   finish(call: UpstreamCall): ReplyCall {
     if (this.#name === null) this.#setName(call.name);
     const args = call.arguments && (this.#tool?.meant(call.arguments) ?? call.arguments);

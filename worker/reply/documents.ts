@@ -35,8 +35,8 @@ export class ReplyDocuments {
   readonly #reasoning: ReasoningDocuments | null;
   /** By the part's `call`. Each call has its own state, because fragments of several calls may alternate. */
   readonly #calls: CallDocument[] = [];
-  /** The number of calls that were told to start. All of them have started, except calls without a name. */
-  #toldCount = 0;
+  /** The number of calls that were asked to start. All of them have started, except calls without a name. */
+  #startedCount = 0;
 
   constructor({ nextSequence, newCallId, withReasoning, toolbox }: ReplyDocumentsOptions) {
     this.#writer = new DocumentWriter(nextSequence);
@@ -55,7 +55,7 @@ export class ReplyDocuments {
     return this.#writer.take();
   }
 
-  /** To be called when the reply has ended or broken off. Ends its text, and completes its calls in their order. */
+  /** Call at the end of the reply, also of one that broke off. Ends its text, and completes its calls in their order. */
   end(reply: Pick<UpstreamReply, 'calls'>): { events: TapeEvent[]; calls: ReplyCall[] } {
     this.#text.end();
     this.#reasoning?.end();
@@ -96,6 +96,6 @@ export class ReplyDocuments {
 
   /** Starts documents in the order of their calls. A call whose subject is incomplete starts without it. */
   #startCalls(count: number): void {
-    while (this.#toldCount < count) this.#calls[this.#toldCount++]?.start();
+    while (this.#startedCount < count) this.#calls[this.#startedCount++]?.start();
   }
 }

@@ -24,7 +24,7 @@ export class FencedCode {
   #held = '';
   #length = 0;
   #hasLines = false;
-  /** A line of code that is not blank has begun. */
+  /** A line of code that is not blank has started. */
   #hasCode = false;
 
   constructor(fence: OpenFence) {

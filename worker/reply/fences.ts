@@ -29,7 +29,7 @@ export class FenceSegmenter {
   #isOpen = false;
   /** White space that is text only if more text follows. */
   #space = '';
-  /** The end of the text since the last code or break. Its last line tells the purpose of the next code. */
+  /** The end of the text since the last code or break. Its last line shows the purpose of the next code. */
   #tail = '';
   /** A CR at the end of the text so far, else ''. */
   #cr = '';
@@ -71,7 +71,7 @@ export class FenceSegmenter {
     return this.#take();
   }
 
-  /** To be called when the text has ended, which closes an open fence. No `push` may follow. */
+  /** Call at the end of the text, which closes an open fence. No `push` may follow. */
   end(): SegmentEvent[] {
     return this.break();
   }

@@ -38,7 +38,7 @@ export class AnswerText {
     return this.#think?.unclosed ?? '';
   }
 
-  /** To be called when the stream has ended. Returns what was held back. */
+  /** Call at the end of the stream. Returns what was held back. */
   end(): AnswerPiece {
     const last = this.#read(this.#wellFormed.end());
     const held = this.#think?.end() ?? NOTHING;

@@ -88,7 +88,7 @@ export class ChunkAnswer {
     return parts;
   }
 
-  /** To be called once, when the stream has ended. Returns the parts not yet taken, and the reply. */
+  /** Call once, at the end of the stream. Returns the parts not yet taken, and the reply. */
   end(): { parts: ReplyPart[]; reply: UpstreamReply } {
     this.#show(this.#text.end());
     this.#show({ text: '', reasoning: this.#reasoning.end() });

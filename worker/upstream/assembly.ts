@@ -52,7 +52,7 @@ export class CallAssembly {
     return append(call, delta);
   }
 
-  /** To be called when the stream has ended. Returns what was held back of each call. */
+  /** Call at the end of the stream. Returns what was held back of each call. */
   end(): CallPiece[] {
     return this.#calls.flatMap((call) => pieceOf(call, undefined, call.pieces.end()) ?? []);
   }
@@ -70,7 +70,7 @@ export class CallAssembly {
     if (slot?.id === id) return slot;
     const known = this.#byId.get(id);
     if (known && (known.index ?? delta.index) === (delta.index ?? known.index)) return known;
-    // An id may come by itself after its call has begun.
+    // An id may come by itself after its call has started.
     const isLate = slot?.id === undefined && (!delta.name || !slot?.name);
     return isLate ? slot : undefined;
   }

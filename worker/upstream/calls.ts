@@ -1,4 +1,4 @@
-/** Finishes the calls of an answer that has ended: unique ids, parsed arguments, and a reason if a call may not run. */
+/** Finishes the calls of a whole answer: unique ids, parsed arguments, and a reason if a call may not run. */
 
 import { JSON_LIMITS } from '../../shared/limits.ts';
 import { isObject, nestsDeeper, tooDeep } from '../../shared/text/json.ts';
@@ -18,7 +18,7 @@ export interface UpstreamCall {
   readonly arguments: Readonly<Record<string, unknown>> | null;
   /** False if the answer's outcome is not `completed`, or if the call has no name or no readable arguments. */
   readonly mayExecute: boolean;
-  /** Tells the model why the call may not run. Set exactly if `mayExecute` is false. */
+  /** Says to the model why the call may not run. Set exactly if `mayExecute` is false. */
   readonly problem?: string;
   /** Fields to be sent back with the call, as they came. */
   readonly extra?: JsonObject;
@@ -102,7 +102,7 @@ function problemOf(
 }
 
 /**
- * The object that the arguments mean, or null. Mends only unambiguous mistakes: `null`, JSON inside a string, and the
+ * The object that the arguments mean, or null. Repairs only unambiguous mistakes: `null`, JSON inside a string, and the
  * same text sent twice. Blank arguments mean an empty object. If the answer broke off before the arguments came, its
  * outcome keeps the call from running.
  */

@@ -51,8 +51,8 @@ export async function askModel(
   try {
     const { reply, retry } = await attempt(withKnown(target), request, onParts, guard);
     const fallback = fallbackFor(reply, retry);
-    const told = withPublicError(withCost(reply, target), target);
-    return counted({ reply: told, retry, fallback }, request);
+    const sent = withPublicError(withCost(reply, target), target);
+    return counted({ reply: sent, retry, fallback }, request);
   } catch (cause) {
     signal.throwIfAborted();
     if (!(cause instanceof ConnectionError)) throw cause;
@@ -322,7 +322,7 @@ function unreachable(guard: StallGuard): Judged {
   }
 }
 
-/** Does not tell the redirect's target: a client must not see an upstream's headers. */
+/** Does not show the redirect's target: a client must not see an upstream's headers. */
 const REDIRECTED =
   'The model server answers with a redirect, which is not followed: its base URL must be the final address.';
 

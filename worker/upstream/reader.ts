@@ -41,7 +41,7 @@ export class ReplyReader {
     return this.#answer.takeParts();
   }
 
-  /** To be called once, when the body has ended or broken off. */
+  /** Call once, at the end of the body, also of one that broke off. */
   end(): { parts: ReplyPart[]; reply: UpstreamReply } {
     for (const event of this.#events.end()) {
       // An event that the end cut off is not a bad chunk: the answer was interrupted.

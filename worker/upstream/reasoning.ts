@@ -22,7 +22,7 @@ export class Reasoning {
     return this.#wellFormed.push(this.#isPlain ? plain : details.map(wordsOf).join(''));
   }
 
-  /** To be called when the stream has ended. Returns what was held back. */
+  /** Call at the end of the stream. Returns what was held back. */
   end(): string {
     return this.#wellFormed.end();
   }

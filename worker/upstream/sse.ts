@@ -41,7 +41,7 @@ export class EventReader {
     return this.#take();
   }
 
-  /** To be called when the body has ended. No `push` may follow. */
+  /** Call at the end of the body. No `push` may follow. */
   end(): UpstreamEvent[] {
     this.#readText(this.#decoder.decode());
     this.#endLine();

@@ -11,7 +11,7 @@ export class WellFormedText {
     return (isCut ? text.slice(0, -1) : text).toWellFormed();
   }
 
-  /** To be called when the stream has ended. Returns what was held back. */
+  /** Call at the end of the stream. Returns what was held back. */
   end(): string {
     const half = this.#half;
     this.#half = '';

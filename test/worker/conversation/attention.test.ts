@@ -8,7 +8,7 @@ const ITEMS = [
   { name: 'b/.git', quarantined: false, what: [], failure: 'it could not be moved (EPERM)' },
 ];
 
-/** A response with one command, of which the bridge tells this. */
+/** A response with one command, of which the bridge reports this. */
 async function runOne(newlyProtected: unknown) {
   const { model, bridge, reader, responseId } = await askAtBridge();
   (await model.next()).answer({ calls: [runCommand('ls')] });
@@ -40,7 +40,7 @@ it('it costs no row', async () => {
   expect(loud.response.metadata.rows).toBe(quiet.response.metadata.rows);
 });
 
-it.each([[undefined], [[]]])('nothing is told where the bridge tells %j', async (told) => {
-  const { events } = await runOne(told);
+it.each([[undefined], [[]]])('nothing is sent where the bridge reports %j', async (sent) => {
+  const { events } = await runOne(sent);
   expect(events.filter(({ type }) => type === 'attention')).toEqual([]);
 });

@@ -97,12 +97,12 @@ describe('a budget that is spent', () => {
 });
 
 describe('a budget that is nearly spent', () => {
-  it('is told to the model once, behind everything else, and to the readers', async () => {
+  it('is sent to the model once, behind everything else, and to the readers', async () => {
     const requests = scriptModel((_, number) => (number < 7 ? working(number) : { text: 'Done.' }));
     const { reader, responseId } = await askStreamed({ budget: { maxTokens: 6 * TOKENS + 40 } });
     const events = (await reader.toEnd()).map(({ event }) => event);
-    const told = events.filter(({ type }) => type === 'budget_near');
-    expect(told).toEqual([
+    const sent = events.filter(({ type }) => type === 'budget_near');
+    expect(sent).toEqual([
       {
         type: 'budget_near',
         responseId,
@@ -121,7 +121,7 @@ describe('a budget that is nearly spent', () => {
     });
   });
 
-  it('leaves what the model was told before as it was, in this answer and in later ones', async () => {
+  it('leaves what the model saw before as it was, in this answer and in later ones', async () => {
     const requests = scriptModel((_, number) => (number < 4 ? working(number) : { text: 'Done.' }));
     const { conversationId } = await chat('go', { budget: { maxTurns: 5 } });
     await chat('and now', { conversationId });
@@ -132,7 +132,7 @@ describe('a budget that is nearly spent', () => {
     expect(requests.at(-1)?.messages.filter(isNote)).toHaveLength(1);
   });
 
-  it('is told again only for another limit, also after a crash', async () => {
+  it('is sent again only for another limit, also after a crash', async () => {
     const model = holdModel();
     const budget = { maxTurns: 3, maxTokens: 100 };
     const { reader } = await askStreamed({ budget });
@@ -240,16 +240,16 @@ describe('a budget of time', () => {
     expect(response).toMatchObject({ status: 'error', documents: [{ content: 'So far' }, {}] });
     expect(errorIn(response)).toMatchObject({ code: 'BUDGET_EXCEEDED' });
     const next = await askStreamed({ conversationId });
-    const told = await model.next();
-    expect(told.request.messages.at(-2)).toEqual({
+    const sent = await model.next();
+    expect(sent.request.messages.at(-2)).toEqual({
       role: 'assistant',
       content: expect.stringMatching(/^So far\n\n\[This answer was cut off here/),
     });
-    told.answer({ text: 'Done.' });
+    sent.answer({ text: 'Done.' });
     await next.reader.toEnd();
   });
 
-  it('ends the wait for a call, which its bridge is told', async () => {
+  it('ends the wait for a call, and cancels it at its bridge', async () => {
     const clock = shiftClock();
     const model = holdModel();
     const bridge = await connectBridge();

@@ -96,7 +96,7 @@ describe('a crash in the middle of a text', () => {
     expect(late.map(({ event }) => event.type)).toEqual(['snapshot', 'done']);
   });
 
-  it('is noticed by the watchdog when nobody follows', async () => {
+  it('is noticed by the watchdog when no one follows', async () => {
     const { model, reader, responseId, stub } = await startStream();
     (await model.next()).send(textFrame('Half'));
     await reader.untilText('Half');
@@ -114,7 +114,7 @@ describe('a crash that only a reader can notice', () => {
   it.each([
     ['its response', ({ responseId }: Started) => `chat/completions/${responseId}`],
     ['its conversation', ({ conversationId }: Started) => `conversations/${conversationId}`],
-  ])('is mended by reading %s', async (_, pathOf) => {
+  ])('is repaired by reading %s', async (_, pathOf) => {
     const started = await startStream();
     const { model, reader, responseId } = started;
     (await model.next()).send(textFrame('Half'));

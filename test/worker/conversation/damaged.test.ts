@@ -150,9 +150,9 @@ it('a conversation that holds calls of before the bound is read with what nests 
   await expectUsable(written, { keeps: 3 });
 });
 
-describe('a run at work on what is damaged ends with an error', () => {
+describe('a current run on what is damaged ends with an error', () => {
   it.each(COLUMNS.filter(([table]) => ['tape', 'runs', 'turns'].includes(table)))(
-    '%s.%s, while the bridge is at work',
+    '%s.%s, while the bridge is running',
     async (table, column) => {
       const bridge = await connectBridge();
       const { model, reader, responseId, conversationId } = await askHeld({
@@ -279,7 +279,7 @@ async function countRows({ conversationId }: Written, table: string): Promise<nu
   );
 }
 
-/** Looking at a conversation wakes what the damage has left at work. */
+/** Looking at a conversation wakes what the damage has left running. */
 async function settle({ account, conversationId }: Written): Promise<void> {
   await vi.waitFor(
     async () => {

@@ -9,7 +9,7 @@ import { holdModel } from './held-model.ts';
 
 const WRITE = { name: 'write', arguments: { path: 'a.py', contents: 'x  # DRAWBRIDGE-DEBUG' } };
 
-it('goes on over a crash in the search, and after it, and tells the model once', async () => {
+it('goes on over a crash in the search, and after it, and sends the model one note', async () => {
   const { model, bridge, search, responseId } = await startSearching();
   await abortAllDurableObjects();
   await readResponse(responseId);

@@ -61,7 +61,7 @@ it('takes a conversation off the list that is not there any more', async () => {
   expect(await list(account)).toEqual([]);
 });
 
-describe('while a response is at work', () => {
+describe('while a response is running', () => {
   it('ends the request to the model, streams and waiting answers, and nothing is written again', async () => {
     const account = newAccount();
     const { model, reader, responseId, conversationId } = await askHeld({ account });
@@ -166,9 +166,9 @@ it('what is on its way to the list does not bring it back there', async () => {
   const account = newAccount();
   scriptModel(() => ({ text: 'hi' }));
   const { answered } = Account.prototype;
-  const told = vi.spyOn(Account.prototype, 'answered').mockImplementation(slow(answered) as never);
+  const sent = vi.spyOn(Account.prototype, 'answered').mockImplementation(slow(answered) as never);
   const { conversationId } = await chat('one', { account });
-  await vi.waitFor(() => expect(told).toHaveBeenCalled());
+  await vi.waitFor(() => expect(sent).toHaveBeenCalled());
   expect((await remove(conversationId, account)).status).toBe(204);
   await new Promise((resolve) => setTimeout(resolve, 150));
   expect(await list(account)).toEqual([]);

@@ -106,7 +106,7 @@ describe('a message that steers', () => {
     ['context', { context: { rules: ['Never delete.'] } }],
     ['include', { include: ['reasoning'] }],
     ['messages', { messages: ['system', 'user'].map((role) => ({ role, content: 'on' })) }],
-  ])('takes no %s, which the run at work would not keep to', async (path, fields) => {
+  ])('takes no %s, which the current run would not keep to', async (path, fields) => {
     const { model, reader, conversationId, reply } = await startAnswer();
     const steering = { conversationId, delivery: 'steer', ...fields };
     expect(await errorOf(await ask('on', steering))).toMatchObject({
@@ -118,12 +118,12 @@ describe('a message that steers', () => {
     reply.answer({ text: 'Done.' });
     await reader.toEnd();
     const response = await ask('on', { ...steering, stream: true });
-    expect(response.status).toBe(200); // Nothing is at work: it begins a run of its own, which keeps to them.
+    expect(response.status).toBe(200); // Nothing is running: it begins a run of its own, which keeps to them.
     (await model.next()).answer({ text: 'Done.' });
     await new SseReader(response).toEnd();
   });
 
-  it('is told to the model before its next request, and the stream says where', async () => {
+  it('is sent to the model before its next request, and the stream says where', async () => {
     const { model, bridge, reader, responseId, conversationId } = await askAtBridge();
     (await model.next()).answer({ calls: [readFile('a')] });
     const { callId } = await bridge.nextCall();
@@ -147,7 +147,7 @@ describe('a message that steers', () => {
     });
   });
 
-  it('makes a run go on that would have ended, also over a crash', async () => {
+  it('makes a run go on that would have finished, also over a crash', async () => {
     const { model, reader, conversationId, reply: first } = await startAnswer();
     first.send(textFrame('One'));
     await reader.untilText('One');
@@ -203,7 +203,7 @@ describe('a message that steers', () => {
     await next.reader.toEnd();
   });
 
-  it('is a message like any other where nothing is at work', async () => {
+  it('is a message like any other where nothing is running', async () => {
     const { model, reader, responseId, conversationId } = await askHeld();
     (await model.next()).answer({ text: 'One.' });
     await reader.toEnd();
@@ -213,7 +213,7 @@ describe('a message that steers', () => {
     expect(textOf(await second.reader.toEnd())).toBe('Two.');
   });
 
-  it('is told once where its request is repeated with its key', async () => {
+  it('is sent once where its request is repeated with its key', async () => {
     const { model, reader, responseId, conversationId, reply } = await startAnswer();
     const body = {
       messages: [{ role: 'user', content: 'more' }],
@@ -234,7 +234,7 @@ describe('a message that steers', () => {
 });
 
 describe('a message that interrupts', () => {
-  it('ends the run at work, at the model too, and is answered next', async () => {
+  it('ends the current run, at the model too, and is answered next', async () => {
     const { model, reader, responseId, conversationId, reply } = await startAnswer();
     reply.send(textFrame('Long st'));
     await reader.untilText('Long st');
@@ -463,7 +463,7 @@ describe('a cancel', () => {
     expect((await readResponse(responseId)).documents).toEqual([]);
   });
 
-  it('is the end of an answer that goes on though nobody listens', async () => {
+  it('is the end of an answer that goes on though no one listens', async () => {
     const held = { is: true };
     scriptModel((_, turn) => (turn === 0 ? deafAnswer('Half', ' and more', held) : { text: '.' }));
     const { reader, responseId, conversationId } = await askStreamed();

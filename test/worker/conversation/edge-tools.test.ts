@@ -52,7 +52,7 @@ describe('todo_write', () => {
   it('needs no bridge, and becomes a todo_update document', async () => {
     const first = { id: 'a', content: 'Read', status: 'in_progress' };
     const requests = scriptModel((_, turn) => {
-      if (turn === 0) return { calls: [todoWrite([first, { id: 'b', content: 'Mend' }])] };
+      if (turn === 0) return { calls: [todoWrite([first, { id: 'b', content: 'Fix' }])] };
       if (turn === 1) return { calls: [todoWrite([{ id: 'a', status: 'completed' }])] };
       return { text: 'Done.' };
     });
@@ -64,7 +64,7 @@ describe('todo_write', () => {
         metadata: {
           todos: [
             { id: 'a', status: 'in_progress', content: 'Read' },
-            { id: 'b', status: 'pending', content: 'Mend' },
+            { id: 'b', status: 'pending', content: 'Fix' },
           ],
         },
       },
@@ -75,12 +75,10 @@ describe('todo_write', () => {
       },
       { type: 'text', content: 'Done.' },
     ]);
-    expect(requests[2]?.messages.at(-1)?.content).toBe(
-      '- [completed] a: Read\n- [pending] b: Mend',
-    );
+    expect(requests[2]?.messages.at(-1)?.content).toBe('- [completed] a: Read\n- [pending] b: Fix');
   });
 
-  it('takes what its arguments mean, and the model is sent the names of those that it ignored', async () => {
+  it('takes what its arguments mean, and the model gets the names of those that it ignored', async () => {
     const todo = { id: 1, content: 'Read', status: 'pending', priority: 'high' };
     const requests = scriptModel((_, turn) => {
       const args = { merge: 'false', todos: JSON.stringify([todo]), explanation: 'x', to: 5 };
@@ -91,15 +89,15 @@ describe('todo_write', () => {
     const response = await chat('go');
     const todos = [{ id: '1', content: 'Read', status: 'pending' }];
     expect(response.documents[0]).toMatchObject({ type: 'todo_update', metadata: { todos } });
-    const [said, told] = requests[1]?.messages.slice(-2) ?? [];
-    expect(told?.content).toBe(
+    const [said, sent] = requests[1]?.messages.slice(-2) ?? [];
+    expect(sent?.content).toBe(
       '- [pending] 1: Read\n[arguments ignored, as unknown or given twice: todos.priority, to]',
     );
     // APIs refuse a name with a dot in the transcript.
     expect(said).toMatchObject({ tool_calls: [{ function: { name: 'todo_write' } }] });
   });
 
-  it('is not written by what a bridge tells of its own tools', async () => {
+  it('is not written by what a bridge says of its own tools', async () => {
     const bridge = await connectBridge();
     const requests = scriptModel((_, turn) => {
       if (turn === 0) return { calls: [todoWrite([{ id: 'a', content: 'Read' }])] };
@@ -353,7 +351,7 @@ describe('ask_question', () => {
     expect(await errorOf(await answer(conversationId, []))).toMatchObject({ status: 409 });
   });
 
-  it('is given up when nobody answers in time', async () => {
+  it('is given up when no one answers in time', async () => {
     const { model, reader, conversationId } = await startAsking();
     vi.setSystemTime(Date.now() + RUN_LIMITS.approvalMs + 1000);
     try {
@@ -437,7 +435,7 @@ describe('ask_question', () => {
     await reader.toEnd();
   });
 
-  it('is nobody else’s to answer', async () => {
+  it('is no one else’s to answer', async () => {
     const { model, reader, conversationId } = await startAsking();
     const path = `conversations/${conversationId}/clarifications/doc_001`;
     const foreign = await call(path, { body: { answers: [] }, account: 'eve' });

@@ -44,7 +44,7 @@ it('a conversation for one answer is not listed, and deletes itself some time af
   expect(await alarmOf(conversationId)).toBeNull();
 });
 
-it('is there as long as its answer is at work, and goes even when that was waited for long', async () => {
+it('is there as long as its answer is running, and goes even when that was waited for long', async () => {
   const account = newAccount();
   const model = holdModel();
   const bridge = await connectBridge({ account });

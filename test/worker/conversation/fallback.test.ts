@@ -172,7 +172,7 @@ describe('a response costs what the models that answered cost', () => {
     });
   });
 
-  it('and says which requests nobody counted', async () => {
+  it('and says which requests no one counted', async () => {
     const { model, reader, responseId, reply: first } = await startAnswer({ model: 'main' });
     first.send(callFrame(0, 'c1', 'todo_write', '{"merge":false,"todos":[]}'));
     first.send(...endFrames('tool_calls'));

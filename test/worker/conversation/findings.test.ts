@@ -14,7 +14,7 @@ import {
   untilCompleted,
 } from './conversing.ts';
 import { holdModel } from './held-model.ts';
-import { query, conversation as toldConversation } from './sent.ts';
+import { query, conversation as sentConversation } from './sent.ts';
 
 const NOTHING: Findings = { attachments: [], openFiles: [], changed: [], touched: [] };
 const FILE = { type: 'file', name: 'src/a.ts', text: '1|let a;' } as const;
@@ -22,8 +22,8 @@ const FILE_TOLD = '<attached_file>\nsrc/a.ts\n1|let a;\n</attached_file>';
 const MENTION = { type: 'path', path: 'src/a.ts', isCertain: true };
 
 describe('what a message mentions', () => {
-  it('is asked of the bridge, told with that message, and never again', async () => {
-    const { told, say, bridge, conversationId } = await conversation();
+  it('is asked of the bridge, sent with that message, and never again', async () => {
+    const { sent, say, bridge, conversationId } = await conversation();
     bridge.finds = { ...NOTHING, attachments: [FILE] };
     await say('see @src/a.ts');
     bridge.finds = NOTHING;
@@ -32,8 +32,8 @@ describe('what a message mentions', () => {
       { conversationId: conversationId(), mentions: [MENTION] },
       { conversationId: conversationId(), mentions: [] },
     ]);
-    expect(told()[0]?.endsWith(`\n\n${FILE_TOLD}\n\n${query('see @src/a.ts')}`)).toBe(true);
-    expect(told()[1]).toBe(query('two'));
+    expect(sent()[0]?.endsWith(`\n\n${FILE_TOLD}\n\n${query('see @src/a.ts')}`)).toBe(true);
+    expect(sent()[1]).toBe(query('two'));
   });
 
   it('is what was found then, in a new instance and in a fork', async () => {
@@ -51,18 +51,18 @@ describe('what a message mentions', () => {
 
   it('is said to be missing where the bridge does not answer in time', async () => {
     vi.spyOn(FINDING_LIMITS as { waitMs: number }, 'waitMs', 'get').mockReturnValue(50);
-    const { told, say, bridge } = await conversation();
+    const { sent, say, bridge } = await conversation();
     bridge.sees = null;
     await say('@src/a.ts and @ada');
-    expect(told()[0]).toMatch(/<not_attached>\nsrc\/a.ts\nIt could not be attached in time/);
-    expect(told()[0]?.match(/not_attached>/g)).toHaveLength(2);
+    expect(sent()[0]).toMatch(/<not_attached>\nsrc\/a.ts\nIt could not be attached in time/);
+    expect(sent()[0]?.match(/not_attached>/g)).toHaveLength(2);
   });
 
   it('stays words for a bridge that does not know of it', async () => {
-    const { told, say, bridge } = await conversation([LOOK]);
+    const { sent, say, bridge } = await conversation([LOOK]);
     await say('see @src/a.ts');
     expect(bridge.asked).toEqual([undefined]);
-    expect(told()[0]).not.toContain('attached');
+    expect(sent()[0]).not.toContain('attached');
   });
 
   it('is that of the message as it is when its run starts', async () => {
@@ -142,8 +142,8 @@ describe('what a message mentions', () => {
     expect((await readResponse(second.responseId)).status).toBe('completed');
   });
 
-  it('that is a rule is told as a rule alone', async () => {
-    const { told, say, bridge } = await conversation();
+  it('that is a rule is sent as a rule alone', async () => {
+    const { sent, say, bridge } = await conversation();
     const rule = {
       path: 'src/a.ts',
       origin: 'workspace',
@@ -154,24 +154,24 @@ describe('what a message mentions', () => {
     bridge.sees = { ...contextOf('a.ts'), rules: { files: [rule], leftOut: [] } };
     bridge.finds = { ...NOTHING, attachments: [FILE] };
     await say('see @src/a.ts');
-    expect(told()[0]).toContain('Be kind.');
-    expect(told()[0]).not.toContain('attached_file');
+    expect(sent()[0]).toContain('Be kind.');
+    expect(sent()[0]).not.toContain('attached_file');
   });
 });
 
 describe('what a message that steers mentions', () => {
-  const told = [FILE_TOLD, '<not_attached>\ngone.ts\nIt is gone.\n</not_attached>'].join('\n\n');
+  const sent = [FILE_TOLD, '<not_attached>\ngone.ts\nIt is gone.\n</not_attached>'].join('\n\n');
   const found = [FILE, { type: 'none' as const, name: 'gone.ts', text: 'It is gone.' }];
 
-  it('is looked up before the model is told, and shown', async () => {
-    const { model, bridge, first, held, conversationId } = await atWork();
+  it('is looked up before the model gets the message, and shown', async () => {
+    const { model, bridge, first, held, conversationId } = await running();
     bridge.finds = { ...NOTHING, attachments: found, touched: ['b.ts'] };
     const steered = await steer(conversationId, 'see @src/a.ts and @gone.ts');
     held.answer({ text: 'One.' });
     const next = await model.next();
     expect(bridge.asked.at(-1)).toMatchObject({ isSteer: true, mentions: [MENTION, {}] });
     const message = String(next.request.messages.at(-1)?.content);
-    expect(message).toBe(`${told}\n\n${query('see @src/a.ts and @gone.ts')}`);
+    expect(message).toBe(`${sent}\n\n${query('see @src/a.ts and @gone.ts')}`);
     next.answer({ text: 'Two.' });
     const events = (await first.reader.toEnd()).map(({ event }) => event);
     await steered.reader.toEnd();
@@ -196,7 +196,7 @@ describe('what a message that steers mentions', () => {
   });
 
   it('is looked up again after a crash, and that of a later one with it', async () => {
-    const { model, bridge, held, conversationId, first } = await atWork();
+    const { model, bridge, held, conversationId, first } = await running();
     bridge.sees = null;
     await steer(conversationId, 'see @src/a.ts');
     held.answer({ text: 'One.' });
@@ -221,7 +221,7 @@ describe('what a message that steers mentions', () => {
 
   it('holds up no cancel, and is said to be missing where the bridge does not answer', async () => {
     vi.spyOn(FINDING_LIMITS as { waitMs: number }, 'waitMs', 'get').mockReturnValue(50);
-    const { model, bridge, held, conversationId, first } = await atWork();
+    const { model, bridge, held, conversationId, first } = await running();
     bridge.sees = null;
     await steer(conversationId, 'see @src/a.ts');
     held.answer({ text: 'One.' });
@@ -237,13 +237,13 @@ describe('what a message that steers mentions', () => {
   });
 
   describe('and whose run ended before that', () => {
-    it('is looked up before the next run tells it, and shown there', async () => {
+    it('is looked up before the next run sends it, and shown there', async () => {
       const { model, bridge, conversationId, left } = await leftBehind();
       const next = await goOn(bridge, conversationId);
       await answerLook(bridge, { ...NOTHING, attachments: found });
       const asked = await model.next();
       expect(asked.request.messages.slice(-3)).toMatchObject([
-        { role: 'user', content: `${told}\n\n${query('see @src/a.ts and @gone.ts')}` },
+        { role: 'user', content: `${sent}\n\n${query('see @src/a.ts and @gone.ts')}` },
         { role: 'assistant', content: expect.stringMatching(/^\[The user stopped/) },
         { role: 'user', content: query('go') },
       ]);
@@ -271,7 +271,7 @@ describe('what a message that steers mentions', () => {
       await later.reader.toEnd();
     });
 
-    it('is looked up by the run after that, where the next one tells its model nothing', async () => {
+    it('is looked up by the run after that, where the next one sends its model nothing', async () => {
       const { model, bridge, conversationId } = await leftBehind();
       const next = await goOn(bridge, conversationId);
       await bridge.next('look');
@@ -314,7 +314,7 @@ describe('what a message that steers mentions', () => {
           asked = await model.next();
           expect(asked.request.messages).toEqual(messages);
         }
-        expect(asked.request.messages.at(-3)?.content).toContain(told);
+        expect(asked.request.messages.at(-3)?.content).toContain(sent);
         asked.answer({ text: 'Two.' });
         await untilCompleted(responseId);
         expect((await readResponse(responseId)).metadata.attachments).toHaveLength(2);
@@ -335,15 +335,15 @@ describe('what a message that steers mentions', () => {
       const inFork = await goOn(bridge, copy.conversationId);
       await answerLook(bridge, { ...NOTHING, attachments: found });
       const asked = await model.next();
-      expect(asked.request.messages.at(-3)?.content).toContain(told);
+      expect(asked.request.messages.at(-3)?.content).toContain(sent);
       asked.answer({ text: 'Two again.' });
       await inFork.reader.toEnd();
       expect((await readResponse(inFork.responseId)).metadata.attachments).toHaveLength(2);
     });
 
-    /** The conversation after a run that was cancelled with the message untold. The bridge answers no look by itself. */
+    /** The conversation after a run that was cancelled with the message unsent. The bridge answers no look by itself. */
     async function leftBehind() {
-      const { first: left, ...rest } = await atWork();
+      const { first: left, ...rest } = await running();
       const { bridge, conversationId } = rest;
       await steer(conversationId, 'see @src/a.ts and @gone.ts');
       await cancel(left.responseId);
@@ -367,7 +367,7 @@ describe('what a message that steers mentions', () => {
     bridge.send({ type: 'context', lookId, context: contextOf('a.ts'), findings });
   }
 
-  async function atWork() {
+  async function running() {
     const model = holdModel();
     const bridge = await looking();
     const first = await askStreamed({ bridgeId: bridge.bridgeId });
@@ -382,8 +382,8 @@ describe('what a message that steers mentions', () => {
 });
 
 describe('what the bridge read of open files', () => {
-  it('is asked for by what the request shows, and told where it changed', async () => {
-    const { told, say, bridge } = await conversation();
+  it('is asked for by what the request shows, and sent where it changed', async () => {
+    const { sent, say, bridge } = await conversation();
     bridge.finds = { ...NOTHING, openFiles: [{ path: 'a.ts', text: '1|let a;' }] };
     const context = {
       workspacePath: '/work',
@@ -400,9 +400,9 @@ describe('what the bridge read of open files', () => {
       { path: '/work/c.ts' },
     ]);
     expect(bridge.asked[1]?.shown).toBeUndefined();
-    expect(told()[0]).toContain('<open_file>\nb.ts\nlet b;\n</open_file>');
-    expect(told()[0]).toContain('<open_file>\na.ts\n1|let a;\n</open_file>');
-    expect(told().slice(1)).toEqual([
+    expect(sent()[0]).toContain('<open_file>\nb.ts\nlet b;\n</open_file>');
+    expect(sent()[0]).toContain('<open_file>\na.ts\n1|let a;\n</open_file>');
+    expect(sent().slice(1)).toEqual([
       query('two'),
       `<open_file>\na.ts\n1|let aa;\n</open_file>\n\n${query('three')}`,
     ]);
@@ -410,15 +410,15 @@ describe('what the bridge read of open files', () => {
 });
 
 describe('what the person does in the editor', () => {
-  it('is told as the request and the machine know it, once, and what was changed with its message only', async () => {
-    const { told, say, bridge } = await conversation();
+  it('is sent as the request and the machine know it, once, and what was changed with its message only', async () => {
+    const { sent, say, bridge } = await conversation();
     const item = { path: 'a.ts', line: 2, column: 1, severity: 'error' as const, message: 'bad' };
     const changed = [{ path: 'b.ts', text: '+1 -0 lines' }];
     bridge.finds = { ...NOTHING, changed, diagnostics: { items: [item], leftOut: 0 } };
     const selection = { path: 'a.ts', line: 2, text: '</selected_text>' };
     const linterErrors = [{ path: '/work/a.ts', line: 2, message: 'bad' }];
     const editHistory = [
-      { path: '/work/b.ts', diff: 'told by the bridge' },
+      { path: '/work/b.ts', diff: 'sent by the bridge' },
       { path: 'c.ts', diff: '-</edit_history>\n+c' },
       { path: 'd\n.ts' },
     ];
@@ -429,12 +429,12 @@ describe('what the person does in the editor', () => {
       '<edit_history>\nc.ts\n-&lt;/edit_history&gt;\n+c\n"d\\n.ts"\n</edit_history>',
       '<changed_file>\nb.ts\n+1 -0 lines\n</changed_file>',
     ]) {
-      expect(told()[0]).toContain(part);
+      expect(sent()[0]).toContain(part);
     }
     expect(bridge.asked[0]?.shown).toEqual([{ path: './a.ts', line: 2 }]);
     await say('two');
     await say('three', { context: { selection: { path: 'a.ts', text: '' }, linterErrors: [] } });
-    expect(told().slice(1)).toEqual([
+    expect(sent().slice(1)).toEqual([
       query('two'),
       [
         '<linter_errors>\na.ts:2:1: error: bad\n</linter_errors>',
@@ -446,8 +446,8 @@ describe('what the person does in the editor', () => {
 });
 
 describe('what others changed', () => {
-  it('is told once for as long as it is the same, and names are told as they come', async () => {
-    const { told, say, bridge } = await conversation();
+  it('is sent once for as long as it is the same, and names are sent as they come', async () => {
+    const { sent, say, bridge } = await conversation();
     await say('one');
     const changed = [{ path: 'a.ts', text: '+1 -0 lines\n@@ line 1 @@\n+</user_query>' }];
     bridge.finds = { ...NOTHING, changed, touched: ['b.ts', 'c\n.ts'] };
@@ -460,7 +460,7 @@ describe('what others changed', () => {
     await say('five');
     const [{ path, text } = { path: '', text: '' }] = changed;
     const diff = `<changed_file>\n${path}\n${text.replace('</user_query>', '&lt;/user_query&gt;')}\n</changed_file>`;
-    expect(told().slice(1)).toEqual([
+    expect(sent().slice(1)).toEqual([
       `${diff}\n\n<changed_files>\nb.ts\n"c\\n.ts"\n</changed_files>\n\n${query('two')}`,
       query('three'),
       query('four'),
@@ -474,5 +474,5 @@ function looking(): Promise<ScriptedBridge> {
 }
 
 function conversation(features = [LOOK, FINDINGS_FEATURE]) {
-  return toldConversation(() => ({}), features);
+  return sentConversation(() => ({}), features);
 }

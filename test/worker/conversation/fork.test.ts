@@ -192,8 +192,8 @@ describe('a fork', () => {
   });
 });
 
-describe('while the conversation is at work', () => {
-  it('a fork through the response at work is refused, through the one before it goes well', async () => {
+describe('while the conversation is running', () => {
+  it('a fork through the current response is refused, through the one before it goes well', async () => {
     const account = newAccount();
     const model = holdModel();
     const first = await askStreamed({ account });

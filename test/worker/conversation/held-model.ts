@@ -28,7 +28,7 @@ export interface HeldModel {
 
 /**
  * Both sides look by a timer of their own: a promise that one resolves would let the other go on in the wrong context,
- * from which the runtime lets nobody touch an object's storage or a test's streams.
+ * from which the runtime lets no one touch an object's storage or a test's streams.
  */
 export function holdModel(): HeldModel {
   const arrived: HeldReply[] = [];

@@ -18,9 +18,9 @@ describe('a conversation on the list', () => {
   it('stands there from its first message on, under the first line of it', async () => {
     const account = newAccount();
     const model = holdModel();
-    const sent = await ask('\n  Mend the lexer \nplease', { stream: true, account });
+    const sent = await ask('\n  Fix the lexer \nplease', { stream: true, account });
     const reply = await model.next();
-    expect(await list(account)).toMatchObject([{ title: 'Mend the lexer', archived: false }]);
+    expect(await list(account)).toMatchObject([{ title: 'Fix the lexer', archived: false }]);
     reply.answer({ text: 'Done.' });
     await new SseReader(sent).toEnd();
   });
@@ -53,7 +53,7 @@ describe('a conversation on the list', () => {
     expect(rows).toBe(1);
   });
 
-  it('is told with the next response what the account did not hear', async () => {
+  it('sends with the next response what the account did not hear', async () => {
     const account = newAccount();
     scriptModel(() => ({ text: 'hi' }));
     const { conversationId } = await chat('zero', { account });
@@ -95,7 +95,7 @@ describe('a conversation on the list', () => {
 });
 
 describe('PATCH conversations/{id}', () => {
-  it('renames and archives: told to followers, to the list and by the conversation', async () => {
+  it('renames and archives: sent to followers, to the list and by the conversation', async () => {
     const account = newAccount();
     scriptModel(() => ({ text: 'hi' }));
     const { conversationId } = await chat('one', { account });

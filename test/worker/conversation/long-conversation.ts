@@ -14,7 +14,7 @@ export interface Long {
   readonly conversationId: string;
 }
 
-/** Exchanges that have ended, each answered with as many characters as `charsOf` says of its ordinal. */
+/** Exchanges that have finished, each answered with as many characters as `charsOf` says of its ordinal. */
 export async function writeLong(
   exchanges: number,
   charsOf: (ordinal: number) => number = () => 40,

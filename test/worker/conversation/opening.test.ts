@@ -122,7 +122,7 @@ describe('following a long conversation', () => {
     }
   });
 
-  it('tells exactly what happened where that is little', async () => {
+  it('shows exactly what happened where that is little', async () => {
     const long = await writeLong(60, () => 40_000);
     const { account, conversationId } = long;
     const { position } = await open(long);
@@ -157,7 +157,7 @@ it('what is read does not grow with the conversation, whatever is done with it',
   const read: number[][] = [];
   for (const exchanges of [20, 400]) {
     const long = await writeLong(exchanges, () => 60_000);
-    // It has outgrown the model: the first answer makes what the model is told shorter.
+    // It has outgrown the model: the first answer makes what the model gets shorter.
     await chat('More', { ...long });
     const counts: number[] = [];
     for (const act of Object.values(acts)) {

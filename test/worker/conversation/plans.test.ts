@@ -88,7 +88,7 @@ describe('changing a plan', () => {
     expect((await readResponse(response.id)).documents[0]?.metadata['version']).toBe(3);
   });
 
-  it('is told to the model with the next message, once, behind what was said', async () => {
+  it('is sent to the model with the next message, once, behind what was said', async () => {
     const { conversationId } = await lay();
     await change(conversationId, EDIT);
     await change(conversationId, { ...EDIT, version: 2, overview: 'Again.' });
@@ -114,7 +114,7 @@ describe('changing a plan', () => {
     );
   });
 
-  it('reaches a run at work with its next request, and lets no run go on', async () => {
+  it('reaches a current run with its next request, and lets no run go on', async () => {
     const { conversationId } = await lay();
     const model = holdModel();
     const answer = await ask('Go on', { conversationId, stream: true });
@@ -136,7 +136,7 @@ describe('changing a plan', () => {
     });
   });
 
-  it('is told after a crash too, and in a fork', async () => {
+  it('is sent after a crash too, and in a fork', async () => {
     const { conversationId } = await lay();
     const model = holdModel();
     const reader = new SseReader(await ask('Go on', { conversationId, stream: true }));
@@ -222,7 +222,7 @@ describe('changing a plan', () => {
 });
 
 describe('executing a plan', () => {
-  it('begins with the todos as the list, and tells the plan in dependency order', async () => {
+  it('begins with the todos as the list, and shows the plan in dependency order', async () => {
     const { conversationId } = await lay();
     await change(conversationId, EDIT);
     const requests = scriptModel((_, turn) =>
@@ -240,12 +240,12 @@ describe('executing a plan', () => {
       { id: 'doc_002', type: 'todo_update', metadata: { todos: [{ id: 'make' }] } },
       { type: 'text', content: 'Done.' },
     ]);
-    const told = String(requests[0]?.messages.at(-1)?.content);
-    expect(told).toContain(
+    const sent = String(requests[0]?.messages.at(-1)?.content);
+    expect(sent).toContain(
       '- [pending] make: Make it\n- [pending] use: Use it everywhere (after make)\n- [pending] docs: Describe it (after use)',
     );
-    expect(told).toContain('<executing_a_plan>');
-    expect(told).toContain('Execute the plan “Auth, shorter”.');
+    expect(sent).toContain('<executing_a_plan>');
+    expect(sent).toContain('Execute the plan “Auth, shorter”.');
     expect(requests[1]?.messages.at(-1)?.content).toContain('- [completed] make: Make it');
     const { messages, responses } = await readView(conversationId);
     expect(messages.at(-1)?.content).toBe('Execute the plan “Auth, shorter”.');
@@ -272,9 +272,9 @@ describe('executing a plan', () => {
       { id: 'make', status: 'completed' },
       { id: 'use', status: 'pending' },
     ]);
-    const told = String(requests[0]?.messages.at(-1)?.content);
-    expect(told).toContain('1 of 2 todos are finished and stay so.');
-    expect(told).toContain('- [completed] make: Make it');
+    const sent = String(requests[0]?.messages.at(-1)?.content);
+    expect(sent).toContain('1 of 2 todos are finished and stay so.');
+    expect(sent).toContain('- [completed] make: Make it');
     const finished = await call(pathOf(conversationId, 'doc_001/execute'), { body: {} });
     expect(await errorOf(finished)).toMatchObject({ status: 409, code: 'PLAN_FINISHED' });
   });
@@ -329,7 +329,7 @@ describe('executing a plan', () => {
     expect(await errorOf(other)).toMatchObject({ status: 422, code: 'IDEMPOTENCY_CONFLICT' });
   });
 
-  it('is refused for a plan that changed, that is not there, and while a run is at work', async () => {
+  it('is refused for a plan that changed, that is not there, and while a run is running', async () => {
     const { conversationId } = await lay();
     await change(conversationId, EDIT);
     const attempt = async (document: string, body: object) =>

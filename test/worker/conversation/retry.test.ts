@@ -85,7 +85,7 @@ describe('an upstream that fails before anything was shown', () => {
   });
 });
 
-describe('an upstream that fails in a way that another attempt does not mend', () => {
+describe('an upstream that fails in a way that another attempt does not fix', () => {
   it.each<[string, () => ModelAnswer, string]>([
     [
       'with a refusal',
@@ -115,7 +115,7 @@ describe('an upstream that fails in a way that another attempt does not mend', (
     ]);
   });
 
-  it('after something was shown, of which the model is told next time', async () => {
+  it('after something was shown, of which the model learns next time', async () => {
     const { model, reader, conversationId, reply } = await startAnswer();
     reply.send(textFrame('Some words'));
     await reader.untilText('Some words');

@@ -22,21 +22,21 @@ describe('rows of a response', () => {
       const reply = await model.next();
       for (let piece = 0; piece < 50; piece++) reply.send(textFrame(`word ${piece} `));
       reply.answer({ text: 'end' });
-      return await told(reader, responseId);
+      return await sent(reader, responseId);
     });
     expect(rows.written).toBeLessThanOrEqual(budgetOf({ documents: 1, turns: 1, calls: 0 }));
-    expect(rows.told).toBe(rows.written);
+    expect(rows.sent).toBe(rows.written);
   });
 
-  it('are told of the first one too, which makes the conversation', async () => {
+  it('count for the first one too, which makes the conversation', async () => {
     const model = holdModel();
     const rows = await countRows(async () => {
       const { reader, responseId } = await askStreamed();
       (await model.next()).answer({ text: 'Hello.' });
-      return await told(reader, responseId);
+      return await sent(reader, responseId);
     });
     expect(rows.written).toBeLessThanOrEqual(budgetOf({ documents: 1, turns: 1, calls: 0 }));
-    expect(rows.told).toBe(rows.written);
+    expect(rows.sent).toBe(rows.written);
   });
 
   it('are few for each turn and call', async () => {
@@ -57,10 +57,10 @@ describe('rows of a response', () => {
         }
       }
       (await model.next()).answer({ text: 'Done.' });
-      return await told(reader, responseId);
+      return await sent(reader, responseId);
     });
     expect(rows.written).toBeLessThanOrEqual(budgetOf({ documents: calls + 1, turns, calls }));
-    expect(rows.told).toBe(rows.written);
+    expect(rows.sent).toBe(rows.written);
   });
 
   it.each([
@@ -74,11 +74,11 @@ describe('rows of a response', () => {
     const rows = await countRows(async () => {
       const { reader, responseId } = await askStreamed({ conversationId });
       (await model.next()).answer({ text: 'Seen.' });
-      return await told(reader, responseId);
+      return await sent(reader, responseId);
     });
     const usual = budgetOf({ documents: 1, turns: 1, calls: 0 });
     expect(rows.written).toBeLessThanOrEqual(usual + more);
-    expect(rows.told).toBe(rows.written);
+    expect(rows.sent).toBe(rows.written);
   });
 
   it('are few where a person is asked', async () => {
@@ -92,17 +92,17 @@ describe('rows of a response', () => {
       bridge.ask(callId);
       await reader.untilType('approval_request');
       const body = { nonce: NONCE, decision: 'reject' };
-      const sent = call(`conversations/${conversationId}/approvals/${callId}`, { body });
+      const answered = call(`conversations/${conversationId}/approvals/${callId}`, { body });
       await bridge.next('approval');
       bridge.resolve(callId, { decision: 'reject' });
-      await sent;
+      await answered;
       await reader.untilType('approval_resolved');
       bridge.finish(callId, { status: 'error', code: 'REJECTED', data: 'no' });
       (await model.next()).answer({ text: 'Then not.' });
-      return await told(reader, responseId);
+      return await sent(reader, responseId);
     });
     expect(rows.written).toBeLessThanOrEqual(budgetOf({ documents: 2, turns: 2, calls: 1 }));
-    expect(rows.told).toBe(rows.written);
+    expect(rows.sent).toBe(rows.written);
   });
 
   it('are few where the agent asks, with those that mark the conversation in its account', async () => {
@@ -117,10 +117,10 @@ describe('rows of a response', () => {
       const path = `conversations/${conversationId}/clarifications/doc_001`;
       await call(path, { body: { answers: [] } });
       (await model.next()).answer({ text: 'Then both.' });
-      return await told(reader, responseId);
+      return await sent(reader, responseId);
     });
     expect(rows.written).toBeLessThanOrEqual(budgetOf({ documents: 2, turns: 2, calls: 1 }));
-    expect(rows.told).toBe(rows.written);
+    expect(rows.sent).toBe(rows.written);
   });
 
   it('are counted from what is stored after a crash', async () => {
@@ -138,10 +138,10 @@ describe('rows of a response', () => {
       await reader.untilText('half');
       await abortAllDurableObjects();
       (await model.next()).answer({ text: 'Done.' });
-      return await told(reader, responseId);
+      return await sent(reader, responseId);
     });
-    expect(rows.told).toBeLessThanOrEqual(rows.written);
-    expect(rows.told).toBeGreaterThanOrEqual(rows.written - 3);
+    expect(rows.sent).toBeLessThanOrEqual(rows.written);
+    expect(rows.sent).toBeGreaterThanOrEqual(rows.written - 3);
   });
 
   it('are counted after a crash without those of the answer that it waited for', async () => {
@@ -162,10 +162,10 @@ describe('rows of a response', () => {
       await model.next();
       await abortAllDurableObjects();
       (await model.next()).answer({ text: 'Done too.' });
-      return await told(next.reader, next.responseId);
+      return await sent(next.reader, next.responseId);
     });
     // What was written before the crash: its start, on the tape and in its row, perhaps an alarm.
-    expect(rows.told).toBeLessThanOrEqual(rows.written + 3);
+    expect(rows.sent).toBeLessThanOrEqual(rows.written + 3);
   });
 
   it('are counted after a crash with the messages that steered it', async () => {
@@ -180,12 +180,12 @@ describe('rows of a response', () => {
         await steering.reader.leave();
       }
       await abortAllDurableObjects();
-      const ended = told(reader, responseId);
+      const ended = sent(reader, responseId);
       (await model.next()).answer({ text: 'Done.' });
       return await ended;
     });
-    expect(rows.told).toBeLessThanOrEqual(rows.written);
-    expect(rows.told).toBeGreaterThanOrEqual(rows.written - 3);
+    expect(rows.sent).toBeLessThanOrEqual(rows.written);
+    expect(rows.sent).toBeGreaterThanOrEqual(rows.written - 3);
   });
 });
 
@@ -194,7 +194,7 @@ function budgetOf(work: { documents: number; turns: number; calls: number }): nu
   return 6 + work.documents + 4 * work.turns + 5 * work.calls;
 }
 
-/** Has the conversation listed, and its object at work: what only a first answer writes is not counted. */
+/** Has the conversation listed, and its object running: what only a first answer writes is not counted. */
 async function converse(model: HeldModel, more: Record<string, unknown>): Promise<Streamed> {
   const streamed = await askStreamed(more);
   (await model.next()).answer({ text: 'Warm.' });
@@ -202,8 +202,8 @@ async function converse(model: HeldModel, more: Record<string, unknown>): Promis
   return streamed;
 }
 
-/** What the response says of itself once it has ended. */
-async function told(reader: SseReader, responseId: string): Promise<number | undefined> {
+/** What the response says of itself once it has finished. */
+async function sent(reader: SseReader, responseId: string): Promise<number | undefined> {
   await reader.toEnd();
   const { metadata } = await readResponse(responseId);
   return metadata.rows;
@@ -213,7 +213,7 @@ async function told(reader: SseReader, responseId: string): Promise<number | und
 const MAKES_TABLES = /^\s*(?:create|alter)\b|\bschema_version\b/;
 
 /** Rows written by every object meanwhile, and what the work returns; an alarm that is set counts as one. */
-async function countRows<T>(work: () => Promise<T>): Promise<{ written: number; told: T }> {
+async function countRows<T>(work: () => Promise<T>): Promise<{ written: number; sent: T }> {
   let written = 0;
   const any = env.CONVERSATIONS.get(env.CONVERSATIONS.newUniqueId());
   const alarms = await runInDurableObject(any, (_, { storage }) => {
@@ -226,6 +226,6 @@ async function countRows<T>(work: () => Promise<T>): Promise<{ written: number; 
     });
     return vi.spyOn(Object.getPrototypeOf(storage) as DurableObjectStorage, 'setAlarm');
   });
-  const told = await work();
-  return { written: written + alarms.mock.calls.length, told };
+  const sent = await work();
+  return { written: written + alarms.mock.calls.length, sent };
 }

@@ -1,4 +1,4 @@
-/** A conversation with a bridge that can look, and what its model is told. */
+/** A conversation with a bridge that can look, and what its model gets. */
 import { expect } from 'vitest';
 import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { chat, scriptModel } from '../api.ts';
@@ -21,8 +21,8 @@ export async function conversation(
     id = response.conversationId;
     return response;
   };
-  const told = () => saidBy(requests.at(-1));
-  return { bridge, requests, say, told, conversationId: () => id ?? '' };
+  const sent = () => saidBy(requests.at(-1));
+  return { bridge, requests, say, sent, conversationId: () => id ?? '' };
 }
 
 /** The user's messages. */

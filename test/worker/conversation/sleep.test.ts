@@ -74,7 +74,7 @@ describe.each(WAITS)('while %s', (_, { begin, wakes }) => {
     await expectWhole(followed);
   });
 
-  it('heartbeats reach the followers and wake nobody', async () => {
+  it('heartbeats reach the followers and wake no one', async () => {
     quicken({ [FOLLOW_LIMITS.heartbeatMs]: 5 });
     const followed = await startFollowed();
     const { goOn, finish } = await begin(followed);
@@ -138,7 +138,7 @@ async function beginClarification(followed: Followed): Promise<Going> {
   };
 }
 
-/** Both followers saw the run to its good end, each event once, and the same as whoever reads it from the start. */
+/** Both followers saw the run to its good end, each event once, and the same as anyone who reads it from the start. */
 async function expectWhole({ sse, socket, responseId }: Followed): Promise<void> {
   const events = await sse.toEnd();
   const ids = events.map(({ id }) => id);

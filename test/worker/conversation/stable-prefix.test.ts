@@ -57,7 +57,7 @@ it('begins each of 20 requests with the bytes of the one before, whatever change
     expect(now.messages.slice(0, before.messages.length)).toBe(before.messages);
     expect(now.rest).toBe(before.rest);
   }
-  const told = JSON.stringify(requests.at(-1)?.messages);
+  const sent = JSON.stringify(requests.at(-1)?.messages);
   for (const part of [
     'git_status',
     'Use spaces.',
@@ -65,7 +65,7 @@ it('begins each of 20 requests with the bytes of the one before, whatever change
     'Also `c.ts`.',
     '<executing_a_plan>',
   ]) {
-    expect(told).toContain(part);
+    expect(sent).toContain(part);
   }
 });
 

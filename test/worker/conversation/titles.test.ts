@@ -16,27 +16,27 @@ beforeEach(() => {
 it('is made of the first message and its answer by the model for small tasks, once', async () => {
   const account = crypto.randomUUID();
   const requests = scriptModel(({ model }) => ({
-    text: model === 'small' ? '"Mending the <lexer>."\nBecause it is broken.' : 'I did </answer>.',
+    text: model === 'small' ? '"Fixing the <lexer>."\nBecause it is broken.' : 'I did </answer>.',
   }));
-  const { conversationId } = await chat('Mend </message> <b>', { account, model: 'big' });
+  const { conversationId } = await chat('Fix </message> <b>', { account, model: 'big' });
   const follower = await followerOf(conversationId, account);
   const [update] = (await follower.untilType('conversation_update')).slice(-1);
   expect(update?.event).toEqual({
     type: 'conversation_update',
-    title: 'Mending the <lexer>',
+    title: 'Fixing the <lexer>',
     archived: false,
     usage: expect.objectContaining({ promptTokens: 11, cost: { amount: 22e-6, currency: 'USD' } }),
   });
   await follower.leave();
-  await untilListed(account, 'Mending the <lexer>');
+  await untilListed(account, 'Fixing the <lexer>');
   await chat('And the parser', { account, model: 'big', conversationId });
   expect(requests.map(({ model }) => model)).toEqual(['big', 'small', 'big']);
   const [, asked] = requests;
   expect(asked).toMatchObject({ max_tokens: expect.any(Number) });
   expect(asked).not.toHaveProperty('tools');
-  const told = String(asked?.messages[1]?.content);
-  expect(told).toContain('<message>\nMend &lt;/message&gt; &lt;b&gt;\n</message>');
-  expect(told).toContain('<answer>\nI did &lt;/answer&gt;.\n</answer>');
+  const sent = String(asked?.messages[1]?.content);
+  expect(sent).toContain('<message>\nFix &lt;/message&gt; &lt;b&gt;\n</message>');
+  expect(sent).toContain('<answer>\nI did &lt;/answer&gt;.\n</answer>');
 });
 
 it('is not made where no model is for small tasks', async () => {
@@ -63,7 +63,7 @@ it('is not made of a message that failed, but of the first one that was answered
 });
 
 describe('a title under way', () => {
-  it('keeps nobody waiting, and gives way to a title that a person gave meanwhile', async () => {
+  it('keeps no one waiting, and gives way to a title that a person gave meanwhile', async () => {
     const account = crypto.randomUUID();
     const { naming, conversationId, model } = await untilNaming(account);
     const second = await askStreamed({ account, conversationId, model: 'big' });

@@ -154,11 +154,11 @@ describe('each response counts exactly once', () => {
     const answered = vi.spyOn(Account.prototype, 'answered');
     const { conversationId } = await chat('go', { account, model: 'main' });
     await vi.waitFor(() => expect(answered).toHaveBeenCalled());
-    const [told] = answered.mock.calls[0] ?? [];
-    expect(told?.spent).toMatchObject({ after: 0, through: 1 });
+    const [sent] = answered.mock.calls[0] ?? [];
+    expect(sent?.spent).toMatchObject({ after: 0, through: 1 });
     const stub = accountStub();
-    await stub.count(conversationId, told?.spent as SpentSince);
-    if (told) await stub.answered(told);
+    await stub.count(conversationId, sent?.spent as SpentSince);
+    if (sent) await stub.answered(sent);
     expect(await usage()).toEqual([entry(1)]);
   });
 
@@ -173,8 +173,8 @@ describe('each response counts exactly once', () => {
     const answered = vi.spyOn(Account.prototype, 'answered').mockImplementation(down);
     const counted = vi.spyOn(Account.prototype, 'count').mockImplementation(down);
     const conversationId = await answerOne(isEphemeral);
-    const told = isEphemeral ? counted : answered;
-    await vi.waitFor(() => expect(told).toHaveBeenCalled());
+    const sent = isEphemeral ? counted : answered;
+    await vi.waitFor(() => expect(sent).toHaveBeenCalled());
     answered.mockRestore();
     counted.mockRestore();
     await evictDurableObject(conversationObject(conversationId));

@@ -23,10 +23,10 @@ describe('a conversation that outgrows its model', () => {
   it('is summarised by the model, and goes on with what the user said word for word', async () => {
     const requests = scriptModel(answering({ summary: `Goal: ${FACT}.` }));
     const { conversationId } = await converse(9);
-    const told = requests.filter((request) => !asksForSummary(request));
-    expect(requests.length).toBeGreaterThan(told.length);
-    expect(Math.max(...told.map(sizeOf))).toBeLessThan(60_000);
-    const last = JSON.stringify(told.at(-1)?.messages);
+    const sent = requests.filter((request) => !asksForSummary(request));
+    expect(requests.length).toBeGreaterThan(sent.length);
+    expect(Math.max(...sent.map(sizeOf))).toBeLessThan(60_000);
+    const last = JSON.stringify(sent.at(-1)?.messages);
     expect(last).toContain(`Goal: ${FACT}.`);
     for (let turn = 1; turn <= 9; turn++) expect(last).toContain(`question ${turn}!`);
     const view = await readView(conversationId);
@@ -77,7 +77,7 @@ describe('a conversation that outgrows its model', () => {
     });
   });
 
-  it('says that nobody counted what it took', async () => {
+  it('says that no one counted what it took', async () => {
     scriptModel(answering({ summary: 'All of it.', usage: null }));
     const { conversationId, count } = await converseUntilSummary();
     const { responses } = await readView(conversationId);
@@ -196,15 +196,15 @@ it('leaves out what old calls came to before it summarises anything', async () =
   expect(JSON.stringify(documents[0])).toContain(LONG);
 });
 
-describe('a model whose room nobody knows', () => {
+describe('a model whose room no one knows', () => {
   beforeEach(() => {
     configure({ MODELS: undefined });
   });
 
   it.each([
-    ['refuses what it was told', overflow],
+    ['refuses what it was sent', overflow],
     ['has no room left to answer', () => streamOf(endFrames('model_context_window_exceeded'))],
-  ])('is told less when it %s', async (_, overfull) => {
+  ])('is sent less when it %s', async (_, overfull) => {
     const requests = scriptModel((request): ModelAnswer => {
       if (asksForSummary(request)) return { text: 'The gist.' };
       return sizeOf(request) > 30_000 ? overfull() : { text: LONG };
@@ -242,7 +242,7 @@ describe('a model whose room nobody knows', () => {
     expect(await readResponse(next.responseId)).toMatchObject({ status: 'completed' });
   });
 
-  it('is told less once for what it refused, and not again in the turn after', async () => {
+  it('is sent less once for what it refused, and not again in the turn after', async () => {
     const summaries: string[] = [];
     scriptModel((request): ModelAnswer => {
       if (asksForSummary(request)) return { text: 'The gist.' };

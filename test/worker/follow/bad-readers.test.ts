@@ -197,7 +197,7 @@ describe('a reader that acknowledges nothing', () => {
   });
 });
 
-it('a stream that nobody reads loses the object’s socket, and ends', async () => {
+it('a stream that no one reads loses the object’s socket, and ends', async () => {
   const timers = quicken({ [FOLLOW_LIMITS.heartbeatMs]: 20 });
   const { conversationId, reply, reader } = await longAnswer();
   await sendUntilLetGo(reply, conversationId);
@@ -278,7 +278,7 @@ async function longAnswer(): Promise<Streamed & { readonly reply: HeldReply }> {
 
 const PAST_DOCUMENTS = 16;
 
-/** A response that has ended, of several times what is shown of a conversation at once. */
+/** A response that has finished, of several times what is shown of a conversation at once. */
 async function longPast(): Promise<{ path: string; account: string; conversationId: string }> {
   const account = 'long-past';
   const conversationId = newConversationId(crypto.randomUUID());

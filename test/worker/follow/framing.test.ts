@@ -97,7 +97,7 @@ describe.each([
     expect(joinDeltas(tidy(streamed.reader.raw, streamed))).toEqual(expected);
   });
 
-  it('a response that has ended is told again from its beginning', async () => {
+  it('a response that has finished is sent again from its beginning', async () => {
     const streamed = await stream(framing);
     while (await streamed.reader.readOnce());
     const again = new SseReader(
@@ -107,7 +107,7 @@ describe.each([
     expect(tidy(again.raw, streamed)).toEqual(expected);
   });
 
-  it('a conversation tells the same, and stays open', async () => {
+  it('a conversation shows the same, and stays open', async () => {
     const streamed = await stream(framing);
     while (await streamed.reader.readOnce());
     const path = `conversations/${streamed.conversationId}/events?framing=${framing}`;
@@ -131,7 +131,7 @@ it('streams when only the Accept header asks for it', async () => {
   expect(events.at(-1)?.event.type).toBe('done');
 });
 
-it('answers 204 to whoever has seen a response to its end, by either way of saying so', async () => {
+it('answers 204 to anyone who has seen a response to its end, by either way of saying so', async () => {
   const { reader, responseId } = await stream('named');
   const last = (await reader.toEnd()).at(-1)?.id;
   const path = `chat/completions/${responseId}/events`;

@@ -48,7 +48,7 @@ it('readers who come back at any moment get exactly what they have not seen', as
   }
 });
 
-it('a tape that has ended can be cut at every position, over both transports', async () => {
+it('a tape that has finished can be cut at every position, over both transports', async () => {
   const { reader, path, steps } = await begin();
   for (const { act, isSeen } of steps) {
     await act();

@@ -22,7 +22,7 @@ it('frees the sockets of readers that leave', async () => {
   await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(0), 4000);
 });
 
-it('holds no socket for a HEAD, which nobody reads', async () => {
+it('holds no socket for a HEAD, which no one reads', async () => {
   scriptModel(() => ({ text: 'hi' }));
   const { conversationId } = await chat('hello');
   const path = `conversations/${conversationId}/events`;

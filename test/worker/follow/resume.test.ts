@@ -102,7 +102,7 @@ it('lets a late joiner in at any moment without a gap or an overlap', async () =
   for (const late of joined) expect(unitsOf(await late.toEnd())).toEqual(unitsOf(whole));
 });
 
-it('tells the followers of a response nothing of another one', async () => {
+it('shows the followers of a response nothing of another one', async () => {
   const model = holdModel();
   const started = await ask('one', { stream: true });
   const conversationId = started.headers.get('drawbridge-conversation-id') ?? '';
@@ -150,7 +150,7 @@ it('cuts live output of a tool at any position too', async () => {
   expect(rest[0]?.event).toMatchObject({ type: 'tool_output', delta: 'ef' });
 });
 
-/** One response of several documents that has ended, in a conversation of its own. */
+/** One response of several documents that has finished, in a conversation of its own. */
 async function answered(): Promise<{ responseId: string; conversationId: string }> {
   const model = holdModel();
   const started = await ask('go', { stream: true });

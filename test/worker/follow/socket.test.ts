@@ -33,7 +33,7 @@ it('goes on with a conversation until its reader leaves', async () => {
   await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(0), 4000);
 });
 
-it('closes at once with 1000 for whoever has seen a response to its end', async () => {
+it('closes at once with 1000 for anyone who has seen a response to its end', async () => {
   scriptModel(() => ({ text: 'hi' }));
   const { id } = await chat('one');
   const path = `chat/completions/${id}/events`;
@@ -112,7 +112,7 @@ it('counts what a crash took back as arrived with the snapshot behind it, and ta
   client.accept();
   const delta = 'x'.repeat(FOLLOW_LIMITS.maxBufferedChars);
   const event = { type: 'content_delta', documentId: 'doc_001', delta } as const;
-  // The second one is told from where the tape ends after the crash.
+  // The second one is sent from where the tape ends after the crash.
   for (const position of [300_000, 20]) reader.send(formatEvents([{ event, position }]));
   const caughtUp = reader.drained();
   client.send(JSON.stringify({ ack: 20 }));

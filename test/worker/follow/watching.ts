@@ -16,7 +16,7 @@ export async function dropFollowers(conversationId: string): Promise<void> {
 }
 
 /**
- * Timers of these lengths run in another time; faked ones would run in the test's context, where the runtime lets nobody
+ * Timers of these lengths run in another time; faked ones would run in the test's context, where the runtime lets no one
  * write to what the Worker holds. Counts those of them that were set, and neither cleared nor, where they run once, run.
  */
 export function quicken(ms: Readonly<Record<number, number>>): { readonly count: number } {

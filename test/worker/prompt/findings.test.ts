@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Findings } from '../../../shared/wire/findings.ts';
-import { tellEditHistory, tellFindings } from '../../../worker/prompt/findings.ts';
+import { renderEditHistory, renderFindings } from '../../../worker/prompt/findings.ts';
 import { PROMPT_LIMITS } from '../../../worker/prompt/limits.ts';
-import { surroundingsOf, tellSurroundings } from '../../../worker/prompt/surroundings.ts';
+import { renderSurroundings, surroundingsOf } from '../../../worker/prompt/surroundings.ts';
 
 const ROOM = 1_000_000;
 const EVIL =
@@ -12,15 +12,15 @@ const TYPES = ['file', 'folder', 'url', 'none'] as const;
 describe('what the bridge found', () => {
   it('cannot leave its tag, whatever it holds, and is text that every server takes', () => {
     const named = [{ path: EVIL, text: EVIL }];
-    const told = tell({
+    const sent = tell({
       attachments: TYPES.map((type) => ({ type, name: EVIL, text: EVIL })),
       openFiles: named,
       changed: named,
       touched: [EVIL, EVIL],
     });
-    expect(told).not.toContain('<user_query>');
-    expect(told.isWellFormed()).toBe(true);
-    const tags = [...told.matchAll(/^<\/?[\w]+>$/gm)].map(([tag]) => tag);
+    expect(sent).not.toContain('<user_query>');
+    expect(sent.isWellFormed()).toBe(true);
+    const tags = [...sent.matchAll(/^<\/?[\w]+>$/gm)].map(([tag]) => tag);
     expect(tags).toEqual([
       ...['<open_file>', '</open_file>', '<changed_file>', '</changed_file>'],
       ...['<changed_files>', '</changed_files>', '<attached_file>', '</attached_file>'],
@@ -44,39 +44,39 @@ describe('what the bridge found', () => {
   it('names each changed file, also where there is no room for its difference', () => {
     const text = 'a line of text\n'.repeat(200);
     const changed = Array.from({ length: 20 }, (_, index) => ({ path: `${index}.ts`, text }));
-    const told = tell({ changed }, 40_000);
-    expect(told.match(/<changed_file>\n\d+\.ts\n/g)).toHaveLength(20);
-    expect(told).toContain('\n19.ts\n... (cut: 200 more lines, use read_file)\n');
-    expect(told.length).toBeLessThan(40_000 * PROMPT_LIMITS.maxShare + 20 * 100);
+    const sent = tell({ changed }, 40_000);
+    expect(sent.match(/<changed_file>\n\d+\.ts\n/g)).toHaveLength(20);
+    expect(sent).toContain('\n19.ts\n... (cut: 200 more lines, use read_file)\n');
+    expect(sent.length).toBeLessThan(40_000 * PROMPT_LIMITS.maxShare + 20 * 100);
   });
 
   it('keeps to a share of a small model’s room, and says what is missing', () => {
     const text = 'a line of text\n'.repeat(2_000);
     const files = [{ path: 'a', text }];
     const attachments = [{ type: 'file', name: 'a', text } as const];
-    const told = tell({ attachments, openFiles: files, changed: files }, 20_000);
-    expect(told.length).toBeLessThan(20_000 * 3 * PROMPT_LIMITS.maxShare + 200);
-    expect(told.match(/^\.\.\. \(cut: 1,\d{3} more lines, use .+\)$/gm)).toHaveLength(3);
+    const sent = tell({ attachments, openFiles: files, changed: files }, 20_000);
+    expect(sent.length).toBeLessThan(20_000 * 3 * PROMPT_LIMITS.maxShare + 200);
+    expect(sent.match(/^\.\.\. \(cut: 1,\d{3} more lines, use .+\)$/gm)).toHaveLength(3);
   });
 
   it('is nothing where nothing was found', () => {
-    expect(tellFindings(undefined, undefined, ROOM)).toEqual([]);
+    expect(renderFindings(undefined, undefined, ROOM)).toEqual([]);
     expect(tell({})).toBe('');
   });
 });
 
-describe('what the user changed, as the request tells it,', () => {
+describe('what the user changed, as the request shows it,', () => {
   it('keeps to its budget, and says what is missing', () => {
     const diff = '+ a line of text\n'.repeat(3_000);
     const context = { editHistory: [{ path: 'a', diff }] };
     const sources = { context, machine: null };
     for (const room of [ROOM, 10_000]) {
-      const [told = ''] = tellEditHistory(sources, room);
+      const [sent = ''] = renderEditHistory(sources, room);
       const { maxChangedChars, maxShare } = PROMPT_LIMITS;
-      expect(told.length).toBeLessThan(Math.min(maxChangedChars, room * maxShare) + 100);
-      expect(told).toMatch(/\(cut: 2,\d{3} more lines, read the files\)\n<\/edit_history>$/);
+      expect(sent.length).toBeLessThan(Math.min(maxChangedChars, room * maxShare) + 100);
+      expect(sent).toMatch(/\(cut: 2,\d{3} more lines, read the files\)\n<\/edit_history>$/);
     }
-    expect(tellEditHistory({ context: { editHistory: [] }, machine: null }, ROOM)).toEqual([]);
+    expect(renderEditHistory({ context: { editHistory: [] }, machine: null }, ROOM)).toEqual([]);
   });
 });
 
@@ -85,6 +85,6 @@ function tell(found: Partial<Findings>, room = ROOM): string {
   const sources = { createdMs: 0, context: undefined, machine: null };
   const known = surroundingsOf(sources, room);
   const now = surroundingsOf({ ...sources, findings }, room);
-  const parts = [...tellSurroundings(now, known), ...tellFindings(findings, undefined, room)];
+  const parts = [...renderSurroundings(now, known), ...renderFindings(findings, undefined, room)];
   return parts.join('\n\n');
 }

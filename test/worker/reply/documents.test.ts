@@ -370,12 +370,12 @@ describe('the events of a reply', () => {
     ],
   ])('has the same other documents whether thoughts are shown or not: %s', (_, parts) => {
     const calls = parts.some(({ type }) => type === 'call') ? [parsed('write', { path: 'a' })] : [];
-    const told = [true, false].map((withReasoning) =>
+    const sent = [true, false].map((withReasoning) =>
       documentsOf(parts, calls, withReasoning)
         .filter(({ type }) => type !== 'reasoning')
         .map(({ type, content }) => [type, content]),
     );
-    expect(told[0]).toEqual(told[1]);
+    expect(sent[0]).toEqual(sent[1]);
   });
 
   it('streams a plan while the model still writes it', () => {
@@ -388,7 +388,7 @@ describe('the events of a reply', () => {
     expect(documents.push([call(0, undefined, 'an\\n- one')])).toEqual([delta(1, 'an\n- one')]);
   });
 
-  it('numbers on from where it is told', () => {
+  it('numbers on from where it is sent', () => {
     const documents = new ReplyDocuments({
       nextSequence: 1000,
       newCallId: () => 'call_1',

@@ -52,7 +52,7 @@ it.each(LANGUAGES)('takes the language of %j from its first word', (info, langua
   expect(parseInfoString(info)).toMatchObject({ type: 'code_block', language });
 });
 
-it('tells of a fence that is longer than usual', () => {
+it('recognises a fence that is longer than usual', () => {
   const block = { type: 'code_block', language: 'md', purpose: 'new_code' };
   expect(parseInfoString('md', { length: 3 })).toEqual(block);
   expect(parseInfoString('md', { length: 4 })).toEqual({ ...block, fenceLength: 4 });

@@ -13,7 +13,7 @@ const SOUND: readonly (readonly [string, object])[] = [
 ];
 
 /** Arguments as they came -> what they certainly mean, and how they are sent back. */
-const MENDED: readonly (readonly [string, object, string])[] = [
+const REPAIRED: readonly (readonly [string, object, string])[] = [
   ['null', {}, '{}'],
   ['"{\\"a\\":1}"', { a: 1 }, '{"a":1}'],
   ['"{\\"a\\":\\"\\\\ud83d\\"}"', { a: '\ufffd' }, '{"a":"\ufffd"}'],
@@ -36,7 +36,7 @@ it.each(SOUND)('takes the arguments %j as they are', (raw, args) => {
   expect(finish(raw)).toEqual({ ...CALL, rawArguments: raw, arguments: args, mayExecute: true });
 });
 
-it.each(MENDED)('mends the arguments %j', (raw, args, sentBack) => {
+it.each(REPAIRED)('repairs the arguments %j', (raw, args, sentBack) => {
   expect(finish(raw)).toEqual({
     ...CALL,
     rawArguments: sentBack,

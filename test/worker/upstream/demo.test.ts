@@ -96,7 +96,7 @@ describe('a request in plain words', () => {
     },
   );
 
-  it('is understood in every form that the demo model tells of itself', async () => {
+  it('is understood in every form that the demo model lists itself', async () => {
     const help = await textOf({ messages: [{ role: 'user', content: '' }], tools: [] });
     for (const { example } of INTENTS) {
       expect(help).toContain(`- ${example}\n`);
@@ -112,7 +112,7 @@ describe('a request in plain words', () => {
 });
 
 describe('a conversation with the demo model', () => {
-  it('lists, reads what tells most, and summarises with references to the lines it read', async () => {
+  it('lists, reads what says most, and summarises with references to the lines it read', async () => {
     const { turns, texts, last } = await converse('what is in this project?', {
       files: { 'README.md': '# Demo\n```sh\nnpm i\n```', 'package.json': '{"name":"x"}' },
     });

@@ -120,7 +120,7 @@ describe('each dialect', () => {
   it.each([
     ['anthropic', 'authentication_error', 'invalid x-api-key'],
     ['responses', 'invalid_request_error', 'Incorrect API key provided: sk-test'],
-  ] as const)('%s tells of a refused key without the key', async (dialect, type, message) => {
+  ] as const)('%s describes a refused key without the key', async (dialect, type, message) => {
     vi.spyOn(globalThis, 'fetch').mockImplementation(async () =>
       Response.json({ type: 'error', error: { type, message } }, { status: 401 }),
     );

@@ -476,7 +476,7 @@ describe.each([
   it.each(cases)('%s', (__, body, expected) => expectReply(body, expected));
 });
 
-it('leaves think tags alone when it is told so', () => {
+it('leaves think tags alone when asked to', () => {
   const reader = new ReplyReader({ thinkTags: false });
   const parts = reader.push(new TextEncoder().encode(streamOf(text('<think>a</think>b'), STOP)));
   expect(parts).toEqual([{ type: 'text', text: '<think>a</think>b' }]);

@@ -66,13 +66,13 @@ describe('an error about keys', () => {
     [400, 'Your api_key ends in Yz=='],
     [400, 'The authorization header begins with sk-'],
     [500, 'Bearer x is unknown'],
-  ])('HTTP %s, %s: is told in our words only', async (status, said) => {
+  ])('HTTP %s, %s: is sent in our words only', async (status, said) => {
     expect(await messageOf(said, status)).toBe(
       `The model server refuses access with the configured key (HTTP ${status}): the key must be valid there for this model.`,
     );
   });
 
-  it('is told in our words inside a stream too', async () => {
+  it('is sent in our words inside a stream too', async () => {
     vi.spyOn(globalThis, 'fetch').mockResolvedValue(
       streamOf([
         `data: {"error":{"message":"invalid api key ${KEY}","code":"invalid_api_key"}}\n\n`,
@@ -84,7 +84,7 @@ describe('an error about keys', () => {
   });
 });
 
-it('a key of nobody here is not shown either', () => {
+it('a key of no one here is not shown either', () => {
   for (const token of [
     'AIzaSyD-abc123',
     'ghp_abcdef',

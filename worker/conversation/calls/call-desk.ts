@@ -1,4 +1,4 @@
-/** The calls of the run at work: begins each call, shows its output, and settles it once. */
+/** The calls of the current run: begins each call, shows its output, and settles it once. */
 
 import { OUTPUT_LIMITS, RUN_LIMITS } from '../../../shared/limits.ts';
 import { switchMode } from '../../../shared/tools/switch-mode.ts';
@@ -198,7 +198,7 @@ export class CallDesk {
     this.recall(calls, this.#deps.log.toolbox);
   }
 
-  /** Tells the bridge that the conversation no longer waits for these calls. `toolbox` is that of their run. */
+  /** Informs the bridge that the conversation no longer waits for these calls. `toolbox` is that of their run. */
   recall(calls: readonly Call[], toolbox: Toolbox): void {
     const delivered = calls.filter(({ name }) => toolbox.executorOf(name) === 'bridge');
     const callIds = delivered.map(({ callId }) => callId);
@@ -214,7 +214,7 @@ export class CallDesk {
     return turn.atMs + request.questions.afterSeconds * SECOND;
   }
 
-  /** Settles the open questions as the run's request says where nobody answers. */
+  /** Settles the open questions as the run's request says where no one answers. */
   answerThemselves({ request }: Run): void {
     for (const { call, questions } of this.#open()) {
       if (this.#proposedBy(call) !== null) this.settle(call.callId, NOT_SWITCHED);
@@ -243,13 +243,13 @@ export class CallDesk {
 const NOT_ANSWERED: ToolResult = {
   status: 'error',
   code: 'NOT_ANSWERED',
-  data: 'Nobody answered in time. Decide yourself, or end and say what is open.',
+  data: 'No one answered in time. Decide yourself, or end and say what is open.',
 };
 
 const NOT_SWITCHED: ToolResult = {
   status: 'error',
   code: 'NOT_ANSWERED',
-  data: `Nobody answered in time. ${STAYS}`,
+  data: `No one answered in time. ${STAYS}`,
 };
 
 /** How long a person has to answer where the request does not say it. */

@@ -34,7 +34,7 @@ interface Answering {
   readonly calls: {
     answer(call: Call, questions: readonly Question[], answers: readonly Answer[]): void;
   };
-  /** The response at work, or the last one. */
+  /** The current response, or the last one. */
   readonly response: ChatResponse | null;
 }
 

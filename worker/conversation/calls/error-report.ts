@@ -28,7 +28,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   READ_FIRST: 'The file was not read before the edit.',
   STALE: 'The file has changed since it was read, so nothing was done.',
   TOO_MUCH_DELETED: 'The edit would have deleted most of the file, so nothing was done.',
-  PATH_CHANGED: 'A folder was replaced while the call was at work, so nothing was done.',
+  PATH_CHANGED: 'A folder was replaced while the call was running, so nothing was done.',
   DISK_FULL: 'The disk is full.',
   TOO_COMPLEX: 'The call was too much to compute.',
   // Calls that are not allowed.

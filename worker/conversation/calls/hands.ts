@@ -120,7 +120,7 @@ export class TunnelHands {
   }
 }
 
-/** In a worktree, the layout and the status of the workspace would mislead. What is missing is not told. */
+/** In a worktree, the layout and the status of the workspace would mislead. What is missing is not sent. */
 function machineOf(
   known: Omit<MachineSeen, 'offers'>,
   findings: Findings | undefined,

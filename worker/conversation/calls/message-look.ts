@@ -49,20 +49,20 @@ export function steerLookOf(
   return { conversationId, mentions, isSteer: true, ...(worktree && { worktree }) };
 }
 
-/** Undefined where the request tells of no editor. A path in another folder than the bridge's leads nowhere there. */
+/** Undefined where the request describes no editor. A path in another folder than the bridge's leads nowhere there. */
 function shownIn(context: RequestContext) {
   const { cursor, selection, openFiles, recentFiles, workspacePath } = context;
   if (!cursor && !selection && !openFiles && !recentFiles) return undefined;
-  const told = new Set<string>();
+  const sent = new Set<string>();
   const places = [cursor, selection].filter((place) => place !== undefined);
   const named = places.map(({ path }) => path);
   for (const file of openFiles ?? []) {
-    if (typeof file !== 'string' && file.content !== undefined) told.add(file.path);
+    if (typeof file !== 'string' && file.content !== undefined) sent.add(file.path);
     else named.push(typeof file === 'string' ? file : file.path);
   }
   named.push(...(recentFiles ?? []));
   return [...new Set(named)]
-    .filter((path) => !told.has(path))
+    .filter((path) => !sent.has(path))
     .map((path) => {
       const line = places.find((place) => place.path === path)?.line;
       return {

@@ -15,7 +15,7 @@ export interface DoneSoFar {
   readonly spokenAfter: ReadonlySet<number>;
   /** The result of the call at this index of a turn; null without one. */
   resultOf(turn: number, index: number): ToolResult | null;
-  /** The model is told nothing, or only notes, of the results up to the turn with this number. */
+  /** The model gets nothing, or only notes, of the results up to the turn with this number. */
   leftOutThrough(): number;
 }
 

@@ -63,7 +63,7 @@ interface ResultPlace {
   readonly trace: string | undefined;
 }
 
-/** Tells that the run goes on in another mode. */
+/** Says that the run goes on in another mode. */
 export function switchEvent(responseId: string, { mode, own }: RunMode): TapeEvent {
   return { type: 'mode_update', responseId, mode, ...(own && { ownMode: own.name }) };
 }
@@ -98,7 +98,7 @@ export function closingEvents(
   ];
 }
 
-/** Closes the document's open approval question, because its call has ended in another way. */
+/** Closes the document's open approval question, because its call ended in another way. */
 export function withdrawnQuestion({ id: documentId, metadata }: Document): TapeEvent[] {
   const asked = Approval.safeParse(metadata['approval']).data;
   if (!asked) return [];

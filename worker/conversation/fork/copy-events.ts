@@ -36,7 +36,7 @@ interface CopiedRow extends TapeRow {
 
 /**
  * Null for a lost event, and for an event of a response that is not copied: a message can wait on the tape before
- * earlier responses have ended.
+ * earlier responses have finished.
  */
 function copyEvent(event: TapeEvent | Lost, copy: Copy): TapeEvent | null {
   switch (event.type) {

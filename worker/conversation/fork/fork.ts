@@ -30,7 +30,7 @@ export async function forkConversation(env: Env, to: Caller, source: ForkSource)
 }
 
 /**
- * The part that a copy takes. All its runs must have ended, because rows of ended runs never change but for what
+ * The part that a copy takes. All its runs must have finished, because rows of ended runs never change but for what
  * {@link readSteer} leaves out.
  */
 export function extentOf(log: RunLog, store: RunStore, { ordinal, through }: ForkPoint): Extent {
@@ -119,11 +119,11 @@ function asCopied(table: TableName, row: StoredRow, copy: Copy): StoredRow {
 }
 
 /**
- * What an untold message of the last copied run leads to was perhaps found by a later run, whose answer showed it. The
- * copy looks it up itself.
+ * A later run may have looked up the mentions of an unsent message of the last copied run. The copy looks them up
+ * itself.
  */
 function readSteer({ body, turns, run }: StoredRow, { ordinal }: Copy) {
   const steer = readStored(body, STEER);
-  const isUntold = turns === null && run === ordinal;
-  return steer && (isUntold ? { ...steer, attachments: undefined } : steer);
+  const isUnsent = turns === null && run === ordinal;
+  return steer && (isUnsent ? { ...steer, attachments: undefined } : steer);
 }

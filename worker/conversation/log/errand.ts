@@ -6,7 +6,7 @@ export function subagentOf(request: RunRequest): SubagentRole | undefined {
   return request.type === 'subagent' ? request.subagent : undefined;
 }
 
-/** Whether messages can steer the run: a run that asks no model tells it nothing. */
+/** Whether messages can steer the run: a run that asks no model has no use for one. */
 export function asksModel({ type }: RunRequest): boolean {
   return type !== 'guest' && type !== 'save';
 }

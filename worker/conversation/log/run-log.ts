@@ -53,7 +53,7 @@ export class RunLog {
   #newest = 0;
   #turnNumber = 0;
   #steerNumber = 0;
-  /** The turns of the run at work. */
+  /** The turns of the current run. */
   #turns: Turn[] = [];
   #steers: Steer[] = [];
   /** See {@link leftMessages}. */
@@ -87,12 +87,12 @@ export class RunLog {
     return last ? { ...run, switched: last.switched } : run;
   }
 
-  /** The run at work, or the first waiting run. */
+  /** The current run, or the first waiting run. */
   get current(): Run | undefined {
     return this.#open[0];
   }
 
-  /** The tools of the run at work. */
+  /** The tools of the current run. */
   get toolbox(): Toolbox {
     return toolboxOf(this.current ?? { machine: null });
   }
@@ -102,7 +102,7 @@ export class RunLog {
     return this.#store.readOffers(digest);
   }
 
-  /** The runs that have not ended: the run at work, then the waiting ones. */
+  /** The runs that have not ended: the current run, then the waiting ones. */
   get open(): readonly Run[] {
     return this.#open;
   }
@@ -112,17 +112,17 @@ export class RunLog {
     return this.#newest;
   }
 
-  /** Turns of the run at work. */
+  /** Turns of the current run. */
   get turns(): readonly Turn[] {
     return this.#turns;
   }
 
-  /** The messages that steer the run at work, in the order of arrival. */
+  /** The messages that steer the current run, in the order of arrival. */
   get steers(): readonly Steer[] {
     return this.#steers;
   }
 
-  /** What those subagents of the run at work have spent whose calls have a result. */
+  /** What those subagents of the current run have spent whose calls have a result. */
   get tasks(): TaskSpent[] {
     return this.#tasksOf(this.#turns);
   }
@@ -142,12 +142,12 @@ export class RunLog {
     );
   }
 
-  /** The result of a call of the run at work, without metadata; null while it has none. */
+  /** The result of a call of the current run, without metadata; null while it has none. */
   resultOf(turn: number, index: number): ToolResult | null {
     return this.#store.turns.readResult(turn, index);
   }
 
-  /** The number of the newest turn of the run at work whose results the model is told as notes, or in a digest. */
+  /** The number of the newest turn of the current run whose results the model gets as notes, or in a digest. */
   leftOutThrough(): number {
     const window = this.#store.windowsBack().next().value;
     const { ordinal, firstTurn } = this.current ?? {};
@@ -165,25 +165,25 @@ export class RunLog {
     );
   }
 
-  /** The messages that steer the run at work. */
+  /** The messages that steer the current run. */
   get steeringMessages(): readonly Steer[] {
     return this.#steers.filter(isMessage);
   }
 
   /**
-   * The messages that steered earlier runs, which ended before the model was told of them. The run at work tells them.
-   * Leaves out those before a message that was looked up: a lookup and a telling always take all messages that wait.
+   * The messages that steered earlier runs, which ended before the model learned of them. The current run sends them.
+   * Leaves out those before a message that was looked up: a lookup and a request always take all messages that wait.
    */
   get leftMessages(): readonly Steer[] {
     return this.#left;
   }
 
-  /** Whether a message waits to be told to the model. A changed plan alone lets no run go on. */
+  /** Whether a message waits to be sent to the model. A changed plan alone lets no run go on. */
   get hasWaitingSteer(): boolean {
     return this.#steers.some((steer) => steer.turns === null && isMessage(steer));
   }
 
-  /** Whether a row that the run at work needs cannot be read. The run must then not go on. */
+  /** Whether a row that the current run needs cannot be read. The run must then not go on. */
   get isDamaged(): boolean {
     const run = this.current;
     if (!run) return false;
@@ -193,7 +193,7 @@ export class RunLog {
     return run.isDamaged === true || !isWhole;
   }
 
-  /** Rows that earlier instances wrote for the run at work; rows of updates are not known any more. */
+  /** Rows that earlier instances wrote for the current run; rows of updates are not known any more. */
   get storedRows(): number {
     const run = this.current;
     return run && run.started !== null ? this.#store.countRows(run) : 0;
@@ -215,7 +215,7 @@ export class RunLog {
     return Math.max(turn.atMs + RUN_LIMITS.callDeadlineMs, run.deadline ?? 0);
   }
 
-  /** Lets the calls of the run at work take until `deadline`: a person takes longer than a command. */
+  /** Lets the calls of the current run take until `deadline`: a person takes longer than a command. */
   setDeadline(deadline: number): void {
     const run = this.current;
     if (!run) return;
@@ -223,7 +223,7 @@ export class RunLog {
     this.#change(run, { deadline });
   }
 
-  /** Adds a steer to the run at work. */
+  /** Adds a steer to the current run. */
   addSteer(run: Run, steer: Pick<Steer, 'content' | 'idempotency'>): void {
     const stored = { ...steer, number: this.#steerNumber + 1, run: run.ordinal, turns: null };
     this.#store.insertSteer(stored);
@@ -232,7 +232,7 @@ export class RunLog {
     this.#remember(steer.idempotency, run.ordinal);
   }
 
-  /** Adds what the mentions of a message lead to. The model must not have been told of the message. */
+  /** Adds what the mentions of a message lead to. The model must not have seen the message. */
   attach({ number }: Steer, attachments: readonly Attachment[]): void {
     const attach = (steer: Steer) => {
       if (steer.number !== number) return steer;
@@ -244,12 +244,12 @@ export class RunLog {
     this.#steers = this.#steers.map(attach);
   }
 
-  /** Adds a note behind the present turns of the run at work. It lets no run go on. */
+  /** Adds a note behind the present turns of the current run. It lets no run go on. */
   addNote(run: Run, content: string): void {
     this.#add({ content, isNote: true, run: run.ordinal, turns: this.#turns.length });
   }
 
-  /** Lets the run at work go on in another mode, from its next turn on. */
+  /** Lets the current run go on in another mode, from its next turn on. */
   addSwitch(run: Run, switched: RunMode): void {
     this.#add({ content: '', switched, run: run.ordinal, turns: null });
   }
@@ -263,7 +263,7 @@ export class RunLog {
 
   /**
    * Adds the plan that a person has changed behind all that `run` has said. The run is the newest that has started, and
-   * may have ended. Replaces a change that the model has not been told.
+   * may have finished. Replaces a change that the model has not seen.
    */
   addPlan(run: Run, plan: PlanState): void {
     const newest = this.#store.steersBack().next().value;
@@ -293,19 +293,19 @@ export class RunLog {
     return run && { run, digest: known.digest };
   }
 
-  /** Replaces the request of a run that has not started, or has told its model nothing yet. */
+  /** Replaces the request of a run that has not started, or has sent its model nothing yet. */
   changeRequest(run: Run, request: RunRequest): void {
     this.#store.updateRequest(run.ordinal, request);
     this.#change(run, { request });
   }
 
-  /** Replaces the machine of a run at work that has told its model nothing yet. */
+  /** Replaces the machine of the current run, while it has sent its model nothing. */
   changeMachine(run: Run, machine: Machine): void {
     this.#store.updateMachine({ ...run, machine });
     this.#change(run, { machine });
   }
 
-  /** Adds a run. A run that starts at once requires that no other run is at work. */
+  /** Adds a run. A run that starts at once requires that no other run is current. */
   submit(run: Omit<NewRun, 'firstTurn'>): void {
     const firstTurn = run.started === null ? null : this.#turnNumber + 1;
     const stored = { ...run, ...UNTROUBLED, last: null, deadline: null, firstTurn };
@@ -365,7 +365,7 @@ export class RunLog {
     this.#settled.add(index);
   }
 
-  /** Adds a window, which from now on limits what the model is told. */
+  /** Adds a window, which from now on limits what the model gets. */
   addWindow(run: Run, window: NewWindow): void {
     const number = this.#store.readWindowNumber() + 1;
     this.#store.insertWindow({ ...window, number, run: run.ordinal });
@@ -381,7 +381,7 @@ export class RunLog {
     return windows;
   }
 
-  /** Loads the open runs. Runs are answered in order, so all runs before a started one have ended. */
+  /** Loads the open runs. Runs are answered in order, so all runs before a started one have finished. */
   #load(): void {
     this.#newest = this.#store.readNewest();
     for (const run of this.#store.runsBack()) {

@@ -1,30 +1,30 @@
 /**
- * Keeps the messages that the model was told last, so that the next request reads, renders and weighs only new ones.
+ * Keeps the messages that the model saw last, so that the next request reads, renders and weighs only new ones.
  */
 
 import type { Toolbox } from '../../../shared/tools/toolbox.ts';
 import type { Window } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
-import { newestWindow, type RunPlace, readTold, startOf } from './history.ts';
+import { newestWindow, type RunPlace, readSaid, startOf } from './history.ts';
 import { type KnownAround, NOTHING_KNOWN } from './window/around.ts';
 import { WINDOW_LIMITS } from './window/limits.ts';
-import { hiddenChars, type ModelSize, roomOf, scaleOf } from './window/size.ts';
 import {
   firstOf,
-  type ToldHistory,
-  type ToldPiece,
+  type SentHistory,
+  type SentPiece,
   weighPieces,
   withHead,
 } from './window/messages.ts';
-import type { ToldRun } from './window/transcript.ts';
+import { hiddenChars, type ModelSize, roomOf, scaleOf } from './window/size.ts';
+import type { SentRun } from './window/transcript.ts';
 
 /**
- * When a run asks, all its turns are answered and all earlier runs have ended. A piece with a turn, or at the end of an
+ * When a run asks, all its turns are answered and all earlier runs have finished. A piece with a turn, or at the end of an
  * earlier run, then never changes any more. This class holds these pieces while the window, the room, the support of
  * images, the words about modes and the toolbox stay the same; a new instance makes them anew. It holds nothing from before the window, and at
  * most WINDOW_LIMITS.maxHeldChars.
  */
-export class HeldTelling {
+export class HeldMessages {
   readonly #store: RunStore;
   #held: HeldWindow | null = null;
 
@@ -33,19 +33,19 @@ export class HeldTelling {
   }
 
   /** The same result as reading and weighing the whole history. `ordinal` is that of the run that asks. */
-  tell(ordinal: number, size: ModelSize, toolbox: Toolbox): ToldHistory {
+  messagesFor(ordinal: number, size: ModelSize, toolbox: Toolbox): SentHistory {
     const held = this.#heldFor(ordinal, size, toolbox);
     const { window, room } = held;
-    const told = readTold(this.#store, window, held.next, ordinal);
-    held.first ??= firstOf({ told });
-    const fresh = weighPieces({ window, told, toolbox }, size, { room, known: held.known });
+    const sent = readSaid(this.#store, window, held.next, ordinal);
+    held.first ??= firstOf({ sent });
+    const fresh = weighPieces({ window, sent, toolbox }, size, { room, known: held.known });
     const open = fresh.pop();
     for (const { messages, saidChars, chars, turn } of fresh) {
       held.pieces.push({ messages, saidChars, chars, turn });
       held.chars += chars + hiddenChars(messages);
     }
     if (open) {
-      // The open piece is told again.
+      // The open piece is sent again.
       held.known = open.known;
       held.next = { run: open.piece.run.ordinal, turns: open.piece.turns };
     }
@@ -83,11 +83,11 @@ interface HeldWindow {
   readonly modeWords: ModelSize['modeWords'];
   readonly toolbox: Toolbox;
   /** The run in which the window begins. */
-  first: ToldRun | undefined;
-  /** What the model has been told of the machine, the editor and the rules before `next`. */
+  first: SentRun | undefined;
+  /** What the model knows of the machine, the editor and the rules before `next`. */
   known: KnownAround;
   /** All pieces from the window's start up to `next`. */
-  readonly pieces: ToldPiece[];
+  readonly pieces: SentPiece[];
   next: RunPlace;
   /** UTF-16 units in memory. */
   chars: number;

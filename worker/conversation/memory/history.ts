@@ -1,4 +1,4 @@
-/** Reads the part of the conversation that the model is still told word for word. */
+/** Reads the part of the conversation that the model still gets word for word. */
 import * as z from 'zod';
 import type { Toolbox } from '../../../shared/tools/toolbox.ts';
 import { Todo } from '../../../shared/wire/documents.ts';
@@ -9,27 +9,27 @@ import type { AnsweredTurn, History, SaidInRun } from './window/transcript.ts';
 /** A place in the conversation: a run, and the number of its turns before the place. */
 export type RunPlace = Window['from'];
 
-/** The newest window; null while the model is told everything. */
+/** The newest window; null while the model gets everything. */
 export function newestWindow(store: RunStore): Window | null {
   return store.windowsBack().next().value ?? null;
 }
 
-/** The place at which word-for-word telling begins under this window. */
+/** The place at which the messages sent word for word begin under this window. */
 export function startOf(window: Window | null): RunPlace {
   return window?.from ?? { run: 1, turns: 0 };
 }
 
 /**
- * The history that the run `ordinal` is told. It is at most as large as what the model can hold. `toolbox` is the
+ * The history for the run `ordinal`. It is at most as large as what the model can hold. `toolbox` is the
  * run's.
  */
 export function readHistory(store: RunStore, ordinal: number, toolbox: Toolbox): History {
   const window = newestWindow(store);
-  return { window, told: readTold(store, window, startOf(window), ordinal), toolbox };
+  return { window, sent: readSaid(store, window, startOf(window), ordinal), toolbox };
 }
 
 /** What was said from the place `from` on, up to the run `ordinal`. */
-export function readTold(
+export function readSaid(
   store: RunStore,
   window: Window | null,
   from: RunPlace,

@@ -26,7 +26,7 @@ export type Listener = Pick<ModelTarget, 'takesImages' | 'contextWindow' | 'maxO
  */
 export interface RequestFrame extends Pick<UpstreamRequest, 'tools'> {
   readonly system: string;
-  /** What a message tells of another mode; undefined for the built-in words. */
+  /** What a message says about another mode; undefined for the built-in words. */
   readonly modeWords?: ModeWords | undefined;
 }
 
@@ -41,7 +41,7 @@ export function frameOf(
   const names = upstreamId === undefined ? [model] : [model, upstreamId];
   const family = familyOf(names);
   const tools = offeredTools(run);
-  // The system prompt stays that of the mode in which the run began: a message tells of another mode.
+  // The system prompt stays that of the mode in which the run began: a message describes another mode.
   const { switched, ...begun } = run;
   const described = switched ? offeredTools(begun) : tools;
   const demanded = messages

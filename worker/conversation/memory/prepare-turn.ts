@@ -20,16 +20,16 @@ import type { ErrorReport } from '../tape/error-document.ts';
 import type { Recorder } from '../tape/recorder.ts';
 import { cutPromptReport } from './cut-prompt.ts';
 import { estimateUsage } from './estimate.ts';
-import { HeldTelling } from './held-messages.ts';
+import { HeldMessages } from './held-messages.ts';
 import { readHistory, readTodos } from './history.ts';
 import { frameOf, type RequestFrame, requestFor, sizeOf, upstreamIdsIn } from './model-request.ts';
 import { reportRules } from './rules-report.ts';
 import { askForSummary } from './summarise.ts';
 import { digestOf } from './window/digest.ts';
+import { messagesIn, messagesOfHistory } from './window/messages.ts';
 import { isRoomy, planWindow, type SummariseWindow } from './window/plan.ts';
 import { roomOf } from './window/size.ts';
 import { summaryRequest } from './window/summary-request.ts';
-import { messagesIn, tellHistory } from './window/messages.ts';
 import type { History } from './window/transcript.ts';
 
 /** The dependencies of memory. */
@@ -66,11 +66,11 @@ export interface Preparing {
 /** Owns the held pieces of the last request, so that a request costs the same however long the conversation is. */
 export class Memory {
   readonly #deps: MemoryDeps;
-  readonly #telling: HeldTelling;
+  readonly #held: HeldMessages;
 
   constructor(deps: MemoryDeps) {
     this.#deps = deps;
-    this.#telling = new HeldTelling(deps.runs);
+    this.#held = new HeldMessages(deps.runs);
   }
 
   /** The conversation's list of todos. */
@@ -79,7 +79,7 @@ export class Memory {
     return readTodos(runs, log.toolbox);
   }
 
-  /** What became of the rules in the newest run that has begun. */
+  /** What became of the rules in the newest run that has started. */
   reportRules(): RuleReports {
     const { conversationId, runs } = this.#deps;
     for (const run of runs.runsBack()) {
@@ -108,16 +108,16 @@ export class Memory {
     const size = sizeOf(asked, frame, target);
     const preparedWith = (said: readonly UpstreamMessage[]) => prepared(asked, target, frame, said);
     const toolbox = toolboxOf(run);
-    const told = this.#telling.tell(run.ordinal, size, toolbox);
-    if (!isRefused && isRoomy(told, size)) return preparedWith(messagesIn(told));
+    const sent = this.#held.messagesFor(run.ordinal, size, toolbox);
+    if (!isRefused && isRoomy(sent, size)) return preparedWith(messagesIn(sent));
     const history = readHistory(runs, run.ordinal, toolbox);
     const plan = planWindow(history, size, { force: isRefused });
     if (plan.type === 'fits') {
-      return isRefused ? null : preparedWith(tellHistory(history, size));
+      return isRefused ? null : preparedWith(messagesOfHistory(history, size));
     }
     if (plan.type === 'prune') log.addWindow(run, plan.window);
     else await this.#summarise({ run: asked, history, plan }, signal);
-    return preparedWith(tellHistory(readHistory(runs, run.ordinal, toolbox), size));
+    return preparedWith(messagesOfHistory(readHistory(runs, run.ordinal, toolbox), size));
   }
 
   /**

@@ -1,4 +1,4 @@
-/** Explains which rules a run was told and why. Computed by the same functions as what is told. Pure. */
+/** Explains which rules a run got and why. Computed by the same functions as what is sent. Pure. */
 import {
   nameOfRule,
   type RuleFile,
@@ -8,10 +8,10 @@ import {
 import type { KnownRules } from '../../prompt/rules.ts';
 import { knownAfter, NOTHING_KNOWN } from './window/around.ts';
 import { filesOfCalls } from './window/touched.ts';
-import { type History, piecesOf, type ToldRun } from './window/transcript.ts';
+import { type History, piecesOf, type SentRun } from './window/transcript.ts';
 
-/** `history` must end with the run. A rule that an earlier run of the window was told still applies. */
-export function reportRules(run: ToldRun, history: History): Omit<RuleReports, 'responseId'> {
+/** `history` must end with the run. A rule that an earlier run of the window got still applies. */
+export function reportRules(run: SentRun, history: History): Omit<RuleReports, 'responseId'> {
   const set = run.machine?.context.rules;
   const pieces = piecesOf(history);
   const { toolbox } = history;
@@ -31,7 +31,7 @@ export function reportRules(run: ToldRun, history: History): Omit<RuleReports, '
   };
 }
 
-function reportsOfRequest({ request }: ToldRun): RuleReport[] {
+function reportsOfRequest({ request }: SentRun): RuleReport[] {
   const rules = request.context?.rules ?? [];
   return rules.map((text, index) => ({
     path: `context.rules[${index}]`,
@@ -57,10 +57,10 @@ function reportOf(file: RuleFile, known: KnownRules, read: ReadonlySet<string>):
 
 function outcomeOf(
   { path, kind }: RuleFile,
-  { told }: KnownRules,
+  { sent }: KnownRules,
   read: ReadonlySet<string>,
 ): Pick<RuleReport, 'state' | 'reason' | 'file'> {
-  const because = told.get(path)?.because;
+  const because = sent.get(path)?.because;
   if (because?.type === 'file') return { state: 'applied', reason: 'file', file: because.path };
   if (because) return { state: 'applied', reason: because.type };
   if (read.has(path)) return { state: 'applied', reason: 'read' };

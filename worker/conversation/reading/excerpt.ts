@@ -11,7 +11,7 @@ import { foldConversation, foldEvent, newResponse } from '../../../shared/wire/f
 import type { RunLog } from '../log/run-log.ts';
 import type { Run } from '../store/rows.ts';
 import { errorDocument, UNREADABLE } from '../tape/error-document.ts';
-import { mended, type PlacedRun } from '../tape/repaired.ts';
+import { type PlacedRun, repaired } from '../tape/repaired.ts';
 import { contentOf, shown } from '../tape/run-events.ts';
 import type { Tape } from '../tape/tape.ts';
 
@@ -109,11 +109,11 @@ export function foldExchanges(
   );
   const runs = exchanges.flatMap(({ run }) => run ?? []);
   const entries = tape.entries(from, to);
-  for (const { event } of mended(entries, { conversationId: view.id, runs, to })) {
+  for (const { event } of repaired(entries, { conversationId: view.id, runs, to })) {
     if (event.type === 'message' && !said.has(event.message.responseId)) continue;
     foldConversation(view, event);
   }
-  // A person can change a plan after its response has ended.
+  // A person can change a plan after its response has finished.
   for (const event of hasPlan(view.responses) ? tape.planUpdates(to, until) : []) {
     foldConversation(view, event);
   }

@@ -11,7 +11,7 @@ import type { RunLog } from '../log/run-log.ts';
 import type { ConversationRow, Run } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
 import type { Following, Outgoing } from '../tape/followers.ts';
-import { type Damage, mended } from '../tape/repaired.ts';
+import { type Damage, repaired } from '../tape/repaired.ts';
 import { ResponseFold } from '../tape/response-fold.ts';
 import type { EventOnTape, Tape } from '../tape/tape.ts';
 import { Views } from './views.ts';
@@ -59,15 +59,15 @@ export class TapeReader {
     if (run.started === null) return this.#unstarted(run);
     const fold = new ResponseFold();
     const to = run.last ?? undefined;
-    for (const { event } of this.#mended([run], run.started, to)) fold.see(event);
+    for (const { event } of this.#repaired([run], run.started, to)) fold.see(event);
     const hasPlan = fold.response?.documents.some(({ type }) => type === 'plan');
-    // A person can change a plan after its response has ended.
+    // A person can change a plan after its response has finished.
     if (hasPlan && to !== undefined)
       for (const event of this.#tape.planUpdates(to)) fold.see(event);
     return answerOf(fold.response ?? this.#unstarted(run));
   }
 
-  /** The newest response that has begun; null before the first one. */
+  /** The newest response that has started; null before the first one. */
   newestBegun(): ChatResponse | null {
     for (const run of this.#runs.runsBack()) if (run.started !== null) return this.response(run);
     return null;
@@ -107,7 +107,7 @@ export class TapeReader {
     const fold = new ResponseFold();
     const missed: Outgoing[] = [];
     const runs = run ? [run] : () => this.#startedFrom(from);
-    for (const { event, start, end } of this.#mended(runs, from, to)) {
+    for (const { event, start, end } of this.#repaired(runs, from, to)) {
       const cut = start < cursor && cursor < end && 'delta' in event;
       const sent = fold.see(event);
       const responseId = responseOf(event, fold.response?.id ?? null);
@@ -119,9 +119,9 @@ export class TapeReader {
     return missed;
   }
 
-  #mended(runs: Damage['runs'], from: number, to: number | undefined): Generator<EventOnTape> {
+  #repaired(runs: Damage['runs'], from: number, to: number | undefined): Generator<EventOnTape> {
     const { id: conversationId } = this.#conversation.row;
-    return mended(this.#tape.entries(from, to), { conversationId, runs, to });
+    return repaired(this.#tape.entries(from, to), { conversationId, runs, to });
   }
 
   /** The runs that started at or after this position, and the last run that started before it. */

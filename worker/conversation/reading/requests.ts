@@ -72,7 +72,7 @@ async function read(env: Env, request: ReadRequest): Promise<Response> {
   });
 }
 
-/** The header with the caller's trace id: the object tells it in a refusal, also of a request that it cannot parse. */
+/** The header with the caller's trace id: the object shows it in a refusal, also of a request that it cannot parse. */
 export function tracing({ trace }: Caller): Record<string, string> {
   return trace === undefined ? {} : { [TRACE_HEADER]: trace };
 }

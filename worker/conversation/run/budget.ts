@@ -21,7 +21,7 @@ import type { RunDeps, TurnEnv } from './run-deps.ts';
 
 type BudgetDeps = Pick<RunDeps, 'log' | 'recorder' | 'now' | 'conversationId' | 'settings'>;
 
-/** What the run at work, or a run that never started, has spent. `last` is its last turn where it is not stored yet. */
+/** What the current run, or a run that never started, has spent. `last` is its last turn where it is not stored yet. */
 export function spendingOf(run: Run, log: RunLog, last?: NewTurn): Spending {
   if (run.started === null) return { turns: [], windows: [], tasks: [] };
   const turns = [...log.turns, ...(last ? [last] : [])].filter(({ own }) => !own);
@@ -66,7 +66,7 @@ function usualTurns({ MAX_TURNS: text = '' }: TurnEnv): number {
   return turns >= 1 && turns <= BUDGET_LIMITS.maxTurns ? turns : RUN_LIMITS.maxTurns;
 }
 
-/** Adds the time at which the budget of the run at work is spent. */
+/** Adds the time at which the budget of the current run is spent. */
 export function withBudgetEnd<Name extends string>(
   deadlines: Deadline<Name>[],
   { log, recorder }: BudgetDeps,
@@ -78,7 +78,7 @@ export function withBudgetEnd<Name extends string>(
   return [...deadlines, { name: 'budget', atMs }];
 }
 
-/** The error with which the run at work must end before its next request to the model; null while something is left. */
+/** The error with which the current run must end before its next request to the model; null while something is left. */
 export function overBudget(run: Run, deps: BudgetDeps): ErrorReport | null {
   const state = stateNow(run, deps);
   const limit = state && metLimit(state.limits, state.spent);
@@ -102,14 +102,14 @@ const ADVICE =
 const SUBAGENT_ADVICE = 'Do the rest yourself, or give it to another subagent.';
 
 /**
- * Tells the model and the readers, once for each limit, that the run nears its budget. The note stays where it stands in
- * the conversation: what the model was told before does not change.
+ * Warns the model and the readers, once for each limit, that the run nears its budget. The note stays where it stands in
+ * the conversation: what the model saw before does not change.
  */
-export function tellNearBudget(run: Run, deps: BudgetDeps): void {
+export function reportNearBudget(run: Run, deps: BudgetDeps): void {
   const { log, recorder, conversationId } = deps;
-  const told = recorder.response?.metadata.budget?.near ?? [];
+  const sent = recorder.response?.metadata.budget?.near ?? [];
   const state = stateNow(run, deps);
-  if (!state || state.near.every((limit) => told.includes(limit))) return;
+  if (!state || state.near.every((limit) => sent.includes(limit))) return;
   const responseId = responseIdOf(conversationId, run.ordinal);
   recorder.record([{ type: 'budget_near', responseId, budget: state }]);
   log.addNote(run, noteOf(state));

@@ -22,7 +22,7 @@ export class RunEnding {
     this.#rows = rows;
   }
 
-  /** Ends a run that is at work or waits. `turn` is the run's last turn, where it is not stored yet. */
+  /** Ends the current run or a waiting one. `turn` is the run's last turn, where it is not stored yet. */
   end(run: Run, status: EndStatus, last: readonly TapeEvent[] = [], turn?: NewTurn): void {
     const { log, recorder, conversationId, head, now, onEnd, advance, recallSubagents, watch } =
       this.#deps;
@@ -37,12 +37,12 @@ export class RunEnding {
     const rows = run.started === null ? undefined : this.#rows.take(run, models.size);
     const { unavailableTools, attachments } =
       (run.started !== null && recorder.response?.metadata) || {};
-    const told = {
+    const sent = {
       ...(unavailableTools && { unavailableTools }),
       ...(attachments && { attachments }),
     };
     const budget = budgetState(run, spending, durationMs, settings);
-    const work = { ...spending, durationMs, rows, told, budget };
+    const work = { ...spending, durationMs, rows, sent, budget };
     recorder.record([...last, doneEvent(responseId, status, work)]);
     const left = run.started === null ? [] : log.pending.map(({ call }) => call);
     if (turn) log.addTurn(run, { ...turn, end: { status, last: head() } });
@@ -55,7 +55,7 @@ export class RunEnding {
     advance();
   }
 
-  /** Ends the run at work with an error, if there is one. */
+  /** Ends the current run with an error, if there is one. */
   fail(error: ErrorReport): void {
     const { log, recorder } = this.#deps;
     const run = log.current;
@@ -65,18 +65,18 @@ export class RunEnding {
   }
 
   /**
-   * Ends the run at work with an error. Never throws: if the failure cannot be stored, the watchdog returns to the run.
+   * Ends the current run with an error. Never throws: if the failure cannot be stored, the watchdog returns to the run.
    */
   failOn(thrown: unknown): void {
     try {
       this.fail(reportOf(thrown));
     } catch (error) {
-      this.#deps.watch.tell('run_unended', this.#deps.log.current, { error });
+      this.#deps.watch.log('run_unended', this.#deps.log.current, { error });
     }
   }
 
   /**
-   * For a run at work that ends without success: closes its open documents, with `result` as the result of its calls,
+   * For a current run that ends without success: closes its open documents, with `result` as the result of its calls,
    * and says what a debug run may leave.
    */
   breakOff(result: ToolResult): void {
@@ -111,8 +111,8 @@ const LISTED_ROWS = 1;
 const UNLISTED_ROWS = 2;
 
 /**
- * Counts the rows that a response reports: those written in all objects while its run was at work. Rows of an instance
- * that a crash ended are counted from what it stored. A waiting message counts for the response at work.
+ * Counts the rows that a response reports: those written in all objects while its run was current. Rows of an instance
+ * that a crash ended are counted from what it stored. A waiting message counts for the current response.
  */
 export class RunRows {
   readonly #meter: RowMeter;

@@ -107,7 +107,7 @@ export const DAMAGED: ErrorReport = {
 export const QUESTIONS_UNANSWERED: ErrorReport = {
   code: 'QUESTIONS_UNANSWERED',
   source: 'drawbridge',
-  message: 'Stopped: nobody answered the questions in time. Send another message to go on.',
+  message: 'Stopped: no one answered the questions in time. Send another message to go on.',
 };
 
 export const RECOVERY_EXHAUSTED: ErrorReport = {

@@ -1,4 +1,4 @@
-/** Hands the calls of the run at work over to the bridge. */
+/** Hands the calls of the current run over to the bridge. */
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { CallDesk } from '../calls/call-desk.ts';
 import { loggedCall, ownCall } from '../calls/calls.ts';

@@ -1,4 +1,4 @@
-/** Incoming messages: each one starts or queues a run, steers the run at work, or replaces a waiting message. */
+/** Incoming messages: each one starts or queues a run, steers the current run, or replaces a waiting message. */
 
 import type { MessageContent } from '../../../shared/api/requests.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
@@ -37,9 +37,9 @@ export class Inbox {
     if (ordinal > MAX_RESPONSES) {
       throw new DrawbridgeError('CONVERSATION_FULL', 'The conversation is full: start a new one');
     }
-    const atWork = log.current;
+    const { current } = log;
     const { delivery } = posted;
-    if (atWork && delivery === 'reject') {
+    if (current && delivery === 'reject') {
       throw new DrawbridgeError(
         'CONVERSATION_BUSY',
         'The conversation is answering another message',
@@ -48,14 +48,14 @@ export class Inbox {
     if (log.open.length + log.steeringMessages.length > RUN_LIMITS.maxWaiting) {
       throw tooManyWait(`${RUN_LIMITS.maxWaiting} messages`);
     }
-    if (atWork) this.#requireRoomFor(posted.request);
-    if (atWork?.status === 'running') {
-      // A run that asks no model tells it nothing: the message gets a run of its own.
-      if (delivery === 'steer' && asksModel(atWork.request)) {
+    if (current) this.#requireRoomFor(posted.request);
+    if (current?.status === 'running') {
+      // A run that asks no model cannot use it: the message gets a run of its own.
+      if (delivery === 'steer' && asksModel(current.request)) {
         refuseFields(posted.ownFields);
-        return this.#steer(atWork, posted);
+        return this.#steer(current, posted);
       }
-      if (delivery === 'interrupt') this.#runner.cancel(atWork);
+      if (delivery === 'interrupt') this.#runner.cancel(current);
     }
     return this.#submit(ordinal, posted, machine);
   }
@@ -92,7 +92,7 @@ export class Inbox {
       throw tooManyWait(`${RUN_LIMITS.maxWaitingChars} characters`);
   }
 
-  /** Adds a run. It starts at once when no run is at work and its machine is known; otherwise it waits. */
+  /** Adds a run. It starts at once when no run is current and its machine is known; otherwise it waits. */
   #submit(ordinal: number, posted: Posted, machine: Machine | null | undefined): string {
     const { log, recorder, head, conversationId, advance, now, settings, watch } = this.#deps;
     this.#calls.passOverQuestions();
@@ -116,7 +116,7 @@ export class Inbox {
   }
 
   /**
-   * Adds a message to the run at work, which sends it with its next request to the model. A run that would have ended
+   * Adds a message to the current run, which sends it with its next request to the model. A run that would have finished
    * goes on for the message.
    */
   #steer(run: Run, posted: Posted): string {
@@ -131,7 +131,7 @@ export class Inbox {
   }
 }
 
-/** Refuses the fields of a steering message: the run at work keeps its own request and would ignore them. */
+/** Refuses the fields of a steering message: the current run keeps its own request and would ignore them. */
 function refuseFields(fields: readonly string[]): void {
   const [first] = fields;
   if (first === undefined) return;

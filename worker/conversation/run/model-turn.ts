@@ -42,7 +42,7 @@ export class TurnAsking {
     this.#controller.abort(new Error('cancelled'));
   }
 
-  /** The text that followers saw of the broken answer, as a turn, so that the model is told of it. */
+  /** The text that followers saw of the broken answer, as a turn, so that the model learns of it. */
   turnSoFar(
     note: string,
     { recorder, now }: Pick<RunDeps, 'recorder' | 'now'>,
@@ -117,10 +117,10 @@ function reportCut(
   { usage }: UpstreamReply,
   recorder: RunDeps['recorder'],
 ): void {
-  const isTold = recorder.response?.documents.some(
+  const isReported = recorder.response?.documents.some(
     ({ metadata }) => metadata['errorCode'] === CONTEXT_LENGTH_EXCEEDED,
   );
-  const report = isTold ? null : prepared.cutReport(usage);
+  const report = isReported ? null : prepared.cutReport(usage);
   if (report) recorder.stream(errorDocument(recorder.nextSequence, report, trace));
 }
 

@@ -1,4 +1,4 @@
-/** What the run at work waits for, derived from its phase. */
+/** What the current run waits for, derived from its phase. */
 import { UPSTREAM_LIMITS } from '../../upstream/limits.ts';
 import type { CallDesk } from '../calls/call-desk.ts';
 import type { Deadline } from '../deadlines.ts';

@@ -12,7 +12,7 @@ import type { PendingCall, Phase } from '../log/run-log.ts';
 import type { Machine, Run } from '../store/rows.ts';
 import { type ErrorReport, errorDocument } from '../tape/error-document.ts';
 import { type EndStatus, startEvent } from '../tape/run-events.ts';
-import { overBudget, tellNearBudget, withBudgetEnd } from './budget.ts';
+import { overBudget, reportNearBudget, withBudgetEnd } from './budget.ts';
 import type { RunEnding } from './ending.ts';
 import {
   CANCELLED,
@@ -35,7 +35,7 @@ import type { OwnTurn, Step } from './steps/step.ts';
 import { worksInOwnTree } from './steps/worktree.ts';
 
 /**
- * Owns the run at work. Stored rows are the truth: this object can vanish at any await, and the next instance continues
+ * Owns the current run. Stored rows are the truth: this object can vanish at any await, and the next instance continues
  * from {@link RunLog.phase}. Only one `advance` is under way at a time.
  */
 export class Runner {
@@ -48,7 +48,7 @@ export class Runner {
   #again = false;
   /** Whether this instance found the run in the middle of an answer: an earlier instance died with it. */
   #orphaned: boolean;
-  /** The ordinal of the run that was at work when this instance began; null without one. */
+  /** The ordinal of the run that was running when this instance began; null without one. */
   readonly #found: number | null;
   /** Set when the model has just refused the request as too long. A shorter request may succeed. */
   #refusal: ErrorReport | null = null;
@@ -71,13 +71,13 @@ export class Runner {
     if (!this.#advancing) void this.#loop();
   }
 
-  /** The times at which the alarm must call {@link advance} for the run at work. */
+  /** The times at which the alarm must call {@link advance} for the current run. */
   deadlines(nowMs: number): Deadline<RunDeadline>[] {
     const due = stepDeadlines(this.#deps.log, this.#calls, this.#handOver, nowMs);
     return withBudgetEnd(due, this.#deps);
   }
 
-  /** Ends the run at work if its budget is spent, whatever the run waits for. */
+  /** Ends the current run if its budget is spent, whatever the run waits for. */
   endOverBudget(): void {
     const run = this.#deps.log.current;
     if (run?.status !== 'running') return;
@@ -85,7 +85,7 @@ export class Runner {
     if (over) this.#breakOff(run, 'error', over);
   }
 
-  /** Cancels the run at work or a waiting run. The run must not have ended. */
+  /** Cancels the current run or a waiting run. The run must not have finished. */
   cancel(run: Run): void {
     if (run.status !== 'queued') return this.#breakOff(run, 'cancelled', null);
     if (this.#deps.log.current === run) this.#stopLooking();
@@ -95,7 +95,7 @@ export class Runner {
     void this.#deps.hands.cancel([run.request.guest.callId]).catch(() => undefined);
   }
 
-  /** Ends the run at work in the middle of what it does. */
+  /** Ends the current run in the middle of what it does. */
   #breakOff(run: Run, status: EndStatus, error: ErrorReport | null): void {
     const { log, recorder } = this.#deps;
     const calls = log.pending.map(({ call }) => call);
@@ -120,7 +120,7 @@ export class Runner {
         await this.#step(this.#deps.log.phase);
         this.#deps.onStep();
       } catch (error) {
-        this.#deps.watch.tell('run_failed', this.#deps.log.current, { error });
+        this.#deps.watch.log('run_failed', this.#deps.log.current, { error });
         this.#ending.failOn(error);
       }
     }
@@ -143,7 +143,7 @@ export class Runner {
     }
   }
 
-  /** Whether rows that the run at work needs cannot be read. The run must then end. */
+  /** Whether rows that the current run needs cannot be read. The run must then end. */
   get #isDamaged(): boolean {
     const { log, recorder } = this.#deps;
     return log.isDamaged || (recorder.isDamaged && log.current?.ordinal === this.#found);
@@ -173,7 +173,7 @@ export class Runner {
     } catch {
       return await this.#handOver.retrySoon();
     }
-    // Read again after the await: the run may have ended, and its message may have changed.
+    // Read again after the await: the run may have finished, and its message may have changed.
     const waiting = log.current;
     if (waiting?.ordinal !== run.ordinal || waiting.status !== 'queued') return;
     if (waiting.request !== run.request) return this.advance(); // Its mentions may be others now.
@@ -223,14 +223,14 @@ export class Runner {
     const refusal = this.#refusal;
     this.#refusal = null;
     const { memory } = this.#deps;
-    tellNearBudget(run, this.#deps);
+    reportNearBudget(run, this.#deps);
     const prepared = await memory.prepareTurn(run, { signal, isRefused: refusal !== null });
     const over = overBudget(run, this.#deps); // A summary may have spent the rest.
     if (over) return this.#ending.fail(over);
-    // One that arrived meanwhile is looked up first, and told with the others.
+    // One that arrived meanwhile is looked up first, and sent with the others.
     if (prepared && steerStep(run, this.#deps)) return;
     if (prepared) {
-      this.#tellSteers(run); // In the same step in which `prepareTurn` read them.
+      this.#sendSteers(run); // In the same step in which `prepareTurn` read them.
       this.#takeTurn(run, await streamTurn(run, prepared, this.#deps, asking));
     } else if (refusal) this.#ending.fail(refusal);
   }
@@ -277,7 +277,7 @@ export class Runner {
     }
   }
 
-  #tellSteers(run: Run): void {
+  #sendSteers(run: Run): void {
     const { log, recorder, conversationId } = this.#deps;
     if (log.hasWaitingSteer) {
       recorder.record([{ type: 'steered', responseId: responseIdOf(conversationId, run.ordinal) }]);
@@ -330,7 +330,7 @@ export class Runner {
     await this.#handOver.handOver(run, turn);
   }
 
-  /** Nobody has answered in the time that the request gives. */
+  /** No one has answered in the time that the request gives. */
   #endQuestions(run: Run, pending: readonly PendingCall[]): void {
     if (run.request.questions?.otherwise !== 'stop') return this.#calls.answerThemselves(run);
     this.#ending.fail(QUESTIONS_UNANSWERED);

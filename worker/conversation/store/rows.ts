@@ -52,7 +52,7 @@ export interface AgentRow {
   /** The status that was noticed last. */
   readonly status: AgentStatus;
   /** The status that the account's list has; null before the first one. */
-  readonly told: AgentStatus | null;
+  readonly listed: AgentStatus | null;
   /** Absent while the newest end of a run in the worktree is that of one that closed it itself. */
   readonly closing?: WorktreeClosing | undefined;
 }
@@ -147,7 +147,7 @@ export interface RequestFields extends RunMode {
   readonly sampling?: Sampling | undefined;
   /** Whether the agent may ask no questions, because no person could answer them. */
   readonly unasking?: boolean | undefined;
-  /** What happens when nobody answers a question. */
+  /** What happens when no one answers a question. */
   readonly questions?: Omit<QuestionPolicy, 'allowed'> | undefined;
   /** What the run and its subagents may spend. */
   readonly budget?: RunBudget | undefined;
@@ -233,7 +233,7 @@ export interface Call {
   /** The name that the model used. */
   readonly name: string;
   readonly rawArguments: string;
-  /** Null when the call must not run; `problem` then tells why. */
+  /** Null when the call must not run; `problem` then says why. */
   readonly arguments: Readonly<Record<string, unknown>> | null;
   readonly problem?: string | undefined;
   /** The arguments that the tool does not know, as text for the model. */
@@ -261,7 +261,7 @@ export interface Turn {
   /** The end of its run, where the run ended with this turn: one row then stores both. */
   readonly end?: RunEnd | undefined;
   /**
-   * Set for a turn that asked no model, and that no model is told of as its own. `check`: it searches for what a debug
+   * Set for a turn that asked no model, and that no model learns of as its own. `check`: it searches for what a debug
    * run left (run/steps/debug-check.ts). `worktree`: it opens or closes the worktree (run/steps/worktree.ts). `plan`: it
    * reads, shows or saves a plan (run/steps/plan-files.ts).
    */
@@ -270,27 +270,27 @@ export interface Turn {
   readonly isDamaged?: true;
 }
 
-/** A stored result. Where the model is told only a note, `data` can be just the head and the tail. */
-export type ToldResult = ToolResult & {
+/** A stored result. Where the model gets only a note, `data` can be just the head and the tail. */
+export type SentResult = ToolResult & {
   /** Characters of the whole `data`, where only part of it was read. */
   readonly wholeChars?: number;
 };
 
 /**
- * A message that steers a run at work; a person's change of the plan, at work or afterwards; another mode that a person
+ * A message that steers a current run; a person's change of the plan, during a run or afterwards; another mode that a person
  * has let the run switch to; or a note.
  */
 export interface Steer {
   readonly number: number;
   readonly run: number;
-  /** The number of its run's turns before it; null until the model is told of it. */
+  /** The number of its run's turns before it; null until the model learns of it. */
   readonly turns: number | null;
   readonly content: MessageContent;
   /** The plan after the change. Its `content` above is then empty. */
   readonly plan?: PlanState | undefined;
   /** What its mentions lead to; undefined until they were looked up. */
   readonly attachments?: readonly Attachment[] | undefined;
-  /** Set for a note of Drawbridge itself, which is told as it is. */
+  /** Set for a note of Drawbridge itself, which is sent as it is. */
   readonly isNote?: true | undefined;
   /** The mode from here on. `content` is then empty. */
   readonly switched?: RunMode | undefined;
@@ -307,16 +307,16 @@ export interface RunEnd {
 }
 
 /**
- * Where word-for-word telling begins once a conversation has outgrown its model. The turns stay stored unchanged.
+ * Where the messages sent word for word begin once a conversation has outgrown its model. The turns stay stored unchanged.
  * Windows are appended and never changed; the newest one applies.
  */
 export interface Window {
   readonly number: number;
   /** The run that made the window and whose usage includes it. */
   readonly run: number;
-  /** Where word-for-word telling begins: in this run, after so many of its turns. Everything before is in `digest`. */
+  /** Where the messages sent word for word begin: in this run, after so many of its turns. Everything before is in `digest`. */
   readonly from: { readonly run: number; readonly turns: number };
-  /** Turns up to this number are told without their calls' results; 0 for none. */
+  /** Turns up to this number are sent without their calls' results; 0 for none. */
   readonly prunedThrough: number;
   /** Null while only results are left out. */
   readonly digest: Digest | null;
@@ -347,7 +347,7 @@ export interface WindowScale {
 /** A window that is not in the log yet. */
 export type NewWindow = Omit<Window, 'number' | 'run'>;
 
-/** What the model is told in place of everything before a window. */
+/** What the model gets in place of everything before a window. */
 export interface Digest {
   /** The model's summary; where it failed, a list of what was done. */
   readonly summary: string;

@@ -178,14 +178,14 @@ export class RunStore {
       to,
     );
     return Array.from(
-      // Arrays take half the time of objects here, where the rows are all runs that the model is told.
+      // Arrays take half the time of objects here, where the rows are all runs that the model gets.
       rows.raw<StartedColumns>(),
       ([ordinal, status, request, machine, first_turn]) =>
         parseStarted({ ordinal, status, request, machine, first_turn }),
     );
   }
 
-  /** The start of the run that was at work at this position of the tape; null without one. */
+  /** The start of the run that was running at this position of the tape; null without one. */
   readStartBefore(position: number): number | null {
     const [row] = this.#sql
       .exec<{ started: number }>(
@@ -198,7 +198,7 @@ export class RunStore {
 
   /**
    * The position before which the tape has all events of the runs up to `ordinal`, and the changes of their plans until
-   * the next run started. All these runs must have ended. Messages of later runs can stand before it.
+   * the next run started. All these runs must have finished. Messages of later runs can stand before it.
    */
   readEnd(ordinal: number): number {
     if (ordinal === 0) return 0;
@@ -346,7 +346,7 @@ export class RunStore {
       .one().number;
   }
 
-  /** All windows, the newest first, read on demand. A damaged window is skipped: more is then told word for word. */
+  /** All windows, the newest first, read on demand. A damaged window is skipped: more is then sent word for word. */
   *windowsBack(): Generator<Window, undefined> {
     const rows = this.#sql.exec<KeyedRunRow>(
       'select number, run, body from windows order by number desc',

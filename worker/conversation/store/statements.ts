@@ -43,8 +43,8 @@ export class ConversationStore {
     const status = readStatus(row.agent_status);
     const settings = readStored(row.agent, AGENT_SETTINGS) ?? {};
     const closing = readStored(row.agent_closing, WORKTREE_CLOSING) ?? undefined;
-    const told = readStatus(row.agent_told);
-    const agent = status ? { settings, status, told, closing } : undefined;
+    const listed = readStatus(row.agent_told);
+    const agent = status ? { settings, status, listed, closing } : undefined;
     const parent =
       row.parent === null ? undefined : (readStored(row.parent, PARENT) ?? LOST_PARENT);
     return { id, owner, bridge, created, title, ...flags, titleAttempts, agent, parent };
@@ -86,10 +86,10 @@ export class ConversationStore {
   }
 
   /** Stores what an agent's row has. */
-  saveAgent({ settings, status, told, closing }: AgentRow): void {
+  saveAgent({ settings, status, listed, closing }: AgentRow): void {
     this.#sql.exec(
       'update conversation set agent = ?, agent_status = ?, agent_told = ?, agent_closing = ?',
-      ...[JSON.stringify(settings), status, told, closing ? JSON.stringify(closing) : null],
+      ...[JSON.stringify(settings), status, listed, closing ? JSON.stringify(closing) : null],
     );
   }
 
@@ -156,7 +156,7 @@ export class ConversationStore {
   }
 }
 
-/** Stands for a damaged `parent`: no conversation has these ids, so nobody waits for the subagent. */
+/** Stands for a damaged `parent`: no conversation has these ids, so no one waits for the subagent. */
 const LOST_PARENT: Parent = { conversationId: '', callId: '' };
 
 /** Stands for a damaged `created`. */

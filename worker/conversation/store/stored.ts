@@ -19,8 +19,8 @@ import type {
   Parent,
   RunEnd,
   RunRequest,
+  SentResult,
   Steer,
-  ToldResult,
   Turn,
   Window,
   WorktreeClosing,
@@ -232,7 +232,7 @@ export const TURN: StoredShape<Omit<Turn, 'number' | 'run'>> = {
   }),
 };
 
-export const RESULT: StoredShape<ToldResult> = {
+export const RESULT: StoredShape<SentResult> = {
   schema: z.object({
     status: z.enum(['success', 'error']),
     code: z.string().optional(),

@@ -3,14 +3,14 @@
 import type { TaskSpent } from '../../../shared/wire/documents.ts';
 import type { ToolResult } from '../../../shared/wire/tunnel.ts';
 import type { Sql } from '../../storage/row-meter.ts';
-import type { ToldResult, Turn } from './rows.ts';
+import type { SentResult, Turn } from './rows.ts';
 import { RESULT, readStored, TASK_SPENT, TURN } from './stored.ts';
 
 /** A result with its turn; `call` is the call's index in the turn. */
 export interface StoredResult {
   readonly turn: number;
   readonly call: number;
-  readonly result: ToldResult;
+  readonly result: SentResult;
 }
 
 /** The named statements of turns and results. */
@@ -77,7 +77,7 @@ export class TurnStore {
   }
 
   /** The result of one call, without metadata; null while it has none. */
-  readResult(turn: number, call: number): ToldResult | null {
+  readResult(turn: number, call: number): SentResult | null {
     const [row] = this.#sql
       .exec<ResultRow>(
         `select turn, call, case when json_valid(body) then json_remove(body, '$.metadata') else body end as body
@@ -145,7 +145,7 @@ export class TurnStore {
   }
 }
 
-/** Characters that are read of a result that the model is told as a note: what a summary can show of it. */
+/** Characters that are read of a result that the model gets as a note: what a summary can show of it. */
 const PRUNED_RESULT_CHARS = 2_000;
 
 const READ_RESULTS = `
@@ -192,7 +192,7 @@ const DAMAGED_TURN: Omit<Turn, 'number' | 'run'> = {
   isDamaged: true,
 };
 
-const DAMAGED_RESULT: ToldResult = {
+const DAMAGED_RESULT: SentResult = {
   status: 'error',
   code: 'UNREADABLE',
   data: 'The result of this call is damaged in storage and cannot be read any more.',

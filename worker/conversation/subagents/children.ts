@@ -48,7 +48,7 @@ interface ChildState {
 }
 
 /**
- * A call of `task` without a result is a subagent to be started, or one at work: no row says so. What this object holds
+ * A call of `task` without a result is a subagent to be started, or one running: no row says so. What this object holds
  * can be lost at any await. A new instance starts the same subagents again, which changes nothing for those that are
  * there, because a subagent's conversation is named by its call.
  */
@@ -83,7 +83,7 @@ export class Children {
     }
   }
 
-  /** Takes a subagent's report. False if nobody waits for it any more. */
+  /** Takes a subagent's report. False if no one waits for it any more. */
   take(callId: string, { position, state, asks, end }: TaskReport): boolean {
     const { log, recorder, calls, meter, now } = this.#deps;
     const call = log.pending.find((pending) => pending.call.callId === callId)?.call;
@@ -107,7 +107,7 @@ export class Children {
     return true;
   }
 
-  /** Ends the subagents of these calls, because their run has ended. Until they confirm it, they are told again. */
+  /** Ends the subagents of these calls, because their run has finished. Until they confirm it, they are asked again. */
   recall(calls: readonly Call[]): void {
     const { now, arm } = this.#deps;
     const callIds = calls.filter(({ name }) => isTask(name)).map(({ callId }) => callId);
@@ -137,7 +137,7 @@ export class Children {
     return this.#deps.runs.turns.callsNamed(isTask).length > 0;
   }
 
-  /** The calls whose subagents may be at work now: the first ones without a result. */
+  /** The calls whose subagents may be running now: the first ones without a result. */
   get #present(): Call[] {
     const calls = this.#deps.log.pending.map(({ call }) => call);
     return calls.filter(({ name }) => isTask(name)).slice(0, TASK_LIMITS.maxAtOnce);
@@ -208,7 +208,7 @@ export class Children {
     const { position = 0, failures = 0 } = this.#heard.get(callId) ?? {};
     const isRefused = error instanceof DrawbridgeError;
     if (isRefused || failures >= TASK_LIMITS.maxRetries) {
-      if (!isRefused) watch.tell('subagent_unreachable', log.current, { call: callId, error });
+      if (!isRefused) watch.log('subagent_unreachable', log.current, { call: callId, error });
       calls.settle(callId, isRefused ? refusalOf(error) : UNREACHABLE);
       return this.recall([call]);
     }
@@ -227,13 +227,13 @@ export class Children {
       await conversationOf(this.#deps.env, caller).cancel(caller, 1);
       this.#toEnd.delete(callId); // NOT_FOUND, too: the subagent was never started.
     } catch {
-      // Its object was reset during the call: the alarm tells it again.
+      // Its object was reset during the call: the alarm tries again.
     }
   }
 
   /**
-   * An instance that ended a run may have died before it told the subagents. So a new instance looks at the newest run
-   * that has ended: calls of its last turn without a result are those of subagents that were to end.
+   * An instance that ended a run may have died before it informed the subagents. So a new instance looks at the newest run
+   * that has finished: calls of its last turn without a result are those of subagents that were to end.
    */
   get #toEnd(): Set<string> {
     this.#unwanted ??= new Set(this.#abandoned().map(({ callId }) => callId));

@@ -102,7 +102,7 @@ const NOT_ALLOWED =
   'This request, or its mode, does not allow the tools of the browser. Say so if the task needs it.';
 const NO_BROWSER =
   'No browser is configured. The owner of the machine can add the Playwright MCP server, for example with ' +
-  '`drawbridge mcp add playwright -- npx -y @playwright/mcp@latest`. Tell them so if the task needs it.';
+  '`drawbridge mcp add playwright -- npx -y @playwright/mcp@latest`. Say so if the task needs it.';
 
 /** The run's own selection, cut down to these tools. */
 function narrowed(run: Run, names: readonly string[]): ToolSelection {

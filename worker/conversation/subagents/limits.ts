@@ -4,7 +4,7 @@ import { MINUTE, SECOND } from '../../../shared/units.ts';
 export const TASK_LIMITS = {
   /** Levels below the root. Real work divides once; a second level is for a general subagent that explores. */
   maxDepth: 2,
-  /** Subagents at work at once for one conversation; further ones wait in order. Model servers limit requests at once. */
+  /** Subagents that run at once for one conversation; further ones wait in order. Model servers limit requests at once. */
   maxAtOnce: 4,
   /** Subagents of one tree. Sixteen explorers of a large repository, twice, and some below them. */
   maxInTree: 40,
@@ -18,7 +18,7 @@ export const TASK_LIMITS = {
   maxResultChars: 30_000,
   /** Between two reports of mere progress: each wakes the parent and costs it up to a row. */
   progressMs: 5 * SECOND,
-  /** The wait before a subagent, or its parent, is told again that could not be reached. */
+  /** The wait before another attempt to reach a subagent, or its parent. */
   retryMs: 5 * SECOND,
   /** Attempts in a row after which a subagent counts as lost: five minutes. A restart takes some tens of milliseconds. */
   maxRetries: 60,

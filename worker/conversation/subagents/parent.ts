@@ -1,4 +1,4 @@
-/** A subagent's tie to the conversation that started it: tells it how things stand, until the end was heard. */
+/** A subagent's link to the conversation that started it: reports its state until the parent knows of the end. */
 import { asksIn } from '../../../shared/shown/asks.ts';
 import { askKeyOf } from '../../../shared/wire/fold.ts';
 import type { Env } from '../../env.ts';
@@ -26,50 +26,50 @@ export interface ParentLinkDeps {
   readonly now: () => number;
   /** Sets the alarm for {@link ParentLink.dueMs}. */
   readonly arm: () => Promise<void>;
-  /** Called when nobody waits for the subagent any more; `isGone` if its parent was deleted. Must not throw. */
+  /** Called when no one waits for the subagent any more; `isGone` if its parent was deleted. Must not throw. */
   readonly onOver: (isGone: boolean) => void;
 }
 
 /**
- * Tells the whole state each time, so a report that is lost or told twice does no harm. No row says what the parent has
+ * Reports the whole state each time, so a report that is lost or sent twice does no harm. No row says what the parent has
  * heard: a new instance takes it that an end and an open question were not heard, and that everything else was.
  */
 export class ParentLink {
   readonly #deps: ParentLinkDeps;
-  #told: ParentNews = { news: NOTHING, atMs: 0 };
-  /** When the alarm tells again what was not heard. */
+  #heard: ParentNews = { news: NOTHING, atMs: 0 };
+  /** When the alarm reports again what was not heard. */
   #againMs = 0;
-  #isTelling = false;
+  #isNotifying = false;
 
   constructor(deps: ParentLinkDeps) {
     this.#deps = deps;
   }
 
-  /** When {@link tell} is due again; null while the parent knows all that matters. */
+  /** When {@link notify} is due again; null while the parent knows all that matters. */
   dueMs(): number | null {
-    return this.#news() === this.#told.news ? null : this.#againMs;
+    return this.#news() === this.#heard.news ? null : this.#againMs;
   }
 
   /**
-   * Tells what is new: a question or an end at once, mere progress now and then. Sets the alarm in its caller's
-   * synchronous step, so that what the step stores is told even if this instance dies now. Returns at once.
+   * Reports what is new: a question or an end at once, mere progress now and then. Sets the alarm in its caller's
+   * synchronous step, so that what the step stores is sent even if this instance dies now. Returns at once.
    */
-  tell(): void {
-    if (this.#isTelling) return; // It looks again when it has told.
+  notify(): void {
+    if (this.#isNotifying) return; // It looks again when it has sent.
     const { now, arm } = this.#deps;
-    const isNews = this.#news() !== this.#told.news;
-    if (!isNews && now() < this.#told.atMs + TASK_LIMITS.progressMs) return;
+    const isNews = this.#news() !== this.#heard.news;
+    if (!isNews && now() < this.#heard.atMs + TASK_LIMITS.progressMs) return;
     if (isNews) {
       this.#againMs = now() + TASK_LIMITS.retryMs;
       void arm();
     }
-    void this.#tell();
+    void this.#notify();
   }
 
-  /** Tells everything anew, because the parent asks. */
+  /** Reports everything anew, because the parent asks. */
   remind(): void {
-    this.#told = UNHEARD;
-    this.tell();
+    this.#heard = UNHEARD;
+    this.notify();
   }
 
   #report(): TaskReport {
@@ -87,19 +87,19 @@ export class ParentLink {
         };
   }
 
-  async #tell(): Promise<void> {
+  async #notify(): Promise<void> {
     const { env, parent, now, onOver } = this.#deps;
-    this.#isTelling = true;
+    this.#isNotifying = true;
     const news = this.#news();
     try {
       const answer = await conversationOf(env, parent).taskReport(parent.callId, this.#report());
-      this.#told = { news, atMs: now() };
-      this.#isTelling = false;
+      this.#heard = { news, atMs: now() };
+      this.#isNotifying = false;
       if (answer === 'gone' || (answer === 'over' && this.#run.last === null)) {
         onOver(answer === 'gone');
-      } else if (this.#news() !== news) this.tell();
+      } else if (this.#news() !== news) this.notify();
     } catch {
-      this.#isTelling = false; // The parent's object was reset: the alarm tells it again.
+      this.#isNotifying = false; // The parent's object was reset: the alarm tries again.
     }
   }
 

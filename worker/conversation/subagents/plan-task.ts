@@ -1,4 +1,4 @@
-/** Decides what a call of `task` starts: the request of the subagent, or a refusal that the model can mend. */
+/** Decides what a call of `task` starts: the request of the subagent, or a refusal that the model can fix. */
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { task } from '../../../shared/tools/task.ts';
 import { SECOND } from '../../../shared/units.ts';

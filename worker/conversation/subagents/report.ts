@@ -46,7 +46,7 @@ function activityOf(turns: Reported['turns']): string | undefined {
   return more > 0 ? `${named} and ${more} more` : named;
 }
 
-/** The one message of a subagent that has ended: the result of the call that started it. */
+/** The one message of a subagent that has finished: the result of the call that started it. */
 export function endOf(reported: Reported): NonNullable<TaskReport['end']> {
   const { response, turns, role } = reported;
   const { usage, metadata } = response;

@@ -1,4 +1,4 @@
-/** An `error` document, which tells a person of a failure. Pure. */
+/** An `error` document, which shows a failure to people. Pure. */
 
 import { documentIdOf } from '../../../shared/ids.ts';
 import type { TapeEvent } from '../../../shared/wire/events.ts';

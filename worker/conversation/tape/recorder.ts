@@ -1,15 +1,15 @@
-/** Records every event: appends it to the tape, applies it to the response at work, and sends it to the followers. */
+/** Records every event: appends it to the tape, applies it to the current response, and sends it to the followers. */
 import type { ChatResponse } from '../../../shared/wire/documents.ts';
 import { responseOf, type TapeEvent } from '../../../shared/wire/events.ts';
 import { isOver } from '../../../shared/wire/fold.ts';
 import type { Followers } from './followers.ts';
 import { TAPE_LIMITS } from './limits.ts';
-import { mended, type PlacedRun } from './repaired.ts';
+import { type PlacedRun, repaired } from './repaired.ts';
 import { ResponseFold } from './response-fold.ts';
 import type { EndStatus } from './run-events.ts';
 import type { EventOnTape, Tape } from './tape.ts';
 
-/** The run at work that a new instance found. */
+/** The current run that a new instance found. */
 export interface Resumed {
   /** The position of its `response_start`. */
   readonly at: number;
@@ -17,19 +17,19 @@ export interface Resumed {
   readonly conversationId: string;
 }
 
-/** Owns the fold of the run at work, and the timer that bounds how long a shown delta stays uncommitted. */
+/** Owns the fold of the current run, and the timer that bounds how long a shown delta stays uncommitted. */
 export class Recorder {
   readonly #tape: Tape;
   readonly #followers: Followers;
   readonly #onRecord: () => void;
   readonly #fold = new ResponseFold();
-  /** Whether the response that was at work when this instance began is damaged on the tape. */
+  /** Whether the response that was running when this instance began is damaged on the tape. */
   readonly isDamaged: boolean;
   #commitTimer: ReturnType<typeof setTimeout> | undefined;
 
   /**
-   * `resume` is the run at work that this instance found; null without one. `onRecord` is called after each
-   * {@link record}, before the caller's step has ended.
+   * `resume` is the current run that this instance found; null without one. `onRecord` is called after each
+   * {@link record}, before the caller's step has finished.
    */
   constructor(
     tape: Tape,
@@ -45,7 +45,7 @@ export class Recorder {
 
   /**
    * Folds the events of the resumed response. Returns whether it is damaged: a part is missing, or the tape ends a
-   * response that its row has at work.
+   * response that is current in its row.
    */
   #resume({ at, run, conversationId }: Resumed): boolean {
     let isDamaged = false;
@@ -53,17 +53,17 @@ export class Recorder {
       isDamaged = true;
     };
     const damage = { conversationId, runs: [run], onMissing };
-    for (const { event } of mended(this.#tape.entries(at), damage)) this.#fold.see(event);
+    for (const { event } of repaired(this.#tape.entries(at), damage)) this.#fold.see(event);
     return isDamaged || this.endedAs !== null;
   }
 
-  /** The end status of the response at work, or of the last one, as the tape has it; null while it has not ended. */
+  /** The end status of the current response, or of the last one, as the tape has it; null while it has not ended. */
   get endedAs(): EndStatus | null {
     const status = this.#fold.response?.status;
     return status !== undefined && isOver(status) ? status : null;
   }
 
-  /** The response at work, or the last one. The recorder owns it: copy it before passing it on. */
+  /** The current response, or the last one. The recorder owns it: copy it before passing it on. */
   get response(): ChatResponse | null {
     return this.#fold.response;
   }
@@ -72,7 +72,7 @@ export class Recorder {
     return this.#fold.openDocuments;
   }
 
-  /** The sequence of the next document of the response at work. */
+  /** The sequence of the next document of the current response. */
   get nextSequence(): number {
     return this.#fold.lastSequence + 1;
   }

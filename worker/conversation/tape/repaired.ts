@@ -25,13 +25,13 @@ export interface Damage {
 }
 
 /**
- * The readable entries. A response that has ended and lacks a part gets an `error` document before its `done`, which
+ * The readable entries. A response that has finished and lacks a part gets an `error` document before its `done`, which
  * says so. A lost `response_start` or `done` is recreated from its run's row.
  */
-export function* mended(entries: Iterable<TapeEntry>, damage: Damage): Generator<EventOnTape> {
-  const mender = new Mender(damage);
-  for (const entry of entries) yield* mender.see(entry);
-  yield* mender.end();
+export function* repaired(entries: Iterable<TapeEntry>, damage: Damage): Generator<EventOnTape> {
+  const repair = new Repair(damage);
+  for (const entry of entries) yield* repair.see(entry);
+  yield* repair.end();
 }
 
 /** The first or last event of a run, at the position that its row gives. */
@@ -40,7 +40,7 @@ interface Mark {
   readonly event: TapeEvent;
 }
 
-class Mender {
+class Repair {
   readonly #damage: Damage;
   /** The marks that reading has not reached yet, in order; null until the runs are asked for. */
   #marks: Mark[] | null;
@@ -58,7 +58,7 @@ class Mender {
     if (event.type === 'lost') return this.#lose(start);
     yield* this.#passTo(start);
     if (this.#marks?.[0]?.at === start) this.#marks.shift();
-    yield* this.#tell({ start, end, event });
+    yield* this.#pass({ start, end, event });
   }
 
   *end(): Generator<EventOnTape> {
@@ -82,15 +82,15 @@ class Mender {
   *#passTo(position: number): Generator<EventOnTape> {
     for (let mark = this.#marks?.[0]; mark && mark.at < position; mark = this.#marks?.[0]) {
       this.#marks?.shift();
-      yield* this.#tell({ start: mark.at, end: mark.at + 1, event: mark.event });
+      yield* this.#pass({ start: mark.at, end: mark.at + 1, event: mark.event });
       if (mark.event.type === 'response_start') this.#miss();
     }
   }
 
-  *#tell(entry: EventOnTape): Generator<EventOnTape> {
+  *#pass(entry: EventOnTape): Generator<EventOnTape> {
     const { event, start } = entry;
     if (event.type === 'done' && this.#isMissing) {
-      for (const told of this.#notice()) yield { start, end: start, event: told };
+      for (const notice of this.#notice()) yield { start, end: start, event: notice };
     }
     if (event.type === 'response_start') this.#sequence = 0;
     if (event.type === 'response_start' || event.type === 'done') this.#isMissing = false;
@@ -131,4 +131,4 @@ function marksOf(
     .filter(({ at }) => at < to);
 }
 
-const NO_WORK = { turns: [], windows: [], tasks: [], durationMs: 0, rows: undefined, told: {} };
+const NO_WORK = { turns: [], windows: [], tasks: [], durationMs: 0, rows: undefined, sent: {} };

@@ -40,10 +40,10 @@ export function contentOf({ messages }: Pick<RunRequest, 'messages'>): MessageCo
   return messages.at(-1)?.content ?? '';
 }
 
-/** What `response_start` tells of a run. */
+/** What `response_start` says about a run. */
 interface StartingRun extends Pick<Run, 'ordinal'> {
   readonly request: Pick<Run['request'], 'model' | 'mode' | 'own' | 'tools' | 'worktree'>;
-  /** Undefined where a lost event is recreated, which then tells nothing of tools. */
+  /** Undefined where a lost event is recreated, which then says nothing about tools. */
   readonly machine?: Run['machine'] | undefined;
 }
 
@@ -64,10 +64,18 @@ export function startEvent(
     ...(unavailable.length > 0 && { unavailableTools: unavailable }),
     ...(attachments.length > 0 && { attachments }),
   };
-  const isTold = Object.keys(metadata).length > 0;
+  const hasMetadata = Object.keys(metadata).length > 0;
   return {
     type: 'response_start',
-    response: { id, conversationId, model, mode, ...ownMode, created, ...(isTold && { metadata }) },
+    response: {
+      id,
+      conversationId,
+      model,
+      mode,
+      ...ownMode,
+      created,
+      ...(hasMetadata && { metadata }),
+    },
   };
 }
 
@@ -92,15 +100,15 @@ export interface RunWork extends Spending {
   readonly durationMs: number;
   /** Rows that were written for the run; undefined for a run that never started. */
   readonly rows: number | undefined;
-  /** What its `response_start` told. */
-  readonly told: Pick<ResponseMetadata, 'unavailableTools' | 'attachments'>;
+  /** What its `response_start` sent. */
+  readonly sent: Pick<ResponseMetadata, 'unavailableTools' | 'attachments'>;
   readonly budget?: BudgetState | undefined;
 }
 
 export function doneEvent(
   responseId: string,
   status: EndStatus,
-  { durationMs, rows, told, budget, ...spending }: RunWork,
+  { durationMs, rows, sent, budget, ...spending }: RunWork,
 ): TapeEvent {
   const { turns } = spending;
   return {
@@ -113,7 +121,7 @@ export function doneEvent(
       toolCallCount: turns.reduce((count, { calls }) => count + calls.length, 0),
       turnCount: turns.length,
       ...(rows !== undefined && { rows }),
-      ...told,
+      ...sent,
       ...(budget && { budget }),
     },
   };

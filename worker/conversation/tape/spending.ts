@@ -9,7 +9,7 @@ export interface Spending {
   readonly turns: readonly NewTurn[];
   /** The windows that the run made: their summaries cost tokens too. */
   readonly windows: readonly NewWindow[];
-  /** The subagents that have ended. */
+  /** The subagents that have finished. */
   readonly tasks: readonly TaskSpent[];
 }
 

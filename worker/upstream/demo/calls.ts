@@ -87,7 +87,7 @@ function reportFile(path: string, text: string): string {
     : `${code(path)}: ${text}`;
 }
 
-/** The result's first line tells how the command ended. Notes follow, then the output. */
+/** The result's first line says how the command ended. Notes follow, then the output. */
 function reportCommand(command: string, text: string): string {
   const [ending = ''] = text.split('\n', 1);
   const ended = ending.replace(/^Exit code: (-?\d+)$/, ' ended with exit code $1.');

@@ -1,4 +1,4 @@
-/** The demo model as an upstream. It needs no key, so that a new user can see the whole system at work. */
+/** The demo model as an upstream. It needs no key, so that a new user can see the whole system running. */
 import type { ChatCompletionChunk } from 'openai/resources/chat/completions';
 import { type Move, nextMove, type Talk } from './planner.ts';
 

@@ -210,7 +210,7 @@ describe('in a run', () => {
     const answer = chat('go', { bridgeId: bridge.bridgeId });
     await succeed(bridge, ['x', 'x', 'x']);
     expect((await answer).status).toBe('completed');
-    expect(resultsTold(requests)).toEqual([
+    expect(resultsSent(requests)).toEqual([
       'x',
       'x',
       expect.stringMatching(/^x\n\n\[REPEATED_CALL: /),
@@ -223,7 +223,7 @@ describe('in a run', () => {
     const answer = chat('go', { bridgeId: bridge.bridgeId });
     await succeed(bridge, ['x', 'x', 'y']);
     await answer;
-    expect(resultsTold(requests)).toEqual(['x', 'x', 'y']);
+    expect(resultsSent(requests)).toEqual(['x', 'x', 'y']);
   });
 
   it('a person is asked about the third command, with the reason', async () => {
@@ -277,11 +277,11 @@ describe('in a run', () => {
       await call(`conversations/${conversationId}/clarifications/doc_00${number}`, { body });
     }
     await reader.toEnd();
-    expect(resultsTold(requests).at(-1)).toMatch(/A \(a\).*REPEATED_CALL/s);
+    expect(resultsSent(requests).at(-1)).toMatch(/A \(a\).*REPEATED_CALL/s);
   });
 });
 
-describe('where nobody is there to answer, the third command is refused with the result before', () => {
+describe('where no one is there to answer, the third command is refused with the result before', () => {
   const refusal = /^Error REPEATED_CALL: Not run: .*succeeded with:\nx$/s;
 
   it('in an answer of `/v1`', async () => {
@@ -290,7 +290,7 @@ describe('where nobody is there to answer, the third command is refused with the
     const answer = completed({ bridgeId: bridge.bridgeId });
     await succeed(bridge, ['x', 'x']);
     expect((await answer).choices[0]?.message.content).toBe('Done.');
-    expect(resultsTold(requests)).toEqual(['x', 'x', expect.stringMatching(refusal)]);
+    expect(resultsSent(requests)).toEqual(['x', 'x', expect.stringMatching(refusal)]);
   });
 
   it.each([
@@ -302,7 +302,7 @@ describe('where nobody is there to answer, the third command is refused with the
     const answer = chat('go', { bridgeId: bridge.bridgeId, questions });
     await succeed(bridge, ['x', 'x']);
     expect((await answer).status).toBe('completed');
-    expect(resultsTold(requests).at(-1)).toMatch(refusal);
+    expect(resultsSent(requests).at(-1)).toMatch(refusal);
   });
 
   it('in the background, and in the subagents there', async () => {
@@ -358,7 +358,7 @@ async function succeed(bridge: ScriptedBridge, results: readonly string[]) {
   return calls;
 }
 
-function resultsTold(requests: ReturnType<typeof scriptModel>): (string | null | undefined)[] {
+function resultsSent(requests: ReturnType<typeof scriptModel>): (string | null | undefined)[] {
   const { messages = [] } = requests.at(-1) ?? {};
   return messages.filter(({ role }) => role === 'tool').map(({ content }) => content as string);
 }

@@ -85,7 +85,7 @@ it('keeps a request that has changed when the run as it was before gets a turn',
   });
 });
 
-it('knows again what steers the run at work, in order, and nothing of the runs before', async () => {
+it('knows again what steers the current run, in order, and nothing of the runs before', async () => {
   await onLog((log, reopen) => {
     begin(log, 1);
     log.addSteer(found(log, 1), { content: 'unheard' });
@@ -111,7 +111,7 @@ it('knows when the time of calls is over, also behind a crash', async () => {
   });
 });
 
-it('waits for no call of a run that has ended', async () => {
+it('waits for no call of a run that has finished', async () => {
   await onLog((log) => {
     begin(log, 1);
     log.addTurn(found(log, 1), turnWith(['a']));
@@ -121,7 +121,7 @@ it('waits for no call of a run that has ended', async () => {
   });
 });
 
-it('tells the model what was said, each with its own results', async () => {
+it('gives the model what was said, each with its own results', async () => {
   await onLog((log, _, runs) => {
     answer(log, 1, 1);
     begin(log, 2);
@@ -129,20 +129,20 @@ it('tells the model what was said, each with its own results', async () => {
     for (const pending of [...log.pending].reverse()) {
       log.addResult(pending, { status: 'success', data: pending.call.name, metadata: { big: 1 } });
     }
-    const { window, told } = readHistory(runs, 2, BUILT_IN);
+    const { window, sent } = readHistory(runs, 2, BUILT_IN);
     expect(window).toBeNull();
-    expect(told.map(({ run, turns }) => [run.ordinal, turns.length])).toEqual([
+    expect(sent.map(({ run, turns }) => [run.ordinal, turns.length])).toEqual([
       [1, 1],
       [2, 1],
     ]);
-    expect(told[1]?.turns[0]?.results).toEqual([
+    expect(sent[1]?.turns[0]?.results).toEqual([
       { status: 'success', data: 'a' },
       { status: 'success', data: 'b' },
     ]);
   });
 });
 
-it('keeps the lists of todos beside what is told, for a window that begins behind them', async () => {
+it('keeps the lists of todos beside what is sent, for a window that begins behind them', async () => {
   await onLog((log, _, runs) => {
     begin(log, 1);
     log.addTurn(found(log, 1), turnWith(['todo_write']));
@@ -150,12 +150,12 @@ it('keeps the lists of todos beside what is told, for a window that begins behin
     for (const pending of log.pending) {
       log.addResult(pending, { status: 'success', data: '1 todo', metadata });
     }
-    const { told } = readHistory(runs, 1, BUILT_IN);
-    expect(told[0]?.turns[0]?.results).toEqual([{ status: 'success', data: '1 todo', metadata }]);
+    const { sent } = readHistory(runs, 1, BUILT_IN);
+    expect(sent[0]?.turns[0]?.results).toEqual([{ status: 'success', data: '1 todo', metadata }]);
   });
 });
 
-it('reads only the head and the tail of results that are told as notes', async () => {
+it('reads only the head and the tail of results that are sent as notes', async () => {
   await onLog((log, _, runs) => {
     const long = `head ${'語'.repeat(50_000)} tail`;
     begin(log, 1);
@@ -168,7 +168,7 @@ it('reads only the head and the tail of results that are told as notes', async (
       ...{ from: { run: 1, turns: 0 }, prunedThrough: 1, usage: null, digest: null },
       scale: { since: 2, tokensPerChar: 0.25, refused: null },
     });
-    const [pruned, whole] = readHistory(runs, 1, BUILT_IN).told[0]?.turns ?? [];
+    const [pruned, whole] = readHistory(runs, 1, BUILT_IN).sent[0]?.turns ?? [];
     expect(whole?.results).toEqual([{ status: 'success', data: long }]);
     const [result] = pruned?.results ?? [];
     expect(result).toMatchObject({ status: 'success', wholeChars: long.length });
@@ -179,7 +179,7 @@ it('reads only the head and the tail of results that are told as notes', async (
   });
 });
 
-it('tells the model no more than its window', async () => {
+it('gives the model no more than its window', async () => {
   await onLog((log, _, runs) => {
     for (let ordinal = 1; ordinal <= 5; ordinal++) answer(log, ordinal, 2);
     begin(log, 6);
@@ -188,10 +188,10 @@ it('tells the model no more than its window', async () => {
       scale: { since: 7, tokensPerChar: 0.25, refused: null },
       digest: { summary: 'Much.', words: ['go'], plan: null, todos: [] },
     });
-    const { window, told } = readHistory(runs, 6, BUILT_IN);
+    const { window, sent } = readHistory(runs, 6, BUILT_IN);
     expect(window).toMatchObject({ number: 1, run: 6, digest: { summary: 'Much.' } });
-    expect(told.map(({ run }) => run.ordinal)).toEqual([4, 5, 6]);
-    expect(told[0]?.turns.map(({ turn }) => turn.number)).toEqual([8]);
+    expect(sent.map(({ run }) => run.ordinal)).toEqual([4, 5, 6]);
+    expect(sent[0]?.turns.map(({ turn }) => turn.number)).toEqual([8]);
   });
 });
 
@@ -230,7 +230,7 @@ it('takes over what a version stored that did not note where turns begin', async
     },
     (log, runs) => {
       expect([...log.back()].map(({ last }) => last)).toEqual([30, 20, 10]);
-      expect(readHistory(runs, 3, BUILT_IN).told.map(({ turns }) => turns.length)).toEqual([
+      expect(readHistory(runs, 3, BUILT_IN).sent.map(({ turns }) => turns.length)).toEqual([
         3, 0, 2,
       ]);
     },

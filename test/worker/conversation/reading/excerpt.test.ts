@@ -31,7 +31,7 @@ it.each(Array.from({ length: 30 }, (_, index) => index + 1))(
 );
 
 it.each(Array.from({ length: 30 }, (_, index) => index + 1))(
-  'a chapter tells a conversation as it stood at any earlier end of its tape (seed %i)',
+  'a chapter shows a conversation as it stood at any earlier end of its tape (seed %i)',
   async (seed) => {
     await withHistory(seed, ({ views, tape, folded }) => {
       for (const { end: until } of tape.read(0)) {
@@ -39,11 +39,11 @@ it.each(Array.from({ length: 30 }, (_, index) => index + 1))(
         expect(next).toBe(null);
         const expected = emptyOf(folded);
         for (const { event } of tape.read(0, until)) foldConversation(expected, event);
-        const told = byResponse([{ ...expected, responses: expected.responses.map(answerOf) }]);
+        const sent = byResponse([{ ...expected, responses: expected.responses.map(answerOf) }]);
         // A message says what it says now.
         const now = new Map(byResponse([folded]));
         expect(byResponse([view])).toEqual(
-          told.map(([id, { response, messages }]) => [
+          sent.map(([id, { response, messages }]) => [
             id,
             { response, messages: [now.get(id)?.messages[0], ...messages.slice(1)] },
           ]),
@@ -111,7 +111,7 @@ async function withHistory(
 function writeSteps(writer: ConversationWriter, random: Random, onStep: () => void): void {
   const waiting: number[] = [];
   let newest = 0;
-  let atWork: { readonly ordinal: number; documents: number } | null = null;
+  let running: { readonly ordinal: number; documents: number } | null = null;
   for (let step = 0; step < 50; step++) {
     const chance = random.fraction();
     const one = waiting[random.below(waiting.length)];
@@ -123,15 +123,15 @@ function writeSteps(writer: ConversationWriter, random: Random, onStep: () => vo
       writer.end(one, 'cancelled');
       waiting.splice(waiting.indexOf(one), 1);
     } else if (chance < 0.5) writer.rename(`Title ${step}`);
-    else if (atWork && chance < 0.6) writer.steer(atWork.ordinal, `Steer ${step}`);
-    else if (atWork && chance < 0.8) {
-      writer.answer(atWork.ordinal, `Said at ${step} 😀`, ++atWork.documents);
-    } else if (atWork) {
-      writer.end(atWork.ordinal, 'completed');
-      atWork = null;
+    else if (running && chance < 0.6) writer.steer(running.ordinal, `Steer ${step}`);
+    else if (running && chance < 0.8) {
+      writer.answer(running.ordinal, `Said at ${step} 😀`, ++running.documents);
+    } else if (running) {
+      writer.end(running.ordinal, 'completed');
+      running = null;
     } else if (waiting.length > 0) {
-      atWork = { ordinal: waiting.shift() ?? 0, documents: 0 };
-      writer.start(atWork.ordinal);
+      running = { ordinal: waiting.shift() ?? 0, documents: 0 };
+      writer.start(running.ordinal);
     }
     onStep();
   }

@@ -125,7 +125,7 @@ it.each<[string, string, string, object]>([
   expect(documents[1]).toMatchObject({ metadata: { errorCode: 'INVALID_ARGUMENTS' } });
 });
 
-it('tells people what failed in a sentence, and what exactly in the details', async () => {
+it('shows people what failed in a sentence, and what exactly in the details', async () => {
   const bridge = await connectBridge();
   scriptModel((_, turn) =>
     turn === 0 ? { calls: [readFile('src/a.py'), runCommand('x')] } : { text: 'Sorry.' },
@@ -319,13 +319,13 @@ describe('the limit of turns', () => {
     ]);
   });
 
-  it('is told to the model and to readers once, when a fifth is left', async () => {
+  it('is sent to the model and to readers once, when a fifth is left', async () => {
     const requests = scriptModel(working);
     const { reader, responseId } = await askStreamed();
     const events = await reader.toEnd();
-    const told = events.flatMap(({ event }) => (event.type === 'budget_near' ? [event] : []));
+    const sent = events.flatMap(({ event }) => (event.type === 'budget_near' ? [event] : []));
     const spent = { turns: 80, tokens: 80 * 18, cost: null, seconds: expect.any(Number) };
-    expect(told).toEqual([
+    expect(sent).toEqual([
       {
         type: 'budget_near',
         responseId,

@@ -14,8 +14,8 @@ it.each([
   await Promise.all([reader.toEnd(), steering.reader.toEnd()]);
   const next = await askStreamed({ conversationId });
   const answering = await model.next();
-  const told = answering.request.messages;
-  expect(told.slice(-3)).toMatchObject([
+  const sent = answering.request.messages;
+  expect(sent.slice(-3)).toMatchObject([
     { role: 'user' },
     { role: 'assistant', content: expect.stringMatching(/^\[The user stopped/) },
     { role: 'user' },

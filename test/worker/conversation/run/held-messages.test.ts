@@ -4,11 +4,14 @@ import type { MessageContent } from '../../../../shared/api/requests.ts';
 import { BUILT_IN } from '../../../../shared/tools/toolbox.ts';
 import type { RuleFile } from '../../../../shared/wire/rules.ts';
 import { RunLog } from '../../../../worker/conversation/log/run-log.ts';
-import { HeldTelling } from '../../../../worker/conversation/memory/held-messages.ts';
+import { HeldMessages } from '../../../../worker/conversation/memory/held-messages.ts';
 import { readHistory } from '../../../../worker/conversation/memory/history.ts';
 import { WINDOW_LIMITS } from '../../../../worker/conversation/memory/window/limits.ts';
+import {
+  messagesIn,
+  weighHistory,
+} from '../../../../worker/conversation/memory/window/messages.ts';
 import type { ModelSize } from '../../../../worker/conversation/memory/window/size.ts';
-import { messagesIn, weighHistory } from '../../../../worker/conversation/memory/window/messages.ts';
 import type { Machine, NewTurn, Run } from '../../../../worker/conversation/store/rows.ts';
 import { RunStore } from '../../../../worker/conversation/store/run-statements.ts';
 import { ConversationStore } from '../../../../worker/conversation/store/statements.ts';
@@ -18,10 +21,10 @@ import { sizeOf } from '../memory/window/histories.ts';
 const IMAGE = { type: 'image_url' as const, image_url: { url: 'data:image/png;base64,AAAA' } };
 const LONG = 'x'.repeat(30_000);
 
-describe('what is held of what the model was told', () => {
+describe('what is held of what the model saw', () => {
   it('says the same as everything read anew, whatever happens between two requests', async () => {
     await onLog(({ log, store }) => {
-      const held = new HeldTelling(store);
+      const held = new HeldMessages(store);
       const size = sizeOf();
       const asks = (other: Partial<ModelSize> = {}) =>
         expectSame(held, store, current(log), { ...size, ...other });
@@ -67,12 +70,12 @@ describe('what is held of what the model was told', () => {
 
   it('makes a request cost the same rows after many exchanges as after few', async () => {
     await onLog(({ log, store, counted }) => {
-      const held = new HeldTelling(store);
+      const held = new HeldMessages(store);
       const rowsAt: number[] = [];
       for (let ordinal = 1; ordinal <= 60; ordinal++) {
         begin(log, ordinal);
         rowsAt.push(
-          counted(() => held.tell(ordinal, sizeOf({ contextWindow: 1_000_000 }), BUILT_IN)),
+          counted(() => held.messagesFor(ordinal, sizeOf({ contextWindow: 1_000_000 }), BUILT_IN)),
         );
         answer(log);
       }
@@ -82,11 +85,13 @@ describe('what is held of what the model was told', () => {
 
   it('makes a long run cost the same rows for each of its turns', async () => {
     await onLog(({ log, store, counted }) => {
-      const held = new HeldTelling(store);
+      const held = new HeldMessages(store);
       const rowsAt: number[] = [];
       begin(log, 1);
       for (let turn = 1; turn <= 40; turn++) {
-        rowsAt.push(counted(() => held.tell(1, sizeOf({ contextWindow: 1_000_000 }), BUILT_IN)));
+        rowsAt.push(
+          counted(() => held.messagesFor(1, sizeOf({ contextWindow: 1_000_000 }), BUILT_IN)),
+        );
         call(log, { done: 2 });
       }
       expect(rowsAt[39]).toBe(rowsAt[4]);
@@ -95,13 +100,13 @@ describe('what is held of what the model was told', () => {
 
   it('is given up where it would take much memory', async () => {
     await onLog(({ log, store, counted }) => {
-      const held = new HeldTelling(store);
+      const held = new HeldMessages(store);
       const url = `data:image/png;base64,${'A'.repeat(WINDOW_LIMITS.maxHeldChars / 3)}`;
       const image = { ...IMAGE, image_url: { url } };
       const rowsAt: number[] = [];
       for (let ordinal = 1; ordinal <= 5; ordinal++) {
         begin(log, ordinal, [image]);
-        rowsAt.push(counted(() => held.tell(ordinal, sizeOf(), BUILT_IN)));
+        rowsAt.push(counted(() => held.messagesFor(ordinal, sizeOf(), BUILT_IN)));
         expectSame(held, store, current(log), sizeOf());
         answer(log);
       }
@@ -110,14 +115,14 @@ describe('what is held of what the model was told', () => {
   });
 });
 
-function expectSame(held: HeldTelling, store: RunStore, { ordinal }: Run, size: ModelSize): void {
+function expectSame(held: HeldMessages, store: RunStore, { ordinal }: Run, size: ModelSize): void {
   const anew = weighHistory(readHistory(store, ordinal, BUILT_IN), size);
-  for (const told of [
-    held.tell(ordinal, size, BUILT_IN),
-    new HeldTelling(store).tell(ordinal, size, BUILT_IN),
+  for (const sent of [
+    held.messagesFor(ordinal, size, BUILT_IN),
+    new HeldMessages(store).messagesFor(ordinal, size, BUILT_IN),
   ]) {
-    expect(messagesIn(told)).toEqual(messagesIn(anew));
-    expect(told).toEqual({
+    expect(messagesIn(sent)).toEqual(messagesIn(anew));
+    expect(sent).toEqual({
       ...anew,
       pieces: anew.pieces.map(({ messages, saidChars, chars, turn }) =>
         expect.objectContaining({ messages, saidChars, chars, turn }),
@@ -157,7 +162,7 @@ async function onLog(work: (ground: Ground) => void): Promise<void> {
 
 function current(log: RunLog): Run {
   const run = log.current;
-  if (!run) throw new Error('nothing is at work');
+  if (!run) throw new Error('nothing is running');
   return run;
 }
 
@@ -168,7 +173,7 @@ function begin(log: RunLog, ordinal: number, content: MessageContent = 'Go on.')
   log.submit({ ordinal, status: 'running', first, started: first + 1, request, machine });
 }
 
-/** Every second run finds a new file and other rules, of which one is told once a call has read a file. */
+/** Every second run finds a new file and other rules, of which one is sent once a call has read a file. */
 function machineAt(ordinal: number): Machine {
   const names = Array.from({ length: Math.ceil(ordinal / 2) }, (_, index) => `file-${index}.ts`);
   const projectLayout = names.join('\n');

@@ -6,7 +6,7 @@ import type { Accepted, Sender } from './sender.ts';
 import type { Stage } from './stage.ts';
 
 export class Actions {
-  /** What each cancel was told, by response. */
+  /** The answer to each cancel, by response. */
   readonly cancels: Cancelled[] = [];
   readonly #stage: Stage;
   readonly #sender: Sender;
@@ -35,7 +35,7 @@ export class Actions {
     this.#stage.count('duplicates');
     const known = new Set(this.#sender.responseIds);
     const accepted = await this.#sendInto(crashes, () => this.#sender.repeat());
-    // What was rejected the first time may be accepted now, and then nobody else follows it.
+    // What was rejected the first time may be accepted now, and then no one else follows it.
     if (accepted && (follows || !known.has(accepted.responseId))) await this.#follow(accepted);
     else await accepted?.stream.body?.cancel();
   }

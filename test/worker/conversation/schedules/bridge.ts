@@ -10,7 +10,7 @@ import { requestBridge } from '../../tunnel/scripted-bridge.ts';
 
 import { sleep } from './device.ts';
 
-/** What the schedule is told. */
+/** What the schedule gets. */
 export interface BridgeEvents {
   /** The call is here and has not run; it runs when this resolves. */
   received(call: ToolCall): Promise<void>;
@@ -141,7 +141,7 @@ export class CountingBridge {
     this.#run(entry.call);
   }
 
-  /** What has not run will not; what has is told again. */
+  /** What has not run will not; what has is sent again. */
   #cancel(callId: string): void {
     const entry = this.#journal.get(callId);
     if (!entry) return;
@@ -186,7 +186,7 @@ export class CountingBridge {
   }
 }
 
-/** Each call is asked about once, however often it is told. */
+/** Each call is asked about once, however often it is sent. */
 function nonceOf(callId: string): string {
   return `nonce_${callId}`;
 }

@@ -10,7 +10,7 @@ export interface Ending {
   readonly scripted: Scripted;
   /** The response of each accepted message, by the message's number. */
   readonly accepted: ReadonlyMap<number, string>;
-  /** How many accepted messages were to end what was at work. */
+  /** How many accepted messages were to end what was running. */
   readonly interrupting: number;
   readonly cancels: readonly Cancelled[];
   readonly answers: ReadonlyMap<string, ChatResponse>;
@@ -60,7 +60,7 @@ function inOrder(
   return [...numbers].sort((a, b) => place(a) - place(b));
 }
 
-/** Every cancel was told the truth, and nothing was cancelled by nobody. */
+/** Every cancel got a true answer, and nothing was cancelled without one. */
 export function checkCancels({ cancels, answers, interrupting }: Ending): string[] {
   const lies = cancels.filter(({ id, status }) => answers.get(id)?.status !== status);
   const asked = new Set(cancels.map(({ id }) => id));
@@ -68,8 +68,8 @@ export function checkCancels({ cancels, answers, interrupting }: Ending): string
     ({ id, status }) => status === 'cancelled' && !asked.has(id),
   );
   return [
-    ...lies.map(({ id, status }) => `the cancel of ${id} was told ${status}`),
-    ...(others.length > interrupting ? [`${others.length} were cancelled by nobody`] : []),
+    ...lies.map(({ id, status }) => `the cancel of ${id} was sent ${status}`),
+    ...(others.length > interrupting ? [`${others.length} were cancelled by no one`] : []),
   ];
 }
 
@@ -86,7 +86,7 @@ export function checkMessages({ accepted, view, scripted }: Ending): string[] {
   );
   return [
     ...differences('messages', stored.sort(), said.sort()),
-    ...waiting.map(({ content }) => `${content} steered a completed response and was never told`),
+    ...waiting.map(({ content }) => `${content} steered a completed response and was never sent`),
   ];
 }
 

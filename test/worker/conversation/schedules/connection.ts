@@ -15,7 +15,7 @@ export interface Reading {
   readonly closing: AbortSignal;
 }
 
-/** Resolves when the connection is over, whoever ended it. Throws for what no server may say. */
+/** Resolves when the connection is over, whichever side ended it. Throws for what no server may say. */
 export async function readConnection(response: Response, reading: Reading): Promise<void> {
   const { webSocket, body } = response;
   const left = untilClosing(reading.closing);
@@ -24,7 +24,7 @@ export async function readConnection(response: Response, reading: Reading): Prom
   return await readSse(body, reading, left);
 }
 
-/** For a connection that nobody wants any more. */
+/** For a connection that no one wants any more. */
 export async function leaveUnread({ webSocket, body }: Response): Promise<void> {
   webSocket?.accept();
   webSocket?.close(1000, 'leaving');

@@ -26,7 +26,7 @@ export function watchCopies(doomed: Map<string, DoomedCopy>): void {
       return { ok: true, value: { ...page.value, rows, next: { table: 1, offset: 0 } } };
     }
     const copy = doomed.get(caller.conversationId);
-    doomed.delete(caller.conversationId); // Before it, since after it there may be nobody to do so.
+    doomed.delete(caller.conversationId); // Before it, since after it there may be no one to do so.
     if (copy) await die(copy);
     return page;
   });

@@ -5,11 +5,11 @@ import { conversationObject } from '../conversing.ts';
 import type { CrashPoint } from './points.ts';
 import type { Stage } from './stage.ts';
 
-/** Where the object does nothing: the runtime evicts no other, and waits for one that is at work. */
+/** Where the object does nothing: the runtime evicts no other, and waits for one that is running. */
 const IDLE: ReadonlySet<CrashPoint> = new Set([
   ...(['calls_out', 'approval_waiting', 'question_waiting', 'at_rest'] as const),
 ]);
-/** A turn is stored and told within about so many looks of its last byte; so is a message. */
+/** A turn is stored and sent within about so many looks of its last byte; so is a message. */
 const RACE_LOOKS = 4;
 const RACING: ReadonlySet<CrashPoint> = new Set(['at_the_end', 'while_sending']);
 /** What led to a point ends within so many looks; an eviction that met it would wait for half a minute. */

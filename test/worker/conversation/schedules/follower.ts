@@ -24,7 +24,7 @@ export interface Watching {
   seen(event: StreamEvent, responseId: string): void;
   /** The reader went away in the middle of a delta. */
   cut(): void;
-  /** Whether there is nothing more to wait for, where these have ended; a snapshot shows none that never started. */
+  /** Whether there is nothing more to wait for, where these have finished; a snapshot shows none that never started. */
   isOver(ended: ReadonlySet<string>, hadSnapshot: boolean): boolean;
   /** Aborts when what {@link isOver} says may have changed. */
   readonly closing: AbortSignal;
@@ -51,7 +51,7 @@ export class Follower {
   #sinceReturn = 0;
   #rest: Rest | null = null;
   #hadSnapshot = false;
-  /** Responses whose end was seen, and those of them that had a `done`: a snapshot can be of one that has ended. */
+  /** Responses whose end was seen, and those of them that had a `done`: a snapshot can be of one that has finished. */
   readonly #ended = new Set<string>();
   readonly #done = new Set<string>();
 
@@ -72,7 +72,7 @@ export class Follower {
     return [...this.#problems, ...this.documents.problems];
   }
 
-  /** Until everything has ended; a stream that ends before is taken up again where it was left. */
+  /** Until everything has finished; a stream that ends before is taken up again where it was left. */
   async follow(first?: Response): Promise<void> {
     let response = first ?? (await this.#watching.open(this.#cursor));
     for (;;) {
@@ -134,7 +134,7 @@ export class Follower {
     return { ...event, delta: delta.slice(0, end) };
   }
 
-  /** Whoever left inside a delta gets the exact rest of it first, unless a crash took that back. */
+  /** Anyone who left inside a delta gets the exact rest of it first, unless a crash took that back. */
   #checkRest(event: StreamEvent): void {
     const rest = this.#rest;
     this.#rest = null;

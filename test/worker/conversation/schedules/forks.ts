@@ -12,7 +12,7 @@ import type { PlannedFork } from './plan.ts';
 import { messageBody, type Sender } from './sender.ts';
 import type { Stage } from './stage.ts';
 
-/** Before a response that is at work is tried again. */
+/** Before a response that is running is tried again. */
 const BUSY_MS = 50;
 
 /** A copy as it was when it was made. */

@@ -15,11 +15,11 @@ export interface Scripted {
   readonly plan: Plan;
   /** Set once the first messages are accepted: no answer begins before. */
   mayAnswer: boolean;
-  /** A crash that the model or a copy has come to. Whoever makes it happen takes it out. */
+  /** A crash that the model or a copy has come to. Anyone who makes it happen takes it out. */
   readonly wishes: CrashPoint[];
   /** Attempts at each turn so far, by `message.turn`. */
   readonly attempts: Map<string, number>;
-  /** Set when nobody waits for anything of it any more. */
+  /** Set when no one waits for anything of it any more. */
   isOver: boolean;
 }
 
@@ -47,7 +47,7 @@ export function playModel(schedules: ReadonlyMap<number, Scripted>): void {
   });
 }
 
-/** It answers the last message of the user, be it one that steers: so what it says tells which messages it knew. */
+/** It answers the last message of the user, be it one that steers: so what it says says which messages it knew. */
 function answer(
   scripted: Scripted,
   message: number,
@@ -94,7 +94,7 @@ function stream(
       async pull(controller) {
         if (sent === limit) scripted.wishes.push(death ?? 'in_text');
         while (sent === limit && isHeard && !scripted.isOver) await tick();
-        if (!isHeard) return controller.error(new Error('nobody listens'));
+        if (!isHeard) return controller.error(new Error('no one listens'));
         if (sent === all.length - 1 && diesAtEnd) {
           scripted.wishes.push('at_the_end');
           // Goes on as soon as the crash is on its way: it comes before the turn is stored, or after.

@@ -21,7 +21,7 @@ export function explain(
   const search = {
     ...{ response, messages, scripted },
     mayGiveUp: crashes > RUN_LIMITS.maxTakeovers,
-    // A message that was to steer asks for none, and finds nothing at work now and then.
+    // A message that was to steer asks for none, and finds nothing running now and then.
     showsReasoning: !steered.some(({ message }) => message === first),
   };
   if (isReached(search, first, 0, response.documents)) return [];

@@ -51,7 +51,7 @@ export interface Plan {
   /** So many of them are sent before the first answer begins. */
   readonly first: number;
   readonly crashWhileQueued: boolean;
-  /** When everything has ended, and only those are there who follow everything. */
+  /** When everything has finished, and only those are there who follow everything. */
   readonly crashAtRest: boolean;
   readonly followers: readonly PlannedFollower[];
   readonly late: readonly PlannedMessage[];

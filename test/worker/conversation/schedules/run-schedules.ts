@@ -34,7 +34,7 @@ export async function runSchedules(seeds: readonly number[]): Promise<Results> {
   for (const account of ACCOUNTS) await connectBridge({ account });
   playModel(bySeed);
   watchCopies(doomed);
-  // Failing upstreams are told of on purpose; a run that fails by a bug is none of them.
+  // Failing upstreams are made on purpose; a run that fails by a bug is none of them.
   vi.spyOn(console, 'error').mockImplementation((...said) => {
     if (/^(run failed|a failed run)/.test(String(said[0])))
       failures.push(said.map(String).join(' '));

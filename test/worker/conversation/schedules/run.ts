@@ -106,7 +106,7 @@ export class ScheduleRun {
     );
   }
 
-  /** Everything has ended: what did it come to, and have all seen it? */
+  /** Everything has finished: what did it come to, and have all seen it? */
   async #finish(others: readonly Promise<void>[]): Promise<void> {
     const { device, conversationId, crashes, problems } = this.#stage;
     const view = await device.read<ConversationView>(`conversations/${conversationId}`);

@@ -14,7 +14,7 @@ export class Sender {
   readonly #bodies = new Map<number, object>();
   /** The response that each accepted message belongs to, by the message's number. */
   readonly accepted = new Map<number, string>();
-  /** Accepted messages that were to end what was at work. */
+  /** Accepted messages that were to end what was running. */
   readonly interrupting = new Set<number>();
 
   constructor(stage: Stage) {

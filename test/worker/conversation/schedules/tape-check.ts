@@ -19,7 +19,7 @@ export async function checkTape(
   return [
     ...(JSON.stringify([...ends].sort()) === JSON.stringify([...responseIds].sort())
       ? []
-      : [`${ends} have ended, but accepted were ${responseIds}`]),
+      : [`${ends} have finished, but accepted were ${responseIds}`]),
     ...(JSON.stringify(starts) === JSON.stringify([...new Set(starts)].sort())
       ? []
       : [`they started as ${starts}`]),

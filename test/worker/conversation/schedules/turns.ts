@@ -25,7 +25,7 @@ const LAST: readonly TurnKind[] = [
   ...(['busy', 'refused', 'error_event', 'cut'] as const),
 ];
 
-/** All the turns that the model answers one message with, if nobody interferes. */
+/** All the turns that the model answers one message with, if no one interferes. */
 export function planTurns(random: Random): PlannedTurn[] {
   const middle = Array.from({ length: random.below(3) }, () => random.pick(MIDDLE));
   return [...middle, random.pick(LAST)].map((kind) => planTurn(kind, random));

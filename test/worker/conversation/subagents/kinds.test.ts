@@ -30,7 +30,7 @@ async function bridgeWith(agents: readonly AgentDefinition[]): Promise<ScriptedB
 }
 
 describe('an agent of the workspace', () => {
-  it('is told to the model, and has only the tools that it names', async () => {
+  it('is sent to the model, and has only the tools that it names', async () => {
     const { bridgeId } = await bridgeWith([REVIEWER]);
     const requests = scriptTree({
       go: [{ calls: [taskCall('review', { type: 'reviewer' })] }, { text: 'Over.' }],

@@ -71,7 +71,7 @@ it.each([
   expect(response.status).toBe('completed');
 });
 
-describe('a task is refused, and the model is told what to do,', () => {
+describe('a task is refused, and the model gets what to do,', () => {
   it.each([
     [
       'for a type that does not exist',
@@ -92,7 +92,7 @@ describe('a task is refused, and the model is told what to do,', () => {
 
 it('is not on offer without a machine', async () => {
   const requests = scriptTree({ go: [{ text: 'Alone.' }] });
-  const response = await chat('go', { tools: ['task'], account: 'nobody' });
+  const response = await chat('go', { tools: ['task'], account: 'none' });
   expect(requests[0]?.tools ?? []).toEqual([]);
   expect(response.metadata.unavailableTools).toMatchObject([{ name: 'task', code: 'NO_BRIDGE' }]);
 });

@@ -54,7 +54,7 @@ function bodyOf(
   return formatAnthropic({ model: 'm', messages: [USER], tools: [], ...request }, target) as Body;
 }
 
-it('tells a tool loop in blocks, with results together, and marks four places to cache', () => {
+it('shows a tool loop in blocks, with results together, and marks four places to cache', () => {
   const messages = [SYSTEM, USER, CALLING, ...RESULTS];
   expect(bodyOf({ messages, tools: [TOOL, TOOL] })).toEqual({
     model: 'claude',
@@ -205,8 +205,8 @@ describe('thoughts', () => {
     ['another model', thought(THINKING, 0, { model: 'other' })],
     ['another API', thought(THINKING, 0, { dialect: 'responses' })],
     ['a gateway', { type: 'reasoning.text', text: 'Hm.' }],
-    ['nobody known', 'Hm.'],
-  ])('of %s are not told', (_, detail) => {
+    ['no one known', 'Hm.'],
+  ])('of %s are not sent', (_, detail) => {
     expect(thoughtsIn([detail])).toEqual([]);
   });
 
@@ -214,7 +214,7 @@ describe('thoughts', () => {
     expect(thoughtsIn([thought(THINKING, 3)])).toEqual([]);
   });
 
-  it('are not told where the switch says so', () => {
+  it('are not sent where the switch says so', () => {
     expect(thoughtsIn([thought(THINKING, 0)], { returnReasoning: false })).toEqual([]);
   });
 });

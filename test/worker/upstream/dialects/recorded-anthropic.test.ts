@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { called, expectRecorded, type Recorded, thoughts, toldAgain } from './recorded.ts';
+import { called, expectRecorded, type Recorded, sentAgain, thoughts } from './recorded.ts';
 
 const CACHE = { cachedPromptTokens: 0, cacheWriteTokens: 0 };
 
@@ -202,9 +202,9 @@ describe('a recorded answer is read whole', () => {
   });
 });
 
-it('tells a recorded answer again as the server sent it', () => {
+it('sends a recorded answer back as the server sent it', () => {
   const [call] = THINKING_CALL.reply.calls ?? [];
-  expect(toldAgain('anthropic', THINKING_CALL)).toEqual([
+  expect(sentAgain('anthropic', THINKING_CALL)).toEqual([
     {
       role: 'assistant',
       content: [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { called, expectRecorded, type Recorded, thoughts, toldAgain } from './recorded.ts';
+import { called, expectRecorded, type Recorded, sentAgain, thoughts } from './recorded.ts';
 
 const ENDED = { finishReason: 'completed' };
 
@@ -282,9 +282,9 @@ describe('a recorded answer is read whole', () => {
   });
 });
 
-it('tells a recorded answer again as the server sent it, with the phase of its text', () => {
+it('sends a recorded answer back as the server sent it, with the phase of its text', () => {
   const [call] = COMMENTARY.reply.calls ?? [];
-  expect(toldAgain('responses', COMMENTARY)).toEqual([
+  expect(sentAgain('responses', COMMENTARY)).toEqual([
     expect.objectContaining({ type: 'reasoning', encrypted_content: expect.any(String) }),
     { role: 'assistant', content: 'The old br', phase: 'commentary' },
     {
@@ -295,8 +295,8 @@ it('tells a recorded answer again as the server sent it, with the phase of its t
   ]);
 });
 
-it('tells a thought before the text that it began before', () => {
-  expect(toldAgain('responses', OPENROUTER)).toEqual([
+it('sends a thought before the text that it began before', () => {
+  expect(sentAgain('responses', OPENROUTER)).toEqual([
     expect.objectContaining({ type: 'reasoning' }),
     { role: 'assistant', content: 'T' },
   ]);

@@ -32,8 +32,8 @@ export function expectRecorded(dialect: NativeDialect, { name, reply }: Recorded
   expectReply(body, reply, () => DIALECTS[dialect].newReader('m'), someSplitsOf);
 }
 
-/** What the next request tells of the reply and of its calls' results: messages, or items. */
-export function toldAgain(dialect: NativeDialect, { reply }: Recorded): readonly object[] {
+/** What the next request says of the reply and of its calls' results: messages, or items. */
+export function sentAgain(dialect: NativeDialect, { reply }: Recorded): readonly object[] {
   const { text = '', reasoningDetails = [], calls = [] } = reply;
   const made = calls.map(({ id, name, rawArguments }) => ({
     ...{ id, type: 'function' as const, function: { name, arguments: rawArguments } },

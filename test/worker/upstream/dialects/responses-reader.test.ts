@@ -218,8 +218,8 @@ describe('a body that is no stream', () => {
     [400, 'context_length_exceeded', 'Too long.', 'CONTEXT_LENGTH_EXCEEDED'],
     [400, 'x', 'Your input exceeds the context window of this model.', 'CONTEXT_LENGTH_EXCEEDED'],
     [500, 'server_error', 'Sorry', 'server_error'],
-  ])('can be an error (%i %s)', (status, code, message, told) => {
+  ])('can be an error (%i %s)', (status, code, message, sent) => {
     const { reply } = read(status, { error: { code, message, type: 'x', param: null } });
-    expect(reply).toMatchObject({ outcome: 'error', error: { message, code: told, status } });
+    expect(reply).toMatchObject({ outcome: 'error', error: { message, code: sent, status } });
   });
 });

@@ -37,7 +37,7 @@ function bodyOf(request: Partial<UpstreamRequest>, switches: object = {}) {
   return JSON.parse(JSON.stringify(body));
 }
 
-it('tells a tool loop in items, with what the model thought at its places', () => {
+it('shows a tool loop in items, with what the model thought at its places', () => {
   const system: UpstreamMessage = { role: 'system', content: 'You help.' };
   const messages = [system, ...loop([thought(0), thought(2)])];
   const call = { type: 'function_call', name: 'read', arguments: '{"path":"a"}' };
@@ -96,16 +96,16 @@ describe('thoughts', () => {
     ['another model', thought(0, { model: 'other' })],
     ['another API', thought(0, { dialect: 'anthropic' })],
     ['a gateway', { type: 'reasoning.encrypted', data: 'x' }],
-  ])('of %s are not told', (_, detail) => {
+  ])('of %s are not sent', (_, detail) => {
     expect(thoughtsIn(detail)).toEqual([]);
   });
 
-  it('are told without their status, which some servers send and OpenAI refuses', () => {
+  it('are sent without their status, which some servers send and OpenAI refuses', () => {
     const item = { ...THOUGHT, status: 'completed' };
     expect(thoughtsIn(thought(0, { item }))).toEqual([THOUGHT]);
   });
 
-  it('are neither told nor asked for where the switch says so', () => {
+  it('are neither sent nor asked for where the switch says so', () => {
     expect(thoughtsIn(thought(0), { returnReasoning: false })).toEqual([]);
     expect(bodyOf({}, { returnReasoning: false })).not.toHaveProperty('include');
   });

@@ -42,14 +42,14 @@ export function answerQuestions(
   };
 }
 
-/** The result when nobody answers and the request asks for default answers: each question gets its first option. */
+/** The result when no one answers and the request asks for default answers: each question gets its first option. */
 export function answerByDefault(questions: readonly Question[]): ToolResult {
   const answers = questions.map(({ id, options }) => ({
     questionId: id,
     optionIds: options.slice(0, 1).map((option) => option.id),
   }));
   const { data, ...answered } = answerQuestions(questions, answers);
-  return { ...answered, data: `Nobody answered in time. The first options count:\n${data}` };
+  return { ...answered, data: `No one answered in time. The first options count:\n${data}` };
 }
 
 /** The result when the user sends a message instead of an answer. */

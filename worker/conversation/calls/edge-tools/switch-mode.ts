@@ -39,6 +39,6 @@ export function switchResult(mode: string, isSwitched: boolean, answered: ToolRe
   return { ...answered, data: `${answered.data}\n${data}` };
 }
 
-/** Also the whole result where nobody answers: silence is no consent. */
+/** Also the whole result where no one answers: silence is no consent. */
 export const STAYS =
   'The mode stays as it is. Do what you can in it, or end and say what is left; do not ask again.';

@@ -7,35 +7,35 @@ import { textOf } from '../../../../shared/api/requests.ts';
 import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
 import type { Attachment } from '../../../../shared/wire/findings.ts';
 import type { RuleSet } from '../../../../shared/wire/rules.ts';
-import { tellEditHistory, tellFindings } from '../../../prompt/findings.ts';
+import { renderEditHistory, renderFindings } from '../../../prompt/findings.ts';
 import { PROMPT_LIMITS } from '../../../prompt/limits.ts';
-import { type ModeWords, type ToldMode, tellMode } from '../../../prompt/mode.ts';
+import { type ModeWords, renderMode, type SentMode } from '../../../prompt/mode.ts';
 import {
   fitRules,
   type KnownRules,
   mentionsIn,
   NO_RULES,
+  renderRules,
   rulesChars,
-  tellRules,
 } from '../../../prompt/rules.ts';
 import {
   overlaid,
+  renderSurroundings,
   type Sources,
   type Surroundings,
   surroundingsOf,
-  tellSurroundings,
 } from '../../../prompt/surroundings.ts';
 import { filesOfCalls, filesOfRequest, inWorkspace } from './touched.ts';
-import type { Piece, ToldRun } from './transcript.ts';
+import type { Piece, SentRun } from './transcript.ts';
 
-/** What the model has been told at some place. */
+/** What the model has seen at some place. */
 export interface KnownAround {
   /** Null at the start of a window. */
-  readonly mode: ToldMode | null;
-  /** Null where it has been told nothing of the machine and the editor. */
+  readonly mode: SentMode | null;
+  /** Null where it has seen nothing of the machine and the editor. */
   readonly surroundings: Surroundings | null;
   readonly rules: KnownRules;
-  /** The files of the last turn's calls, whose rules the next message tells. */
+  /** The files of the last turn's calls, whose rules the next message shows. */
   readonly touched: readonly string[];
 }
 
@@ -64,7 +64,7 @@ interface Listening {
   readonly modeWords?: ModeWords | undefined;
 }
 
-/** The pieces in order, from a place where the model had been told `known`. */
+/** The pieces in order, from a place where the model had seen `known`. */
 export function aroundPieces(
   pieces: readonly Piece[],
   known: KnownAround,
@@ -72,13 +72,13 @@ export function aroundPieces(
 ): AroundPiece[] {
   let before = known;
   return pieces.map((piece) => {
-    const { told, after } = aroundPiece(piece, before, listening);
+    const { sent, after } = aroundPiece(piece, before, listening);
     before = after;
-    return told;
+    return sent;
   });
 }
 
-/** What the model has been told after the pieces. */
+/** What the model has seen after the pieces. */
 export function knownAfter(
   pieces: readonly Piece[],
   known: KnownAround,
@@ -95,14 +95,14 @@ function aroundPiece(
   piece: Piece,
   known: KnownAround,
   { room, toolbox, modeWords }: Listening,
-): { readonly told: AroundPiece; readonly after: KnownAround } {
+): { readonly sent: AroundPiece; readonly after: KnownAround } {
   const { run, utterances, answered } = piece;
   const isAsked = utterances.some(({ as }) => as === 'asked');
   const said = saidIn(piece);
   const files = isAsked ? filesOfRequest(run) : known.touched;
   const touched = [...files, ...inWorkspace(mentionsIn(said), run)];
   const set = rulesOf(run, room);
-  const rules = tellRules(set, { touched, said }, known.rules);
+  const rules = renderRules(set, { touched, said }, known.rules);
   const mode = modeParts(piece, known, { room, modeWords });
   const after = {
     mode: piece.mode,
@@ -112,70 +112,70 @@ function aroundPiece(
   };
   if (!isAsked) {
     const midway = [...mode, ...rules.parts].join('\n\n') || null;
-    return { told: { piece, known, around: [], midway }, after };
+    return { sent: { piece, known, around: [], midway }, after };
   }
   const now = around(run, room);
   const parts = [
-    ...tellSurroundings(now, known.surroundings),
+    ...renderSurroundings(now, known.surroundings),
     ...mode,
     ...rules.parts,
-    ...tellEditHistory(sourcesOf(run), room),
-    ...tellFindings(run.machine?.findings, set, room),
+    ...renderEditHistory(sourcesOf(run), room),
+    ...renderFindings(run.machine?.findings, set, room),
   ];
   return {
-    told: { piece, known, around: parts, midway: null },
+    sent: { piece, known, around: parts, midway: null },
     after: { ...after, surroundings: overlaid(known.surroundings, now) },
   };
 }
 
-/** The system prompt tells the run's own mode, but not what a file says of it. */
+/** The system prompt shows the run's own mode, but not what a file says of it. */
 function modeParts(
   { run, mode }: Pick<Piece, 'run' | 'mode'>,
   { mode: known }: KnownAround,
   { room, modeWords }: Pick<Listening, 'room' | 'modeWords'>,
 ) {
   const maxChars = Math.floor(room * PROMPT_LIMITS.maxShare);
-  return tellMode(mode, known ?? { mode: run.request.mode }, { maxChars, words: modeWords });
+  return renderMode(mode, known ?? { mode: run.request.mode }, { maxChars, words: modeWords });
 }
 
 /** The words of the user's message and of steers. */
 function saidIn({ utterances }: Piece): string {
   return utterances
-    .filter(({ as }) => as !== 'told')
+    .filter(({ as }) => as !== 'plain')
     .map(({ message }) => textOf(message.content))
     .join('\n');
 }
 
-/** The UTF-16 units of the full surroundings, which a run's message tells where it is the first of a window. */
-export function wholeChars(run: ToldRun, room: number): number {
+/** The UTF-16 units of the full surroundings, which a run's message has where it is the first of a window. */
+export function wholeChars(run: SentRun, room: number): number {
   const mode = modeParts({ run, mode: run.request }, NOTHING_KNOWN, { room });
-  return [...tellSurroundings(around(run, room), null), ...mode].join('\n\n').length;
+  return [...renderSurroundings(around(run, room), null), ...mode].join('\n\n').length;
 }
 
 /** The parts that precede a message that steers the run. */
 export function aroundSteer(
   attachments: readonly Attachment[] = [],
-  run: ToldRun,
+  run: SentRun,
   room: number,
 ): string[] {
   if (attachments.length === 0) return [];
-  return tellFindings({ attachments, touched: [] }, rulesOf(run, room), room);
+  return renderFindings({ attachments, touched: [] }, rulesOf(run, room), room);
 }
 
 /** The UTF-16 units of all rules of a run. */
-export function allRulesChars(run: ToldRun, room: number): number {
+export function allRulesChars(run: SentRun, room: number): number {
   return rulesChars(rulesOf(run, room));
 }
 
-function rulesOf({ machine }: ToldRun, room: number): RuleSet | undefined {
+function rulesOf({ machine }: SentRun, room: number): RuleSet | undefined {
   return fitRules(machine?.context.rules, room);
 }
 
-function around(run: ToldRun, room: number): Surroundings {
+function around(run: SentRun, room: number): Surroundings {
   return surroundingsOf(sourcesOf(run), room);
 }
 
-function sourcesOf({ request, machine }: ToldRun): Sources {
+function sourcesOf({ request, machine }: SentRun): Sources {
   const { createdMs, worktree } = request;
   const { context: seen = null, findings } = machine ?? {};
   const { projectLayout: _, gitStatus: __, ...elsewhere } = request.context ?? {};

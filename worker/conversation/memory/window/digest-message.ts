@@ -1,23 +1,23 @@
-/** The message that tells the model the digest. Pure. */
+/** The message that gives the model the digest. Pure. */
 
 import { NOTHING_FOUND } from '../../../../shared/wire/findings.ts';
 import type { UserPrompt } from '../../../prompt/context.ts';
 import { buildDigestPrompt } from '../../../prompt/summary.ts';
-import { surroundingsOf, tellSurroundings } from '../../../prompt/surroundings.ts';
+import { renderSurroundings, surroundingsOf } from '../../../prompt/surroundings.ts';
 import { formatTodos } from '../../../prompt/todos.ts';
 import type { UpstreamMessage } from '../../../upstream/request.ts';
 import type { Digest, NewWindow } from '../../store/rows.ts';
 import { WINDOW_LIMITS } from './limits.ts';
 import { cutTagged } from './text.ts';
-import type { ToldRun } from './transcript.ts';
+import type { SentRun } from './transcript.ts';
 
 /**
  * Empty while there is no digest. `run` is the run in which the window begins. The message stays the same as long as
- * the window does, for every run that asks: messages that were told before may not change.
+ * the window does, for every run that asks: messages that were sent before may not change.
  */
 export function digestMessages(
   window: Pick<NewWindow, 'digest' | 'from'> | null,
-  run: ToldRun | undefined,
+  run: SentRun | undefined,
   room: number,
 ): UpstreamMessage[] {
   if (!window?.digest) return [];
@@ -38,17 +38,17 @@ function listOf(todos: Digest['todos'], room: number): string | null {
 }
 
 /**
- * The short part of what the run's message tells: the file tree, the git status and the editor are left out, because the
- * next message tells them again.
+ * The short part of what the run's message shows: the file tree, the git status and the editor are left out, because the
+ * next message shows them again.
  */
-function sentWith(run: ToldRun, room: number): Omit<UserPrompt, 'query'> {
+function sentWith(run: SentRun, room: number): Omit<UserPrompt, 'query'> {
   const { createdMs, mode, context } = run.request;
   const workspacePath = context?.workspacePath;
-  const untold = { projectLayout: '', gitStatus: '', editor: undefined };
-  const machine = run.machine && { ...run.machine.context, ...untold };
+  const left = { projectLayout: '', gitStatus: '', editor: undefined };
+  const machine = run.machine && { ...run.machine.context, ...left };
   const { client } = run.machine?.findings ?? {};
   const findings = client && { ...NOTHING_FOUND, client };
   const asked = workspacePath ? { workspacePath } : undefined;
   const sources = { createdMs, machine, context: asked, findings };
-  return { mode, around: tellSurroundings(surroundingsOf(sources, room), null) };
+  return { mode, around: renderSurroundings(surroundingsOf(sources, room), null) };
 }

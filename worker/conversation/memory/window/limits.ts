@@ -45,10 +45,10 @@ export const WINDOW_LIMITS = {
   roomy: 0.6,
   /** The share that a new window must save while the room is not exceeded: less would soon require the next window. */
   minSaving: 0.125,
-  /** The share told word for word besides a new summary. A run at work is not cut while it takes less than `uncut`. */
+  /** The share sent word for word besides a new summary. A current run is not cut while it takes less than `uncut`. */
   tail: 0.25,
   uncut: 0.5,
-  /** The share for all results of one turn together; longer results are told by their head and tail. */
+  /** The share for all results of one turn together; longer results are sent by their head and tail. */
   turnResults: 1 / 3,
   /** The shares of a digest's parts. The user's newest words may take `newestWords`, where they are long. */
   words: 0.25,
@@ -69,7 +69,7 @@ export const WINDOW_LIMITS = {
    * UTF-16 units up to which a result is neither cut nor left out: the note that would replace it is hardly shorter.
    */
   minResultChars: 300,
-  /** UTF-16 units per word, to tell the model how long its summary may be: Markdown with paths and names. */
+  /** UTF-16 units per word, for the length of its summary: Markdown with paths and names. */
   wordChars: 7,
   /**
    * UTF-16 units of one text in the request for a summary; words of the user and the model get twice as much. Texts are

@@ -1,4 +1,4 @@
-/** Turns a history into the messages that the model is told, and computes their sizes. Pure. */
+/** Turns a history into the messages that the model gets, and computes their sizes. Pure. */
 
 import type { UpstreamMessage } from '../../../upstream/request.ts';
 import type { Window, WindowScale } from '../../store/rows.ts';
@@ -14,23 +14,23 @@ import {
   messagesOfTurn,
   type Piece,
   piecesOf,
+  type SentRun,
   showsImages,
-  type ToldRun,
   type Utterance,
 } from './transcript.ts';
 
 /** The messages besides the system prompt. The newest results are cut where the messages exceed the model's room. */
-export function tellHistory(history: History, size: ModelSize): UpstreamMessage[] {
-  const told = weighHistory(history, size);
-  const excess = told.total - roomOf(size, measuredScale(told));
-  const newest = told.pieces.findLast(({ turn }) => turn !== null);
-  if (!newest || excess <= 0) return messagesIn(told);
-  const pieces = told.pieces.map((one) => (one === newest ? squeezed(one, excess) : one));
-  return messagesIn({ ...told, pieces });
+export function messagesOfHistory(history: History, size: ModelSize): UpstreamMessage[] {
+  const sent = weighHistory(history, size);
+  const excess = sent.total - roomOf(size, measuredScale(sent));
+  const newest = sent.pieces.findLast(({ turn }) => turn !== null);
+  if (!newest || excess <= 0) return messagesIn(sent);
+  const pieces = sent.pieces.map((one) => (one === newest ? squeezed(one, excess) : one));
+  return messagesIn({ ...sent, pieces });
 }
 
 /** All messages, the digest first. */
-export function messagesIn({ digest, pieces }: ToldHistory): UpstreamMessage[] {
+export function messagesIn({ digest, pieces }: SentHistory): UpstreamMessage[] {
   return [...digest, ...pieces.flatMap(({ messages }) => messages)];
 }
 
@@ -56,8 +56,8 @@ function resultsIn(messages: readonly UpstreamMessage[]): number[] {
   return messages.filter(({ role }) => role === 'tool').map(({ content }) => content?.length ?? 0);
 }
 
-/** A piece as the model is told it, with its size in UTF-16 units. */
-export interface ToldPiece {
+/** A piece as the model gets it, with its size in UTF-16 units. */
+export interface SentPiece {
   readonly messages: readonly UpstreamMessage[];
   /** `saidChars` is the size of what was said before its turn, `chars` that of the whole piece. */
   readonly saidChars: number;
@@ -66,19 +66,19 @@ export interface ToldPiece {
   readonly turn: { readonly number: number; readonly promptTokens: number } | null;
 }
 
-/** What a request tells besides the system prompt. */
-export interface ToldHistory {
+/** What a request shows besides the system prompt. */
+export interface SentHistory {
   readonly window: Window | null;
   readonly digest: readonly UpstreamMessage[];
-  readonly pieces: readonly ToldPiece[];
+  readonly pieces: readonly SentPiece[];
   /** UTF-16 units of the whole request, with the system prompt and the tools. */
   readonly total: number;
 }
 
 /** A piece with all sizes that a plan needs. */
-export interface WeighedPiece extends ToldPiece {
+export interface WeighedPiece extends SentPiece {
   readonly piece: Piece;
-  /** What the model had been told of the machine, the editor and the rules before the piece. */
+  /** What the model had seen of the machine, the editor and the rules before the piece. */
   readonly known: KnownAround;
   /** The messages before the turn. */
   readonly said: readonly UpstreamMessage[];
@@ -87,7 +87,7 @@ export interface WeighedPiece extends ToldPiece {
   readonly prunedChars: number;
 }
 
-export interface WeighedHistory extends ToldHistory {
+export interface WeighedHistory extends SentHistory {
   readonly pieces: readonly WeighedPiece[];
 }
 
@@ -106,24 +106,24 @@ export function weighHistory(
   return withHead(pieces, { window, first: firstOf(history), size, room });
 }
 
-/** The run in which the window begins; undefined without told runs. */
-export function firstOf({ told }: Pick<History, 'told'>): ToldRun | undefined {
-  return told[0]?.run;
+/** The run in which the window begins; undefined without runs. */
+export function firstOf({ sent }: Pick<History, 'sent'>): SentRun | undefined {
+  return sent[0]?.run;
 }
 
 /** What a digest message depends on. */
 export interface DigestOccasion {
   readonly window: Window | null;
-  readonly first: ToldRun | undefined;
+  readonly first: SentRun | undefined;
   readonly size: ModelSize;
   readonly room: number;
 }
 
 /** The pieces together with everything before them. */
-export function withHead<One extends ToldPiece>(
+export function withHead<One extends SentPiece>(
   pieces: readonly One[],
   { window, first, size, room }: DigestOccasion,
-): ToldHistory & { readonly pieces: readonly One[] } {
+): SentHistory & { readonly pieces: readonly One[] } {
   const digest = digestMessages(window, first, room);
   const head = size.fixedChars + weigh(digest);
   const total = pieces.reduce((sum, { chars }) => sum + chars, head);
@@ -134,19 +134,19 @@ export function withHead<One extends ToldPiece>(
 export interface PieceStanding {
   /** Bounds the length of the results of one turn. */
   readonly room: number;
-  /** What the model was told of the machine, the editor and the rules before the first piece. */
+  /** What the model saw of the machine, the editor and the rules before the first piece. */
   readonly known: KnownAround;
 }
 
 export function weighPieces(
-  { window, told, toolbox }: History,
+  { window, sent, toolbox }: History,
   { takesImages, modeWords }: Pick<ModelSize, 'takesImages' | 'modeWords'>,
   { room, known }: PieceStanding,
 ): WeighedPiece[] {
-  const shows = new Set(told.filter(showsImages).map(({ run }) => run.ordinal));
+  const shows = new Set(sent.filter(showsImages).map(({ run }) => run.ordinal));
   const prunedThrough = window?.prunedThrough ?? 0;
   const listening = { room, toolbox, modeWords };
-  return aroundPieces(piecesOf({ told }), known, listening).map((one) => {
+  return aroundPieces(piecesOf({ sent }), known, listening).map((one) => {
     const { piece, around, midway } = one;
     const withImages = takesImages && shows.has(piece.run.ordinal);
     const aroundOne = ({ as, attachments }: Utterance) =>
@@ -205,16 +205,16 @@ function weighPiece(
   };
 }
 
-/** The run that asks, which is the last one told; undefined without told runs. */
-export function asking({ told }: History): ToldRun | undefined {
-  return told.at(-1)?.run;
+/** The run that asks, which is the last one sent; undefined without runs. */
+export function asking({ sent }: History): SentRun | undefined {
+  return sent.at(-1)?.run;
 }
 
 /**
  * The scale that the newest turn under the present window measured. The window's scale applies where no turn reported
  * tokens, or only an impossible number.
  */
-export function measuredScale({ window, pieces, total }: ToldHistory): WindowScale {
+export function measuredScale({ window, pieces, total }: SentHistory): WindowScale {
   const scale = scaleOf(window);
   const place = pieces.findLastIndex(({ turn }) => {
     return turn !== null && turn.promptTokens > 0 && turn.number > scale.since;

@@ -1,20 +1,20 @@
-/** Plans a new window when a conversation has outgrown its model. Pure; linear in the told history. */
+/** Plans a new window when a conversation has outgrown its model. Pure; linear in the sent history. */
 
 import type { NewWindow, Window, WindowScale } from '../../store/rows.ts';
 import { allRulesChars, wholeChars } from './around.ts';
 import { digestOf, maxSummaryChars } from './digest.ts';
 import { digestMessages } from './digest-message.ts';
 import { WINDOW_LIMITS } from './limits.ts';
-import { type ModelSize, roomOf, scaleOf, weigh } from './size.ts';
 import {
   asking,
   measuredScale,
+  type SentHistory,
   squeezableChars,
-  type ToldHistory,
   type WeighedHistory,
   type WeighedPiece,
   weighHistory,
 } from './messages.ts';
+import { type ModelSize, roomOf, scaleOf, weigh } from './size.ts';
 import type { History } from './transcript.ts';
 
 /** The window of a plan, once stored, always leads to `fits`: no plan directly follows another. */
@@ -45,8 +45,8 @@ export interface PlanOptions {
 }
 
 /** Whether the request leaves enough room, so that no plan is needed. */
-export function isRoomy(told: ToldHistory, size: ModelSize): boolean {
-  return told.total <= roomOf(size, measuredScale(told)) * WINDOW_LIMITS.full;
+export function isRoomy(weighed: SentHistory, size: ModelSize): boolean {
+  return weighed.total <= roomOf(size, measuredScale(weighed)) * WINDOW_LIMITS.full;
 }
 
 /** Plans the window for a history, which must end with the run that asks. */
@@ -58,23 +58,25 @@ export function planWindow(
   const now = weighHistory(history, size);
   if (!force && isRoomy(now, size)) return { type: 'fits', isOver: false };
   const measured = measuredScale(now);
-  const sent = Math.min(now.total, roomOf(size, measured));
-  const refused = force ? { model: size.model, chars: Math.floor(sent / 2) } : measured.refused;
+  const sentChars = Math.min(now.total, roomOf(size, measured));
+  const refused = force
+    ? { model: size.model, chars: Math.floor(sentChars / 2) }
+    : measured.refused;
   const scale = { tokensPerChar: measured.tokensPerChar, refused, since: newestTurn(history) };
   const room = roomOf(size, scale);
-  const told = weighHistory(history, size, scale);
-  return planOver(now, { history, size, told, scale, room });
+  const weighed = weighHistory(history, size, scale);
+  return planOver(now, { history, size, weighed, scale, room });
 }
 
 /** Leaves results out first. A summary must save more than that, or the next one would follow soon. */
 function planOver(now: WeighedHistory, planning: Planning): WindowPlan {
-  const { told, room } = planning;
+  const { weighed, room } = planning;
   const light = pruneDownTo(planning, room * WINDOW_LIMITS.pruned);
   if (light.total <= room * WINDOW_LIMITS.roomy) return pruned(planning, light);
   const worthwhile = room * WINDOW_LIMITS.minSaving;
   const summarised = summarise(planning);
   const gain = summarised ? light.total - summarised.total : 0;
-  const isTooHeavy = light.total > room + squeezableChars(told);
+  const isTooHeavy = light.total > room + squeezableChars(weighed);
   if (summarised && gain > (isTooHeavy ? 0 : worthwhile)) return summarised.plan;
   const isOver = now.total > room + squeezableChars(now);
   if (now.total - light.total > (isOver ? 0 : worthwhile)) return pruned(planning, light);
@@ -84,7 +86,7 @@ function planOver(now: WeighedHistory, planning: Planning): WindowPlan {
 interface Planning {
   readonly history: History;
   readonly size: ModelSize;
-  readonly told: WeighedHistory;
+  readonly weighed: WeighedHistory;
   /** The scale of the new window. */
   readonly scale: WindowScale;
   readonly room: number;
@@ -96,11 +98,11 @@ interface Pruning {
 }
 
 /** Prunes as few turns as reach the target. The newest turn keeps its results. */
-function pruneDownTo({ history, told }: Planning, target: number): Pruning {
+function pruneDownTo({ history, weighed }: Planning, target: number): Pruning {
   const newest = newestTurn(history);
-  let { total } = told;
+  let { total } = weighed;
   let prunedThrough = history.window?.prunedThrough ?? 0;
-  for (const { piece, chars, prunedChars } of told.pieces) {
+  for (const { piece, chars, prunedChars } of weighed.pieces) {
     const turn = piece.answered?.turn;
     if (total <= target || turn?.number === newest) break;
     if (!turn || turn.number <= prunedThrough) continue;
@@ -113,7 +115,7 @@ function pruneDownTo({ history, told }: Planning, target: number): Pruning {
 function pruned({ history, scale }: Planning, { prunedThrough }: Pruning): WindowPlan {
   const { window } = history;
   const digest = window?.digest ?? null;
-  const from = window?.from ?? { run: history.told[0]?.run.ordinal ?? 1, turns: 0 };
+  const from = window?.from ?? { run: history.sent[0]?.run.ordinal ?? 1, turns: 0 };
   return { type: 'prune', window: { from, prunedThrough, digest, usage: null, scale } };
 }
 
@@ -135,9 +137,9 @@ function summarise(planning: Planning): Summarising | null {
 }
 
 /** The pieces at which the window could begin, the best first. None is behind the run's newest turn. */
-function cutsOf({ history, told, room }: Planning): number[] {
-  const { pieces } = told;
-  const tails = tailsOf(told);
+function cutsOf({ history, weighed, room }: Planning): number[] {
+  const { pieces } = weighed;
+  const tails = tailsOf(weighed);
   const run = asking(history)?.ordinal;
   const atRun = pieces.findIndex(({ piece }) => piece.run.ordinal === run);
   const newest = pieces.findLastIndex(({ piece }) => piece.answered !== null);
@@ -164,8 +166,8 @@ function tailsOf({ pieces }: WeighedHistory): number[] {
  * The plan with a cut at `place`. Keeps the tail as it is. Where the tail is too long, because the run must not be cut,
  * leaves out its older results.
  */
-function cutAt({ history, size, told, scale, room }: Planning, place: number): Summarising {
-  const kept = told.pieces.slice(place);
+function cutAt({ history, size, weighed, scale, room }: Planning, place: number): Summarising {
+  const kept = weighed.pieces.slice(place);
   const newest = newestTurn(history);
   const from = placeOf(kept);
   const head = size.fixedChars + weighDigest(history, from, room) + firstChars(kept, room);
@@ -181,7 +183,7 @@ function cutAt({ history, size, told, scale, room }: Planning, place: number): S
 }
 
 /**
- * The first message under the window tells the surroundings in full instead of as a difference, and each rule is told
+ * The first message under the window shows the surroundings in full instead of as a difference, and each rule is sent
  * once again. This is their size.
  */
 function firstChars(kept: readonly WeighedPiece[], room: number): number {
@@ -204,7 +206,7 @@ function weighDigest(history: History, from: Window['from'], room: number): numb
   const digest = digestOf(history, { window: { from }, room }, null);
   const messages = digestMessages(
     { digest: { ...digest, summary: '' }, from },
-    history.told.find(({ run }) => run.ordinal === from.run)?.run,
+    history.sent.find(({ run }) => run.ordinal === from.run)?.run,
     room,
   );
   return weigh(messages) + maxSummaryChars(room);
@@ -214,8 +216,8 @@ function sumOf(pieces: readonly WeighedPiece[], chars: (piece: WeighedPiece) => 
   return pieces.reduce((sum, piece) => sum + chars(piece), 0);
 }
 
-/** The number of the newest told turn; without one, that of the newest turn before. */
+/** The number of the newest sent turn; without one, that of the newest turn before. */
 function newestTurn(history: History): number {
-  const turns = history.told.findLast((told) => told.turns.length > 0)?.turns;
+  const turns = history.sent.findLast(({ turns }) => turns.length > 0)?.turns;
   return turns?.at(-1)?.turn.number ?? scaleOf(history.window).since;
 }

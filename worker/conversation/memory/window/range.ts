@@ -21,7 +21,7 @@ export function wordsIn(pieces: readonly Piece[]): string[] {
   return pieces
     .flatMap(({ utterances }) => utterances)
     .filter(({ message }) => message.role === 'user')
-    .filter(({ as, plan, isNote }) => !isNote && !(plan && as === 'told'))
+    .filter(({ as, plan, isNote }) => !isNote && !(plan && as === 'plain'))
     .map(textIn);
 }
 

@@ -1,7 +1,7 @@
 /** The results of a turn's calls as the model reads them: whole, by head and tail, or as a note. Pure. */
 
 import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
-import type { Call, ToldResult } from '../../store/rows.ts';
+import type { Call, SentResult } from '../../store/rows.ts';
 import { WINDOW_LIMITS } from './limits.ts';
 import { cutMiddle, levelFor } from './text.ts';
 import type { AnsweredTurn } from './transcript.ts';
@@ -27,7 +27,7 @@ export function fullLength({ turn, results }: AnsweredTurn, maxChars: number): n
   return lengths.reduce((sum, length) => sum + Math.min(length, level), 0);
 }
 
-function wholeLength(result: ToldResult | undefined): number {
+function wholeLength(result: SentResult | undefined): number {
   const { length } = resultText(result);
   return result?.wholeChars === undefined
     ? length
@@ -53,15 +53,15 @@ export function lengthOf(texts: readonly string[]): number {
  * The whole text of a result. A failure begins with `Error` and its code, by which models (and the demo model)
  * recognise it.
  */
-export function resultText(result: ToldResult | undefined): string {
+export function resultText(result: SentResult | undefined): string {
   if (!result) return 'Error CANCELLED: the call was cancelled before it had a result.';
   return result.status === 'success' ? result.data : `Error ${result.code}: ${result.data}`;
 }
 
 /**
- * The note in place of a result. It keeps the outcome, and tells the model not to repeat an effect to see the result.
+ * The note in place of a result. It keeps the outcome, and asks the model not to repeat an effect to see the result.
  */
-function noteOf({ name }: Call, result: ToldResult | undefined, toolbox: Toolbox): string {
+function noteOf({ name }: Call, result: SentResult | undefined, toolbox: Toolbox): string {
   const left = `its result of ${wholeLength(result)} characters is left out to save room`;
   if (result?.status === 'error') return `Error ${result.code}: ${left}.`;
   const isHarmless = toolbox.find(name)?.effect === 'read';

@@ -15,7 +15,7 @@ export interface ModelSize {
   readonly maxOutputTokens: number | undefined;
   /** UTF-16 units of the system prompt and of the tools' definitions. */
   readonly fixedChars: number;
-  /** What a message tells of another mode; undefined for the built-in words. */
+  /** What a message says about another mode; undefined for the built-in words. */
   readonly modeWords?: ModeWords | undefined;
 }
 

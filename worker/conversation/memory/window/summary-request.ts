@@ -76,7 +76,7 @@ function entriesOf({ utterances, answered }: Piece, textChars: number, toolbox: 
   return said;
 }
 
-/** Messages get twice the space of results, because they are short and tell the most. */
+/** Messages get twice the space of results, because they are short and show the most. */
 function saidEntry(utterance: Utterance, textChars: number): string {
   const tag = utterance.message.role === 'assistant' ? 'assistant' : 'user';
   return recorded(tag, cutMiddle(textIn(utterance), 2 * textChars));

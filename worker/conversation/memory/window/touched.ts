@@ -2,23 +2,23 @@
 import { takesPath } from '../../../../shared/tools/definition.ts';
 import { readFile } from '../../../../shared/tools/read-file.ts';
 import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
-import { tellsEditor } from '../../../prompt/editor.ts';
+import { namesEditor } from '../../../prompt/editor.ts';
 import type { Call } from '../../store/rows.ts';
-import type { ToldRun } from './transcript.ts';
+import type { SentRun } from './transcript.ts';
 
 /** The files that the request, or else the editor on the machine, shows. Relative to the workspace. */
-export function filesOfRequest(run: ToldRun): string[] {
+export function filesOfRequest(run: SentRun): string[] {
   const { context } = run.request;
   const { openFiles = [], recentFiles = [], cursor, selection } = context ?? {};
   const open = openFiles.map((file) => (typeof file === 'string' ? file : file.path));
-  const editor = tellsEditor(context) ? undefined : run.machine?.context.editor;
+  const editor = namesEditor(context) ? undefined : run.machine?.context.editor;
   const shown = editor?.openFiles.map(({ path }) => path) ?? [];
   const places = [cursor, selection].flatMap((place) => place?.path ?? []);
   return inWorkspace([...places, ...open, ...recentFiles, ...shown], run);
 }
 
 /** The files that these calls read or change. A call that names a folder touches no file. */
-export function filesOfCalls(calls: readonly Call[], run: ToldRun, toolbox: Toolbox): string[] {
+export function filesOfCalls(calls: readonly Call[], run: SentRun, toolbox: Toolbox): string[] {
   const paths = calls.flatMap(({ name, arguments: args }) => {
     const tool = toolbox.find(name);
     if (!tool || !args || !takesPath(tool)) return [];
@@ -30,7 +30,7 @@ export function filesOfCalls(calls: readonly Call[], run: ToldRun, toolbox: Tool
 }
 
 /** The paths as names relative to the run's workspace, without those outside of it. */
-export function inWorkspace(paths: readonly string[], { machine }: ToldRun): string[] {
+export function inWorkspace(paths: readonly string[], { machine }: SentRun): string[] {
   const root = machine?.context.workspacePath.replace(/\/+$/, '');
   return paths.flatMap((path) => {
     const name = root !== undefined && path.startsWith(`${root}/`) ? path.slice(root.length) : path;

@@ -24,8 +24,8 @@ import type {
   Run,
   RunMode,
   RunRequest,
+  SentResult,
   Steer,
-  ToldResult,
   Turn,
   Window,
 } from '../../store/rows.ts';
@@ -33,20 +33,20 @@ import type {
 /** A turn with its calls' results, in call order; undefined for a call without a result. */
 export interface AnsweredTurn {
   readonly turn: Turn;
-  readonly results: readonly (ToldResult | undefined)[];
+  readonly results: readonly (SentResult | undefined)[];
 }
 
 /**
  * The part of a run that matters to the model. `status` may be the one before the run's end, where the last turn stores
  * the end.
  */
-export interface ToldRun extends Pick<Run, 'ordinal' | 'status' | 'request'> {
+export interface SentRun extends Pick<Run, 'ordinal' | 'status' | 'request'> {
   readonly machine: Pick<Machine, 'context' | 'findings'> | null;
 }
 
 /** What was said in one run, after the first `before` turns. */
 export interface SaidInRun {
-  readonly run: ToldRun;
+  readonly run: SentRun;
   readonly before: number;
   readonly turns: readonly AnsweredTurn[];
   /** All steers of the run. */
@@ -54,17 +54,17 @@ export interface SaidInRun {
 }
 
 export interface History {
-  /** Null while the model is told everything. */
+  /** Null while the model gets everything. */
   readonly window: Window | null;
   /** The runs from the start of the window on, in order. */
-  readonly told: readonly SaidInRun[];
+  readonly sent: readonly SaidInRun[];
   /** The toolbox of the run that asks, which interprets all calls. */
   readonly toolbox: Toolbox;
 }
 
 /** A message of a request, or a steer. `asked` is the message that the run answers. */
 export interface Utterance {
-  readonly as: 'asked' | 'told' | 'steer';
+  readonly as: 'asked' | 'plain' | 'steer';
   readonly message: ChatMessage;
   /** The plan that the message brings: changed by a person, or to be executed. */
   readonly plan?: PlanState | undefined;
@@ -76,7 +76,7 @@ export interface Utterance {
 
 /** What was said before a turn, and the turn. The last piece of every run has no turn. */
 export interface Piece {
-  readonly run: ToldRun;
+  readonly run: SentRun;
   /** Turns of the run before this one. */
   readonly turns: number;
   readonly utterances: readonly Utterance[];
@@ -85,9 +85,9 @@ export interface Piece {
   readonly mode: RunMode;
 }
 
-/** The pieces that are told word for word. What was said before the window has no piece. */
-export function piecesOf({ told }: Pick<History, 'told'>): Piece[] {
-  return told.flatMap(piecesOfRun);
+/** The pieces that are sent word for word. What was said before the window has no piece. */
+export function piecesOf({ sent }: Pick<History, 'sent'>): Piece[] {
+  return sent.flatMap(piecesOfRun);
 }
 
 /** One piece more than there are turns. Linear, however many steers there were. */
@@ -100,7 +100,7 @@ function piecesOfRun({ run, before, turns, steers }: SaidInRun): Piece[] {
     const utterances = place === 0 ? askedOf(run) : [];
     utterances.push(...steersAt(place));
     mode = switchAt(place) ?? mode;
-    // Steers that the run ended without telling are told to the model in the next run.
+    // Steers that the run ended without sending are sent to the model in the next run.
     if (index === turns.length) {
       utterances.push(...steersAt(null));
       mode = switchAt(null) ?? mode;
@@ -113,12 +113,12 @@ function piecesOfRun({ run, before, turns, steers }: SaidInRun): Piece[] {
   return pieces;
 
   function steersAt(place: number | null): Utterance[] {
-    const told = (places.get(place) ?? []).filter(({ switched }) => !switched);
-    return told.map(({ content, plan, isNote, attachments }) => {
+    const sent = (places.get(place) ?? []).filter(({ switched }) => !switched);
+    return sent.map(({ content, plan, isNote, attachments }) => {
       if (plan)
-        return { as: 'told', message: { role: 'user', content: buildPlanNote(plan) }, plan };
+        return { as: 'plain', message: { role: 'user', content: buildPlanNote(plan) }, plan };
       return {
-        as: isNote ? 'told' : 'steer',
+        as: isNote ? 'plain' : 'steer',
         message: { role: 'user', content },
         isNote,
         attachments,
@@ -139,22 +139,22 @@ function isSwitchedBefore({ switched, turns }: Steer, before: number): boolean {
  * A last message without an answer reads like a request that still waits. For a cancelled run, a note says that it was
  * stopped.
  */
-function endOf(status: ToldRun['status']): Utterance[] {
+function endOf(status: SentRun['status']): Utterance[] {
   if (status !== 'cancelled') return [];
-  return [{ as: 'told', message: { role: 'assistant', content: STOPPED_NOTE } }];
+  return [{ as: 'plain', message: { role: 'assistant', content: STOPPED_NOTE } }];
 }
 
-function askedOf({ request }: ToldRun): Utterance[] {
+function askedOf({ request }: SentRun): Utterance[] {
   const messages = request.messages.filter(({ role }) => role !== 'system');
   return messages.map((message, index) =>
     index === messages.length - 1
       ? { as: 'asked', message, plan: 'plan' in request ? request.plan : undefined }
-      : { as: 'told', message },
+      : { as: 'plain', message },
   );
 }
 
-/** What a message is told with. `around` precedes the words of a message that asks or steers. */
-export interface MessageTelling {
+/** What a message is sent with. `around` precedes the words of a message that asks or steers. */
+export interface MessageExtras {
   /** Whether the model gets the message's images. */
   readonly withImages: boolean;
   readonly around: readonly string[];
@@ -163,7 +163,7 @@ export interface MessageTelling {
 export function messageOf(
   { as, message, plan }: Utterance,
   { mode }: RunRequest,
-  { withImages, around }: MessageTelling,
+  { withImages, around }: MessageExtras,
 ): UpstreamMessage {
   const text = textOf(message.content);
   switch (as) {
@@ -171,7 +171,7 @@ export function messageOf(
       return toUpstream(message, buildUserPrompt({ query: text, mode, around, plan }), withImages);
     case 'steer':
       return toUpstream(message, [...around, tagQuery(text)].join('\n\n'), withImages);
-    case 'told':
+    case 'plain':
       return toUpstream(message, text, withImages);
     default:
       return as satisfies never;
@@ -199,7 +199,7 @@ function toUpstream(message: ChatMessage, text: string, withImages: boolean): Up
 /** `results` has exactly one text for each call. */
 export function messagesOfTurn(turn: Turn, results: readonly string[]): UpstreamMessage[] {
   const { text, calls, reasoning, reasoningDetails, own } = turn;
-  if (own) return toldOfOwn(calls[0]?.name, results[0] ?? '');
+  if (own) return messagesOfOwn(calls[0]?.name, results[0] ?? '');
   const said = { role: 'assistant', content: text, ...(reasoning && { reasoning }) } as const;
   if (calls.length === 0) return text === '' ? [] : [said];
   return [
@@ -229,7 +229,7 @@ export function messagesOfTurn(turn: Turn, results: readonly string[]): Upstream
  * server that refused the images would refuse every later request as well.
  */
 export function imagesOfResults(
-  run: Pick<ToldRun, 'status'>,
+  run: Pick<SentRun, 'status'>,
   { results }: Pick<AnsweredTurn, 'results'>,
 ): UpstreamMessage[] {
   if (run.status === 'error') return [];
@@ -245,8 +245,8 @@ export function imagesOfResults(
 const Images = ToolCallMetadata.pick({ images: true });
 const RESULT_IMAGES = '[The images of the results above, in their order.]';
 
-/** The model is told where it works, and does not see calls that it never made. */
-function toldOfOwn(tool: string | undefined, result: string): UpstreamMessage[] {
+/** The model learns where it works, and does not see calls that it never made. */
+function messagesOfOwn(tool: string | undefined, result: string): UpstreamMessage[] {
   if (tool !== openWorktree.name) return [];
   return [{ role: 'user', content: buildWorktreeNote(result) }];
 }

@@ -85,7 +85,7 @@ function isUnseen(tool: Tool | undefined): boolean {
   return tool.effect === 'execute' || tool.origin !== undefined || tool.executor === 'agent';
 }
 
-/** What follows once the searches of the last turn have results: the run ends, or the model is told once and goes on. */
+/** What follows once the searches of the last turn have results: the run ends, or the model gets one note and goes on. */
 export function checkStep(run: Run, deps: RunDeps): Step | undefined {
   const { log, recorder } = deps;
   const turn = log.turns.at(-1);

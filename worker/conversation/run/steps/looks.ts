@@ -1,4 +1,4 @@
-/** Looks at the machine in the middle of a run, before the model is told what they are about. */
+/** Looks at the machine in the middle of a run, before the model gets the messages that they are about. */
 import { responseIdOf } from '../../../../shared/ids.ts';
 import { mentionsIn } from '../../calls/message-look.ts';
 import type { Run, Steer } from '../../store/rows.ts';
@@ -9,7 +9,7 @@ import type { Step } from './step.ts';
 type LookDeps = Pick<RunDeps, 'hands' | 'log' | 'recorder' | 'conversationId'>;
 
 /**
- * Looks at the run's worktree, which the look before the run did not see: it was not made yet. The model has been told
+ * Looks at the run's worktree, which the look before the run did not see: it was not made yet. The model has seen
  * nothing so far.
  */
 export async function lookAtWorktree(run: Run, deps: LookDeps): Promise<void> {
@@ -30,7 +30,7 @@ export function steerStep(run: Run, deps: LookDeps): Step | undefined {
   return { type: 'look', look: () => lookUpMentions(run, unseen, deps) };
 }
 
-/** The messages that wait to be told, and whose mentions were not looked up. */
+/** The messages that wait to be sent, and whose mentions were not looked up. */
 function unseenSteers({ log }: Pick<LookDeps, 'log'>): Steer[] {
   return [...log.leftMessages, ...log.steeringMessages].filter(
     ({ turns, attachments, content }) =>

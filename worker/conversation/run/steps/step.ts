@@ -12,7 +12,7 @@ export type Step =
   | { readonly type: 'show'; readonly events: readonly TapeEvent[] }
   /** Adds a note for the model. */
   | { readonly type: 'note'; readonly note: string }
-  /** Looks at the machine, and stores what it finds if the run still is at work then. */
+  /** Looks at the machine, and stores what it finds if the run is still current then. */
   | { readonly type: 'look'; readonly look: () => Promise<void> }
   | {
       readonly type: 'end';

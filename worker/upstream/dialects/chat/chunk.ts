@@ -37,7 +37,7 @@ function readChunk(chunk: JsonObject, part: 'delta' | 'message'): Chunk {
   };
 }
 
-/** The choice with index 0. Its position tells nothing: several choices come in any order. */
+/** The choice with index 0. Its position shows nothing: several choices come in any order. */
 function firstChoice(chunk: JsonObject): JsonObject {
   for (const choice of listIn(chunk, 'choices')) {
     if (isObject(choice) && (choice['index'] ?? 0) === 0) return choice;

@@ -8,7 +8,7 @@ import { countIn, type JsonObject, listIn, objectIn, textIn, tokensIn } from '..
 import { type AnswerReader, type Chunk, NOTHING, tooLarge } from '../dialect.ts';
 import { Course, type Thought } from '../thoughts.ts';
 
-/** Items are told apart by their index in the output: some gateways change their ids on the way. */
+/** Items are distinguished by their index in the output: some gateways change their ids on the way. */
 export class ResponsesReader implements AnswerReader {
   readonly #model: string;
   readonly #course = new Course();

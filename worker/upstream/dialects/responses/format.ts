@@ -1,4 +1,4 @@
-/** Writes requests of OpenAI's Responses API. Nothing is stored there: each request tells everything. */
+/** Writes requests of OpenAI's Responses API. Nothing is stored there: each request has everything. */
 
 import type { JsonObject } from '../../loose-json.ts';
 import type { ServerTarget } from '../../models.ts';

@@ -3,7 +3,7 @@ import { todoWrite } from '../../../../../shared/tools/todo-write.ts';
 import type { Todo } from '../../../../../shared/wire/documents.ts';
 import { writeTodos } from '../../../../../worker/conversation/calls/edge-tools/todos.ts';
 
-const LIST: readonly Todo[] = [todo('read', 'Read it', 'completed'), todo('mend', 'Mend it')];
+const LIST: readonly Todo[] = [todo('read', 'Read it', 'completed'), todo('fix', 'Fix it')];
 
 it.each<[string, object, readonly Todo[], object]>([
   [
@@ -14,26 +14,26 @@ it.each<[string, object, readonly Todo[], object]>([
   ],
   [
     'a status, and nothing else',
-    { merge: true, todos: [{ id: 'mend', status: 'in_progress' }] },
+    { merge: true, todos: [{ id: 'fix', status: 'in_progress' }] },
     LIST,
     {
-      list: [LIST[0], todo('mend', 'Mend it', 'in_progress')],
-      todos: [{ id: 'mend', status: 'in_progress' }],
+      list: [LIST[0], todo('fix', 'Fix it', 'in_progress')],
+      todos: [{ id: 'fix', status: 'in_progress' }],
     },
   ],
   [
-    'a new wording and a new todo behind the known ones, merging unless told otherwise',
+    'a new wording and a new todo behind the known ones, merging unless asked otherwise',
     {
       todos: [
-        { id: 'mend', content: 'Mend all' },
+        { id: 'fix', content: 'Fix all' },
         { id: 'test', content: 'Test it' },
       ],
     },
     LIST,
     {
-      list: [LIST[0], todo('mend', 'Mend all'), todo('test', 'Test it')],
+      list: [LIST[0], todo('fix', 'Fix all'), todo('test', 'Test it')],
       todos: [
-        { id: 'mend', status: 'pending', content: 'Mend all' },
+        { id: 'fix', status: 'pending', content: 'Fix all' },
         { id: 'test', status: 'pending', content: 'Test it' },
       ],
     },
@@ -51,12 +51,12 @@ it('keeps what a todo of a plan depends on', () => {
   ]);
 });
 
-it('refuses a status for a todo that nobody has described, and shows the list', () => {
+it('refuses a status for a todo that no one has described, and shows the list', () => {
   const args = todoWrite.arguments.parse({ todos: [{ id: 'gone', status: 'completed' }] });
   expect(writeTodos(args, LIST)).toMatchObject({
     status: 'error',
     code: 'INVALID_ARGUMENTS',
-    data: expect.stringContaining('- [pending] mend: Mend it'),
+    data: expect.stringContaining('- [pending] fix: Fix it'),
   });
 });
 

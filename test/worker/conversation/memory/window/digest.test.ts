@@ -28,23 +28,23 @@ it('keeps a plan that a person changed or executed, and its todos, but not as wo
     { asked: 'Second.', turns: [] },
   ]);
   const kept = { words: ['First.'], plan: '# Auth\n\nJWT.\n\nEdited.', todos };
-  const changed = withFirst(history, (told) => ({
-    ...told,
+  const changed = withFirst(history, (sent) => ({
+    ...sent,
     steers: [{ number: 1, run: 1, turns: null, content: '', plan }],
   }));
   expect(digestOf(changed, CUT, 'S')).toMatchObject(kept);
-  const executed = withFirst(history, ({ run, ...told }) => ({
-    ...told,
+  const executed = withFirst(history, ({ run, ...sent }) => ({
+    ...sent,
     run: { ...run, request: { ...run.request, plan } },
     turns: [],
   }));
   expect(digestOf(executed, CUT, 'S')).toMatchObject(kept);
 });
 
-function withFirst(history: History, change: (told: SaidInRun) => SaidInRun): History {
+function withFirst(history: History, change: (sent: SaidInRun) => SaidInRun): History {
   return {
     ...history,
-    told: history.told.map((told, index) => (index === 0 ? change(told) : told)),
+    sent: history.sent.map((sent, index) => (index === 0 ? change(sent) : sent)),
   };
 }
 

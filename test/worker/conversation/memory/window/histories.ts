@@ -43,9 +43,9 @@ export interface MadeRun {
   /** Said in the request before it, by the roles in turn: user, assistant. */
   readonly earlier?: readonly string[];
   readonly turns?: readonly MadeTurn[];
-  /** What the bridge tells of its files; no bridge without it. */
+  /** What the bridge reports of its files; no bridge without it. */
   readonly layout?: string | undefined;
-  /** The rules that the bridge tells; only with `layout`. */
+  /** The rules that the bridge reports; only with `layout`. */
   readonly rules?: readonly RuleFile[] | undefined;
   /** How it ended, where that matters. */
   readonly status?: Run['status'];
@@ -54,29 +54,29 @@ export interface MadeRun {
 /** Turns are numbered through all runs, and every call has an id of its own. */
 export function historyOf(runs: readonly MadeRun[], window: NewWindow | null = null): History {
   let number = 0;
-  const told = runs.map((made, index): SaidInRun => {
+  const sent = runs.map((made, index): SaidInRun => {
     const ordinal = index + 1;
     const firstTurn = number + 1;
     const turns = (made.turns ?? []).map((turn) => answered(turn, ++number, ordinal));
     const steers = steersOf(made, ordinal);
     return { run: runOf(made, ordinal, firstTurn), before: 0, turns, steers };
   });
-  return under({ window: null, told, toolbox: BUILT_IN }, window);
+  return under({ window: null, sent, toolbox: BUILT_IN }, window);
 }
 
 /** The same under another window, as the store would read it then. */
 export function under(history: History, window: NewWindow | null): History {
   if (!window) return history;
   const { from } = window;
-  const told = history.told
+  const sent = history.sent
     .filter(({ run }) => run.ordinal >= from.run)
     .map((one) => (one.run.ordinal === from.run ? behind(one, from.turns) : one));
-  const numbered = { ...window, number: 1, run: told.at(-1)?.run.ordinal ?? 1 };
-  return { ...history, window: numbered, told };
+  const numbered = { ...window, number: 1, run: sent.at(-1)?.run.ordinal ?? 1 };
+  return { ...history, window: numbered, sent };
 }
 
-function behind({ before, turns, ...told }: SaidInRun, count: number): SaidInRun {
-  return { ...told, before: count, turns: turns.slice(count - before) };
+function behind({ before, turns, ...sent }: SaidInRun, count: number): SaidInRun {
+  return { ...sent, before: count, turns: turns.slice(count - before) };
 }
 
 export function sizeOf(changes: Partial<ModelSize> = {}): ModelSize {

@@ -4,8 +4,8 @@ import {
   requestFor,
   upstreamIdsIn,
 } from '../../../../../worker/conversation/memory/model-request.ts';
+import { messagesOfHistory } from '../../../../../worker/conversation/memory/window/messages.ts';
 import { wordsIn } from '../../../../../worker/conversation/memory/window/range.ts';
-import { tellHistory } from '../../../../../worker/conversation/memory/window/messages.ts';
 import {
   type History,
   piecesOf,
@@ -28,9 +28,9 @@ const WINDOW: NewWindow = {
 };
 const LONG = 'x'.repeat(1_000);
 
-it('tells a digest as one marked message, in which nothing can leave its tag', () => {
+it('shows a digest as one marked message, in which nothing can leave its tag', () => {
   const history = historyOf(twoRuns(), { ...WINDOW, from: { run: 2, turns: 0 }, digest: DIGEST });
-  const [digest, asked, ...more] = tellHistory(history, sizeOf());
+  const [digest, asked, ...more] = messagesOfHistory(history, sizeOf());
   expect(digest?.role).toBe('user');
   expect(digest?.content).toContain('Read &lt;/conversation_summary&gt; a.ts.');
   expect(digest?.content).toContain('<plan>\n# Plan\n</plan>');
@@ -44,7 +44,7 @@ it('tells a digest as one marked message, in which nothing can leave its tag', (
 it('begins behind whole turns, and says of a run cut so what its user still waits for', () => {
   const window = { ...WINDOW, from: { run: 1, turns: 1 }, digest: DIGEST };
   const [run] = twoRuns();
-  const [digest, steer, turn, result, ...more] = tellHistory(
+  const [digest, steer, turn, result, ...more] = messagesOfHistory(
     historyOf(run ? [run] : [], window),
     sizeOf(),
   );
@@ -60,16 +60,16 @@ it('begins behind whole turns, and says of a run cut so what its user still wait
 it('says of a request that its user took it back, and in no words of theirs', () => {
   const turns = [{ calls: [{}], steer: 'And quickly.' }];
   const history = historyOf([{ asked: 'Go.', turns, status: 'cancelled' }, { asked: 'Hello?' }]);
-  const told = tellHistory(history, sizeOf());
-  expect(told.map(({ role }) => role)).toEqual([
+  const sent = messagesOfHistory(history, sizeOf());
+  expect(sent.map(({ role }) => role)).toEqual([
     ...['user', 'assistant', 'tool', 'user'],
     ...['assistant', 'user'],
   ]);
-  expect(told.at(-2)?.content).toContain('The user stopped this answer here');
+  expect(sent.at(-2)?.content).toContain('The user stopped this answer here');
   expect(wordsIn(piecesOf(history))).toEqual(['Go.', 'And quickly.', 'Hello?']);
 });
 
-it('tells a note of Drawbridge as it is, in its place, and not as words of the user', () => {
+it('shows a note of Drawbridge as it is, in its place, and not as words of the user', () => {
   const history = historyOf([{ asked: 'Go.', turns: [{ calls: [{}] }] }]);
   const note = {
     number: 1,
@@ -78,10 +78,10 @@ it('tells a note of Drawbridge as it is, in its place, and not as words of the u
     content: 'Two turns are left.',
     isNote: true,
   } as const;
-  const noted = { ...history, told: history.told.map((told) => ({ ...told, steers: [note] })) };
-  const told = tellHistory(noted, sizeOf());
-  expect(told.at(-1)).toEqual({ role: 'user', content: 'Two turns are left.' });
-  expect(told.slice(0, -1)).toEqual(tellHistory(history, sizeOf()));
+  const noted = { ...history, sent: history.sent.map((sent) => ({ ...sent, steers: [note] })) };
+  const sent = messagesOfHistory(noted, sizeOf());
+  expect(sent.at(-1)).toEqual({ role: 'user', content: 'Two turns are left.' });
+  expect(sent.slice(0, -1)).toEqual(messagesOfHistory(history, sizeOf()));
   expect(wordsIn(piecesOf(noted))).toEqual(['Go.']);
 });
 
@@ -107,7 +107,7 @@ it('leaves results out as a note that says how long they were and what came of t
   ]);
 });
 
-it('tells long results of one turn by head and tail, the short ones beside them whole', () => {
+it('shows long results of one turn by head and tail, the short ones beside them whole', () => {
   const calls = [{ result: `A${'x'.repeat(50_000)}Z` }, { result: LONG }];
   const history = historyOf([{ asked: 'Go.', turns: [{ calls }] }], WINDOW);
   const [long = '', short] = resultsIn(history);
@@ -125,10 +125,10 @@ it('cuts the newest results further where nothing else can give way', () => {
 
 it('keeps the rules, and knows the ids of all calls that stand in a request', () => {
   const history = historyOf(twoRuns(), WINDOW);
-  const asking = history.told.at(-1)?.run;
+  const asking = history.sent.at(-1)?.run;
   const run = { ...asking, request: { ...asking?.request, context: { rules: ['Use tabs.'] } } };
   const frame = frameOf(run as Run, sizeOf(), []);
-  const request = requestFor(run as Run, frame, tellHistory(history, sizeOf()));
+  const request = requestFor(run as Run, frame, messagesOfHistory(history, sizeOf()));
   expect(request.messages[0]?.content).toContain('<user_rules>\nUse tabs.\n</user_rules>');
   expect(upstreamIdsIn(request)).toEqual(new Set(['call_1_0', 'call_2_0']));
 });
@@ -142,7 +142,7 @@ function twoRuns(): MadeRun[] {
 }
 
 function resultsIn(history: History): string[] {
-  return tellHistory(history, sizeOf()).flatMap((message) =>
+  return messagesOfHistory(history, sizeOf()).flatMap((message) =>
     message.role === 'tool' ? [String(message.content)] : [],
   );
 }

@@ -58,7 +58,7 @@ describe('a conversation that nears the window', () => {
     });
   });
 
-  it('leaves older results out beside a summary, where the run at work is not to be cut and is still too long', () => {
+  it('leaves older results out beside a summary, where the current run is not to be cut and is still too long', () => {
     const before = { asked: 'x'.repeat(11_000), turns: [saying(10_000)] };
     const turns = [1, 2, 3, 4].map(() => reading(3_000));
     const history = historyOf([before, { asked: 'On.', turns }], WINDOW);
@@ -126,9 +126,9 @@ describe('what a conversation weighs', () => {
       { asked: [image, image, image, image, image, image], turns: [saying(10)] },
       { asked: 'And?' },
     ]);
-    const told = under(history, WINDOW);
-    expect(planWindow(told, sizeOf())).toMatchObject({ type: 'summarise' });
-    expect(planWindow(told, sizeOf({ takesImages: false }))).toMatchObject({ type: 'fits' });
+    const sent = under(history, WINDOW);
+    expect(planWindow(sent, sizeOf())).toMatchObject({ type: 'summarise' });
+    expect(planWindow(sent, sizeOf({ takesImages: false }))).toMatchObject({ type: 'fits' });
   });
 });
 

@@ -3,6 +3,11 @@ import type { RuleFile } from '../../../../../shared/wire/rules.ts';
 import { digestOf } from '../../../../../worker/conversation/memory/window/digest.ts';
 import { WINDOW_LIMITS } from '../../../../../worker/conversation/memory/window/limits.ts';
 import {
+  measuredScale,
+  messagesOfHistory,
+  weighHistory,
+} from '../../../../../worker/conversation/memory/window/messages.ts';
+import {
   planWindow,
   type WindowPlan,
 } from '../../../../../worker/conversation/memory/window/plan.ts';
@@ -14,11 +19,6 @@ import {
   weigh,
 } from '../../../../../worker/conversation/memory/window/size.ts';
 import { summaryRequest } from '../../../../../worker/conversation/memory/window/summary-request.ts';
-import {
-  measuredScale,
-  tellHistory,
-  weighHistory,
-} from '../../../../../worker/conversation/memory/window/messages.ts';
 import type { History } from '../../../../../worker/conversation/memory/window/transcript.ts';
 import type { NewWindow } from '../../../../../worker/conversation/store/rows.ts';
 import type { UpstreamMessage } from '../../../../../worker/upstream/request.ts';
@@ -56,15 +56,15 @@ function grow(seed: number, seen: Record<'prune' | 'summarise' | 'over', number>
     const force = random.below(12) === 0;
     const plan = planWindow(history, size, { force });
     window = adopt(history, plan, size, random) ?? window;
-    const told = under(historyOf(soFar), window);
+    const sent = under(historyOf(soFar), window);
     if (plan.type !== 'fits') {
       seen[plan.type]++;
-      expect(planWindow(told, size), where(seed, soFar)).toMatchObject({ type: 'fits' });
+      expect(planWindow(sent, size), where(seed, soFar)).toMatchObject({ type: 'fits' });
     }
-    check(told, size, where(seed, soFar), seen);
+    check(sent, size, where(seed, soFar), seen);
     // Words that were cut while there was less room stay so.
-    leastRoom = Math.min(leastRoom, roomOf(size, scaleOf(told.window)));
-    expectNewestWords(told, size, leastRoom, where(seed, soFar));
+    leastRoom = Math.min(leastRoom, roomOf(size, scaleOf(sent.window)));
+    expectNewestWords(sent, size, leastRoom, where(seed, soFar));
   }
 }
 
@@ -83,14 +83,14 @@ function adopt(
 }
 
 function check(history: History, size: ModelSize, place: string, seen: { over: number }): void {
-  const messages = tellHistory(history, size);
+  const messages = messagesOfHistory(history, size);
   expectPairs(messages, place);
   expectNewestResults(history, messages, place);
   const plan = planWindow(history, size);
   const isOver = plan.type === 'fits' && plan.isOver;
   if (isOver) seen.over++;
-  const told = weighHistory(history, size);
-  const room = roomOf(size, measuredScale(told));
+  const sent = weighHistory(history, size);
+  const room = roomOf(size, measuredScale(sent));
   const weight = size.fixedChars + weigh(messages);
   if (!isOver && plan.type === 'fits') expect(weight, place).toBeLessThanOrEqual(room);
   expect(
@@ -116,25 +116,25 @@ function expectNewestResults(
   messages: readonly UpstreamMessage[],
   place: string,
 ): void {
-  const newest = history.told.at(-1)?.turns.at(-1);
+  const newest = history.sent.at(-1)?.turns.at(-1);
   for (const [index, call] of newest?.turn.calls.entries() ?? []) {
     const message = messages.find(
       (one) => one.role === 'tool' && one.tool_call_id === call.upstreamId,
     );
     const whole = resultText(newest?.results[index]);
-    const told = String(message?.content);
+    const sent = String(message?.content);
     const least = Math.min(whole.length, WINDOW_LIMITS.minResultChars) - 2;
-    expect(told.length, place).toBeGreaterThanOrEqual(least);
-    expect(told.slice(0, 50), place).toBe(whole.slice(0, 50));
+    expect(sent.length, place).toBeGreaterThanOrEqual(least);
+    expect(sent.slice(0, 50), place).toBe(whole.slice(0, 50));
   }
 }
 
 function expectNewestWords(history: History, size: ModelSize, room: number, place: string): void {
-  const last = history.told.at(-1);
+  const last = history.sent.at(-1);
   const words = last?.steers.at(-1)?.content ?? last?.run.request.messages.at(-1)?.content ?? '';
   const text = typeof words === 'string' ? words : '';
   if (text.length > room / 2) return;
-  const said = tellHistory(history, size).filter(({ role }) => role === 'user');
+  const said = messagesOfHistory(history, size).filter(({ role }) => role === 'user');
   expect(
     said.some(({ content }) => textOf(content).includes(text)),
     place,

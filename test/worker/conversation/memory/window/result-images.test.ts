@@ -7,12 +7,12 @@ const result = (metadata: object) => ({
   data: 'x',
   metadata: { ...metadata },
 });
-const told = (status: 'completed' | 'error', ...metadata: object[]) =>
+const sent = (status: 'completed' | 'error', ...metadata: object[]) =>
   imagesOfResults({ status }, { results: [undefined, ...metadata.map(result)] });
 
 it('the images of a turn stand in one message, in the order of its results', () => {
   const other = { mimeType: 'image/webp' as const, data: 'BBBB' };
-  const [message, ...others] = told(
+  const [message, ...others] = sent(
     'completed',
     { images: [image] },
     {},
@@ -28,11 +28,11 @@ it('the images of a turn stand in one message, in the order of its results', () 
 });
 
 it('a run that failed shows none: its server may have refused them', () => {
-  expect(told('error', { images: [image] })).toEqual([]);
+  expect(sent('error', { images: [image] })).toEqual([]);
 });
 
 it('what is no list of images shows none', () => {
   expect(
-    told('completed', { images: [{ mimeType: 'image/svg+xml', data: 'A' }] }, { list: [] }),
+    sent('completed', { images: [{ mimeType: 'image/svg+xml', data: 'A' }] }, { list: [] }),
   ).toEqual([]);
 });

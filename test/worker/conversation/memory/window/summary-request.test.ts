@@ -17,7 +17,7 @@ it('asks without tools, with the record as labelled text', () => {
     usage: null,
     scale: { since: 0, tokensPerChar: 0.25, refused: null },
   };
-  const runs = [{ asked, turns: [{ text: 'I look.', calls: [call] }] }, { asked: 'Not told.' }];
+  const runs = [{ asked, turns: [{ text: 'I look.', calls: [call] }] }, { asked: 'Not sent.' }];
   const request = summaryRequest(
     historyOf(runs, window),
     { ...FROM, room: 100_000 },
