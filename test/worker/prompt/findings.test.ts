@@ -12,7 +12,7 @@ const TYPES = ['file', 'folder', 'url', 'none'] as const;
 describe('what the bridge found', () => {
   it('cannot leave its tag, whatever it holds, and is text that every server takes', () => {
     const named = [{ path: EVIL, text: EVIL }];
-    const sent = tell({
+    const sent = render({
       attachments: TYPES.map((type) => ({ type, name: EVIL, text: EVIL })),
       openFiles: named,
       changed: named,
@@ -31,20 +31,20 @@ describe('what the bridge found', () => {
 
   it('has each name on one line', () => {
     const touched = ['a\nb.ts', 'c.ts'];
-    expect(tell({ touched })).toBe('<changed_files>\n"a\\nb.ts"\nc.ts\n</changed_files>');
+    expect(render({ touched })).toBe('<changed_files>\n"a\\nb.ts"\nc.ts\n</changed_files>');
   });
 
   it('says how many changed files it does not name', () => {
-    expect(tell({ touched: ['a'], unnamed: 7 })).toBe(
+    expect(render({ touched: ['a'], unnamed: 7 })).toBe(
       '<changed_files>\na\n... (cut: 7 more files, run git status)\n</changed_files>',
     );
-    expect(tell({ unnamed: 1 })).toContain('>\n... (cut: 1 more file, run git status)\n<');
+    expect(render({ unnamed: 1 })).toContain('>\n... (cut: 1 more file, run git status)\n<');
   });
 
   it('names each changed file, also where there is no room for its difference', () => {
     const text = 'a line of text\n'.repeat(200);
     const changed = Array.from({ length: 20 }, (_, index) => ({ path: `${index}.ts`, text }));
-    const sent = tell({ changed }, 40_000);
+    const sent = render({ changed }, 40_000);
     expect(sent.match(/<changed_file>\n\d+\.ts\n/g)).toHaveLength(20);
     expect(sent).toContain('\n19.ts\n... (cut: 200 more lines, use read_file)\n');
     expect(sent.length).toBeLessThan(40_000 * PROMPT_LIMITS.maxShare + 20 * 100);
@@ -54,14 +54,14 @@ describe('what the bridge found', () => {
     const text = 'a line of text\n'.repeat(2_000);
     const files = [{ path: 'a', text }];
     const attachments = [{ type: 'file', name: 'a', text } as const];
-    const sent = tell({ attachments, openFiles: files, changed: files }, 20_000);
+    const sent = render({ attachments, openFiles: files, changed: files }, 20_000);
     expect(sent.length).toBeLessThan(20_000 * 3 * PROMPT_LIMITS.maxShare + 200);
     expect(sent.match(/^\.\.\. \(cut: 1,\d{3} more lines, use .+\)$/gm)).toHaveLength(3);
   });
 
   it('is nothing where nothing was found', () => {
     expect(renderFindings(undefined, undefined, ROOM)).toEqual([]);
-    expect(tell({})).toBe('');
+    expect(render({})).toBe('');
   });
 });
 
@@ -80,7 +80,7 @@ describe('what the user changed, as the request shows it,', () => {
   });
 });
 
-function tell(found: Partial<Findings>, room = ROOM): string {
+function render(found: Partial<Findings>, room = ROOM): string {
   const findings = { attachments: [], openFiles: [], changed: [], touched: [], ...found };
   const sources = { createdMs: 0, context: undefined, machine: null };
   const known = surroundingsOf(sources, room);

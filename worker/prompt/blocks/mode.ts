@@ -7,7 +7,7 @@ import { CODE_CHANGES } from './code-changes.ts';
 
 export const mode: BlockText = (facts) => MODES[facts.mode];
 
-/** What a message tells of a mode that follows another one: the blocks of the system prompt that are about it. */
+/** What a message says about a mode that follows another one: the blocks of the system prompt that are about it. */
 export function blocksOfMode(mode: Mode): { readonly name: BlockName; readonly text: string }[] {
   const said = { name: 'mode' as const, text: MODES[mode] };
   return isReadOnly(mode) ? [said] : [said, { name: 'code_changes', text: CODE_CHANGES }];

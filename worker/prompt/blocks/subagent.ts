@@ -1,4 +1,4 @@
-/** What a subagent is told of its part, and what others are told of the subagents that they can start. */
+/** What a subagent reads about its part, and what others read about the subagents that they can start. */
 import { task } from '../../../shared/tools/task.ts';
 import { escapeText, tagged } from '../escape.ts';
 import { type BlockText, hasTool, type PromptFacts } from './block.ts';
