@@ -8,7 +8,7 @@ import {
   removeWorktree,
 } from '../../shared/tools/worktree.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
-import { type LoggedCall, ownCall } from '../conversation/calls/calls.ts';
+import { type BridgeCall, ownCall } from '../conversation/calls/calls.ts';
 import type { RunLog } from '../conversation/log/run-log.ts';
 import type { WorktreeClosing } from '../conversation/store/rows.ts';
 import type { TurnStore } from '../conversation/store/turn-statements.ts';
@@ -18,7 +18,7 @@ import { worktreeOf } from './view.ts';
 export interface WorktreeDeps {
   readonly log: RunLog;
   readonly turns: Pick<TurnStore, 'worktreeResultsBack' | 'readLastTurnNumber'>;
-  readonly hands: { dispatch(calls: readonly LoggedCall[], isPatient?: boolean): Promise<void> };
+  readonly hands: { dispatch(calls: readonly BridgeCall[], isPatient?: boolean): Promise<void> };
   readonly read: () => WorktreeClosing | undefined;
   /** Stores it in the caller's synchronous step. */
   readonly save: (closing: WorktreeClosing | undefined) => void;
@@ -60,7 +60,8 @@ export class AgentWorktree {
     const closing = this.#deps.read();
     if (!closing || closing.closed !== undefined) return;
     this.closeAtMs = null;
-    const call = newCall(closeWorktree.name, closing.callId, { commit: false });
+    const args = { commit: false };
+    const call = ownCall({ callId: closing.callId, name: closeWorktree.name, arguments: args });
     try {
       await this.#deps.hands.dispatch([call], true);
     } catch {
@@ -79,7 +80,8 @@ export class AgentWorktree {
 
   /** Has the bridge remove the worktree. Never rejects: what a bridge has kept, its owner can list and remove. */
   async remove(): Promise<void> {
-    const call = newCall(removeWorktree.name, newCallId(crypto.randomUUID()), {});
+    const callId = newCallId(crypto.randomUUID());
+    const call = ownCall({ callId, name: removeWorktree.name, arguments: {} });
     await reach(() => this.#deps.hands.dispatch([call])).catch(() => undefined);
   }
 
@@ -92,9 +94,4 @@ export class AgentWorktree {
     this.#deps.save({ callId: newCallId(crypto.randomUUID()) });
     queueMicrotask(() => void this.close()); // After the calls of the run are recalled.
   }
-}
-
-function newCall(name: string, callId: string, args: Record<string, unknown>): LoggedCall {
-  const ids = { callId, upstreamId: '', documentId: '' };
-  return ownCall({ ...ids, name, rawArguments: JSON.stringify(args), arguments: args });
 }

@@ -5,7 +5,7 @@ import { ApprovalRequest, ClarificationAnswer } from '../../shared/api/requests.
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { CallId, DocumentId } from '../../shared/ids.ts';
 import { RUN_LIMITS } from '../../shared/limits.ts';
-import { readWaiting } from '../conversation/reading/requests.ts';
+import { readDocument } from '../conversation/reading/requests.ts';
 import { parseBody, parseId } from '../desk/parse.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';
 import type { Env } from '../env.ts';
@@ -116,7 +116,7 @@ async function listApprovals(env: Env, account: string): Promise<ApprovalList> {
     type: Of,
   ) => {
     const found = ids.map(async (conversationId) => {
-      const answer = await readWaiting(env, { account, conversationId }, type);
+      const answer = await readDocument(env, { account, conversationId }, { type });
       return answer.ok ? await answer.json<FoundQuestions[Of]>() : [];
     });
     return (await Promise.all(found)).flat();

@@ -6,7 +6,7 @@ import { ChatRequest, MessagePatch, PlanRequest } from '../../shared/api/request
 import { parseResponseId, ResponseId } from '../../shared/ids.ts';
 import { ChatResponse } from '../../shared/wire/documents.ts';
 import { type AppContext, personOf } from '../account/caller.ts';
-import { readWhole } from '../conversation/reading/requests.ts';
+import { readDocument } from '../conversation/reading/requests.ts';
 import { sentWith } from '../desk/idempotency.ts';
 import { parseBody, parseId } from '../desk/parse.ts';
 import { type Sending, submitMessage } from '../desk/submit.ts';
@@ -102,7 +102,7 @@ export const CHAT: readonly Endpoint[] = [
     errors: ['NOT_FOUND'],
     handle: async (c) => {
       const { caller, ordinal } = addressed(c);
-      return await readWhole(c.env, { caller, ordinal });
+      return await readDocument(c.env, caller, { type: 'response', ordinal });
     },
   },
   {

@@ -16,7 +16,7 @@ import { RuleReports } from '../../shared/wire/rules.ts';
 import { parseCursor } from '../account/cursor.ts';
 import { wordsOf } from '../account/search.ts';
 import { forkConversation } from '../conversation/fork/fork.ts';
-import { readNewest, readRules } from '../conversation/reading/requests.ts';
+import { readDocument } from '../conversation/reading/requests.ts';
 import { deleteConversation } from '../desk/delete.ts';
 import { parse, parseBody } from '../desk/parse.ts';
 import { describePage, describeQuery, type Endpoint, jsonAnswer } from '../endpoint.ts';
@@ -109,7 +109,8 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
       const caller = callerOf(c);
       const { limit, before } = parse(ConversationQuery, c.req.query());
       const ordinal = before === undefined ? null : ordinalIn(caller, before);
-      return await readNewest(c.env, caller, { limit, before: ordinal });
+      const newest = { limit, before: ordinal };
+      return await readDocument(c.env, caller, { type: 'newest', newest });
     },
   },
   {
@@ -123,7 +124,7 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
     params: CONVERSATION_PARAMS,
     answers: [jsonAnswer(200, 'The rules in the order in which the model gets them.', RuleReports)],
     errors: ['NOT_FOUND'],
-    handle: async (c) => await readRules(c.env, callerOf(c)),
+    handle: async (c) => await readDocument(c.env, callerOf(c), { type: 'rules' }),
   },
   {
     ...COMMON,

@@ -1,7 +1,7 @@
 /** `conversations/{id}/export`: streams a conversation as a file. */
 import { ConversationExport, ExportQuery } from '../../shared/api/conversations.ts';
 import type { ConversationView } from '../../shared/wire/documents.ts';
-import { readChapter } from '../conversation/reading/requests.ts';
+import { readDocument } from '../conversation/reading/requests.ts';
 import type { Chapter } from '../conversation/reading/views.ts';
 import { parse } from '../desk/parse.ts';
 import { describeQuery, type Endpoint } from '../endpoint.ts';
@@ -57,7 +57,10 @@ async function exportConversation(
   caller: Caller,
   format: 'json' | 'markdown',
 ): Promise<Response> {
-  const opened = await readChapter(env, caller, { ordinal: 1, until: null });
+  const opened = await readDocument(env, caller, {
+    type: 'chapter',
+    from: { ordinal: 1, until: null },
+  });
   if (!opened.ok) return opened;
   const first = await opened.json<Chapter>();
   const { view: conversation } = first;
@@ -83,7 +86,10 @@ async function* viewsFrom(
 ): AsyncGenerator<ConversationView> {
   yield view;
   for (let ordinal = next; ordinal !== null; ) {
-    const answer = await readChapter(env, caller, { ordinal, until: view.position });
+    const answer = await readDocument(env, caller, {
+      type: 'chapter',
+      from: { ordinal, until: view.position },
+    });
     if (!answer.ok) throw new Error(`a chapter was refused with ${answer.status}`);
     const chapter = await answer.json<Chapter>();
     yield chapter.view;

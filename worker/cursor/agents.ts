@@ -4,7 +4,7 @@ import { type Core, CURSOR_ROUTES } from '../../cursor/index.ts';
 import { type AppContext, personOf } from '../account/caller.ts';
 import { parseCursor } from '../account/cursor.ts';
 import { archiveAgent, createAgent, followUp, readAgent } from '../agents/desk.ts';
-import { readNewest, readWhole } from '../conversation/reading/requests.ts';
+import { readDocument } from '../conversation/reading/requests.ts';
 import { deleteConversation } from '../desk/delete.ts';
 import { sentWith } from '../desk/idempotency.ts';
 import { parse, parseBody } from '../desk/parse.ts';
@@ -51,11 +51,11 @@ function coreOf(c: Context<AppContext>): Core {
       return unwrap<ResponseUsage[]>(await reach<Outcome<ResponseUsage[]>>(read));
     },
     async response(id, ordinal) {
-      const response = await readWhole(env, { caller: callerOf(id), ordinal });
+      const response = await readDocument(env, callerOf(id), { type: 'response', ordinal });
       return response.ok ? await response.json() : null;
     },
     async responses(id, newest) {
-      const part = await readNewest(env, callerOf(id), newest);
+      const part = await readDocument(env, callerOf(id), { type: 'newest', newest });
       return part.ok ? await part.json() : null;
     },
     cancel: async (id, ordinal) =>

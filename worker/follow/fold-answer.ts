@@ -5,7 +5,7 @@ import { parseResponseId } from '../../shared/ids.ts';
 import type { ChatResponse } from '../../shared/wire/documents.ts';
 import type { StreamEvent } from '../../shared/wire/events.ts';
 import { answerOf, isWaiting } from '../../shared/wire/fold.ts';
-import { readWhole } from '../conversation/reading/requests.ts';
+import { readDocument } from '../conversation/reading/requests.ts';
 import { ResponseFold } from '../conversation/tape/response-fold.ts';
 import type { Env } from '../env.ts';
 import { unavailable } from '../reach.ts';
@@ -55,7 +55,7 @@ function notFollowed(): DrawbridgeError {
 /** Reads the whole response. A response that was cancelled before it started has no start event to fold. */
 async function readAnswer(env: Env, { caller, responseId }: Followed): Promise<ChatResponse> {
   const { ordinal } = parseResponseId(responseId ?? '');
-  const whole = await readWhole(env, { caller, ordinal });
+  const whole = await readDocument(env, caller, { type: 'response', ordinal });
   if (!whole.ok) throw await refusalOf(whole);
   return await whole.json<ChatResponse>();
 }

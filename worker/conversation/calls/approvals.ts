@@ -32,7 +32,7 @@ export class Approvals {
    */
   requested(callId: string, { nonce, proposal, reason, newText }: ApprovalAsked): void {
     const bridgeId = this.#bridgeId;
-    const call = this.#log.pending.find((pending) => pending.call.callId === callId)?.call;
+    const call = this.#log.findPending(callId)?.call;
     if (!call || bridgeId === null) return;
     const { documentId } = call;
     const open = this.#openNonce(documentId);
@@ -98,9 +98,8 @@ export class Approvals {
 
   /** The nonce of the document's open question; undefined without one. */
   #openNonce(documentId: string): string | undefined {
-    const documents = this.#recorder.response?.documents ?? [];
-    const document = documents.find(({ id }) => id === documentId);
-    return OpenNonce.safeParse(document?.metadata['approval']).data?.nonce;
+    const metadata = this.#recorder.document(documentId)?.metadata;
+    return OpenNonce.safeParse(metadata?.['approval']).data?.nonce;
   }
 }
 

@@ -141,7 +141,7 @@ export class CallDesk {
    */
   settle(callId: string, result: ToolResult, switched?: RunMode): void {
     const { log, recorder, now, advance, watch } = this.#deps;
-    const pending = log.pending.find(({ call }) => call.callId === callId);
+    const pending = log.findPending(callId);
     if (!pending) return;
     const { call } = pending;
     const bounded = this.#compared(call, boundResult(result, call.ignored));
@@ -149,7 +149,7 @@ export class CallDesk {
     log.addResult(pending, bounded);
     if (switched && log.current) log.addSwitch(log.current, switched);
     const { toolbox } = log;
-    const document = recorder.response?.documents.find(({ id }) => id === call.documentId);
+    const document = recorder.document(call.documentId);
     recorder.record([
       ...(document ? withdrawnQuestion(document) : []),
       ...resultEvents(call, document, bounded, {
@@ -173,11 +173,10 @@ export class CallDesk {
   /** Shows live output of a running call. */
   output(callId: string, delta: string): void {
     const { log, recorder } = this.#deps;
-    const pending = log.pending.find(({ call }) => call.callId === callId);
+    const pending = log.findPending(callId);
     if (!pending) return;
     const { documentId } = pending.call;
-    const document = recorder.response?.documents.find(({ id }) => id === documentId);
-    const shown = String(document?.metadata['output'] ?? '').length;
+    const shown = String(recorder.document(documentId)?.metadata['output'] ?? '').length;
     if (shown + delta.length > MAX_SHOWN_CHARS) return;
     recorder.stream([{ type: 'tool_output', documentId, delta }]);
   }

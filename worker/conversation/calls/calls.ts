@@ -1,48 +1,60 @@
 /** Turns a reply's calls into logged calls: gives them their ids, and decides which may run. Pure. */
+import { responseIdOf } from '../../../shared/ids.ts';
 import { TOOL_LIMITS } from '../../../shared/limits.ts';
 import { isWithin } from '../../../shared/text/paths.ts';
 import { modeHasTool, takesPath } from '../../../shared/tools/definition.ts';
 import { named, type Tool, type Toolbox, withoutNamespace } from '../../../shared/tools/toolbox.ts';
-import { type Mode, modeAllows } from '../../../shared/wire/modes.ts';
-import type { CallLimits, ToolResult } from '../../../shared/wire/tunnel.ts';
+import { modeAllows } from '../../../shared/wire/modes.ts';
+import type { CallLimits, ToolCall, ToolResult } from '../../../shared/wire/tunnel.ts';
 import type { ReplyCall } from '../../reply/documents.ts';
 import { isOfMode, modeOf } from '../log/modes.ts';
 import { isReachable, isWanted, toolboxOf } from '../log/offered-tools.ts';
 import type { Call, Run } from '../store/rows.ts';
 
 /** A call on its way to the bridge. */
-export interface LoggedCall {
-  readonly call: Call;
-  /** Canonical name. */
-  readonly tool: string;
-  readonly mode: Mode;
-  /** The request's limits for calls of this tool. */
-  readonly limits: CallLimits | undefined;
-  /** The digest of the tool's definition, for an offered tool. */
-  readonly definition?: string;
-  /** Why a person must be asked about this call. */
-  readonly approvalReason?: string;
-  readonly worktree?: true | string;
-  /** Undefined for a call outside of every run. */
-  readonly run?: Run | undefined;
-}
+export type BridgeCall = Omit<ToolCall, 'conversationId'>;
 
-/** The call as the bridge gets it. `approvalReason` is given where a person must be asked first. */
-export function loggedCall(call: Call, run: Run, approvalReason?: string): LoggedCall {
+/** The model's call as the bridge gets it. `approvalReason` is given where a person must be asked first. */
+export function bridgeCall(
+  call: Call,
+  { conversationId, run }: CallPlace & { readonly run: Run },
+  approvalReason?: string,
+): BridgeCall {
   const toolbox = toolboxOf(run);
   const tool = toolbox.nameOf(call.name);
   const definition = toolbox.find(tool)?.digest;
   const { tools, worktree } = run.request;
-  const { mode } = modeOf(run);
-  const known = { call, tool, mode, limits: tools?.[tool], run, ...(worktree && { worktree }) };
-  const logged = definition === undefined ? known : { ...known, definition };
-  if (approvalReason === undefined) return logged;
-  return { ...logged, limits: { ...logged.limits, requireApproval: true }, approvalReason };
+  const limits = approvalReason === undefined ? {} : { requireApproval: true };
+  return {
+    ...ownCall(call, { conversationId, run }),
+    tool,
+    mode: modeOf(run).mode,
+    ...((tools?.[tool] || approvalReason !== undefined) && {
+      limits: { ...tools?.[tool], ...limits },
+    }),
+    ...(definition !== undefined && { definition }),
+    ...(approvalReason !== undefined && { approvalReason }),
+    ...(worktree && { worktree }),
+  };
+}
+
+/** Where a call is made. `run` is undefined outside of every run. */
+export interface CallPlace {
+  readonly conversationId: string;
+  readonly run?: Run | undefined;
 }
 
 /** A call that Drawbridge makes itself: the limits and the mode of the request are for the model's calls. */
-export function ownCall(call: Call, run?: Run): LoggedCall {
-  return { call, tool: call.name, mode: 'agent', limits: undefined, run };
+export function ownCall(
+  { callId, name, arguments: args }: Pick<Call, 'callId' | 'name' | 'arguments'>,
+  place?: CallPlace,
+): BridgeCall {
+  const { ordinal, request } = place?.run ?? {};
+  return {
+    ...{ callId, tool: name, arguments: { ...args }, mode: 'agent' },
+    ...(place && ordinal !== undefined && { run: responseIdOf(place.conversationId, ordinal) }),
+    ...(request?.trace !== undefined && { trace: request.trace }),
+  };
 }
 
 /**

@@ -5,7 +5,7 @@ import { DrawbridgeError } from '../../../shared/errors.ts';
 import { asksIn } from '../../../shared/shown/asks.ts';
 import { OpenQuestions } from '../../../shared/wire/approvals.ts';
 import { type Answer, type ChatResponse, Question } from '../../../shared/wire/documents.ts';
-import { isUnanswered } from '../../../shared/wire/fold.ts';
+import { findDocument, isUnanswered } from '../../../shared/wire/fold.ts';
 import type { RunLog } from '../log/run-log.ts';
 import type { Call, ConversationRow } from '../store/rows.ts';
 
@@ -14,7 +14,7 @@ export function openQuestions(
   response: ChatResponse | null,
   documentId: string,
 ): readonly Question[] | null {
-  const document = response?.documents.find(({ id }) => id === documentId);
+  const document = response && findDocument(response, documentId);
   if (!document || !isUnanswered(document.metadata)) return null;
   return z.array(Question).safeParse(document.metadata['questions']).data ?? null;
 }
@@ -48,7 +48,7 @@ export function answerClarification(
   const questions = openQuestions(response, documentId);
   const asked = log.pending.find(({ call }) => call.documentId === documentId);
   if (questions && asked) return calls.answer(asked.call, questions, answers);
-  const document = response?.documents.find(({ id }) => id === documentId);
+  const document = response && findDocument(response, documentId);
   if (document?.type === 'clarification') throw alreadyAnswered();
   throw new DrawbridgeError('NOT_FOUND', 'The newest response has no such clarification');
 }

@@ -1,7 +1,6 @@
 /** The conversation's calls to its bridge. Every call uses a fresh stub, because a kept stub throws after a reset. */
 
 import type { MessageContent } from '../../../shared/api/requests.ts';
-import { responseIdOf } from '../../../shared/ids.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import {
   type Attachment,
@@ -10,15 +9,14 @@ import {
   NOTHING_FOUND,
 } from '../../../shared/wire/findings.ts';
 import type { OfferSet } from '../../../shared/wire/offer.ts';
-import type { ApprovalAnswer, ToolCall } from '../../../shared/wire/tunnel.ts';
+import type { ApprovalAnswer } from '../../../shared/wire/tunnel.ts';
 import type { Env } from '../../env.ts';
 import { tunnelOf } from '../../objects.ts';
 import { type Outcome, unwrap } from '../../outcome.ts';
 import type { BridgeLook, MachineSeen, TunnelPort } from '../../ports.ts';
-
 import type { RowMeter } from '../../storage/row-meter.ts';
-import type { Machine, Run, RunRequest } from '../store/rows.ts';
-import type { LoggedCall } from './calls.ts';
+import type { Machine, RunRequest } from '../store/rows.ts';
+import type { BridgeCall } from './calls.ts';
 import { messageLookOf, steerLookOf } from './message-look.ts';
 
 export interface HandsOf {
@@ -80,25 +78,10 @@ export class TunnelHands {
   }
 
   /** `isPatient` as in {@link TunnelPort.dispatch}. */
-  async dispatch(calls: readonly LoggedCall[], isPatient = false): Promise<void> {
+  async dispatch(calls: readonly BridgeCall[], isPatient = false): Promise<void> {
     const { account, conversationId } = this.#of;
-    const rows = await this.#tunnel()?.dispatch(
-      account,
-      calls.map(({ call, mode, tool, limits, definition, approvalReason, worktree, run }) => ({
-        callId: call.callId,
-        conversationId,
-        tool,
-        arguments: { ...call.arguments },
-        mode,
-        ...(limits && { limits }),
-        ...(definition !== undefined && { definition }),
-        ...(approvalReason !== undefined && { approvalReason }),
-        ...(worktree && { worktree }),
-        ...(run && runIdsOf(conversationId, run)),
-      })),
-      isPatient,
-    );
-    this.#meter.count(rows ?? 0);
+    const known = calls.map((call) => ({ ...call, conversationId }));
+    this.#meter.count((await this.#tunnel()?.dispatch(account, known, isPatient)) ?? 0);
   }
 
   async cancel(callIds: readonly string[]): Promise<void> {
@@ -138,11 +121,4 @@ function machineOf(
 function fitsRow(findings: Findings, asked: RunRequest | MessageContent): boolean {
   const bytes = new TextEncoder().encode(JSON.stringify([findings, asked])).byteLength;
   return bytes <= RUN_LIMITS.maxFoundBytes;
-}
-
-function runIdsOf(
-  conversationId: string,
-  { ordinal, request: { trace } }: Run,
-): Pick<ToolCall, 'run' | 'trace'> {
-  return { run: responseIdOf(conversationId, ordinal), ...(trace !== undefined && { trace }) };
 }

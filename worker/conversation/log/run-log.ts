@@ -165,6 +165,10 @@ export class RunLog {
     );
   }
 
+  findPending(callId: string): PendingCall | undefined {
+    return this.pending.find(({ call }) => call.callId === callId);
+  }
+
   /** The messages that steer the current run. */
   get steeringMessages(): readonly Steer[] {
     return this.#steers.filter(isMessage);

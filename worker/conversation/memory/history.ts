@@ -1,9 +1,9 @@
 /** Reads the part of the conversation that the model still gets word for word. */
-import * as z from 'zod';
 import type { Toolbox } from '../../../shared/tools/toolbox.ts';
-import { Todo } from '../../../shared/wire/documents.ts';
+import type { Todo } from '../../../shared/wire/documents.ts';
 import type { Steer, Turn, Window } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
+import { TodoList } from './window/range.ts';
 import type { AnsweredTurn, History, SaidInRun } from './window/transcript.ts';
 
 /** A place in the conversation: a run, and the number of its turns before the place. */
@@ -86,9 +86,6 @@ function isBehind(store: RunStore, { run, turns }: Brought, writing: Turn): bool
   if (run !== writing.run || turns === null) return run >= writing.run;
   return turns > writing.number - (store.readRun(run)?.firstTurn ?? 0);
 }
-
-/** The metadata that the tools that write todos (calls/edge-tools/) add for the conversation. */
-const TodoList = z.object({ list: z.array(Todo) });
 
 function firstTurnIn(store: RunStore, window: Window | null): number {
   if (!window) return 1;

@@ -81,15 +81,12 @@ async function askInTime(
   request: UpstreamRequest,
   signal: AbortSignal,
 ): Promise<UpstreamReply | null> {
-  const late = new AbortController();
-  const timer = setTimeout(() => late.abort(new Error('late')), WINDOW_LIMITS.maxSummaryMs);
+  const late = AbortSignal.timeout(WINDOW_LIMITS.maxSummaryMs);
   try {
-    return await askPatiently(target, request, AbortSignal.any([signal, late.signal]));
+    return await askPatiently(target, request, AbortSignal.any([signal, late]));
   } catch (cause) {
-    if (late.signal.aborted) return null;
+    if (late.aborted) return null;
     throw cause;
-  } finally {
-    clearTimeout(timer);
   }
 }
 
@@ -104,19 +101,8 @@ async function askPatiently(
     const waitMs = retry && (retry.afterMs ?? retryDelayMs(attempts, Math.random()));
     if (waitMs === null || waitMs > UPSTREAM_LIMITS.patienceMs) return reply;
     if (attempts === UPSTREAM_LIMITS.maxAttempts || summaryIn(reply) !== null) return reply;
-    await wait(waitMs, signal);
+    await scheduler.wait(waitMs, { signal });
   }
-}
-
-/** @throws the signal's reason as soon as it aborts. */
-function wait(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    });
-  });
 }
 
 function summaryIn(reply: UpstreamReply | null): string | null {

@@ -17,57 +17,29 @@ export interface ReadRequest {
     | { readonly type: 'response'; readonly ordinal: number }
     | { readonly type: 'newest'; readonly newest: Newest }
     | { readonly type: 'chapter'; readonly from: From }
-    | { readonly type: 'approvals' | 'questions' }
-    | { readonly type: 'rules' };
+    | { readonly type: 'approvals' | 'questions' | 'rules' };
 }
 
 export const READ_PATH = '/read';
 
-/** The JSON of a ChatResponse, or the API's error response. The caller can pass either on. */
-export async function readWhole(
-  env: Env,
-  { caller, ordinal }: { readonly caller: Caller; readonly ordinal: number },
-): Promise<Response> {
-  return await read(env, { caller, wanted: { type: 'response', ordinal } });
-}
-
-/** The JSON of a ConversationView, or the API's error response. The caller can pass either on. */
-export async function readNewest(env: Env, caller: Caller, newest: Newest): Promise<Response> {
-  return await read(env, { caller, wanted: { type: 'newest', newest } });
-}
-
-/** The JSON of a Chapter, or the API's error response. */
-export async function readChapter(env: Env, caller: Caller, from: From): Promise<Response> {
-  return await read(env, { caller, wanted: { type: 'chapter', from } });
-}
-
 /**
- * The JSON of what waits for a person, or the API's error response. `approvals` is an array of OpenApproval, without
- * those of subagents; `questions` is an array of OpenQuestions, with those of subagents.
- */
-export async function readWaiting(
-  env: Env,
-  caller: Caller,
-  type: 'approvals' | 'questions',
-): Promise<Response> {
-  return await read(env, { caller, wanted: { type } });
-}
-
-/** The JSON of RuleReports, or the API's error response. The caller can pass either on. */
-export async function readRules(env: Env, caller: Caller): Promise<Response> {
-  return await read(env, { caller, wanted: { type: 'rules' } });
-}
-
-/**
+ * The JSON of what is wanted, or the API's error response; the caller can pass either on. It is a ChatResponse
+ * (`response`), a ConversationView (`newest`), a Chapter, RuleReports, an array of OpenApproval without those of
+ * subagents, or an array of OpenQuestions with those of subagents.
+ *
  * Reads the object's answer at once, because a slow reader would keep the object awake. Asks again when the object
  * restarts.
  */
-async function read(env: Env, request: ReadRequest): Promise<Response> {
-  const query = new URLSearchParams({ request: JSON.stringify(request) });
+export async function readDocument(
+  env: Env,
+  caller: Caller,
+  wanted: ReadRequest['wanted'],
+): Promise<Response> {
+  const query = new URLSearchParams({ request: JSON.stringify({ caller, wanted }) });
   return await reach(async () => {
-    const stub = conversationOf(env, request.caller);
+    const stub = conversationOf(env, caller);
     const url = `https://conversation${READ_PATH}?${query}`;
-    const { status, headers, body } = await stub.fetch(url, { headers: tracing(request.caller) });
+    const { status, headers, body } = await stub.fetch(url, { headers: tracing(caller) });
     return new Response(await new Response(body).arrayBuffer(), { status, headers });
   });
 }
@@ -77,7 +49,7 @@ export function tracing({ trace }: Caller): Record<string, string> {
   return trace === undefined ? {} : { [TRACE_HEADER]: trace };
 }
 
-/** Parses what {@link read} wrote; only the Worker can call this path. */
+/** Parses what {@link readDocument} wrote; only the Worker can call this path. */
 export function parseReadRequest(url: URL): ReadRequest {
   return JSON.parse(url.searchParams.get('request') ?? '') as ReadRequest;
 }

@@ -1,7 +1,7 @@
 /** Hands the calls of the current run over to the bridge. */
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { CallDesk } from '../calls/call-desk.ts';
-import { loggedCall, ownCall } from '../calls/calls.ts';
+import { bridgeCall, ownCall } from '../calls/calls.ts';
 import type { PendingCall } from '../log/run-log.ts';
 import type { Run, Turn } from '../store/rows.ts';
 import type { RunDeps } from './run-deps.ts';
@@ -38,11 +38,13 @@ export class HandOver {
     if (fresh.length === 0) return;
     if (this.#deps.wasTakenBack(turn.atMs)) return this.#calls.lose(fresh);
     try {
-      await this.#deps.hands.dispatch(
+      const { hands, conversationId } = this.#deps;
+      const place = { conversationId, run };
+      await hands.dispatch(
         fresh.map((call) =>
           turn.own === 'worktree'
-            ? ownCall(call, run)
-            : loggedCall(call, run, this.#calls.reasonToAsk(call)),
+            ? ownCall(call, place)
+            : bridgeCall(call, place, this.#calls.reasonToAsk(call)),
         ),
       );
       for (const { callId } of fresh) this.#done.add(callId);

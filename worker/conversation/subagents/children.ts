@@ -86,7 +86,7 @@ export class Children {
   /** Takes a subagent's report. False if no one waits for it any more. */
   take(callId: string, { position, state, asks, end }: TaskReport): boolean {
     const { log, recorder, calls, meter, now } = this.#deps;
-    const call = log.pending.find((pending) => pending.call.callId === callId)?.call;
+    const call = log.findPending(callId)?.call;
     if (!call) return false;
     if ((this.#heard.get(callId)?.position ?? 0) > position) return true;
     this.#heard.set(callId, { position, nextMs: now() + TASK_LIMITS.lookMs });
@@ -182,7 +182,7 @@ export class Children {
     const caller = this.#callerOf(call.callId);
     unwrap(await conversationOf(env, caller).submit(caller, { ...posted, create }));
     // A cancel may have reached the subagent's object before the start.
-    if (!this.#isPending(call.callId)) return this.recall([call]);
+    if (!log.findPending(call.callId)) return this.recall([call]);
     if (this.#stateOf(call)) return; // Its first report was quicker than this answer.
     const { callId, documentId } = call;
     this.#heard.set(callId, { position: 0, nextMs: now() + TASK_LIMITS.lookMs });
@@ -271,12 +271,7 @@ export class Children {
   }
 
   #metadataOf(documentId: string): Readonly<Record<string, unknown>> {
-    const documents = this.#deps.recorder.response?.documents ?? [];
-    return documents.find(({ id }) => id === documentId)?.metadata ?? {};
-  }
-
-  #isPending(callId: string): boolean {
-    return this.#deps.log.pending.some(({ call }) => call.callId === callId);
+    return this.#deps.recorder.document(documentId)?.metadata ?? {};
   }
 
   /** A subagent's conversation has its call's random digits, so that starting it twice is starting it once. */

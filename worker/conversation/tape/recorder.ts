@@ -1,7 +1,7 @@
 /** Records every event: appends it to the tape, applies it to the current response, and sends it to the followers. */
-import type { ChatResponse } from '../../../shared/wire/documents.ts';
+import type { ChatResponse, Document } from '../../../shared/wire/documents.ts';
 import { responseOf, type TapeEvent } from '../../../shared/wire/events.ts';
-import { isOver } from '../../../shared/wire/fold.ts';
+import { findDocument, isOver } from '../../../shared/wire/fold.ts';
 import type { Followers } from './followers.ts';
 import { TAPE_LIMITS } from './limits.ts';
 import { type PlacedRun, repaired } from './repaired.ts';
@@ -66,6 +66,11 @@ export class Recorder {
   /** The current response, or the last one. The recorder owns it: copy it before passing it on. */
   get response(): ChatResponse | null {
     return this.#fold.response;
+  }
+
+  /** A document of {@link response}. */
+  document(id: string): Document | undefined {
+    return this.response ? findDocument(this.response, id) : undefined;
   }
 
   get openDocuments(): ReadonlySet<string> {

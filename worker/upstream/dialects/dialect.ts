@@ -68,3 +68,27 @@ export const NOTHING: Chunk = {
   usage: null,
   error: null,
 };
+
+/** What a server counted; undefined where it did not. */
+interface Counts {
+  readonly prompt: number | undefined;
+  readonly completion: number | undefined;
+  readonly total?: number | undefined;
+  readonly cached: number | undefined;
+  readonly written: number | undefined;
+  readonly reasoning: number | undefined;
+}
+
+/** Null without any tokens. The total can exceed prompt plus completion, and is never less. */
+export function usageOf({ prompt, completion, cached, written, reasoning, ...counts }: Counts) {
+  if (prompt === undefined && completion === undefined) return null;
+  const [promptTokens, completionTokens] = [prompt ?? 0, completion ?? 0];
+  return {
+    promptTokens,
+    completionTokens,
+    totalTokens: Math.max(counts.total ?? 0, promptTokens + completionTokens),
+    ...(cached !== undefined && { cachedPromptTokens: cached }),
+    ...(written !== undefined && { cacheWriteTokens: written }),
+    ...(reasoning !== undefined && { reasoningTokens: reasoning }),
+  } satisfies Usage;
+}

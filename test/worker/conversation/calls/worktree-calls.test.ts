@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { loggedCall } from '../../../../worker/conversation/calls/calls.ts';
+import { responseIdOf } from '../../../../shared/ids.ts';
+import { bridgeCall } from '../../../../worker/conversation/calls/calls.ts';
 import type { Call, RequestFields, Run } from '../../../../worker/conversation/store/rows.ts';
 
 const call: Call = {
@@ -19,8 +20,12 @@ function runWith(fields: Partial<RequestFields>): Run {
 }
 
 it('the calls of a run in a worktree go there, and those of another run do not', () => {
-  const known = { call, tool: 'read_file', mode: 'agent', limits: undefined };
-  const [there, here] = [runWith({ worktree: true }), runWith({})];
-  expect(loggedCall(call, there)).toEqual({ ...known, run: there, worktree: true });
-  expect(loggedCall(call, here)).toEqual({ ...known, run: here });
+  const conversationId = 'conv_22222222-2222-4222-8222-222222220000';
+  const known = {
+    ...{ callId: 'call_1', tool: 'read_file', mode: 'agent', arguments: { target_file: 'a' } },
+    run: responseIdOf(conversationId, 1),
+  };
+  const callIn = (run: Run) => bridgeCall(call, { conversationId, run });
+  expect(callIn(runWith({ worktree: true }))).toEqual({ ...known, worktree: true });
+  expect(callIn(runWith({}))).toEqual(known);
 });

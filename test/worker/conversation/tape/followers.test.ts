@@ -7,7 +7,7 @@ import { loopGauge } from '../../../../worker/load.ts';
 it('forgets a socket that has closed', async () => {
   await following((followers, socket, send) => {
     followers.detach(socket);
-    send(followers);
+    sendWord(followers);
     expect(send).not.toHaveBeenCalled();
   });
 });
@@ -17,8 +17,8 @@ it('forgets a socket that closed under it', async () => {
     send.mockImplementation(() => {
       throw new Error('closed');
     });
-    send(followers);
-    send(followers);
+    sendWord(followers);
+    sendWord(followers);
     expect(send).toHaveBeenCalledTimes(1);
   });
 });
@@ -66,7 +66,7 @@ function spyOnSend(socket: WebSocket) {
   return vi.spyOn(socket, 'send');
 }
 
-function send(followers: Followers): void {
+function sendWord(followers: Followers): void {
   followers.send([wordAt(4)]);
   followers.flush();
 }

@@ -48,7 +48,7 @@ export function planIn(pieces: readonly Piece[], toolbox: Toolbox): string | nul
 }
 
 /** The metadata that the tools that write todos (calls/edge-tools/) add for the conversation. */
-const TodoList = z.object({ list: z.array(Todo) });
+export const TodoList = z.object({ list: z.array(Todo) });
 
 /** The newest list of todos; null without one. */
 export function todosIn(pieces: readonly Piece[], toolbox: Toolbox): readonly Todo[] | null {

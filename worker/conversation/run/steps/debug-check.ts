@@ -110,10 +110,10 @@ interface MarksLeft {
   readonly others: readonly string[];
 }
 
-function marksLeft({ calls }: Turn, { response }: DebugCheckDeps['recorder']): MarksLeft {
+function marksLeft({ calls }: Turn, recorder: DebugCheckDeps['recorder']): MarksLeft {
   const results = calls.map(({ documentId, arguments: args }) => {
-    const document = response?.documents.find(({ id }) => id === documentId);
-    const { status, data } = Object(document?.metadata['result']) as Record<string, unknown>;
+    const { result } = recorder.document(documentId)?.metadata ?? {};
+    const { status, data } = Object(result) as Record<string, unknown>;
     return { path: args?.['path'], text: status === 'success' ? String(data) : '' };
   });
   const edited = results.flatMap(({ path, text }) =>

@@ -1,10 +1,10 @@
 /** Finds what a run does before it asks the model. */
+import { guestEdit } from '../../../../shared/tools/guest-edit.ts';
 import { listEvents, listSequence } from '../../calls/plans.ts';
 import type { Run } from '../../store/rows.ts';
 import { overBudget } from '../budget.ts';
 import type { RunDeps } from '../run-deps.ts';
 import { checkStep } from './debug-check.ts';
-import { guestStep } from './guest.ts';
 import { steerStep } from './looks.ts';
 import { planFileStep } from './plan-files.ts';
 import type { Step } from './step.ts';
@@ -28,6 +28,18 @@ const IN_ORDER: readonly ((run: Run, deps: RunDeps) => Step | undefined)[] = [
   budgetStep,
   steerStep,
 ];
+
+/**
+ * The run of a guest (another agent program at the bridge, which wants to change a file) has one turn, with the guest's
+ * call, and ends with the call's result.
+ */
+function guestStep({ request }: Run, { log }: RunDeps): Step | undefined {
+  if (request.type !== 'guest') return undefined;
+  if (log.turns.length > 0) return { type: 'end', status: 'completed' };
+  const { callId, path } = request.guest;
+  const call = { callId, name: guestEdit.name, args: { proposal: callId, path } };
+  return { type: 'turn', calls: [call], isChecked: true };
+}
 
 /** A run that executes a plan begins its answer with the plan's todos as the list, once. */
 function listStep({ request }: Run, { recorder }: RunDeps): Step | undefined {

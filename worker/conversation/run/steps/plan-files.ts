@@ -4,7 +4,6 @@ import { documentIdOf, newCallId } from '../../../../shared/ids.ts';
 import { createPlan } from '../../../../shared/tools/create-plan.ts';
 import { readFile } from '../../../../shared/tools/read-file.ts';
 import { savePlan } from '../../../../shared/tools/save-plan.ts';
-import type { ChatResponse, Document } from '../../../../shared/wire/documents.ts';
 import type { TapeEvent } from '../../../../shared/wire/events.ts';
 import { parsePlanFile, type ReadPlan } from '../../../../shared/wire/plan-file.ts';
 import { atStart } from '../../calls/plans.ts';
@@ -23,7 +22,7 @@ export function planFileStep({ request }: Run, deps: PlanFileDeps): Step | undef
 function saveStep({ save }: RequestOf<'save'>, deps: PlanFileDeps): Step {
   const turn = turnOfPlan(deps);
   if (!turn) return callStep(savePlan.name, { ...save }, deps);
-  const isSaved = resultOf(turn, deps.recorder.response)?.status !== 'error';
+  const isSaved = resultOf(turn, deps.recorder)?.status !== 'error';
   const text = isSaved ? `The plan is saved in \`${save.path}\`.` : 'The plan was not saved.';
   const sequence = deps.recorder.nextSequence;
   return {
@@ -38,7 +37,7 @@ function openStep(request: RequestOf<'plan_file'>, deps: PlanFileDeps): Step {
   const { planFile: path } = request;
   const turn = turnOfPlan(deps);
   if (!turn) return callStep(readFile.name, { target_file: path }, deps);
-  const result = resultOf(turn, deps.recorder.response);
+  const result = resultOf(turn, deps.recorder);
   const data = String(result?.data ?? 'it could not be read');
   const read =
     result?.status === 'success' ? readNumbered(data) : { ok: false as const, problem: data };
@@ -78,11 +77,9 @@ function fail(code: string, message: string): Step {
 /** The result of the turn's only call, as its document shows it. A document of an edit shows only a failure. */
 function resultOf(
   { calls }: Turn,
-  response: ChatResponse | null,
+  recorder: PlanFileDeps['recorder'],
 ): { readonly status?: unknown; readonly data?: unknown } | undefined {
-  const id = calls[0]?.documentId;
-  const document: Document | undefined = response?.documents.find((one) => one.id === id);
-  const { result } = document?.metadata ?? {};
+  const { result } = recorder.document(calls[0]?.documentId ?? '')?.metadata ?? {};
   return typeof result === 'object' && result !== null ? result : undefined;
 }
 

@@ -41,8 +41,7 @@ export function worktreeStep(run: Run, deps: RunDeps): Step | undefined {
     const isDone = !call && !log.hasWaitingSteer;
     return isDone ? closeStep(run, deps) : undefined;
   }
-  const document = recorder.response?.documents.find(({ id }) => id === call.documentId);
-  const { status } = Object(document?.metadata['result']);
+  const { status } = Object(recorder.document(call.documentId)?.metadata['result']);
   if (status !== 'success') return { type: 'end', status: 'error' };
   if (call.name === openWorktree.name && !machine?.isInWorktree) {
     return { type: 'look', look: () => lookAtWorktree(run, deps) };

@@ -5,7 +5,7 @@ import type { Usage } from '../../../../shared/wire/documents.ts';
 import { errorFromText, errorInChunk } from '../../errors.ts';
 import { UPSTREAM_LIMITS } from '../../limits.ts';
 import { countIn, type JsonObject, listIn, objectIn, textIn, tokensIn } from '../../loose-json.ts';
-import { type AnswerReader, type Chunk, NOTHING, tooLarge } from '../dialect.ts';
+import { type AnswerReader, type Chunk, NOTHING, tooLarge, usageOf } from '../dialect.ts';
 import { Course, type Thought } from '../thoughts.ts';
 
 /** Holds the thinking blocks that are not complete yet: only a whole block has a signature. */
@@ -160,27 +160,22 @@ export class AnthropicReader implements AnswerReader {
   #count(usage: JsonObject): Chunk {
     const counted = Object.entries(usage).filter(([, count]) => count !== null);
     this.#usage = { ...this.#usage, ...Object.fromEntries(counted) };
-    return { ...NOTHING, usage: usageOf(this.#usage) };
+    return { ...NOTHING, usage: readUsage(this.#usage) };
   }
 }
 
 const ANOTHER = errorFromText('The model server began another answer within this one.');
 
 /** `input_tokens` leaves out what was read from the cache or written to it. */
-function usageOf(usage: JsonObject): Usage | null {
-  const input = tokensIn(usage, 'input_tokens');
-  const output = tokensIn(usage, 'output_tokens');
-  if (input === undefined && output === undefined) return null;
-  const read = tokensIn(usage, 'cache_read_input_tokens');
-  const written = tokensIn(usage, 'cache_creation_input_tokens');
+function readUsage(usage: JsonObject): Usage | null {
+  const [input, cached, written] = [
+    'input_tokens',
+    'cache_read_input_tokens',
+    'cache_creation_input_tokens',
+  ].map((name) => tokensIn(usage, name));
+  const completion = tokensIn(usage, 'output_tokens');
+  if (input === undefined && completion === undefined) return null;
   const reasoning = tokensIn(objectIn(usage, 'output_tokens_details'), 'thinking_tokens');
-  const promptTokens = (input ?? 0) + (read ?? 0) + (written ?? 0);
-  return {
-    promptTokens,
-    completionTokens: output ?? 0,
-    totalTokens: promptTokens + (output ?? 0),
-    ...(read !== undefined && { cachedPromptTokens: read }),
-    ...(written !== undefined && { cacheWriteTokens: written }),
-    ...(reasoning !== undefined && { reasoningTokens: reasoning }),
-  };
+  const prompt = (input ?? 0) + (cached ?? 0) + (written ?? 0);
+  return usageOf({ prompt, completion, cached, written, reasoning });
 }

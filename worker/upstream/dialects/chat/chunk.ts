@@ -5,7 +5,7 @@ import type { Usage } from '../../../../shared/wire/documents.ts';
 import type { CallDelta } from '../../assembly.ts';
 import { errorInChunk } from '../../errors.ts';
 import { countIn, type JsonObject, listIn, objectIn, textIn, tokensIn } from '../../loose-json.ts';
-import type { AnswerReader, Chunk } from '../dialect.ts';
+import { type AnswerReader, type Chunk, usageOf } from '../dialect.ts';
 import { isThought } from '../thoughts.ts';
 
 /** Chunks depend on nothing that came before. */
@@ -89,27 +89,20 @@ function readFunction(called: JsonObject): Pick<CallDelta, 'name' | 'arguments'>
   };
 }
 
-/** The upstream's token counts; null if there are none. The total can exceed prompt plus completion, and is never less. */
 function readUsage(usage: unknown): Usage | null {
   if (!isObject(usage)) return null;
-  const prompt = tokensIn(usage, 'prompt_tokens');
-  const completion = tokensIn(usage, 'completion_tokens');
-  if (prompt === undefined && completion === undefined) return null;
   const details = objectIn(usage, 'prompt_tokens_details');
-  const written = tokensIn(details, 'cache_write_tokens');
-  const cached =
-    tokensIn(details, 'cached_tokens') ??
-    tokensIn(usage, 'prompt_cache_hit_tokens') ??
-    tokensIn(usage, 'cached_tokens');
-  const reasoning =
-    tokensIn(objectIn(usage, 'completion_tokens_details'), 'reasoning_tokens') ??
-    tokensIn(usage, 'reasoning_tokens');
-  return {
-    promptTokens: prompt ?? 0,
-    completionTokens: completion ?? 0,
-    totalTokens: Math.max(tokensIn(usage, 'total_tokens') ?? 0, (prompt ?? 0) + (completion ?? 0)),
-    ...(cached !== undefined && { cachedPromptTokens: cached }),
-    ...(written !== undefined && { cacheWriteTokens: written }),
-    ...(reasoning !== undefined && { reasoningTokens: reasoning }),
-  };
+  return usageOf({
+    prompt: tokensIn(usage, 'prompt_tokens'),
+    completion: tokensIn(usage, 'completion_tokens'),
+    total: tokensIn(usage, 'total_tokens'),
+    cached:
+      tokensIn(details, 'cached_tokens') ??
+      tokensIn(usage, 'prompt_cache_hit_tokens') ??
+      tokensIn(usage, 'cached_tokens'),
+    written: tokensIn(details, 'cache_write_tokens'),
+    reasoning:
+      tokensIn(objectIn(usage, 'completion_tokens_details'), 'reasoning_tokens') ??
+      tokensIn(usage, 'reasoning_tokens'),
+  });
 }

@@ -5,7 +5,7 @@ import type { Usage } from '../../../../shared/wire/documents.ts';
 import { errorFromText, errorInChunk } from '../../errors.ts';
 import { UPSTREAM_LIMITS } from '../../limits.ts';
 import { countIn, type JsonObject, listIn, objectIn, textIn, tokensIn } from '../../loose-json.ts';
-import { type AnswerReader, type Chunk, NOTHING, tooLarge } from '../dialect.ts';
+import { type AnswerReader, type Chunk, NOTHING, tooLarge, usageOf } from '../dialect.ts';
 import { Course, type Thought } from '../thoughts.ts';
 
 /** Items are distinguished by their index in the output: some gateways change their ids on the way. */
@@ -144,27 +144,20 @@ function endOf(response: JsonObject): Chunk {
   return {
     ...NOTHING,
     finishReason: why || (status === 'incomplete' ? 'max_output_tokens' : status),
-    usage: usageOf(response['usage']),
+    usage: readUsage(response['usage']),
     error: error ?? (status === 'failed' ? errorFromText('') : null),
   };
 }
 
-function usageOf(usage: unknown): Usage | null {
+function readUsage(usage: unknown): Usage | null {
   if (!isObject(usage)) return null;
-  const prompt = tokensIn(usage, 'input_tokens');
-  const completion = tokensIn(usage, 'output_tokens');
-  if (prompt === undefined && completion === undefined) return null;
-  const [promptTokens, completionTokens] = [prompt ?? 0, completion ?? 0];
   const input = objectIn(usage, 'input_tokens_details');
-  const cached = tokensIn(input, 'cached_tokens');
-  const written = tokensIn(input, 'cache_write_tokens');
-  const reasoning = tokensIn(objectIn(usage, 'output_tokens_details'), 'reasoning_tokens');
-  return {
-    promptTokens,
-    completionTokens,
-    totalTokens: Math.max(tokensIn(usage, 'total_tokens') ?? 0, promptTokens + completionTokens),
-    ...(cached !== undefined && { cachedPromptTokens: cached }),
-    ...(written !== undefined && { cacheWriteTokens: written }),
-    ...(reasoning !== undefined && { reasoningTokens: reasoning }),
-  };
+  return usageOf({
+    prompt: tokensIn(usage, 'input_tokens'),
+    completion: tokensIn(usage, 'output_tokens'),
+    total: tokensIn(usage, 'total_tokens'),
+    cached: tokensIn(input, 'cached_tokens'),
+    written: tokensIn(input, 'cache_write_tokens'),
+    reasoning: tokensIn(objectIn(usage, 'output_tokens_details'), 'reasoning_tokens'),
+  });
 }
