@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { DAY } from '../../../shared/units.ts';
 import { scriptModel } from '../api.ts';
-import { connectBridge, openBridge } from '../tunnel/scripted-bridge.ts';
-import { alarmOf, askStreamed, readResponse, startAnswer } from './conversing.ts';
-import { holdModel, readFile, textFrame } from './held-model.ts';
+import { openBridge } from '../tunnel/scripted-bridge.ts';
+import { alarmOf, askAtBridge, askStreamed, readResponse, startAnswer } from './conversing.ts';
+import { readFile, textFrame } from './held-model.ts';
 import { type ShiftedClock, shiftClock } from './shifted-clock.ts';
 
 let clock: ShiftedClock;
@@ -33,14 +33,11 @@ describe.each([
   });
 
   it('lets a bridge come back in the middle of a call', async () => {
-    const model = holdModel();
-    const bridge = await connectBridge();
-    const { bridgeId } = bridge;
-    const { reader, responseId } = await askStreamed({ bridgeId });
+    const { model, bridge, reader, responseId } = await askAtBridge();
     (await model.next()).answer({ calls: [readFile('a')] });
     await bridge.nextCall();
     clock.aheadMs = jumpMs;
-    const back = await openBridge({ bridgeId });
+    const back = await openBridge({ bridgeId: bridge.bridgeId });
     back.hello();
     const [open] = (await back.next('welcome')).calls;
     back.succeed(open?.callId ?? '', 'content');

@@ -40,9 +40,9 @@ export async function startAnswer(more?: Parameters<typeof ask>[1]) {
 }
 
 /** As {@link askHeld}, in a conversation with a bridge. */
-export async function askAtBridge() {
+export async function askAtBridge(more?: Parameters<typeof ask>[1]) {
   const bridge = await connectBridge();
-  return { bridge, ...(await askHeld({ bridgeId: bridge.bridgeId })) };
+  return { bridge, ...(await askHeld({ bridgeId: bridge.bridgeId, ...more })) };
 }
 
 export async function readResponse(responseId: string): Promise<ChatResponse> {

@@ -4,8 +4,7 @@ import type { ChatResponse } from '../../../shared/wire/documents.ts';
 import { ask, call } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
-import { askStreamed, cancel, readResponse } from './conversing.ts';
-import { holdModel } from './held-model.ts';
+import { askAtBridge, askStreamed, cancel, readResponse } from './conversing.ts';
 
 const WRITE = { name: 'write', arguments: { path: 'a.py', contents: 'x  # DRAWBRIDGE-DEBUG' } };
 
@@ -54,9 +53,7 @@ it('says where to look when it is cancelled, unless it has marked nothing', asyn
 });
 
 it('says where to look after a cancel in a debug mode that it switched to', async () => {
-  const model = holdModel();
-  const bridge = await connectBridge();
-  const asked = await askStreamed({ bridgeId: bridge.bridgeId, mode: 'agent' });
+  const { model, bridge, ...asked } = await askAtBridge({ mode: 'agent' });
   const { conversationId, responseId, reader } = asked;
   const switching = { name: 'switch_mode', arguments: { mode: 'debug', reason: 'A bug.' } };
   (await model.next()).answer({ calls: [switching] });
@@ -88,9 +85,7 @@ it('takes a file that is gone for a clean one', async () => {
 });
 
 async function startSearching() {
-  const model = holdModel();
-  const bridge = await connectBridge();
-  const asked = await askStreamed({ bridgeId: bridge.bridgeId, mode: 'debug' });
+  const { model, bridge, ...asked } = await askAtBridge({ mode: 'debug' });
   (await model.next()).answer({ calls: [WRITE] });
   bridge.succeed((await bridge.nextCall()).callId, 'written');
   (await model.next()).answer({ text: 'Found it.' });

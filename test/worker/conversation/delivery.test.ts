@@ -405,11 +405,7 @@ describe('a cancel', () => {
   });
 
   it('ends calls at the bridge, closes their documents and ignores what still comes of them', async () => {
-    const model = holdModel();
-    const bridge = await connectBridge();
-    const { reader, responseId, conversationId } = await askStreamed({
-      bridgeId: bridge.bridgeId,
-    });
+    const { model, bridge, reader, responseId, conversationId } = await askAtBridge();
     (await model.next()).answer({ calls: [runCommand('sleep 9'), readFile('a')] });
     const command = await bridge.nextCall();
     const read = await bridge.nextCall();

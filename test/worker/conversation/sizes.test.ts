@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
 import type { ConversationView } from '../../../shared/wire/documents.ts';
-import { ask, call, chat, scriptModel } from '../api.ts';
-import { askAtBridge, askHeld, readResponse } from './conversing.ts';
+import { ask, call, scriptModel } from '../api.ts';
+import { askAtBridge, askHeld, expectUsable, readResponse } from './conversing.ts';
 import { callFrame, endFrames, runCommand, textFrame } from './held-model.ts';
 import { writeLong } from './long-conversation.ts';
 
@@ -72,12 +72,3 @@ it('gives a conversation that no RPC could carry as a whole', async () => {
   const { responses }: ConversationView = await newest.json();
   expect(responses.map(({ documents }) => documents[0]?.content?.length)).toEqual([chars]);
 }, 20_000);
-
-async function expectUsable(conversationId: string): Promise<void> {
-  vi.restoreAllMocks();
-  scriptModel(() => ({ text: 'Fine.' }));
-  expect(await chat('again', { conversationId })).toMatchObject({
-    status: 'completed',
-    documents: [{ content: 'Fine.' }],
-  });
-}

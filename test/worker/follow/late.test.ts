@@ -1,16 +1,15 @@
 import { expect, it } from 'vitest';
 import { isDelta } from '../../../shared/wire/events.ts';
 import { call } from '../api.ts';
-import { askStreamed } from '../conversation/conversing.ts';
+import { askAtBridge } from '../conversation/conversing.ts';
 import {
   endFrames,
   type HeldModel,
   type HeldReply,
-  holdModel,
   runCommand,
   textFrame,
 } from '../conversation/held-model.ts';
-import { connectBridge, type ScriptedBridge } from '../tunnel/scripted-bridge.ts';
+import type { ScriptedBridge } from '../tunnel/scripted-bridge.ts';
 import { openSocket, type SocketReader } from './socket-reader.ts';
 import { type ReadEvent, SseReader, textOf, unitsOf } from './sse-reader.ts';
 
@@ -73,9 +72,7 @@ interface Step {
 
 /** A run of text, two calls at once with live output that comes by turns, and text again; nothing has happened yet. */
 async function begin(): Promise<{ reader: SseReader; path: string; steps: readonly Step[] }> {
-  const model = holdModel();
-  const bridge = await connectBridge();
-  const { reader, responseId } = await askStreamed({ bridgeId: bridge.bridgeId });
+  const { model, bridge, reader, responseId } = await askAtBridge();
   const first = await model.next();
   const steps = [...speaking(first), ...calling(first, bridge), ...ending(model)];
   return { reader, path: `chat/completions/${responseId}/events`, steps };
