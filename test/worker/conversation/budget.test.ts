@@ -4,9 +4,9 @@ import type { ChatResponse } from '../../../shared/wire/documents.ts';
 import type { ScriptedReply, ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
 import { configure } from '../settings.ts';
-import { connectBridge } from '../tunnel/scripted-bridge.ts';
 import {
   alarmOf,
+  askAtBridge,
   askHeld,
   askStreamed,
   conversationObject,
@@ -251,11 +251,7 @@ describe('a budget of time', () => {
 
   it('ends the wait for a call, and cancels it at its bridge', async () => {
     const clock = shiftClock();
-    const model = holdModel();
-    const bridge = await connectBridge();
-    const { bridgeId } = bridge;
-    const { reader, responseId, conversationId } = await askStreamed({
-      bridgeId,
+    const { model, bridge, reader, responseId, conversationId } = await askAtBridge({
       budget: { maxSeconds: 300 },
     });
     (await model.next()).answer({ calls: [readFile('a')] });
@@ -268,10 +264,9 @@ describe('a budget of time', () => {
   });
 
   it('sets the alarm to its end where the run waits for nothing that is sooner', async () => {
-    const model = holdModel();
-    const bridge = await connectBridge();
-    const { bridgeId } = bridge;
-    const { reader, conversationId } = await askStreamed({ bridgeId, budget: { maxSeconds: 40 } });
+    const { model, bridge, reader, conversationId } = await askAtBridge({
+      budget: { maxSeconds: 40 },
+    });
     (await model.next()).answer({ calls: [readFile('a')] });
     await bridge.nextCall();
     await reader.untilType('response_start');

@@ -1,5 +1,4 @@
 import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
-import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { ChatResponse } from '../../../shared/wire/documents.ts';
@@ -10,7 +9,8 @@ import { TAPE_LIMITS } from '../../../worker/conversation/tape/limits.ts';
 import { ask, call } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';
 import { connectBridge, openBridge } from '../tunnel/scripted-bridge.ts';
-import { type HeldModel, holdModel, runCommand, textFrame } from './held-model.ts';
+import { askHeld, conversationObject, readResponse } from './conversing.ts';
+import { runCommand, textFrame } from './held-model.ts';
 
 describe('a crash in the middle of a text', () => {
   it('is not seen by a follower but for a snapshot, and the answer completes', async () => {
@@ -33,7 +33,7 @@ describe('a crash in the middle of a text', () => {
     for (const { event } of events) foldEvent(folded, event);
     const cut = events.filter(({ event }) => JSON.stringify(event).includes('"interrupted":true'));
     expect(cut.length).toBeGreaterThan(0);
-    const json = await read(responseId);
+    const json = await readResponse(responseId);
     expect(folded).toEqual(json);
     expect(json).toMatchObject({ status: 'completed', documents: [{ id: 'doc_002' }] });
     expect(json.documents.map(({ content }) => content)).toEqual(['The whole answer.']);
@@ -50,7 +50,7 @@ describe('a crash in the middle of a text', () => {
     const events = await reader.toEnd();
     const folded = newResponse(startOf(events));
     for (const { event } of events) foldEvent(folded, event);
-    const json = await read(responseId);
+    const json = await readResponse(responseId);
     expect(json.documents.map(({ content }) => content)).toEqual(['Once.']);
     expect(answerOf(folded)).toEqual(json);
   });
@@ -63,7 +63,7 @@ describe('a crash in the middle of a text', () => {
     await abortAllDurableObjects();
     (await model.next()).answer({ text: 'Whole.' });
     await reader.toEnd();
-    const { documents } = await read(responseId);
+    const { documents } = await readResponse(responseId);
     const texts = documents.filter(({ type }) => type === 'text').map(({ content }) => content);
     expect(texts).toEqual(['First.', 'Whole.']);
   });
@@ -90,7 +90,7 @@ describe('a crash in the middle of a text', () => {
     if (snapshot?.type !== 'snapshot' || snapshot.snapshot.scope !== 'response') return;
     const copy: ChatResponse = snapshot.snapshot.response;
     for (const { event } of events) foldEvent(copy, event);
-    expect(answerOf(copy)).toEqual(await read(responseId));
+    expect(answerOf(copy)).toEqual(await readResponse(responseId));
     const again = await call(`chat/completions/${responseId}/events?after=${lost}`);
     const late = await new SseReader(again).toEnd();
     expect(late.map(({ event }) => event.type)).toEqual(['snapshot', 'done']);
@@ -106,7 +106,9 @@ describe('a crash in the middle of a text', () => {
     const follower = new SseReader(await call(`chat/completions/${responseId}/events`));
     (await model.next()).answer({ text: 'Whole.' });
     await follower.toEnd();
-    expect((await read(responseId)).documents.map(({ content }) => content)).toEqual(['Whole.']);
+    expect((await readResponse(responseId)).documents.map(({ content }) => content)).toEqual([
+      'Whole.',
+    ]);
   });
 });
 
@@ -123,8 +125,10 @@ describe('a crash that only a reader can notice', () => {
     await abortAllDurableObjects();
     await call(pathOf(started));
     (await model.next()).answer({ text: 'Whole.' });
-    await vi.waitUntil(async () => (await read(responseId)).status === 'completed');
-    expect((await read(responseId)).documents.map(({ content }) => content)).toEqual(['Whole.']);
+    await vi.waitUntil(async () => (await readResponse(responseId)).status === 'completed');
+    expect((await readResponse(responseId)).documents.map(({ content }) => content)).toEqual([
+      'Whole.',
+    ]);
   });
 });
 
@@ -137,7 +141,7 @@ describe('takeovers', () => {
       await abortAllDurableObjects();
     }
     await reader.toEnd();
-    expect(await read(responseId)).toMatchObject({
+    expect(await readResponse(responseId)).toMatchObject({
       status: 'error',
       documents: [{ type: 'error', metadata: { errorCode: 'RECOVERY_EXHAUSTED' } }],
     });
@@ -192,7 +196,7 @@ it('sends a call that is out again under the same id, and takes its result once'
   (await model.next()).answer({ text: 'Built.' });
   const events = await reader.toEnd();
   expect(events.filter(({ event }) => event.type === 'tool_result')).toHaveLength(1);
-  expect((await read(responseId)).status).toBe('completed');
+  expect((await readResponse(responseId)).status).toBe('completed');
   for (const frame of back.bridge.frames) {
     if (frame.type === 'call') expect(frame.call.callId).toBe(callId);
   }
@@ -216,29 +220,11 @@ async function connectAgain(bridgeId: string) {
   return { bridge, welcomed: (await bridge.next('welcome')).calls };
 }
 
-interface Started {
-  readonly model: HeldModel;
-  readonly reader: SseReader;
-  readonly responseId: string;
-  readonly conversationId: string;
-  readonly stub: DurableObjectStub<Conversation>;
-}
+type Started = Awaited<ReturnType<typeof startStream>>;
 
-async function startStream(more: Record<string, unknown> = {}): Promise<Started> {
-  const model = holdModel();
-  const started = await ask('go', { stream: true, ...more });
-  const conversationId = started.headers.get('drawbridge-conversation-id') ?? '';
-  return {
-    model,
-    reader: new SseReader(started),
-    responseId: started.headers.get('drawbridge-response-id') ?? '',
-    conversationId,
-    stub: env.CONVERSATIONS.get(env.CONVERSATIONS.idFromName(conversationId)),
-  };
-}
-
-async function read(responseId: string): Promise<ChatResponse> {
-  return await (await call(`chat/completions/${responseId}`)).json();
+async function startStream(more?: Parameters<typeof askHeld>[0]) {
+  const started = await askHeld(more);
+  return { ...started, stub: conversationObject(started.conversationId) };
 }
 
 function startOf(events: Awaited<ReturnType<SseReader['toEnd']>>) {

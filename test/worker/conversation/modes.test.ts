@@ -6,8 +6,9 @@ import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';
 import { configure } from '../settings.ts';
-import { connectBridge, connectLookingBridge, contextOf } from '../tunnel/scripted-bridge.ts';
+import { connectLookingBridge, contextOf } from '../tunnel/scripted-bridge.ts';
 import {
+  askAtBridge,
   askHeld,
   askStreamed,
   conversationObject,
@@ -26,7 +27,7 @@ const SHORT: ModeDefinition = {
 };
 
 describe('a mode of the workspace', () => {
-  it('narrows its base mode, and is told as text of the workspace', async () => {
+  it('narrows its base mode, and is sent as text of the workspace', async () => {
     const { bridgeId } = await bridgeWith([REVIEW]);
     const requests = scriptModel((_, turn) =>
       turn === 0
@@ -45,7 +46,7 @@ describe('a mode of the workspace', () => {
     expect(results?.[1]).toContain('grep is not for the mode review.');
   });
 
-  it('is told once, and its end too', async () => {
+  it('is sent once, and its end too', async () => {
     const { bridgeId } = await bridgeWith([SHORT]);
     const requests = scriptModel(() => ({ text: 'Ok.' }));
     const { conversationId } = await chat('one', { bridgeId, mode: 'short' });
@@ -71,7 +72,7 @@ describe('a mode of the workspace', () => {
     expect((await chat('x', { bridgeId, mode: 'short' })).model).toBe('scripted');
   });
 
-  it('that nobody defines is refused before anything is stored', async () => {
+  it('that no one defines is refused before anything is stored', async () => {
     const broken = { path: '.drawbridge/modes/broken.md', reason: 'its head has no end' };
     const { bridgeId } = await bridgeWith([SHORT], [broken]);
     const requests = scriptModel(() => ({ text: 'Ok.' }));
@@ -146,10 +147,10 @@ describe('switch_mode', () => {
     expect(await accept(conversationId)).toBe(200);
     const next = await model.next();
     expect(next.request.messages.slice(0, request.messages.length)).toEqual(request.messages);
-    const [result, refused, told] = next.request.messages.slice(-3);
+    const [result, refused, sent] = next.request.messages.slice(-3);
     expect(String(result?.content)).toMatch(/Yes, go on in agent mode \(accept\)\nThe user agreed/);
     expect(String(refused?.content)).toContain('READ_ONLY_MODE');
-    expect(String(told?.content)).toMatch(
+    expect(String(sent?.content)).toMatch(
       /^\[The user has changed the mode.*Mode: agent\.\nAgent mode/s,
     );
     expect(toolNames(next.request)).toContain('run_terminal_cmd');
@@ -163,19 +164,19 @@ describe('switch_mode', () => {
     expect(await readResponse(responseId)).toMatchObject({ status: 'completed', mode: 'agent' });
   });
 
-  it('tells the new mode in the words of the deployment', async () => {
+  it('shows the new mode in the words of the deployment', async () => {
     configure({
       PROMPT_BLOCKS: [
         { change: 'replace', block: 'mode', text: 'Do it at once.', modes: ['agent'] },
         { change: 'append', block: 'code_changes', text: 'Use tabs.' },
-        { change: 'replace', block: 'mode', text: 'Never told.', models: ['another'] },
+        { change: 'replace', block: 'mode', text: 'Never sent.', models: ['another'] },
       ],
     });
     const { model, reader, conversationId } = await startSwitching();
     await accept(conversationId);
     const next = await model.next();
-    const told = String(next.request.messages.at(-1)?.content);
-    expect(told).toMatch(/Mode: agent\.\nDo it at once\.\nRead a file .*\nUse tabs\.$/s);
+    const sent = String(next.request.messages.at(-1)?.content);
+    expect(sent).toMatch(/Mode: agent\.\nDo it at once\.\nRead a file .*\nUse tabs\.$/s);
     next.answer({ text: 'Ok.' });
     await reader.toEnd();
   });
@@ -191,7 +192,7 @@ describe('switch_mode', () => {
     expect(userMessages(next.request).at(-1)).toContain('Mode: agent.');
     next.answer({ text: 'Ok.' });
     await new SseReader(await call(`chat/completions/${responseId}/events`)).toEnd();
-    // The next message has its own mode again, and is told so.
+    // The next message has its own mode again, and says so.
     const later = chat('more', { conversationId, mode: 'plan' });
     const last = await model.next();
     expect(userMessages(last.request).slice(1)).toEqual([
@@ -225,20 +226,20 @@ describe('switch_mode', () => {
     expect(await readResponse(responseId)).toMatchObject({ mode: 'plan' });
   });
 
-  it('is no consent when nobody answers, whatever the request says of questions', async () => {
+  it('is no consent when no one answers, whatever the request says of questions', async () => {
     const questions = { afterSeconds: 60, otherwise: 'default' };
     const { model, reader, conversationId } = await startSwitching({ questions });
     await passTime(conversationId, 61_000);
     const next = await model.next();
     expect(toolNames(next.request)).not.toContain('run_terminal_cmd');
     expect(JSON.stringify(next.request.messages)).toContain(
-      'Nobody answered in time. The mode stays',
+      'No one answered in time. The mode stays',
     );
     next.answer({ text: 'Then not.' });
     await reader.toEnd();
   });
 
-  it('is refused where nobody may be asked, for the present mode, and for one that there is not', async () => {
+  it('is refused where no one may be asked, for the present mode, and for one that there is not', async () => {
     const { bridgeId } = await bridgeWith([SHORT]);
     const requests = scriptModel((_, turn) =>
       turn === 0
@@ -278,13 +279,13 @@ describe('switch_mode', () => {
   });
 });
 
-describe('questions that nobody answers', () => {
+describe('questions that no one answers', () => {
   it('get their first options where the request says so', async () => {
     const { model, reader, conversationId } = await startAsking({ otherwise: 'default' });
     await passTime(conversationId, 61_000);
     const next = await model.next();
     expect(next.request.messages.at(-1)?.content).toBe(
-      'Nobody answered in time. The first options count:\nWhich?\n-> One (1)',
+      'No one answered in time. The first options count:\nWhich?\n-> One (1)',
     );
     next.answer({ text: 'One.' });
     await reader.toEnd();
@@ -340,9 +341,7 @@ async function bridgeWith(modes: ModeDefinition[], leftOut: DefinitionSet['leftO
 
 /** A run in plan mode whose model asks for agent mode, and in the same reply for what only that mode allows. */
 async function startSwitching(more: object = {}) {
-  const model = holdModel();
-  const bridge = await connectBridge();
-  const asked = await askStreamed({ bridgeId: bridge.bridgeId, mode: 'plan', ...more });
+  const { model, bridge, ...asked } = await askAtBridge({ mode: 'plan', ...more });
   const first = await model.next();
   first.answer({ calls: [switchTo('agent'), runCommand('make')] });
   await asked.reader.untilType('clarification_request');
@@ -402,6 +401,6 @@ function userMessages(request: ScriptedRequest | undefined): string[] {
 }
 
 function results(request: ScriptedRequest | undefined): string[] {
-  const told = request?.messages.filter(({ role }) => role === 'tool') ?? [];
-  return told.map(({ content }) => String(content));
+  const sent = request?.messages.filter(({ role }) => role === 'tool') ?? [];
+  return sent.map(({ content }) => String(content));
 }

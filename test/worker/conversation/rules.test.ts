@@ -24,24 +24,24 @@ const WEB_TOLD = '<rule>\nweb/AGENTS.md (for files in web)\nWeb.\n</rule>';
 const FORMS_TOLD = '<rule>\n.cursor/rules/forms.mdc (named by the user)\nForms.\n</rule>';
 
 describe('the rules of the workspace', () => {
-  it('are told with the first message, and later only where they have changed', async () => {
-    const { told, say, sees } = await ruled([AGENTS, TYPES]);
+  it('are sent with the first message, and later only where they have changed', async () => {
+    const { sent, say, sees } = await ruled([AGENTS, TYPES]);
     await say('one');
     await say('two');
     sees([{ ...AGENTS, text: 'Use spaces.' }, TYPES]);
     await say('three');
     sees([TYPES]);
     await say('four');
-    expect(told()[0]).toMatch(new RegExp(`\n\n${escaped(ALWAYS_TOLD)}\n\n${query('one')}$`));
-    expect(told().slice(1)).toEqual([
+    expect(sent()[0]).toMatch(new RegExp(`\n\n${escaped(ALWAYS_TOLD)}\n\n${query('one')}$`));
+    expect(sent().slice(1)).toEqual([
       query('two'),
       `${ALWAYS_TOLD.replace('tabs', 'spaces')}\n\n${query('three')}`,
       `<rule>\nAGENTS.md\n(no longer applies)\n</rule>\n\n${query('four')}`,
     ]);
   });
 
-  it('are told in the middle of a run once a file is touched, each once', async () => {
-    const { told, requests, say, bridge } = await ruled([AGENTS, TYPES, WEB], (number) =>
+  it('are sent in the middle of a run once a file is touched, each once', async () => {
+    const { sent, requests, say, bridge } = await ruled([AGENTS, TYPES, WEB], (number) =>
       number < 3
         ? { calls: [readFile(['src/a.ts', '/work/web/b.ts', './c.ts'][number] ?? '')] }
         : {},
@@ -52,14 +52,14 @@ describe('the rules of the workspace', () => {
       ...['system', 'user', 'assistant', 'tool', 'user', 'assistant', 'tool', 'user'],
       ...['assistant', 'tool'],
     ]);
-    expect(told().slice(1)).toEqual([TYPES_TOLD, WEB_TOLD]);
+    expect(sent().slice(1)).toEqual([TYPES_TOLD, WEB_TOLD]);
     await say('more', { context: { openFiles: ['x.ts'] } });
-    expect(told().at(-1)).not.toContain('<rule>');
+    expect(sent().at(-1)).not.toContain('<rule>');
     expectPrefixes(requests);
   });
 
   it('are the same after the object is made anew, in the middle of a run and in a fork', async () => {
-    const { told, requests, say, bridge, conversationId } = await ruled(
+    const { sent, requests, say, bridge, conversationId } = await ruled(
       [AGENTS, TYPES, WEB],
       (number) => (number % 2 === 0 ? { calls: [readFile(number === 0 ? 'a.ts' : 'web/b')] } : {}),
     );
@@ -67,7 +67,7 @@ describe('the rules of the workspace', () => {
     await evictDurableObject(conversationObject(conversationId()));
     const [{ id }] = await Promise.all([say('two'), answerCalls(bridge, 1)]);
     const last = requests.at(-1);
-    expect(told().slice(1)).toEqual([TYPES_TOLD, query('two'), WEB_TOLD]);
+    expect(sent().slice(1)).toEqual([TYPES_TOLD, query('two'), WEB_TOLD]);
     await Promise.all([chat('edited', { editOf: id }), answerCalls(bridge, 1)]);
     const forked = requests.at(-1)?.messages ?? [];
     expect(forked.slice(0, 6)).toEqual(last?.messages.slice(0, 6));
@@ -75,13 +75,13 @@ describe('the rules of the workspace', () => {
     expectPrefixes(requests.slice(0, 4));
   });
 
-  it('are told where the request shows their files, or names them', async () => {
-    const { told, say } = await ruled([TYPES, WEB, FORMS]);
+  it('are sent where the request shows their files, or names them', async () => {
+    const { sent, say } = await ruled([TYPES, WEB, FORMS]);
     await say('one', { context: { cursor: { path: '/work/a.ts', line: 1 } } });
     await say('two, see @web/b.css and (@forms)');
-    expect(told()[0]).toContain(TYPES_TOLD);
-    expect(told()[0]).not.toContain(WEB_TOLD);
-    expect(told()[1]).toBe(
+    expect(sent()[0]).toContain(TYPES_TOLD);
+    expect(sent()[0]).not.toContain(WEB_TOLD);
+    expect(sent()[1]).toBe(
       `${WEB_TOLD}\n\n${FORMS_TOLD}\n\n${query('two, see @web/b.css and (@forms)')}`,
     );
   });
@@ -112,7 +112,7 @@ describe('the rules of the workspace', () => {
     expect(reports[6]).toMatchObject({ notes: ['@x.md does not exist'], description: 'A' });
   });
 
-  it('are told again behind a summary, where a run is cut in its middle too', async () => {
+  it('are sent again behind a summary, where a run is cut in its middle too', async () => {
     configure({ MODELS: [{ id: 'small', contextWindow: 12_000 }] });
     const long = 'word '.repeat(1_200);
     const turns = 24;
@@ -120,16 +120,16 @@ describe('the rules of the workspace', () => {
       number < turns ? { text: long, calls: [readFile(`f${number}.ts`)] } : {},
     );
     await Promise.all([say('go', { model: 'small' }), answerCalls(bridge, turns)]);
-    for (const told of windowsOf(requests)) {
-      expectPrefixes(told);
-      const words = saidBy(told.at(-1)).join('\n');
+    for (const sent of windowsOf(requests)) {
+      expectPrefixes(sent);
+      const words = saidBy(sent.at(-1)).join('\n');
       expect(words.split(ALWAYS_TOLD)).toHaveLength(2);
       expect(words.split(TYPES_TOLD).length).toBeLessThanOrEqual(2);
     }
   });
 });
 
-/** A conversation with a bridge that tells these rules. */
+/** A conversation with a bridge that reports these rules. */
 async function ruled(rules: readonly RuleFile[], answer?: Parameters<typeof conversation>[0]) {
   const held = await conversation(answer);
   const sees = (files: readonly RuleFile[], leftOut: RuleSet['leftOut'] = []) => {

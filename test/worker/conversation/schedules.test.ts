@@ -6,7 +6,7 @@ const NAMED_SEEDS: readonly number[] = [];
 /** `test:deep` runs a thousand. */
 const RANDOM_SEEDS = 25;
 
-it('loses, doubles and changes nothing, wherever a conversation crashes and whoever comes and goes', async () => {
+it('loses, doubles and changes nothing, wherever a conversation crashes and readers come and go', async () => {
   const seeds = Array.from({ length: RANDOM_SEEDS }, (_, index) => 1 + index);
   const { failures } = await runSchedules([...NAMED_SEEDS, ...seeds]);
   expect(failures.slice(0, 10)).toEqual([]);

@@ -7,15 +7,15 @@ import { askStreamed, conversationObject } from './conversing.ts';
 import { holdModel, readFile } from './held-model.ts';
 import { answerCalls, conversation, expectPrefixes, query, windowsOf } from './sent.ts';
 
-describe('what the model is told of the machine', () => {
+describe('what the model learns of the machine', () => {
   it('is all of it once, then what has changed, and nothing where nothing has', async () => {
-    const { told, bridge, say } = await conversation();
+    const { sent, bridge, say } = await conversation();
     await say('one');
     await say('two');
     bridge.sees = contextOf('a.ts\nnew.ts', '## feature\n?? new.ts\n');
     await say('three');
     await say('four');
-    expect(told()).toEqual([
+    expect(sent()).toEqual([
       [
         `<user_info>\nDate: ${today()}\nOperating system: TestOS\nShell: sh\nWorkspace: /work\n</user_info>`,
         '<project_layout>\na.ts\n</project_layout>',
@@ -47,8 +47,8 @@ describe('what the model is told of the machine', () => {
     expectPrefixes(requests);
   });
 
-  it('is what was known where the bridge is late, whose answer is told next', async () => {
-    const { told, bridge, say } = await conversation();
+  it('is what was known where the bridge is late, whose answer is sent next', async () => {
+    const { sent, bridge, say } = await conversation();
     await say('one');
     bridge.sees = null;
     await say('two');
@@ -56,18 +56,18 @@ describe('what the model is told of the machine', () => {
     bridge.send({ type: 'context', lookId, context: contextOf('a.ts\nnew.ts') });
     bridge.sees = contextOf('a.ts\nnew.ts');
     await say('three');
-    expect(told().slice(1)).toEqual([
+    expect(sent().slice(1)).toEqual([
       query('two'),
       `<project_layout_changes>\n+ new.ts\n</project_layout_changes>\n\n${query('three')}`,
     ]);
   });
 
   it('is what was known where the bridge is offline', async () => {
-    const { told, bridge, say } = await conversation();
+    const { sent, bridge, say } = await conversation();
     await say('one');
     await bridge.leave();
     await say('two');
-    expect(told()[1]).toBe(query('two'));
+    expect(sent()[1]).toBe(query('two'));
   });
 
   it('is looked at when a message that waited gets its turn', async () => {
@@ -106,40 +106,23 @@ describe('what the model is told of the machine', () => {
     for (let message = 1; message <= 12; message++) {
       await say(`message ${message}`, { model: 'small' });
     }
-    for (const told of windowsOf(requests)) {
-      expectPrefixes(told);
-      const words = JSON.stringify(told.at(-1)?.messages.slice(1));
+    for (const sent of windowsOf(requests)) {
+      expectPrefixes(sent);
+      const words = JSON.stringify(sent.at(-1)?.messages.slice(1));
       expect(words.match(/<project_layout>/g)).toHaveLength(1);
     }
   });
 
-  it('is what the editor shows, told anew only where it has changed', async () => {
-    const { told, say } = await conversation();
+  it('is what the editor shows, sent anew only where it has changed', async () => {
+    const { sent, say } = await conversation();
     const file = { path: 'a.ts', content: 'let a = 1 < 2;' };
     await say('one', { context: { openFiles: [file], cursor: { path: 'a.ts', line: 1 } } });
     await say('two', { context: { openFiles: [file], cursor: { path: 'a.ts', line: 2 } } });
     await say('three');
-    expect(told()[0]).toContain('<open_file>\na.ts\nlet a = 1 &lt; 2;\n</open_file>');
-    expect(told().slice(1)).toEqual([
+    expect(sent()[0]).toContain('<open_file>\na.ts\nlet a = 1 &lt; 2;\n</open_file>');
+    expect(sent().slice(1)).toEqual([
       `<open_and_recently_viewed_files>\nCursor: a.ts:2\nOpen: a.ts\n</open_and_recently_viewed_files>\n\n${query('two')}`,
       query('three'),
-    ]);
-  });
-
-  it('is what the editor on the machine shows, as far as the request tells of none', async () => {
-    const { told, bridge, say } = await conversation();
-    const files = [{ path: 'a.ts', isActive: true, cursor: { line: 2, character: 1 } }];
-    bridge.sees = { ...contextOf('a.ts'), editor: { name: 'Zed', openFiles: files } };
-    await say('one');
-    await say('two');
-    bridge.sees = { ...contextOf('a.ts'), editor: { name: 'Zed', openFiles: [] } };
-    await say('three', { context: { openFiles: ['b.ts'] } });
-    await say('four');
-    expect(told()[0]).toContain('<editor>\nEditor: Zed\nActive: a.ts:2:1\n</editor>');
-    expect(told().slice(1)).toEqual([
-      query('two'),
-      `<open_and_recently_viewed_files>\nOpen: b.ts\n</open_and_recently_viewed_files>\n\n${query('three')}`,
-      `<editor>\nEditor: Zed\n(no open files)\n</editor>\n\n${query('four')}`,
     ]);
   });
 });

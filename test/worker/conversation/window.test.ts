@@ -7,8 +7,14 @@ import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { streamOf } from '../../far-ends/reply-script.ts';
 import { call, chat, type ModelAnswer, scriptModel } from '../api.ts';
 import { configure } from '../settings.ts';
-import { connectBridge } from '../tunnel/scripted-bridge.ts';
-import { askStreamed, cancel, readResponse, readView, type Streamed } from './conversing.ts';
+import {
+  askAtBridge,
+  askStreamed,
+  cancel,
+  readResponse,
+  readView,
+  type Streamed,
+} from './conversing.ts';
 import { endFrames, type HeldModel, holdModel, readFile, textFrame } from './held-model.ts';
 
 /** What a model of 10,000 tokens holds of the texts below is some five answers. */
@@ -172,9 +178,7 @@ describe('a conversation that outgrows its model', () => {
 it('leaves out what old calls came to before it summarises anything', async () => {
   // Has room for the system prompt, the tools and some three of the results.
   configure({ MODELS: [{ id: 'small', contextWindow: 13_000 }] });
-  const model = holdModel();
-  const bridge = await connectBridge();
-  const { reader, responseId } = await askStreamed({ bridgeId: bridge.bridgeId, model: 'small' });
+  const { model, bridge, reader, responseId } = await askAtBridge({ model: 'small' });
   let last: ScriptedRequest | undefined;
   for (let turn = 1; turn <= 12; turn++) {
     const reply = await model.next();

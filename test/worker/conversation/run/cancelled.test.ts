@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { askHeld, askStreamed, cancel, conversationObject, startAnswer } from '../conversing.ts';
 import { callFrame, type HeldReply, textFrame } from '../held-model.ts';
 
-it('tells the model what it had said when its user stopped it, and that they did', async () => {
+it('gives the model what it had said when its user stopped it, and that they did', async () => {
   const { model, reader, responseId, conversationId, reply } = await startAnswer();
   reply.send(textFrame('First I '), textFrame('do this'), callFrame(0, 'a', 'nothing', '{"x'));
   await reader.untilText('do this');
@@ -11,20 +11,20 @@ it('tells the model what it had said when its user stopped it, and that they did
   await reader.toEnd();
   const next = await askStreamed({ conversationId });
   const answering = await model.next();
-  const [, , ...told] = answering.request.messages;
-  expect(told).toMatchObject([
+  const [, , ...sent] = answering.request.messages;
+  expect(sent).toMatchObject([
     {
       role: 'assistant',
       content: expect.stringMatching(/^First I do this\n\n\[The user stopped this answer here/),
     },
     { role: 'user' },
   ]);
-  expect(JSON.stringify(told)).not.toContain('tool_calls');
+  expect(JSON.stringify(sent)).not.toContain('tool_calls');
   answering.answer({ text: 'Done.' });
   await next.reader.toEnd();
 });
 
-it('is not told the same words again for a run that was stopped before it said any', async () => {
+it('is not sent the same words again for a run that was stopped before it said any', async () => {
   const { model, reader, conversationId } = await askHeld();
   (await model.next()).send(textFrame('Said once.'));
   await reader.untilText('Said once.');

@@ -20,14 +20,14 @@ let bridge: ScriptedBridge;
 beforeEach(async () => {
   bridge = await connectBridge();
 });
-interface AtWork extends Streamed {
+interface Running extends Streamed {
   readonly model: HeldModel;
   readonly reply: HeldReply;
   readonly childId: string;
 }
 
 /** A subagent whose first request to the model is open. */
-async function startChild(type = 'explore'): Promise<AtWork> {
+async function startChild(type = 'explore'): Promise<Running> {
   const model = holdModel();
   const streamed = await askStreamed({ bridgeId: bridge.bridgeId });
   (await model.next()).answer({ calls: [taskCall('look', { type })] });
@@ -64,7 +64,7 @@ describe('a cancel of the answer', () => {
     expect((await readResponse(responseId)).status).toBe('cancelled');
   });
 
-  it('reaches a subagent even if the conversation crashes before it could tell it', async () => {
+  it('reaches a subagent even if the conversation crashes before it could send it', async () => {
     const { responseId, reply, childId, conversationId } = await startChild();
     const failed = await failOnce('cancel', childId);
     await cancel(responseId);
@@ -76,7 +76,7 @@ describe('a cancel of the answer', () => {
   });
 });
 
-it('a cancel of the subagent alone tells its parent, which goes on', async () => {
+it('a cancel of the subagent alone reaches its parent, which goes on', async () => {
   const { model, reply, childId, reader, responseId } = await startChild();
   reply.send(textFrame('Half a result'));
   await vi.waitUntil(async () => (await viewOf(childId)).responses[0]?.documents.length === 1);
@@ -90,7 +90,7 @@ it('a cancel of the subagent alone tells its parent, which goes on', async () =>
   expect((await readResponse(responseId)).status).toBe('completed');
 });
 
-it('tells the parent why a subagent failed', async () => {
+it('informs the parent why a subagent failed', async () => {
   const requests = scriptTree({
     go: [{ calls: [taskCall('fail')] }, { text: 'A pity.' }],
     fail: [() => Response.json({ error: { message: 'no such thing' } }, { status: 400 })],
@@ -129,7 +129,7 @@ describe('deletion', () => {
     expect(await statusOf(agent?.conversationId ?? '')).toBe('completed');
   });
 
-  it('of a subagent alone is told to its parent', async () => {
+  it('of a subagent alone is sent to its parent', async () => {
     const { childId, model, conversationId } = await startChild();
     expect((await call(`conversations/${childId}`, { method: 'DELETE' })).status).toBe(204);
     await wakeAfter(TASK_LIMITS.lookMs, conversationId);
@@ -184,7 +184,7 @@ describe('a crash', () => {
     expect((await readResponse(responseId)).status).toBe('completed');
   });
 
-  it('of the parent as the subagent ends loses no result: the subagent tells it again', async () => {
+  it('of the parent as the subagent ends loses no result: the subagent reports it again', async () => {
     const { model, reply, conversationId, childId, reader } = await startChild();
     const failed = await failOnce('taskReport', conversationId);
     reply.answer({ text: 'Seen.' });
