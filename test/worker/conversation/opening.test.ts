@@ -169,7 +169,7 @@ it('what is read does not grow with the conversation, whatever is done with it',
   const [few = [], many = []] = read;
   expect(Math.min(...few)).toBeGreaterThan(0);
   expect(many.map((count, act) => count - (few[act] ?? 0))).toEqual(few.map(() => 0));
-}, 20_000);
+});
 
 async function open({ account, conversationId }: Long, query = ''): Promise<ConversationView> {
   const answer = await call(`conversations/${conversationId}?${query}`, { account });

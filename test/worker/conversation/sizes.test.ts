@@ -71,4 +71,4 @@ it('gives a conversation that no RPC could carry as a whole', async () => {
   const newest = await call(`conversations/${conversationId}`, { account });
   const { responses }: ConversationView = await newest.json();
   expect(responses.map(({ documents }) => documents[0]?.content?.length)).toEqual([chars]);
-}, 20_000);
+});
