@@ -81,12 +81,16 @@ async function askInTime(
   request: UpstreamRequest,
   signal: AbortSignal,
 ): Promise<UpstreamReply | null> {
-  const late = AbortSignal.timeout(WINDOW_LIMITS.maxSummaryMs);
+  const late = new AbortController();
+  // Not AbortSignal.timeout, which keeps the object awake until then.
+  const timer = setTimeout(() => late.abort(new Error('late')), WINDOW_LIMITS.maxSummaryMs);
   try {
-    return await askPatiently(target, request, AbortSignal.any([signal, late]));
+    return await askPatiently(target, request, AbortSignal.any([signal, late.signal]));
   } catch (cause) {
-    if (late.aborted) return null;
+    if (late.signal.aborted) return null;
     throw cause;
+  } finally {
+    clearTimeout(timer);
   }
 }
 
