@@ -34,66 +34,64 @@ function errorIn({ documents }: ChatResponse) {
   return { code: metadata?.['errorCode'], content, details: metadata?.['details'] };
 }
 
-describe('a budget that is spent', () => {
-  it('of tokens ends the run before its next request, and keeps what was said', async () => {
-    const requests = scriptModel((_, number) => working(number));
-    const response = await chat('go', { budget: { maxTokens: 2 * TOKENS } });
-    expect(requests).toHaveLength(2);
-    expect(response.status).toBe('error');
-    expect(response.documents.map(({ type }) => type)).toEqual([
-      ...['text', 'todo_update', 'text', 'todo_update', 'error'],
-    ]);
-    expect(errorIn(response)).toEqual({
-      code: 'BUDGET_EXCEEDED',
-      content:
-        'Stopped: the budget of this answer is spent (36 tokens). Nothing is lost: send “continue” with a larger budget, and the agent goes on from here.',
-      details: expect.stringMatching(/^Spent: 36 tokens, \d+ seconds, 2 turns\.$/),
-    });
-    expect(response.metadata.budget).toEqual({
-      limits: { maxTokens: 36 },
-      spent: { tokens: 36, cost: null, seconds: expect.any(Number), turns: 2 },
-      near: ['maxTokens'],
-    });
+it('a budget that is spent of tokens ends the run before its next request, and keeps what was said', async () => {
+  const requests = scriptModel((_, number) => working(number));
+  const response = await chat('go', { budget: { maxTokens: 2 * TOKENS } });
+  expect(requests).toHaveLength(2);
+  expect(response.status).toBe('error');
+  expect(response.documents.map(({ type }) => type)).toEqual([
+    ...['text', 'todo_update', 'text', 'todo_update', 'error'],
+  ]);
+  expect(errorIn(response)).toEqual({
+    code: 'BUDGET_EXCEEDED',
+    content:
+      'Stopped: the budget of this answer is spent (36 tokens). Nothing is lost: send “continue” with a larger budget, and the agent goes on from here.',
+    details: expect.stringMatching(/^Spent: 36 tokens, \d+ seconds, 2 turns\.$/),
   });
+  expect(response.metadata.budget).toEqual({
+    limits: { maxTokens: 36 },
+    spent: { tokens: 36, cost: null, seconds: expect.any(Number), turns: 2 },
+    near: ['maxTokens'],
+  });
+});
 
-  it('of turns counts the answers of the model', async () => {
-    const requests = scriptModel((_, number) => working(number));
-    const response = await chat('go', { budget: { maxTurns: 3 } });
-    expect(requests).toHaveLength(3);
-    expect(errorIn(response)).toMatchObject({ code: 'BUDGET_EXCEEDED' });
-    expect(response.metadata.turnCount).toBe(3);
-  });
+it('a budget that is spent of turns counts the answers of the model', async () => {
+  const requests = scriptModel((_, number) => working(number));
+  const response = await chat('go', { budget: { maxTurns: 3 } });
+  expect(requests).toHaveLength(3);
+  expect(errorIn(response)).toMatchObject({ code: 'BUDGET_EXCEEDED' });
+  expect(response.metadata.turnCount).toBe(3);
+});
 
-  it('leaves the conversation usable: the next message has a budget of its own', async () => {
-    scriptModel(({ messages }, number) =>
-      messages.at(-1)?.role === 'user' && number > 0 ? { text: 'Done.' } : working(number),
-    );
-    const { conversationId } = await chat('go', { budget: { maxTokens: 1 } });
-    const next = await chat('go on', { conversationId, budget: { maxTokens: 100 } });
-    expect(next).toMatchObject({ status: 'completed', documents: [{ content: 'Done.' }] });
-  });
+it('a budget that is spent leaves the conversation usable: the next message has a budget of its own', async () => {
+  scriptModel(({ messages }, number) =>
+    messages.at(-1)?.role === 'user' && number > 0 ? { text: 'Done.' } : working(number),
+  );
+  const { conversationId } = await chat('go', { budget: { maxTokens: 1 } });
+  const next = await chat('go on', { conversationId, budget: { maxTokens: 100 } });
+  expect(next).toMatchObject({ status: 'completed', documents: [{ content: 'Done.' }] });
+});
 
-  it('does not matter to an answer that is complete with it', async () => {
-    scriptModel(() => ({ text: 'Done.' }));
-    const response = await chat('go', { budget: { maxTokens: 1, maxTurns: 1 } });
-    expect(response).toMatchObject({
-      status: 'completed',
-      metadata: { budget: { near: ['maxTokens', 'maxTurns'] } },
-    });
+it('a budget that is spent does not matter to an answer that is complete with it', async () => {
+  scriptModel(() => ({ text: 'Done.' }));
+  const response = await chat('go', { budget: { maxTokens: 1, maxTurns: 1 } });
+  expect(response).toMatchObject({
+    status: 'completed',
+    metadata: { budget: { near: ['maxTokens', 'maxTurns'] } },
   });
+});
 
-  it('is counted on after a crash', async () => {
-    const { model, reader, responseId } = await askHeld({ budget: { maxTurns: 2 } });
-    (await model.next()).answer(working(0));
-    (await model.next()).send(textFrame('half'));
-    await reader.untilText('half');
-    await abortAllDurableObjects();
-    (await model.next()).answer(working(1));
-    await reader.toEnd();
-    const response = await readResponse(responseId);
-    expect(errorIn(response)).toMatchObject({ code: 'BUDGET_EXCEEDED' });
-    expect(response.metadata.budget?.spent).toMatchObject({ turns: 2, tokens: 2 * TOKENS });
-  });
+it('a budget that is spent is counted on after a crash', async () => {
+  const { model, reader, responseId } = await askHeld({ budget: { maxTurns: 2 } });
+  (await model.next()).answer(working(0));
+  (await model.next()).send(textFrame('half'));
+  await reader.untilText('half');
+  await abortAllDurableObjects();
+  (await model.next()).answer(working(1));
+  await reader.toEnd();
+  const response = await readResponse(responseId);
+  expect(errorIn(response)).toMatchObject({ code: 'BUDGET_EXCEEDED' });
+  expect(response.metadata.budget?.spent).toMatchObject({ turns: 2, tokens: 2 * TOKENS });
 });
 
 describe('a budget that is nearly spent', () => {
@@ -224,69 +222,67 @@ describe('a budget of cost', () => {
   });
 });
 
-describe('a budget of time', () => {
-  it('ends an answer in the middle of it, and keeps its text', async () => {
-    const clock = shiftClock();
-    const { model, reader, responseId, conversationId, reply } = await startAnswer({
-      budget: { maxSeconds: 30 },
-    });
-    reply.send(textFrame('So far'));
-    await reader.untilText('So far');
-    clock.aheadMs = 31_000;
-    await runDurableObjectAlarm(conversationObject(conversationId));
-    await reader.toEnd();
-    await reply.untilAborted();
-    const response = await readResponse(responseId);
-    expect(response).toMatchObject({ status: 'error', documents: [{ content: 'So far' }, {}] });
-    expect(errorIn(response)).toMatchObject({ code: 'BUDGET_EXCEEDED' });
-    const next = await askStreamed({ conversationId });
-    const sent = await model.next();
-    expect(sent.request.messages.at(-2)).toEqual({
-      role: 'assistant',
-      content: expect.stringMatching(/^So far\n\n\[This answer was cut off here/),
-    });
-    sent.answer({ text: 'Done.' });
-    await next.reader.toEnd();
+it('a budget of time ends an answer in the middle of it, and keeps its text', async () => {
+  const clock = shiftClock();
+  const { model, reader, responseId, conversationId, reply } = await startAnswer({
+    budget: { maxSeconds: 30 },
   });
+  reply.send(textFrame('So far'));
+  await reader.untilText('So far');
+  clock.aheadMs = 31_000;
+  await runDurableObjectAlarm(conversationObject(conversationId));
+  await reader.toEnd();
+  await reply.untilAborted();
+  const response = await readResponse(responseId);
+  expect(response).toMatchObject({ status: 'error', documents: [{ content: 'So far' }, {}] });
+  expect(errorIn(response)).toMatchObject({ code: 'BUDGET_EXCEEDED' });
+  const next = await askStreamed({ conversationId });
+  const sent = await model.next();
+  expect(sent.request.messages.at(-2)).toEqual({
+    role: 'assistant',
+    content: expect.stringMatching(/^So far\n\n\[This answer was cut off here/),
+  });
+  sent.answer({ text: 'Done.' });
+  await next.reader.toEnd();
+});
 
-  it('ends the wait for a call, and cancels it at its bridge', async () => {
-    const clock = shiftClock();
-    const { model, bridge, reader, responseId, conversationId } = await askAtBridge({
-      budget: { maxSeconds: 300 },
-    });
-    (await model.next()).answer({ calls: [readFile('a')] });
-    const { callId } = await bridge.nextCall();
-    clock.aheadMs = 301_000;
-    await runDurableObjectAlarm(conversationObject(conversationId));
-    expect((await bridge.next('cancel')).callId).toBe(callId);
-    await reader.toEnd();
-    expect(errorIn(await readResponse(responseId))).toMatchObject({ code: 'BUDGET_EXCEEDED' });
+it('a budget of time ends the wait for a call, and cancels it at its bridge', async () => {
+  const clock = shiftClock();
+  const { model, bridge, reader, responseId, conversationId } = await askAtBridge({
+    budget: { maxSeconds: 300 },
   });
+  (await model.next()).answer({ calls: [readFile('a')] });
+  const { callId } = await bridge.nextCall();
+  clock.aheadMs = 301_000;
+  await runDurableObjectAlarm(conversationObject(conversationId));
+  expect((await bridge.next('cancel')).callId).toBe(callId);
+  await reader.toEnd();
+  expect(errorIn(await readResponse(responseId))).toMatchObject({ code: 'BUDGET_EXCEEDED' });
+});
 
-  it('sets the alarm to its end where the run waits for nothing that is sooner', async () => {
-    const { model, bridge, reader, conversationId } = await askAtBridge({
-      budget: { maxSeconds: 40 },
-    });
-    (await model.next()).answer({ calls: [readFile('a')] });
-    await bridge.nextCall();
-    await reader.untilType('response_start');
-    const [start] = reader.events.flatMap(({ event }) =>
-      event.type === 'response_start' ? [event.response.created] : [],
-    );
-    const alarm = await alarmOf(conversationId);
-    expect(alarm).toBe(Date.parse(start ?? '') + 40_000);
-    await reader.leave();
+it('a budget of time sets the alarm to its end where the run waits for nothing that is sooner', async () => {
+  const { model, bridge, reader, conversationId } = await askAtBridge({
+    budget: { maxSeconds: 40 },
   });
+  (await model.next()).answer({ calls: [readFile('a')] });
+  await bridge.nextCall();
+  await reader.untilType('response_start');
+  const [start] = reader.events.flatMap(({ event }) =>
+    event.type === 'response_start' ? [event.response.created] : [],
+  );
+  const alarm = await alarmOf(conversationId);
+  expect(alarm).toBe(Date.parse(start ?? '') + 40_000);
+  await reader.leave();
+});
 
-  it('does not keep the alarm from coming soon to a run that no one looks after', async () => {
-    const { reader, conversationId, reply } = await startAnswer({
-      budget: { maxSeconds: 100_000 },
-    });
-    const alarm = await alarmOf(conversationId);
-    expect(alarm).toBeLessThan(Date.now() + 100_000);
-    reply.answer({ text: 'Done.' });
-    await reader.toEnd();
+it('a budget of time does not keep the alarm from coming soon to a run that no one looks after', async () => {
+  const { reader, conversationId, reply } = await startAnswer({
+    budget: { maxSeconds: 100_000 },
   });
+  const alarm = await alarmOf(conversationId);
+  expect(alarm).toBeLessThan(Date.now() + 100_000);
+  reply.answer({ text: 'Done.' });
+  await reader.toEnd();
 });
 
 it('is counted by an estimate, which says so, where the model server reports no tokens', async () => {

@@ -1,5 +1,5 @@
 import { env, runInDurableObject } from 'cloudflare:test';
-import { describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { type Deadline, Deadlines } from '../../../worker/conversation/deadlines.ts';
 import { RowMeter } from '../../../worker/storage/row-meter.ts';
 import { seededRandom } from '../upstream/splits.ts';
@@ -7,118 +7,114 @@ import { seededRandom } from '../upstream/splits.ts';
 const NOW = 4_000_000_000_000;
 const AGAIN_MS = 60_000;
 
-describe('the alarm stands at the earliest deadline', () => {
-  it.each<[string, readonly number[]]>([
-    ['the nearer one first', [1000, 2000]],
-    ['the nearer one last', [2000, 1000]],
-    ['one between', [1500, 1000, 2000]],
-    ['one that has come already', [-1000, 0, 1000]],
-    ['one that has come already and one much later', [-1000, 1000, AGAIN_MS * 100]],
-  ])('of several, %s', async (_, moments) => {
-    const alarm = await alarmAfter(({ deadlines, due }) => {
-      for (const ms of moments) due.push({ name: 'tea', atMs: NOW + ms });
-      return deadlines.arm();
-    });
-    expect(alarm).toBe(NOW + 1000);
+it.each<[string, readonly number[]]>([
+  ['the nearer one first', [1000, 2000]],
+  ['the nearer one last', [2000, 1000]],
+  ['one between', [1500, 1000, 2000]],
+  ['one that has come already', [-1000, 0, 1000]],
+  ['one that has come already and one much later', [-1000, 1000, AGAIN_MS * 100]],
+])('the alarm stands at the earliest deadline of several, %s', async (_, moments) => {
+  const alarm = await alarmAfter(({ deadlines, due }) => {
+    for (const ms of moments) due.push({ name: 'tea', atMs: NOW + ms });
+    return deadlines.arm();
   });
-
-  it('also where several ask at the same time', async () => {
-    const alarm = await alarmAfter(async ({ deadlines, due }) => {
-      due.push({ name: 'tea', atMs: NOW + 2000 });
-      const first = deadlines.arm();
-      due.push({ name: 'bread', atMs: NOW + 1000 });
-      await Promise.all([first, deadlines.arm()]);
-    });
-    expect(alarm).toBe(NOW + 1000);
-  });
-
-  it('and comes soon where all have come', async () => {
-    const alarm = await alarmAfter(({ deadlines, due }) => {
-      due.push({ name: 'tea', atMs: NOW });
-      return deadlines.arm();
-    });
-    expect(alarm).toBe(NOW + AGAIN_MS);
-  });
-
-  it('and comes as soon where another deadline is hours away', async () => {
-    const alarm = await alarmAfter(({ deadlines, due }) => {
-      due.push({ name: 'tea', atMs: NOW }, { name: 'bread', atMs: NOW + 100 * AGAIN_MS });
-      return deadlines.arm();
-    });
-    expect(alarm).toBe(NOW + AGAIN_MS);
-  });
-
-  it('and at none where nothing has to happen', async () => {
-    expect(await alarmAfter(({ deadlines }) => deadlines.arm())).toBeNull();
-  });
-
-  it('is not moved away again, which would cost a row', async () => {
-    const alarm = await alarmAfter(async ({ deadlines, due, meter }) => {
-      due.push({ name: 'tea', atMs: NOW + 1000 });
-      await deadlines.arm();
-      due[0] = { name: 'tea', atMs: NOW + 2000 };
-      await deadlines.arm();
-      due.pop();
-      await deadlines.arm();
-      expect(meter.rows).toBe(1);
-    });
-    expect(alarm).toBe(NOW + 1000);
-  });
-
-  it('nor where an earlier instance of the object had set it', async () => {
-    const alarm = await alarmAfter(async ({ deadlines, due, storage, meter }) => {
-      await storage.setAlarm(NOW + 1000);
-      due.push({ name: 'tea', atMs: NOW + 2000 });
-      await deadlines.arm();
-      expect(meter.rows).toBe(0);
-    });
-    expect(alarm).toBe(NOW + 1000);
-  });
+  expect(alarm).toBe(NOW + 1000);
 });
 
-describe('when the alarm comes', () => {
-  it('each deadline that is due is met once, and the alarm is set for the next one before', async () => {
-    const met: (readonly [string, number | null])[] = [];
-    const alarm = await alarmAfter(async ({ deadlines, due, storage, handlers }) => {
-      due.push({ name: 'tea', atMs: NOW }, { name: 'tea', atMs: NOW - 1 });
-      due.push({ name: 'bread', atMs: NOW + 1000 });
-      handlers.tea = async () => void met.push(['tea', await storage.getAlarm()]);
-      handlers.bread = () => void met.push(['bread', null]);
-      await deadlines.fire();
-    });
-    expect(met).toEqual([['tea', NOW + 1000]]);
-    expect(alarm).toBe(NOW + 1000);
+it('the alarm stands at the earliest deadline also where several ask at the same time', async () => {
+  const alarm = await alarmAfter(async ({ deadlines, due }) => {
+    due.push({ name: 'tea', atMs: NOW + 2000 });
+    const first = deadlines.arm();
+    due.push({ name: 'bread', atMs: NOW + 1000 });
+    await Promise.all([first, deadlines.arm()]);
   });
+  expect(alarm).toBe(NOW + 1000);
+});
 
-  it('one that fails keeps no other from being met, and comes again', async () => {
-    const met: string[] = [];
-    const failed: unknown[] = [];
-    const alarm = await alarmAfter(async ({ deadlines, due, handlers, failures }) => {
-      failed.push(failures);
-      due.push({ name: 'tea', atMs: NOW }, { name: 'bread', atMs: NOW });
-      handlers.tea = () => {
-        throw new Error('no water');
-      };
-      handlers.bread = () => void met.push('bread');
-      await deadlines.fire();
-    });
-    expect(met).toEqual(['bread']);
-    expect(failed).toEqual([[['tea', new Error('no water')]]]);
-    expect(alarm).toBe(NOW + AGAIN_MS);
+it('the alarm comes soon where all have come', async () => {
+  const alarm = await alarmAfter(({ deadlines, due }) => {
+    due.push({ name: 'tea', atMs: NOW });
+    return deadlines.arm();
   });
+  expect(alarm).toBe(NOW + AGAIN_MS);
+});
 
-  it('too early, it is only set for what there is', async () => {
-    const met: string[] = [];
-    const alarm = await alarmAfter(async ({ deadlines, due, handlers, storage }) => {
-      await deadlines.look();
-      await storage.deleteAlarm();
-      due.push({ name: 'tea', atMs: NOW + 1000 });
-      handlers.tea = () => void met.push('tea');
-      await deadlines.fire();
-    });
-    expect(met).toEqual([]);
-    expect(alarm).toBe(NOW + 1000);
+it('the alarm comes as soon where another deadline is hours away', async () => {
+  const alarm = await alarmAfter(({ deadlines, due }) => {
+    due.push({ name: 'tea', atMs: NOW }, { name: 'bread', atMs: NOW + 100 * AGAIN_MS });
+    return deadlines.arm();
   });
+  expect(alarm).toBe(NOW + AGAIN_MS);
+});
+
+it('there is no alarm where nothing has to happen', async () => {
+  expect(await alarmAfter(({ deadlines }) => deadlines.arm())).toBeNull();
+});
+
+it('the alarm is not moved away again, which would cost a row', async () => {
+  const alarm = await alarmAfter(async ({ deadlines, due, meter }) => {
+    due.push({ name: 'tea', atMs: NOW + 1000 });
+    await deadlines.arm();
+    due[0] = { name: 'tea', atMs: NOW + 2000 };
+    await deadlines.arm();
+    due.pop();
+    await deadlines.arm();
+    expect(meter.rows).toBe(1);
+  });
+  expect(alarm).toBe(NOW + 1000);
+});
+
+it('the alarm is not moved away either where an earlier instance of the object had set it', async () => {
+  const alarm = await alarmAfter(async ({ deadlines, due, storage, meter }) => {
+    await storage.setAlarm(NOW + 1000);
+    due.push({ name: 'tea', atMs: NOW + 2000 });
+    await deadlines.arm();
+    expect(meter.rows).toBe(0);
+  });
+  expect(alarm).toBe(NOW + 1000);
+});
+
+it('when the alarm comes, each deadline that is due is met once, and the alarm is set for the next one before', async () => {
+  const met: (readonly [string, number | null])[] = [];
+  const alarm = await alarmAfter(async ({ deadlines, due, storage, handlers }) => {
+    due.push({ name: 'tea', atMs: NOW }, { name: 'tea', atMs: NOW - 1 });
+    due.push({ name: 'bread', atMs: NOW + 1000 });
+    handlers.tea = async () => void met.push(['tea', await storage.getAlarm()]);
+    handlers.bread = () => void met.push(['bread', null]);
+    await deadlines.fire();
+  });
+  expect(met).toEqual([['tea', NOW + 1000]]);
+  expect(alarm).toBe(NOW + 1000);
+});
+
+it('when the alarm comes, one that fails keeps no other from being met, and comes again', async () => {
+  const met: string[] = [];
+  const failed: unknown[] = [];
+  const alarm = await alarmAfter(async ({ deadlines, due, handlers, failures }) => {
+    failed.push(failures);
+    due.push({ name: 'tea', atMs: NOW }, { name: 'bread', atMs: NOW });
+    handlers.tea = () => {
+      throw new Error('no water');
+    };
+    handlers.bread = () => void met.push('bread');
+    await deadlines.fire();
+  });
+  expect(met).toEqual(['bread']);
+  expect(failed).toEqual([[['tea', new Error('no water')]]]);
+  expect(alarm).toBe(NOW + AGAIN_MS);
+});
+
+it('when the alarm comes too early, it is only set for what there is', async () => {
+  const met: string[] = [];
+  const alarm = await alarmAfter(async ({ deadlines, due, handlers, storage }) => {
+    await deadlines.look();
+    await storage.deleteAlarm();
+    due.push({ name: 'tea', atMs: NOW + 1000 });
+    handlers.tea = () => void met.push('tea');
+    await deadlines.fire();
+  });
+  expect(met).toEqual([]);
+  expect(alarm).toBe(NOW + 1000);
 });
 
 it.each([1, 2, 3, 4])('no set of deadlines hides one that is due (seed %i)', async (seed) => {

@@ -1,5 +1,5 @@
 import { evictDurableObject } from 'cloudflare:test';
-import { describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { ConversationList } from '../../../shared/api/conversations.ts';
 import { Account } from '../../../worker/account/object.ts';
 import { TAPE_LIMITS } from '../../../worker/conversation/tape/limits.ts';
@@ -61,70 +61,66 @@ it('takes a conversation off the list that is not there any more', async () => {
   expect(await list(account)).toEqual([]);
 });
 
-describe('while a response is running', () => {
-  it('ends the request to the model, streams and waiting answers, and nothing is written again', async () => {
-    const account = newAccount();
-    const { model, reader, responseId, conversationId } = await askHeld({ account });
-    const whole = new SseReader(await call(`conversations/${conversationId}/events`, { account }));
-    const reply = await model.next();
-    reply.send(textFrame('Beginning'));
-    await reader.untilText('Beginning');
-    const queued = ask('json', { account, conversationId });
-    await whole.until(
-      (events) => events.filter(({ event }) => event.type === 'message').length > 1,
-    );
-    expect((await remove(conversationId, account)).status).toBe(204);
-    await reply.untilAborted();
-    const events = await reader.toEnd();
-    expect(events.map(({ event }) => event.type)).not.toContain('done');
-    await whole.toEnd();
-    expect(await errorOf(await queued)).toMatchObject({ status: 404, code: 'NOT_FOUND' });
-    reply.send(textFrame('late'));
-    await new Promise((resolve) => setTimeout(resolve, TAPE_LIMITS.commitMs + 100));
-    await expectNothingStored(conversationId);
-    expect(await list(account)).toEqual([]);
-    expect(model.count).toBe(1);
-    const path = `chat/completions/${responseId}/events`;
-    expect((await call(path, { account })).status).toBe(404);
-  });
+it('a deletion while a response is running ends the request to the model, streams and waiting answers, and nothing is written again', async () => {
+  const account = newAccount();
+  const { model, reader, responseId, conversationId } = await askHeld({ account });
+  const whole = new SseReader(await call(`conversations/${conversationId}/events`, { account }));
+  const reply = await model.next();
+  reply.send(textFrame('Beginning'));
+  await reader.untilText('Beginning');
+  const queued = ask('json', { account, conversationId });
+  await whole.until((events) => events.filter(({ event }) => event.type === 'message').length > 1);
+  expect((await remove(conversationId, account)).status).toBe(204);
+  await reply.untilAborted();
+  const events = await reader.toEnd();
+  expect(events.map(({ event }) => event.type)).not.toContain('done');
+  await whole.toEnd();
+  expect(await errorOf(await queued)).toMatchObject({ status: 404, code: 'NOT_FOUND' });
+  reply.send(textFrame('late'));
+  await new Promise((resolve) => setTimeout(resolve, TAPE_LIMITS.commitMs + 100));
+  await expectNothingStored(conversationId);
+  expect(await list(account)).toEqual([]);
+  expect(model.count).toBe(1);
+  const path = `chat/completions/${responseId}/events`;
+  expect((await call(path, { account })).status).toBe(404);
+});
 
-  it('cancels a call at its bridge, also one that waits for a person, and takes no late result', async () => {
-    const account = newAccount();
-    const model = holdModel();
-    const bridge = await connectBridge({ account });
-    const { reader, conversationId } = await askStreamed({ account, bridgeId: bridge.bridgeId });
-    (await model.next()).answer({ calls: [runCommand('make'), runCommand('make install')] });
-    const running = await bridge.nextCall();
-    const asking = await bridge.nextCall();
-    bridge.ask(asking.callId);
-    await reader.untilType('approval_request');
-    expect((await remove(conversationId, account)).status).toBe(204);
-    const cancelled = [await bridge.next('cancel'), await bridge.next('cancel')];
-    expect(cancelled.map(({ callId }) => callId).sort()).toEqual(
-      [running.callId, asking.callId].sort(),
-    );
-    bridge.send({ type: 'output', callId: running.callId, delta: 'late' });
-    bridge.resolve(asking.callId);
-    for (const { callId } of [running, asking]) {
-      bridge.succeed(callId, 'late');
-      expect((await bridge.next('ack')).callId).toBe(callId);
-    }
-    await reader.toEnd();
-    await expectNothingStored(conversationId);
-    expect(model.count).toBe(1);
-  });
+it('a deletion while a response is running cancels a call at its bridge, also one that waits for a person, and takes no late result', async () => {
+  const account = newAccount();
+  const model = holdModel();
+  const bridge = await connectBridge({ account });
+  const { reader, conversationId } = await askStreamed({ account, bridgeId: bridge.bridgeId });
+  (await model.next()).answer({ calls: [runCommand('make'), runCommand('make install')] });
+  const running = await bridge.nextCall();
+  const asking = await bridge.nextCall();
+  bridge.ask(asking.callId);
+  await reader.untilType('approval_request');
+  expect((await remove(conversationId, account)).status).toBe(204);
+  const cancelled = [await bridge.next('cancel'), await bridge.next('cancel')];
+  expect(cancelled.map(({ callId }) => callId).sort()).toEqual(
+    [running.callId, asking.callId].sort(),
+  );
+  bridge.send({ type: 'output', callId: running.callId, delta: 'late' });
+  bridge.resolve(asking.callId);
+  for (const { callId } of [running, asking]) {
+    bridge.succeed(callId, 'late');
+    expect((await bridge.next('ack')).callId).toBe(callId);
+  }
+  await reader.toEnd();
+  await expectNothingStored(conversationId);
+  expect(model.count).toBe(1);
+});
 
-  it('leaves nothing behind when the object wakes again', async () => {
-    const account = newAccount();
-    const { model, reader, conversationId } = await askHeld({ account });
-    await model.next();
-    await remove(conversationId, account);
-    await reader.toEnd();
-    await evictDurableObject(conversationObject(conversationId));
-    expect((await call(`conversations/${conversationId}`, { account })).status).toBe(404);
-    await expectNothingStored(conversationId);
-    expect(model.count).toBe(1);
-  });
+it('a deletion while a response is running leaves nothing behind when the object wakes again', async () => {
+  const account = newAccount();
+  const { model, reader, conversationId } = await askHeld({ account });
+  await model.next();
+  await remove(conversationId, account);
+  await reader.toEnd();
+  await evictDurableObject(conversationObject(conversationId));
+  expect((await call(`conversations/${conversationId}`, { account })).status).toBe(404);
+  await expectNothingStored(conversationId);
+  expect(model.count).toBe(1);
 });
 
 it('a conversation can be made again under the same id', async () => {

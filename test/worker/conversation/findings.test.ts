@@ -21,142 +21,140 @@ const FILE = { type: 'file', name: 'src/a.ts', text: '1|let a;' } as const;
 const FILE_TOLD = '<attached_file>\nsrc/a.ts\n1|let a;\n</attached_file>';
 const MENTION = { type: 'path', path: 'src/a.ts', isCertain: true };
 
-describe('what a message mentions', () => {
-  it('is asked of the bridge, sent with that message, and never again', async () => {
-    const { sent, say, bridge, conversationId } = await conversation();
-    bridge.finds = { ...NOTHING, attachments: [FILE] };
-    await say('see @src/a.ts');
-    bridge.finds = NOTHING;
-    await say('two');
-    expect(bridge.asked).toEqual([
-      { conversationId: conversationId(), mentions: [MENTION] },
-      { conversationId: conversationId(), mentions: [] },
-    ]);
-    expect(sent()[0]?.endsWith(`\n\n${FILE_TOLD}\n\n${query('see @src/a.ts')}`)).toBe(true);
-    expect(sent()[1]).toBe(query('two'));
-  });
+it('what a message mentions is asked of the bridge, sent with that message, and never again', async () => {
+  const { sent, say, bridge, conversationId } = await conversation();
+  bridge.finds = { ...NOTHING, attachments: [FILE] };
+  await say('see @src/a.ts');
+  bridge.finds = NOTHING;
+  await say('two');
+  expect(bridge.asked).toEqual([
+    { conversationId: conversationId(), mentions: [MENTION] },
+    { conversationId: conversationId(), mentions: [] },
+  ]);
+  expect(sent()[0]?.endsWith(`\n\n${FILE_TOLD}\n\n${query('see @src/a.ts')}`)).toBe(true);
+  expect(sent()[1]).toBe(query('two'));
+});
 
-  it('is what was found then, in a new instance and in a fork', async () => {
-    const { requests, say, bridge, conversationId } = await conversation();
-    bridge.finds = { ...NOTHING, attachments: [FILE] };
-    await say('see @src/a.ts');
-    bridge.finds = { ...NOTHING, attachments: [{ ...FILE, text: '1|other' }] };
-    await evictDurableObject(conversationObject(conversationId()));
-    const { id } = await say('two');
-    const [first, second] = requests.map(({ messages }) => messages);
-    expect(second?.slice(0, first?.length)).toEqual(first);
-    await chat('edited', { editOf: id });
-    expect(requests.at(-1)?.messages.slice(0, first?.length)).toEqual(first);
-  });
+it('what a message mentions is what was found then, in a new instance and in a fork', async () => {
+  const { requests, say, bridge, conversationId } = await conversation();
+  bridge.finds = { ...NOTHING, attachments: [FILE] };
+  await say('see @src/a.ts');
+  bridge.finds = { ...NOTHING, attachments: [{ ...FILE, text: '1|other' }] };
+  await evictDurableObject(conversationObject(conversationId()));
+  const { id } = await say('two');
+  const [first, second] = requests.map(({ messages }) => messages);
+  expect(second?.slice(0, first?.length)).toEqual(first);
+  await chat('edited', { editOf: id });
+  expect(requests.at(-1)?.messages.slice(0, first?.length)).toEqual(first);
+});
 
-  it('is said to be missing where the bridge does not answer in time', async () => {
-    vi.spyOn(FINDING_LIMITS as { waitMs: number }, 'waitMs', 'get').mockReturnValue(50);
-    const { sent, say, bridge } = await conversation();
-    bridge.sees = null;
-    await say('@src/a.ts and @ada');
-    expect(sent()[0]).toMatch(/<not_attached>\nsrc\/a.ts\nIt could not be attached in time/);
-    expect(sent()[0]?.match(/not_attached>/g)).toHaveLength(2);
-  });
+it('what a message mentions is said to be missing where the bridge does not answer in time', async () => {
+  vi.spyOn(FINDING_LIMITS as { waitMs: number }, 'waitMs', 'get').mockReturnValue(50);
+  const { sent, say, bridge } = await conversation();
+  bridge.sees = null;
+  await say('@src/a.ts and @ada');
+  expect(sent()[0]).toMatch(/<not_attached>\nsrc\/a.ts\nIt could not be attached in time/);
+  expect(sent()[0]?.match(/not_attached>/g)).toHaveLength(2);
+});
 
-  it('stays words for a bridge that does not know of it', async () => {
-    const { sent, say, bridge } = await conversation([LOOK]);
-    await say('see @src/a.ts');
-    expect(bridge.asked).toEqual([undefined]);
-    expect(sent()[0]).not.toContain('attached');
-  });
+it('what a message mentions stays words for a bridge that does not know of it', async () => {
+  const { sent, say, bridge } = await conversation([LOOK]);
+  await say('see @src/a.ts');
+  expect(bridge.asked).toEqual([undefined]);
+  expect(sent()[0]).not.toContain('attached');
+});
 
-  it('is that of the message as it is when its run starts', async () => {
-    const model = holdModel();
-    const bridge = await looking();
-    const first = await askStreamed({ bridgeId: bridge.bridgeId });
-    const held = await model.next();
-    const second = await askStreamed({ conversationId: first.conversationId });
-    const path = `chat/completions/${second.responseId}`;
-    await call(path, { method: 'PATCH', body: { content: 'see @src/a.ts' } });
-    bridge.finds = { ...NOTHING, attachments: [FILE] };
-    held.answer({ text: 'One.' });
-    const next = await model.next();
-    expect(String(next.request.messages.at(-1)?.content)).toContain(FILE_TOLD);
-    next.answer({ text: 'Two.' });
-    await Promise.all([first.reader.toEnd(), second.reader.toEnd()]);
-  });
+it('what a message mentions is that of the message as it is when its run starts', async () => {
+  const model = holdModel();
+  const bridge = await looking();
+  const first = await askStreamed({ bridgeId: bridge.bridgeId });
+  const held = await model.next();
+  const second = await askStreamed({ conversationId: first.conversationId });
+  const path = `chat/completions/${second.responseId}`;
+  await call(path, { method: 'PATCH', body: { content: 'see @src/a.ts' } });
+  bridge.finds = { ...NOTHING, attachments: [FILE] };
+  held.answer({ text: 'One.' });
+  const next = await model.next();
+  expect(String(next.request.messages.at(-1)?.content)).toContain(FILE_TOLD);
+  next.answer({ text: 'Two.' });
+  await Promise.all([first.reader.toEnd(), second.reader.toEnd()]);
+});
 
-  it('is looked for again where the message changes during the look', async () => {
-    const model = holdModel();
-    const bridge = await looking();
-    bridge.sees = null;
-    const { responseId, reader } = await askStreamed({
-      bridgeId: bridge.bridgeId,
-      messages: [{ role: 'user', content: 'see @b.ts' }],
-    });
-    const early = await bridge.next('look');
-    const path = `chat/completions/${responseId}`;
-    await call(path, { method: 'PATCH', body: { content: 'see @src/a.ts' } });
-    const attachments = [{ ...FILE, name: 'b.ts' }];
-    const answer = { type: 'context', context: contextOf('a.ts') };
-    bridge.send({ ...answer, lookId: early.lookId, findings: { ...NOTHING, attachments } });
-    const { lookId, message } = await bridge.next('look');
-    expect(message?.mentions).toEqual([MENTION]);
-    bridge.send({ ...answer, lookId, findings: { ...NOTHING, attachments: [FILE] } });
-    const next = await model.next();
-    expect(String(next.request.messages.at(-1)?.content)).toContain(FILE_TOLD);
-    next.answer({ text: 'Done.' });
-    await reader.toEnd();
+it('what a message mentions is looked for again where the message changes during the look', async () => {
+  const model = holdModel();
+  const bridge = await looking();
+  bridge.sees = null;
+  const { responseId, reader } = await askStreamed({
+    bridgeId: bridge.bridgeId,
+    messages: [{ role: 'user', content: 'see @b.ts' }],
   });
+  const early = await bridge.next('look');
+  const path = `chat/completions/${responseId}`;
+  await call(path, { method: 'PATCH', body: { content: 'see @src/a.ts' } });
+  const attachments = [{ ...FILE, name: 'b.ts' }];
+  const answer = { type: 'context', context: contextOf('a.ts') };
+  bridge.send({ ...answer, lookId: early.lookId, findings: { ...NOTHING, attachments } });
+  const { lookId, message } = await bridge.next('look');
+  expect(message?.mentions).toEqual([MENTION]);
+  bridge.send({ ...answer, lookId, findings: { ...NOTHING, attachments: [FILE] } });
+  const next = await model.next();
+  expect(String(next.request.messages.at(-1)?.content)).toContain(FILE_TOLD);
+  next.answer({ text: 'Done.' });
+  await reader.toEnd();
+});
 
-  it('is looked for again after a crash during the look', async () => {
-    const model = holdModel();
-    const bridge = await looking();
-    bridge.sees = null;
-    const { responseId, conversationId } = await askStreamed({
-      bridgeId: bridge.bridgeId,
-      messages: [{ role: 'user', content: 'see @src/a.ts' }],
-    });
-    await bridge.next('look');
-    await crash(conversationId);
-    bridge.sees = contextOf('a.ts');
-    bridge.finds = { ...NOTHING, attachments: [FILE] };
-    expect((await readResponse(responseId)).status).toBe('queued');
-    const next = await model.next();
-    expect(String(next.request.messages.at(-1)?.content)).toContain(FILE_TOLD);
-    next.answer({ text: 'Done.' });
-    await untilCompleted(responseId);
+it('what a message mentions is looked for again after a crash during the look', async () => {
+  const model = holdModel();
+  const bridge = await looking();
+  bridge.sees = null;
+  const { responseId, conversationId } = await askStreamed({
+    bridgeId: bridge.bridgeId,
+    messages: [{ role: 'user', content: 'see @src/a.ts' }],
   });
+  await bridge.next('look');
+  await crash(conversationId);
+  bridge.sees = contextOf('a.ts');
+  bridge.finds = { ...NOTHING, attachments: [FILE] };
+  expect((await readResponse(responseId)).status).toBe('queued');
+  const next = await model.next();
+  expect(String(next.request.messages.at(-1)?.content)).toContain(FILE_TOLD);
+  next.answer({ text: 'Done.' });
+  await untilCompleted(responseId);
+});
 
-  it('holds up no later message where the first is cancelled during the look', async () => {
-    const model = holdModel();
-    const bridge = await looking();
-    const { sees } = bridge;
-    bridge.sees = null;
-    const first = await askStreamed({
-      bridgeId: bridge.bridgeId,
-      messages: [{ role: 'user', content: 'see @https://slow.example/' }],
-    });
-    await bridge.next('look');
-    bridge.sees = sees;
-    const second = await askStreamed({ conversationId: first.conversationId });
-    await cancel(first.responseId);
-    const next = await model.next();
-    next.answer({ text: 'Two.' });
-    await Promise.all([first.reader.toEnd(), second.reader.toEnd()]);
-    expect((await readResponse(second.responseId)).status).toBe('completed');
+it('what a message mentions holds up no later message where the first is cancelled during the look', async () => {
+  const model = holdModel();
+  const bridge = await looking();
+  const { sees } = bridge;
+  bridge.sees = null;
+  const first = await askStreamed({
+    bridgeId: bridge.bridgeId,
+    messages: [{ role: 'user', content: 'see @https://slow.example/' }],
   });
+  await bridge.next('look');
+  bridge.sees = sees;
+  const second = await askStreamed({ conversationId: first.conversationId });
+  await cancel(first.responseId);
+  const next = await model.next();
+  next.answer({ text: 'Two.' });
+  await Promise.all([first.reader.toEnd(), second.reader.toEnd()]);
+  expect((await readResponse(second.responseId)).status).toBe('completed');
+});
 
-  it('that is a rule is sent as a rule alone', async () => {
-    const { sent, say, bridge } = await conversation();
-    const rule = {
-      path: 'src/a.ts',
-      origin: 'workspace',
-      kind: 'manual',
-      folder: '.',
-      text: 'Be kind.',
-    } as const;
-    bridge.sees = { ...contextOf('a.ts'), rules: { files: [rule], leftOut: [] } };
-    bridge.finds = { ...NOTHING, attachments: [FILE] };
-    await say('see @src/a.ts');
-    expect(sent()[0]).toContain('Be kind.');
-    expect(sent()[0]).not.toContain('attached_file');
-  });
+it('what a message mentions that is a rule is sent as a rule alone', async () => {
+  const { sent, say, bridge } = await conversation();
+  const rule = {
+    path: 'src/a.ts',
+    origin: 'workspace',
+    kind: 'manual',
+    folder: '.',
+    text: 'Be kind.',
+  } as const;
+  bridge.sees = { ...contextOf('a.ts'), rules: { files: [rule], leftOut: [] } };
+  bridge.finds = { ...NOTHING, attachments: [FILE] };
+  await say('see @src/a.ts');
+  expect(sent()[0]).toContain('Be kind.');
+  expect(sent()[0]).not.toContain('attached_file');
 });
 
 describe('what a message that steers mentions', () => {
@@ -381,92 +379,86 @@ describe('what a message that steers mentions', () => {
   }
 });
 
-describe('what the bridge read of open files', () => {
-  it('is asked for by what the request shows, and sent where it changed', async () => {
-    const { sent, say, bridge } = await conversation();
-    bridge.finds = { ...NOTHING, openFiles: [{ path: 'a.ts', text: '1|let a;' }] };
-    const context = {
-      workspacePath: '/work',
-      cursor: { path: 'a.ts', line: 3 },
-      openFiles: ['/work/a.ts', { path: 'b.ts', content: 'let b;' }, 'c.ts'],
-    };
-    await say('one', { context });
-    await say('two');
-    bridge.finds = { ...NOTHING, openFiles: [{ path: 'a.ts', text: '1|let aa;' }] };
-    await say('three');
-    expect(bridge.asked[0]?.shown).toEqual([
-      { path: '/work/a.ts', line: 3 },
-      { path: '/work/a.ts' },
-      { path: '/work/c.ts' },
-    ]);
-    expect(bridge.asked[1]?.shown).toBeUndefined();
-    expect(sent()[0]).toContain('<open_file>\nb.ts\nlet b;\n</open_file>');
-    expect(sent()[0]).toContain('<open_file>\na.ts\n1|let a;\n</open_file>');
-    expect(sent().slice(1)).toEqual([
-      query('two'),
-      `<open_file>\na.ts\n1|let aa;\n</open_file>\n\n${query('three')}`,
-    ]);
-  });
+it('what the bridge read of open files is asked for by what the request shows, and sent where it changed', async () => {
+  const { sent, say, bridge } = await conversation();
+  bridge.finds = { ...NOTHING, openFiles: [{ path: 'a.ts', text: '1|let a;' }] };
+  const context = {
+    workspacePath: '/work',
+    cursor: { path: 'a.ts', line: 3 },
+    openFiles: ['/work/a.ts', { path: 'b.ts', content: 'let b;' }, 'c.ts'],
+  };
+  await say('one', { context });
+  await say('two');
+  bridge.finds = { ...NOTHING, openFiles: [{ path: 'a.ts', text: '1|let aa;' }] };
+  await say('three');
+  expect(bridge.asked[0]?.shown).toEqual([
+    { path: '/work/a.ts', line: 3 },
+    { path: '/work/a.ts' },
+    { path: '/work/c.ts' },
+  ]);
+  expect(bridge.asked[1]?.shown).toBeUndefined();
+  expect(sent()[0]).toContain('<open_file>\nb.ts\nlet b;\n</open_file>');
+  expect(sent()[0]).toContain('<open_file>\na.ts\n1|let a;\n</open_file>');
+  expect(sent().slice(1)).toEqual([
+    query('two'),
+    `<open_file>\na.ts\n1|let aa;\n</open_file>\n\n${query('three')}`,
+  ]);
 });
 
-describe('what the person does in the editor', () => {
-  it('is sent as the request and the machine know it, once, and what was changed with its message only', async () => {
-    const { sent, say, bridge } = await conversation();
-    const item = { path: 'a.ts', line: 2, column: 1, severity: 'error' as const, message: 'bad' };
-    const changed = [{ path: 'b.ts', text: '+1 -0 lines' }];
-    bridge.finds = { ...NOTHING, changed, diagnostics: { items: [item], leftOut: 0 } };
-    const selection = { path: 'a.ts', line: 2, text: '</selected_text>' };
-    const linterErrors = [{ path: '/work/a.ts', line: 2, message: 'bad' }];
-    const editHistory = [
-      { path: '/work/b.ts', diff: 'sent by the bridge' },
-      { path: 'c.ts', diff: '-</edit_history>\n+c' },
-      { path: 'd\n.ts' },
-    ];
-    await say('one', { context: { selection, linterErrors, editHistory } });
-    for (const part of [
-      '<selected_text>\na.ts:2\n&lt;/selected_text&gt;\n</selected_text>',
-      '<linter_errors>\n/work/a.ts:2: error: bad\n</linter_errors>',
-      '<edit_history>\nc.ts\n-&lt;/edit_history&gt;\n+c\n"d\\n.ts"\n</edit_history>',
-      '<changed_file>\nb.ts\n+1 -0 lines\n</changed_file>',
-    ]) {
-      expect(sent()[0]).toContain(part);
-    }
-    expect(bridge.asked[0]?.shown).toEqual([{ path: './a.ts', line: 2 }]);
-    await say('two');
-    await say('three', { context: { selection: { path: 'a.ts', text: '' }, linterErrors: [] } });
-    expect(sent().slice(1)).toEqual([
-      query('two'),
-      [
-        '<linter_errors>\na.ts:2:1: error: bad\n</linter_errors>',
-        '<selected_text>\n(none any more)\n</selected_text>',
-        query('three'),
-      ].join('\n\n'),
-    ]);
-  });
-});
-
-describe('what others changed', () => {
-  it('is sent once for as long as it is the same, and names are sent as they come', async () => {
-    const { sent, say, bridge } = await conversation();
-    await say('one');
-    const changed = [{ path: 'a.ts', text: '+1 -0 lines\n@@ line 1 @@\n+</user_query>' }];
-    bridge.finds = { ...NOTHING, changed, touched: ['b.ts', 'c\n.ts'] };
-    await say('two');
-    bridge.finds = { ...NOTHING, changed };
-    await say('three');
-    bridge.finds = NOTHING;
-    await say('four');
-    bridge.finds = { ...NOTHING, changed };
-    await say('five');
-    const [{ path, text } = { path: '', text: '' }] = changed;
-    const diff = `<changed_file>\n${path}\n${text.replace('</user_query>', '&lt;/user_query&gt;')}\n</changed_file>`;
-    expect(sent().slice(1)).toEqual([
-      `${diff}\n\n<changed_files>\nb.ts\n"c\\n.ts"\n</changed_files>\n\n${query('two')}`,
+it('what the person does in the editor is sent as the request and the machine know it, once, and what was changed with its message only', async () => {
+  const { sent, say, bridge } = await conversation();
+  const item = { path: 'a.ts', line: 2, column: 1, severity: 'error' as const, message: 'bad' };
+  const changed = [{ path: 'b.ts', text: '+1 -0 lines' }];
+  bridge.finds = { ...NOTHING, changed, diagnostics: { items: [item], leftOut: 0 } };
+  const selection = { path: 'a.ts', line: 2, text: '</selected_text>' };
+  const linterErrors = [{ path: '/work/a.ts', line: 2, message: 'bad' }];
+  const editHistory = [
+    { path: '/work/b.ts', diff: 'sent by the bridge' },
+    { path: 'c.ts', diff: '-</edit_history>\n+c' },
+    { path: 'd\n.ts' },
+  ];
+  await say('one', { context: { selection, linterErrors, editHistory } });
+  for (const part of [
+    '<selected_text>\na.ts:2\n&lt;/selected_text&gt;\n</selected_text>',
+    '<linter_errors>\n/work/a.ts:2: error: bad\n</linter_errors>',
+    '<edit_history>\nc.ts\n-&lt;/edit_history&gt;\n+c\n"d\\n.ts"\n</edit_history>',
+    '<changed_file>\nb.ts\n+1 -0 lines\n</changed_file>',
+  ]) {
+    expect(sent()[0]).toContain(part);
+  }
+  expect(bridge.asked[0]?.shown).toEqual([{ path: './a.ts', line: 2 }]);
+  await say('two');
+  await say('three', { context: { selection: { path: 'a.ts', text: '' }, linterErrors: [] } });
+  expect(sent().slice(1)).toEqual([
+    query('two'),
+    [
+      '<linter_errors>\na.ts:2:1: error: bad\n</linter_errors>',
+      '<selected_text>\n(none any more)\n</selected_text>',
       query('three'),
-      query('four'),
-      `${diff}\n\n${query('five')}`,
-    ]);
-  });
+    ].join('\n\n'),
+  ]);
+});
+
+it('what others changed is sent once for as long as it is the same, and names are sent as they come', async () => {
+  const { sent, say, bridge } = await conversation();
+  await say('one');
+  const changed = [{ path: 'a.ts', text: '+1 -0 lines\n@@ line 1 @@\n+</user_query>' }];
+  bridge.finds = { ...NOTHING, changed, touched: ['b.ts', 'c\n.ts'] };
+  await say('two');
+  bridge.finds = { ...NOTHING, changed };
+  await say('three');
+  bridge.finds = NOTHING;
+  await say('four');
+  bridge.finds = { ...NOTHING, changed };
+  await say('five');
+  const [{ path, text } = { path: '', text: '' }] = changed;
+  const diff = `<changed_file>\n${path}\n${text.replace('</user_query>', '&lt;/user_query&gt;')}\n</changed_file>`;
+  expect(sent().slice(1)).toEqual([
+    `${diff}\n\n<changed_files>\nb.ts\n"c\\n.ts"\n</changed_files>\n\n${query('two')}`,
+    query('three'),
+    query('four'),
+    `${diff}\n\n${query('five')}`,
+  ]);
 });
 
 function looking(): Promise<ScriptedBridge> {

@@ -99,49 +99,47 @@ describe('opening a conversation', () => {
   });
 });
 
-describe('following a long conversation', () => {
-  it('begins with one snapshot of what is shown of it, and goes on live', async () => {
-    const long = await writeLong(60, () => 40_000);
-    const { account, conversationId } = long;
-    const view = await open(long);
-    scriptModel(() => ({ text: 'And on.' }));
-    for (const after of [0, view.position - 2 * maxShownBytes]) {
-      const events = new SseReader(await call(eventsOf(conversationId, after), { account }));
-      const [first] = await events.until((read) => read.length > 0);
-      const conversation = await open(long);
-      expect(first).toEqual({
-        id: conversation.position,
-        event: { type: 'snapshot', snapshot: { scope: 'conversation', conversation } },
-      });
-      expect(conversation.earlier).not.toBe(null);
-      await chat('More', { account, conversationId });
-      const then = (await events.untilType('done')).slice(1);
-      expect(then[0]).toMatchObject({ event: { type: 'message', message: { content: 'More' } } });
-      expect(textOf(then)).toBe('And on.');
-      await events.leave();
-    }
-  });
-
-  it('shows exactly what happened where that is little', async () => {
-    const long = await writeLong(60, () => 40_000);
-    const { account, conversationId } = long;
-    const { position } = await open(long);
-    const after = position - 50_000;
+it('following a long conversation begins with one snapshot of what is shown of it, and goes on live', async () => {
+  const long = await writeLong(60, () => 40_000);
+  const { account, conversationId } = long;
+  const view = await open(long);
+  scriptModel(() => ({ text: 'And on.' }));
+  for (const after of [0, view.position - 2 * maxShownBytes]) {
     const events = new SseReader(await call(eventsOf(conversationId, after), { account }));
-    const read = await events.until((all) => all.at(-1)?.id === position);
-    expect(read.map(({ event }) => event.type)).not.toContain('snapshot');
-    const [rest] = read;
-    expect(rest?.event.type === 'content_delta' && rest.id - rest.event.delta.length).toBe(after);
+    const [first] = await events.until((read) => read.length > 0);
+    const conversation = await open(long);
+    expect(first).toEqual({
+      id: conversation.position,
+      event: { type: 'snapshot', snapshot: { scope: 'conversation', conversation } },
+    });
+    expect(conversation.earlier).not.toBe(null);
+    await chat('More', { account, conversationId });
+    const then = (await events.untilType('done')).slice(1);
+    expect(then[0]).toMatchObject({ event: { type: 'message', message: { content: 'More' } } });
+    expect(textOf(then)).toBe('And on.');
     await events.leave();
-  });
+  }
+});
 
-  it('of one response is exact, however large that is', async () => {
-    const { account, conversationId } = await writeLong(3, () => 3 * maxShownBytes);
-    const path = `chat/completions/${responseIdOf(conversationId, 2)}/events`;
-    const events = await new SseReader(await call(path, { account })).toEnd();
-    expect(events.map(({ event }) => event.type)).not.toContain('snapshot');
-    expect(textOf(events)).toHaveLength(3 * maxShownBytes);
-  });
+it('following a long conversation shows exactly what happened where that is little', async () => {
+  const long = await writeLong(60, () => 40_000);
+  const { account, conversationId } = long;
+  const { position } = await open(long);
+  const after = position - 50_000;
+  const events = new SseReader(await call(eventsOf(conversationId, after), { account }));
+  const read = await events.until((all) => all.at(-1)?.id === position);
+  expect(read.map(({ event }) => event.type)).not.toContain('snapshot');
+  const [rest] = read;
+  expect(rest?.event.type === 'content_delta' && rest.id - rest.event.delta.length).toBe(after);
+  await events.leave();
+});
+
+it('following a long conversation of one response is exact, however large that is', async () => {
+  const { account, conversationId } = await writeLong(3, () => 3 * maxShownBytes);
+  const path = `chat/completions/${responseIdOf(conversationId, 2)}/events`;
+  const events = await new SseReader(await call(path, { account })).toEnd();
+  expect(events.map(({ event }) => event.type)).not.toContain('snapshot');
+  expect(textOf(events)).toHaveLength(3 * maxShownBytes);
 });
 
 it('what is read does not grow with the conversation, whatever is done with it', async () => {

@@ -1,5 +1,5 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { UPSTREAM_LIMITS } from '../../../worker/upstream/limits.ts';
 import { streamOf } from '../../far-ends/reply-script.ts';
 import { call, type ModelAnswer, scriptModel } from '../api.ts';
@@ -28,28 +28,29 @@ function overloaded(): Response {
   );
 }
 
-describe('an upstream that fails before anything was shown', () => {
-  it('is asked again by the alarm, not before it wished', async () => {
-    const requests = scriptModel((_, number) => (number === 0 ? overloaded() : { text: 'Now.' }));
-    const before = Date.now();
-    const { reader, responseId, conversationId } = await askStreamed();
-    const at = await alarmSoon(conversationId);
-    expect(at).toBeGreaterThanOrEqual(before + RETRY_AFTER_S * 1000);
-    expect(at).toBeLessThanOrEqual(Date.now() + RETRY_AFTER_S * 1000);
-    expect(requests).toHaveLength(1);
-    await passTime(conversationId);
-    await reader.toEnd();
-    expect(requests).toHaveLength(2);
-    expect(await readResponse(responseId)).toMatchObject({
-      status: 'completed',
-      documents: [{ id: 'doc_001', content: 'Now.' }],
-    });
+it('an upstream that fails before anything was shown is asked again by the alarm, not before it wished', async () => {
+  const requests = scriptModel((_, number) => (number === 0 ? overloaded() : { text: 'Now.' }));
+  const before = Date.now();
+  const { reader, responseId, conversationId } = await askStreamed();
+  const at = await alarmSoon(conversationId);
+  expect(at).toBeGreaterThanOrEqual(before + RETRY_AFTER_S * 1000);
+  expect(at).toBeLessThanOrEqual(Date.now() + RETRY_AFTER_S * 1000);
+  expect(requests).toHaveLength(1);
+  await passTime(conversationId);
+  await reader.toEnd();
+  expect(requests).toHaveLength(2);
+  expect(await readResponse(responseId)).toMatchObject({
+    status: 'completed',
+    documents: [{ id: 'doc_001', content: 'Now.' }],
   });
+});
 
-  it.each<[string, 'awake' | 'evicted']>([
-    ['with the object awake all the time', 'awake'],
-    ['with an object that is evicted while it waits', 'evicted'],
-  ])('is given up after so many attempts, %s', async (_, object) => {
+it.each<[string, 'awake' | 'evicted']>([
+  ['with the object awake all the time', 'awake'],
+  ['with an object that is evicted while it waits', 'evicted'],
+])(
+  'an upstream that fails before anything was shown is given up after so many attempts, %s',
+  async (_, object) => {
     const requests = scriptModel(overloaded);
     const { reader, responseId, conversationId } = await askStreamed();
     for (let attempt = 1; attempt < UPSTREAM_LIMITS.maxAttempts; attempt++) {
@@ -64,69 +65,70 @@ describe('an upstream that fails before anything was shown', () => {
       status: 'error',
       documents: [{ type: 'error', metadata: { errorCode: 'UPSTREAM_ERROR' } }],
     });
-  });
+  },
+);
 
-  it('is not asked again before its time by a follower who comes meanwhile', async () => {
-    const requests = scriptModel((_, number) => (number === 0 ? overloaded() : { text: 'Now.' }));
-    const { reader, conversationId } = await askStreamed();
-    await alarmSoon(conversationId);
-    await evictDurableObject(conversationObject(conversationId));
-    const follower = await call(`conversations/${conversationId}/events`);
-    await alarmOf(conversationId);
-    expect(requests).toHaveLength(1);
-    // It waited; it did not crash.
-    const takeovers = await runInDurableObject(conversationObject(conversationId), (_, state) =>
-      state.storage.sql.exec('select takeovers from runs').one(),
-    );
-    expect(takeovers).toEqual({ takeovers: 0 });
-    await follower.body?.cancel();
-    await passTime(conversationId);
-    await reader.toEnd();
-  });
+it('an upstream that fails before anything was shown is not asked again before its time by a follower who comes meanwhile', async () => {
+  const requests = scriptModel((_, number) => (number === 0 ? overloaded() : { text: 'Now.' }));
+  const { reader, conversationId } = await askStreamed();
+  await alarmSoon(conversationId);
+  await evictDurableObject(conversationObject(conversationId));
+  const follower = await call(`conversations/${conversationId}/events`);
+  await alarmOf(conversationId);
+  expect(requests).toHaveLength(1);
+  // It waited; it did not crash.
+  const takeovers = await runInDurableObject(conversationObject(conversationId), (_, state) =>
+    state.storage.sql.exec('select takeovers from runs').one(),
+  );
+  expect(takeovers).toEqual({ takeovers: 0 });
+  await follower.body?.cancel();
+  await passTime(conversationId);
+  await reader.toEnd();
 });
 
-describe('an upstream that fails in a way that another attempt does not fix', () => {
-  it.each<[string, () => ModelAnswer, string]>([
-    [
-      'with a refusal',
-      () => Response.json({ error: { message: 'no' } }, { status: 400 }),
-      'UPSTREAM_ERROR',
-    ],
-    ['with nothing at all', () => streamOf(endFrames('stop')), 'EMPTY_ANSWER'],
-  ])('%s', async (_, answer, errorCode) => {
+it.each<[string, () => ModelAnswer, string]>([
+  [
+    'with a refusal',
+    () => Response.json({ error: { message: 'no' } }, { status: 400 }),
+    'UPSTREAM_ERROR',
+  ],
+  ['with nothing at all', () => streamOf(endFrames('stop')), 'EMPTY_ANSWER'],
+])(
+  'an upstream that fails in a way that another attempt does not fix %s',
+  async (_, answer, errorCode) => {
     const requests = scriptModel(answer);
     const { reader, responseId } = await askStreamed();
     await reader.toEnd();
     expect(requests).toHaveLength(1);
     const { documents } = await readResponse(responseId);
     expect(documents.at(-1)?.metadata).toMatchObject({ errorCode });
-  });
+  },
+);
 
-  it('after something was shown', async () => {
-    const { model, reader, responseId, reply } = await startAnswer();
-    reply.send(textFrame('Some words'));
-    await reader.untilText('Some words');
-    reply.close(new Error('connection reset'));
-    await reader.toEnd();
-    expect(model.count).toBe(1);
-    expect((await readResponse(responseId)).documents).toMatchObject([
-      { type: 'text', content: 'Some words' },
-      { type: 'error', metadata: { errorCode: 'UPSTREAM_INTERRUPTED' } },
-    ]);
-  });
+it('an upstream that fails in a way that another attempt does not fix after something was shown', async () => {
+  const { model, reader, responseId, reply } = await startAnswer();
+  reply.send(textFrame('Some words'));
+  await reader.untilText('Some words');
+  reply.close(new Error('connection reset'));
+  await reader.toEnd();
+  expect(model.count).toBe(1);
+  expect((await readResponse(responseId)).documents).toMatchObject([
+    { type: 'text', content: 'Some words' },
+    { type: 'error', metadata: { errorCode: 'UPSTREAM_INTERRUPTED' } },
+  ]);
+});
 
-  it('after something was shown, of which the model learns next time', async () => {
-    const { model, reader, conversationId, reply } = await startAnswer();
-    reply.send(textFrame('Some words'));
-    await reader.untilText('Some words');
-    reply.close(new Error('connection reset'));
-    await reader.toEnd();
-    const next = await askStreamed({ conversationId });
-    const asked = await model.next();
-    expect(asked.request.messages).toContainEqual({ role: 'assistant', content: 'Some words' });
-    asked.answer({ text: 'More.' });
-    await next.reader.toEnd();
-  });
+it('an upstream that fails in a way that another attempt does not fix after something was shown, of which the model learns next time', async () => {
+  const { model, reader, conversationId, reply } = await startAnswer();
+  reply.send(textFrame('Some words'));
+  await reader.untilText('Some words');
+  reply.close(new Error('connection reset'));
+  await reader.toEnd();
+  const next = await askStreamed({ conversationId });
+  const asked = await model.next();
+  expect(asked.request.messages).toContainEqual({ role: 'assistant', content: 'Some words' });
+  asked.answer({ text: 'More.' });
+  await next.reader.toEnd();
 });
 
 it('lets a cancel end a run that waits for its next attempt', async () => {

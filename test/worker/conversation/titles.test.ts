@@ -1,5 +1,5 @@
 import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import type { ConversationList } from '../../../shared/api/conversations.ts';
 import { call, chat, scriptModel } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';
@@ -62,47 +62,45 @@ it('is not made of a message that failed, but of the first one that was answered
   expect(requests.map(({ model }) => model)).toEqual(['big', 'big', 'small']);
 });
 
-describe('a title under way', () => {
-  it('keeps no one waiting, and gives way to a title that a person gave meanwhile', async () => {
-    const account = crypto.randomUUID();
-    const { naming, conversationId, model } = await untilNaming(account);
-    const second = await askStreamed({ account, conversationId, model: 'big' });
-    (await model.next()).answer({ text: 'Also done.' });
-    expect((await second.reader.toEnd()).at(-1)?.event).toMatchObject({ status: 'completed' });
-    await call(`conversations/${conversationId}`, {
-      ...{ method: 'PATCH', account, body: { title: 'Mine' } },
-    });
-    naming.answer({ text: 'Theirs' });
-    await runDurableObjectAlarm(conversationObject(conversationId));
-    expect(await titlesOf(account)).toEqual(['Mine']);
-    expect(model.count).toBe(3);
+it('a title that is being made keeps no one waiting, and gives way to a title that a person gave meanwhile', async () => {
+  const account = crypto.randomUUID();
+  const { naming, conversationId, model } = await untilNaming(account);
+  const second = await askStreamed({ account, conversationId, model: 'big' });
+  (await model.next()).answer({ text: 'Also done.' });
+  expect((await second.reader.toEnd()).at(-1)?.event).toMatchObject({ status: 'completed' });
+  await call(`conversations/${conversationId}`, {
+    ...{ method: 'PATCH', account, body: { title: 'Mine' } },
   });
+  naming.answer({ text: 'Theirs' });
+  await runDurableObjectAlarm(conversationObject(conversationId));
+  expect(await titlesOf(account)).toEqual(['Mine']);
+  expect(model.count).toBe(3);
+});
 
-  it('is given up when the conversation is deleted', async () => {
-    const account = crypto.randomUUID();
-    const { naming, conversationId } = await untilNaming(account);
-    await call(`conversations/${conversationId}`, { method: 'DELETE', account });
-    await naming.untilAborted();
-    expect(await titlesOf(account)).toEqual([]);
-  });
+it('a title that is being made is given up when the conversation is deleted', async () => {
+  const account = crypto.randomUUID();
+  const { naming, conversationId } = await untilNaming(account);
+  await call(`conversations/${conversationId}`, { method: 'DELETE', account });
+  await naming.untilAborted();
+  expect(await titlesOf(account)).toEqual([]);
+});
 
-  it('is asked for again after a crash, and made once', async () => {
-    const account = crypto.randomUUID();
-    const { conversationId, model } = await untilNaming(account);
-    await abortAllDurableObjects();
-    await runDurableObjectAlarm(conversationObject(conversationId));
-    (await model.next()).answer({ text: 'At last' });
-    await untilListed(account, 'At last');
-    await abortAllDurableObjects();
-    await runDurableObjectAlarm(conversationObject(conversationId));
-    expect(model.count).toBe(3);
-    const follower = await followerOf(conversationId, account);
-    await follower.untilType('conversation_update');
-    await follower.leave();
-    expect(
-      follower.events.filter(({ event }) => event.type === 'conversation_update'),
-    ).toHaveLength(1);
-  });
+it('a title that is being made is asked for again after a crash, and made once', async () => {
+  const account = crypto.randomUUID();
+  const { conversationId, model } = await untilNaming(account);
+  await abortAllDurableObjects();
+  await runDurableObjectAlarm(conversationObject(conversationId));
+  (await model.next()).answer({ text: 'At last' });
+  await untilListed(account, 'At last');
+  await abortAllDurableObjects();
+  await runDurableObjectAlarm(conversationObject(conversationId));
+  expect(model.count).toBe(3);
+  const follower = await followerOf(conversationId, account);
+  await follower.untilType('conversation_update');
+  await follower.leave();
+  expect(follower.events.filter(({ event }) => event.type === 'conversation_update')).toHaveLength(
+    1,
+  );
 });
 
 it('is left alone after the second attempt that fails', async () => {

@@ -49,103 +49,97 @@ function entry(responses: number, requests = responses, model = 'main'): UsageEn
   };
 }
 
-describe('the usage of an account', () => {
-  it('is empty at first', async () => {
-    expect(await usage()).toEqual([]);
-  });
+it('the usage of an account is empty at first', async () => {
+  expect(await usage()).toEqual([]);
+});
 
-  it('has each response with all of its turns, by model', async () => {
-    const todos = { todos: [{ id: 'a', content: 'A', status: 'pending' }], merge: true };
-    scriptModel((_, number) =>
-      number === 0 ? { calls: [{ name: 'todo_write', arguments: todos }] } : { text: 'Done.' },
-    );
-    const { conversationId } = await chat('go', { account, model: 'main' });
-    await chat('and', { account, conversationId, model: 'main' });
-    await chat('else', { account, model: 'other' });
-    await vi.waitFor(async () =>
-      expect(await usage()).toEqual([entry(2, 3), entry(1, 1, 'other')]),
-    );
-  });
+it('the usage of an account has each response with all of its turns, by model', async () => {
+  const todos = { todos: [{ id: 'a', content: 'A', status: 'pending' }], merge: true };
+  scriptModel((_, number) =>
+    number === 0 ? { calls: [{ name: 'todo_write', arguments: todos }] } : { text: 'Done.' },
+  );
+  const { conversationId } = await chat('go', { account, model: 'main' });
+  await chat('and', { account, conversationId, model: 'main' });
+  await chat('else', { account, model: 'other' });
+  await vi.waitFor(async () => expect(await usage()).toEqual([entry(2, 3), entry(1, 1, 'other')]));
+});
 
-  it('has answers to OpenAI clients, whose conversations are not listed', async () => {
-    scriptModel(() => ({ text: 'Done.' }));
-    const body = { model: 'main' };
-    await complete(body, { account });
-    await complete(body, { account });
-    await vi.waitFor(async () => expect(await usage()).toEqual([entry(2)]));
-  });
+it('the usage of an account has answers to OpenAI clients, whose conversations are not listed', async () => {
+  scriptModel(() => ({ text: 'Done.' }));
+  const body = { model: 'main' };
+  await complete(body, { account });
+  await complete(body, { account });
+  await vi.waitFor(async () => expect(await usage()).toEqual([entry(2)]));
+});
 
-  it('has what a cancelled answer cost only as a request without a count', async () => {
-    const { model, reader, responseId } = await askHeld({ account, model: 'main' });
-    (await model.next()).send(textFrame('half'));
-    await reader.untilText('half');
-    await call(`chat/completions/${responseId}/cancel`, { method: 'POST', account });
+it('the usage of an account has what a cancelled answer cost only as a request without a count', async () => {
+  const { model, reader, responseId } = await askHeld({ account, model: 'main' });
+  (await model.next()).send(textFrame('half'));
+  await reader.untilText('half');
+  await call(`chat/completions/${responseId}/cancel`, { method: 'POST', account });
+  await reader.toEnd();
+  await vi.waitFor(async () =>
+    expect(await usage()).toMatchObject([
+      { responses: 1, totalTokens: 0, unreportedRequests: 1, costs: [] },
+    ]),
+  );
+});
+
+it('the usage of an account stays readable when a server reports counts that no answer can have', async () => {
+  const model = holdModel();
+  const huge = Number.MAX_SAFE_INTEGER;
+  for (let times = 0; times < 2; times++) {
+    const { reader } = await askStreamed({ account, model: 'main' });
+    const counts = { prompt_tokens: huge, completion_tokens: 1, total_tokens: huge };
+    (await model.next()).send(textFrame('hi'), ...endFrames('stop', counts));
     await reader.toEnd();
-    await vi.waitFor(async () =>
-      expect(await usage()).toMatchObject([
-        { responses: 1, totalTokens: 0, unreportedRequests: 1, costs: [] },
-      ]),
-    );
-  });
+  }
+  await vi.waitFor(async () =>
+    expect(await usage()).toMatchObject([{ responses: 2, totalTokens: 2 }]),
+  );
+});
 
-  it('stays readable when a server reports counts that no answer can have', async () => {
-    const model = holdModel();
-    const huge = Number.MAX_SAFE_INTEGER;
-    for (let times = 0; times < 2; times++) {
-      const { reader } = await askStreamed({ account, model: 'main' });
-      const counts = { prompt_tokens: huge, completion_tokens: 1, total_tokens: huge };
-      (await model.next()).send(textFrame('hi'), ...endFrames('stop', counts));
-      await reader.toEnd();
-    }
-    await vi.waitFor(async () =>
-      expect(await usage()).toMatchObject([{ responses: 2, totalTokens: 2 }]),
-    );
+it('the usage of an account has subagents, each once and with its own model', async () => {
+  scriptTree({
+    go: [
+      { calls: [taskCall('look', { type: 'generalPurpose', model: 'other' })] },
+      { text: 'Done.' },
+    ],
+    look: [{ text: 'Seen.' }],
   });
+  const { bridgeId } = await connectBridge({ account });
+  const response = await chat('go', { account, bridgeId, model: 'main' });
+  expect(response.usage).toMatchObject({ totalTokens: 3 * 18 });
+  await vi.waitFor(async () => expect(await usage()).toEqual([entry(1, 2), entry(1, 1, 'other')]));
+});
 
-  it('has subagents, each once and with its own model', async () => {
-    scriptTree({
-      go: [
-        { calls: [taskCall('look', { type: 'generalPurpose', model: 'other' })] },
-        { text: 'Done.' },
-      ],
-      look: [{ text: 'Seen.' }],
-    });
-    const { bridgeId } = await connectBridge({ account });
-    const response = await chat('go', { account, bridgeId, model: 'main' });
-    expect(response.usage).toMatchObject({ totalTokens: 3 * 18 });
-    await vi.waitFor(async () =>
-      expect(await usage()).toEqual([entry(1, 2), entry(1, 1, 'other')]),
-    );
-  });
+it('the usage of an account has the title of a conversation for the model that made it', async () => {
+  const naming = { id: 'small', roles: ['fast'] };
+  configure({ MODELS: [{ id: 'main', prices: PRICES }, naming] });
+  scriptModel(({ model }) => ({ text: model === 'small' ? 'A title' : 'Done.' }));
+  await chat('go', { account, model: 'main' });
+  await vi.waitFor(async () => expect(await usage()).toEqual([entry(1), entry(0, 1, 'small')]));
+});
 
-  it('has the title of a conversation for the model that made it', async () => {
-    const naming = { id: 'small', roles: ['fast'] };
-    configure({ MODELS: [{ id: 'main', prices: PRICES }, naming] });
-    scriptModel(({ model }) => ({ text: model === 'small' ? 'A title' : 'Done.' }));
-    await chat('go', { account, model: 'main' });
-    await vi.waitFor(async () => expect(await usage()).toEqual([entry(1), entry(0, 1, 'small')]));
-  });
+it('the usage of an account keeps what was spent on a conversation that is deleted', async () => {
+  scriptModel(() => ({ text: 'Done.' }));
+  const { conversationId } = await chat('go', { account, model: 'main' });
+  await vi.waitFor(async () => expect(await usage()).toEqual([entry(1)]));
+  await call(`conversations/${conversationId}`, { method: 'DELETE', account });
+  expect(await usage()).toEqual([entry(1)]);
+});
 
-  it('keeps what was spent on a conversation that is deleted', async () => {
-    scriptModel(() => ({ text: 'Done.' }));
-    const { conversationId } = await chat('go', { account, model: 'main' });
-    await vi.waitFor(async () => expect(await usage()).toEqual([entry(1)]));
-    await call(`conversations/${conversationId}`, { method: 'DELETE', account });
-    expect(await usage()).toEqual([entry(1)]);
+it('the usage of an account does not count the responses of a copy again', async () => {
+  scriptModel(() => ({ text: 'Done.' }));
+  const { id, conversationId } = await chat('go', { account, model: 'main' });
+  await vi.waitFor(async () => expect(await usage()).toEqual([entry(1)]));
+  const forked = await call(`conversations/${conversationId}/forks`, {
+    body: { responseId: id },
+    account,
   });
-
-  it('does not count the responses of a copy again', async () => {
-    scriptModel(() => ({ text: 'Done.' }));
-    const { id, conversationId } = await chat('go', { account, model: 'main' });
-    await vi.waitFor(async () => expect(await usage()).toEqual([entry(1)]));
-    const forked = await call(`conversations/${conversationId}/forks`, {
-      body: { responseId: id },
-      account,
-    });
-    const copy = (await forked.json()) as { conversationId: string };
-    await chat('again', { account, model: 'main', conversationId: copy.conversationId });
-    await vi.waitFor(async () => expect(await usage()).toEqual([entry(2)]));
-  });
+  const copy = (await forked.json()) as { conversationId: string };
+  await chat('again', { account, model: 'main', conversationId: copy.conversationId });
+  await vi.waitFor(async () => expect(await usage()).toEqual([entry(2)]));
 });
 
 describe('each response counts exactly once', () => {

@@ -4,7 +4,7 @@ import {
   runDurableObjectAlarm,
   runInDurableObject,
 } from 'cloudflare:test';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { ApprovalList } from '../../../shared/api/listings.ts';
 import { Account } from '../../../worker/account/object.ts';
 import type { ScriptedCall } from '../../far-ends/reply-script.ts';
@@ -34,65 +34,60 @@ const ASK: ScriptedCall = {
 };
 const ASKED = [{ id: 'way', text: 'Which?', options: OPTIONS }];
 
-describe('a question of the agent', () => {
-  it('is listed while it waits for a person, beside the calls that wait for approval', async () => {
-    const { conversationId, responseId, model, reader } = await startAsking();
-    const named = { conversationId, title: 'go', responseId, documentId: 'doc_001' };
-    await waitFor([{ ...named, questions: ASKED }]);
-    expect((await list()).items).toEqual([]);
-    expect((await list('eve')).questions).toEqual([]);
-    await answer(conversationId);
-    expect((await list()).questions).toEqual([]);
-    (await model.next()).answer({ text: 'Two.' });
-    await reader.toEnd();
-    await expectNoneMarked();
-  });
+it('a question of the agent is listed while it waits for a person, beside the calls that wait for approval', async () => {
+  const { conversationId, responseId, model, reader } = await startAsking();
+  const named = { conversationId, title: 'go', responseId, documentId: 'doc_001' };
+  await waitFor([{ ...named, questions: ASKED }]);
+  expect((await list()).items).toEqual([]);
+  expect((await list('eve')).questions).toEqual([]);
+  await answer(conversationId);
+  expect((await list()).questions).toEqual([]);
+  (await model.next()).answer({ text: 'Two.' });
+  await reader.toEnd();
+  await expectNoneMarked();
+});
 
-  it('is listed when it is a change of the mode, and when it is asked anew', async () => {
-    const { conversationId, model, reader } = await startAsking({
-      asks: { name: 'switch_mode', arguments: { mode: 'plan', reason: 'It is large.' } },
-    });
-    await waitFor([{ conversationId, questions: [{ options: [{}, {}] }] }]);
-    await answer(conversationId, { questionId: 'switch', optionIds: ['reject'] });
-    (await model.next()).answer({ calls: [ASK] });
-    await waitFor([{ conversationId, documentId: 'doc_002', questions: ASKED }]);
-    await answer(conversationId, undefined, 'doc_002');
-    (await model.next()).answer({ text: 'Two.' });
-    await reader.toEnd();
-    await expectNoneMarked();
+it('a question of the agent is listed when it is a change of the mode, and when it is asked anew', async () => {
+  const { conversationId, model, reader } = await startAsking({
+    asks: { name: 'switch_mode', arguments: { mode: 'plan', reason: 'It is large.' } },
   });
+  await waitFor([{ conversationId, questions: [{ options: [{}, {}] }] }]);
+  await answer(conversationId, { questionId: 'switch', optionIds: ['reject'] });
+  (await model.next()).answer({ calls: [ASK] });
+  await waitFor([{ conversationId, documentId: 'doc_002', questions: ASKED }]);
+  await answer(conversationId, undefined, 'doc_002');
+  (await model.next()).answer({ text: 'Two.' });
+  await reader.toEnd();
+  await expectNoneMarked();
+});
 
-  it('is listed where a subagent asks it', async () => {
-    const { bridgeId } = await connectBridge({ account });
-    const { model, reader, conversationId } = await askHeld({ account, bridgeId });
-    (await model.next()).answer({ calls: [taskCall('choose', { type: 'generalPurpose' })] });
-    (await model.next()).answer({ calls: [ASK] });
-    await waitFor([{ documentId: 'doc_001', questions: ASKED }]);
-    const [asked] = (await list()).questions;
-    expect(asked?.conversationId).not.toBe(conversationId);
-    await answer(asked?.conversationId ?? '');
-    (await model.next()).answer({ text: 'Two.' });
-    (await model.next()).answer({ text: 'Done.' });
-    await reader.toEnd();
-    await waitFor([]);
-    await expectNoneMarked();
-  });
+it('a question of the agent is listed where a subagent asks it', async () => {
+  const { bridgeId } = await connectBridge({ account });
+  const { model, reader, conversationId } = await askHeld({ account, bridgeId });
+  (await model.next()).answer({ calls: [taskCall('choose', { type: 'generalPurpose' })] });
+  (await model.next()).answer({ calls: [ASK] });
+  await waitFor([{ documentId: 'doc_001', questions: ASKED }]);
+  const [asked] = (await list()).questions;
+  expect(asked?.conversationId).not.toBe(conversationId);
+  await answer(asked?.conversationId ?? '');
+  (await model.next()).answer({ text: 'Two.' });
+  (await model.next()).answer({ text: 'Done.' });
+  await reader.toEnd();
+  await waitFor([]);
+  await expectNoneMarked();
+});
 
-  it.each<[string, (asking: Asking) => Promise<unknown>]>([
-    ['its run is cancelled', ({ responseId }) => cancel(responseId, account)],
-    ['the conversation is deleted', ({ conversationId }) => remove(conversationId)],
-    [
-      'a message is written instead',
-      ({ conversationId }) => ask('go', { account, conversationId }),
-    ],
-    ['its time is over', ({ conversationId }) => passTime(conversationId, 61_000)],
-  ])('is not listed any more when %s', async (_, end) => {
-    const asking = await startAsking();
-    await waitFor([{}]);
-    void end(asking);
-    await waitFor([]);
-    await expectNoneMarked();
-  });
+it.each<[string, (asking: Asking) => Promise<unknown>]>([
+  ['its run is cancelled', ({ responseId }) => cancel(responseId, account)],
+  ['the conversation is deleted', ({ conversationId }) => remove(conversationId)],
+  ['a message is written instead', ({ conversationId }) => ask('go', { account, conversationId })],
+  ['its time is over', ({ conversationId }) => passTime(conversationId, 61_000)],
+])('a question of the agent is not listed any more when %s', async (_, end) => {
+  const asking = await startAsking();
+  await waitFor([{}]);
+  void end(asking);
+  await waitFor([]);
+  await expectNoneMarked();
 });
 
 it('lists no question for a call that waits for approval', async () => {
@@ -105,45 +100,43 @@ it('lists no question for a call that waits for approval', async () => {
   expect(await marked()).toEqual([]);
 });
 
-describe('a crash', () => {
-  it('loses no question: the alarm reports it', async () => {
-    const lost = loseReports();
-    const { conversationId } = await startAsking();
-    await vi.waitFor(() => expect(lost).toHaveBeenCalled());
-    await abortAllDurableObjects();
-    lost.mockRestore();
-    expect((await list()).questions).toEqual([]);
-    expect(await runDurableObjectAlarm(conversationObject(conversationId))).toBe(true);
-    await waitFor([{ conversationId, questions: ASKED }]);
-  });
+it('a crash loses no question: the alarm reports it', async () => {
+  const lost = loseReports();
+  const { conversationId } = await startAsking();
+  await vi.waitFor(() => expect(lost).toHaveBeenCalled());
+  await abortAllDurableObjects();
+  lost.mockRestore();
+  expect((await list()).questions).toEqual([]);
+  expect(await runDurableObjectAlarm(conversationObject(conversationId))).toBe(true);
+  await waitFor([{ conversationId, questions: ASKED }]);
+});
 
-  it('leaves a question listed, and one that is answered after it is not', async () => {
-    const { conversationId, model, reader } = await startAsking();
-    await waitFor([{}]);
-    await abortAllDurableObjects();
-    await waitFor([{ conversationId, questions: ASKED }]);
-    await answer(conversationId);
-    expect((await list()).questions).toEqual([]);
-    (await model.next()).answer({ text: 'Two.' });
-    await reader.toEnd();
-    await expectNoneMarked();
-  });
+it('a crash leaves a question listed, and one that is answered after it is not', async () => {
+  const { conversationId, model, reader } = await startAsking();
+  await waitFor([{}]);
+  await abortAllDurableObjects();
+  await waitFor([{ conversationId, questions: ASKED }]);
+  await answer(conversationId);
+  expect((await list()).questions).toEqual([]);
+  (await model.next()).answer({ text: 'Two.' });
+  await reader.toEnd();
+  await expectNoneMarked();
+});
 
-  it('leaves the account no conversation that does not wait', async () => {
-    const { conversationId, model, reader } = await startAsking();
-    await waitFor([{}]);
-    const lost = loseReports();
-    await answer(conversationId);
-    (await model.next()).answer({ text: 'Two.' });
-    await reader.toEnd();
-    await vi.waitFor(() => expect(lost).toHaveBeenCalled());
-    await abortAllDurableObjects();
-    lost.mockRestore();
-    expect(await marked()).toEqual([conversationId]);
-    expect((await list()).questions).toEqual([]);
-    expect(await runDurableObjectAlarm(conversationObject(conversationId))).toBe(true);
-    await expectNoneMarked();
-  });
+it('a crash leaves the account no conversation that does not wait', async () => {
+  const { conversationId, model, reader } = await startAsking();
+  await waitFor([{}]);
+  const lost = loseReports();
+  await answer(conversationId);
+  (await model.next()).answer({ text: 'Two.' });
+  await reader.toEnd();
+  await vi.waitFor(() => expect(lost).toHaveBeenCalled());
+  await abortAllDurableObjects();
+  lost.mockRestore();
+  expect(await marked()).toEqual([conversationId]);
+  expect((await list()).questions).toEqual([]);
+  expect(await runDurableObjectAlarm(conversationObject(conversationId))).toBe(true);
+  await expectNoneMarked();
 });
 
 it('an account of a version without marks lists an open question, and marks no other conversation', async () => {

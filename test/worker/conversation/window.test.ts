@@ -25,154 +25,152 @@ const FACT = 'the port is 4711';
 beforeEach(() => {
   configure({ MODELS: TABLE });
 });
-describe('a conversation that outgrows its model', () => {
-  it('is summarised by the model, and goes on with what the user said word for word', async () => {
-    const requests = scriptModel(answering({ summary: `Goal: ${FACT}.` }));
-    const { conversationId } = await converse(9);
-    const sent = requests.filter((request) => !asksForSummary(request));
-    expect(requests.length).toBeGreaterThan(sent.length);
-    expect(Math.max(...sent.map(sizeOf))).toBeLessThan(60_000);
-    const last = JSON.stringify(sent.at(-1)?.messages);
-    expect(last).toContain(`Goal: ${FACT}.`);
-    for (let turn = 1; turn <= 9; turn++) expect(last).toContain(`question ${turn}!`);
-    const view = await readView(conversationId);
-    expect(view.responses.map(({ documents }) => documents[0]?.content?.length)).toEqual(
-      Array(9).fill(LONG.length),
-    );
-  });
+it('a conversation that outgrows its model is summarised by the model, and goes on with what the user said word for word', async () => {
+  const requests = scriptModel(answering({ summary: `Goal: ${FACT}.` }));
+  const { conversationId } = await converse(9);
+  const sent = requests.filter((request) => !asksForSummary(request));
+  expect(requests.length).toBeGreaterThan(sent.length);
+  expect(Math.max(...sent.map(sizeOf))).toBeLessThan(60_000);
+  const last = JSON.stringify(sent.at(-1)?.messages);
+  expect(last).toContain(`Goal: ${FACT}.`);
+  for (let turn = 1; turn <= 9; turn++) expect(last).toContain(`question ${turn}!`);
+  const view = await readView(conversationId);
+  expect(view.responses.map(({ documents }) => documents[0]?.content?.length)).toEqual(
+    Array(9).fill(LONG.length),
+  );
+});
 
-  it('says so while it happens, and counts what it took', async () => {
-    scriptModel(answering({ summary: 'All of it.', usage: 500 }));
-    const { conversationId, count } = await converseUntilSummary();
-    const { responses } = await readView(conversationId);
-    const [first, last] = [responses[0], responses[count - 1]];
-    expect(last?.usage?.totalTokens).toBe((first?.usage?.totalTokens ?? 0) + 500);
-    expect(last?.metadata.turnCount).toBe(1);
-  });
+it('a conversation that outgrows its model says so while it happens, and counts what it took', async () => {
+  scriptModel(answering({ summary: 'All of it.', usage: 500 }));
+  const { conversationId, count } = await converseUntilSummary();
+  const { responses } = await readView(conversationId);
+  const [first, last] = [responses[0], responses[count - 1]];
+  expect(last?.usage?.totalTokens).toBe((first?.usage?.totalTokens ?? 0) + 500);
+  expect(last?.metadata.turnCount).toBe(1);
+});
 
-  it('is summarised by the model for summaries, at its own price', async () => {
-    const digester = { id: 'digester', roles: ['summary'], prices: { input: 1_000, output: 0 } };
-    configure({ MODELS: [...TABLE, digester] });
-    const requests = scriptModel(answering({ summary: FACT, usage: 500 }));
-    const { conversationId, count } = await converseUntilSummary();
-    const models = requests.map((request) => [asksForSummary(request), request.model]);
-    expect(models.filter(([asks]) => asks)).toEqual([[true, 'digester']]);
-    expect(new Set(models.filter(([asks]) => !asks).map(([, model]) => model))).toEqual(
-      new Set(['small']),
-    );
-    const { responses } = await readView(conversationId);
-    const [first, last] = [responses[0]?.usage, responses[count - 1]?.usage];
-    expect(last?.totalTokens).toBe((first?.totalTokens ?? 0) + 500);
-    expect(last?.cost?.amount).toBeCloseTo((first?.cost?.amount ?? 0) + 0.5, 6);
-  });
+it('a conversation that outgrows its model is summarised by the model for summaries, at its own price', async () => {
+  const digester = { id: 'digester', roles: ['summary'], prices: { input: 1_000, output: 0 } };
+  configure({ MODELS: [...TABLE, digester] });
+  const requests = scriptModel(answering({ summary: FACT, usage: 500 }));
+  const { conversationId, count } = await converseUntilSummary();
+  const models = requests.map((request) => [asksForSummary(request), request.model]);
+  expect(models.filter(([asks]) => asks)).toEqual([[true, 'digester']]);
+  expect(new Set(models.filter(([asks]) => !asks).map(([, model]) => model))).toEqual(
+    new Set(['small']),
+  );
+  const { responses } = await readView(conversationId);
+  const [first, last] = [responses[0]?.usage, responses[count - 1]?.usage];
+  expect(last?.totalTokens).toBe((first?.totalTokens ?? 0) + 500);
+  expect(last?.cost?.amount).toBeCloseTo((first?.cost?.amount ?? 0) + 0.5, 6);
+});
 
-  it('is summarised by its own model where the one for summaries fails', async () => {
-    configure({ MODELS: [...TABLE, { id: 'digester', roles: ['summary'] }] });
-    const answer = answering({ summary: FACT, usage: 500 });
-    const requests = scriptModel((request) =>
-      request.model === 'digester' ? answering({ summary: null })(request) : answer(request),
-    );
-    const { events, conversationId, count } = await converseUntilSummary();
-    expect(summaryEvents(events)).toEqual(['running', 'completed']);
-    const asked = requests.filter(asksForSummary).map(({ model }) => model);
-    expect(asked).toEqual(['digester', 'small']);
-    const { responses } = await readView(conversationId);
-    expect(responses[count - 1]?.usage).toMatchObject({
-      totalTokens: (responses[0]?.usage?.totalTokens ?? 0) + 500,
-      unreportedRequests: 1,
-    });
+it('a conversation that outgrows its model is summarised by its own model where the one for summaries fails', async () => {
+  configure({ MODELS: [...TABLE, { id: 'digester', roles: ['summary'] }] });
+  const answer = answering({ summary: FACT, usage: 500 });
+  const requests = scriptModel((request) =>
+    request.model === 'digester' ? answering({ summary: null })(request) : answer(request),
+  );
+  const { events, conversationId, count } = await converseUntilSummary();
+  expect(summaryEvents(events)).toEqual(['running', 'completed']);
+  const asked = requests.filter(asksForSummary).map(({ model }) => model);
+  expect(asked).toEqual(['digester', 'small']);
+  const { responses } = await readView(conversationId);
+  expect(responses[count - 1]?.usage).toMatchObject({
+    totalTokens: (responses[0]?.usage?.totalTokens ?? 0) + 500,
+    unreportedRequests: 1,
   });
+});
 
-  it('says that no one counted what it took', async () => {
-    scriptModel(answering({ summary: 'All of it.', usage: null }));
-    const { conversationId, count } = await converseUntilSummary();
-    const { responses } = await readView(conversationId);
-    expect(responses[0]?.usage).not.toHaveProperty('unreportedRequests');
-    expect(responses[count - 1]?.usage).toEqual({ ...responses[0]?.usage, unreportedRequests: 1 });
-  });
+it('a conversation that outgrows its model says that no one counted what it took', async () => {
+  scriptModel(answering({ summary: 'All of it.', usage: null }));
+  const { conversationId, count } = await converseUntilSummary();
+  const { responses } = await readView(conversationId);
+  expect(responses[0]?.usage).not.toHaveProperty('unreportedRequests');
+  expect(responses[count - 1]?.usage).toEqual({ ...responses[0]?.usage, unreportedRequests: 1 });
+});
 
-  it('goes on where the model gives no summary', async () => {
-    const requests = scriptModel(answering({ summary: null }));
-    const { events } = await converseUntilSummary();
-    expect(summaryEvents(events)).toEqual(['running', 'failed']);
-    expect(events.at(-1)).toMatchObject({ type: 'done', status: 'completed' });
-    expect(JSON.stringify(requests.at(-1)?.messages)).toContain('No summary could be made');
-  });
+it('a conversation that outgrows its model goes on where the model gives no summary', async () => {
+  const requests = scriptModel(answering({ summary: null }));
+  const { events } = await converseUntilSummary();
+  expect(summaryEvents(events)).toEqual(['running', 'failed']);
+  expect(events.at(-1)).toMatchObject({ type: 'done', status: 'completed' });
+  expect(JSON.stringify(requests.at(-1)?.messages)).toContain('No summary could be made');
+});
 
-  it('waits a passing failure of the summary out', async () => {
-    let refused = 0;
-    const answer = answering({ summary: FACT });
-    const requests = scriptModel((request) => {
-      if (!asksForSummary(request) || refused++ > 0) return answer(request);
-      return new Response('busy', { status: 503 });
-    });
-    const { events } = await converseUntilSummary();
-    expect(summaryEvents(events)).toEqual(['running', 'completed']);
-    expect(JSON.stringify(requests.at(-1)?.messages)).toContain(FACT);
+it('a conversation that outgrows its model waits a passing failure of the summary out', async () => {
+  let refused = 0;
+  const answer = answering({ summary: FACT });
+  const requests = scriptModel((request) => {
+    if (!asksForSummary(request) || refused++ > 0) return answer(request);
+    return new Response('busy', { status: 503 });
   });
+  const { events } = await converseUntilSummary();
+  expect(summaryEvents(events)).toEqual(['running', 'completed']);
+  expect(JSON.stringify(requests.at(-1)?.messages)).toContain(FACT);
+});
 
-  it('loses nothing to a crash in the middle of the summary', async () => {
-    const { model, conversationId, replied } = await overfill();
-    const summary = await model.next();
-    expect(asksForSummary(summary.request)).toBe(true);
-    await replied.reader.untilType('context_summary');
-    await abortAllDurableObjects();
-    const again = await model.next();
-    expect(asksForSummary(again.request)).toBe(true);
-    again.answer({ text: 'The summary.' });
-    (await model.next()).answer({ text: 'The end.' });
-    const events = (await replied.reader.toEnd()).map(({ event }) => event);
-    expect(summaryEvents(events)).toEqual(['running', 'running', 'completed']);
-    const view = await readView(conversationId);
-    expect(view.responses.at(-1)).toMatchObject({
-      status: 'completed',
-      documents: [{ content: 'The end.' }],
-    });
+it('a conversation that outgrows its model loses nothing to a crash in the middle of the summary', async () => {
+  const { model, conversationId, replied } = await overfill();
+  const summary = await model.next();
+  expect(asksForSummary(summary.request)).toBe(true);
+  await replied.reader.untilType('context_summary');
+  await abortAllDurableObjects();
+  const again = await model.next();
+  expect(asksForSummary(again.request)).toBe(true);
+  again.answer({ text: 'The summary.' });
+  (await model.next()).answer({ text: 'The end.' });
+  const events = (await replied.reader.toEnd()).map(({ event }) => event);
+  expect(summaryEvents(events)).toEqual(['running', 'running', 'completed']);
+  const view = await readView(conversationId);
+  expect(view.responses.at(-1)).toMatchObject({
+    status: 'completed',
+    documents: [{ content: 'The end.' }],
   });
+});
 
-  it('hears once what a person says in the middle of the summary', async () => {
-    const { model, conversationId, replied } = await overfill();
-    const summary = await model.next();
-    const body = { messages: [{ role: 'user', content: 'in French' }], delivery: 'steer' };
-    const steered = call('chat/completions', { body: { ...body, conversationId, stream: true } });
-    await replied.reader.untilType('message');
-    await (await steered).body?.cancel();
-    summary.answer({ text: 'The summary.' });
-    const reply = await model.next();
-    expect(JSON.stringify(reply.request.messages).split('in French')).toHaveLength(2);
-    reply.answer({ text: 'Bien.' });
-    const events = (await replied.reader.toEnd()).map(({ event }) => event.type);
-    expect(events.filter((type) => type === 'steered')).toHaveLength(1);
-    expect(model.count).toBe(2);
-  });
+it('a conversation that outgrows its model hears once what a person says in the middle of the summary', async () => {
+  const { model, conversationId, replied } = await overfill();
+  const summary = await model.next();
+  const body = { messages: [{ role: 'user', content: 'in French' }], delivery: 'steer' };
+  const steered = call('chat/completions', { body: { ...body, conversationId, stream: true } });
+  await replied.reader.untilType('message');
+  await (await steered).body?.cancel();
+  summary.answer({ text: 'The summary.' });
+  const reply = await model.next();
+  expect(JSON.stringify(reply.request.messages).split('in French')).toHaveLength(2);
+  reply.answer({ text: 'Bien.' });
+  const events = (await replied.reader.toEnd()).map(({ event }) => event.type);
+  expect(events.filter((type) => type === 'steered')).toHaveLength(1);
+  expect(model.count).toBe(2);
+});
 
-  it('can be cancelled in the middle of the summary, and summarises the next time', async () => {
-    const { model, conversationId, replied } = await overfill();
-    const summary = await model.next();
-    await cancel(replied.responseId);
-    await summary.untilAborted();
-    await replied.reader.toEnd();
-    expect(await readResponse(replied.responseId)).toMatchObject({ status: 'cancelled' });
-    const next = await askStreamed({ conversationId, model: 'small' });
-    const again = await model.next();
-    expect(asksForSummary(again.request)).toBe(true);
-    again.answer({ text: 'The summary.' });
-    (await model.next()).answer({ text: 'The end.' });
-    await next.reader.toEnd();
-  });
+it('a conversation that outgrows its model can be cancelled in the middle of the summary, and summarises the next time', async () => {
+  const { model, conversationId, replied } = await overfill();
+  const summary = await model.next();
+  await cancel(replied.responseId);
+  await summary.untilAborted();
+  await replied.reader.toEnd();
+  expect(await readResponse(replied.responseId)).toMatchObject({ status: 'cancelled' });
+  const next = await askStreamed({ conversationId, model: 'small' });
+  const again = await model.next();
+  expect(asksForSummary(again.request)).toBe(true);
+  again.answer({ text: 'The summary.' });
+  (await model.next()).answer({ text: 'The end.' });
+  await next.reader.toEnd();
+});
 
-  it('is copied with its summary', async () => {
-    const requests = scriptModel(answering({ summary: FACT }));
-    const { conversationId, count } = await converseUntilSummary();
-    const { responses } = await readView(conversationId);
-    const body = { responseId: responses[count - 1]?.id };
-    const forked = await call(`conversations/${conversationId}/forks`, { body });
-    const { conversationId: copy }: { conversationId: string } = await forked.json();
-    const before = requests.length;
-    await chat('and now?', { conversationId: copy, model: 'small' });
-    expect(requests).toHaveLength(before + 1);
-    expect(JSON.stringify(requests.at(-1)?.messages)).toContain(FACT);
-  });
+it('a conversation that outgrows its model is copied with its summary', async () => {
+  const requests = scriptModel(answering({ summary: FACT }));
+  const { conversationId, count } = await converseUntilSummary();
+  const { responses } = await readView(conversationId);
+  const body = { responseId: responses[count - 1]?.id };
+  const forked = await call(`conversations/${conversationId}/forks`, { body });
+  const { conversationId: copy }: { conversationId: string } = await forked.json();
+  const before = requests.length;
+  await chat('and now?', { conversationId: copy, model: 'small' });
+  expect(requests).toHaveLength(before + 1);
+  expect(JSON.stringify(requests.at(-1)?.messages)).toContain(FACT);
 });
 
 it('leaves out what old calls came to before it summarises anything', async () => {
@@ -275,32 +273,31 @@ describe('a model whose room no one knows', () => {
   });
 });
 
-describe('a server that leaves a part of its prompt out without a word', () => {
-  it('is found out by its own count, once an answer, and the run goes on', async () => {
-    scriptModel(counting(2_050));
-    const response = await chat('x '.repeat(15_000));
-    expect(response.status).toBe('completed');
-    const errors = response.documents.filter(({ type }) => type === 'error');
-    expect(errors).toMatchObject([
-      {
-        content: expect.stringMatching(
-          /read only 2050 of about \d{4,5} tokens .* set contextWindow/,
-        ),
-        metadata: { errorCode: 'CONTEXT_LENGTH_EXCEEDED', source: 'upstream' },
-      },
-      { metadata: { errorCode: 'UNKNOWN_TOOL' } },
-    ]);
-  });
+it('a server that leaves a part of its prompt out without a word is found out by its own count, once an answer, and the run goes on', async () => {
+  scriptModel(counting(2_050));
+  const response = await chat('x '.repeat(15_000));
+  expect(response.status).toBe('completed');
+  const errors = response.documents.filter(({ type }) => type === 'error');
+  expect(errors).toMatchObject([
+    {
+      content: expect.stringMatching(/read only 2050 of about \d{4,5} tokens .* set contextWindow/),
+      metadata: { errorCode: 'CONTEXT_LENGTH_EXCEEDED', source: 'upstream' },
+    },
+    { metadata: { errorCode: 'UNKNOWN_TOOL' } },
+  ]);
+});
 
-  it.each([
-    ['that counts what it may have read', 4_000],
-    ['that does not really count', 11],
-  ])('is not taken for one %s', async (_, promptTokens) => {
+it.each([
+  ['that counts what it may have read', 4_000],
+  ['that does not really count', 11],
+])(
+  'a server that leaves a part of its prompt out without a word is not taken for one %s',
+  async (_, promptTokens) => {
     scriptModel(counting(promptTokens));
     const { documents } = await chat('x '.repeat(15_000));
     expect(documents.filter(({ metadata }) => metadata['source'] === 'upstream')).toEqual([]);
-  });
-});
+  },
+);
 
 /** A call and then an answer; the server's count of each prompt is given. */
 function counting(promptTokens: number) {

@@ -1,5 +1,5 @@
 import { evictDurableObject, runInDurableObject, SELF } from 'cloudflare:test';
-import { describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { formatEvents } from '../../../shared/api/reader-socket.ts';
 import { newConversationId } from '../../../shared/ids.ts';
 import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
@@ -106,95 +106,93 @@ it.each<[transport: string, join: (path: string) => Promise<() => Promise<void> 
   },
 );
 
-describe('a reader that acknowledges nothing', () => {
-  it('loses the object’s socket, and then its own with 4008', async () => {
-    quicken({ [FOLLOW_LIMITS.heartbeatMs]: 20 });
-    const { responseId, conversationId, reply } = await longAnswer();
-    const socket = await openSocket(`chat/completions/${responseId}/events`, { acks: false });
-    await sendUntilLetGo(reply, conversationId);
-    const sent = socket.events.length;
-    reply.send(textFrame(PIECE), textFrame(PIECE));
-    await new Promise((resolve) => setTimeout(resolve, 2 * FOLLOW_LIMITS.reattachMs));
-    expect([socket.events.length, socket.closed]).toEqual([sent, undefined]);
-    expire();
-    expect(await socket.toClose()).toEqual({ code: 4008, reason: 'nothing was acknowledged' });
-    expect(await followersOf(conversationId)).toBe(0);
-  });
+it('a reader that acknowledges nothing loses the object’s socket, and then its own with 4008', async () => {
+  quicken({ [FOLLOW_LIMITS.heartbeatMs]: 20 });
+  const { responseId, conversationId, reply } = await longAnswer();
+  const socket = await openSocket(`chat/completions/${responseId}/events`, { acks: false });
+  await sendUntilLetGo(reply, conversationId);
+  const sent = socket.events.length;
+  reply.send(textFrame(PIECE), textFrame(PIECE));
+  await new Promise((resolve) => setTimeout(resolve, 2 * FOLLOW_LIMITS.reattachMs));
+  expect([socket.events.length, socket.closed]).toEqual([sent, undefined]);
+  expire();
+  expect(await socket.toClose()).toEqual({ code: 4008, reason: 'nothing was acknowledged' });
+  expect(await followersOf(conversationId)).toBe(0);
+});
 
-  it('gets the rest with its acks, nothing lost and nothing twice', async () => {
-    const { responseId, conversationId, reply } = await longAnswer();
-    const path = `chat/completions/${responseId}/events`;
-    const socket = await openSocket(path, { acks: false });
-    await sendUntilLetGo(reply, conversationId);
-    reply.send(textFrame('The end.'), ...endFrames('stop'));
-    const acking = setInterval(() => socket.ack(), 20);
-    const events = await socket.toEnd();
-    clearInterval(acking);
-    const whole = await new SseReader(await call(path)).toEnd();
-    expect(textOf(events).endsWith('The end.')).toBe(true);
-    expect(unitsOf(events)).toEqual(unitsOf(whole));
-  });
+it('a reader that acknowledges nothing gets the rest with its acks, nothing lost and nothing twice', async () => {
+  const { responseId, conversationId, reply } = await longAnswer();
+  const path = `chat/completions/${responseId}/events`;
+  const socket = await openSocket(path, { acks: false });
+  await sendUntilLetGo(reply, conversationId);
+  reply.send(textFrame('The end.'), ...endFrames('stop'));
+  const acking = setInterval(() => socket.ack(), 20);
+  const events = await socket.toEnd();
+  clearInterval(acking);
+  const whole = await new SseReader(await call(path)).toEnd();
+  expect(textOf(events).endsWith('The end.')).toBe(true);
+  expect(unitsOf(events)).toEqual(unitsOf(whole));
+});
 
-  it('is not sent a long past at once, and gets all of it with its acks', async () => {
-    const { path, account, conversationId } = await longPast();
-    const socket = await openSocket(path, { account, acks: false });
-    await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(0), 4000);
-    const sent = JSON.stringify(socket.messages).length;
-    expect(sent).toBeLessThan(2 * CONVERSATION_LIMITS.maxShownBytes);
-    const acking = setInterval(() => socket.ack(), 20);
-    const events = await socket.toEnd();
-    clearInterval(acking);
-    const whole = await new SseReader(await call(path, { account })).toEnd();
-    expect(textOf(whole)).toHaveLength(PAST_DOCUMENTS * PIECE.length);
-    expect(textOf(events) === textOf(whole)).toBe(true);
-    expect(events.at(-1)).toEqual(whole.at(-1));
-  });
+it('a reader that acknowledges nothing is not sent a long past at once, and gets all of it with its acks', async () => {
+  const { path, account, conversationId } = await longPast();
+  const socket = await openSocket(path, { account, acks: false });
+  await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(0), 4000);
+  const sent = JSON.stringify(socket.messages).length;
+  expect(sent).toBeLessThan(2 * CONVERSATION_LIMITS.maxShownBytes);
+  const acking = setInterval(() => socket.ack(), 20);
+  const events = await socket.toEnd();
+  clearInterval(acking);
+  const whole = await new SseReader(await call(path, { account })).toEnd();
+  expect(textOf(whole)).toHaveLength(PAST_DOCUMENTS * PIECE.length);
+  expect(textOf(events) === textOf(whole)).toBe(true);
+  expect(events.at(-1)).toEqual(whole.at(-1));
+});
 
-  it('has not stalled while acks come, and is caught up when little is left', async () => {
-    const { 0: client, 1: server } = new WebSocketPair();
-    client.accept();
-    const reader = new ReaderSocket(server, 0);
-    const delta = { type: 'content_delta', documentId: 'doc_001', delta: PIECE } as const;
-    for (const position of [1, 2, 3, 4]) reader.send(formatEvents([{ event: delta, position }]));
-    const caughtUp = vi.fn();
-    reader.drained().then(caughtUp);
-    const sent = reader.buffered;
-    const { stalledMs } = FOLLOW_LIMITS;
-    shiftClock(stalledMs);
-    expect(reader.stalledForMs).toBeGreaterThanOrEqual(stalledMs);
-    client.send('{"ack":1}');
-    await vi.waitFor(() => expect(reader.buffered).toBeLessThan(sent));
-    expect(reader.stalledForMs).toBeLessThan(stalledMs);
-    expect(caughtUp).not.toHaveBeenCalled();
-    client.send('{"ack":3}');
-    await vi.waitFor(() => expect(caughtUp).toHaveBeenCalled());
-  });
+it('a reader that acknowledges nothing has not stalled while acks come, and is caught up when little is left', async () => {
+  const { 0: client, 1: server } = new WebSocketPair();
+  client.accept();
+  const reader = new ReaderSocket(server, 0);
+  const delta = { type: 'content_delta', documentId: 'doc_001', delta: PIECE } as const;
+  for (const position of [1, 2, 3, 4]) reader.send(formatEvents([{ event: delta, position }]));
+  const caughtUp = vi.fn();
+  reader.drained().then(caughtUp);
+  const sent = reader.buffered;
+  const { stalledMs } = FOLLOW_LIMITS;
+  shiftClock(stalledMs);
+  expect(reader.stalledForMs).toBeGreaterThanOrEqual(stalledMs);
+  client.send('{"ack":1}');
+  await vi.waitFor(() => expect(reader.buffered).toBeLessThan(sent));
+  expect(reader.stalledForMs).toBeLessThan(stalledMs);
+  expect(caughtUp).not.toHaveBeenCalled();
+  client.send('{"ack":3}');
+  await vi.waitFor(() => expect(caughtUp).toHaveBeenCalled());
+});
 
-  it('is not kept by acks of what it had acknowledged before', async () => {
-    quicken({ [FOLLOW_LIMITS.heartbeatMs]: 20 });
-    const { responseId, conversationId, reply } = await longAnswer();
-    const socket = await openSocket(`chat/completions/${responseId}/events`, { acks: false });
-    await socket.untilType('response_start');
-    const ack = JSON.stringify({ ack: socket.events.at(-1)?.id });
-    socket.send(ack);
-    await sendUntilLetGo(reply, conversationId);
-    expire();
-    socket.send(ack);
-    expect((await socket.toClose()).code).toBe(4008);
-  });
+it('a reader that acknowledges nothing is not kept by acks of what it had acknowledged before', async () => {
+  quicken({ [FOLLOW_LIMITS.heartbeatMs]: 20 });
+  const { responseId, conversationId, reply } = await longAnswer();
+  const socket = await openSocket(`chat/completions/${responseId}/events`, { acks: false });
+  await socket.untilType('response_start');
+  const ack = JSON.stringify({ ack: socket.events.at(-1)?.id });
+  socket.send(ack);
+  await sendUntilLetGo(reply, conversationId);
+  expire();
+  socket.send(ack);
+  expect((await socket.toClose()).code).toBe(4008);
+});
 
-  it('is not disturbed as long as little waits', async () => {
-    quicken({ [FOLLOW_LIMITS.heartbeatMs]: 20 });
-    scriptModel(() => ({ text: 'hi' }));
-    const { conversationId } = await chat('one');
-    const path = `conversations/${conversationId}/events`;
-    const socket = await openSocket(path, { acks: false });
-    await socket.untilType('done');
-    const beats = socket.messages.length;
-    expire();
-    await vi.waitFor(() => expect(socket.messages.length).toBeGreaterThan(beats + 3));
-    await socket.leave();
-  });
+it('a reader that acknowledges nothing is not disturbed as long as little waits', async () => {
+  quicken({ [FOLLOW_LIMITS.heartbeatMs]: 20 });
+  scriptModel(() => ({ text: 'hi' }));
+  const { conversationId } = await chat('one');
+  const path = `conversations/${conversationId}/events`;
+  const socket = await openSocket(path, { acks: false });
+  await socket.untilType('done');
+  const beats = socket.messages.length;
+  expire();
+  await vi.waitFor(() => expect(socket.messages.length).toBeGreaterThan(beats + 3));
+  await socket.leave();
 });
 
 it('a stream that no one reads loses the object’s socket, and ends', async () => {

@@ -19,58 +19,56 @@ it('takes a bounded number of names, and texts that are long on purpose', () => 
   expect(mentionsIn(`@a${dots}b @c${dots}`)).toEqual([`a${dots}b`, 'c']);
 });
 
-describe('a rule', () => {
-  it.each([
-    ['always', rule({}), NOTHING, { type: 'always' }],
-    ['of a glob', rule({ kind: 'glob', globs: ['*.ts'] }), touching('src/a.ts'), file('src/a.ts')],
-    ['of a glob without its file', rule({ kind: 'glob', globs: ['*.ts'] }), touching('a.js'), null],
-    [
-      'of a nested glob, relative to its folder',
-      rule({ kind: 'glob', globs: ['src/*.ts'], folder: 'web' }),
-      touching('web/src/a.ts'),
-      file('web/src/a.ts'),
-    ],
-    [
-      'of a nested glob, and a file elsewhere',
-      rule({ kind: 'glob', globs: ['*.ts'], folder: 'web' }),
-      touching('webs/a.ts'),
-      null,
-    ],
-    ['of a folder', rule({ kind: 'folder', folder: 'web' }), touching('x', 'web/a'), file('web/a')],
-    ['of a folder untouched', rule({ kind: 'folder', folder: 'web' }), touching('web'), null],
-    ['by description', rule({ kind: 'description', description: 'x' }), touching('a.ts'), null],
-    ['manual', rule({ kind: 'manual' }), touching('a.ts'), null],
-    [
-      'manual, named',
-      rule({ kind: 'manual' }),
-      saying('as in @style, please'),
-      { type: 'mentioned' },
-    ],
-    [
-      'manual, named with its end',
-      rule({ kind: 'manual' }),
-      saying('(@style.mdc)'),
-      { type: 'mentioned' },
-    ],
-    [
-      'by description, named',
-      rule({ kind: 'description' }),
-      saying('@style.'),
-      { type: 'mentioned' },
-    ],
-    ['manual, in an address', rule({ kind: 'manual' }), saying('me@style, @styles'), null],
-  ])('applies: %s', (_, one, occasion, because) => {
-    const { known } = renderRules(setOf(one), occasion, NO_RULES);
-    expect(known.sent.get(one.path)?.because ?? null).toEqual(because);
-  });
+it.each([
+  ['always', rule({}), NOTHING, { type: 'always' }],
+  ['of a glob', rule({ kind: 'glob', globs: ['*.ts'] }), touching('src/a.ts'), file('src/a.ts')],
+  ['of a glob without its file', rule({ kind: 'glob', globs: ['*.ts'] }), touching('a.js'), null],
+  [
+    'of a nested glob, relative to its folder',
+    rule({ kind: 'glob', globs: ['src/*.ts'], folder: 'web' }),
+    touching('web/src/a.ts'),
+    file('web/src/a.ts'),
+  ],
+  [
+    'of a nested glob, and a file elsewhere',
+    rule({ kind: 'glob', globs: ['*.ts'], folder: 'web' }),
+    touching('webs/a.ts'),
+    null,
+  ],
+  ['of a folder', rule({ kind: 'folder', folder: 'web' }), touching('x', 'web/a'), file('web/a')],
+  ['of a folder untouched', rule({ kind: 'folder', folder: 'web' }), touching('web'), null],
+  ['by description', rule({ kind: 'description', description: 'x' }), touching('a.ts'), null],
+  ['manual', rule({ kind: 'manual' }), touching('a.ts'), null],
+  [
+    'manual, named',
+    rule({ kind: 'manual' }),
+    saying('as in @style, please'),
+    { type: 'mentioned' },
+  ],
+  [
+    'manual, named with its end',
+    rule({ kind: 'manual' }),
+    saying('(@style.mdc)'),
+    { type: 'mentioned' },
+  ],
+  [
+    'by description, named',
+    rule({ kind: 'description' }),
+    saying('@style.'),
+    { type: 'mentioned' },
+  ],
+  ['manual, in an address', rule({ kind: 'manual' }), saying('me@style, @styles'), null],
+])('a rule applies: %s', (_, one, occasion, because) => {
+  const { known } = renderRules(setOf(one), occasion, NO_RULES);
+  expect(known.sent.get(one.path)?.because ?? null).toEqual(because);
+});
 
-  it('of a folder gives way to the nearest one of the same name', () => {
-    const nested = (folder: string, name = 'AGENTS.md') =>
-      rule({ kind: 'folder', folder, path: `${folder}/${name}`, text: folder });
-    const set = setOf(nested('web'), nested('web', 'CLAUDE.md'), nested('web/app'));
-    const sent = [...renderRules(set, touching('web/app/a.ts'), NO_RULES).known.sent.keys()];
-    expect(sent).toEqual(['web/CLAUDE.md', 'web/app/AGENTS.md']);
-  });
+it('a rule of a folder gives way to the nearest one of the same name', () => {
+  const nested = (folder: string, name = 'AGENTS.md') =>
+    rule({ kind: 'folder', folder, path: `${folder}/${name}`, text: folder });
+  const set = setOf(nested('web'), nested('web', 'CLAUDE.md'), nested('web/app'));
+  const sent = [...renderRules(set, touching('web/app/a.ts'), NO_RULES).known.sent.keys()];
+  expect(sent).toEqual(['web/CLAUDE.md', 'web/app/AGENTS.md']);
 });
 
 describe('the model gets', () => {

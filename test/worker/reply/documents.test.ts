@@ -189,10 +189,8 @@ const CASES: readonly Case[] = [
   ],
 ];
 
-describe('the documents of a reply', () => {
-  it.each(CASES)('%s', (_, parts, calls, documents) => {
-    for (const split of splitsOfParts(parts)) expect(documentsOf(split, calls)).toEqual(documents);
-  });
+it.each(CASES)('the documents of a reply %s', (_, parts, calls, documents) => {
+  for (const split of splitsOfParts(parts)) expect(documentsOf(split, calls)).toEqual(documents);
 });
 
 describe('the events of a reply', () => {

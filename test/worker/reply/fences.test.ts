@@ -360,10 +360,8 @@ const BREAKS: readonly (readonly [string, readonly string[], readonly (Piece | '
   ],
 ];
 
-describe('what comes between', () => {
-  it.each(BREAKS)('%s', (_, stretches, pieces) => {
-    for (const splits of splitsOfStretches(stretches)) expect(segment(splits)).toEqual(pieces);
-  });
+it.each(BREAKS)('what comes between %s', (_, stretches, pieces) => {
+  for (const splits of splitsOfStretches(stretches)) expect(segment(splits)).toEqual(pieces);
 });
 
 it('gives the same segments for every split of random Markdown', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { normaliseError, type UpstreamError } from '../../../worker/upstream/errors.ts';
 import { UPSTREAM_LIMITS } from '../../../worker/upstream/limits.ts';
 import { readWholeReply } from '../../../worker/upstream/reader.ts';
@@ -134,77 +134,75 @@ it('survives JSON that is nested without end', () => {
   expect(normaliseError(400, JSON_TYPE, body).message).toBe('The model server answered HTTP 400.');
 });
 
-describe('a body that is no stream', () => {
-  it('is a complete answer when it is a completion', () => {
-    const body = JSON.stringify({
-      object: 'chat.completion',
-      choices: [
-        {
-          index: 0,
-          message: {
-            role: 'assistant',
-            content: '<think>hm</think>Done.',
-            tool_calls: [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }],
-          },
-          finish_reason: 'tool_calls',
+it('a body that is no stream is a complete answer when it is a completion', () => {
+  const body = JSON.stringify({
+    object: 'chat.completion',
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: 'assistant',
+          content: '<think>hm</think>Done.',
+          tool_calls: [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }],
         },
-      ],
-      usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
-    });
-    const call = { id: 'c1', name: 'f', rawArguments: '{}', arguments: {}, mayExecute: true };
-    expect(readWholeReply(200, JSON_TYPE, body)).toEqual({
-      parts: [
-        { type: 'reasoning', text: 'hm' },
-        { type: 'text', text: 'Done.' },
-        { type: 'call', call: 0, name: 'f', arguments: '{}' },
-      ],
-      reply: {
-        outcome: 'completed',
-        finishReason: 'tool_calls',
-        text: 'Done.',
-        reasoning: 'hm',
-        calls: [call],
-        usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 },
-        error: null,
+        finish_reason: 'tool_calls',
       },
-    });
+    ],
+    usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
   });
-
-  it('is truncated when the completion is', () => {
-    const body = '{"choices":[{"message":{"content":"a"},"finish_reason":"length"}]}';
-    expect(readWholeReply(200, JSON_TYPE, body).reply).toMatchObject({
-      outcome: 'truncated',
-      text: 'a',
-    });
+  const call = { id: 'c1', name: 'f', rawArguments: '{}', arguments: {}, mayExecute: true };
+  expect(readWholeReply(200, JSON_TYPE, body)).toEqual({
+    parts: [
+      { type: 'reasoning', text: 'hm' },
+      { type: 'text', text: 'Done.' },
+      { type: 'call', call: 0, name: 'f', arguments: '{}' },
+    ],
+    reply: {
+      outcome: 'completed',
+      finishReason: 'tool_calls',
+      text: 'Done.',
+      reasoning: 'hm',
+      calls: [call],
+      usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 },
+      error: null,
+    },
   });
+});
 
-  it('is an error under HTTP 200 too', () => {
-    const body = '{"error":{"message":"Rate limited","code":429},"choices":[]}';
-    expect(readWholeReply(200, JSON_TYPE, body)).toEqual({
-      parts: [],
-      reply: {
-        outcome: 'error',
-        finishReason: null,
-        text: '',
-        reasoning: null,
-        calls: [],
-        usage: null,
-        error: { message: 'Rate limited', code: '429', type: null, status: 429 },
-      },
-    });
+it('a body that is no stream is truncated when the completion is', () => {
+  const body = '{"choices":[{"message":{"content":"a"},"finish_reason":"length"}]}';
+  expect(readWholeReply(200, JSON_TYPE, body).reply).toMatchObject({
+    outcome: 'truncated',
+    text: 'a',
   });
+});
 
-  it('is an error when it is anything else', () => {
-    const { error } = readWholeReply(200, 'text/html', '<html>Log in</html>').reply;
-    expect(error?.message).toBe('The model server sent something that is not an answer.');
-  });
-
-  it('is an error under an error status, whatever it holds', () => {
-    const body = '{"choices":[{"message":{"content":"a"}}]}';
-    expect(readWholeReply(500, JSON_TYPE, body).reply).toMatchObject({
+it('a body that is no stream is an error under HTTP 200 too', () => {
+  const body = '{"error":{"message":"Rate limited","code":429},"choices":[]}';
+  expect(readWholeReply(200, JSON_TYPE, body)).toEqual({
+    parts: [],
+    reply: {
       outcome: 'error',
+      finishReason: null,
       text: '',
-      error: { message: 'The model server answered HTTP 500.', status: 500 },
-    });
+      reasoning: null,
+      calls: [],
+      usage: null,
+      error: { message: 'Rate limited', code: '429', type: null, status: 429 },
+    },
+  });
+});
+
+it('a body that is no stream is an error when it is anything else', () => {
+  const { error } = readWholeReply(200, 'text/html', '<html>Log in</html>').reply;
+  expect(error?.message).toBe('The model server sent something that is not an answer.');
+});
+
+it('a body that is no stream is an error under an error status, whatever it holds', () => {
+  const body = '{"choices":[{"message":{"content":"a"}}]}';
+  expect(readWholeReply(500, JSON_TYPE, body).reply).toMatchObject({
+    outcome: 'error',
+    text: '',
+    error: { message: 'The model server answered HTTP 500.', status: 500 },
   });
 });

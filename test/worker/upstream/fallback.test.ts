@@ -10,36 +10,40 @@ function refused(status: number, error: object): UpstreamReply {
 const NOW = { afterMs: null };
 const { patienceMs } = UPSTREAM_LIMITS;
 
-describe('the class of a failure decides when another model is asked', () => {
-  it.each<[string, UpstreamReply, { afterMs: number | null } | null, Fallback]>([
-    ['a fault of the server', refused(500, { message: 'oops' }), NOW, 'at_last'],
-    ['no room', refused(503, { message: 'full' }), NOW, 'at_once'],
-    ['overloaded', refused(529, { type: 'overloaded_error' }), NOW, 'at_once'],
-    ['overloaded, said in a stream', refused(200, { type: 'overloaded_error' }), null, 'at_once'],
-    ['a rate limit, soon over', refused(429, {}), { afterMs: patienceMs }, 'at_last'],
-    ['a rate limit', refused(429, {}), { afterMs: patienceMs + 1 }, 'at_once'],
-    ['a quota', refused(429, { code: 'insufficient_quota' }), NOW, 'at_once'],
-    ['a bill', refused(402, { message: 'pay' }), null, 'at_once'],
-    ['an unknown model', refused(404, { code: 'model_not_found' }), null, 'at_once'],
-    ['an unknown model, as 400', refused(400, { code: 'model_not_found' }), null, 'at_once'],
-    ['a long context', refused(400, { code: 'context_length_exceeded' }), null, 'to_larger'],
-    ['a filter', refused(400, { code: 'content_filter' }), null, 'never'],
-    ['a wrong key', refused(401, { message: 'no' }), null, 'never'],
-    ['a bad request', refused(400, { message: 'bad' }), null, 'never'],
-  ])('%s', (_, reply, retry, fallback) => {
+it.each<[string, UpstreamReply, { afterMs: number | null } | null, Fallback]>([
+  ['a fault of the server', refused(500, { message: 'oops' }), NOW, 'at_last'],
+  ['no room', refused(503, { message: 'full' }), NOW, 'at_once'],
+  ['overloaded', refused(529, { type: 'overloaded_error' }), NOW, 'at_once'],
+  ['overloaded, said in a stream', refused(200, { type: 'overloaded_error' }), null, 'at_once'],
+  ['a rate limit, soon over', refused(429, {}), { afterMs: patienceMs }, 'at_last'],
+  ['a rate limit', refused(429, {}), { afterMs: patienceMs + 1 }, 'at_once'],
+  ['a quota', refused(429, { code: 'insufficient_quota' }), NOW, 'at_once'],
+  ['a bill', refused(402, { message: 'pay' }), null, 'at_once'],
+  ['an unknown model', refused(404, { code: 'model_not_found' }), null, 'at_once'],
+  ['an unknown model, as 400', refused(400, { code: 'model_not_found' }), null, 'at_once'],
+  ['a long context', refused(400, { code: 'context_length_exceeded' }), null, 'to_larger'],
+  ['a filter', refused(400, { code: 'content_filter' }), null, 'never'],
+  ['a wrong key', refused(401, { message: 'no' }), null, 'never'],
+  ['a bad request', refused(400, { message: 'bad' }), null, 'never'],
+])(
+  'the class of a failure decides when another model is asked: %s',
+  (_, reply, retry, fallback) => {
     expect(fallbackFor(reply, retry)).toBe(fallback);
-  });
+  },
+);
 
-  it.each<[UpstreamReply['outcome'], { afterMs: null } | null, Fallback]>([
-    ['completed', null, 'never'],
-    ['truncated', null, 'never'],
-    ['filtered', null, 'never'],
-    ['interrupted', NOW, 'at_last'],
-  ])('an answer that is %s', (outcome, retry, fallback) => {
+it.each<[UpstreamReply['outcome'], { afterMs: null } | null, Fallback]>([
+  ['completed', null, 'never'],
+  ['truncated', null, 'never'],
+  ['filtered', null, 'never'],
+  ['interrupted', NOW, 'at_last'],
+])(
+  'the class of a failure decides when another model is asked: an answer that is %s',
+  (outcome, retry, fallback) => {
     const reply = { ...refused(400, {}), outcome, error: null };
     expect(fallbackFor(reply, retry)).toBe(fallback);
-  });
-});
+  },
+);
 
 describe('the next model', () => {
   const MODELS = JSON.stringify([

@@ -53,19 +53,17 @@ describe('a body that lies about its type is read as what it is', () => {
   });
 });
 
-describe('a redirect', () => {
-  it.each([301, 302, 307, 308])('%i is not followed, and is no answer', async (status) => {
-    const headers = { location: 'https://thief.test/' };
-    const { answer, requests } = ask(new Response(null, { status, headers }));
-    const { reply, retry, fallback } = await answer;
-    expect(requests).toEqual([
-      expect.objectContaining({ url: 'http://model.test/v1/chat/completions', redirect: 'manual' }),
-    ]);
-    expect(retry).toBeNull();
-    expect(fallback).toBe('never');
-    expect(reply).toMatchObject({ outcome: 'error', error: { status } });
-    expect(reply.error?.message).not.toContain('thief');
-  });
+it.each([301, 302, 307, 308])('a redirect %i is not followed, and is no answer', async (status) => {
+  const headers = { location: 'https://thief.test/' };
+  const { answer, requests } = ask(new Response(null, { status, headers }));
+  const { reply, retry, fallback } = await answer;
+  expect(requests).toEqual([
+    expect.objectContaining({ url: 'http://model.test/v1/chat/completions', redirect: 'manual' }),
+  ]);
+  expect(retry).toBeNull();
+  expect(fallback).toBe('never');
+  expect(reply).toMatchObject({ outcome: 'error', error: { status } });
+  expect(reply.error?.message).not.toContain('thief');
 });
 
 describe('a body without measure ends in bounded time and memory', () => {
@@ -123,32 +121,30 @@ describe('a body without measure ends in bounded time and memory', () => {
   });
 });
 
-describe('a body that drips', () => {
-  it('a byte a second of one event is silence', async () => {
-    const drip = dripOf(() => 'x');
-    const { answer } = ask(drip.response);
-    await drip.forMs(firstByteMs, 1_000);
-    expect(await answer).toMatchObject(STOPPED);
-  });
+it('a body that drips: a byte a second of one event is silence', async () => {
+  const drip = dripOf(() => 'x');
+  const { answer } = ask(drip.response);
+  await drip.forMs(firstByteMs, 1_000);
+  expect(await answer).toMatchObject(STOPPED);
+});
 
-  it('blanks instead of an answer are silence', async () => {
-    const drip = dripOf(() => '\n');
-    const { answer } = ask(drip.response);
-    await drip.forMs(firstByteMs, 1_000);
-    expect(await answer).toMatchObject(STOPPED);
-  });
+it('a body that drips: blanks instead of an answer are silence', async () => {
+  const drip = dripOf(() => '\n');
+  const { answer } = ask(drip.response);
+  await drip.forMs(firstByteMs, 1_000);
+  expect(await answer).toMatchObject(STOPPED);
+});
 
-  it('and comes to no end is ended, and not asked for again', async () => {
-    const drip = dripOf(() => 'data: {"choices":[]}\n\n');
-    const { answer } = ask(drip.response);
-    await drip.forMs(maxAnswerMs + stallMs, stallMs - 1_000);
-    expect(await answer).toMatchObject({
-      reply: {
-        outcome: 'error',
-        error: { message: 'The model server did not finish in time.' },
-      },
-      retry: null,
-    });
+it('a body that drips without end is ended, and not asked for again', async () => {
+  const drip = dripOf(() => 'data: {"choices":[]}\n\n');
+  const { answer } = ask(drip.response);
+  await drip.forMs(maxAnswerMs + stallMs, stallMs - 1_000);
+  expect(await answer).toMatchObject({
+    reply: {
+      outcome: 'error',
+      error: { message: 'The model server did not finish in time.' },
+    },
+    retry: null,
   });
 });
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ModelList } from '../../../shared/api/listings.ts';
 import {
   listModels,
@@ -34,44 +34,48 @@ function envOf(more: object = {}, table: unknown = TABLE): ModelEnv {
   return { ...settings, ...more };
 }
 
-describe('a model of the table', () => {
-  it('goes to its server, by its name there, with its key and its switches', () => {
-    expect(resolveTarget('fast', envOf())).toEqual({
-      kind: 'server',
-      dialect: 'chat',
-      baseUrl: 'https://fast.test/v1',
-      apiKey: 'k',
-      upstreamId: 'vendor/fast-8b',
-      takesImages: false,
-      contextWindow: 131_072,
-      maxOutputTokens: 8_000,
-      prices: { ...PRICES, currency: 'USD' },
-      switches: {
-        streamOptions: false,
-        maxTokensField: 'max_tokens',
-        parallelToolCalls: false,
-        thinkTags: true,
-        reasoningField: 'none',
-        cacheControl: false,
-        returnReasoning: true,
-      },
-      secrets: ['sk-openai', 'k'],
-    });
+it('a model of the table goes to its server, by its name there, with its key and its switches', () => {
+  expect(resolveTarget('fast', envOf())).toEqual({
+    kind: 'server',
+    dialect: 'chat',
+    baseUrl: 'https://fast.test/v1',
+    apiKey: 'k',
+    upstreamId: 'vendor/fast-8b',
+    takesImages: false,
+    contextWindow: 131_072,
+    maxOutputTokens: 8_000,
+    prices: { ...PRICES, currency: 'USD' },
+    switches: {
+      streamOptions: false,
+      maxTokensField: 'max_tokens',
+      parallelToolCalls: false,
+      thinkTags: true,
+      reasoningField: 'none',
+      cacheControl: false,
+      returnReasoning: true,
+    },
+    secrets: ['sk-openai', 'k'],
   });
+});
 
-  it.each([
-    ['big', {}, 'https://api.openai.com/v1', 'sk-openai'],
-    ['big', { OPENAI_BASE_URL: 'http://gate.test/v1' }, 'http://gate.test/v1', 'sk-openai'],
-    ['own', {}, 'http://own.test/v1', null],
-    ['own', { OPENAI_BASE_URL: 'http://gate.test/v1' }, 'http://own.test/v1', null],
-  ])('%s with %o has its server, and no key of another one', (model, more, baseUrl, apiKey) => {
+it.each([
+  ['big', {}, 'https://api.openai.com/v1', 'sk-openai'],
+  ['big', { OPENAI_BASE_URL: 'http://gate.test/v1' }, 'http://gate.test/v1', 'sk-openai'],
+  ['own', {}, 'http://own.test/v1', null],
+  ['own', { OPENAI_BASE_URL: 'http://gate.test/v1' }, 'http://own.test/v1', null],
+])(
+  'a model of the table %s with %o has its server, and no key of another one',
+  (model, more, baseUrl, apiKey) => {
     expect(resolveTarget(model, envOf(more))).toMatchObject({ baseUrl, apiKey });
-  });
+  },
+);
 
-  it.each([
-    [{}, 'https://api.anthropic.com/v1'],
-    [{ baseUrl: 'http://claude.test/v1/' }, 'http://claude.test/v1'],
-  ])('of Anthropic (%o) has its own server and never the key of OpenAI', (own, baseUrl) => {
+it.each([
+  [{}, 'https://api.anthropic.com/v1'],
+  [{ baseUrl: 'http://claude.test/v1/' }, 'http://claude.test/v1'],
+])(
+  'a model of the table of Anthropic (%o) has its own server and never the key of OpenAI',
+  (own, baseUrl) => {
     const table = [{ id: 'claude', dialect: 'anthropic', keyName: 'FAST_KEY', ...own }];
     const env = envOf({ OPENAI_BASE_URL: 'http://gate.test/v1' }, table);
     expect(resolveTarget('claude', env)).toMatchObject({
@@ -81,46 +85,44 @@ describe('a model of the table', () => {
     });
     const keyless = [{ id: 'claude', dialect: 'anthropic', baseUrl: 'http://claude.test/v1' }];
     expect(resolveTarget('claude', envOf({}, keyless))).toMatchObject({ apiKey: null });
-  });
+  },
+);
 
-  it('without the secret that it names is not configured, and the others are', () => {
-    const env = envOf({ FAST_KEY: '' });
-    expect(() => resolveModel('fast', env)).toThrow(
-      expect.objectContaining({
-        code: 'NOT_CONFIGURED',
-        message: 'MODELS: the key of fast is missing: set the secret FAST_KEY',
-      }),
-    );
-    expect(resolveModel('big', env)).toBe('big');
+it('a model of the table without the secret that it names is not configured, and the others are', () => {
+  const env = envOf({ FAST_KEY: '' });
+  expect(() => resolveModel('fast', env)).toThrow(
+    expect.objectContaining({
+      code: 'NOT_CONFIGURED',
+      message: 'MODELS: the key of fast is missing: set the secret FAST_KEY',
+    }),
+  );
+  expect(resolveModel('big', env)).toBe('big');
+});
+
+it.each(['other', 'vectors'])('beside a table, %s is unknown', (model) => {
+  expect(() => resolveModel(model, envOf())).toThrow(
+    expect.objectContaining({
+      code: 'UNKNOWN_MODEL',
+      message: `model: nothing here answers as ${model}: name one of fast, big, own`,
+    }),
+  );
+});
+
+it('beside a table, other names pass through to a base URL that is set', () => {
+  const env = envOf({ OPENAI_BASE_URL: 'http://gate.test/v1', TEXT_ONLY_MODELS: 'other' });
+  expect(resolveModel('other', env)).toBe('other');
+  expect(resolveTarget('other', env)).toMatchObject({
+    baseUrl: 'http://gate.test/v1',
+    upstreamId: 'other',
+    takesImages: false,
   });
 });
 
-describe('beside a table', () => {
-  it.each(['other', 'vectors'])('%s is unknown', (model) => {
-    expect(() => resolveModel(model, envOf())).toThrow(
-      expect.objectContaining({
-        code: 'UNKNOWN_MODEL',
-        message: `model: nothing here answers as ${model}: name one of fast, big, own`,
-      }),
-    );
-  });
-
-  it('other names pass through to a base URL that is set', () => {
-    const env = envOf({ OPENAI_BASE_URL: 'http://gate.test/v1', TEXT_ONLY_MODELS: 'other' });
-    expect(resolveModel('other', env)).toBe('other');
-    expect(resolveTarget('other', env)).toMatchObject({
-      baseUrl: 'http://gate.test/v1',
-      upstreamId: 'other',
-      takesImages: false,
-    });
-  });
-
-  it.each([
-    [{}, 'fast'],
-    [{ OPENAI_MODEL: 'big' }, 'big'],
-  ])('a request without a model gets, with %o, %s', (more, model) => {
-    expect(resolveModel(undefined, envOf(more))).toBe(model);
-  });
+it.each([
+  [{}, 'fast'],
+  [{ OPENAI_MODEL: 'big' }, 'big'],
+])('beside a table, a request without a model gets, with %o, %s', (more, model) => {
+  expect(resolveModel(undefined, envOf(more))).toBe(model);
 });
 
 it.each([
@@ -169,57 +171,55 @@ it('lists the default that passes through behind the table', () => {
   });
 });
 
-describe('a bad table is not configured, and says where', () => {
-  it.each<[unknown, string]>([
-    ['{', 'MODELS: must be a JSON list'],
-    [{}, 'MODELS: '],
-    [[], 'MODELS: '],
-    [[{}], 'MODELS[0].id: '],
-    [[{ id: 'a', baseURL: 'https://x.test' }], 'MODELS[0].baseURL: There is no such field'],
-    [[{ id: 'a', baseUrl: 'ftp://x.test' }], 'MODELS[0].baseUrl: must be an http(s) URL'],
-    [[{ id: 'a', keyName: 'sk-secret' }], 'MODELS[0].keyName: must be the name of a secret'],
-    [[{ id: 'a', keyName: 'AUTH_SECRET' }], 'MODELS[0].keyName: AUTH_SECRET is no key'],
-    [[{ id: 'a', prices: { input: -1, output: 1 } }], 'MODELS[0].prices.input: '],
-    [[{ id: 'a', switches: { maxTokensField: 'max' } }], 'MODELS[0].switches.maxTokensField: '],
-    [[{ id: 'a', dialect: 'claude' }], 'MODELS[0].dialect: '],
-    [[{ id: 'a', dialect: 'anthropic' }], 'MODELS[0].keyName: must name the secret'],
+it.each<[unknown, string]>([
+  ['{', 'MODELS: must be a JSON list'],
+  [{}, 'MODELS: '],
+  [[], 'MODELS: '],
+  [[{}], 'MODELS[0].id: '],
+  [[{ id: 'a', baseURL: 'https://x.test' }], 'MODELS[0].baseURL: There is no such field'],
+  [[{ id: 'a', baseUrl: 'ftp://x.test' }], 'MODELS[0].baseUrl: must be an http(s) URL'],
+  [[{ id: 'a', keyName: 'sk-secret' }], 'MODELS[0].keyName: must be the name of a secret'],
+  [[{ id: 'a', keyName: 'AUTH_SECRET' }], 'MODELS[0].keyName: AUTH_SECRET is no key'],
+  [[{ id: 'a', prices: { input: -1, output: 1 } }], 'MODELS[0].prices.input: '],
+  [[{ id: 'a', switches: { maxTokensField: 'max' } }], 'MODELS[0].switches.maxTokensField: '],
+  [[{ id: 'a', dialect: 'claude' }], 'MODELS[0].dialect: '],
+  [[{ id: 'a', dialect: 'anthropic' }], 'MODELS[0].keyName: must name the secret'],
+  [
+    [{ id: 'a', switches: { thinking: 'adaptive' } }],
+    'MODELS[0].switches.thinking: needs the dialect anthropic',
+  ],
+  [
+    [{ id: 'a', switches: { thinking: 100 } }],
+    'MODELS[0].switches.thinking: must be "adaptive" or a number of tokens from 1024',
+  ],
+  [
     [
-      [{ id: 'a', switches: { thinking: 'adaptive' } }],
-      'MODELS[0].switches.thinking: needs the dialect anthropic',
+      {
+        ...{ id: 'a', dialect: 'anthropic', keyName: 'K', maxOutputTokens: 2_000 },
+        switches: { thinking: 2_000 },
+      },
     ],
+    'MODELS[0].switches.thinking: must be less than maxOutputTokens',
+  ],
+  [[{ id: 'a' }, { id: 'a' }], 'MODELS[1].id: there are two models a'],
+  [[{ id: 'a', fallbacks: ['a'] }], 'MODELS[0].fallbacks[0]: must be another chat model'],
+  [[{ id: 'a', fallbacks: ['b'] }], 'MODELS[0].fallbacks[0]: must be another chat model'],
+  [
     [
-      [{ id: 'a', switches: { thinking: 100 } }],
-      'MODELS[0].switches.thinking: must be "adaptive" or a number of tokens from 1024',
+      { id: 'a', fallbacks: ['b'] },
+      { id: 'b', roles: ['embed'] },
     ],
-    [
-      [
-        {
-          ...{ id: 'a', dialect: 'anthropic', keyName: 'K', maxOutputTokens: 2_000 },
-          switches: { thinking: 2_000 },
-        },
-      ],
-      'MODELS[0].switches.thinking: must be less than maxOutputTokens',
-    ],
-    [[{ id: 'a' }, { id: 'a' }], 'MODELS[1].id: there are two models a'],
-    [[{ id: 'a', fallbacks: ['a'] }], 'MODELS[0].fallbacks[0]: must be another chat model'],
-    [[{ id: 'a', fallbacks: ['b'] }], 'MODELS[0].fallbacks[0]: must be another chat model'],
-    [
-      [
-        { id: 'a', fallbacks: ['b'] },
-        { id: 'b', roles: ['embed'] },
-      ],
-      'MODELS[0].fallbacks[0]: must be another chat model',
-    ],
-    [[{ id: 'a', fallbacks: ['b', 'b'] }, { id: 'b' }], 'MODELS[0].fallbacks[1]: '],
-  ])('%o', (table, message) => {
-    const MODELS = typeof table === 'string' ? table : JSON.stringify(table);
-    for (const use of [listModels, (env: ModelEnv) => resolveModel(undefined, env)]) {
-      expect(() => use({ MODELS })).toThrow(
-        expect.objectContaining({
-          code: 'NOT_CONFIGURED',
-          message: expect.stringContaining(message),
-        }),
-      );
-    }
-  });
+    'MODELS[0].fallbacks[0]: must be another chat model',
+  ],
+  [[{ id: 'a', fallbacks: ['b', 'b'] }, { id: 'b' }], 'MODELS[0].fallbacks[1]: '],
+])('a bad table is not configured, and says where %o', (table, message) => {
+  const MODELS = typeof table === 'string' ? table : JSON.stringify(table);
+  for (const use of [listModels, (env: ModelEnv) => resolveModel(undefined, env)]) {
+    expect(() => use({ MODELS })).toThrow(
+      expect.objectContaining({
+        code: 'NOT_CONFIGURED',
+        message: expect.stringContaining(message),
+      }),
+    );
+  }
 });

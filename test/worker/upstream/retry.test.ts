@@ -1,28 +1,26 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { UPSTREAM_LIMITS } from '../../../worker/upstream/limits.ts';
 import { isRetryable, retryAfterMs, retryDelayMs } from '../../../worker/upstream/retry.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 const { backoffMs, maxRetryAfterMs } = UPSTREAM_LIMITS;
 
-describe('what the upstream asks to wait', () => {
-  it.each<[Record<string, string>, number | null]>([
-    [{}, null],
-    [{ 'retry-after': '7' }, 7_000],
-    [{ 'retry-after': '1.5' }, 1_500],
-    [{ 'retry-after': '0' }, 0],
-    [{ 'retry-after': 'Sat, 21 Nov 2026 12:00:20 GMT' }, 20_000],
-    [{ 'retry-after': 'Sat, 21 Nov 2026 11:59:00 GMT' }, null],
-    [{ 'retry-after': 'Sat, 21 Nov 2026 15:00:00 GMT' }, maxRetryAfterMs],
-    [{ 'retry-after': 'soon' }, null],
-    [{ 'retry-after': '-3' }, null],
-    [{ 'retry-after': '999999' }, maxRetryAfterMs],
-    [{ 'retry-after-ms': '250' }, 250],
-    [{ 'retry-after-ms': '250', 'retry-after': '9' }, 250],
-    [{ 'retry-after-ms': 'x', 'retry-after': '9' }, 9_000],
-  ])('%o is %s ms', (headers, waitMs) => {
-    expect(retryAfterMs(new Headers(headers), NOW)).toBe(waitMs);
-  });
+it.each<[Record<string, string>, number | null]>([
+  [{}, null],
+  [{ 'retry-after': '7' }, 7_000],
+  [{ 'retry-after': '1.5' }, 1_500],
+  [{ 'retry-after': '0' }, 0],
+  [{ 'retry-after': 'Sat, 21 Nov 2026 12:00:20 GMT' }, 20_000],
+  [{ 'retry-after': 'Sat, 21 Nov 2026 11:59:00 GMT' }, null],
+  [{ 'retry-after': 'Sat, 21 Nov 2026 15:00:00 GMT' }, maxRetryAfterMs],
+  [{ 'retry-after': 'soon' }, null],
+  [{ 'retry-after': '-3' }, null],
+  [{ 'retry-after': '999999' }, maxRetryAfterMs],
+  [{ 'retry-after-ms': '250' }, 250],
+  [{ 'retry-after-ms': '250', 'retry-after': '9' }, 250],
+  [{ 'retry-after-ms': 'x', 'retry-after': '9' }, 9_000],
+])('what the upstream asks to wait: %o is %s ms', (headers, waitMs) => {
+  expect(retryAfterMs(new Headers(headers), NOW)).toBe(waitMs);
 });
 
 it.each([

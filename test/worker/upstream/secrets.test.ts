@@ -59,29 +59,25 @@ describe.each(Object.entries(WRITINGS))('a key that a server writes as %s', (_, 
   });
 });
 
-describe('an error about keys', () => {
-  it.each([
-    [401, 'Incorrect API key provided: sk-pr**Yz'],
-    [403, 'No'],
-    [400, 'Your api_key ends in Yz=='],
-    [400, 'The authorization header begins with sk-'],
-    [500, 'Bearer x is unknown'],
-  ])('HTTP %s, %s: is sent in our words only', async (status, said) => {
-    expect(await messageOf(said, status)).toBe(
-      `The model server refuses access with the configured key (HTTP ${status}): the key must be valid there for this model.`,
-    );
-  });
+it.each([
+  [401, 'Incorrect API key provided: sk-pr**Yz'],
+  [403, 'No'],
+  [400, 'Your api_key ends in Yz=='],
+  [400, 'The authorization header begins with sk-'],
+  [500, 'Bearer x is unknown'],
+])('an error about keys (HTTP %s, %s) is sent in our words only', async (status, said) => {
+  expect(await messageOf(said, status)).toBe(
+    `The model server refuses access with the configured key (HTTP ${status}): the key must be valid there for this model.`,
+  );
+});
 
-  it('is sent in our words inside a stream too', async () => {
-    vi.spyOn(globalThis, 'fetch').mockResolvedValue(
-      streamOf([
-        `data: {"error":{"message":"invalid api key ${KEY}","code":"invalid_api_key"}}\n\n`,
-      ]),
-    );
-    expect(await askFor()).toBe(
-      'The model server refuses access with the configured key: the key must be valid there for this model.',
-    );
-  });
+it('an error about keys is sent in our words inside a stream too', async () => {
+  vi.spyOn(globalThis, 'fetch').mockResolvedValue(
+    streamOf([`data: {"error":{"message":"invalid api key ${KEY}","code":"invalid_api_key"}}\n\n`]),
+  );
+  expect(await askFor()).toBe(
+    'The model server refuses access with the configured key: the key must be valid there for this model.',
+  );
 });
 
 it('a key of no one here is not shown either', () => {

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { askModel, type GatewayAnswer } from '../../../worker/upstream/gateway.ts';
 import { UPSTREAM_LIMITS } from '../../../worker/upstream/limits.ts';
 import { SlowUpstream } from './slow-upstream.ts';
@@ -11,55 +11,53 @@ beforeEach(() => {
   vi.useFakeTimers();
 });
 
-describe('an upstream that goes silent is given up', () => {
-  it('before it answers at all', async () => {
-    const { upstream, answer } = ask();
-    await vi.advanceTimersByTimeAsync(firstByteMs - 1);
+it('an upstream that goes silent is given up before it answers at all', async () => {
+  const { upstream, answer } = ask();
+  await vi.advanceTimersByTimeAsync(firstByteMs - 1);
+  expect(upstream.signal?.aborted).toBe(false);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(await answer).toMatchObject(STOPPED);
+  expect(upstream.signal?.aborted).toBe(true);
+});
+
+it('an upstream that goes silent is given up after its last data, however many comments it sends', async () => {
+  const { upstream, answer } = ask();
+  upstream.open();
+  await upstream.send('data: {"choices":[{"delta":{"content":"Hel"}}]}\n\n');
+  for (let waitedMs = 0; waitedMs < stallMs + stallTickMs; waitedMs += 1_000) {
     expect(upstream.signal?.aborted).toBe(false);
-    await vi.advanceTimersByTimeAsync(1);
-    expect(await answer).toMatchObject(STOPPED);
-    expect(upstream.signal?.aborted).toBe(true);
-  });
+    await upstream.send(': keep-alive\n\n');
+    await vi.advanceTimersByTimeAsync(1_000);
+  }
+  expect(upstream.signal?.aborted).toBe(true);
+  expect(await answer).toMatchObject(STOPPED);
+});
 
-  it('after its last data, however many comments it sends', async () => {
-    const { upstream, answer } = ask();
-    upstream.open();
-    await upstream.send('data: {"choices":[{"delta":{"content":"Hel"}}]}\n\n');
-    for (let waitedMs = 0; waitedMs < stallMs + stallTickMs; waitedMs += 1_000) {
-      expect(upstream.signal?.aborted).toBe(false);
-      await upstream.send(': keep-alive\n\n');
-      await vi.advanceTimersByTimeAsync(1_000);
-    }
-    expect(upstream.signal?.aborted).toBe(true);
-    expect(await answer).toMatchObject(STOPPED);
-  });
+it.each([
+  ['and keeps what it said before', '', { outcome: 'error', text: 'Hel' }],
+  [
+    'and has answered where it had come to its end',
+    'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\n',
+    { outcome: 'completed', text: 'Hel' },
+  ],
+])('an upstream that goes silent is given up %s', async (_, ending, reply) => {
+  const { upstream, answer } = ask();
+  upstream.open();
+  await upstream.send(`data: {"choices":[{"delta":{"content":"Hel"}}]}\n\n${ending}`);
+  await vi.advanceTimersByTimeAsync(stallMs + stallTickMs);
+  expect((await answer).reply).toMatchObject(reply);
+  expect(upstream.signal?.aborted).toBe(true);
+});
 
-  it.each([
-    ['and keeps what it said before', '', { outcome: 'error', text: 'Hel' }],
-    [
-      'and has answered where it had come to its end',
-      'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\n',
-      { outcome: 'completed', text: 'Hel' },
-    ],
-  ])('%s', async (_, ending, reply) => {
-    const { upstream, answer } = ask();
-    upstream.open();
-    await upstream.send(`data: {"choices":[{"delta":{"content":"Hel"}}]}\n\n${ending}`);
-    await vi.advanceTimersByTimeAsync(stallMs + stallTickMs);
-    expect((await answer).reply).toMatchObject(reply);
-    expect(upstream.signal?.aborted).toBe(true);
-  });
-
-  it('and not while data comes, however slowly', async () => {
-    const { upstream, answer } = ask();
-    upstream.open();
-    for (let chunk = 0; chunk < 5; chunk++) {
-      await vi.advanceTimersByTimeAsync(stallMs - 1_000);
-      await upstream.send('data: {"choices":[{"delta":{"content":"x"}}]}\n\n');
-    }
-    await upstream.send('data: [DONE]\n\n');
-    expect(await answer).toMatchObject({ reply: { outcome: 'completed', text: 'xxxxx' } });
-  });
+it('an upstream is not given up while data comes, however slowly', async () => {
+  const { upstream, answer } = ask();
+  upstream.open();
+  for (let chunk = 0; chunk < 5; chunk++) {
+    await vi.advanceTimersByTimeAsync(stallMs - 1_000);
+    await upstream.send('data: {"choices":[{"delta":{"content":"x"}}]}\n\n');
+  }
+  await upstream.send('data: [DONE]\n\n');
+  expect(await answer).toMatchObject({ reply: { outcome: 'completed', text: 'xxxxx' } });
 });
 
 const STOPPED = {

@@ -67,89 +67,84 @@ function callOf({ name, arguments: args }: Made, index: number): Call {
   return { ...ids, name, arguments: args as Call['arguments'] };
 }
 
-describe('a call repeats others', () => {
-  it.each<[string, readonly (readonly Made[])[]]>([
-    ['the third time', [[read], [sameRead], [read]]],
-    ['and all after it', [[read], [read], [read], [giving(read, SEEN)], [read]]],
-    ['with other reads between', [[read], [other], [read], [other, todos], [read]]],
+it.each<[string, readonly (readonly Made[])[]]>([
+  ['the third time', [[read], [sameRead], [read]]],
+  ['and all after it', [[read], [read], [read], [giving(read, SEEN)], [read]]],
+  ['with other reads between', [[read], [other], [read], [other, todos], [read]]],
+  [
+    'also in turns of several',
     [
-      'also in turns of several',
-      [
-        [read, other],
-        [other, read],
-        [read, other],
-      ],
+      [read, other],
+      [other, read],
+      [read, other],
     ],
-    ['the same edit is not between', [[edit('a')], [edit('a')], [edit('a')]]],
-    ['a refused or unknown call is not between', [[read], [read], [refused, nothing], [read]]],
+  ],
+  ['the same edit is not between', [[edit('a')], [edit('a')], [edit('a')]]],
+  ['a refused or unknown call is not between', [[read], [read], [refused, nothing], [read]]],
+  [
+    'a stopped one counts for nothing',
+    [[command], [command], [giving(command, STOPPED)], [command]],
+  ],
+  ['a subagent', [[task], [task], [task]]],
+  ['a question', [[question], [question], [question]]],
+  ['after other results', [[giving(read, CHANGED)], [read], [read], [read]]],
+])('a call repeats others %s', (_, turns) => {
+  expect(repeats(turns)).toEqual(SAME);
+});
+
+it.each<[string, readonly (readonly Made[])[]]>([
+  ['the second time', [[read], [read]]],
+  ['with other arguments', [[read], [read], [other]]],
+  ['in one turn', [[read, read, read]]],
+  [
+    'in two turns, however often',
     [
-      'a stopped one counts for nothing',
-      [[command], [command], [giving(command, STOPPED)], [command]],
+      [read, read, read],
+      [read, read],
     ],
-    ['a subagent', [[task], [task], [task]]],
-    ['a question', [[question], [question], [question]]],
-    ['after other results', [[giving(read, CHANGED)], [read], [read], [read]]],
-  ])('%s', (_, turns) => {
-    expect(repeats(turns)).toEqual(SAME);
-  });
+  ],
+  ['where the result was another', [[read], [giving(read, CHANGED)], [read]]],
+  ['where it was another before', [[giving(read, CHANGED)], [read], [read]]],
+  ['where equal calls of one turn differed', [[read], [read, giving(read, CHANGED)], [read]]],
+  ['after an edit', [[read], [read], [edit('b')], [read]]],
+  ['with an edit between', [[read], [edit('b')], [read], [read]]],
+  ['with an edit in the same turn', [[read], [read], [read, edit('b')]]],
+  ['after a command', [[read], [read], [command], [read]]],
+  ['after a subagent', [[read], [read], [task], [read]]],
+  ['after an answered question', [[read], [read], [question], [read]]],
+  ['an edit after another edit', [[edit('a')], [edit('b')], [edit('a')], [edit('b')], [edit('a')]]],
+  ['that cannot run', [[refused], [refused], [refused]]],
+  ['of an unknown tool', [[nothing], [nothing], [nothing]]],
+])('a call does not repeat others %s', (_, turns) => {
+  expect(repeats(turns)).toBeNull();
+});
 
-  it.each<[string, readonly (readonly Made[])[]]>([
-    ['the second time', [[read], [read]]],
-    ['with other arguments', [[read], [read], [other]]],
-    ['in one turn', [[read, read, read]]],
-    [
-      'in two turns, however often',
-      [
-        [read, read, read],
-        [read, read],
-      ],
-    ],
-    ['where the result was another', [[read], [giving(read, CHANGED)], [read]]],
-    ['where it was another before', [[giving(read, CHANGED)], [read], [read]]],
-    ['where equal calls of one turn differed', [[read], [read, giving(read, CHANGED)], [read]]],
-    ['after an edit', [[read], [read], [edit('b')], [read]]],
-    ['with an edit between', [[read], [edit('b')], [read], [read]]],
-    ['with an edit in the same turn', [[read], [read], [read, edit('b')]]],
-    ['after a command', [[read], [read], [command], [read]]],
-    ['after a subagent', [[read], [read], [task], [read]]],
-    ['after an answered question', [[read], [read], [question], [read]]],
-    [
-      'an edit after another edit',
-      [[edit('a')], [edit('b')], [edit('a')], [edit('b')], [edit('a')]],
-    ],
-    ['that cannot run', [[refused], [refused], [refused]]],
-    ['of an unknown tool', [[nothing], [nothing], [nothing]]],
-  ])('not %s', (_, turns) => {
-    expect(repeats(turns)).toBeNull();
-  });
+it('a call does not repeat others after a message of the person, but before one', () => {
+  const turns = [[read], [read], [read]];
+  expect(repeats(turns, { spokenAfter: [2] })).toBeNull();
+  expect(repeats(turns, { spokenAfter: [1] })).toBeNull();
+  expect(repeats(turns, { spokenAfter: [0, 3] })).toEqual(SAME);
+});
 
-  it('not after a message of the person, but before one', () => {
-    const turns = [[read], [read], [read]];
-    expect(repeats(turns, { spokenAfter: [2] })).toBeNull();
-    expect(repeats(turns, { spokenAfter: [1] })).toBeNull();
-    expect(repeats(turns, { spokenAfter: [0, 3] })).toEqual(SAME);
-  });
+it('a call does not repeat others in a turn of Drawbridge itself, which also does not count for others', () => {
+  const rows = [read, read, read, read].map((made, index) => ({
+    ...{ number: index + 1, calls: [callOf(made, 0)] },
+    ...((index === 1 || index === 3) && { own: 'check' as const }),
+  }));
+  const judge = (turns: typeof rows) =>
+    repeatedResult(callOf(read, 0), {
+      ...{ turns, toolbox: BUILT_IN, spokenAfter: new Set<number>() },
+      ...{ resultOf: () => SAME, leftOutThrough: () => 0 },
+    });
+  expect(judge(rows)).toBeNull();
+  expect(judge(rows.slice(0, 3))).toBeNull();
+  expect(judge([...rows.slice(0, 3), { number: 4, calls: [callOf(read, 0)] }])).toEqual(SAME);
+});
 
-  it('not in a turn of Drawbridge itself, which also does not count for others', () => {
-    const rows = [read, read, read, read].map((made, index) => ({
-      ...{ number: index + 1, calls: [callOf(made, 0)] },
-      ...((index === 1 || index === 3) && { own: 'check' as const }),
-    }));
-    const judge = (turns: typeof rows) =>
-      repeatedResult(callOf(read, 0), {
-        ...{ turns, toolbox: BUILT_IN, spokenAfter: new Set<number>() },
-        ...{ resultOf: () => SAME, leftOutThrough: () => 0 },
-      });
-    expect(judge(rows)).toBeNull();
-    expect(judge(rows.slice(0, 3))).toBeNull();
-    expect(judge([...rows.slice(0, 3), { number: 4, calls: [callOf(read, 0)] }])).toEqual(SAME);
-  });
-
-  it('not where the window has left a result out', () => {
-    const turns = [[read], [read], [read], [read]];
-    expect(repeats(turns, { leftOutThrough: 2 })).toBeNull();
-    expect(repeats(turns, { leftOutThrough: 1 })).toEqual(SAME);
-  });
+it('a call does not repeat others where the window has left a result out', () => {
+  const turns = [[read], [read], [read], [read]];
+  expect(repeats(turns, { leftOutThrough: 2 })).toBeNull();
+  expect(repeats(turns, { leftOutThrough: 1 })).toEqual(SAME);
 });
 
 it.each([1, 2, 3, 4, 5])('any log is judged as the rule says (seed %i)', (seed) => {
@@ -203,82 +198,76 @@ function keyOf({ name, arguments: args }: Made): string {
   return BUILT_IN.nameOf(name) + JSON.stringify(Object.entries(args ?? {}).sort());
 }
 
-describe('in a run', () => {
-  it('a third read runs without a question; the model gets the same result with a note', async () => {
-    const bridge = await connectBridge();
-    const requests = repeat(readFile('a'), 3);
-    const answer = chat('go', { bridgeId: bridge.bridgeId });
-    await succeed(bridge, ['x', 'x', 'x']);
-    expect((await answer).status).toBe('completed');
-    expect(resultsSent(requests)).toEqual([
-      'x',
-      'x',
-      expect.stringMatching(/^x\n\n\[REPEATED_CALL: /),
-    ]);
-  });
+it('in a run, a third read runs without a question; the model gets the same result with a note', async () => {
+  const bridge = await connectBridge();
+  const requests = repeat(readFile('a'), 3);
+  const answer = chat('go', { bridgeId: bridge.bridgeId });
+  await succeed(bridge, ['x', 'x', 'x']);
+  expect((await answer).status).toBe('completed');
+  expect(resultsSent(requests)).toEqual([
+    'x',
+    'x',
+    expect.stringMatching(/^x\n\n\[REPEATED_CALL: /),
+  ]);
+});
 
-  it('a third read of a file that has changed is as the first', async () => {
-    const bridge = await connectBridge();
-    const requests = repeat(readFile('a'), 3);
-    const answer = chat('go', { bridgeId: bridge.bridgeId });
-    await succeed(bridge, ['x', 'x', 'y']);
-    await answer;
-    expect(resultsSent(requests)).toEqual(['x', 'x', 'y']);
-  });
+it('in a run, a third read of a file that has changed is as the first', async () => {
+  const bridge = await connectBridge();
+  const requests = repeat(readFile('a'), 3);
+  const answer = chat('go', { bridgeId: bridge.bridgeId });
+  await succeed(bridge, ['x', 'x', 'y']);
+  await answer;
+  expect(resultsSent(requests)).toEqual(['x', 'x', 'y']);
+});
 
-  it('a person is asked about the third command, with the reason', async () => {
-    const bridge = await connectBridge();
-    repeat(runCommand('make'), 3);
-    const tools = { run_terminal_cmd: {} };
-    const answer = chat('go', { bridgeId: bridge.bridgeId, tools });
-    const calls = await succeed(bridge, ['x', 'x', 'x']);
-    expect((await answer).status).toBe('completed');
-    expect(calls.map(({ limits, approvalReason }) => [limits, approvalReason])).toEqual([
-      [{}, undefined],
-      [{}, undefined],
-      [{ requireApproval: true }, expect.stringContaining('nothing has changed')],
-    ]);
-  });
+it('in a run, a person is asked about the third command, with the reason', async () => {
+  const bridge = await connectBridge();
+  repeat(runCommand('make'), 3);
+  const tools = { run_terminal_cmd: {} };
+  const answer = chat('go', { bridgeId: bridge.bridgeId, tools });
+  const calls = await succeed(bridge, ['x', 'x', 'x']);
+  expect((await answer).status).toBe('completed');
+  expect(calls.map(({ limits, approvalReason }) => [limits, approvalReason])).toEqual([
+    [{}, undefined],
+    [{}, undefined],
+    [{ requireApproval: true }, expect.stringContaining('nothing has changed')],
+  ]);
+});
 
-  it('a command with another result each time may run on', async () => {
-    const bridge = await connectBridge();
-    repeat(runCommand('make'), 4);
-    const answer = chat('go', { bridgeId: bridge.bridgeId });
-    const calls = await succeed(bridge, ['1', '2', '3', '4']);
-    await answer;
-    expect(calls.map(({ approvalReason }) => approvalReason)).toEqual(Array(4).fill(undefined));
-  });
+it('in a run, a command with another result each time may run on', async () => {
+  const bridge = await connectBridge();
+  repeat(runCommand('make'), 4);
+  const answer = chat('go', { bridgeId: bridge.bridgeId });
+  const calls = await succeed(bridge, ['1', '2', '3', '4']);
+  await answer;
+  expect(calls.map(({ approvalReason }) => approvalReason)).toEqual(Array(4).fill(undefined));
+});
 
-  it('calls of the message before do not count', async () => {
-    const bridge = await connectBridge();
-    repeat(runCommand('make'), 2);
-    const first = chat('go', { bridgeId: bridge.bridgeId });
-    await succeed(bridge, ['x', 'x']);
-    const { conversationId } = await first;
-    const next = chat('go', { conversationId });
-    const calls = await succeed(bridge, ['x', 'x']);
-    await next;
-    expect(calls.map(({ approvalReason }) => approvalReason)).toEqual([undefined, undefined]);
-  });
+it('in a run, calls of the message before do not count', async () => {
+  const bridge = await connectBridge();
+  repeat(runCommand('make'), 2);
+  const first = chat('go', { bridgeId: bridge.bridgeId });
+  await succeed(bridge, ['x', 'x']);
+  const { conversationId } = await first;
+  const next = chat('go', { conversationId });
+  const calls = await succeed(bridge, ['x', 'x']);
+  await next;
+  expect(calls.map(({ approvalReason }) => approvalReason)).toEqual([undefined, undefined]);
+});
 
-  it('a third question is answered with the answer before, and no person is asked', async () => {
-    const ask = { id: 'q1', prompt: 'Which?', options: [{ id: 'a', label: 'A' }] };
-    const requests = repeat(
-      { name: 'ask_question', arguments: { title: 'T', questions: [ask] } },
-      3,
+it('in a run, a third question is answered with the answer before, and no person is asked', async () => {
+  const ask = { id: 'q1', prompt: 'Which?', options: [{ id: 'a', label: 'A' }] };
+  const requests = repeat({ name: 'ask_question', arguments: { title: 'T', questions: [ask] } }, 3);
+  const { reader, conversationId } = await askStreamed();
+  for (const number of [1, 2]) {
+    await reader.until(
+      (all) => all.filter(({ event }) => event.type === 'clarification_request').length === number,
     );
-    const { reader, conversationId } = await askStreamed();
-    for (const number of [1, 2]) {
-      await reader.until(
-        (all) =>
-          all.filter(({ event }) => event.type === 'clarification_request').length === number,
-      );
-      const body = { answers: [{ questionId: 'q1', optionIds: ['a'] }] };
-      await call(`conversations/${conversationId}/clarifications/doc_00${number}`, { body });
-    }
-    await reader.toEnd();
-    expect(resultsSent(requests).at(-1)).toMatch(/A \(a\).*REPEATED_CALL/s);
-  });
+    const body = { answers: [{ questionId: 'q1', optionIds: ['a'] }] };
+    await call(`conversations/${conversationId}/clarifications/doc_00${number}`, { body });
+  }
+  await reader.toEnd();
+  expect(resultsSent(requests).at(-1)).toMatch(/A \(a\).*REPEATED_CALL/s);
 });
 
 describe('where no one is there to answer, the third command is refused with the result before', () => {

@@ -1,5 +1,5 @@
 import { env, runInDurableObject } from 'cloudflare:test';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { MessageContent } from '../../../../shared/api/requests.ts';
 import { BUILT_IN } from '../../../../shared/tools/toolbox.ts';
 import type { RuleFile } from '../../../../shared/wire/rules.ts';
@@ -21,97 +21,95 @@ import { sizeOf } from '../memory/window/histories.ts';
 const IMAGE = { type: 'image_url' as const, image_url: { url: 'data:image/png;base64,AAAA' } };
 const LONG = 'x'.repeat(30_000);
 
-describe('what is held of what the model saw', () => {
-  it('says the same as everything read anew, whatever happens between two requests', async () => {
-    await onLog(({ log, store }) => {
-      const held = new HeldMessages(store);
-      const size = sizeOf();
-      const asks = (other: Partial<ModelSize> = {}) =>
-        expectSame(held, store, current(log), { ...size, ...other });
+it('what is held of what the model saw says the same as everything read anew, whatever happens between two requests', async () => {
+  await onLog(({ log, store }) => {
+    const held = new HeldMessages(store);
+    const size = sizeOf();
+    const asks = (other: Partial<ModelSize> = {}) =>
+      expectSame(held, store, current(log), { ...size, ...other });
 
-      begin(log, 1, [{ type: 'text', text: 'Look.' }, IMAGE]);
-      asks();
-      call(log, { done: 2 });
-      asks();
-      log.addSteer(current(log), { content: 'And this.' });
-      asks();
-      log.placeSteers(current(log));
-      asks();
-      call(log, { done: 1, cancelled: 1 });
-      log.addSteer(current(log), { content: 'Unheard.' });
-      log.end(current(log), { status: 'cancelled', last: 10 });
+    begin(log, 1, [{ type: 'text', text: 'Look.' }, IMAGE]);
+    asks();
+    call(log, { done: 2 });
+    asks();
+    log.addSteer(current(log), { content: 'And this.' });
+    asks();
+    log.placeSteers(current(log));
+    asks();
+    call(log, { done: 1, cancelled: 1 });
+    log.addSteer(current(log), { content: 'Unheard.' });
+    log.end(current(log), { status: 'cancelled', last: 10 });
 
-      begin(log, 2, [{ type: 'text', text: 'Refused.' }, IMAGE]);
-      asks();
-      log.end(current(log), { status: 'error', last: 20 });
-      waiting(log, 3);
-      log.end(current(log), { status: 'cancelled', last: 30 });
-      begin(log, 4);
-      asks();
-      asks({ takesImages: false });
-      asks();
-      asks({ contextWindow: 6_000 });
+    begin(log, 2, [{ type: 'text', text: 'Refused.' }, IMAGE]);
+    asks();
+    log.end(current(log), { status: 'error', last: 20 });
+    waiting(log, 3);
+    log.end(current(log), { status: 'cancelled', last: 30 });
+    begin(log, 4);
+    asks();
+    asks({ takesImages: false });
+    asks();
+    asks({ contextWindow: 6_000 });
+    answer(log);
+
+    begin(log, 5);
+    call(log, { done: 2 });
+    call(log, { done: 1 });
+    log.addWindow(current(log), windowFrom(5, 1));
+    asks();
+    call(log, { done: 1 });
+    asks();
+    log.addWindow(current(log), windowFrom(5, 2));
+    asks();
+    answer(log);
+    begin(log, 6);
+    asks();
+  });
+});
+
+it('what is held of what the model saw makes a request cost the same rows after many exchanges as after few', async () => {
+  await onLog(({ log, store, counted }) => {
+    const held = new HeldMessages(store);
+    const rowsAt: number[] = [];
+    for (let ordinal = 1; ordinal <= 60; ordinal++) {
+      begin(log, ordinal);
+      rowsAt.push(
+        counted(() => held.messagesFor(ordinal, sizeOf({ contextWindow: 1_000_000 }), BUILT_IN)),
+      );
       answer(log);
+    }
+    expect(rowsAt[59]).toBe(rowsAt[4]);
+  });
+});
 
-      begin(log, 5);
+it('what is held of what the model saw makes a long run cost the same rows for each of its turns', async () => {
+  await onLog(({ log, store, counted }) => {
+    const held = new HeldMessages(store);
+    const rowsAt: number[] = [];
+    begin(log, 1);
+    for (let turn = 1; turn <= 40; turn++) {
+      rowsAt.push(
+        counted(() => held.messagesFor(1, sizeOf({ contextWindow: 1_000_000 }), BUILT_IN)),
+      );
       call(log, { done: 2 });
-      call(log, { done: 1 });
-      log.addWindow(current(log), windowFrom(5, 1));
-      asks();
-      call(log, { done: 1 });
-      asks();
-      log.addWindow(current(log), windowFrom(5, 2));
-      asks();
+    }
+    expect(rowsAt[39]).toBe(rowsAt[4]);
+  });
+});
+
+it('what is held of what the model saw is given up where it would take much memory', async () => {
+  await onLog(({ log, store, counted }) => {
+    const held = new HeldMessages(store);
+    const url = `data:image/png;base64,${'A'.repeat(WINDOW_LIMITS.maxHeldChars / 3)}`;
+    const image = { ...IMAGE, image_url: { url } };
+    const rowsAt: number[] = [];
+    for (let ordinal = 1; ordinal <= 5; ordinal++) {
+      begin(log, ordinal, [image]);
+      rowsAt.push(counted(() => held.messagesFor(ordinal, sizeOf(), BUILT_IN)));
+      expectSame(held, store, current(log), sizeOf());
       answer(log);
-      begin(log, 6);
-      asks();
-    });
-  });
-
-  it('makes a request cost the same rows after many exchanges as after few', async () => {
-    await onLog(({ log, store, counted }) => {
-      const held = new HeldMessages(store);
-      const rowsAt: number[] = [];
-      for (let ordinal = 1; ordinal <= 60; ordinal++) {
-        begin(log, ordinal);
-        rowsAt.push(
-          counted(() => held.messagesFor(ordinal, sizeOf({ contextWindow: 1_000_000 }), BUILT_IN)),
-        );
-        answer(log);
-      }
-      expect(rowsAt[59]).toBe(rowsAt[4]);
-    });
-  });
-
-  it('makes a long run cost the same rows for each of its turns', async () => {
-    await onLog(({ log, store, counted }) => {
-      const held = new HeldMessages(store);
-      const rowsAt: number[] = [];
-      begin(log, 1);
-      for (let turn = 1; turn <= 40; turn++) {
-        rowsAt.push(
-          counted(() => held.messagesFor(1, sizeOf({ contextWindow: 1_000_000 }), BUILT_IN)),
-        );
-        call(log, { done: 2 });
-      }
-      expect(rowsAt[39]).toBe(rowsAt[4]);
-    });
-  });
-
-  it('is given up where it would take much memory', async () => {
-    await onLog(({ log, store, counted }) => {
-      const held = new HeldMessages(store);
-      const url = `data:image/png;base64,${'A'.repeat(WINDOW_LIMITS.maxHeldChars / 3)}`;
-      const image = { ...IMAGE, image_url: { url } };
-      const rowsAt: number[] = [];
-      for (let ordinal = 1; ordinal <= 5; ordinal++) {
-        begin(log, ordinal, [image]);
-        rowsAt.push(counted(() => held.messagesFor(ordinal, sizeOf(), BUILT_IN)));
-        expectSame(held, store, current(log), sizeOf());
-        answer(log);
-      }
-      expect(rowsAt[4]).toBeGreaterThan(rowsAt[2] ?? 0);
-    });
+    }
+    expect(rowsAt[4]).toBeGreaterThan(rowsAt[2] ?? 0);
   });
 });
 

@@ -1,5 +1,5 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { newConversationId } from '../../../../shared/ids.ts';
 import type { Conversation } from '../../../../worker/conversation/object.ts';
 import { TASK_LIMITS } from '../../../../worker/conversation/subagents/limits.ts';
@@ -41,39 +41,37 @@ async function statusOf(childId: string): Promise<string | undefined> {
   return (await viewOf(childId)).responses[0]?.status;
 }
 
-describe('a cancel of the answer', () => {
-  it('ends its subagents', async () => {
-    const { responseId, reply, childId } = await startChild();
-    await cancel(responseId);
-    await reply.untilAborted();
-    await vi.waitUntil(async () => (await statusOf(childId)) === 'cancelled');
-    const { status, documents } = await readResponse(responseId);
-    expect(status).toBe('cancelled');
-    expect(documents[0]?.metadata['subagent']).toMatchObject({ status: 'cancelled' });
-  });
+it('a cancel of the answer ends its subagents', async () => {
+  const { responseId, reply, childId } = await startChild();
+  await cancel(responseId);
+  await reply.untilAborted();
+  await vi.waitUntil(async () => (await statusOf(childId)) === 'cancelled');
+  const { status, documents } = await readResponse(responseId);
+  expect(status).toBe('cancelled');
+  expect(documents[0]?.metadata['subagent']).toMatchObject({ status: 'cancelled' });
+});
 
-  it('reaches a subagent that was being restarted', async () => {
-    const { responseId, reply, childId, conversationId } = await startChild();
-    const failed = await failOnce('cancel', childId);
-    await cancel(responseId);
-    await vi.waitUntil(failed);
-    expect(await statusOf(childId)).toBe('streaming');
-    await wakeAfter(TASK_LIMITS.retryMs, conversationId);
-    await reply.untilAborted();
-    await vi.waitUntil(async () => (await statusOf(childId)) === 'cancelled');
-    expect((await readResponse(responseId)).status).toBe('cancelled');
-  });
+it('a cancel of the answer reaches a subagent that was being restarted', async () => {
+  const { responseId, reply, childId, conversationId } = await startChild();
+  const failed = await failOnce('cancel', childId);
+  await cancel(responseId);
+  await vi.waitUntil(failed);
+  expect(await statusOf(childId)).toBe('streaming');
+  await wakeAfter(TASK_LIMITS.retryMs, conversationId);
+  await reply.untilAborted();
+  await vi.waitUntil(async () => (await statusOf(childId)) === 'cancelled');
+  expect((await readResponse(responseId)).status).toBe('cancelled');
+});
 
-  it('reaches a subagent even if the conversation crashes before it could send it', async () => {
-    const { responseId, reply, childId, conversationId } = await startChild();
-    const failed = await failOnce('cancel', childId);
-    await cancel(responseId);
-    await vi.waitUntil(failed);
-    await abort(conversationId);
-    await wakeAfter(TASK_LIMITS.retryMs, conversationId);
-    await reply.untilAborted();
-    await vi.waitUntil(async () => (await statusOf(childId)) === 'cancelled');
-  });
+it('a cancel of the answer reaches a subagent even if the conversation crashes before it could send it', async () => {
+  const { responseId, reply, childId, conversationId } = await startChild();
+  const failed = await failOnce('cancel', childId);
+  await cancel(responseId);
+  await vi.waitUntil(failed);
+  await abort(conversationId);
+  await wakeAfter(TASK_LIMITS.retryMs, conversationId);
+  await reply.untilAborted();
+  await vi.waitUntil(async () => (await statusOf(childId)) === 'cancelled');
 });
 
 it('a cancel of the subagent alone reaches its parent, which goes on', async () => {
@@ -102,115 +100,109 @@ it('informs the parent why a subagent failed', async () => {
   expect(response.documents[1]?.metadata['errorCode']).toBe('SUBAGENT_FAILED');
 });
 
-describe('deletion', () => {
-  it('takes the subagents along', async () => {
-    const { conversationId, childId, reply } = await startChild();
-    const removed = await call(`conversations/${conversationId}`, { method: 'DELETE' });
-    expect(removed.status).toBe(204);
-    await reply.untilAborted();
-    const gone = await call(`conversations/${childId}`);
-    expect(await errorOf(gone)).toMatchObject({ code: 'NOT_FOUND' });
-  });
-
-  it('of a fork leaves the subagents of the original', async () => {
-    scriptTree({
-      go: [{ calls: [taskCall('look')] }, { text: 'Over.' }],
-      look: [{ text: 'Seen.' }],
-    });
-    const { conversationId, id } = await chat('go', { bridgeId: bridge.bridgeId });
-    const [agent] = await agentsOf(conversationId);
-    const body = { responseId: id };
-    const forked = await call(`conversations/${conversationId}/forks`, { body });
-    const { conversationId: copy } = await forked.json<{ conversationId: string }>();
-    const [kept] = await agentsOf(copy);
-    expect(kept).toMatchObject({ type: 'explore', status: 'completed' });
-    expect(kept?.conversationId).toBeUndefined();
-    expect((await call(`conversations/${copy}`, { method: 'DELETE' })).status).toBe(204);
-    expect(await statusOf(agent?.conversationId ?? '')).toBe('completed');
-  });
-
-  it('of a subagent alone is sent to its parent', async () => {
-    const { childId, model, conversationId } = await startChild();
-    expect((await call(`conversations/${childId}`, { method: 'DELETE' })).status).toBe(204);
-    await wakeAfter(TASK_LIMITS.lookMs, conversationId);
-    const next = await model.next();
-    expect(resultsIn(next.request)[0]).toContain('does not exist any more');
-  });
+it('deletion takes the subagents along', async () => {
+  const { conversationId, childId, reply } = await startChild();
+  const removed = await call(`conversations/${conversationId}`, { method: 'DELETE' });
+  expect(removed.status).toBe(204);
+  await reply.untilAborted();
+  const gone = await call(`conversations/${childId}`);
+  expect(await errorOf(gone)).toMatchObject({ code: 'NOT_FOUND' });
 });
 
-describe('a subagent’s conversation', () => {
-  it('takes no messages and no new title, and says where to write', async () => {
-    const { childId, conversationId } = await startChild();
-    const body = { conversationId: childId, messages: [{ role: 'user', content: 'hello' }] };
-    const refused = await errorOf(await call('chat/completions', { body }));
-    expect(refused).toMatchObject({ code: 'INVALID_REQUEST' });
-    expect(refused.message).toContain(conversationId);
-    const patch = { method: 'PATCH', body: { title: 'Mine' } };
-    const unnamed = await errorOf(await call(`conversations/${childId}`, patch));
-    expect(unnamed).toMatchObject({ code: 'INVALID_REQUEST' });
+it('deletion of a fork leaves the subagents of the original', async () => {
+  scriptTree({
+    go: [{ calls: [taskCall('look')] }, { text: 'Over.' }],
+    look: [{ text: 'Seen.' }],
   });
-
-  it('belongs to the same account', async () => {
-    const { childId } = await startChild();
-    const foreign = await call(`conversations/${childId}`, { account: 'eve' });
-    expect(foreign.status).toBe(404);
-  });
+  const { conversationId, id } = await chat('go', { bridgeId: bridge.bridgeId });
+  const [agent] = await agentsOf(conversationId);
+  const body = { responseId: id };
+  const forked = await call(`conversations/${conversationId}/forks`, { body });
+  const { conversationId: copy } = await forked.json<{ conversationId: string }>();
+  const [kept] = await agentsOf(copy);
+  expect(kept).toMatchObject({ type: 'explore', status: 'completed' });
+  expect(kept?.conversationId).toBeUndefined();
+  expect((await call(`conversations/${copy}`, { method: 'DELETE' })).status).toBe(204);
+  expect(await statusOf(agent?.conversationId ?? '')).toBe('completed');
 });
 
-describe('a crash', () => {
-  it('of the parent while a subagent works starts it only once', async () => {
-    const { model, reply, conversationId, reader, responseId } = await startChild();
-    await abort(conversationId);
-    await readResponse(responseId);
-    reply.answer({ text: 'Seen once.' });
-    const next = await model.next();
-    expect(resultsIn(next.request)).toEqual(['Seen once.']);
-    next.answer({ text: 'Over.' });
-    await reader.toEnd();
-    expect(model.count).toBe(3);
-  });
+it('deletion of a subagent alone is sent to its parent', async () => {
+  const { childId, model, conversationId } = await startChild();
+  expect((await call(`conversations/${childId}`, { method: 'DELETE' })).status).toBe(204);
+  await wakeAfter(TASK_LIMITS.lookMs, conversationId);
+  const next = await model.next();
+  expect(resultsIn(next.request)[0]).toContain('does not exist any more');
+});
 
-  it('of the subagent asks its turn again, and the parent gets one result', async () => {
-    const { model, reply, childId, reader, responseId } = await startChild();
-    reply.send(textFrame('Half'));
-    await vi.waitUntil(async () => (await viewOf(childId)).responses[0]?.documents.length === 1);
-    await abort(childId);
-    await viewOf(childId);
-    (await model.next()).answer({ text: 'Whole.' });
-    const next = await model.next();
-    expect(resultsIn(next.request)).toEqual(['Whole.']);
-    next.answer({ text: 'Over.' });
-    await reader.toEnd();
-    expect((await readResponse(responseId)).status).toBe('completed');
-  });
+it('a subagent’s conversation takes no messages and no new title, and says where to write', async () => {
+  const { childId, conversationId } = await startChild();
+  const body = { conversationId: childId, messages: [{ role: 'user', content: 'hello' }] };
+  const refused = await errorOf(await call('chat/completions', { body }));
+  expect(refused).toMatchObject({ code: 'INVALID_REQUEST' });
+  expect(refused.message).toContain(conversationId);
+  const patch = { method: 'PATCH', body: { title: 'Mine' } };
+  const unnamed = await errorOf(await call(`conversations/${childId}`, patch));
+  expect(unnamed).toMatchObject({ code: 'INVALID_REQUEST' });
+});
 
-  it('of the parent as the subagent ends loses no result: the subagent reports it again', async () => {
-    const { model, reply, conversationId, childId, reader } = await startChild();
-    const failed = await failOnce('taskReport', conversationId);
-    reply.answer({ text: 'Seen.' });
-    await vi.waitUntil(failed);
-    await wakeAfter(TASK_LIMITS.retryMs, childId);
-    const next = await model.next();
-    expect(resultsIn(next.request)).toEqual(['Seen.']);
-    next.answer({ text: 'Over.' });
-    await reader.toEnd();
-  });
+it('a subagent’s conversation belongs to the same account', async () => {
+  const { childId } = await startChild();
+  const foreign = await call(`conversations/${childId}`, { account: 'eve' });
+  expect(foreign.status).toBe(404);
+});
 
-  it('of both, while a tool of the subagent runs, runs the tool once', async () => {
-    const { model, reply, reader, responseId, conversationId, childId } = await startChild();
-    reply.answer({ calls: [readFile('a.ts')] });
-    const { callId } = await bridge.nextCall();
-    await abort(conversationId);
-    await abort(childId);
-    await readResponse(responseId);
-    bridge.succeed(callId, 'let a;');
-    (await model.next()).answer({ text: 'It says let a.' });
-    const next = await model.next();
-    expect(resultsIn(next.request)).toEqual(['It says let a.']);
-    next.answer({ text: 'Over.' });
-    await reader.toEnd();
-    expect(bridge.frames.filter(({ type }) => type === 'call')).toEqual([]);
-  });
+it('a crash of the parent while a subagent works starts it only once', async () => {
+  const { model, reply, conversationId, reader, responseId } = await startChild();
+  await abort(conversationId);
+  await readResponse(responseId);
+  reply.answer({ text: 'Seen once.' });
+  const next = await model.next();
+  expect(resultsIn(next.request)).toEqual(['Seen once.']);
+  next.answer({ text: 'Over.' });
+  await reader.toEnd();
+  expect(model.count).toBe(3);
+});
+
+it('a crash of the subagent asks its turn again, and the parent gets one result', async () => {
+  const { model, reply, childId, reader, responseId } = await startChild();
+  reply.send(textFrame('Half'));
+  await vi.waitUntil(async () => (await viewOf(childId)).responses[0]?.documents.length === 1);
+  await abort(childId);
+  await viewOf(childId);
+  (await model.next()).answer({ text: 'Whole.' });
+  const next = await model.next();
+  expect(resultsIn(next.request)).toEqual(['Whole.']);
+  next.answer({ text: 'Over.' });
+  await reader.toEnd();
+  expect((await readResponse(responseId)).status).toBe('completed');
+});
+
+it('a crash of the parent as the subagent ends loses no result: the subagent reports it again', async () => {
+  const { model, reply, conversationId, childId, reader } = await startChild();
+  const failed = await failOnce('taskReport', conversationId);
+  reply.answer({ text: 'Seen.' });
+  await vi.waitUntil(failed);
+  await wakeAfter(TASK_LIMITS.retryMs, childId);
+  const next = await model.next();
+  expect(resultsIn(next.request)).toEqual(['Seen.']);
+  next.answer({ text: 'Over.' });
+  await reader.toEnd();
+});
+
+it('a crash of both, while a tool of the subagent runs, runs the tool once', async () => {
+  const { model, reply, reader, responseId, conversationId, childId } = await startChild();
+  reply.answer({ calls: [readFile('a.ts')] });
+  const { callId } = await bridge.nextCall();
+  await abort(conversationId);
+  await abort(childId);
+  await readResponse(responseId);
+  bridge.succeed(callId, 'let a;');
+  (await model.next()).answer({ text: 'It says let a.' });
+  const next = await model.next();
+  expect(resultsIn(next.request)).toEqual(['It says let a.']);
+  next.answer({ text: 'Over.' });
+  await reader.toEnd();
+  expect(bridge.frames.filter(({ type }) => type === 'call')).toEqual([]);
 });
 
 it('names a subagent’s conversation by its call', async () => {

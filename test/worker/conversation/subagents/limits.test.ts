@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { task } from '../../../../shared/tools/task.ts';
 import type { ChatResponse } from '../../../../shared/wire/documents.ts';
 import { TASK_LIMITS } from '../../../../worker/conversation/subagents/limits.ts';
@@ -71,23 +71,21 @@ it.each([
   expect(response.status).toBe('completed');
 });
 
-describe('a task is refused, and the model gets what to do,', () => {
-  it.each([
-    [
-      'for a type that does not exist',
-      { type: 'wizard' },
-      'use generalPurpose, explore, browser-use',
-    ],
-    ['for a browser that is not configured', { type: 'browser-use' }, 'mcp add playwright'],
-  ])('%s', async (_, more, words) => {
-    const { bridgeId } = await connectBridge();
-    const requests = scriptTree({
-      go: [{ calls: [taskCall('try', more)] }, { text: 'Then not.' }],
-    });
-    const response = await chat('go', { bridgeId });
-    expect(requests.at(-1) && resultsIn(requests.at(-1) as never)[0]).toContain(words);
-    expect(codesIn(response)).toEqual([expect.stringMatching(/INVALID_ARGUMENTS|NOT_CONFIGURED/)]);
+it.each([
+  [
+    'for a type that does not exist',
+    { type: 'wizard' },
+    'use generalPurpose, explore, browser-use',
+  ],
+  ['for a browser that is not configured', { type: 'browser-use' }, 'mcp add playwright'],
+])('a task is refused, and the model gets what to do, %s', async (_, more, words) => {
+  const { bridgeId } = await connectBridge();
+  const requests = scriptTree({
+    go: [{ calls: [taskCall('try', more)] }, { text: 'Then not.' }],
   });
+  const response = await chat('go', { bridgeId });
+  expect(requests.at(-1) && resultsIn(requests.at(-1) as never)[0]).toContain(words);
+  expect(codesIn(response)).toEqual([expect.stringMatching(/INVALID_ARGUMENTS|NOT_CONFIGURED/)]);
 });
 
 it('is not on offer without a machine', async () => {

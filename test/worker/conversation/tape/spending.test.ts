@@ -28,21 +28,19 @@ const TREE = {
   tasks: [{ usage: tokens(40, 0.4), turns: 5 } satisfies TaskSpent],
 };
 
-describe('the usage of a response', () => {
-  it('is the sum of its turns, its summaries and its subagents', () => {
-    expect(usageOf(TREE)).toEqual({
-      promptTokens: 100,
-      completionTokens: 4,
-      totalTokens: 104,
-      cost: dollars(1),
-    });
+it('the usage of a response is the sum of its turns, its summaries and its subagents', () => {
+  expect(usageOf(TREE)).toEqual({
+    promptTokens: 100,
+    completionTokens: 4,
+    totalTokens: 104,
+    cost: dollars(1),
   });
+});
 
-  it('says how many requests are not counted, those of subagents included', () => {
-    const task = { usage: { ...tokens(1), unreportedRequests: 2 }, turns: 3 };
-    const spending = { ...NOTHING, turns: [turn(tokens(1)), turn(null)], tasks: [task] };
-    expect(usageOf(spending)).toMatchObject({ totalTokens: 4, unreportedRequests: 3 });
-  });
+it('the usage of a response says how many requests are not counted, those of subagents included', () => {
+  const task = { usage: { ...tokens(1), unreportedRequests: 2 }, turns: 3 };
+  const spending = { ...NOTHING, turns: [turn(tokens(1)), turn(null)], tasks: [task] };
+  expect(usageOf(spending)).toMatchObject({ totalTokens: 4, unreportedRequests: 3 });
 });
 
 describe('what counts for a budget', () => {

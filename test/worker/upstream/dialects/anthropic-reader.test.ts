@@ -201,11 +201,9 @@ const CASES: readonly ReplyCase[] = [
   ['another dialect is no answer', 'data: {"choices":[]}\n\n', { outcome: 'interrupted' }],
 ];
 
-describe('at every split', () => {
-  it.each(CASES)('%s', (_, body, expected) => {
-    const finishReason = expected.finishReason ?? null;
-    expectReply(body, { finishReason, ...expected }, () => new AnthropicReader('claude'));
-  });
+it.each(CASES)('at every split, %s', (_, body, expected) => {
+  const finishReason = expected.finishReason ?? null;
+  expectReply(body, { finishReason, ...expected }, () => new AnthropicReader('claude'));
 });
 
 const TOO_LARGE = 'The answer is too large.';

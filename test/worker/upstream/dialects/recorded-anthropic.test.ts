@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { called, expectRecorded, type Recorded, sentAgain, thoughts } from './recorded.ts';
 
 const CACHE = { cachedPromptTokens: 0, cacheWriteTokens: 0 };
@@ -196,11 +196,12 @@ const RECORDED: readonly Recorded[] = [
   },
 ];
 
-describe('a recorded answer is read whole', () => {
-  it.each(RECORDED.map((recorded) => [recorded.name, recorded] as const))('%s', (_, recorded) => {
+it.each(RECORDED.map((recorded) => [recorded.name, recorded] as const))(
+  'a recorded answer is read whole: %s',
+  (_, recorded) => {
     expectRecorded('anthropic', recorded);
-  });
-});
+  },
+);
 
 it('sends a recorded answer back as the server sent it', () => {
   const [call] = THINKING_CALL.reply.calls ?? [];

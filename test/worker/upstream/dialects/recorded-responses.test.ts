@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { called, expectRecorded, type Recorded, sentAgain, thoughts } from './recorded.ts';
 
 const ENDED = { finishReason: 'completed' };
@@ -276,11 +276,12 @@ const RECORDED: readonly Recorded[] = [
   },
 ];
 
-describe('a recorded answer is read whole', () => {
-  it.each(RECORDED.map((recorded) => [recorded.name, recorded] as const))('%s', (_, recorded) => {
+it.each(RECORDED.map((recorded) => [recorded.name, recorded] as const))(
+  'a recorded answer is read whole: %s',
+  (_, recorded) => {
     expectRecorded('responses', recorded);
-  });
-});
+  },
+);
 
 it('sends a recorded answer back as the server sent it, with the phase of its text', () => {
   const [call] = COMMENTARY.reply.calls ?? [];

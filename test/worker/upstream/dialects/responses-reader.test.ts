@@ -182,11 +182,9 @@ const CASES: readonly ReplyCase[] = [
   ],
 ];
 
-describe('at every split', () => {
-  it.each(CASES)('%s', (_, body, expected) => {
-    const finishReason = expected.finishReason ?? null;
-    expectReply(body, { finishReason, ...expected }, () => new ResponsesReader('gpt'));
-  });
+it.each(CASES)('at every split, %s', (_, body, expected) => {
+  const finishReason = expected.finishReason ?? null;
+  expectReply(body, { finishReason, ...expected }, () => new ResponsesReader('gpt'));
 });
 
 it('bounds the items', () => {

@@ -21,75 +21,73 @@ function saying(chars: number): MadeTurn {
   return { text: 'x'.repeat(chars) };
 }
 
-describe('a conversation that nears the window', () => {
-  it('is left alone while there is room', () => {
-    const history = historyOf([{ asked: 'Go.', turns: [reading(8_000), reading(8_000)] }], WINDOW);
-    expect(planWindow(history, sizeOf())).toEqual({ type: 'fits', isOver: false });
-  });
+it('a conversation that nears the window is left alone while there is room', () => {
+  const history = historyOf([{ asked: 'Go.', turns: [reading(8_000), reading(8_000)] }], WINDOW);
+  expect(planWindow(history, sizeOf())).toEqual({ type: 'fits', isOver: false });
+});
 
-  it('loses its older results first, in one large step, and none of the newest turn', () => {
-    const turns = [1, 2, 3, 4, 5, 6, 7].map(() => reading(4_000));
-    const history = historyOf([{ asked: 'Go.', turns }], WINDOW);
-    expect(planWindow(history, sizeOf())).toEqual({
-      type: 'prune',
-      window: { ...WINDOW, prunedThrough: 4, scale: { ...SCALE, since: 7 } },
-    });
+it('a conversation that nears the window loses its older results first, in one large step, and none of the newest turn', () => {
+  const turns = [1, 2, 3, 4, 5, 6, 7].map(() => reading(4_000));
+  const history = historyOf([{ asked: 'Go.', turns }], WINDOW);
+  expect(planWindow(history, sizeOf())).toEqual({
+    type: 'prune',
+    window: { ...WINDOW, prunedThrough: 4, scale: { ...SCALE, since: 7 } },
   });
+});
 
-  it('is summarised before the run that asks, with the newest words before it left as they are', () => {
-    const turns = [1, 2, 3, 4, 5].map(() => saying(6_000));
-    const history = historyOf([{ asked: 'Go.', turns }, { asked: 'And now?' }], WINDOW);
-    expect(planWindow(history, sizeOf())).toMatchObject({
-      type: 'summarise',
-      window: { from: { run: 1, turns: 4 }, prunedThrough: 0 },
-      room: 30_000,
-    });
+it('a conversation that nears the window is summarised before the run that asks, with the newest words before it left as they are', () => {
+  const turns = [1, 2, 3, 4, 5].map(() => saying(6_000));
+  const history = historyOf([{ asked: 'Go.', turns }, { asked: 'And now?' }], WINDOW);
+  expect(planWindow(history, sizeOf())).toMatchObject({
+    type: 'summarise',
+    window: { from: { run: 1, turns: 4 }, prunedThrough: 0 },
+    room: 30_000,
   });
+});
 
-  it('is cut within the run that asks only where that alone is too long', () => {
-    const before = { asked: 'Go.', turns: [saying(9_000), saying(9_000)] };
-    const short = historyOf([before, { asked: 'On.', turns: [saying(5_000), saying(5_000)] }]);
-    const long = historyOf([{ asked: 'On.', turns: [1, 2, 3, 4, 5].map(() => saying(6_000)) }]);
-    expect(planWindow(under(short, WINDOW), sizeOf())).toMatchObject({
-      window: { from: { run: 2, turns: 0 } },
-    });
-    expect(planWindow(under(long, WINDOW), sizeOf())).toMatchObject({
-      window: { from: { run: 1, turns: 4 } },
-    });
+it('a conversation that nears the window is cut within the run that asks only where that alone is too long', () => {
+  const before = { asked: 'Go.', turns: [saying(9_000), saying(9_000)] };
+  const short = historyOf([before, { asked: 'On.', turns: [saying(5_000), saying(5_000)] }]);
+  const long = historyOf([{ asked: 'On.', turns: [1, 2, 3, 4, 5].map(() => saying(6_000)) }]);
+  expect(planWindow(under(short, WINDOW), sizeOf())).toMatchObject({
+    window: { from: { run: 2, turns: 0 } },
   });
+  expect(planWindow(under(long, WINDOW), sizeOf())).toMatchObject({
+    window: { from: { run: 1, turns: 4 } },
+  });
+});
 
-  it('leaves older results out beside a summary, where the current run is not to be cut and is still too long', () => {
-    const before = { asked: 'x'.repeat(11_000), turns: [saying(10_000)] };
-    const turns = [1, 2, 3, 4].map(() => reading(3_000));
-    const history = historyOf([before, { asked: 'On.', turns }], WINDOW);
-    expect(planWindow(history, sizeOf())).toMatchObject({
-      type: 'summarise',
-      window: { from: { run: 2, turns: 0 }, prunedThrough: 4 },
-    });
+it('a conversation that nears the window leaves older results out beside a summary, where the current run is not to be cut and is still too long', () => {
+  const before = { asked: 'x'.repeat(11_000), turns: [saying(10_000)] };
+  const turns = [1, 2, 3, 4].map(() => reading(3_000));
+  const history = historyOf([before, { asked: 'On.', turns }], WINDOW);
+  expect(planWindow(history, sizeOf())).toMatchObject({
+    type: 'summarise',
+    window: { from: { run: 2, turns: 0 }, prunedThrough: 4 },
   });
+});
 
-  it('is said to be too long where nothing can be saved', () => {
-    const history = historyOf([{ asked: 'x'.repeat(40_000) }], WINDOW);
-    expect(planWindow(history, sizeOf())).toEqual({ type: 'fits', isOver: true });
-  });
+it('a conversation that nears the window is said to be too long where nothing can be saved', () => {
+  const history = historyOf([{ asked: 'x'.repeat(40_000) }], WINDOW);
+  expect(planWindow(history, sizeOf())).toEqual({ type: 'fits', isOver: true });
+});
 
-  it('is summarised again only when much has come since', () => {
-    let window = WINDOW;
-    const turns: MadeTurn[] = [];
-    const summaries: number[] = [];
-    for (let count = 1; count <= 60; count++) {
-      turns.push({ text: 'x'.repeat(2_000), ...reading(1_500) });
-      const plan = planWindow(historyOf([{ asked: 'Go.', turns }], window), sizeOf());
-      if (plan.type === 'prune') window = plan.window;
-      if (plan.type !== 'summarise') continue;
-      summaries.push(count);
-      const digest = { summary: 'x'.repeat(3_000), words: ['Go.'], plan: null, todos: [] };
-      window = { ...plan.window, digest, usage: null };
-    }
-    const gaps = summaries.slice(1).map((count, index) => count - (summaries[index] ?? 0));
-    expect(summaries.length).toBeGreaterThan(3);
-    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(4);
-  });
+it('a conversation that nears the window is summarised again only when much has come since', () => {
+  let window = WINDOW;
+  const turns: MadeTurn[] = [];
+  const summaries: number[] = [];
+  for (let count = 1; count <= 60; count++) {
+    turns.push({ text: 'x'.repeat(2_000), ...reading(1_500) });
+    const plan = planWindow(historyOf([{ asked: 'Go.', turns }], window), sizeOf());
+    if (plan.type === 'prune') window = plan.window;
+    if (plan.type !== 'summarise') continue;
+    summaries.push(count);
+    const digest = { summary: 'x'.repeat(3_000), words: ['Go.'], plan: null, todos: [] };
+    window = { ...plan.window, digest, usage: null };
+  }
+  const gaps = summaries.slice(1).map((count, index) => count - (summaries[index] ?? 0));
+  expect(summaries.length).toBeGreaterThan(3);
+  expect(Math.min(...gaps)).toBeGreaterThanOrEqual(4);
 });
 
 describe('what a conversation weighs', () => {
