@@ -12,4 +12,5 @@ vi.waitUntil = (condition, options = PATIENT) => waitUntil(condition, options);
 afterEach(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();
+  vi.unstubAllEnvs();
 });

@@ -36,43 +36,15 @@ export interface Ripgrep {
 }
 
 /**
- * Yields the output's records. Kills the process when the reader stops, the
- * signal aborts or the time is up. Failures: `SEARCH_REFUSED` with ripgrep's own message when it rejects the arguments,
- * and `SEARCH_TIMED_OUT`.
+ * Yields the output's records. Kills the process when the reader stops, the signal aborts or the time is up: a pipe that
+ * replaces a file just before ripgrep opens it would block ripgrep. Failures: `SEARCH_REFUSED` with ripgrep's own message
+ * when it rejects the arguments, and `SEARCH_TIMED_OUT`.
  */
 export async function* runRipgrep(
   search: Ripgrep,
 ): AsyncGenerator<string | LongRecord, void, undefined> {
-  yield* runWith(search.rules ?? (await readIgnoreRules(search)), search);
-}
-
-/** All rules that apply in the folder and below it. Ignore files inside ignored folders are not needed. */
-export async function readIgnoreRules(
-  search: Pick<Ripgrep, 'folder' | 'target' | 'signal'>,
-): Promise<IgnoreRules> {
-  const { rules } = await readRulesAbove(search.folder);
-  if (search.target !== './') return rules;
-  const flags = [
-    '--files',
-    '--null',
-    '--hidden',
-    ...IGNORE_FILES.map((name) => `--glob=**/${name}`),
-  ];
-  const names: string[] = [];
-  for await (const name of runWith(rules, { ...search, flags, separator: '\0' })) {
-    if (typeof name === 'string') names.push(name.replace(/^\.\//, ''));
-    if (names.length === TOOL_LIMITS.maxIgnoreFiles) break;
-  }
-  return await withRulesBelow(rules, search.folder, names);
-}
-
-/**
- * The time is bounded whatever blocks ripgrep, for example a pipe that replaces a file just before ripgrep opens it.
- */
-async function* runWith(
-  rules: IgnoreRules,
-  { folder, flags, target, separator, signal }: Ripgrep,
-): AsyncGenerator<string | LongRecord, void, undefined> {
+  const { folder, flags, target, separator, signal } = search;
+  const rules = search.rules ?? (await readIgnoreRules(search));
   const timeUp = AbortSignal.timeout(TOOL_LIMITS.searchTimeoutMs);
   await using anchor = await anchorFolder(folder);
   await using ruleFile = await openRules(toRuleText(rules));
@@ -105,6 +77,26 @@ async function* runWith(
     ending.removeEventListener('abort', stop);
     endAtOnce(child);
   }
+}
+
+/** All rules that apply in the folder and below it. Ignore files inside ignored folders are not needed. */
+export async function readIgnoreRules(
+  search: Pick<Ripgrep, 'folder' | 'target' | 'signal'>,
+): Promise<IgnoreRules> {
+  const { rules } = await readRulesAbove(search.folder);
+  if (search.target !== './') return rules;
+  const flags = [
+    '--files',
+    '--null',
+    '--hidden',
+    ...IGNORE_FILES.map((name) => `--glob=**/${name}`),
+  ];
+  const names: string[] = [];
+  for await (const name of runRipgrep({ ...search, rules, flags, separator: '\0' })) {
+    if (typeof name === 'string') names.push(name.replace(/^\.\//, ''));
+    if (names.length === TOOL_LIMITS.maxIgnoreFiles) break;
+  }
+  return await withRulesBelow(rules, search.folder, names);
 }
 
 function outputOf({ stdout }: ChildProcess): Readable {

@@ -38,10 +38,7 @@ beforeEach(async () => {
   await mkdir(stateDir);
   await writeFile(join(stateDir, 'policy.json'), COMMANDS_ALLOWED);
 });
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  await tunnel[Symbol.asyncDispose]();
-});
+afterEach(async () => await tunnel[Symbol.asyncDispose]());
 
 const configOf = () => ({
   url: tunnel.url,

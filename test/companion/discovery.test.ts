@@ -58,7 +58,6 @@ it('each family finds a file with a key of its own, which only the owner reads',
 
 it('a file that was deleted comes back, with its folder; one that was changed stays', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-  onTestFinished(() => void vi.useRealTimers());
   const { paths, read, port, discovery } = await announce();
   rmSync(paths.lock);
   rmSync(join(discovery.temporaryFolder, 'gemini'), { recursive: true });
@@ -151,7 +150,6 @@ it.each(['', 'relative', 'absolute'])(
     const qwenHome = kind === 'absolute' ? join(home, 'elsewhere') : kind;
     const environment = { HOME: home, TMPDIR: temporaryFolder, QWEN_HOME: qwenHome };
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
-    onTestFinished(() => void vi.unstubAllEnvs());
     const companion = await CompanionServer.start({
       ...{ roots: [], ide: { name: 'vim', displayName: 'Vim' } },
       onDiff: async () => ({ decision: 'rejected' }),

@@ -53,11 +53,10 @@ function newEditor() {
 async function startPlugin(editor: Editor) {
   const start = CompanionServer.start.bind(CompanionServer);
   let started: CompanionServer | undefined;
-  const spy = vi.spyOn(CompanionServer, 'start').mockImplementation(async (options) => {
+  vi.spyOn(CompanionServer, 'start').mockImplementation(async (options) => {
     started = await start({ ...options, discovery: newPlace() });
     return started;
   });
-  onTestFinished(() => spy.mockRestore());
   const end = await activate(editor);
   onTestFinished(end);
   if (started === undefined) throw new Error('The plugin has started no companion.');

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { COMPANION_LIMITS } from '../../companion/limits.ts';
 import { connect, openSession, startCompanion } from './companions.ts';
 
@@ -183,7 +183,6 @@ it('a new stream takes the place of the old one', async () => {
 
 it('a stream that is silent gets a ping every 30 s', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-  onTestFinished(() => void vi.useRealTimers());
   const { companion } = await startCompanion();
   const { heard } = await connect(companion);
   companion.contextChanged({ openFiles: [] });

@@ -21,7 +21,6 @@ beforeEach(() => {
   for (const name of ['lookTimeoutMs', 'gitStatusMs'] as const) {
     vi.spyOn(CONTEXT_LIMITS, name, 'get').mockReturnValue(60_000 as never);
   }
-  return () => void vi.unstubAllEnvs();
 });
 
 /** Git as a person uses it; what the bridge asks it is what is tested. */

@@ -20,10 +20,7 @@ function newHost(stateDir = temporaryFolder()) {
     ...{ stateDir, root: temporaryFolder(), discovery: newPlace() },
     onDiff: async () => ({ decision: 'rejected' }),
   });
-  onTestFinished(async () => {
-    await host.end();
-    log.mockRestore();
-  });
+  onTestFinished(() => host.end());
   const lines = () => log.mock.calls.map(([line]) => String(line));
   const running = () => vi.waitFor(async () => (await readRunning(stateDir)) ?? missing(), SEEN);
   return { stateDir, host, lines, running, file: join(stateDir, 'companion-running.json') };

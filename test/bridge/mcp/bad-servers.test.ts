@@ -16,7 +16,6 @@ const { FIXTURE, startServers } = await import('./offering.ts');
 let log: MockInstance<typeof console.error>;
 beforeEach(() => {
   log = vi.spyOn(console, 'error').mockImplementation(() => {});
-  return () => log.mockRestore();
 });
 
 const said = () => log.mock.calls.map(([line]) => String(line)).join('\n');

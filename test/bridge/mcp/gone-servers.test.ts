@@ -11,7 +11,7 @@ vi.resetModules();
 const { startDemo } = await import('./offering.ts');
 
 it('a server that stays away loses its tools, and the calls that wait for it', async () => {
-  const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+  vi.spyOn(console, 'error').mockImplementation(() => {});
   const { call, names } = await startDemo('mcp_demo_die');
   await expect(call('mcp_demo_die')).rejects.toMatchObject({ code: 'UNKNOWN_OUTCOME' });
   expect(names()).toContain('mcp_demo_echo');
@@ -20,5 +20,4 @@ it('a server that stays away loses its tools, and the calls that wait for it', a
     message: expect.stringContaining('Nothing was sent to it'),
   });
   expect(names()).toEqual([]);
-  log.mockRestore();
 });

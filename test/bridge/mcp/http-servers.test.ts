@@ -30,7 +30,7 @@ it('one that was started again, and knows its session no more, is connected anew
 });
 
 it('one that is gone says so, and gets a call that it has not taken when it is back', async () => {
-  const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+  vi.spyOn(console, 'error').mockImplementation(() => {});
   const far = await startFar();
   const port = Number(new URL(far.url).port);
   const { until, call, reports } = startServers({ far: { url: far.url } });
@@ -42,11 +42,10 @@ it('one that is gone says so, and gets a call that it has not taken when it is b
   await startFar(port);
   expect((await early).data).toBe('A');
   expect((await call('mcp_far_shout', { words: 'b' })).data).toBe('B');
-  log.mockRestore();
 });
 
 it('one whose answer is far too long loses the call', async () => {
-  const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+  vi.spyOn(console, 'error').mockImplementation(() => {});
   const far = await startFar();
   const { until, call } = startServers({ far: { url: far.url, timeout: 20_000 } });
   await until('mcp_far_print');
@@ -55,5 +54,4 @@ it('one whose answer is far too long loses the call', async () => {
   await expect(call('mcp_far_print', { bytes: 20_000_000 })).rejects.toMatchObject({
     code: 'UNKNOWN_OUTCOME',
   });
-  log.mockRestore();
 });

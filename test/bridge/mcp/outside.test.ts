@@ -1,6 +1,6 @@
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { forgetFolder, noteFolder } from '../../../machine/agent-folders.ts';
 import { guardedWorkspace } from '../quarantine/guarded-workspace.ts';
 import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
@@ -57,7 +57,6 @@ describe.skipIf(NO_BUBBLEWRAP)(
       await until('mcp_module_honest');
       await until('mcp_package_honest');
       expect(await place.text('outside/loot')).toBe(undefined);
-      vi.restoreAllMocks();
     });
   },
 );
@@ -77,16 +76,13 @@ it('a server that leads into the workspace does not run outside the sandbox, and
   expect(await down(offering)).toBe(
     'argument 2 leads into the workspace, where the agent could change what it runs: it runs only with "sandbox": true',
   );
-  vi.restoreAllMocks();
 });
 
 describe('another folder that is connected at this machine', () => {
   const connected = async () => {
     vi.spyOn(console, 'error').mockImplementation(() => {});
-    onTestFinished(() => void vi.restoreAllMocks());
     const home = await temporaryFolder();
     vi.stubEnv('XDG_STATE_HOME', home);
-    onTestFinished(() => void vi.unstubAllEnvs());
     const other = await temporaryFolder();
     writeFileSync(join(other, 'server.js'), '');
     writeFileSync(join(other, 'node'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
@@ -136,7 +132,6 @@ it.skipIf(process.getuid?.() !== 0)(
     chownSync(offering.workspace, 1234, 1234);
     offering.list({ demo: FIXTURE });
     expect(await down(offering)).toContain('in the workspace of another user');
-    vi.restoreAllMocks();
   },
 );
 

@@ -50,7 +50,6 @@ describe('an MCP server on stdio', () => {
     expect(cwd).toBe(folder);
     expect(env).toMatchObject({ TICKETS: 'on', PATH: process.env['PATH'] });
     expect(JSON.stringify(env)).not.toContain('secret');
-    vi.unstubAllEnvs();
   });
 
   it('sends its progress as live output', async () => {
@@ -157,7 +156,6 @@ describe('the list of servers', () => {
       expect(said()).toMatch(/MCP server missing is down: .*ENOENT/);
       expect(said()).toMatch(/MCP server quits is down: .*no key/);
     }, 10_000);
-    log.mockRestore();
   });
 
   it('ends its servers with the bridge', async () => {

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { utimes } from 'node:fs/promises';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { readMachineContext } from '../../../bridge/context/context.ts';
 import { rulesFromAbove } from '../../../bridge/ignored/rules.ts';
 import { listFiles } from '../../../bridge/search/file-list.ts';
@@ -59,9 +59,7 @@ describe('a search that nothing ends', () => {
 
   it('ends when its time is up', async () => {
     const { timeout } = AbortSignal;
-    const spy = vi.spyOn(AbortSignal, 'timeout');
-    spy.mockImplementation(() => timeout.call(AbortSignal, 300));
-    onTestFinished(() => spy.mockRestore());
+    vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => timeout.call(AbortSignal, 300));
     const search = drain(await temporaryWorkspace());
     await expect(search).rejects.toMatchObject({ code: 'SEARCH_TIMED_OUT' });
   });

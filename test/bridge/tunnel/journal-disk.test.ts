@@ -171,9 +171,7 @@ describe('a journal with 100,000 calls', () => {
 
 test('a journal that has grown beyond its limit takes nothing more that counts, until it is started again', () => {
   watchLog();
-  const limits = vi.spyOn(COMMAND_LIMITS, 'maxJournalBytes', 'get' as never);
-  limits.mockReturnValue(2_000 as never);
-  onTestFinished(() => limits.mockRestore());
+  vi.spyOn(COMMAND_LIMITS, 'maxJournalBytes', 'get' as never).mockReturnValue(2_000 as never);
   const journal = open();
   const calls = Array.from({ length: 20 }, newCall);
   for (const callId of calls) journal.finish(callId, DONE);

@@ -19,14 +19,11 @@ function newOwner() {
 
 /** The part of a bridge that hosts its companion. */
 function startHost(stateDir: string, root: string) {
-  const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+  vi.spyOn(console, 'error').mockImplementation(() => {});
   const discovery = newMachine();
   const onDiff = async () => ({ decision: 'rejected' as const });
   const host = new CompanionHost({ stateDir, root, discovery, onDiff });
-  onTestFinished(async () => {
-    await host.end();
-    log.mockRestore();
-  });
+  onTestFinished(() => host.end());
   return host;
 }
 

@@ -10,7 +10,6 @@ import { startServers } from '../offering.ts';
 let log: MockInstance<typeof console.error>;
 beforeEach(() => {
   log = vi.spyOn(console, 'error').mockImplementation(() => {});
-  return () => log.mockRestore();
 });
 
 async function startFar() {

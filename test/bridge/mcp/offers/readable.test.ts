@@ -36,7 +36,7 @@ it('the agent lists and gets the prompts of a server', async () => {
 });
 
 it('people get the state of each server, and what it has', async () => {
-  const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+  vi.spyOn(console, 'error').mockImplementation(() => {});
   const missing = { command: '/nonexistent/server' };
   const { until, reports } = startServers({ demo: FIXTURE, missing });
   await until(RESOURCES);
@@ -52,7 +52,6 @@ it('people get the state of each server, and what it has', async () => {
       ...{ toolCount: 0, resources: [], resourceCount: 0, prompts: [], promptCount: 0 },
     },
   ]);
-  log.mockRestore();
 });
 
 it('the report of servers with any number of things fits its frame', () => {

@@ -147,7 +147,7 @@ function variables(workspace: string): Record<string, string> {
 }
 
 it('without a sandbox it does not start, and says why', async () => {
-  const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+  vi.spyOn(console, 'error').mockImplementation(() => {});
   const none = {
     workspace: '/',
     home: '/',
@@ -167,5 +167,4 @@ it('without a sandbox it does not start, and says why', async () => {
     ]),
   );
   expect(existsSync(`${folder}/made.txt`)).toBe(false);
-  log.mockRestore();
 });
