@@ -1,6 +1,6 @@
 /** Decides by the rules of one ignore file. */
 import { IGNORED_LIMITS } from './limits.ts';
-import { type IgnoreRule, parseRules, segmentMatcher } from './rules.ts';
+import { type IgnoreRule, parseRules, placesBehind, segmentMatcher, stepsOf } from './rules.ts';
 
 /** The rules of one file, the strongest first. */
 export type Patterns = readonly Pattern[];
@@ -77,29 +77,6 @@ function matcherOf(
   }
   // `a/**` is about everything below `a`, and not about `a`.
   const parts = segments.at(-1) === '**' ? [...segments, '*'] : segments;
-  const steps = parts
-    .filter((one, at) => one !== '**' || parts[at - 1] !== '**')
-    .map((segment) => (segment === '**' ? ANY_DEPTH : segmentMatcher(segment)));
-  return (names) => matchesSteps(steps, names);
-}
-
-type PatternStep = ((name: string) => boolean) | typeof ANY_DEPTH;
-const ANY_DEPTH = Symbol('any depth');
-
-/** Follows all ways through the steps at once: with many `**` there are more ways than there is time for. */
-function matchesSteps(steps: readonly PatternStep[], names: readonly string[]): boolean {
-  let open = new Set([0]);
-  for (const name of names) {
-    const next = new Set<number>();
-    for (const at of open) {
-      const isAnyDepth = steps[at] === ANY_DEPTH;
-      if (isAnyDepth) next.add(at);
-      const index = isAnyDepth ? at + 1 : at;
-      const step = steps[index];
-      if (typeof step === 'function' && step(name)) next.add(index + 1);
-    }
-    if (next.size === 0) return false;
-    open = next;
-  }
-  return open.has(steps.length);
+  const steps = stepsOf(parts);
+  return (names) => placesBehind(names, steps).has(steps.length);
 }

@@ -56,27 +56,51 @@ function escapeGlob(path: string): string {
 
 /**
  * The rests of a pattern for paths below the named folders. None where the pattern is about one of these folders
- * itself. Follows all ways through the pattern at once: with many `**` there are more ways than a search has time for.
+ * itself.
  */
 function restsOf(segments: readonly string[], names: readonly string[]): (readonly string[])[] {
-  const pattern = segments.filter((one, index) => one !== '**' || segments[index - 1] !== '**');
-  let open: ReadonlySet<number> = new Set([0]);
+  const pattern = withoutDoubled(segments);
+  const open = [...placesBehind(names, pattern.map(toStep))];
+  return open.filter((start) => start < pattern.length).map((start) => pattern.slice(start));
+}
+
+/** The steps of a pattern for paths. */
+export function stepsOf(segments: readonly string[]): readonly PatternStep[] {
+  return withoutDoubled(segments).map(toStep);
+}
+
+/**
+ * The places in a pattern that its steps can have reached behind these names. Follows all ways at once: with many `**`
+ * there are more ways than there is time for.
+ */
+export function placesBehind(
+  names: readonly string[],
+  steps: readonly PatternStep[],
+): ReadonlySet<number> {
+  let open = new Set([0]);
   for (const name of names) {
     const next = new Set<number>();
-    for (const start of open) {
-      const isAnyDepth = pattern[start] === '**';
-      if (isAnyDepth) next.add(start);
-      const index = isAnyDepth ? start + 1 : start;
-      const segment = pattern[index];
-      if (segment !== undefined && matchesSegment(segment, name)) next.add(index + 1);
+    for (const at of open) {
+      const isAnyDepth = steps[at] === ANY_DEPTH;
+      if (isAnyDepth) next.add(at);
+      const index = isAnyDepth ? at + 1 : at;
+      const step = steps[index];
+      if (typeof step === 'function' && step(name)) next.add(index + 1);
     }
     open = next;
   }
-  return [...open].filter((start) => start < pattern.length).map((start) => pattern.slice(start));
+  return open;
 }
 
-function matchesSegment(pattern: string, name: string): boolean {
-  return segmentMatcher(pattern)(name);
+type PatternStep = ((name: string) => boolean) | typeof ANY_DEPTH;
+const ANY_DEPTH = Symbol('any depth');
+
+function toStep(segment: string): PatternStep {
+  return segment === '**' ? ANY_DEPTH : segmentMatcher(segment);
+}
+
+function withoutDoubled(segments: readonly string[]): readonly string[] {
+  return segments.filter((one, at) => one !== '**' || segments[at - 1] !== '**');
 }
 
 /**

@@ -23,6 +23,8 @@ export interface ProtectedThing {
   readonly isUnsearched?: true;
   /** Set for a link, together with the place that it leads to. */
   readonly isLed?: true;
+  /** Set for a folder that git's settings name for hooks. The folder may be the person's, so it never moves. */
+  readonly isHooks?: true;
 }
 
 /** What one look at a workspace finds. */
@@ -60,12 +62,13 @@ export function protectedIn(workspace: string): ListProtected {
 }
 
 /** None for a link that leads to nothing. A command can put another place there by moving a folder above it. */
-function toLed({ path, place }: ProtectedLink): ProtectedThing[] {
+function toLed({ path, place, isHooks }: ProtectedLink): ProtectedThing[] {
   const [link, led] = [path, place].map((each) =>
     lstatSync(toBytes(each), { throwIfNoEntry: false }),
   );
   if (link === undefined || led === undefined) return [];
-  return [{ path, identity: `${identityOf(link)} to ${identityOf(led)}`, isLed: true }];
+  const identity = `${identityOf(link)} to ${identityOf(led)}`;
+  return [{ path, identity, isLed: true, ...(isHooks && { isHooks }) }];
 }
 
 /** None for a folder that is closed for another reason than its mode. */

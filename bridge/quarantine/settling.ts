@@ -24,10 +24,11 @@ export type SettledThing = PutAway | { readonly state: 'gone' | 'configures' };
 
 /** Handles the thing that is at the path now: a running command may have replaced it since the listing. */
 export async function settle(
-  { path, identity: listed, isUnsearched, isLed }: ProtectedThing,
+  { path, identity: listed, isUnsearched, isLed, isHooks }: ProtectedThing,
   putting: PuttingAway,
   known: ReadonlyMap<string, string>,
 ): Promise<{ identity: string; outcome: SettledThing }> {
+  if (isHooks) return { identity: listed, outcome: { state: 'configures' } };
   let identity = listed;
   try {
     await using folder = await HeldFolder.open(posix.dirname(path));

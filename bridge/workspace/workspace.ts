@@ -59,39 +59,32 @@ interface Ignored {
   held: (maxAgeMs?: number) => readonly string[];
 }
 
-/** One folder on disk. It gives access to everything inside, and to nothing else. */
-export class Workspace {
-  /** Absolute, with every symbolic link resolved. */
+/** A folder, and the part of it that calls may reach. */
+interface View {
   readonly root: string;
   /** Absolute paths in calls may begin with `root`, or with this one: the path as it was opened, or another folder's. */
-  readonly #given: string;
-  readonly #closedPaths: readonly string[];
-  readonly #ignored: Ignored;
-  readonly #links: ProtectedLinks;
+  readonly given: string;
+  readonly closedPaths: readonly string[];
+  readonly ignored: Ignored;
+  readonly links: ProtectedLinks;
   /** As {@link isWithin} takes them. */
-  readonly #allowedPaths: readonly string[];
-  readonly #isShown: (name: string) => boolean;
+  readonly allowedPaths: readonly string[];
+  readonly isShown: (name: string) => boolean;
   /** Protected paths that may be written all the same. */
-  readonly #opened: RegExp | null;
+  readonly opened?: RegExp;
+}
 
-  private constructor(
-    root: string,
-    given: string,
-    closedPaths: readonly string[],
-    ignored: Ignored,
-    links: ProtectedLinks,
-    allowedPaths: readonly string[] = ['.'],
-    isShown: (name: string) => boolean = () => true,
-    opened: RegExp | null = null,
-  ) {
-    this.root = root;
-    this.#given = given;
-    this.#closedPaths = closedPaths;
-    this.#ignored = ignored;
-    this.#links = links;
-    this.#allowedPaths = allowedPaths;
-    this.#isShown = isShown;
-    this.#opened = opened;
+/** One folder on disk. It gives access to everything inside, and to nothing else. */
+export class Workspace {
+  readonly #view: View;
+
+  private constructor(view: View) {
+    this.#view = view;
+  }
+
+  /** Absolute, with every symbolic link resolved. */
+  get root(): string {
+    return this.#view.root;
   }
 
   /**
@@ -118,7 +111,12 @@ export class Workspace {
       held: () => [],
     };
     const closed = await Promise.all(closedPaths.map((path) => resolveExisting(resolve(path))));
-    return new Workspace(root, alias ?? given, closed, ignored, new ProtectedLinks(root));
+    return new Workspace({
+      ...{ root, given: alias ?? given, closedPaths: closed, ignored },
+      links: new ProtectedLinks(root),
+      allowedPaths: ['.'],
+      isShown: () => true,
+    });
   }
 
   /**
@@ -127,7 +125,7 @@ export class Workspace {
    * an allowed path that is itself a link allows nothing.
    */
   limitedTo(allowedPaths: readonly string[]): Workspace {
-    return this.#with(allowedPaths, this.#isShown, this.#opened);
+    return new Workspace({ ...this.#view, allowedPaths });
   }
 
   /**
@@ -135,7 +133,7 @@ export class Workspace {
    * gets names relative to the folder. It replaces the earlier predicate.
    */
   showing(isShown: (name: string) => boolean): Workspace {
-    return this.#with(this.#allowedPaths, isShown, this.#opened);
+    return new Workspace({ ...this.#view, isShown });
   }
 
   /**
@@ -143,22 +141,13 @@ export class Workspace {
    * Only for a tool whose every change a person allows.
    */
   opening(paths: RegExp): Workspace {
-    return this.#with(this.#allowedPaths, this.#isShown, paths);
-  }
-
-  #with(
-    allowedPaths: readonly string[],
-    isShown: (name: string) => boolean,
-    opened: RegExp | null,
-  ): Workspace {
-    const folder = [this.root, this.#given, this.#closedPaths, this.#ignored] as const;
-    return new Workspace(...folder, this.#links, allowedPaths, isShown, opened);
+    return new Workspace({ ...this.#view, opened: paths });
   }
 
   /** Keeps closed what an ignore file closes and a command moves: `held` gives the present real paths. */
   keepClosed(held: () => readonly string[]): void {
     let known = { paths: held(), readMs: performance.now() };
-    this.#ignored.held = (maxAgeMs = 0) => {
+    this.#view.ignored.held = (maxAgeMs = 0) => {
       const isOld = known.readMs <= performance.now() - maxAgeMs;
       if (isOld) known = { paths: held(), readMs: performance.now() };
       return known.paths;
@@ -181,7 +170,7 @@ export class Workspace {
     try {
       const real = await resolveExisting(called);
       if (!isInside(this.root, real)) throw outside(path);
-      const linked = access === 'write' ? await this.#links.namesOf(real) : [];
+      const linked = access === 'write' ? await this.#view.links.namesOf(real) : [];
       this.#assertOpen(name, [name, relative(this.root, real), ...linked], { real, access });
       await this.#assertNotIgnored(name, real);
       if (access === 'write') await this.#assertNoRepository(name, real);
@@ -204,13 +193,13 @@ export class Workspace {
 
   /** Whether a search may name a file. The name of a file with secrets may be shown, that of an ignored one not. */
   mayName(path: string, isFolder = false): boolean {
-    if (this.#closedPaths.some((closed) => isInside(closed, path))) return false;
+    if (this.#view.closedPaths.some((closed) => isInside(closed, path))) return false;
     const name = this.nameOf(path);
-    if (!isWithin(name, this.#allowedPaths) || !this.#isShown(name)) return false;
+    if (!isWithin(name, this.#view.allowedPaths) || !this.#view.isShown(name)) return false;
     const look = { isFolder, maxAgeMs: IGNORED_LIMITS.maxAgeMs };
     return (
-      this.#ignored.closed.every((ignored) => ignored.closing(name, look) === undefined) &&
-      !this.#ignored.held(look.maxAgeMs).some((held) => isInside(held, path))
+      this.#view.ignored.closed.every((ignored) => ignored.closing(name, look) === undefined) &&
+      !this.#view.ignored.held(look.maxAgeMs).some((held) => isInside(held, path))
     );
   }
 
@@ -218,14 +207,17 @@ export class Workspace {
   isUnindexed(path: string, isFolder = false): boolean {
     const look = { isFolder, maxAgeMs: IGNORED_LIMITS.maxAgeMs };
     const name = this.nameOf(path);
-    return this.#ignored.unindexed.some((ignored) => ignored.closing(name, look) !== undefined);
+    return this.#view.ignored.unindexed.some(
+      (ignored) => ignored.closing(name, look) !== undefined,
+    );
   }
 
   /** The call's path below the root, without `..`. It does not read the disk. */
   #locate(path: string): string {
     const called = isAbsolute(path) ? resolve(path) : resolve(this.root, path);
     if (isInside(this.root, called)) return called;
-    if (isInside(this.#given, called)) return join(this.root, relative(this.#given, called));
+    if (isInside(this.#view.given, called))
+      return join(this.root, relative(this.#view.given, called));
     throw outside(path);
   }
 
@@ -235,10 +227,12 @@ export class Workspace {
     names: readonly string[],
     { real, access }: { readonly real: string; readonly access: Access },
   ): void {
-    if (this.#closedPaths.some((closed) => isInside(closed, real))) throw closedTo(name, 'secret');
+    if (this.#view.closedPaths.some((closed) => isInside(closed, real)))
+      throw closedTo(name, 'secret');
     for (const seen of names) {
       const closure = closureOf(seen);
-      const isHeld = closure === 'protected' && access === 'write' && !this.#opened?.test(seen);
+      const isHeld =
+        closure === 'protected' && access === 'write' && !this.#view.opened?.test(seen);
       if (closure === 'secret' || isHeld) {
         throw closedTo(name, closure);
       }
@@ -248,12 +242,13 @@ export class Workspace {
   async #assertNotIgnored(name: string, real: string): Promise<void> {
     const isFolder = await isDirectory(real);
     for (const seen of [name, this.nameOf(real)]) {
-      for (const ignored of this.#ignored.closed) {
+      for (const ignored of this.#view.ignored.closed) {
         const file = ignored.closing(seen, { isFolder });
         if (file !== undefined) throw ignoredBy(file, name);
       }
     }
-    if (this.#ignored.held().some((held) => isInside(held, real))) throw closedTo(name, 'secret');
+    if (this.#view.ignored.held().some((held) => isInside(held, real)))
+      throw closedTo(name, 'secret');
   }
 
   /** Refuses the last of the files that make git take a folder for a repository, and any change of one. */
@@ -272,14 +267,14 @@ export class Workspace {
 
   #assertAllowed(name: string, real: string): void {
     const realName = this.nameOf(real);
-    if (!this.#isShown(realName)) throw denied(name);
-    if (isWithin(realName, this.#allowedPaths)) return;
+    if (!this.#view.isShown(realName)) throw denied(name);
+    if (isWithin(realName, this.#view.allowedPaths)) return;
     const shown = nameInLine(name);
     const what =
       realName === name ? `${shown} is` : `${shown} leads to ${nameInLine(realName)}, which is`;
     throw new ToolFailure(
       'PATH_NOT_ALLOWED',
-      `${what} not within the paths that the request allows: use one in ${listed(this.#allowedPaths)}.`,
+      `${what} not within the paths that the request allows: use one in ${listed(this.#view.allowedPaths)}.`,
     );
   }
 }

@@ -14,8 +14,9 @@ import { type ClosedEntries, type ClosedEntry, identityOf, readEntries } from '.
 
 /** A link to another place in the workspace, which programs obey by the link's name. */
 export interface ProtectedLink {
-  /** The folder itself for one that git's settings name. */
   readonly path: BytePath;
+  /** Set for a folder that git's settings name for hooks. Then `path` is the folder itself. */
+  readonly isHooks?: true;
   /** Relative to the workspace. Programs find the place by this name, which may lead through further links. */
   readonly name: BytePath;
   /** Real. Parts that do not exist yet are as the link has them. */
@@ -43,7 +44,10 @@ export function protectedLinks(
       .flatMap(({ path }) => [path, `${path}/hooks`].flatMap(linksIn)),
   ];
   const hooks = repositories.flatMap((entry) =>
-    hookFolders(entry).map((path) => ({ path, name: `${nameOf(entry.path)}/hooks` })),
+    hookFolders(entry).map((path) => ({
+      ...{ path, name: `${nameOf(entry.path)}/hooks` },
+      isHooks: true as const,
+    })),
   );
   const named = [...first.map((path) => ({ path, name: nameOf(path) })), ...hooks];
   return follow(named, workspace, 'protected');
@@ -54,15 +58,16 @@ function follow(
   workspace: BytePath,
   closure: Closure,
 ): ProtectedLink[] {
-  const waiting = [...named];
+  const waiting: Omit<ProtectedLink, 'place'>[] = [...named];
   const seen = new Set<BytePath>();
   const found: ProtectedLink[] = [];
-  for (const { path, name } of waiting) {
+  for (const link of waiting) {
+    const { path, name } = link;
     if (seen.has(path) || found.length === SANDBOX_LIMITS.maxProtectedLinks) continue;
     seen.add(path);
     const place = placeOf(path);
     if (place === undefined || !isBelow(workspace, place) || isBelow(place, path)) continue;
-    found.push({ path, name, place });
+    found.push({ ...link, place });
     for (const inner of linksBelow(place)) {
       const innerName = `${name}${inner.slice(place.length)}`;
       if (closureOf(toText(innerName)) === closure) waiting.push({ path: inner, name: innerName });
@@ -117,8 +122,9 @@ function hookFolders({ path, kind }: ClosedEntry): BytePath[] {
   const top = posix.dirname(path);
   return (kind === 'file' ? foldersOfFile(path) : [path])
     .flatMap((folder) => [`${folder}/config`, `${folder}/config.worktree`])
-    .flatMap((file) => [...readText(file).matchAll(HOOKS_PATH)])
-    .map(([, value = '']) => posix.resolve(top, value.replaceAll('"', '').trim()));
+    .flatMap((file) => [...readText(file).matchAll(HOOKS_PATH)].at(-1)?.[1] ?? [])
+    .map((value) => posix.resolve(top, value.replaceAll('"', '').trim()))
+    .filter(({ length }) => length <= SANDBOX_LIMITS.maxPathBytes);
 }
 
 /** Of `.git` files of worktrees and submodules: the own folder, and the one that it shares. */
@@ -129,8 +135,11 @@ function foldersOfFile(dotGit: BytePath): BytePath[] {
   return [own, posix.resolve(own, readText(`${own}/commondir`).trim())];
 }
 
-/** By git-config(1). A section and its first setting may share a line. */
-const HOOKS_PATH = /^\s*(?:\[core\]\s*)?hookspath\s*=((?:"[^"\n]*"|[^"#;\n])*)/gim;
+/**
+ * By git-config(1). A section and its first setting may share a line, and the last setting counts. A command can have
+ * written the text, so the match never looks beyond its line.
+ */
+const HOOKS_PATH = /^[\t ]*(?:\[core\][\t ]*)?hookspath[\t ]*=((?:"[^"\n\0]*"|[^"#;\n\0])*)/gim;
 
 function readText(path: BytePath): string {
   return readBytes(path, SANDBOX_LIMITS.maxConfigBytes)?.bytes.toString('latin1') ?? '';

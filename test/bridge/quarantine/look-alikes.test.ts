@@ -226,6 +226,22 @@ describe.skipIf(NO_BUBBLEWRAP)('what an agent of the person would obey', () => {
     expect((await guarded.run('true')).attention).toEqual([]);
   });
 
+  test.each(['.git', 'src/hooks', '.claude', '.cursorignore'])(
+    'is never moved by a setting that names the person’s own: %s',
+    async (name) => {
+      const { run, place, quarantined } = await guardedWorkspace({
+        before: async (at) => {
+          await at.put('workspace/src/hooks/use.ts', 'mine');
+          await at.put('workspace/.claude/settings.json', '{}');
+          await at.put('workspace/.cursorignore', 'x');
+        },
+      });
+      await run(`git init -q new; git -C new config core.hooksPath ../${name}`);
+      expect(quarantined()).toEqual(['new/.git/config']);
+      expect(await place.text('workspace/src/hooks/use.ts')).toBe('mine');
+    },
+  );
+
   test.each([
     ['.claude', 'rules/a.md', 'settings.json'],
     ['.cursor', 'plans/a.plan.md', 'hooks.json'],

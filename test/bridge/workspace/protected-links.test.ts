@@ -106,3 +106,20 @@ it.each([
   expect(await write('tools/checks/pre-commit')).toMatchObject({ code: 'PROTECTED_PATH' });
   expect(await write('tools/other')).toMatchObject({ status: 'success' });
 });
+
+it.each([
+  ['many line ends', '\n'.repeat(250_000)],
+  ['many blanks', `${' '.repeat(250_000)}x`],
+  ['many quotes', `hookspath=${'"a'.repeat(100_000)}`],
+  ['a NUL', 'hookspath=tools\0checks\n'],
+  ['a name that is too long', `hookspath=${'a/'.repeat(50_000)}\n`],
+  ['many names', Array.from({ length: 15_000 }, (_, at) => `hookspath=/${at}`).join('\n')],
+])('settings of git with %s hold up no write', async (_, config) => {
+  const { call, put } = await temporaryWorkspace();
+  for (const name of ['', 'a/', 'b/', 'c/']) await put(`${name}.git/config`, `[core]\n${config}`);
+  const before = process.cpuUsage();
+  expect(await call('write', { path: 'other/a', contents: 'x' })).toMatchObject({
+    status: 'success',
+  });
+  expect(process.cpuUsage(before).user / 1_000).toBeLessThan(1_000);
+});
