@@ -29,8 +29,9 @@ export function hasMarkers(edit: string): boolean {
 /**
  * Merges an edit with markers into a text without BOM. Each block stands where its unchanged lines stand, and replaces
  * what lies between the first and the last of them. New lines beyond them are added there, unless they are a new
- * version of the lines beside them. Lines outside the blocks stay in the units that they belong to. Where a marker is missing at the start (end) of the edit, the block reaches to that
- * edge of the file. Refuses what can be read in two ways. Text outside the changed lines keeps its bytes.
+ * version of the lines beside them. Lines outside the blocks stay in the units that they belong to. Where a marker is
+ * missing at the start (end) of the edit, the block reaches to that edge of the file. Refuses what can be read in two
+ * ways. Text outside the changed lines keeps its bytes.
  */
 export function mergeEdit(text: string, edit: string): Merged {
   const blocks = parseBlocks(withEol(edit, '\n'));

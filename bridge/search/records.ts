@@ -12,8 +12,9 @@ export class LongRecord {
 }
 
 /**
- * Yields each record without its separator, and also a last record without one. Bytes that are not UTF-8 become U+FFFD. Gives the event loop a turn between records: a program writes
- * faster than the reader reads, so the loop would otherwise never get one.
+ * Yields each record without its separator, and also a last record without one. Bytes that are not UTF-8 become U+FFFD.
+ * Gives the event loop a turn between records: a program writes faster than the reader reads, so the loop would
+ * otherwise never get one.
  */
 export async function* splitRecords(
   chunks: AsyncIterable<Buffer>,
