@@ -44,7 +44,9 @@ export function judgeCommand(
   return strictestOf([
     ...subjects.flatMap((subject) => verdictsOn(subject, book, builtIn, permissions)),
     ...verdictsOnLine(text, line, book),
-    ...(isRead && !(line.isWhole && subjects.every(isComplete)) ? [TANGLED] : []),
+    ...(isRead && !(line.isWhole && subjects.every(({ isComplete }) => isComplete))
+      ? [TANGLED]
+      : []),
   ]);
 }
 
@@ -55,10 +57,6 @@ interface CommandSubject extends Subject {
 
 function subjectOf({ text }: Command, canBeAllowed: boolean, readings: Readings): CommandSubject {
   return { text, readings: readings ?? [], canBeAllowed, isComplete: readings !== undefined };
-}
-
-function isComplete(subject: CommandSubject): boolean {
-  return subject.isComplete;
 }
 
 function verdictsOn(

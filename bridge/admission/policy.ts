@@ -156,12 +156,9 @@ function verdictsOfRequest(
   { allowedPaths, requireApproval = false }: CallLimits,
   approvalReason = `The request asks for an approval of every ${tool.name} call.`,
 ): Verdict[] {
-  const verdicts: Verdict[] = [];
-  if (allowedPaths !== undefined && !takesPath(tool)) {
-    verdicts.push(
-      deny(`The request allows ${tool.name} only some paths, and it cannot be limited to them.`),
-    );
-  }
-  if (requireApproval) verdicts.push(ask(approvalReason));
-  return verdicts;
+  const noPaths = `The request allows ${tool.name} only some paths, and it cannot be limited to them.`;
+  return [
+    ...(allowedPaths !== undefined && !takesPath(tool) ? [deny(noPaths)] : []),
+    ...(requireApproval ? [ask(approvalReason)] : []),
+  ];
 }

@@ -1,4 +1,5 @@
 /** The folder of a bridge. It is the only way from a path in a call to a path on disk. */
+import type { Stats } from 'node:fs';
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
@@ -175,7 +176,8 @@ export class Workspace {
       await this.#assertNotIgnored(name, real);
       if (access === 'write') await this.#assertNoRepository(name, real);
       this.#assertAllowed(name, real);
-      return { access, name, path: real, isLink: await isSymbolicLink(called) };
+      const isLink = (await lstatIfAny(called))?.isSymbolicLink() === true;
+      return { access, name, path: real, isLink };
     } catch (error) {
       throw toFileFailure(error, name);
     }
@@ -240,7 +242,7 @@ export class Workspace {
   }
 
   async #assertNotIgnored(name: string, real: string): Promise<void> {
-    const isFolder = await isDirectory(real);
+    const isFolder = (await lstatIfAny(real))?.isDirectory() === true;
     for (const seen of [name, this.nameOf(real)]) {
       for (const ignored of this.#view.ignored.closed) {
         const file = ignored.closing(seen, { isFolder });
@@ -309,11 +311,12 @@ async function resolveExisting(path: string): Promise<string> {
   }
 }
 
-async function isSymbolicLink(path: string): Promise<boolean> {
+/** Undefined for what does not exist yet: tools make files. */
+async function lstatIfAny(path: string): Promise<Stats | undefined> {
   try {
-    return (await lstat(path)).isSymbolicLink();
+    return await lstat(path);
   } catch (error) {
-    if (isSystemError(error, 'ENOENT')) return false;
+    if (isSystemError(error, 'ENOENT')) return undefined;
     throw error;
   }
 }
@@ -323,16 +326,6 @@ async function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-/** False for what does not exist yet: tools make files. */
-async function isDirectory(path: string): Promise<boolean> {
-  try {
-    return (await lstat(path)).isDirectory();
-  } catch (error) {
-    if (isSystemError(error, 'ENOENT')) return false;
-    throw error;
-  }
 }
 
 /** Compares path segments: `/a/bc` is not inside `/a/b`. A path is inside itself. */
