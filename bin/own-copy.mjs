@@ -90,16 +90,8 @@ async function openCopy(root, place, isClone) {
 
 /** Files that change what is built of a clone. */
 const SOURCE_FOLDERS = [
-  'bin',
-  'bridge',
-  'cli',
-  'client',
-  'companion',
-  'cursor',
-  'local',
-  'machine',
-  'shared',
-  'worker',
+  ...['bin', 'bridge', 'cli', 'client', 'companion'],
+  ...['cursor', 'local', 'machine', 'shared', 'worker'],
 ];
 const OTHER_SOURCES = [
   ...['package-lock.json', 'node_modules/.package-lock.json'],

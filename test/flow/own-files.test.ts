@@ -212,15 +212,7 @@ function cloned(): void {
   const project = join(base, 'project');
   const modules = join(project, 'node_modules');
   mkdirSync(modules, { recursive: true });
-  for (const name of [
-    ...SOURCES,
-    'package.json',
-    'package-lock.json',
-    'tsconfig.base.json',
-    'wrangler.toml',
-  ]) {
-    cpSync(join(ROOT, name), join(project, name), TREE);
-  }
+  for (const name of SOURCES) cpSync(join(ROOT, name), join(project, name), TREE);
   for (const name of readdirSync(join(ROOT, 'node_modules'))) {
     const [from, to] = [join(ROOT, 'node_modules', name), join(modules, name)];
     if (PROGRAMS.includes(name)) cpSync(from, to, TREE);
@@ -229,16 +221,9 @@ function cloned(): void {
 }
 
 const SOURCES = [
-  'bin',
-  'bridge',
-  'cli',
-  'client',
-  'companion',
-  'cursor',
-  'local',
-  'machine',
-  'shared',
-  'worker',
+  ...['bin', 'bridge', 'cli', 'client', 'companion'],
+  ...['cursor', 'local', 'machine', 'shared', 'worker'],
+  ...['package.json', 'package-lock.json', 'tsconfig.base.json', 'wrangler.toml'],
 ];
 const TREE = { recursive: true };
 
