@@ -13,7 +13,6 @@ import type { ModelTarget } from '../upstream/models.ts';
 import type { UpstreamRequest } from '../upstream/request.ts';
 import type { Run } from './store/rows.ts';
 
-/** The end of a run. */
 interface RunEnded {
   readonly status: string;
   /** The code of the error that ended it. */
@@ -23,7 +22,6 @@ interface RunEnded {
   readonly calls: number;
 }
 
-/** A call with its result. */
 interface CallSettled {
   readonly callId: string;
   readonly tool: string;

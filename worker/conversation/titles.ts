@@ -26,7 +26,6 @@ const TITLE_LIMITS = {
   maxAttemptMs: 30_000,
 } as const;
 
-/** The dependencies of titles. */
 export interface TitleDeps {
   readonly listing: Listing;
   readonly runs: RunStore;

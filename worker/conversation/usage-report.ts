@@ -17,7 +17,6 @@ const USAGE_REPORT_LIMITS = {
   maxAgeMs: DAY,
 } as const;
 
-/** The dependencies of the report. */
 export interface UsageDeps {
   readonly row: Pick<ConversationRow, 'id' | 'owner' | 'created'>;
   readonly env: Pick<Env, 'ACCOUNTS'>;

@@ -7,7 +7,6 @@ import type { Deadline } from './deadlines.ts';
 import type { ConversationRow } from './store/rows.ts';
 import type { Recorder } from './tape/recorder.ts';
 
-/** The dependencies of the report. */
 export interface WaitsDeps {
   readonly row: Pick<ConversationRow, 'id' | 'owner' | 'parent' | 'title'>;
   readonly env: Pick<Env, 'ACCOUNTS'>;

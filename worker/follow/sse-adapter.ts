@@ -43,7 +43,6 @@ export async function followAsSse(
   return await streamDelivery(request, env, { followed, first, delivery, writer, life }, headers);
 }
 
-/** A delivery over SSE. */
 export interface SseDelivery {
   readonly followed: Followed;
   readonly first: Attached;

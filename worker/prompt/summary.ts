@@ -84,7 +84,6 @@ export function buildSummaryQuery(earlier: string | null, record: string): strin
   ].join('\n\n');
 }
 
-/** One entry of a record. */
 export function recorded(tag: 'user' | 'assistant' | 'call' | 'result', text: string): string {
   return tagged(tag, text);
 }

@@ -11,7 +11,6 @@ import { TextDocuments } from './text-documents.ts';
 /** The result of {@link ReplyDocuments.end}. */
 export type { ReplyCall };
 
-/** The settings of a reply. */
 export interface ReplyDocumentsOptions {
   /** The sequence of the reply's first document. */
   readonly nextSequence: number;

@@ -63,7 +63,6 @@ export class ChunkAnswer {
     this.#text = new AnswerText(options.thinkTags ?? true);
   }
 
-  /** The answer exceeds `maxAnswerChars`. */
   get isTooLong(): boolean {
     return this.#charCount > UPSTREAM_LIMITS.maxAnswerChars;
   }

@@ -49,7 +49,6 @@ export async function readResponse(responseId: string): Promise<ChatResponse> {
   return await (await call(`chat/completions/${responseId}`)).json();
 }
 
-/** Waits until the response is complete. */
 export async function untilCompleted(responseId: string): Promise<void> {
   await vi.waitFor(async () => {
     expect((await readResponse(responseId)).status).toBe('completed');

@@ -99,7 +99,6 @@ function tick(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 1));
 }
 
-/** One delta of text. */
 export function textFrame(content: string): string {
   return frame({ delta: { content } });
 }

@@ -29,7 +29,6 @@ import {
 } from './repeated-calls.ts';
 import { boundResult, resultEvents, switchEvent, withdrawnQuestion } from './tool-events.ts';
 
-/** The dependencies of calls. */
 export interface CallDeps {
   /** Whether no person is there to answer: an agent works in the background, or the conversation exists for one answer. */
   readonly isUnattended: boolean;

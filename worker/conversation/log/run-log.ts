@@ -53,7 +53,6 @@ export class RunLog {
   #newest = 0;
   #turnNumber = 0;
   #steerNumber = 0;
-  /** The turns of the current run. */
   #turns: Turn[] = [];
   #steers: Steer[] = [];
   /** See {@link leftMessages}. */
@@ -92,7 +91,6 @@ export class RunLog {
     return this.#open[0];
   }
 
-  /** The tools of the current run. */
   get toolbox(): Toolbox {
     return toolboxOf(this.current ?? { machine: null });
   }
@@ -112,7 +110,6 @@ export class RunLog {
     return this.#newest;
   }
 
-  /** Turns of the current run. */
   get turns(): readonly Turn[] {
     return this.#turns;
   }
@@ -169,7 +166,6 @@ export class RunLog {
     return this.pending.find(({ call }) => call.callId === callId);
   }
 
-  /** The messages that steer the current run. */
   get steeringMessages(): readonly Steer[] {
     return this.#steers.filter(isMessage);
   }

@@ -32,7 +32,6 @@ import { roomOf } from './window/size.ts';
 import { summaryRequest } from './window/summary-request.ts';
 import type { History } from './window/transcript.ts';
 
-/** The dependencies of memory. */
 export interface MemoryDeps {
   readonly conversationId: string;
   readonly log: RunLog;

@@ -10,7 +10,6 @@ import { sumUsage } from '../tape/spending.ts';
 import { estimateUsage } from './estimate.ts';
 import { WINDOW_LIMITS } from './window/limits.ts';
 
-/** A request for a summary. */
 export interface SummaryAsk {
   readonly model: string;
   readonly target: ModelTarget;

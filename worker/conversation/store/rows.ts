@@ -219,7 +219,6 @@ export interface Run {
   readonly isDamaged?: true;
 }
 
-/** The fields of a new run. */
 export type NewRun = Omit<
   Run,
   'last' | 'takeovers' | 'deadline' | 'failures' | 'notBefore' | 'switched' | 'isDamaged'

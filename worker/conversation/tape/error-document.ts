@@ -3,7 +3,6 @@
 import { documentIdOf } from '../../../shared/ids.ts';
 import type { TapeEvent } from '../../../shared/wire/events.ts';
 
-/** The content of an `error` document. */
 export interface ErrorReport {
   readonly code: string;
   /** A tool's name, or the part of Drawbridge that failed. */

@@ -128,7 +128,6 @@ export class Tape {
     }
   }
 
-  /** Classifies the cursor `position`. */
   classify(position: number): CursorKind {
     const holder = this.#entryHolding(position);
     if (holder) return splitsPair(holder, position) ? 'split' : 'exact';

@@ -8,7 +8,6 @@ export interface PromptFacts {
   /** The name by which the request asked for the model. */
   readonly model: string;
   readonly mode: Mode;
-  /** The tools on offer. */
   readonly tools: readonly Pick<ToolFacts, 'name' | 'executor'>[];
   /** What servers of the bridge's machine say of the tools that they offer, in their own words. */
   readonly instructions?: readonly { readonly server: string; readonly text: string }[];

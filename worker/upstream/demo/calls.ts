@@ -6,7 +6,6 @@ export interface DemoCall {
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
-/** The result of a call. */
 export interface Result {
   readonly call: DemoCall;
   readonly text: string;

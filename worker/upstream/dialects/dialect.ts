@@ -57,7 +57,6 @@ export function tooLarge(): Chunk {
   return { ...NOTHING, error: errorFromText('The answer is too large.'), isLast: true };
 }
 
-/** A chunk that adds nothing. */
 export const NOTHING: Chunk = {
   text: '',
   reasoning: '',

@@ -22,7 +22,6 @@ export const DIALECTS: Readonly<Record<ModelDialect, Dialect>> = {
     hasThinkTags: true,
     concede: concedeChat,
   },
-  /** Anthropic's Messages. */
   anthropic: {
     path: '/messages',
     format: formatAnthropic,
@@ -30,7 +29,6 @@ export const DIALECTS: Readonly<Record<ModelDialect, Dialect>> = {
     hasThinkTags: false,
     concede: concedeThoughts,
   },
-  /** OpenAI's Responses. */
   responses: {
     path: '/responses',
     format: formatResponses,

@@ -79,7 +79,6 @@ export function isThought(detail: unknown): detail is Thought {
   );
 }
 
-/** An assistant's message. */
 export type AssistantMessage = Extract<UpstreamMessage, { role: 'assistant' }>;
 
 /**

@@ -2,7 +2,6 @@
 import type { Answer, Question } from '../../../../shared/wire/documents.ts';
 import type { ToolResult } from '../../../../shared/wire/tunnel.ts';
 
-/** The names of modes. */
 export interface Modes {
   readonly present: string;
   readonly all: readonly string[];

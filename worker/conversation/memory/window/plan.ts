@@ -87,7 +87,6 @@ interface Planning {
   readonly history: History;
   readonly size: ModelSize;
   readonly weighed: WeighedHistory;
-  /** The scale of the new window. */
   readonly scale: WindowScale;
   readonly room: number;
 }

@@ -9,7 +9,6 @@ import { resultText } from './results.ts';
 import { cutMiddle, cutTagged, newestWithin } from './text.ts';
 import type { History, Piece, Utterance } from './transcript.ts';
 
-/** The model that writes the summary. */
 export interface Summariser {
   readonly model: string;
   /** The UTF-16 units that a request to it may take. */

@@ -16,7 +16,6 @@ export class ResponsesReader implements AnswerReader {
   readonly #begun = new Set<number>();
   /** By the item's index: the place where it began. Gateways can end a thought behind the text that follows it. */
   readonly #places = new Map<number, number>();
-  /** The indexes of the calls. */
   readonly #calls = new Set<number>();
 
   constructor(model: string) {
