@@ -1,5 +1,5 @@
 import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { ChatResponse } from '../../../shared/wire/documents.ts';
 import type { ScriptedReply, ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
@@ -94,132 +94,128 @@ it('a budget that is spent is counted on after a crash', async () => {
   expect(response.metadata.budget?.spent).toMatchObject({ turns: 2, tokens: 2 * TOKENS });
 });
 
-describe('a budget that is nearly spent', () => {
-  it('is sent to the model once, behind everything else, and to the readers', async () => {
-    const requests = scriptModel((_, number) => (number < 7 ? working(number) : { text: 'Done.' }));
-    const { reader, responseId } = await askStreamed({ budget: { maxTokens: 6 * TOKENS + 40 } });
-    const events = (await reader.toEnd()).map(({ event }) => event);
-    const sent = events.filter(({ type }) => type === 'budget_near');
-    expect(sent).toEqual([
-      {
-        type: 'budget_near',
-        responseId,
-        budget: {
-          limits: { maxTokens: 148 },
-          spent: { tokens: 126, cost: null, seconds: expect.any(Number), turns: 7 },
-          near: ['maxTokens'],
-        },
+it('a budget that is nearly spent is sent to the model once, behind everything else, and to the readers', async () => {
+  const requests = scriptModel((_, number) => (number < 7 ? working(number) : { text: 'Done.' }));
+  const { reader, responseId } = await askStreamed({ budget: { maxTokens: 6 * TOKENS + 40 } });
+  const events = (await reader.toEnd()).map(({ event }) => event);
+  const sent = events.filter(({ type }) => type === 'budget_near');
+  expect(sent).toEqual([
+    {
+      type: 'budget_near',
+      responseId,
+      budget: {
+        limits: { maxTokens: 148 },
+        spent: { tokens: 126, cost: null, seconds: expect.any(Number), turns: 7 },
+        near: ['maxTokens'],
       },
-    ]);
-    const notes = requests.map(({ messages }) => messages.filter(isNote).length);
-    expect(notes).toEqual([0, 0, 0, 0, 0, 0, 0, 1]);
-    expect(requests.at(-1)?.messages.at(-1)).toEqual({
-      role: 'user',
-      content: expect.stringContaining('22 tokens of 148 tokens left'),
-    });
+    },
+  ]);
+  const notes = requests.map(({ messages }) => messages.filter(isNote).length);
+  expect(notes).toEqual([0, 0, 0, 0, 0, 0, 0, 1]);
+  expect(requests.at(-1)?.messages.at(-1)).toEqual({
+    role: 'user',
+    content: expect.stringContaining('22 tokens of 148 tokens left'),
   });
-
-  it('leaves what the model saw before as it was, in this answer and in later ones', async () => {
-    const requests = scriptModel((_, number) => (number < 4 ? working(number) : { text: 'Done.' }));
-    const { conversationId } = await chat('go', { budget: { maxTurns: 5 } });
-    await chat('and now', { conversationId });
-    for (const [index, { messages }] of requests.entries()) {
-      const next = requests[index + 1]?.messages.slice(0, messages.length);
-      if (next) expect(next).toEqual(messages);
-    }
-    expect(requests.at(-1)?.messages.filter(isNote)).toHaveLength(1);
-  });
-
-  it('is sent again only for another limit, also after a crash', async () => {
-    const model = holdModel();
-    const budget = { maxTurns: 3, maxTokens: 100 };
-    const { reader } = await askStreamed({ budget });
-    for (let turn = 0; turn < 2; turn++) (await model.next()).answer(working(turn));
-    (await model.next()).send(textFrame('half'));
-    await reader.untilText('half');
-    await abortAllDurableObjects();
-    const again = await model.next();
-    expect(again.request.messages.filter(isNote)).toHaveLength(1);
-    again.answer({ text: 'Done.' });
-    const events = await reader.toEnd();
-    expect(events.filter(({ event }) => event.type === 'budget_near')).toHaveLength(1);
-  });
-
-  function isNote({ content }: ScriptedRequest['messages'][number]): boolean {
-    return String(content).startsWith('<system_reminder>The budget');
-  }
 });
 
-describe('a budget of cost', () => {
-  const PRICES = { input: 1_000, output: 10_000 };
-  /** 11 tokens at 0.001 and 7 at 0.01. */
-  const COST = 0.081;
+it('a budget that is nearly spent leaves what the model saw before as it was, in this answer and in later ones', async () => {
+  const requests = scriptModel((_, number) => (number < 4 ? working(number) : { text: 'Done.' }));
+  const { conversationId } = await chat('go', { budget: { maxTurns: 5 } });
+  await chat('and now', { conversationId });
+  for (const [index, { messages }] of requests.entries()) {
+    const next = requests[index + 1]?.messages.slice(0, messages.length);
+    if (next) expect(next).toEqual(messages);
+  }
+  expect(requests.at(-1)?.messages.filter(isNote)).toHaveLength(1);
+});
 
-  it.each<[string, unknown]>([
-    ['in the currency of the model', 2 * COST],
-    ['with its currency', { amount: 2 * COST, currency: 'USD' }],
-  ])('%s is kept', async (_, maxCost) => {
-    configure({ MODELS: [{ id: 'main', prices: PRICES }] });
-    const requests = scriptModel((_, number) => working(number));
-    const response = await chat('go', { model: 'main', budget: { maxCost } });
-    expect(requests).toHaveLength(2);
-    expect(errorIn(response)).toMatchObject({
-      code: 'BUDGET_EXCEEDED',
-      details: expect.stringContaining('0.162 USD'),
-    });
-    expect(response.metadata.budget?.limits).toEqual({
-      maxCost: { amount: 2 * COST, currency: 'USD' },
-    });
+it('a budget that is nearly spent is sent again only for another limit, also after a crash', async () => {
+  const model = holdModel();
+  const budget = { maxTurns: 3, maxTokens: 100 };
+  const { reader } = await askStreamed({ budget });
+  for (let turn = 0; turn < 2; turn++) (await model.next()).answer(working(turn));
+  (await model.next()).send(textFrame('half'));
+  await reader.untilText('half');
+  await abortAllDurableObjects();
+  const again = await model.next();
+  expect(again.request.messages.filter(isNote)).toHaveLength(1);
+  again.answer({ text: 'Done.' });
+  const events = await reader.toEnd();
+  expect(events.filter(({ event }) => event.type === 'budget_near')).toHaveLength(1);
+});
+
+function isNote({ content }: ScriptedRequest['messages'][number]): boolean {
+  return String(content).startsWith('<system_reminder>The budget');
+}
+
+const PRICES = { input: 1_000, output: 10_000 };
+/** 11 tokens at 0.001 and 7 at 0.01. */
+const COST = 0.081;
+
+it.each<[string, unknown]>([
+  ['in the currency of the model', 2 * COST],
+  ['with its currency', { amount: 2 * COST, currency: 'USD' }],
+])('a budget of cost is kept: %s', async (_, maxCost) => {
+  configure({ MODELS: [{ id: 'main', prices: PRICES }] });
+  const requests = scriptModel((_, number) => working(number));
+  const response = await chat('go', { model: 'main', budget: { maxCost } });
+  expect(requests).toHaveLength(2);
+  expect(errorIn(response)).toMatchObject({
+    code: 'BUDGET_EXCEEDED',
+    details: expect.stringContaining('0.162 USD'),
   });
-
-  const priced = { id: 'main', prices: PRICES };
-
-  it.each<[string, unknown, unknown[] | undefined, string]>([
-    ['of a model without prices', 1, [{ id: 'main' }], 'the prices of the model main are unknown'],
-    [
-      'in another currency',
-      { amount: 1, currency: 'EUR' },
-      [priced],
-      'the prices of the model main are in USD',
-    ],
-    [
-      'whose fallback has no prices',
-      1,
-      [{ ...priced, fallbacks: ['other'] }, { id: 'other' }],
-      'the prices of the model other are unknown',
-    ],
-    [
-      'whose subagents can fall back on a model without prices',
-      1,
-      [
-        priced,
-        { id: 'quick', roles: ['fast'], prices: PRICES, fallbacks: ['other'] },
-        { id: 'other' },
-      ],
-      'the prices of the model other are unknown',
-    ],
-    [
-      'whose summaries are paid in another currency',
-      1,
-      [priced, { id: 'short', roles: ['summary'], prices: { ...PRICES, currency: 'EUR' } }],
-      'the prices of the model short are in EUR',
-    ],
-  ])('%s is refused', async (_, maxCost, table, message) => {
-    if (table) configure({ MODELS: table });
-    const refused = await errorOf(await ask('go', { model: 'main', budget: { maxCost } }));
-    expect(refused).toMatchObject({ status: 400, code: 'COST_UNKNOWN' });
-    expect(refused.message).toContain(message);
+  expect(response.metadata.budget?.limits).toEqual({
+    maxCost: { amount: 2 * COST, currency: 'USD' },
   });
+});
 
-  it('ends the run if the prices are gone in the middle of it', async () => {
-    configure({ MODELS: [priced] });
-    scriptModel((_, number) => {
-      configure({ MODELS: [{ id: 'main' }] });
-      return working(number);
-    });
-    const response = await chat('go', { model: 'main', budget: { maxCost: 100 } });
-    expect(errorIn(response)).toMatchObject({ code: 'COST_UNKNOWN' });
+const priced = { id: 'main', prices: PRICES };
+
+it.each<[string, unknown, unknown[] | undefined, string]>([
+  ['of a model without prices', 1, [{ id: 'main' }], 'the prices of the model main are unknown'],
+  [
+    'in another currency',
+    { amount: 1, currency: 'EUR' },
+    [priced],
+    'the prices of the model main are in USD',
+  ],
+  [
+    'whose fallback has no prices',
+    1,
+    [{ ...priced, fallbacks: ['other'] }, { id: 'other' }],
+    'the prices of the model other are unknown',
+  ],
+  [
+    'whose subagents can fall back on a model without prices',
+    1,
+    [
+      priced,
+      { id: 'quick', roles: ['fast'], prices: PRICES, fallbacks: ['other'] },
+      { id: 'other' },
+    ],
+    'the prices of the model other are unknown',
+  ],
+  [
+    'whose summaries are paid in another currency',
+    1,
+    [priced, { id: 'short', roles: ['summary'], prices: { ...PRICES, currency: 'EUR' } }],
+    'the prices of the model short are in EUR',
+  ],
+])('a budget of cost is refused: %s', async (_, maxCost, table, message) => {
+  if (table) configure({ MODELS: table });
+  const refused = await errorOf(await ask('go', { model: 'main', budget: { maxCost } }));
+  expect(refused).toMatchObject({ status: 400, code: 'COST_UNKNOWN' });
+  expect(refused.message).toContain(message);
+});
+
+it('a budget of cost ends the run if the prices are gone in the middle of it', async () => {
+  configure({ MODELS: [priced] });
+  scriptModel((_, number) => {
+    configure({ MODELS: [{ id: 'main' }] });
+    return working(number);
   });
+  const response = await chat('go', { model: 'main', budget: { maxCost: 100 } });
+  expect(errorIn(response)).toMatchObject({ code: 'COST_UNKNOWN' });
 });
 
 it('a budget of time ends an answer in the middle of it, and keeps its text', async () => {

@@ -150,57 +150,55 @@ it('a conversation that holds calls of before the bound is read with what nests 
   await expectUsable(written, { keeps: 3 });
 });
 
-describe('a current run on what is damaged ends with an error', () => {
-  it.each(COLUMNS.filter(([table]) => ['tape', 'runs', 'turns'].includes(table)))(
-    '%s.%s, while the bridge is running',
-    async (table, column) => {
-      const bridge = await connectBridge();
-      const { model, reader, responseId, conversationId } = await askHeld({
-        bridgeId: bridge.bridgeId,
-      });
-      (await model.next()).answer({ text: 'I look.', calls: [runCommand('ls')] });
-      await bridge.nextCall();
-      await change({ conversationId }, `update ${table} set ${column} = 'x'`);
-      const { count } = model;
-      await runDurableObjectAlarm(conversationObject(conversationId));
-      await reader.until((events) =>
-        events.some(({ event }) => event.type === 'done' || event.type === 'snapshot'),
-      );
-      await expectEnded(responseId);
-      expect(model.count).toBe(count);
-      await expectNoAlarmLoop(conversationId);
-      await bridge.leave();
-    },
-  );
-
-  it('while the model is asked, and the next message is answered', async () => {
-    const { model, reader, responseId, conversationId } = await askHeld();
-    (await model.next()).send(textFrame('Half an ans'));
-    await reader.untilText('Half an ans');
-    const waiting = await ask('next', { conversationId, stream: true });
-    await change({ conversationId }, "update runs set request = 'x' where ordinal = 1");
+it.each(COLUMNS.filter(([table]) => ['tape', 'runs', 'turns'].includes(table)))(
+  'a current run on what is damaged ends with an error %s.%s, while the bridge is running',
+  async (table, column) => {
+    const bridge = await connectBridge();
+    const { model, reader, responseId, conversationId } = await askHeld({
+      bridgeId: bridge.bridgeId,
+    });
+    (await model.next()).answer({ text: 'I look.', calls: [runCommand('ls')] });
+    await bridge.nextCall();
+    await change({ conversationId }, `update ${table} set ${column} = 'x'`);
+    const { count } = model;
     await runDurableObjectAlarm(conversationObject(conversationId));
-    (await model.next()).answer({ text: 'Here.' });
-    await new SseReader(waiting).toEnd();
+    await reader.until((events) =>
+      events.some(({ event }) => event.type === 'done' || event.type === 'snapshot'),
+    );
     await expectEnded(responseId);
-    const view = await readView(conversationId);
-    expect(view.responses.map(({ status }) => status)).toEqual(['error', 'completed']);
-  });
+    expect(model.count).toBe(count);
+    await expectNoAlarmLoop(conversationId);
+    await bridge.leave();
+  },
+);
 
-  it('and one whose message waits', async () => {
-    const { model, reader, conversationId, reply: held } = await startAnswer();
-    held.send(textFrame('Half'));
-    await reader.untilText('Half');
-    const waiting = await ask('next', { conversationId, stream: true });
-    await change({ conversationId }, "update runs set request = 'x' where ordinal = 2");
-    await runDurableObjectAlarm(conversationObject(conversationId));
-    (await model.next()).answer({ text: 'Whole.' });
-    await new SseReader(waiting).toEnd();
-    const view = await readView(conversationId);
-    expect(view.responses.map(({ status }) => status)).toEqual(['completed', 'error']);
-    expect(view.messages.map(({ content }) => content)).toEqual(['go', 'next']);
-    expect(model.count).toBe(2);
-  });
+it('a current run on what is damaged ends with an error while the model is asked, and the next message is answered', async () => {
+  const { model, reader, responseId, conversationId } = await askHeld();
+  (await model.next()).send(textFrame('Half an ans'));
+  await reader.untilText('Half an ans');
+  const waiting = await ask('next', { conversationId, stream: true });
+  await change({ conversationId }, "update runs set request = 'x' where ordinal = 1");
+  await runDurableObjectAlarm(conversationObject(conversationId));
+  (await model.next()).answer({ text: 'Here.' });
+  await new SseReader(waiting).toEnd();
+  await expectEnded(responseId);
+  const view = await readView(conversationId);
+  expect(view.responses.map(({ status }) => status)).toEqual(['error', 'completed']);
+});
+
+it('a run whose message waits ends with an error, too, on what is damaged', async () => {
+  const { model, reader, conversationId, reply: held } = await startAnswer();
+  held.send(textFrame('Half'));
+  await reader.untilText('Half');
+  const waiting = await ask('next', { conversationId, stream: true });
+  await change({ conversationId }, "update runs set request = 'x' where ordinal = 2");
+  await runDurableObjectAlarm(conversationObject(conversationId));
+  (await model.next()).answer({ text: 'Whole.' });
+  await new SseReader(waiting).toEnd();
+  const view = await readView(conversationId);
+  expect(view.responses.map(({ status }) => status)).toEqual(['completed', 'error']);
+  expect(view.messages.map(({ content }) => content)).toEqual(['go', 'next']);
+  expect(model.count).toBe(2);
 });
 
 interface Written {

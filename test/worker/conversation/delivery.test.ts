@@ -1,5 +1,5 @@
 import { abortAllDurableObjects } from 'cloudflare:test';
-import { describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { ConversationView } from '../../../shared/wire/documents.ts';
 import { foldConversation } from '../../../shared/wire/fold.ts';
@@ -245,60 +245,58 @@ it('a message that interrupts ends the current run, at the model too, and is ans
   expect(await readResponse(responseId)).toMatchObject({ status: 'cancelled' });
 });
 
-describe('a message that waits', () => {
-  it('can say something else, and everybody sees it', async () => {
-    const { model, reader, conversationId, reply } = await startAnswer();
-    const waiting = await askStreamed({ conversationId });
-    const edited = await edit(waiting.responseId, 'Something else.');
-    expect(await edited.json()).toEqual({ id: waiting.responseId, status: 'queued' });
-    const view = await readView(conversationId);
-    expect(view.messages.map(({ content }) => content)).toEqual(['go', 'Something else.']);
-    reply.answer({ text: 'One.' });
-    const next = await model.next();
-    expect(String(next.request.messages.at(-1)?.content)).toContain('Something else.');
-    next.answer({ text: 'Two.' });
-    const events = await waiting.reader.toEnd();
-    expect(events.map(({ event }) => event.type)).toContain('message_update');
-    await reader.toEnd();
-  });
-
-  it('cannot once it is answered, and not by anybody else', async () => {
-    const { reader, responseId, reply } = await startAnswer();
-    expect(await errorOf(await edit(responseId, 'x'))).toMatchObject({
-      ...{ status: 409, code: 'ALREADY_STARTED' },
-    });
-    expect((await edit(responseId, 'x', 'eve')).status).toBe(404);
-    expect((await edit(responseId, ' ')).status).toBe(400);
-    reply.answer({ text: 'One.' });
-    await reader.toEnd();
-    expect((await edit(responseId, 'x')).status).toBe(409);
-  });
-
-  it('cannot outgrow a request with what was sent beside it, and stays as it was', async () => {
-    const { reader, conversationId, reply } = await startAnswer();
-    const long = 'x'.repeat(480_000);
-    const before = ['user', 'assistant', 'user'].map((role) => ({ role, content: long }));
-    const messages = [...before, { role: 'user', content: 'short' }];
-    const body = { conversationId, messages, stream: true };
-    const sent = await call('chat/completions', { body });
-    const responseId = sent.headers.get('drawbridge-response-id') ?? '';
-    expect(await errorOf(await edit(responseId, '語'.repeat(200_000)))).toMatchObject({
-      ...{ status: 413, code: 'PAYLOAD_TOO_LARGE' },
-    });
-    const view = await readView(conversationId);
-    expect(view.messages.map(({ content }) => content)).toEqual(['go', 'short']);
-    expect((await edit(responseId, 'other')).status).toBe(200);
-    await cancel(responseId);
-    await sent.body?.cancel();
-    reply.answer({ text: 'One.' });
-    await reader.toEnd();
-  });
-
-  function edit(responseId: string, content: string, account = 'ada'): Promise<Response> {
-    const path = `chat/completions/${responseId}`;
-    return call(path, { method: 'PATCH', body: { content }, account });
-  }
+it('a message that waits can say something else, and everyone sees it', async () => {
+  const { model, reader, conversationId, reply } = await startAnswer();
+  const waiting = await askStreamed({ conversationId });
+  const edited = await edit(waiting.responseId, 'Something else.');
+  expect(await edited.json()).toEqual({ id: waiting.responseId, status: 'queued' });
+  const view = await readView(conversationId);
+  expect(view.messages.map(({ content }) => content)).toEqual(['go', 'Something else.']);
+  reply.answer({ text: 'One.' });
+  const next = await model.next();
+  expect(String(next.request.messages.at(-1)?.content)).toContain('Something else.');
+  next.answer({ text: 'Two.' });
+  const events = await waiting.reader.toEnd();
+  expect(events.map(({ event }) => event.type)).toContain('message_update');
+  await reader.toEnd();
 });
+
+it('a message that waits cannot say something else once it is answered, and not by anyone else', async () => {
+  const { reader, responseId, reply } = await startAnswer();
+  expect(await errorOf(await edit(responseId, 'x'))).toMatchObject({
+    ...{ status: 409, code: 'ALREADY_STARTED' },
+  });
+  expect((await edit(responseId, 'x', 'eve')).status).toBe(404);
+  expect((await edit(responseId, ' ')).status).toBe(400);
+  reply.answer({ text: 'One.' });
+  await reader.toEnd();
+  expect((await edit(responseId, 'x')).status).toBe(409);
+});
+
+it('a message that waits cannot outgrow a request with what was sent beside it, and stays as it was', async () => {
+  const { reader, conversationId, reply } = await startAnswer();
+  const long = 'x'.repeat(480_000);
+  const before = ['user', 'assistant', 'user'].map((role) => ({ role, content: long }));
+  const messages = [...before, { role: 'user', content: 'short' }];
+  const body = { conversationId, messages, stream: true };
+  const sent = await call('chat/completions', { body });
+  const responseId = sent.headers.get('drawbridge-response-id') ?? '';
+  expect(await errorOf(await edit(responseId, '語'.repeat(200_000)))).toMatchObject({
+    ...{ status: 413, code: 'PAYLOAD_TOO_LARGE' },
+  });
+  const view = await readView(conversationId);
+  expect(view.messages.map(({ content }) => content)).toEqual(['go', 'short']);
+  expect((await edit(responseId, 'other')).status).toBe(200);
+  await cancel(responseId);
+  await sent.body?.cancel();
+  reply.answer({ text: 'One.' });
+  await reader.toEnd();
+});
+
+function edit(responseId: string, content: string, account = 'ada'): Promise<Response> {
+  const path = `chat/completions/${responseId}`;
+  return call(path, { method: 'PATCH', body: { content }, account });
+}
 
 /** The messages behind the last one of the assistant, or it and those behind it where it called nothing. */
 function lastOf({ messages }: ScriptedRequest): [string, unknown][] {

@@ -1,5 +1,5 @@
 import { env, evictDurableObject, runInDurableObject } from 'cloudflare:test';
-import { describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { parseResponseId, responseIdOf } from '../../../shared/ids.ts';
 import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
 import { ConversationView } from '../../../shared/wire/documents.ts';
@@ -10,92 +10,90 @@ import { type Long, writeLong } from './long-conversation.ts';
 
 const { shownExchanges, maxShownBytes } = CONVERSATION_LIMITS;
 
-describe('opening a conversation', () => {
-  it('shows its newest exchanges, and the ones before them when they are asked for', async () => {
-    const long = await writeLong(120);
-    const newest = await open(long);
-    expect(newest.earlier).toBe(responseIdOf(long.conversationId, 71));
-    const middle = await open(long, `before=${newest.earlier}`);
-    const oldest = await open(long, `before=${middle.earlier}&limit=100`);
-    expect(oldest.earlier).toBe(null);
-    const parts = [oldest, middle, newest];
-    expect(parts.map(({ messages }) => messages.length)).toEqual([20, shownExchanges, 50]);
-    expect(parts.flatMap(answersIn)).toEqual(numbered('Answer', 1, 120));
-    expect(parts.flatMap(questionsIn)).toEqual(numbered('Question', 1, 120));
-    const before = responseIdOf(long.conversationId, 1);
-    expect(await open(long, `before=${before}`)).toMatchObject({
-      ...{ title: 'Long', messages: [], responses: [], earlier: null },
-    });
+it('opening a conversation shows its newest exchanges, and the ones before them when they are asked for', async () => {
+  const long = await writeLong(120);
+  const newest = await open(long);
+  expect(newest.earlier).toBe(responseIdOf(long.conversationId, 71));
+  const middle = await open(long, `before=${newest.earlier}`);
+  const oldest = await open(long, `before=${middle.earlier}&limit=100`);
+  expect(oldest.earlier).toBe(null);
+  const parts = [oldest, middle, newest];
+  expect(parts.map(({ messages }) => messages.length)).toEqual([20, shownExchanges, 50]);
+  expect(parts.flatMap(answersIn)).toEqual(numbered('Answer', 1, 120));
+  expect(parts.flatMap(questionsIn)).toEqual(numbered('Question', 1, 120));
+  const before = responseIdOf(long.conversationId, 1);
+  expect(await open(long, `before=${before}`)).toMatchObject({
+    ...{ title: 'Long', messages: [], responses: [], earlier: null },
   });
+});
 
-  it('shows fewer where they are large, and at least one whatever its size', async () => {
-    const size = maxShownBytes / 4.5;
-    const long = await writeLong(9, (ordinal) => (ordinal === 5 ? 2 * maxShownBytes : size));
-    const newest = await open(long);
-    expect(ordinalsIn(newest)).toEqual([6, 7, 8, 9]);
-    const huge = await open(long, `before=${newest.earlier}`);
-    expect(ordinalsIn(huge)).toEqual([5]);
-    expect(huge.responses[0]?.documents[0]?.content).toHaveLength(2 * maxShownBytes);
-    expect(ordinalsIn(await open(long, `before=${huge.earlier}`))).toEqual([1, 2, 3, 4]);
-  });
+it('opening a conversation shows fewer where they are large, and at least one whatever its size', async () => {
+  const size = maxShownBytes / 4.5;
+  const long = await writeLong(9, (ordinal) => (ordinal === 5 ? 2 * maxShownBytes : size));
+  const newest = await open(long);
+  expect(ordinalsIn(newest)).toEqual([6, 7, 8, 9]);
+  const huge = await open(long, `before=${newest.earlier}`);
+  expect(ordinalsIn(huge)).toEqual([5]);
+  expect(huge.responses[0]?.documents[0]?.content).toHaveLength(2 * maxShownBytes);
+  expect(ordinalsIn(await open(long, `before=${huge.earlier}`))).toEqual([1, 2, 3, 4]);
+});
 
-  it.each(['limit=0', 'limit=101', 'limit=x', 'limit=', 'before=', 'before=7', 'before=chat_x'])(
-    'refuses ?%s',
-    async (query) => {
-      const long = await writeLong(1);
-      const { account, conversationId } = long;
-      const answer = await call(`conversations/${conversationId}?${query}`, { account });
-      expect(await errorOf(answer)).toMatchObject({ status: 400, code: 'INVALID_REQUEST' });
-    },
+it.each(['limit=0', 'limit=101', 'limit=x', 'limit=', 'before=', 'before=7', 'before=chat_x'])(
+  'opening a conversation refuses ?%s',
+  async (query) => {
+    const long = await writeLong(1);
+    const { account, conversationId } = long;
+    const answer = await call(`conversations/${conversationId}?${query}`, { account });
+    expect(await errorOf(answer)).toMatchObject({ status: 400, code: 'INVALID_REQUEST' });
+  },
+);
+
+it('opening a conversation shows nothing before a response that is not there, or in another conversation', async () => {
+  const { account, conversationId } = await writeLong(3);
+  const other = await writeLong(3);
+  for (const id of [responseIdOf(conversationId, 4), responseIdOf(other.conversationId, 2)]) {
+    const answer = await call(`conversations/${conversationId}?before=${id}`, { account });
+    expect(await errorOf(answer)).toMatchObject({ status: 404, code: 'NOT_FOUND' });
+  }
+});
+
+it('opening a conversation always shows what has not ended, as it is now', async () => {
+  const { model, conversationId, reader, reply } = await startAnswer();
+  const waiting: string[] = [];
+  for (const _ of [2, 3, 4]) {
+    const queued = await askStreamed({ conversationId, device: 'phone' });
+    waiting.push(queued.responseId);
+    await queued.reader.leave();
+  }
+  const [edited = '', taken = '', last = ''] = waiting;
+  const body = { content: 'Something else.' };
+  await call(`chat/completions/${edited}`, { method: 'PATCH', body });
+  await cancel(taken);
+  const view = await open({ account: 'ada', conversationId }, 'limit=1');
+  expect(view.messages).toMatchObject([
+    { content: 'go' },
+    { responseId: edited, content: 'Something else.', device: 'phone' },
+    { responseId: taken },
+    { responseId: last },
+  ]);
+  expect(view.responses).toMatchObject([{ status: 'streaming' }]);
+  expect(view.earlier).toBe(null);
+
+  const next = new SseReader(
+    await call(`conversations/${conversationId}/events?after=${view.position}`),
   );
-
-  it('knows nothing before a response that is not there, or in another conversation', async () => {
-    const { account, conversationId } = await writeLong(3);
-    const other = await writeLong(3);
-    for (const id of [responseIdOf(conversationId, 4), responseIdOf(other.conversationId, 2)]) {
-      const answer = await call(`conversations/${conversationId}?before=${id}`, { account });
-      expect(await errorOf(answer)).toMatchObject({ status: 404, code: 'NOT_FOUND' });
-    }
-  });
-
-  it('always shows what has not ended, as it is now', async () => {
-    const { model, conversationId, reader, reply } = await startAnswer();
-    const waiting: string[] = [];
-    for (const _ of [2, 3, 4]) {
-      const queued = await askStreamed({ conversationId, device: 'phone' });
-      waiting.push(queued.responseId);
-      await queued.reader.leave();
-    }
-    const [edited = '', taken = '', last = ''] = waiting;
-    const body = { content: 'Something else.' };
-    await call(`chat/completions/${edited}`, { method: 'PATCH', body });
-    await cancel(taken);
-    const view = await open({ account: 'ada', conversationId }, 'limit=1');
-    expect(view.messages).toMatchObject([
-      { content: 'go' },
-      { responseId: edited, content: 'Something else.', device: 'phone' },
-      { responseId: taken },
-      { responseId: last },
-    ]);
-    expect(view.responses).toMatchObject([{ status: 'streaming' }]);
-    expect(view.earlier).toBe(null);
-
-    const next = new SseReader(
-      await call(`conversations/${conversationId}/events?after=${view.position}`),
-    );
-    reply.answer({ text: 'Done.' });
-    expect(textOf(await next.untilType('done'))).toBe('Done.');
-    await next.leave();
-    await reader.toEnd();
-    for (const _ of [2, 4]) (await model.next()).answer({ text: 'Later.' });
-    await vi.waitFor(async () => {
-      const ended = await open({ account: 'ada', conversationId }, 'limit=1');
-      expect(ended.responses).toMatchObject([{ id: last, status: 'completed' }]);
-      expect(ended.messages).toMatchObject([{ responseId: last, device: 'phone' }]);
-      const before = await open({ account: 'ada', conversationId }, `before=${taken}&limit=1`);
-      expect(before.messages).toMatchObject([{ responseId: edited, content: 'Something else.' }]);
-      expect(before.responses).toMatchObject([{ id: edited, status: 'completed' }]);
-    });
+  reply.answer({ text: 'Done.' });
+  expect(textOf(await next.untilType('done'))).toBe('Done.');
+  await next.leave();
+  await reader.toEnd();
+  for (const _ of [2, 4]) (await model.next()).answer({ text: 'Later.' });
+  await vi.waitFor(async () => {
+    const ended = await open({ account: 'ada', conversationId }, 'limit=1');
+    expect(ended.responses).toMatchObject([{ id: last, status: 'completed' }]);
+    expect(ended.messages).toMatchObject([{ responseId: last, device: 'phone' }]);
+    const before = await open({ account: 'ada', conversationId }, `before=${taken}&limit=1`);
+    expect(before.messages).toMatchObject([{ responseId: edited, content: 'Something else.' }]);
+    expect(before.responses).toMatchObject([{ id: edited, status: 'completed' }]);
   });
 });
 

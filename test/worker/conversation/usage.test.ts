@@ -1,6 +1,6 @@
 import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { dayOf, type UsageEntry, type UsageList } from '../../../shared/api/usage.ts';
 import { newConversationId } from '../../../shared/ids.ts';
 import { Account } from '../../../worker/account/object.ts';
@@ -142,24 +142,25 @@ it('the usage of an account does not count the responses of a copy again', async
   await vi.waitFor(async () => expect(await usage()).toEqual([entry(2)]));
 });
 
-describe('each response counts exactly once', () => {
-  it('also if its report was counted, and the answer to the report was lost', async () => {
-    scriptModel(() => ({ text: 'Done.' }));
-    const answered = vi.spyOn(Account.prototype, 'answered');
-    const { conversationId } = await chat('go', { account, model: 'main' });
-    await vi.waitFor(() => expect(answered).toHaveBeenCalled());
-    const [sent] = answered.mock.calls[0] ?? [];
-    expect(sent?.spent).toMatchObject({ after: 0, through: 1 });
-    const stub = accountStub();
-    await stub.count(conversationId, sent?.spent as SpentSince);
-    if (sent) await stub.answered(sent);
-    expect(await usage()).toEqual([entry(1)]);
-  });
+it('each response counts exactly once, also if its report was counted, and the answer to the report was lost', async () => {
+  scriptModel(() => ({ text: 'Done.' }));
+  const answered = vi.spyOn(Account.prototype, 'answered');
+  const { conversationId } = await chat('go', { account, model: 'main' });
+  await vi.waitFor(() => expect(answered).toHaveBeenCalled());
+  const [sent] = answered.mock.calls[0] ?? [];
+  expect(sent?.spent).toMatchObject({ after: 0, through: 1 });
+  const stub = accountStub();
+  await stub.count(conversationId, sent?.spent as SpentSince);
+  if (sent) await stub.answered(sent);
+  expect(await usage()).toEqual([entry(1)]);
+});
 
-  it.each([
-    ['listed', false],
-    ['not listed', true],
-  ])('also if its %s conversation dies before it has reported', async (_, isEphemeral) => {
+it.each([
+  ['listed', false],
+  ['not listed', true],
+])(
+  'each response counts exactly once, also if its %s conversation dies before it has reported',
+  async (_, isEphemeral) => {
     scriptModel(() => ({ text: 'Done.' }));
     const down = () => {
       throw new Error('the account is down');
@@ -178,82 +179,80 @@ describe('each response counts exactly once', () => {
       await evictDurableObject(conversationObject(conversationId));
       expect(await usage()).toEqual([entry(1)]);
     }
-  });
+  },
+);
 
-  async function answerOne(isEphemeral: boolean): Promise<string> {
-    if (!isEphemeral) return (await chat('go', { account, model: 'main' })).conversationId;
-    const response = await complete({ model: 'main' }, { account });
-    return response.headers.get('drawbridge-conversation-id') ?? '';
-  }
+async function answerOne(isEphemeral: boolean): Promise<string> {
+  if (!isEphemeral) return (await chat('go', { account, model: 'main' })).conversationId;
+  const response = await complete({ model: 'main' }, { account });
+  return response.headers.get('drawbridge-conversation-id') ?? '';
+}
 
-  it('also if the next one is reported together with it', async () => {
-    scriptModel(() => ({ text: 'Done.' }));
-    const answered = vi.spyOn(Account.prototype, 'answered').mockImplementation(() => {
-      throw new Error('the account is down');
-    });
-    const { conversationId } = await chat('go', { account, model: 'main' });
-    await vi.waitFor(() => expect(answered).toHaveBeenCalled());
-    answered.mockRestore();
-    await chat('and', { account, model: 'main', conversationId });
-    await vi.waitFor(async () => expect(await usage()).toEqual([entry(2)]));
+it('each response counts exactly once, also if the next one is reported together with it', async () => {
+  scriptModel(() => ({ text: 'Done.' }));
+  const answered = vi.spyOn(Account.prototype, 'answered').mockImplementation(() => {
+    throw new Error('the account is down');
   });
-
-  it('also after a crash in the middle of it', async () => {
-    const { model, reader, responseId } = await askHeld({ account, model: 'main' });
-    (await model.next()).send(textFrame('half'));
-    await reader.untilText('half');
-    await abortAllDurableObjects();
-    (await model.next()).answer({ text: 'Done.' });
-    await reader.toEnd();
-    await vi.waitFor(async () => expect(await usage()).toEqual([entry(1)]));
-    expect(await readResponse(responseId).catch(() => null)).toBeDefined();
-  });
+  const { conversationId } = await chat('go', { account, model: 'main' });
+  await vi.waitFor(() => expect(answered).toHaveBeenCalled());
+  answered.mockRestore();
+  await chat('and', { account, model: 'main', conversationId });
+  await vi.waitFor(async () => expect(await usage()).toEqual([entry(2)]));
 });
 
-describe('a list of usage', () => {
-  const DAYS = [3, 2, 1].map((ago) => dayOf(Date.now() - ago * 86_400_000));
+it('each response counts exactly once, also after a crash in the middle of it', async () => {
+  const { model, reader, responseId } = await askHeld({ account, model: 'main' });
+  (await model.next()).send(textFrame('half'));
+  await reader.untilText('half');
+  await abortAllDurableObjects();
+  (await model.next()).answer({ text: 'Done.' });
+  await reader.toEnd();
+  await vi.waitFor(async () => expect(await usage()).toEqual([entry(1)]));
+  expect(await readResponse(responseId).catch(() => null)).toBeDefined();
+});
 
-  async function spendOnDays(): Promise<string[]> {
-    const entries = DAYS.toReversed().map((day) => ({ ...entry(1), costs: [COST], day }));
-    await accountStub().count(newConversationId(crypto.randomUUID()), {
-      after: 0,
-      through: 3,
-      entries,
-    });
-    return DAYS;
+const DAYS = [3, 2, 1].map((ago) => dayOf(Date.now() - ago * 86_400_000));
+
+async function spendOnDays(): Promise<string[]> {
+  const entries = DAYS.toReversed().map((day) => ({ ...entry(1), costs: [COST], day }));
+  await accountStub().count(newConversationId(crypto.randomUUID()), {
+    after: 0,
+    through: 3,
+    entries,
+  });
+  return DAYS;
+}
+
+it('a list of usage has only the days that are asked for, the oldest first', async () => {
+  const [first, second, third] = await spendOnDays();
+  const daysOf = async (query: string) => (await usage(query)).map(({ day }) => day);
+  expect(await daysOf('')).toEqual([first, second, third]);
+  expect(await daysOf(`?from=${second}`)).toEqual([second, third]);
+  expect(await daysOf(`?to=${second}`)).toEqual([first, second]);
+  expect(await daysOf(`?from=${second}&to=${second}`)).toEqual([second]);
+});
+
+it('a list of usage comes in pages', async () => {
+  const days = await spendOnDays();
+  const found: string[] = [];
+  let cursor: string | null = '';
+  while (cursor !== null) {
+    const query = new URLSearchParams({ limit: '2', ...(cursor && { cursor }) });
+    const page = (await (await call(`me/usage?${query}`, { account })).json()) as UsageList;
+    found.push(...page.items.map(({ day }) => day));
+    cursor = page.nextCursor;
   }
+  expect(found).toEqual(days);
+});
 
-  it('has only the days that are asked for, the oldest first', async () => {
-    const [first, second, third] = await spendOnDays();
-    const daysOf = async (query: string) => (await usage(query)).map(({ day }) => day);
-    expect(await daysOf('')).toEqual([first, second, third]);
-    expect(await daysOf(`?from=${second}`)).toEqual([second, third]);
-    expect(await daysOf(`?to=${second}`)).toEqual([first, second]);
-    expect(await daysOf(`?from=${second}&to=${second}`)).toEqual([second]);
-  });
-
-  it('comes in pages', async () => {
-    const days = await spendOnDays();
-    const found: string[] = [];
-    let cursor: string | null = '';
-    while (cursor !== null) {
-      const query = new URLSearchParams({ limit: '2', ...(cursor && { cursor }) });
-      const page = (await (await call(`me/usage?${query}`, { account })).json()) as UsageList;
-      found.push(...page.items.map(({ day }) => day));
-      cursor = page.nextCursor;
-    }
-    expect(found).toEqual(days);
-  });
-
-  it.each([
-    ['from=yesterday', 'INVALID_REQUEST', /^from: /],
-    ['from=2026-02-30', 'INVALID_REQUEST', /^from: /],
-    ['from=2026-02-02&to=2026-02-01', 'INVALID_REQUEST', /is later than/],
-    ['from=2024-01-01&to=2026-01-01', 'INVALID_REQUEST', /at most 366 days, and these are 732/],
-    ['limit=0', 'INVALID_REQUEST', /^limit: /],
-    ['cursor=nonsense', 'INVALID_CURSOR', /^cursor: /],
-  ])('refuses %s', async (query, code, message) => {
-    const refused = await errorOf(await call(`me/usage?${query}`, { account }));
-    expect(refused).toMatchObject({ status: 400, code, message: expect.stringMatching(message) });
-  });
+it.each([
+  ['from=yesterday', 'INVALID_REQUEST', /^from: /],
+  ['from=2026-02-30', 'INVALID_REQUEST', /^from: /],
+  ['from=2026-02-02&to=2026-02-01', 'INVALID_REQUEST', /is later than/],
+  ['from=2024-01-01&to=2026-01-01', 'INVALID_REQUEST', /at most 366 days, and these are 732/],
+  ['limit=0', 'INVALID_REQUEST', /^limit: /],
+  ['cursor=nonsense', 'INVALID_CURSOR', /^cursor: /],
+])('a list of usage refuses %s', async (query, code, message) => {
+  const refused = await errorOf(await call(`me/usage?${query}`, { account }));
+  expect(refused).toMatchObject({ status: 400, code, message: expect.stringMatching(message) });
 });

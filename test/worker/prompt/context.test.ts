@@ -79,106 +79,104 @@ it('gives each path and each message of a linter one line', () => {
   expect(prompt).toContain('>\n"/a\\nDate: 2000-01-01":3:5: error: "x\\ny"\n</');
 });
 
-describe('what the request says of the project', () => {
-  it('is sent as it is where there is no bridge', () => {
-    const prompt = promptOf({ workspacePath: '/asked', projectLayout: 'asked.ts' }, null);
-    expect(prompt).toBe(
-      [
-        '<user_info>\nDate: 1970-01-01\nWorkspace: /asked\n</user_info>',
-        '<project_layout>\nasked.ts\n</project_layout>',
-        '<user_query>\nGo.\n</user_query>',
-      ].join('\n\n'),
-    );
-  });
-
-  it('never takes the place of the bridge’s workspace, nor brings another’s tree', () => {
-    const prompt = promptOf({ workspacePath: '/asked', projectLayout: 'asked.ts' });
-    expect(prompt).toContain('\nWorkspace: /work\n');
-    expect(prompt).toContain('names another folder, where no tool works: /asked');
-    expect(prompt).not.toContain('asked.ts');
-    expect(prompt).toContain('README.md');
-  });
-
-  it('shows the tree that the client chose of the same folder', () => {
-    const prompt = promptOf({ workspacePath: '/work/', projectLayout: 'asked.ts' });
-    expect(prompt).toContain('<project_layout>\nasked.ts\n</project_layout>');
-    expect(prompt).not.toContain('another folder');
-  });
-
-  it.each(['/work/../work', '//work/./', '/x/../work/a/..', '/link'])(
-    'knows the same folder by the path %s',
-    (workspacePath) => {
-      const findings =
-        workspacePath === '/link' ? { ...NOTHING_FOUND, client: 'same' as const } : undefined;
-      const context = { workspacePath, projectLayout: 'asked.ts' };
-      const now = surroundingsOf({ createdMs: 0, context, machine: MACHINE, findings }, ROOM);
-      const around = renderSurroundings(now, null);
-      const prompt = buildUserPrompt({ query: 'Go.', mode: 'agent', around });
-      expect(prompt).toContain('asked.ts');
-      expect(prompt).not.toContain('another folder');
-    },
+it('what the request says of the project is sent as it is where there is no bridge', () => {
+  const prompt = promptOf({ workspacePath: '/asked', projectLayout: 'asked.ts' }, null);
+  expect(prompt).toBe(
+    [
+      '<user_info>\nDate: 1970-01-01\nWorkspace: /asked\n</user_info>',
+      '<project_layout>\nasked.ts\n</project_layout>',
+      '<user_query>\nGo.\n</user_query>',
+    ].join('\n\n'),
   );
+});
 
-  it('shows the bridge’s tree where the client has a part of it open', () => {
-    const prompt = promptOf({ workspacePath: '/work/sub', projectLayout: 'asked.ts' });
-    expect(prompt).toContain('README.md');
-    expect(prompt).not.toMatch(/asked\.ts|another folder/);
-    expect(promptOf({ workspacePath: '/workshop' })).toContain('another folder');
-    expect(promptOf({ workspacePath: '/work/..' })).toContain('another folder');
-  });
+it('what the request says of the project never takes the place of the bridge’s workspace, nor brings another’s tree', () => {
+  const prompt = promptOf({ workspacePath: '/asked', projectLayout: 'asked.ts' });
+  expect(prompt).toContain('\nWorkspace: /work\n');
+  expect(prompt).toContain('names another folder, where no tool works: /asked');
+  expect(prompt).not.toContain('asked.ts');
+  expect(prompt).toContain('README.md');
+});
 
-  it('has git’s status where the bridge reports none of the same folder', () => {
-    const { gitStatus: _, ...silent } = MACHINE;
-    const asked = { gitStatus: '## asked' };
-    expect(promptOf(asked)).not.toContain('## asked');
-    expect(promptOf(asked, silent)).toContain('<git_status>\n## asked\n</git_status>');
-    expect(promptOf(asked, null)).toContain('<git_status>\n## asked\n</git_status>');
-    expect(promptOf({ ...asked, workspacePath: '/other' }, silent)).not.toContain('## asked');
-  });
+it('what the model gets of the project shows the tree that the client chose of the same folder', () => {
+  const prompt = promptOf({ workspacePath: '/work/', projectLayout: 'asked.ts' });
+  expect(prompt).toContain('<project_layout>\nasked.ts\n</project_layout>');
+  expect(prompt).not.toContain('another folder');
+});
 
-  it('names files, the cursor and what linters say, and shows the content that it brings', () => {
-    const prompt = promptOf({
-      openFiles: [{ path: 'src/a.ts', content: 'let a = 1;\n' }, 'src/b.ts'],
-      recentFiles: ['README.md'],
-      cursor: { path: 'src/a.ts', line: 1, column: 5 },
-      linterErrors: [
-        { path: 'src/a.ts', line: 1, severity: 'warning', message: 'unused', source: 'lint/a' },
-        { path: 'src/b.ts', message: 'broken' },
-      ],
-    });
-    expect(prompt).toContain(
-      '<open_and_recently_viewed_files>\nCursor: src/a.ts:1:5\nOpen: src/a.ts\nOpen: src/b.ts\nRecently viewed: README.md\n</',
-    );
-    expect(prompt).toContain(
-      '<linter_errors>\nsrc/a.ts:1: warning: unused (lint/a)\nsrc/b.ts: error: broken\n</',
-    );
-    expect(prompt).toContain('<open_file>\nsrc/a.ts\nlet a = 1;\n\n</open_file>');
-  });
+it.each(['/work/../work', '//work/./', '/x/../work/a/..', '/link'])(
+  'what the request says of the project is of the same folder by the path %s',
+  (workspacePath) => {
+    const findings =
+      workspacePath === '/link' ? { ...NOTHING_FOUND, client: 'same' as const } : undefined;
+    const context = { workspacePath, projectLayout: 'asked.ts' };
+    const now = surroundingsOf({ createdMs: 0, context, machine: MACHINE, findings }, ROOM);
+    const around = renderSurroundings(now, null);
+    const prompt = buildUserPrompt({ query: 'Go.', mode: 'agent', around });
+    expect(prompt).toContain('asked.ts');
+    expect(prompt).not.toContain('another folder');
+  },
+);
 
-  it('keeps to its budgets, and to a share of a small model’s room, and says where it is cut', () => {
-    const lines = `${'x'.repeat(99)}\n`.repeat(3_000);
-    const openFiles = ['a', 'b', 'c', 'd', 'e'].map((path) => ({ path, content: lines }));
-    const linterErrors = Array.from({ length: 200 }, () => ({
-      path: 'a',
-      message: 'y'.repeat(9_000),
-    }));
-    const recentFiles = Array.from({ length: 200 }, (_, index) => `${index}${'z'.repeat(400)}`);
-    const given = { openFiles, linterErrors, recentFiles, projectLayout: lines };
-    const { maxLayoutChars, maxFileNamesChars, maxLinterChars, maxOpenFilesChars } = PROMPT_LIMITS;
-    const sum = maxLayoutChars + maxFileNamesChars + maxLinterChars + maxOpenFilesChars;
-    const large = promptOf(given);
-    expect(large.length).toBeGreaterThan(sum * 0.8);
-    expect(large.length).toBeLessThan(sum + 1_000);
-    expect(large.match(/^\.\.\. \(cut: [\d,]+ more lines?, (use|run) .+\)$/gm)).toHaveLength(8);
-    expect(promptOf(given, MACHINE, 20_000).length).toBeLessThan(
-      20_000 * 4 * PROMPT_LIMITS.maxShare + 1_000,
-    );
-  });
+it('what the model gets of the project shows the bridge’s tree where the client has a part of it open', () => {
+  const prompt = promptOf({ workspacePath: '/work/sub', projectLayout: 'asked.ts' });
+  expect(prompt).toContain('README.md');
+  expect(prompt).not.toMatch(/asked\.ts|another folder/);
+  expect(promptOf({ workspacePath: '/workshop' })).toContain('another folder');
+  expect(promptOf({ workspacePath: '/work/..' })).toContain('another folder');
+});
 
-  it('is refused where it is not of the form', () => {
-    const refused = [{ cursor: { path: 'a', line: 0 } }, { openFiles: [{ content: 'x' }] }];
-    for (const context of refused) expect(RequestContext.safeParse(context).success).toBe(false);
+it('what the request says of the project includes git’s status where the bridge reports none of the same folder', () => {
+  const { gitStatus: _, ...silent } = MACHINE;
+  const asked = { gitStatus: '## asked' };
+  expect(promptOf(asked)).not.toContain('## asked');
+  expect(promptOf(asked, silent)).toContain('<git_status>\n## asked\n</git_status>');
+  expect(promptOf(asked, null)).toContain('<git_status>\n## asked\n</git_status>');
+  expect(promptOf({ ...asked, workspacePath: '/other' }, silent)).not.toContain('## asked');
+});
+
+it('what the request says of the project includes files, the cursor and what linters say, and shows the content that it brings', () => {
+  const prompt = promptOf({
+    openFiles: [{ path: 'src/a.ts', content: 'let a = 1;\n' }, 'src/b.ts'],
+    recentFiles: ['README.md'],
+    cursor: { path: 'src/a.ts', line: 1, column: 5 },
+    linterErrors: [
+      { path: 'src/a.ts', line: 1, severity: 'warning', message: 'unused', source: 'lint/a' },
+      { path: 'src/b.ts', message: 'broken' },
+    ],
   });
+  expect(prompt).toContain(
+    '<open_and_recently_viewed_files>\nCursor: src/a.ts:1:5\nOpen: src/a.ts\nOpen: src/b.ts\nRecently viewed: README.md\n</',
+  );
+  expect(prompt).toContain(
+    '<linter_errors>\nsrc/a.ts:1: warning: unused (lint/a)\nsrc/b.ts: error: broken\n</',
+  );
+  expect(prompt).toContain('<open_file>\nsrc/a.ts\nlet a = 1;\n\n</open_file>');
+});
+
+it('what the request says of the project keeps to its budgets, and to a share of a small model’s room, and says where it is cut', () => {
+  const lines = `${'x'.repeat(99)}\n`.repeat(3_000);
+  const openFiles = ['a', 'b', 'c', 'd', 'e'].map((path) => ({ path, content: lines }));
+  const linterErrors = Array.from({ length: 200 }, () => ({
+    path: 'a',
+    message: 'y'.repeat(9_000),
+  }));
+  const recentFiles = Array.from({ length: 200 }, (_, index) => `${index}${'z'.repeat(400)}`);
+  const given = { openFiles, linterErrors, recentFiles, projectLayout: lines };
+  const { maxLayoutChars, maxFileNamesChars, maxLinterChars, maxOpenFilesChars } = PROMPT_LIMITS;
+  const sum = maxLayoutChars + maxFileNamesChars + maxLinterChars + maxOpenFilesChars;
+  const large = promptOf(given);
+  expect(large.length).toBeGreaterThan(sum * 0.8);
+  expect(large.length).toBeLessThan(sum + 1_000);
+  expect(large.match(/^\.\.\. \(cut: [\d,]+ more lines?, (use|run) .+\)$/gm)).toHaveLength(8);
+  expect(promptOf(given, MACHINE, 20_000).length).toBeLessThan(
+    20_000 * 4 * PROMPT_LIMITS.maxShare + 1_000,
+  );
+});
+
+it('what the request says of the project is refused where it is not of the form', () => {
+  const refused = [{ cursor: { path: 'a', line: 0 } }, { openFiles: [{ content: 'x' }] }];
+  for (const context of refused) expect(RequestContext.safeParse(context).success).toBe(false);
 });
 
 describe('what the editor on the machine shows', () => {

@@ -235,166 +235,160 @@ describe('a question about meaning', () => {
   });
 });
 
-describe('a plan', () => {
-  const tools = offered('plan');
+const tools = offered('plan');
 
-  it('holds each step, and changes nothing', async () => {
-    const before = { 'a.ts': 'let foo;', 'b.ts': 'x' };
-    const { turns, last, files } = await converse(
-      'replace foo with bar in a.ts, then delete b.ts; create a file; make it nice; run ls',
-      { files: { ...before }, tools },
-    );
-    expect(files).toEqual(before);
-    expect(turns.map((calls) => calls.map(([name]) => name))).toEqual([
-      ['read_file'],
-      ['create_plan'],
-      [],
-    ]);
-    const titles = [
-      'change `a.ts`',
-      'delete `b.ts`',
-      'create a file whose name you choose',
-      'make it nice',
-      'run `ls`',
-    ];
-    expect(planOf(turns)).toEqual({
-      name: 'change a.ts +4',
-      overview: `To ${titles.slice(0, 4).join(', ')} and run \`ls\`. Nothing is changed yet.`,
-      plan: titles
-        .map((title, index) => `${index + 1}. ${title}`)
-        .join('\n')
-        .replace('nice', '$& (this takes a language model)'),
-      todos: titles.map((content, index) => ({
-        id: `step-${index + 1}`,
-        content,
-        dependencies: index === 0 ? [] : [`step-${index}`],
-      })),
-    });
-    expect(last).toBe('That is the plan. Ask for the same in agent mode.');
+it('a plan holds each step, and changes nothing', async () => {
+  const before = { 'a.ts': 'let foo;', 'b.ts': 'x' };
+  const { turns, last, files } = await converse(
+    'replace foo with bar in a.ts, then delete b.ts; create a file; make it nice; run ls',
+    { files: { ...before }, tools },
+  );
+  expect(files).toEqual(before);
+  expect(turns.map((calls) => calls.map(([name]) => name))).toEqual([
+    ['read_file'],
+    ['create_plan'],
+    [],
+  ]);
+  const titles = [
+    'change `a.ts`',
+    'delete `b.ts`',
+    'create a file whose name you choose',
+    'make it nice',
+    'run `ls`',
+  ];
+  expect(planOf(turns)).toEqual({
+    name: 'change a.ts +4',
+    overview: `To ${titles.slice(0, 4).join(', ')} and run \`ls\`. Nothing is changed yet.`,
+    plan: titles
+      .map((title, index) => `${index + 1}. ${title}`)
+      .join('\n')
+      .replace('nice', '$& (this takes a language model)'),
+    todos: titles.map((content, index) => ({
+      id: `step-${index + 1}`,
+      content,
+      dependencies: index === 0 ? [] : [`step-${index}`],
+    })),
   });
+  expect(last).toBe('That is the plan. Ask for the same in agent mode.');
+});
 
-  it('of another request says that it takes a language model', async () => {
-    const { turns } = await converse('plan a dark mode', { files: {}, tools });
-    expect(planOf(turns).plan).toBe('1. a dark mode (this takes a language model)');
+it('a plan of a request that the demo model cannot read says that it takes a language model', async () => {
+  const { turns } = await converse('plan a dark mode', { files: {}, tools });
+  expect(planOf(turns).plan).toBe('1. a dark mode (this takes a language model)');
+});
+
+it.each([
+  ['comes after the reading before it', 'plan', 'read a.ts, then delete a.ts', 'delete `a.ts`'],
+  ['may be of reading', 'plan', 'make a plan to read a.ts', 'read `a.ts`'],
+  [
+    'takes what follows with it, so that nothing is changed',
+    'agent',
+    'plan to delete a.ts, then run ls',
+    'delete `a.ts`|run `ls`',
+  ],
+] as const)('a plan %s', async (_, mode, query, todos) => {
+  const { turns, files } = await converse(query, {
+    files: { 'a.ts': 'x' },
+    tools: offered(mode),
   });
+  expect(
+    planOf(turns)
+      .todos.map(({ content }) => content)
+      .join('|'),
+  ).toBe(todos);
+  expect(files).toEqual({ 'a.ts': 'x' });
+});
 
-  it.each([
-    ['comes after the reading before it', 'plan', 'read a.ts, then delete a.ts', 'delete `a.ts`'],
-    ['may be of reading', 'plan', 'make a plan to read a.ts', 'read `a.ts`'],
-    [
-      'takes what follows with it, so that nothing is changed',
-      'agent',
-      'plan to delete a.ts, then run ls',
-      'delete `a.ts`|run `ls`',
-    ],
-  ] as const)('%s', async (_, mode, query, todos) => {
-    const { turns, files } = await converse(query, {
-      files: { 'a.ts': 'x' },
-      tools: offered(mode),
-    });
-    expect(
-      planOf(turns)
-        .todos.map(({ content }) => content)
-        .join('|'),
-    ).toBe(todos);
-    expect(files).toEqual({ 'a.ts': 'x' });
-  });
+it('a plan is not needed to read', async () => {
+  const { turns } = await converse('read a.ts and list', { files: { 'a.ts': 'x' }, tools });
+  expect(turns.flat().map(([name]) => name)).toEqual(['read_file', 'list_dir']);
+});
 
-  it('is not needed to read', async () => {
-    const { turns } = await converse('read a.ts and list', { files: { 'a.ts': 'x' }, tools });
-    expect(turns.flat().map(([name]) => name)).toEqual(['read_file', 'list_dir']);
-  });
+it('a plan is refused where plans are not on offer, and its steps are not carried out', async () => {
+  const query = 'plan to delete a.ts';
+  const { turns, last } = await converse(query, { files: {}, tools: offered('debug') });
+  expect(turns).toEqual([[]]);
+  expect(last).toContain('`create_plan` is not on offer');
+});
 
-  it('is refused where that is not on offer, and its steps are not carried out', async () => {
-    const query = 'plan to delete a.ts';
-    const { turns, last } = await converse(query, { files: {}, tools: offered('debug') });
-    expect(turns).toEqual([[]]);
-    expect(last).toContain('`create_plan` is not on offer');
-  });
+it('a plan is one that the tool accepts, however much was asked for', async () => {
+  const many = Array.from({ length: 200 }, (_, index) => `create ${index}${'x'.repeat(900)}.md`);
+  const { turns } = await converse(many.join('\n'), { files: {}, tools });
+  expect(planOf(turns).todos).toHaveLength(EDGE_TOOL_LIMITS.maxTodos);
+});
 
-  it('is one that the tool accepts, however much was asked for', async () => {
-    const many = Array.from({ length: 200 }, (_, index) => `create ${index}${'x'.repeat(900)}.md`);
-    const { turns } = await converse(many.join('\n'), { files: {}, tools });
-    expect(planOf(turns).todos).toHaveLength(EDGE_TOOL_LIMITS.maxTodos);
+const query = 'create a file with hi, then create a file with ho';
+
+it.each([
+  ['the option', { optionIds: ['hello.txt'] }, 'hello.txt'],
+  ['the words', { optionIds: [], text: 'call it "docs/a.md".' }, 'docs/a.md'],
+  ['one word', { optionIds: [], text: 'Makefile' }, 'Makefile'],
+  ['the words before the option', { optionIds: ['hello.txt'], text: 'b.txt' }, 'b.txt'],
+  ["the model's choice where the user leaves it that", { optionIds: [] }, 'notes.md'],
+])('a file without a name is asked for each time, and gets %s', async (_, given, path) => {
+  const { turns } = await converse(query, { files: {}, tools: offered('agent'), answer: given });
+  expect(turns.map((calls) => calls.map(([name]) => name)).slice(0, 3)).toEqual([
+    ['ask_question'],
+    ['write'],
+    ['ask_question'],
+  ]);
+  expect(turns[1]).toEqual([['write', { path, contents: 'hi\n' }]]);
+});
+
+it('a file without a name is left when the user writes something else instead', async () => {
+  const { turns, last } = await converse('create a file', { files: {}, tools: offered('agent') });
+  expect(turns).toHaveLength(2);
+  expect(last).toBe('Without an answer I leave it at that.');
+});
+
+const REQUEST = { messages: [ask('read ä👋.ts and run "echo 👋"')], tools: ALL_TOOLS };
+
+it('the wire of the demo model is that of OpenAI: role, text, finish reason, usage, end', async () => {
+  const response = demoReply({ messages: [ask('hello')], tools: [] });
+  expect(response.headers.get('content-type')).toBe('text/event-stream');
+  const events = (await response.text()).split('\n\n').slice(0, -1);
+  expect(events.every((event) => event.startsWith('data: '))).toBe(true);
+  expect(events.at(-1)).toBe('data: [DONE]');
+  const chunks = events.slice(0, -1).map(parseChunk);
+  expect(chunks[0]?.choices[0]?.delta).toEqual({ role: 'assistant', content: '' });
+  expect(chunks.at(-2)?.choices).toEqual([{ index: 0, delta: {}, finish_reason: 'stop' }]);
+  expect(chunks.at(-1)).toMatchObject({
+    choices: [],
+    usage: {
+      prompt_tokens: expect.any(Number),
+      completion_tokens: expect.any(Number),
+      total_tokens: expect.any(Number),
+    },
   });
 });
 
-describe('a file without a name', () => {
-  const query = 'create a file with hi, then create a file with ho';
-
-  it.each([
-    ['the option', { optionIds: ['hello.txt'] }, 'hello.txt'],
-    ['the words', { optionIds: [], text: 'call it "docs/a.md".' }, 'docs/a.md'],
-    ['one word', { optionIds: [], text: 'Makefile' }, 'Makefile'],
-    ['the words before the option', { optionIds: ['hello.txt'], text: 'b.txt' }, 'b.txt'],
-    ["the model's choice where the user leaves it that", { optionIds: [] }, 'notes.md'],
-  ])('is asked for each time, and gets %s', async (_, given, path) => {
-    const { turns } = await converse(query, { files: {}, tools: offered('agent'), answer: given });
-    expect(turns.map((calls) => calls.map(([name]) => name)).slice(0, 3)).toEqual([
-      ['ask_question'],
-      ['write'],
-      ['ask_question'],
-    ]);
-    expect(turns[1]).toEqual([['write', { path, contents: 'hi\n' }]]);
-  });
-
-  it('is left when the user writes something else instead', async () => {
-    const { turns, last } = await converse('create a file', { files: {}, tools: offered('agent') });
-    expect(turns).toHaveLength(2);
-    expect(last).toBe('Without an answer I leave it at that.');
-  });
+it('the wire of the demo model brings text and arguments in pieces that fit together', async () => {
+  const { pieces, calls, finishReason } = await answer(REQUEST);
+  expect(pieces.length).toBeGreaterThan(5);
+  expect(pieces.every((piece) => piece.isWellFormed())).toBe(true);
+  expect(calls).toEqual([
+    { id: 'call_demo_1', name: 'read_file', arguments: '{"target_file":"ä👋.ts"}' },
+  ]);
+  expect(finishReason).toBe('tool_calls');
 });
 
-describe('the wire of the demo model', () => {
-  const REQUEST = { messages: [ask('read ä👋.ts and run "echo 👋"')], tools: ALL_TOOLS };
+it('the wire of the demo model is the same for the same request', async () => {
+  expect(await demoReply(REQUEST).text()).toBe(await demoReply(REQUEST).text());
+});
 
-  it('is that of OpenAI: role, text, finish reason, usage, end', async () => {
-    const response = demoReply({ messages: [ask('hello')], tools: [] });
-    expect(response.headers.get('content-type')).toBe('text/event-stream');
-    const events = (await response.text()).split('\n\n').slice(0, -1);
-    expect(events.every((event) => event.startsWith('data: '))).toBe(true);
-    expect(events.at(-1)).toBe('data: [DONE]');
-    const chunks = events.slice(0, -1).map(parseChunk);
-    expect(chunks[0]?.choices[0]?.delta).toEqual({ role: 'assistant', content: '' });
-    expect(chunks.at(-2)?.choices).toEqual([{ index: 0, delta: {}, finish_reason: 'stop' }]);
-    expect(chunks.at(-1)).toMatchObject({
-      choices: [],
-      usage: {
-        prompt_tokens: expect.any(Number),
-        completion_tokens: expect.any(Number),
-        total_tokens: expect.any(Number),
-      },
-    });
-  });
-
-  it('brings text and arguments in pieces that fit together', async () => {
-    const { pieces, calls, finishReason } = await answer(REQUEST);
-    expect(pieces.length).toBeGreaterThan(5);
-    expect(pieces.every((piece) => piece.isWellFormed())).toBe(true);
-    expect(calls).toEqual([
-      { id: 'call_demo_1', name: 'read_file', arguments: '{"target_file":"ä👋.ts"}' },
-    ]);
-    expect(finishReason).toBe('tool_calls');
-  });
-
-  it('is the same for the same request', async () => {
-    expect(await demoReply(REQUEST).text()).toBe(await demoReply(REQUEST).text());
-  });
-
-  it('counts the ids of its calls through the whole conversation', async () => {
-    const made = { id: 'x', type: 'function', function: { name: 'read_file', arguments: '{}' } };
-    const messages = [
-      ask('read a.ts'),
-      { role: 'assistant', content: null, tool_calls: [made, { ...made, id: 'y' }] },
-      ask('what is in this project'),
-    ];
-    const first = await answer({ messages, tools: ALL_TOOLS });
-    expect(first.calls).toMatchObject([{ id: 'call_demo_3' }]);
-    const listing = { role: 'tool', tool_call_id: 'call_demo_3', content: 'README.md\ngo.mod' };
-    const calling = { role: 'assistant', tool_calls: first.calls.map(toolCallOf) };
-    const next = await answer({ messages: [...messages, calling, listing], tools: ALL_TOOLS });
-    expect(next.calls.map(({ id }) => id)).toEqual(['call_demo_4', 'call_demo_5']);
-  });
+it('the wire of the demo model counts the ids of its calls through the whole conversation', async () => {
+  const made = { id: 'x', type: 'function', function: { name: 'read_file', arguments: '{}' } };
+  const messages = [
+    ask('read a.ts'),
+    { role: 'assistant', content: null, tool_calls: [made, { ...made, id: 'y' }] },
+    ask('what is in this project'),
+  ];
+  const first = await answer({ messages, tools: ALL_TOOLS });
+  expect(first.calls).toMatchObject([{ id: 'call_demo_3' }]);
+  const listing = { role: 'tool', tool_call_id: 'call_demo_3', content: 'README.md\ngo.mod' };
+  const calling = { role: 'assistant', tool_calls: first.calls.map(toolCallOf) };
+  const next = await answer({ messages: [...messages, calling, listing], tools: ALL_TOOLS });
+  expect(next.calls.map(({ id }) => id)).toEqual(['call_demo_4', 'call_demo_5']);
 });
 
 type Files = Record<string, string>;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type Fallback, fallbackFor, nextModel } from '../../../worker/upstream/fallback.ts';
 import { UPSTREAM_LIMITS } from '../../../worker/upstream/limits.ts';
 import { readWholeReply, type UpstreamReply } from '../../../worker/upstream/reader.ts';
@@ -45,31 +45,29 @@ it.each<[UpstreamReply['outcome'], { afterMs: null } | null, Fallback]>([
   },
 );
 
-describe('the next model', () => {
-  const MODELS = JSON.stringify([
-    { id: 'main', contextWindow: 1_000, fallbacks: ['small', 'blind', 'large', 'unsaid'] },
-    { id: 'small', contextWindow: 500, fallbacks: ['main'] },
-    { id: 'blind', contextWindow: 1_000, takesImages: false },
-    { id: 'large', contextWindow: 2_000 },
-    { id: 'unsaid' },
-  ]);
+const MODELS = JSON.stringify([
+  { id: 'main', contextWindow: 1_000, fallbacks: ['small', 'blind', 'large', 'unsaid'] },
+  { id: 'small', contextWindow: 500, fallbacks: ['main'] },
+  { id: 'blind', contextWindow: 1_000, takesImages: false },
+  { id: 'large', contextWindow: 2_000 },
+  { id: 'unsaid' },
+]);
 
-  it.each<[string, Fallback, boolean, string | null]>([
-    ['main', 'at_last', false, 'small'],
-    ['small', 'at_once', false, 'blind'],
-    ['small', 'at_once', true, 'large'],
-    ['main', 'to_larger', false, 'large'],
-    ['large', 'to_larger', false, null],
-    ['large', 'at_last', false, 'unsaid'],
-    ['unsaid', 'at_once', false, null],
-    ['main', 'never', false, null],
-    ['gone', 'at_last', false, null],
-  ])('after %s, %s, with images: %s, is %s', (failed, fallback, holdsImages, next) => {
-    expect(nextModel({ requested: 'main', failed, holdsImages }, fallback, { MODELS })).toBe(next);
-  });
+it.each<[string, Fallback, boolean, string | null]>([
+  ['main', 'at_last', false, 'small'],
+  ['small', 'at_once', false, 'blind'],
+  ['small', 'at_once', true, 'large'],
+  ['main', 'to_larger', false, 'large'],
+  ['large', 'to_larger', false, null],
+  ['large', 'at_last', false, 'unsaid'],
+  ['unsaid', 'at_once', false, null],
+  ['main', 'never', false, null],
+  ['gone', 'at_last', false, null],
+])('the next model after %s, %s, with images: %s, is %s', (failed, fallback, holdsImages, next) => {
+  expect(nextModel({ requested: 'main', failed, holdsImages }, fallback, { MODELS })).toBe(next);
+});
 
-  it('is none without a table', () => {
-    const asking = { requested: 'a', failed: 'a', holdsImages: false };
-    expect(nextModel(asking, 'at_once', {})).toBeNull();
-  });
+it('the next model is none without a table', () => {
+  const asking = { requested: 'a', failed: 'a', holdsImages: false };
+  expect(nextModel(asking, 'at_once', {})).toBeNull();
 });

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { MIB } from '../../../shared/units.ts';
 import { askModel, type GatewayAnswer } from '../../../worker/upstream/gateway.ts';
 import { UPSTREAM_LIMITS } from '../../../worker/upstream/limits.ts';
@@ -18,40 +18,41 @@ beforeEach(() => {
 const text = (content: string) =>
   `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`;
 
-describe('a body that lies about its type is read as what it is', () => {
-  const completion = JSON.stringify({
-    choices: [{ message: { content: 'Hi.' }, finish_reason: 'stop' }],
-  });
+const completion = JSON.stringify({
+  choices: [{ message: { content: 'Hi.' }, finish_reason: 'stop' }],
+});
 
-  it.each<[string, string, string, object]>([
-    ['a stream called JSON', JSON_TYPE, `${text('Hi.')}data: [DONE]\n\n`, { text: 'Hi.' }],
-    ['a stream called HTML', 'text/html', `${text('Hi.')}data: [DONE]\n\n`, { text: 'Hi.' }],
-    ['a completion called a stream', SSE, completion, { text: 'Hi.' }],
-    ['a completion behind blank lines', SSE, `\n\n \n${completion}`, { text: 'Hi.' }],
-    [
-      'an error called a stream',
-      SSE,
-      '{"error":{"message":"no credit","code":"x"}}',
-      { outcome: 'error', error: { message: 'no credit', code: 'x' } },
-    ],
-    [
-      'a page called a stream',
-      SSE,
-      '<!doctype html><h1>Sign in</h1>',
-      {
-        outcome: 'error',
-        error: { message: 'The model server sent something that is not an answer.' },
-      },
-    ],
-    ['an empty stream', SSE, '', { outcome: 'interrupted' }],
-    ['an empty body', JSON_TYPE, '', { outcome: 'interrupted' }],
-    ['blanks', SSE, '\n\n\n', { outcome: 'interrupted' }],
-    ['words', 'text/plain', 'upstream connect error', { outcome: 'interrupted' }],
-  ])('%s', async (_, contentType, body, reply) => {
+it.each<[string, string, string, object]>([
+  ['a stream called JSON', JSON_TYPE, `${text('Hi.')}data: [DONE]\n\n`, { text: 'Hi.' }],
+  ['a stream called HTML', 'text/html', `${text('Hi.')}data: [DONE]\n\n`, { text: 'Hi.' }],
+  ['a completion called a stream', SSE, completion, { text: 'Hi.' }],
+  ['a completion behind blank lines', SSE, `\n\n \n${completion}`, { text: 'Hi.' }],
+  [
+    'an error called a stream',
+    SSE,
+    '{"error":{"message":"no credit","code":"x"}}',
+    { outcome: 'error', error: { message: 'no credit', code: 'x' } },
+  ],
+  [
+    'a page called a stream',
+    SSE,
+    '<!doctype html><h1>Sign in</h1>',
+    {
+      outcome: 'error',
+      error: { message: 'The model server sent something that is not an answer.' },
+    },
+  ],
+  ['an empty stream', SSE, '', { outcome: 'interrupted' }],
+  ['an empty body', JSON_TYPE, '', { outcome: 'interrupted' }],
+  ['blanks', SSE, '\n\n\n', { outcome: 'interrupted' }],
+  ['words', 'text/plain', 'upstream connect error', { outcome: 'interrupted' }],
+])(
+  'a body that lies about its type is read as what it is: %s',
+  async (_, contentType, body, reply) => {
     const { answer } = ask(new Response(body, { headers: { 'content-type': contentType } }));
     expect((await answer).reply).toMatchObject(reply);
-  });
-});
+  },
+);
 
 it.each([301, 302, 307, 308])('a redirect %i is not followed, and is no answer', async (status) => {
   const headers = { location: 'https://thief.test/' };
@@ -66,49 +67,50 @@ it.each([301, 302, 307, 308])('a redirect %i is not followed, and is no answer',
   expect(reply.error?.message).not.toContain('thief');
 });
 
-describe('a body without measure ends in bounded time and memory', () => {
-  const block = 'x'.repeat(MIB);
+const block = 'x'.repeat(MIB);
 
-  it.each<[string, string, () => string, number, object]>([
-    [
-      'one endless line',
-      SSE,
-      () => block,
-      16 * MIB,
-      { outcome: 'error', error: { message: expect.stringContaining('An event of the stream') } },
-    ],
-    [
-      'an endless answer',
-      SSE,
-      () => text(block),
-      maxAnswerChars + 4 * MIB,
-      { outcome: 'error', error: { message: expect.stringContaining('The answer is longer') } },
-    ],
-    [
-      'calls without end',
-      SSE,
-      () => `data: ${JSON.stringify(manyCalls())}\n\n`,
-      32 * MIB,
-      { outcome: 'error', error: { message: expect.stringContaining('The answer is longer') } },
-    ],
-    [
-      'events that say nothing',
-      SSE,
-      () => `data: {"choices":[],"padding":"${block}"}\n\n`,
-      maxStreamBytes + 4 * MIB,
-      { outcome: 'error', error: { message: expect.stringContaining('The stream is longer') } },
-    ],
-    [
-      'an endless completion',
-      JSON_TYPE,
-      () => `{"x":"${block}`,
-      8 * MIB,
-      {
-        outcome: 'error',
-        error: { message: 'The model server sent something that is not an answer.' },
-      },
-    ],
-  ])('%s', async (_, contentType, next, maxBytes, reply) => {
+it.each<[string, string, () => string, number, object]>([
+  [
+    'one endless line',
+    SSE,
+    () => block,
+    16 * MIB,
+    { outcome: 'error', error: { message: expect.stringContaining('An event of the stream') } },
+  ],
+  [
+    'an endless answer',
+    SSE,
+    () => text(block),
+    maxAnswerChars + 4 * MIB,
+    { outcome: 'error', error: { message: expect.stringContaining('The answer is longer') } },
+  ],
+  [
+    'calls without end',
+    SSE,
+    () => `data: ${JSON.stringify(manyCalls())}\n\n`,
+    32 * MIB,
+    { outcome: 'error', error: { message: expect.stringContaining('The answer is longer') } },
+  ],
+  [
+    'events that say nothing',
+    SSE,
+    () => `data: {"choices":[],"padding":"${block}"}\n\n`,
+    maxStreamBytes + 4 * MIB,
+    { outcome: 'error', error: { message: expect.stringContaining('The stream is longer') } },
+  ],
+  [
+    'an endless completion',
+    JSON_TYPE,
+    () => `{"x":"${block}`,
+    8 * MIB,
+    {
+      outcome: 'error',
+      error: { message: 'The model server sent something that is not an answer.' },
+    },
+  ],
+])(
+  'a body without measure ends in bounded time and memory: %s',
+  async (_, contentType, next, maxBytes, reply) => {
     const endless = endlessBody(next);
     const { answer } = ask(
       new Response(endless.body, { headers: { 'content-type': contentType } }),
@@ -118,8 +120,8 @@ describe('a body without measure ends in bounded time and memory', () => {
     expect(retry).toBeNull();
     expect(endless.sent()).toBeLessThan(maxBytes);
     expect(endless.isCancelled()).toBe(true);
-  });
-});
+  },
+);
 
 it('a body that drips: a byte a second of one event is silence', async () => {
   const drip = dripOf(() => 'x');
@@ -154,28 +156,26 @@ const STOPPED = {
   fallback: 'at_last',
 };
 
-describe('a server that refuses stream_options', () => {
-  const refusal = {
-    detail: [{ loc: ['body', 'stream_options'], msg: 'Extra inputs are not permitted' }],
-  };
+const refusal = {
+  detail: [{ loc: ['body', 'stream_options'], msg: 'Extra inputs are not permitted' }],
+};
 
-  it('is asked once more without them', async () => {
-    const { answer, bodies } = ask(
-      Response.json(refusal, { status: 422 }),
-      new Response(`${text('Hi.')}data: [DONE]\n\n`, { headers: { 'content-type': SSE } }),
-    );
-    expect((await answer).reply).toMatchObject({ outcome: 'completed', text: 'Hi.' });
-    expect(bodies.map((body) => 'stream_options' in body)).toEqual([true, false]);
-  });
+it('a server that refuses stream_options is asked once more without them', async () => {
+  const { answer, bodies } = ask(
+    Response.json(refusal, { status: 422 }),
+    new Response(`${text('Hi.')}data: [DONE]\n\n`, { headers: { 'content-type': SSE } }),
+  );
+  expect((await answer).reply).toMatchObject({ outcome: 'completed', text: 'Hi.' });
+  expect(bodies.map((body) => 'stream_options' in body)).toEqual([true, false]);
+});
 
-  it('and then something else has its say', async () => {
-    const { answer, bodies } = ask(
-      Response.json(refusal, { status: 422 }),
-      Response.json(refusal, { status: 422 }),
-    );
-    expect((await answer).reply).toMatchObject({ outcome: 'error', error: { status: 422 } });
-    expect(bodies).toHaveLength(2);
-  });
+it('a server that refuses stream_options and then something else is believed', async () => {
+  const { answer, bodies } = ask(
+    Response.json(refusal, { status: 422 }),
+    Response.json(refusal, { status: 422 }),
+  );
+  expect((await answer).reply).toMatchObject({ outcome: 'error', error: { status: 422 } });
+  expect(bodies).toHaveLength(2);
 });
 
 interface Asked {

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { ModelSwitches } from '../../../shared/settings/models.ts';
 import { DIALECTS } from '../../../worker/upstream/dialects/dialects.ts';
 import { askModel, type GatewayAnswer } from '../../../worker/upstream/gateway.ts';
@@ -28,51 +28,47 @@ function messagesFor(reasoningField: Field): unknown {
   return JSON.parse(stringifyBody(DIALECTS.chat.format(REQUEST, targetOf({ switches })))).messages;
 }
 
-describe('what the model thought', () => {
-  it('stays here where its server has no field for it', () => {
-    expect(ModelSwitches.parse({}).reasoningField).toBe('none');
-    expect(messagesFor('none')).toEqual([USER, CALLING, RESULT, SAID, USER]);
-  });
-
-  it.each<Field>(['reasoning_content', 'reasoning'])(
-    'goes back as %s, and as an empty one where nothing is known of it',
-    (field) => {
-      expect(messagesFor(field)).toEqual([
-        USER,
-        { ...CALLING, [field]: 'I wonder.' },
-        RESULT,
-        { ...SAID, [field]: '' },
-        USER,
-      ]);
-    },
-  );
+it('what the model thought is not sent where its server has no field for it', () => {
+  expect(ModelSwitches.parse({}).reasoningField).toBe('none');
+  expect(messagesFor('none')).toEqual([USER, CALLING, RESULT, SAID, USER]);
 });
 
-describe('what a gateway should cache', () => {
-  const MARK = { cache_control: { type: 'ephemeral' } };
-  const SYSTEM: UpstreamMessage = { role: 'system', content: 'You help.' };
-  const bodyFor = (messages: readonly UpstreamMessage[], more: Partial<UpstreamRequest> = {}) => {
-    const switches = ModelSwitches.parse({ cacheControl: true });
-    const target = targetOf({ switches });
-    return JSON.parse(
-      JSON.stringify(DIALECTS.chat.format({ ...REQUEST, messages, ...more }, target)),
-    );
-  };
-
-  it('is marked: the system prompt, the newest message and the newest result', () => {
-    expect(bodyFor([SYSTEM, USER, SAID, USER, CALLING, RESULT]).messages).toEqual([
-      { role: 'system', content: [{ type: 'text', text: 'You help.', ...MARK }] },
+it.each<Field>(['reasoning_content', 'reasoning'])(
+  'what the model thought goes back as %s, and as an empty one where nothing is known of it',
+  (field) => {
+    expect(messagesFor(field)).toEqual([
       USER,
-      SAID,
-      { role: 'user', content: [{ type: 'text', text: 'go', ...MARK }] },
-      CALLING,
-      { ...RESULT, ...MARK },
+      { ...CALLING, [field]: 'I wonder.' },
+      RESULT,
+      { ...SAID, [field]: '' },
+      USER,
     ]);
-  });
+  },
+);
 
-  it('is not marked where no request follows', () => {
-    expect(bodyFor([SYSTEM, USER], { isOnce: true }).messages).toEqual([SYSTEM, USER]);
-  });
+const MARK = { cache_control: { type: 'ephemeral' } };
+const SYSTEM: UpstreamMessage = { role: 'system', content: 'You help.' };
+const bodyFor = (messages: readonly UpstreamMessage[], more: Partial<UpstreamRequest> = {}) => {
+  const switches = ModelSwitches.parse({ cacheControl: true });
+  const target = targetOf({ switches });
+  return JSON.parse(
+    JSON.stringify(DIALECTS.chat.format({ ...REQUEST, messages, ...more }, target)),
+  );
+};
+
+it('the marks for the cache of a gateway are on the system prompt, the newest message and the newest result', () => {
+  expect(bodyFor([SYSTEM, USER, SAID, USER, CALLING, RESULT]).messages).toEqual([
+    { role: 'system', content: [{ type: 'text', text: 'You help.', ...MARK }] },
+    USER,
+    SAID,
+    { role: 'user', content: [{ type: 'text', text: 'go', ...MARK }] },
+    CALLING,
+    { ...RESULT, ...MARK },
+  ]);
+});
+
+it('nothing is marked for the cache of a gateway where no request follows', () => {
+  expect(bodyFor([SYSTEM, USER], { isOnce: true }).messages).toEqual([SYSTEM, USER]);
 });
 
 it('does not get what a model of another dialect thought', () => {
@@ -106,37 +102,35 @@ it.each([
   ]);
 });
 
-describe('a server that asks for the reasoning that it did not get', () => {
-  const wish = 'The `reasoning_content` in the thinking mode must be passed back to the API.';
-  const refusal = () => Response.json({ error: { message: wish } }, { status: 400 });
+const wish = 'The `reasoning_content` in the thinking mode must be passed back to the API.';
+const refusal = () => Response.json({ error: { message: wish } }, { status: 400 });
 
-  it('is asked once more with it', async () => {
-    const { answer, bodies } = ask('none', refusal(), streamOf(HELLO));
-    expect((await answer).reply).toMatchObject({ outcome: 'completed', text: 'Hi.' });
-    expect(bodies.map(({ messages }) => messages[1])).toEqual([
-      CALLING,
-      { ...CALLING, reasoning_content: 'I wonder.' },
-    ]);
-  });
+it('a server that asks for the reasoning that it did not get is asked once more with it', async () => {
+  const { answer, bodies } = ask('none', refusal(), streamOf(HELLO));
+  expect((await answer).reply).toMatchObject({ outcome: 'completed', text: 'Hi.' });
+  expect(bodies.map(({ messages }) => messages[1])).toEqual([
+    CALLING,
+    { ...CALLING, reasoning_content: 'I wonder.' },
+  ]);
+});
 
-  it.each<[Field, number]>([
-    ['none', 2],
-    ['reasoning_content', 1],
-  ])('and still refuses, is believed (%s)', async (field, attempts) => {
+it.each<[Field, number]>([
+  ['none', 2],
+  ['reasoning_content', 1],
+])(
+  'a server that asks for the reasoning that it did not get, and still refuses, is believed (%s)',
+  async (field, attempts) => {
     const { answer, bodies } = ask(field, refusal(), refusal());
     expect((await answer).reply).toMatchObject({ outcome: 'error', error: { message: wish } });
     expect(bodies).toHaveLength(attempts);
-  });
+  },
+);
 
-  it('may refuse other fields besides', async () => {
-    const strict = Response.json(
-      { error: { message: 'unknown: stream_options' } },
-      { status: 400 },
-    );
-    const { answer, bodies } = ask('none', strict, refusal(), streamOf(HELLO));
-    expect((await answer).reply).toMatchObject({ outcome: 'completed' });
-    expect(bodies.map((body) => 'stream_options' in body)).toEqual([true, false, false]);
-  });
+it('a server that asks for the reasoning that it did not get may refuse other fields besides', async () => {
+  const strict = Response.json({ error: { message: 'unknown: stream_options' } }, { status: 400 });
+  const { answer, bodies } = ask('none', strict, refusal(), streamOf(HELLO));
+  expect((await answer).reply).toMatchObject({ outcome: 'completed' });
+  expect(bodies.map((body) => 'stream_options' in body)).toEqual([true, false, false]);
 });
 
 const HELLO = [

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { BUILT_IN } from '../../../../shared/tools/toolbox.ts';
 import type { ToolResult } from '../../../../shared/wire/tunnel.ts';
 import {
@@ -270,56 +270,57 @@ it('in a run, a third question is answered with the answer before, and no person
   expect(resultsSent(requests).at(-1)).toMatch(/A \(a\).*REPEATED_CALL/s);
 });
 
-describe('where no one is there to answer, the third command is refused with the result before', () => {
-  const refusal = /^Error REPEATED_CALL: Not run: .*succeeded with:\nx$/s;
+const refusal = /^Error REPEATED_CALL: Not run: .*succeeded with:\nx$/s;
 
-  it('in an answer of `/v1`', async () => {
-    const bridge = await connectBridge();
-    const requests = repeat(runCommand('make'), 3);
-    const answer = completed({ bridgeId: bridge.bridgeId });
-    await succeed(bridge, ['x', 'x']);
-    expect((await answer).choices[0]?.message.content).toBe('Done.');
-    expect(resultsSent(requests)).toEqual(['x', 'x', expect.stringMatching(refusal)]);
-  });
+it('where no one is there to answer, the third command is refused with the result before, in an answer of `/v1`', async () => {
+  const bridge = await connectBridge();
+  const requests = repeat(runCommand('make'), 3);
+  const answer = completed({ bridgeId: bridge.bridgeId });
+  await succeed(bridge, ['x', 'x']);
+  expect((await answer).choices[0]?.message.content).toBe('Done.');
+  expect(resultsSent(requests)).toEqual(['x', 'x', expect.stringMatching(refusal)]);
+});
 
-  it.each([
-    ['never asks', { allowed: false }],
-    ['limits the time of questions', { afterSeconds: 60, otherwise: 'default' }],
-  ])('in a request that %s', async (_, questions) => {
+it.each([
+  ['never asks', { allowed: false }],
+  ['limits the time of questions', { afterSeconds: 60, otherwise: 'default' }],
+])(
+  'where no one is there to answer, the third command is refused with the result before, in a request that %s',
+  async (_, questions) => {
     const bridge = await connectBridge();
     const requests = repeat(runCommand('make'), 3);
     const answer = chat('go', { bridgeId: bridge.bridgeId, questions });
     await succeed(bridge, ['x', 'x']);
     expect((await answer).status).toBe('completed');
     expect(resultsSent(requests).at(-1)).toMatch(refusal);
-  });
+  },
+);
 
-  it('in the background, and in the subagents there', async () => {
-    const account = newAccount();
-    const bridge = await connectBridge({ account });
-    const model = holdModel();
-    const { id } = await create(account, {
-      ...{ bridgeId: bridge.bridgeId, workspace: 'in_place' },
-    });
-    (await model.next()).answer({ calls: [taskCall('make it', { type: 'generalPurpose' })] });
-    for (const _ of [1, 2]) {
-      (await model.next()).answer({ calls: [runCommand('make')] });
-      await succeed(bridge, ['x']);
-    }
-    (await model.next()).answer({ calls: [runCommand('make')] });
-    const child = await model.next();
-    expect(child.request.messages.at(-1)?.content).toMatch(refusal);
-    child.answer({ text: 'Over.' });
-    for (const _ of [1, 2]) {
-      (await model.next()).answer({ calls: [runCommand('test')] });
-      await succeed(bridge, ['x']);
-    }
-    (await model.next()).answer({ calls: [runCommand('test')] });
-    const root = await model.next();
-    expect(root.request.messages.at(-1)?.content).toMatch(refusal);
-    root.answer({ text: 'Over.' });
-    await untilStatus(account, id, 'completed');
+it('where no one is there to answer, the third command is refused with the result before, in the background and in the subagents there', async () => {
+  const account = newAccount();
+  const bridge = await connectBridge({ account });
+  const model = holdModel();
+  const { id } = await create(account, {
+    ...{ bridgeId: bridge.bridgeId, workspace: 'in_place' },
   });
+  (await model.next()).answer({ calls: [taskCall('make it', { type: 'generalPurpose' })] });
+  for (const _ of [1, 2]) {
+    (await model.next()).answer({ calls: [runCommand('make')] });
+    await succeed(bridge, ['x']);
+  }
+  (await model.next()).answer({ calls: [runCommand('make')] });
+  const child = await model.next();
+  expect(child.request.messages.at(-1)?.content).toMatch(refusal);
+  child.answer({ text: 'Over.' });
+  for (const _ of [1, 2]) {
+    (await model.next()).answer({ calls: [runCommand('test')] });
+    await succeed(bridge, ['x']);
+  }
+  (await model.next()).answer({ calls: [runCommand('test')] });
+  const root = await model.next();
+  expect(root.request.messages.at(-1)?.content).toMatch(refusal);
+  root.answer({ text: 'Over.' });
+  await untilStatus(account, id, 'completed');
 });
 
 it('a third equal subagent is not started', async () => {

@@ -7,44 +7,40 @@ import { connectBridge } from '../../tunnel/scripted-bridge.ts';
 import { askAtBridge, askHeld, askStreamed, readResponse } from '../conversing.ts';
 import { callFrame, endFrames, holdModel, readFile, runCommand, textFrame } from '../held-model.ts';
 
-describe('a call that must not run is answered with an error that the model reads', () => {
-  const write = { name: 'write', arguments: { path: 'a', contents: 'x' } };
-  it.each<[string, object, { name: string; raw: string }, string]>([
-    ['an unknown tool', {}, { name: 'format_disk', raw: '{}' }, 'UNKNOWN_TOOL'],
-    [
-      'a name that no API would take back',
-      {},
-      { name: 'x'.repeat(500), raw: '{}' },
-      'UNKNOWN_TOOL',
-    ],
-    ['arguments of a wrong type', {}, { name: 'read_file', raw: '{"limit": -1}' }, 'INVALID'],
-    ['arguments that are no JSON', {}, { name: 'read_file', raw: '{"target_file": ' }, 'INVALID'],
-    ['arguments that are a list', {}, { name: 'read_file', raw: '[1]' }, 'INVALID'],
-    [
-      'a tool that changes things in ask mode',
-      { mode: 'ask' },
-      { name: 'write', raw: JSON.stringify(write.arguments) },
-      'READ_ONLY_MODE',
-    ],
-    [
-      'an alias of such a tool in plan mode',
-      { mode: 'plan' },
-      { name: 'Shell', raw: '{"command": "ls"}' },
-      'READ_ONLY_MODE',
-    ],
-    [
-      'a tool that the request does not offer',
-      { tools: ['grep'] },
-      { name: 'read_file', raw: '{"target_file": "a"}' },
-      'TOOL_NOT_OFFERED',
-    ],
-    [
-      'a tool that the bridge does not have',
-      { bridgeTools: ['grep'] },
-      { name: 'read_file', raw: '{"target_file": "a"}' },
-      'NO_BRIDGE',
-    ],
-  ])('%s', async (_, { bridgeTools, ...options }: { bridgeTools?: string[] }, asked, code) => {
+const write = { name: 'write', arguments: { path: 'a', contents: 'x' } };
+it.each<[string, object, { name: string; raw: string }, string]>([
+  ['an unknown tool', {}, { name: 'format_disk', raw: '{}' }, 'UNKNOWN_TOOL'],
+  ['a name that no API would take back', {}, { name: 'x'.repeat(500), raw: '{}' }, 'UNKNOWN_TOOL'],
+  ['arguments of a wrong type', {}, { name: 'read_file', raw: '{"limit": -1}' }, 'INVALID'],
+  ['arguments that are no JSON', {}, { name: 'read_file', raw: '{"target_file": ' }, 'INVALID'],
+  ['arguments that are a list', {}, { name: 'read_file', raw: '[1]' }, 'INVALID'],
+  [
+    'a tool that changes things in ask mode',
+    { mode: 'ask' },
+    { name: 'write', raw: JSON.stringify(write.arguments) },
+    'READ_ONLY_MODE',
+  ],
+  [
+    'an alias of such a tool in plan mode',
+    { mode: 'plan' },
+    { name: 'Shell', raw: '{"command": "ls"}' },
+    'READ_ONLY_MODE',
+  ],
+  [
+    'a tool that the request does not offer',
+    { tools: ['grep'] },
+    { name: 'read_file', raw: '{"target_file": "a"}' },
+    'TOOL_NOT_OFFERED',
+  ],
+  [
+    'a tool that the bridge does not have',
+    { bridgeTools: ['grep'] },
+    { name: 'read_file', raw: '{"target_file": "a"}' },
+    'NO_BRIDGE',
+  ],
+])(
+  'a call that must not run is answered with an error that the model reads: %s',
+  async (_, { bridgeTools, ...options }: { bridgeTools?: string[] }, asked, code) => {
     const model = holdModel();
     const bridge = await connectBridge(bridgeTools ? { tools: bridgeTools } : {});
     const { reader, responseId } = await askStreamed({ bridgeId: bridge.bridgeId, ...options });
@@ -66,21 +62,21 @@ describe('a call that must not run is answered with an error that the model read
       metadata: { errorCode: expect.stringMatching(code), source: toolOf(asked.name).slice(0, 64) },
     });
     expect(bridge.frames).toEqual([]);
-  });
+  },
+);
 
-  it('offers only what mode, request and bridge have in common', async () => {
-    const model = holdModel();
-    const bridge = await connectBridge({ tools: ['grep', 'write', 'read_file'] });
-    const { reader } = await askStreamed({
-      bridgeId: bridge.bridgeId,
-      mode: 'ask',
-      tools: ['Read', 'write'],
-    });
-    const reply = await model.next();
-    expect(reply.request.tools?.map((tool) => tool.function.name)).toEqual(['read_file']);
-    reply.answer({ text: 'ok' });
-    await reader.toEnd();
+it('a run offers only the tools that mode, request and bridge have in common', async () => {
+  const model = holdModel();
+  const bridge = await connectBridge({ tools: ['grep', 'write', 'read_file'] });
+  const { reader } = await askStreamed({
+    bridgeId: bridge.bridgeId,
+    mode: 'ask',
+    tools: ['Read', 'write'],
   });
+  const reply = await model.next();
+  expect(reply.request.tools?.map((tool) => tool.function.name)).toEqual(['read_file']);
+  reply.answer({ text: 'ok' });
+  await reader.toEnd();
 });
 
 it.each<[string, string, string, object]>([

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { TaskSpent, Usage } from '../../../../shared/wire/documents.ts';
 import type { NewTurn, NewWindow } from '../../../../worker/conversation/store/rows.ts';
 import { spentOf, usageOf } from '../../../../worker/conversation/tape/spending.ts';
@@ -43,50 +43,48 @@ it('the usage of a response says how many requests are not counted, those of sub
   expect(usageOf(spending)).toMatchObject({ totalTokens: 4, unreportedRequests: 3 });
 });
 
-describe('what counts for a budget', () => {
-  it('is the same sum, with the turns of subagents', () => {
-    expect(spentOf(TREE, 9, 'USD')).toEqual({
-      tokens: 104,
-      cost: dollars(1),
-      seconds: 9,
-      turns: 7,
-    });
+it('what counts for a budget is the same sum, with the turns of subagents', () => {
+  expect(spentOf(TREE, 9, 'USD')).toEqual({
+    tokens: 104,
+    cost: dollars(1),
+    seconds: 9,
+    turns: 7,
   });
-
-  it('has no turn that Drawbridge made itself', () => {
-    const { model: _, ...own } = turn(null);
-    expect(spentOf({ ...NOTHING, turns: [own] }, 0, undefined).turns).toBe(0);
-    expect(usageOf({ ...NOTHING, turns: [own, turn(tokens(1))] })).toEqual(tokens(1));
-  });
-
-  it('is no cost at first, in the currency of the budget', () => {
-    expect(spentOf(NOTHING, 0, 'EUR')).toEqual({
-      tokens: 0,
-      cost: { amount: 0, currency: 'EUR' },
-      seconds: 0,
-      turns: 0,
-    });
-  });
-
-  it('has no cost where that of a part is unknown', () => {
-    const tasks = [{ usage: tokens(1), turns: 1 }];
-    expect(spentOf({ ...TREE, tasks }, 0, 'USD').cost).toBeNull();
-  });
-
-  it('has the estimate of a turn that was not reported, and says so', () => {
-    const turns = [turn(tokens(1, 0.5)), turn(null, tokens(2, 0.25))];
-    expect(spentOf({ ...NOTHING, turns }, 0, 'USD')).toMatchObject({
-      tokens: 5,
-      cost: dollars(0.75),
-      isEstimate: true,
-    });
-  });
-
-  it.each([null, { ...tokens(1), unreportedRequests: 1 }])(
-    'is an estimate where a subagent does not know its tokens: %j',
-    (usage) => {
-      const tasks = [{ usage, turns: 1 }];
-      expect(spentOf({ ...NOTHING, tasks }, 0, undefined).isEstimate).toBe(true);
-    },
-  );
 });
+
+it('what counts for a budget includes no turn that Drawbridge made itself', () => {
+  const { model: _, ...own } = turn(null);
+  expect(spentOf({ ...NOTHING, turns: [own] }, 0, undefined).turns).toBe(0);
+  expect(usageOf({ ...NOTHING, turns: [own, turn(tokens(1))] })).toEqual(tokens(1));
+});
+
+it('what counts for a budget is no cost at first, in the currency of the budget', () => {
+  expect(spentOf(NOTHING, 0, 'EUR')).toEqual({
+    tokens: 0,
+    cost: { amount: 0, currency: 'EUR' },
+    seconds: 0,
+    turns: 0,
+  });
+});
+
+it('what counts for a budget has no cost where that of a part is unknown', () => {
+  const tasks = [{ usage: tokens(1), turns: 1 }];
+  expect(spentOf({ ...TREE, tasks }, 0, 'USD').cost).toBeNull();
+});
+
+it('what counts for a budget includes the estimate of a turn that was not reported, and says so', () => {
+  const turns = [turn(tokens(1, 0.5)), turn(null, tokens(2, 0.25))];
+  expect(spentOf({ ...NOTHING, turns }, 0, 'USD')).toMatchObject({
+    tokens: 5,
+    cost: dollars(0.75),
+    isEstimate: true,
+  });
+});
+
+it.each([null, { ...tokens(1), unreportedRequests: 1 }])(
+  'what counts for a budget is an estimate where a subagent does not know its tokens: %j',
+  (usage) => {
+    const tasks = [{ usage, turns: 1 }];
+    expect(spentOf({ ...NOTHING, tasks }, 0, undefined).isEstimate).toBe(true);
+  },
+);

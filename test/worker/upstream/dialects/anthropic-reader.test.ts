@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { AnthropicReader } from '../../../../worker/upstream/dialects/anthropic/events.ts';
 import { readWholeReply } from '../../../../worker/upstream/reader.ts';
 import {
@@ -237,35 +237,33 @@ it('bounds the signatures, which no part shows', () => {
   expect(reader.read({ type: 'content_block_stop', index: 0 }).reasoningDetails).toEqual([]);
 });
 
-describe('a body that is no stream', () => {
-  const read = (status: number, body: object) =>
-    readWholeReply(status, 'application/json', JSON.stringify(body), {
-      reader: new AnthropicReader('claude'),
-    });
-
-  it('can be a whole message', () => {
-    const content = [THINKING, TEXT, READ];
-    const usage = { input_tokens: 11, output_tokens: 7 };
-    const { reply, parts } = read(200, {
-      type: 'message',
-      content,
-      stop_reason: 'tool_use',
-      usage,
-    });
-    expect(reply).toMatchObject({
-      ...{ outcome: 'completed', text: 'I look.', reasoning: 'Hm 😀.', usage: USAGE },
-      ...{ calls: [READ_CALL], reasoningDetails: [thought(THINKING, 0)] },
-    });
-    expect(parts.map(({ type }) => type)).toEqual(['reasoning', 'text', 'call']);
+const read = (status: number, body: object) =>
+  readWholeReply(status, 'application/json', JSON.stringify(body), {
+    reader: new AnthropicReader('claude'),
   });
 
-  it.each([
-    [400, 'invalid_request_error', 'prompt is too long: 9 tokens', 'CONTEXT_LENGTH_EXCEEDED'],
-    [400, 'invalid_request_error', '`max_tokens` exceed context limit', 'CONTEXT_LENGTH_EXCEEDED'],
-    [529, 'overloaded_error', 'Overloaded', null],
-    [200, 'api_error', 'Internal server error', null],
-  ])('can be an error (%i %s)', (status, type, message, code) => {
-    const { reply } = read(status, { type: 'error', error: { type, message }, request_id: 'r' });
-    expect(reply).toMatchObject({ outcome: 'error', error: { type, message, code } });
+it('a body that is no stream can be a whole message', () => {
+  const content = [THINKING, TEXT, READ];
+  const usage = { input_tokens: 11, output_tokens: 7 };
+  const { reply, parts } = read(200, {
+    type: 'message',
+    content,
+    stop_reason: 'tool_use',
+    usage,
   });
+  expect(reply).toMatchObject({
+    ...{ outcome: 'completed', text: 'I look.', reasoning: 'Hm 😀.', usage: USAGE },
+    ...{ calls: [READ_CALL], reasoningDetails: [thought(THINKING, 0)] },
+  });
+  expect(parts.map(({ type }) => type)).toEqual(['reasoning', 'text', 'call']);
+});
+
+it.each([
+  [400, 'invalid_request_error', 'prompt is too long: 9 tokens', 'CONTEXT_LENGTH_EXCEEDED'],
+  [400, 'invalid_request_error', '`max_tokens` exceed context limit', 'CONTEXT_LENGTH_EXCEEDED'],
+  [529, 'overloaded_error', 'Overloaded', null],
+  [200, 'api_error', 'Internal server error', null],
+])('a body that is no stream can be an error (%i %s)', (status, type, message, code) => {
+  const { reply } = read(status, { type: 'error', error: { type, message }, request_id: 'r' });
+  expect(reply).toMatchObject({ outcome: 'error', error: { type, message, code } });
 });

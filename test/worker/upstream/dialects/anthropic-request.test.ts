@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ModelSwitches } from '../../../../shared/settings/models.ts';
 import { formatAnthropic } from '../../../../worker/upstream/dialects/anthropic/format.ts';
 import type { ServerTarget } from '../../../../worker/upstream/models.ts';
@@ -133,43 +133,41 @@ it('moves a choice at the root of a schema into its properties', () => {
   expect(JSON.stringify(bodyOf({ tools: [tool] }).tools)).not.toContain('anyOf');
 });
 
-describe('turns', () => {
-  const rolesOf = (messages: UpstreamMessage[]) =>
-    bodyOf({ messages }).messages.map(({ role, content }) => [role, ...content.map(typeOf)]);
-  const typeOf = ({ type }: { type: string }) => type;
+const rolesOf = (messages: UpstreamMessage[]) =>
+  bodyOf({ messages }).messages.map(({ role, content }) => [role, ...content.map(typeOf)]);
+const typeOf = ({ type }: { type: string }) => type;
 
-  it.each<[string, UpstreamMessage[], string[][]]>([
+it.each<[string, UpstreamMessage[], string[][]]>([
+  [
+    'a message behind results stands in their turn',
+    [USER, CALLING, ...RESULTS, USER],
     [
-      'a message behind results stands in their turn',
-      [USER, CALLING, ...RESULTS, USER],
-      [
-        ['user', 'text'],
-        ['assistant', 'thinking', 'text', 'tool_use', 'redacted_thinking', 'tool_use'],
-        ['user', 'tool_result', 'tool_result', 'text'],
-      ],
+      ['user', 'text'],
+      ['assistant', 'thinking', 'text', 'tool_use', 'redacted_thinking', 'tool_use'],
+      ['user', 'tool_result', 'tool_result', 'text'],
     ],
+  ],
+  [
+    'two answers are one',
+    [USER, { role: 'assistant', content: 'a' }, { role: 'assistant', content: 'b' }, USER],
     [
-      'two answers are one',
-      [USER, { role: 'assistant', content: 'a' }, { role: 'assistant', content: 'b' }, USER],
-      [
-        ['user', 'text'],
-        ['assistant', 'text', 'text'],
-        ['user', 'text'],
-      ],
+      ['user', 'text'],
+      ['assistant', 'text', 'text'],
+      ['user', 'text'],
     ],
+  ],
+  [
+    'an answer is not the first',
+    [{ role: 'assistant', content: 'a' }, USER],
     [
-      'an answer is not the first',
-      [{ role: 'assistant', content: 'a' }, USER],
-      [
-        ['user', 'text'],
-        ['assistant', 'text'],
-        ['user', 'text'],
-      ],
+      ['user', 'text'],
+      ['assistant', 'text'],
+      ['user', 'text'],
     ],
-    ['blank texts are left out', [{ role: 'user', content: ' \n' }, USER], [['user', 'text']]],
-  ])('%s', (_, messages, roles) => {
-    expect(rolesOf(messages)).toEqual(roles);
-  });
+  ],
+  ['blank texts are left out', [{ role: 'user', content: ' \n' }, USER], [['user', 'text']]],
+])('the turns of Anthropic take %s', (_, messages, roles) => {
+  expect(rolesOf(messages)).toEqual(roles);
 });
 
 it('sends images by their data or their address', () => {
@@ -194,69 +192,65 @@ it('takes ids and arguments that another API has made', () => {
   expect(back?.content).toMatchObject([{ tool_use_id: id }]);
 });
 
-describe('thoughts', () => {
-  const thoughtsIn = (details: unknown[], switches: object = {}) => {
-    const calling = { ...CALLING, reasoning_details: details };
-    const { messages } = bodyOf({ messages: [USER, calling, ...RESULTS] }, switches);
-    return messages[1]?.content.filter(({ type }) => type.endsWith('thinking'));
-  };
+const thoughtsIn = (details: unknown[], switches: object = {}) => {
+  const calling = { ...CALLING, reasoning_details: details };
+  const { messages } = bodyOf({ messages: [USER, calling, ...RESULTS] }, switches);
+  return messages[1]?.content.filter(({ type }) => type.endsWith('thinking'));
+};
 
-  it.each<[string, unknown]>([
-    ['another model', thought(THINKING, 0, { model: 'other' })],
-    ['another API', thought(THINKING, 0, { dialect: 'responses' })],
-    ['a gateway', { type: 'reasoning.text', text: 'Hm.' }],
-    ['no one known', 'Hm.'],
-  ])('of %s are not sent', (_, detail) => {
-    expect(thoughtsIn([detail])).toEqual([]);
-  });
-
-  it('behind the last call are left out, because no answer may end with one', () => {
-    expect(thoughtsIn([thought(THINKING, 3)])).toEqual([]);
-  });
-
-  it('are not sent where the switch says so', () => {
-    expect(thoughtsIn([thought(THINKING, 0)], { returnReasoning: false })).toEqual([]);
-  });
+it.each<[string, unknown]>([
+  ['another model', thought(THINKING, 0, { model: 'other' })],
+  ['another API', thought(THINKING, 0, { dialect: 'responses' })],
+  ['a gateway', { type: 'reasoning.text', text: 'Hm.' }],
+  ['no one known', 'Hm.'],
+])('thoughts of %s are not sent', (_, detail) => {
+  expect(thoughtsIn([detail])).toEqual([]);
 });
 
-describe('the settings', () => {
-  const LOOP = [USER, CALLING, ...RESULTS];
-  const FOREIGN = [USER, { ...CALLING, reasoning_details: [] }, ...RESULTS];
-  const BUDGET = { type: 'enabled', budget_tokens: 2_000 };
-  const ADAPTIVE = { type: 'adaptive', display: 'summarized' };
+it('thoughts behind the last call are left out, because no answer may end with one', () => {
+  expect(thoughtsIn([thought(THINKING, 3)])).toEqual([]);
+});
 
-  it.each<[string, object, UpstreamMessage[], unknown, number]>([
-    ['as much as it wants', { thinking: 'adaptive' }, FOREIGN, ADAPTIVE, 32_000],
-    ['with a budget', { thinking: 2_000 }, LOOP, BUDGET, 10_192],
-    ['not with a budget behind an answer without', { thinking: 2_000 }, FOREIGN, undefined, 10_192],
-    ['not at all', {}, LOOP, undefined, 8_192],
-  ])('let it think %s', (_, switches, messages, thinking, maxTokens) => {
-    const body = bodyOf({ messages, sampling: { temperature: 0.5 } }, switches);
-    expect(body['thinking']).toEqual(thinking);
-    expect(body['max_tokens']).toBe(maxTokens);
-    expect(body['temperature']).toBe(thinking ? undefined : 0.5);
-  });
+it('thoughts are not sent where the switch says so', () => {
+  expect(thoughtsIn([thought(THINKING, 0)], { returnReasoning: false })).toEqual([]);
+});
 
-  it('keep the limit of the model and of the client, and a budget below it', () => {
-    const request = { sampling: { maxTokens: 1_500, user: 'u' } };
-    const body = bodyOf(request, { thinking: 2_000 }, { maxOutputTokens: 9_000 });
-    expect(body).toMatchObject({ max_tokens: 1_500, metadata: { user_id: 'u' } });
-    expect(body).not.toHaveProperty('thinking');
-  });
+const LOOP = [USER, CALLING, ...RESULTS];
+const FOREIGN = [USER, { ...CALLING, reasoning_details: [] }, ...RESULTS];
+const BUDGET = { type: 'enabled', budget_tokens: 2_000 };
+const ADAPTIVE = { type: 'adaptive', display: 'summarized' };
 
-  it.each([
-    [0, 0],
-    [1, 1],
-    [1.5, 1],
-  ])('keep a temperature of %d within the range of the API: %d', (temperature, sent) => {
-    expect(bodyOf({ sampling: { temperature } })['temperature']).toBe(sent);
-  });
+it.each<[string, object, UpstreamMessage[], unknown, number]>([
+  ['as much as it wants', { thinking: 'adaptive' }, FOREIGN, ADAPTIVE, 32_000],
+  ['with a budget', { thinking: 2_000 }, LOOP, BUDGET, 10_192],
+  ['not with a budget behind an answer without', { thinking: 2_000 }, FOREIGN, undefined, 10_192],
+  ['not at all', {}, LOOP, undefined, 8_192],
+])('the settings let the model think %s', (_, switches, messages, thinking, maxTokens) => {
+  const body = bodyOf({ messages, sampling: { temperature: 0.5 } }, switches);
+  expect(body['thinking']).toEqual(thinking);
+  expect(body['max_tokens']).toBe(maxTokens);
+  expect(body['temperature']).toBe(thinking ? undefined : 0.5);
+});
 
-  it('say how much it thinks, and that calls come one by one', () => {
-    const switches = { effort: 'low', parallelToolCalls: false };
-    expect(bodyOf({ tools: [TOOL] }, switches)).toMatchObject({
-      output_config: { effort: 'low' },
-      tool_choice: { type: 'auto', disable_parallel_tool_use: true },
-    });
+it('the settings keep the limit of the model and of the client, and a budget below it', () => {
+  const request = { sampling: { maxTokens: 1_500, user: 'u' } };
+  const body = bodyOf(request, { thinking: 2_000 }, { maxOutputTokens: 9_000 });
+  expect(body).toMatchObject({ max_tokens: 1_500, metadata: { user_id: 'u' } });
+  expect(body).not.toHaveProperty('thinking');
+});
+
+it.each([
+  [0, 0],
+  [1, 1],
+  [1.5, 1],
+])('the settings keep a temperature of %d within the range of the API: %d', (temperature, sent) => {
+  expect(bodyOf({ sampling: { temperature } })['temperature']).toBe(sent);
+});
+
+it('the settings say how much the model thinks, and that calls come one by one', () => {
+  const switches = { effort: 'low', parallelToolCalls: false };
+  expect(bodyOf({ tools: [TOOL] }, switches)).toMatchObject({
+    output_config: { effort: 'low' },
+    tool_choice: { type: 'auto', disable_parallel_tool_use: true },
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ResponsesReader } from '../../../../worker/upstream/dialects/responses/events.ts';
 import { readWholeReply } from '../../../../worker/upstream/reader.ts';
 import { eventFrame, type ResponseItem, responseFrames } from '../../../far-ends/native-events.ts';
@@ -195,29 +195,27 @@ it('bounds the items', () => {
   expect(error?.message).toBe('The answer is too large.');
 });
 
-describe('a body that is no stream', () => {
-  const read = (status: number, body: object) =>
-    readWholeReply(status, 'application/json', JSON.stringify(body), {
-      reader: new ResponsesReader('gpt'),
-    });
-
-  it('can be a whole response', () => {
-    const content = [{ type: 'output_text', text: 'I look.' }];
-    const output = [THOUGHT, { type: 'message', content }, READ];
-    const { reply, parts } = read(200, { object: 'response', status: 'completed', output });
-    expect(reply).toMatchObject({
-      ...{ outcome: 'completed', text: 'I look.', reasoning: 'Hm 😀.\n\nAha.' },
-      ...{ calls: [READ_CALL], reasoningDetails: [thought(0)] },
-    });
-    expect(parts.map(({ type }) => type)).toEqual(['reasoning', 'text', 'call']);
+const read = (status: number, body: object) =>
+  readWholeReply(status, 'application/json', JSON.stringify(body), {
+    reader: new ResponsesReader('gpt'),
   });
 
-  it.each([
-    [400, 'context_length_exceeded', 'Too long.', 'CONTEXT_LENGTH_EXCEEDED'],
-    [400, 'x', 'Your input exceeds the context window of this model.', 'CONTEXT_LENGTH_EXCEEDED'],
-    [500, 'server_error', 'Sorry', 'server_error'],
-  ])('can be an error (%i %s)', (status, code, message, sent) => {
-    const { reply } = read(status, { error: { code, message, type: 'x', param: null } });
-    expect(reply).toMatchObject({ outcome: 'error', error: { message, code: sent, status } });
+it('a body that is no stream can be a whole response', () => {
+  const content = [{ type: 'output_text', text: 'I look.' }];
+  const output = [THOUGHT, { type: 'message', content }, READ];
+  const { reply, parts } = read(200, { object: 'response', status: 'completed', output });
+  expect(reply).toMatchObject({
+    ...{ outcome: 'completed', text: 'I look.', reasoning: 'Hm 😀.\n\nAha.' },
+    ...{ calls: [READ_CALL], reasoningDetails: [thought(0)] },
   });
+  expect(parts.map(({ type }) => type)).toEqual(['reasoning', 'text', 'call']);
+});
+
+it.each([
+  [400, 'context_length_exceeded', 'Too long.', 'CONTEXT_LENGTH_EXCEEDED'],
+  [400, 'x', 'Your input exceeds the context window of this model.', 'CONTEXT_LENGTH_EXCEEDED'],
+  [500, 'server_error', 'Sorry', 'server_error'],
+])('a body that is no stream can be an error (%i %s)', (status, code, message, sent) => {
+  const { reply } = read(status, { error: { code, message, type: 'x', param: null } });
+  expect(reply).toMatchObject({ outcome: 'error', error: { message, code: sent, status } });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ModelSwitches } from '../../../../shared/settings/models.ts';
 import { formatResponses } from '../../../../worker/upstream/dialects/responses/format.ts';
 import type { UpstreamMessage, UpstreamRequest } from '../../../../worker/upstream/request.ts';
@@ -86,29 +86,27 @@ it('sends images, and no message for an answer without text', () => {
   expect(input.map(({ role }: { role?: string }) => role)).not.toContain('assistant');
 });
 
-describe('thoughts', () => {
-  const thoughtsIn = (detail: unknown, switches: object = {}) =>
-    bodyOf({ messages: loop([detail]) }, switches).input.filter(
-      ({ type }: { type?: string }) => type === 'reasoning',
-    );
+const thoughtsIn = (detail: unknown, switches: object = {}) =>
+  bodyOf({ messages: loop([detail]) }, switches).input.filter(
+    ({ type }: { type?: string }) => type === 'reasoning',
+  );
 
-  it.each<[string, unknown]>([
-    ['another model', thought(0, { model: 'other' })],
-    ['another API', thought(0, { dialect: 'anthropic' })],
-    ['a gateway', { type: 'reasoning.encrypted', data: 'x' }],
-  ])('of %s are not sent', (_, detail) => {
-    expect(thoughtsIn(detail)).toEqual([]);
-  });
+it.each<[string, unknown]>([
+  ['another model', thought(0, { model: 'other' })],
+  ['another API', thought(0, { dialect: 'anthropic' })],
+  ['a gateway', { type: 'reasoning.encrypted', data: 'x' }],
+])('thoughts of %s are not sent', (_, detail) => {
+  expect(thoughtsIn(detail)).toEqual([]);
+});
 
-  it('are sent without their status, which some servers send and OpenAI refuses', () => {
-    const item = { ...THOUGHT, status: 'completed' };
-    expect(thoughtsIn(thought(0, { item }))).toEqual([THOUGHT]);
-  });
+it('thoughts are sent without their status, which some servers send and OpenAI refuses', () => {
+  const item = { ...THOUGHT, status: 'completed' };
+  expect(thoughtsIn(thought(0, { item }))).toEqual([THOUGHT]);
+});
 
-  it('are neither sent nor asked for where the switch says so', () => {
-    expect(thoughtsIn(thought(0), { returnReasoning: false })).toEqual([]);
-    expect(bodyOf({}, { returnReasoning: false })).not.toHaveProperty('include');
-  });
+it('thoughts are neither sent nor asked for where the switch says so', () => {
+  expect(thoughtsIn(thought(0), { returnReasoning: false })).toEqual([]);
+  expect(bodyOf({}, { returnReasoning: false })).not.toHaveProperty('include');
 });
 
 it('says how much the model thinks, and what the client wants', () => {

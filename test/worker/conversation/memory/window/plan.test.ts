@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { planWindow } from '../../../../../worker/conversation/memory/window/plan.ts';
 import type { NewWindow } from '../../../../../worker/conversation/store/rows.ts';
 import { historyOf, type MadeTurn, sizeOf, under } from './histories.ts';
@@ -90,75 +90,71 @@ it('a conversation that nears the window is summarised again only when much has 
   expect(Math.min(...gaps)).toBeGreaterThanOrEqual(4);
 });
 
-describe('what a conversation weighs', () => {
-  const turns = (promptTokens: number): MadeTurn[] => [
-    saying(18_000),
-    { ...saying(1_000), promptTokens },
-  ];
+const turns = (promptTokens: number): MadeTurn[] => [
+  saying(18_000),
+  { ...saying(1_000), promptTokens },
+];
 
-  it('is measured by what the model counted', () => {
-    const plan = (promptTokens: number) =>
-      planWindow(historyOf([{ asked: 'Go.', turns: turns(promptTokens) }], WINDOW), sizeOf());
-    expect(plan(4_000)).toEqual({ type: 'fits', isOver: false });
-    expect(plan(10_000)).toMatchObject({ type: 'summarise' });
-  });
+it('the weight of a conversation is measured by what the model counted', () => {
+  const plan = (promptTokens: number) =>
+    planWindow(historyOf([{ asked: 'Go.', turns: turns(promptTokens) }], WINDOW), sizeOf());
+  expect(plan(4_000)).toEqual({ type: 'fits', isOver: false });
+  expect(plan(10_000)).toMatchObject({ type: 'summarise' });
+});
 
-  it('is not measured by a turn from before the window', () => {
-    const window = { ...WINDOW, scale: { ...SCALE, since: 2 } };
-    const history = historyOf([{ asked: 'Go.', turns: turns(10_000) }], window);
-    expect(planWindow(history, sizeOf())).toEqual({ type: 'fits', isOver: false });
-  });
+it('the weight of a conversation is not measured by a turn from before the window', () => {
+  const window = { ...WINDOW, scale: { ...SCALE, since: 2 } };
+  const history = historyOf([{ asked: 'Go.', turns: turns(10_000) }], window);
+  expect(planWindow(history, sizeOf())).toEqual({ type: 'fits', isOver: false });
+});
 
-  it('stays as it was measured where an upstream counts less than any text comes to', () => {
-    const many = [...turns(1), saying(12_000)];
-    const history = historyOf([{ asked: 'Go.', turns: many }], WINDOW);
-    expect(planWindow(history, sizeOf({ contextWindow: 6_000 }))).toMatchObject({
-      type: 'summarise',
-      window: { scale: { tokensPerChar: WINDOW.scale.tokensPerChar } },
-    });
-  });
-
-  it('counts an image, where the model takes images', () => {
-    const image = { type: 'image_url' as const, image_url: { url: 'data:image/png;base64,AAAA' } };
-    const history = historyOf([
-      { asked: [image, image, image, image, image, image], turns: [saying(10)] },
-      { asked: 'And?' },
-    ]);
-    const sent = under(history, WINDOW);
-    expect(planWindow(sent, sizeOf())).toMatchObject({ type: 'summarise' });
-    expect(planWindow(sent, sizeOf({ takesImages: false }))).toMatchObject({ type: 'fits' });
+it('the weight of a conversation stays as it was measured where an upstream counts less than any text comes to', () => {
+  const many = [...turns(1), saying(12_000)];
+  const history = historyOf([{ asked: 'Go.', turns: many }], WINDOW);
+  expect(planWindow(history, sizeOf({ contextWindow: 6_000 }))).toMatchObject({
+    type: 'summarise',
+    window: { scale: { tokensPerChar: WINDOW.scale.tokensPerChar } },
   });
 });
 
-describe('an upstream that refuses what should have fitted', () => {
+it('the weight of a conversation includes an image, where the model takes images', () => {
+  const image = { type: 'image_url' as const, image_url: { url: 'data:image/png;base64,AAAA' } };
   const history = historyOf([
-    { asked: 'Go.', turns: [saying(12_000), saying(1_000)] },
-    { asked: 'On.' },
+    { asked: [image, image, image, image, image, image], turns: [saying(10)] },
+    { asked: 'And?' },
   ]);
-  const size = sizeOf({ contextWindow: undefined });
+  const sent = under(history, WINDOW);
+  expect(planWindow(sent, sizeOf())).toMatchObject({ type: 'summarise' });
+  expect(planWindow(sent, sizeOf({ takesImages: false }))).toMatchObject({ type: 'fits' });
+});
 
-  it('gets half of it from then on', () => {
-    expect(planWindow(history, size)).toEqual({ type: 'fits', isOver: false });
-    const plan = planWindow(history, size, { force: true });
-    expect(plan).toMatchObject({ type: 'summarise', window: { from: { run: 1, turns: 1 } } });
-    if (plan.type !== 'summarise') return;
-    const { model, chars } = plan.window.scale.refused ?? {};
-    expect(model).toBe('m');
-    expect(chars).toBeLessThan(8_200);
-    const digest = { summary: 's', words: ['Go.'], plan: null, todos: [] };
-    const grown = under(
-      historyOf([
-        { asked: 'Go.', turns: [saying(12_000), saying(1_000)] },
-        { asked: 'On.', turns: [saying(3_000), saying(3_000)] },
-      ]),
-      { ...plan.window, digest, usage: null },
-    );
-    expect(planWindow(grown, size)).toMatchObject({ type: 'summarise' });
-    expect(planWindow(grown, { ...size, model: 'other' })).toMatchObject({ type: 'fits' });
-  });
+const history = historyOf([
+  { asked: 'Go.', turns: [saying(12_000), saying(1_000)] },
+  { asked: 'On.' },
+]);
+const size = sizeOf({ contextWindow: undefined });
 
-  it('is refused to the user where nothing can be saved', () => {
-    const single = historyOf([{ asked: 'x'.repeat(3_000) }]);
-    expect(planWindow(single, size, { force: true })).toMatchObject({ type: 'fits' });
-  });
+it('an upstream that refuses what should have fitted gets half of it from then on', () => {
+  expect(planWindow(history, size)).toEqual({ type: 'fits', isOver: false });
+  const plan = planWindow(history, size, { force: true });
+  expect(plan).toMatchObject({ type: 'summarise', window: { from: { run: 1, turns: 1 } } });
+  if (plan.type !== 'summarise') return;
+  const { model, chars } = plan.window.scale.refused ?? {};
+  expect(model).toBe('m');
+  expect(chars).toBeLessThan(8_200);
+  const digest = { summary: 's', words: ['Go.'], plan: null, todos: [] };
+  const grown = under(
+    historyOf([
+      { asked: 'Go.', turns: [saying(12_000), saying(1_000)] },
+      { asked: 'On.', turns: [saying(3_000), saying(3_000)] },
+    ]),
+    { ...plan.window, digest, usage: null },
+  );
+  expect(planWindow(grown, size)).toMatchObject({ type: 'summarise' });
+  expect(planWindow(grown, { ...size, model: 'other' })).toMatchObject({ type: 'fits' });
+});
+
+it('what an upstream refuses though it should have fitted is refused to the user where nothing can be saved', () => {
+  const single = historyOf([{ asked: 'x'.repeat(3_000) }]);
+  expect(planWindow(single, size, { force: true })).toMatchObject({ type: 'fits' });
 });

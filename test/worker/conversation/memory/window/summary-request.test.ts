@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { weigh } from '../../../../../worker/conversation/memory/window/size.ts';
 import { summaryRequest } from '../../../../../worker/conversation/memory/window/summary-request.ts';
 import type { History } from '../../../../../worker/conversation/memory/window/transcript.ts';
@@ -39,31 +39,29 @@ it('asks without tools, with the record as labelled text', () => {
   );
 });
 
-describe('fits the room', () => {
-  const turn = (char: string): MadeTurn => ({
-    text: char.repeat(20_000),
-    calls: [{ arguments: { contents: char.repeat(50_000) }, result: char.repeat(100_000) }],
-  });
-  const many = Array.from({ length: 3_000 }, (_, index) => ({ text: `Step ${index}.` }));
-  it.each<[string, History, number]>([
-    ['a few huge turns', historyOf([{ asked: 'x', turns: [turn('x'), turn('y')] }]), 20_000],
-    ['markup that grows', historyOf([{ asked: '<', turns: [turn('<'), turn('&')] }]), 20_000],
-    ['a huge request', historyOf([{ asked: '<'.repeat(500_000) }]), 12_000],
-    ['very many turns', historyOf([{ asked: 'x', turns: many }]), 12_000],
-    ['surrogate pairs', historyOf([{ asked: '😀'.repeat(99_999) }]), 12_000],
-  ])('with %s', (_, history, room) => {
-    const request = summaryRequest(history, { ...FROM, room }, { model: 'm', room });
-    expect(weigh(request.messages)).toBeLessThanOrEqual(room);
-    expect(JSON.stringify(request).length).toBeGreaterThan(room / 4);
-    expect(String(request.messages[1]?.content).isWellFormed()).toBe(true);
-  });
+const turn = (char: string): MadeTurn => ({
+  text: char.repeat(20_000),
+  calls: [{ arguments: { contents: char.repeat(50_000) }, result: char.repeat(100_000) }],
+});
+const many = Array.from({ length: 3_000 }, (_, index) => ({ text: `Step ${index}.` }));
+it.each<[string, History, number]>([
+  ['a few huge turns', historyOf([{ asked: 'x', turns: [turn('x'), turn('y')] }]), 20_000],
+  ['markup that grows', historyOf([{ asked: '<', turns: [turn('<'), turn('&')] }]), 20_000],
+  ['a huge request', historyOf([{ asked: '<'.repeat(500_000) }]), 12_000],
+  ['very many turns', historyOf([{ asked: 'x', turns: many }]), 12_000],
+  ['surrogate pairs', historyOf([{ asked: '😀'.repeat(99_999) }]), 12_000],
+])('a request for a summary fits the room with %s', (_, history, room) => {
+  const request = summaryRequest(history, { ...FROM, room }, { model: 'm', room });
+  expect(weigh(request.messages)).toBeLessThanOrEqual(room);
+  expect(JSON.stringify(request).length).toBeGreaterThan(room / 4);
+  expect(String(request.messages[1]?.content).isWellFormed()).toBe(true);
+});
 
-  it('keeping the newest entries', () => {
-    const history = historyOf([{ asked: 'x', turns: many }]);
-    const small = { model: 'm', room: 12_000 };
-    const record = summaryRequest(history, { ...FROM, room: 100_000 }, small).messages[1]?.content;
-    expect(record).toContain('[older entries are left out]');
-    expect(record).toContain('Step 2999.');
-    expect(record).not.toContain('Step 0.');
-  });
+it('a request for a summary fits the room and keeps the newest entries', () => {
+  const history = historyOf([{ asked: 'x', turns: many }]);
+  const small = { model: 'm', room: 12_000 };
+  const record = summaryRequest(history, { ...FROM, room: 100_000 }, small).messages[1]?.content;
+  expect(record).toContain('[older entries are left out]');
+  expect(record).toContain('Step 2999.');
+  expect(record).not.toContain('Step 0.');
 });
