@@ -3,7 +3,7 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { createParser } from 'eventsource-parser';
 import * as z from 'zod';
 import { newDeferred } from '../../machine/deferred.ts';
-import { parseJson } from '../../shared/text/json.ts';
+import { parseIfJson } from '../../shared/text/json.ts';
 import type { Candidate } from './discovery/candidate.ts';
 import { DISCOVERY_LIMITS } from './discovery/limits.ts';
 import { hostHeader } from './discovery/place.ts';
@@ -168,12 +168,10 @@ async function readResult(message: IncomingMessage): Promise<unknown> {
   return isStream ? answers[0] : answersIn(text)[0];
 }
 
+/** Empty for a notification, and for what is no message at all. */
 function answersIn(text: string): unknown[] {
-  try {
-    return [Answer.parse(parseJson(text)).result];
-  } catch {
-    return []; // A notification, or no message at all.
-  }
+  const { data } = Answer.safeParse(parseIfJson(text));
+  return data ? [data.result] : [];
 }
 
 function describeFailure(error: unknown): string {

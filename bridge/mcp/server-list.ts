@@ -1,6 +1,6 @@
 /** The MCP servers that the owner lists, in the `mcpServers` shape that other programs use too. */
 import * as z from 'zod';
-import { parseJson } from '../../shared/text/json.ts';
+import { parseIfJson } from '../../shared/text/json.ts';
 import { MCP_LIMITS } from './limits.ts';
 
 const Common = z.object({
@@ -53,7 +53,7 @@ export interface ServerList {
 
 /** Reads the text of a list. An entry that is wrong leaves the others as they are. */
 export function parseServerList(text: string): ServerList {
-  const file = ServerFile.safeParse(jsonOf(text));
+  const file = ServerFile.safeParse(parseIfJson(text));
   if (!file.success) {
     return { servers: new Map(), problems: ['The list is no JSON object with "mcpServers".'] };
   }
@@ -73,12 +73,4 @@ function problemWith(name: string, count: number): string | null {
   const parsed = ServerName.safeParse(name);
   if (!parsed.success) return parsed.error.issues[0]?.message ?? 'its name cannot be used';
   return count < MCP_LIMITS.maxServers ? null : `${MCP_LIMITS.maxServers} servers come before it`;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { type RawData, WebSocket } from 'ws';
 import { WireError } from '../../shared/errors.ts';
 import { JSON_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
-import { parseJson } from '../../shared/text/json.ts';
+import { parseIfJson } from '../../shared/text/json.ts';
 import {
   type BridgeFrame,
   CLOSE,
@@ -212,12 +212,9 @@ function parseFrame(
   return frame ? { frame } : { refusal: UNKNOWN_FRAME };
 }
 
+/** Undefined for text that is not JSON, or nests deeper than any frame. */
 function toValue(text: string): unknown {
-  try {
-    return parseJson(text, JSON_LIMITS.maxDepth + JSON_LIMITS.envelope);
-  } catch {
-    return undefined; // The text is not JSON, or nests deeper than any frame.
-  }
+  return parseIfJson(text, JSON_LIMITS.maxDepth + JSON_LIMITS.envelope);
 }
 
 /** Why this end stops, as a sentence for the person, and the close code for the server. */

@@ -1,6 +1,6 @@
 /** What a companion announces, and the form of its discovery file. */
 import * as z from 'zod';
-import { parseJson } from '../../../shared/text/json.ts';
+import { parseIfJson } from '../../../shared/text/json.ts';
 import type { Family, PassedOver } from './candidate.ts';
 import { DISCOVERY_LIMITS } from './limits.ts';
 
@@ -64,12 +64,8 @@ export interface FoundAnnouncement {
 
 /** The announcement of a file's text, or one clause that says why there is none. */
 export function parseAnnouncement(found: FoundAnnouncement, text: string): Announcement | string {
-  let value: unknown;
-  try {
-    value = parseJson(text);
-  } catch {
-    return 'it holds no readable JSON';
-  }
+  const value = parseIfJson(text);
+  if (value === undefined) return 'it holds no readable JSON';
   const { port, stdio } = Object(value);
   if (port === undefined && stdio !== undefined) return PROGRAM_ONLY;
   const { data, error } = DiscoveryFile.safeParse(value);

@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
-import { parseJson } from '../../../shared/text/json.ts';
+import { parseIfJson } from '../../../shared/text/json.ts';
 import { DISCOVERY_LIMITS } from './limits.ts';
 
 /**
@@ -16,13 +16,10 @@ export function listRoots(list: string | readonly string[]): string[] {
   return [...new Set(paths.filter((path) => path !== undefined))];
 }
 
+/** Undefined for a path that begins with a bracket: it is relative, and dropped as such. */
 function jsonArray(text: string): string[] | undefined {
   if (!text.trimStart().startsWith('[')) return undefined;
-  try {
-    return z.array(z.string()).parse(parseJson(text));
-  } catch {
-    return undefined; // A relative path that begins with a bracket: it is dropped as such.
-  }
+  return z.array(z.string()).safeParse(parseIfJson(text)).data;
 }
 
 /** The colon of a URL's scheme separates nothing. */

@@ -5,7 +5,7 @@
 import { fileURLToPath } from 'node:url';
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import * as z from 'zod';
-import { parseJson } from '../../../shared/text/json.ts';
+import { parseIfJson } from '../../../shared/text/json.ts';
 import { LINK_LIMITS } from './limits.ts';
 
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
@@ -92,7 +92,7 @@ export function textOf({ content }: CallToolResult): string | undefined {
 export function closedContent(result: CallToolResult, serverName: string): string | undefined {
   const text = textOf(result);
   if (result.isError || text === undefined) return undefined;
-  const closed = ClosedDiff.safeParse(jsonOf(text));
+  const closed = ClosedDiff.safeParse(parseIfJson(text));
   if (closed.success) return closed.data.content;
   return OFFICIAL.has(serverName) ? undefined : text;
 }
@@ -143,7 +143,7 @@ function itemsIn(texts: readonly string[]): unknown[] {
   const { maxDiagnosisChars, maxDiagnosisItems } = LINK_LIMITS;
   const chars = texts.reduce((sum, { length }) => sum + length, 0);
   if (chars > maxDiagnosisChars) return [undefined];
-  const entries = texts.flatMap(jsonOf).slice(0, maxDiagnosisItems);
+  const entries = texts.flatMap((text) => parseIfJson(text)).slice(0, maxDiagnosisItems);
   const items = entries.flatMap((entry) => {
     const { data } = OfFile.safeParse(entry);
     return data ? data.diagnostics.map((said) => ({ uri: data.uri, said })) : [entry];
@@ -208,13 +208,5 @@ function pathOf(uri: string): string | undefined {
     return fileURLToPath(uri);
   } catch {
     return undefined; // An untitled document, or one of another scheme.
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined; // A plain text.
   }
 }

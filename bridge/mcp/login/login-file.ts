@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { OAuthClientProvider } from '@modelcontextprotocol/client';
 import * as z from 'zod';
 import { makePrivateFolders, readIfThere, replaceFile } from '../../../machine/private-files.ts';
-import { parseJson } from '../../../shared/text/json.ts';
+import { parseIfJson } from '../../../shared/text/json.ts';
 
 /** The fields that the SDK gives and takes back. It checks `issuer`, so that no token goes to a stranger. */
 const Client = z.looseObject({
@@ -36,12 +36,9 @@ export function loginFileOf(serverFile: string, name: string): string {
 
 /** Undefined without a login for this address. */
 export async function readLogin(file: string, url: string): Promise<Login | undefined> {
-  try {
-    const login = Login.parse(parseJson((await readIfThere(file)) ?? ''));
-    return login.url === url ? login : undefined;
-  } catch {
-    return undefined; // Without a login, or with a broken one, the person logs in again.
-  }
+  const text = await readIfThere(file).catch(() => undefined);
+  const { data: login } = Login.safeParse(parseIfJson(text ?? ''));
+  return login?.url === url ? login : undefined; // With a broken one the person logs in again.
 }
 
 export function saveLogin(file: string, login: Login): void {
