@@ -30,7 +30,7 @@ export const LOCAL_LIMITS = {
   restartMs: 100,
   /** From SIGTERM to SIGKILL. The Worker would wait for open streams; SIGKILL loses no data. */
   workerGraceMs: 500,
-  /** From SIGTERM to SIGKILL. The bridge needs time to end its commands: see COMMAND_LIMITS.killGraceMs. */
+  /** From SIGTERM, or the order to end, to SIGKILL. The bridge needs time to end its commands: see COMMAND_LIMITS.killGraceMs. */
   bridgeGraceMs: 5 * SECOND,
   /**
    * From a request on the control socket to its answer: connecting a folder takes as long as its bridge does, and a bit

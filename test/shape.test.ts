@@ -262,7 +262,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'cli/limits.ts',
   ],
   'cli/update': ['shared', 'machine', 'local/config', 'node:', 'zod', 'cli/limits.ts'],
-  'cli/completion': ['cli/terminal', 'commander'],
+  'cli/completion': ['machine', 'cli/terminal', 'commander'],
   'cli/help': ['cli/terminal', 'commander', 'node:'],
   'cli/account': ['shared', 'client/index.ts', 'cli/target', 'cli/terminal', 'commander'],
   'cli/conversations': [
@@ -595,7 +595,7 @@ it.each([
   ['local/runtime/bundle.ts', ['worker/index.ts'], []],
 ])('counts every folder that a build needs among its sources: %s', (file, entries, others) => {
   const text = readFileSync(join(ROOT, file), 'utf8');
-  const listed = /^const SOURCE_FOLDERS = \[([^\]]*)\];$/m.exec(text)?.[1] ?? '';
+  const listed = /^const SOURCE_FOLDERS = \[([\s\S]*?)\];$/m.exec(text)?.[1] ?? '';
   const needed = new Set(others);
   const seen = new Set(entries);
   // A set may grow while it is gone through: every file is looked at once.

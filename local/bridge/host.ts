@@ -40,7 +40,8 @@ export class BridgeHost {
   }
 
   /**
-   * Runs a bridge until `signal` aborts or it ends by itself. A crash of the process ends the run too.
+   * Runs a bridge until `signal` aborts or it ends by itself. A crash of the process ends the run too, and a bridge that
+   * does not end costs the process, with the runs of all its bridges.
    * @throws {LocalError} if the process keeps dying.
    */
   async run(
@@ -51,7 +52,11 @@ export class BridgeHost {
     const key = crypto.randomUUID();
     const ended = newDeferred<void>();
     const order: HostOrder = { order: 'run', key, bridge };
-    const end = () => this.#send({ order: 'end', key });
+    let killing: NodeJS.Timeout | undefined;
+    const end = () => {
+      this.#send({ order: 'end', key });
+      killing ??= setTimeout(() => this.#child?.kill('SIGKILL'), LOCAL_LIMITS.bridgeGraceMs);
+    };
     this.#runs.set(key, {
       order,
       signal,
@@ -66,6 +71,7 @@ export class BridgeHost {
       await Promise.race([ended.promise, this.#supervised]);
     } finally {
       signal.removeEventListener('abort', end);
+      clearTimeout(killing);
       this.#runs.delete(key);
     }
   }

@@ -83,12 +83,15 @@ export async function runServer(options: ServerOptions, signal: AbortSignal): Pr
       await announce({ url, control: control.path });
       note({ event: 'server_started', url });
       releaseMemoryOfStart();
-      await options.onReady({ url, connect: (request) => projects.connect(request) });
-      return await whenAborted(running);
+      const ready = options.onReady({ url, connect: (request) => projects.connect(request) });
+      const aborted = whenAborted(running);
+      // The first connection may take long.
+      await Promise.race([ready, aborted]);
+      return await aborted;
     } finally {
-      await projects.end();
-      // Before the state is given back: the next server must find no bridge of this one.
-      await host.end();
+      // Before the state is given back: the next server must find no bridge of this one. At once, as the process of the
+      // bridges has a limit of time for its end, and a bridge has none.
+      await Promise.all([projects.end(), host.end()]);
       note({ event: 'server_ended' });
     }
   };

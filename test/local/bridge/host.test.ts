@@ -2,10 +2,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { BridgeHost } from '../../../local/bridge/host.ts';
+import type { HostNews } from '../../../local/bridge/messages.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 /** Dies at its first start. At the second it takes orders, and ends no bridge by itself. */
-const PROGRAM = `
+const DYING = `
 import { existsSync, writeFileSync } from 'node:fs';
 const mark = process.argv[1] + '.started';
 if (!existsSync(mark)) {
@@ -17,25 +18,52 @@ process.on('message', ({ order, key }) => {
 });
 `;
 
+/** Takes orders, and ends no bridge. */
+const STUCK = `
+process.on('message', ({ order, key }) => {
+  const news = { event: 'disconnected', reason: order };
+  process.send({ key, news });
+});
+`;
+
 test('a bridge that is ended before the next process starts does not run in it', async () => {
-  const program = join(temporaryFolder(), 'host.mjs');
-  writeFileSync(program, PROGRAM);
   const run = Promise.withResolvers<void>();
-  const host = new BridgeHost({
-    command: [process.execPath, program],
-    environment: {},
-    sharesTerminal: false,
-    onOutput: () => {},
-    onRestart: () => {
-      const ending = new AbortController();
-      run.resolve(host.run(BRIDGE, () => {}, ending.signal));
-      ending.abort();
-    },
+  const host = newHost(DYING, () => {
+    const ending = new AbortController();
+    run.resolve(host.run(BRIDGE, () => {}, ending.signal));
+    ending.abort();
   });
-  onTestFinished(() => host.end());
   host.prepare();
   await expect(run.promise).resolves.toBeUndefined();
 });
+
+test('a bridge that does not end costs the process, and no other bridge waits for it', async () => {
+  const deaths: string[] = [];
+  const host = newHost(STUCK, (death) => deaths.push(death));
+  const ending = new AbortController();
+  const orders: string[] = [];
+  const end = (news: HostNews['news']) => {
+    if (news.event === 'disconnected') orders.push(news.reason);
+    ending.abort();
+  };
+  await host.run(BRIDGE, end, ending.signal);
+  expect(orders).toEqual(['run', 'end']);
+  await expect.poll(() => deaths).toEqual(['SIGKILL']);
+});
+
+function newHost(program: string, onRestart: (death: string) => void): BridgeHost {
+  const file = join(temporaryFolder(), 'host.mjs');
+  writeFileSync(file, program);
+  const host = new BridgeHost({
+    command: [process.execPath, file],
+    environment: {},
+    sharesTerminal: false,
+    onOutput: () => {},
+    onRestart,
+  });
+  onTestFinished(() => host.end());
+  return host;
+}
 
 const BRIDGE = {
   ...{
