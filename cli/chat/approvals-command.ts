@@ -2,9 +2,7 @@
 import type { Command } from 'commander';
 import { ClientError, createClient } from '../../client/index.ts';
 import { ApprovalList } from '../../shared/api/listings.ts';
-import { printableLine } from '../../shared/text/plain-sight.ts';
 import type { OpenApproval, OpenQuestions } from '../../shared/wire/approvals.ts';
-import { RENDER_LIMITS } from '../limits.ts';
 import { writeQuestions } from '../render/clarification.ts';
 import { Pen } from '../render/pen.ts';
 import { writeApproval } from '../render/run.ts';
@@ -15,6 +13,7 @@ import {
   targetWordsOf,
 } from '../target/target.ts';
 import { ownCommand } from '../terminal/own-command.ts';
+import { shortLine } from '../terminal/short-line.ts';
 import { jsonLine, openTerminal, type Terminal } from '../terminal/terminal.ts';
 import { type ApprovalDesk, askApproval } from './approvals.ts';
 import type { Chat } from './chat.ts';
@@ -73,7 +72,7 @@ function checked(list: ApprovalList): ApprovalList {
 
 function textOf(item: OpenApproval | OpenQuestions, { paint }: Terminal): string {
   const pen = new Pen(1);
-  pen.write(`${printableLine(item.title, RENDER_LIMITS.maxSummaryChars)}\n`);
+  pen.write(`${shortLine(item.title)}\n`);
   if ('questions' in item) writeQuestions(pen, item.questions, paint);
   else writeApproval(pen, { type: 'approval_request', ...item }, paint);
   return `${pen.text}\n`;

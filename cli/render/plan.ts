@@ -8,8 +8,8 @@ import {
   type TodoStatus,
   TodoUpdateMetadata,
 } from '../../shared/wire/documents.ts';
-import { RENDER_LIMITS } from '../limits.ts';
 import type { Paint, Style } from '../terminal/paint.ts';
+import { shortLine } from '../terminal/short-line.ts';
 import type { Pen } from './pen.ts';
 import type { Shown, ShownEvent } from './shown.ts';
 import { type ScreenPlace, writeTextEvent } from './text.ts';
@@ -55,7 +55,7 @@ export function writeTodosEvent(
   const contents = new Map([...documents.values()].flatMap(contentsOf));
   pen.gap();
   for (const { id, status, content } of update.todos) {
-    const text = printableLine(content ?? contents.get(id) ?? id, RENDER_LIMITS.maxSummaryChars);
+    const text = shortLine(content ?? contents.get(id) ?? id);
     const style = STYLES[status];
     pen.write(`${style ? paint(style, `${BOXES[status]} ${text}`) : `${BOXES[status]} ${text}`}\n`);
   }

@@ -11,6 +11,7 @@ import type { StreamEvent } from '../../shared/wire/events.ts';
 import { RENDER_LIMITS } from '../limits.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import type { Paint } from '../terminal/paint.ts';
+import { shortLine } from '../terminal/short-line.ts';
 import type { Pen } from './pen.ts';
 
 type Event<Type extends StreamEvent['type']> = Extract<StreamEvent, { type: Type }>;
@@ -85,11 +86,11 @@ type RunNews = Event<
 >;
 
 function newsOf(event: RunNews): string | null {
-  if (event.type === 'plan_update') return `The plan “${nameOf(event.plan.title)}” was changed.`;
+  if (event.type === 'plan_update') return `The plan “${shortLine(event.plan.title)}” was changed.`;
   if (event.type === 'mode_update') {
-    return `The agent goes on in ${nameOf(event.ownMode ?? event.mode)} mode.`;
+    return `The agent goes on in ${shortLine(event.ownMode ?? event.mode)} mode.`;
   }
-  if (event.type === 'response_model') return `${nameOf(event.model)} answers from here on.`;
+  if (event.type === 'response_model') return `${shortLine(event.model)} answers from here on.`;
   if (event.type === 'budget_near') return nearOf(event);
   return event.status === 'running'
     ? 'The model is summarising the older part of the conversation.'
@@ -135,11 +136,7 @@ function spentOf(usage: Usage): string[] {
 function formatCost({ amount, currency }: Cost): string {
   const decimals = amount > 0 ? 1 - Math.floor(Math.log10(amount)) : 0;
   const shown = Math.min(Math.max(decimals, 2), MODEL_LIMITS.costDecimals);
-  return `${amount.toFixed(shown)} ${nameOf(currency)}`;
-}
-
-function nameOf(text: string): string {
-  return printableLine(text, RENDER_LIMITS.maxSummaryChars);
+  return `${amount.toFixed(shown)} ${shortLine(currency)}`;
 }
 
 /** Announces that the answer is shown again from its start. */

@@ -1,8 +1,7 @@
 /** Shows what becomes of a subagent: its progress in one line at a time, and its questions whole. */
-import { printableLine } from '../../shared/text/plain-sight.ts';
 import type { SubagentState } from '../../shared/wire/subagents.ts';
-import { RENDER_LIMITS } from '../limits.ts';
 import type { Paint } from '../terminal/paint.ts';
+import { shortLine } from '../terminal/short-line.ts';
 import { writeQuestions } from './clarification.ts';
 import type { Pen } from './pen.ts';
 import { writeApproval } from './run.ts';
@@ -25,13 +24,13 @@ export function writeSubagentEvent(
       const words = progressOf(event.subagent);
       if (words === null) return;
       pen.line();
-      pen.write(`  ${paint('dim', `${inLine(name)}: ${inLine(words)}`)}\n`);
+      pen.write(`  ${paint('dim', `${shortLine(name)}: ${shortLine(words)}`)}\n`);
       return;
     }
     case 'subagent_ask': {
       const { ask } = event;
       pen.gap();
-      pen.write(`${paint('yellow', `The subagent “${inLine(ask.title)}” asks:`)}\n`);
+      pen.write(`${paint('yellow', `The subagent “${shortLine(ask.title)}” asks:`)}\n`);
       if (ask.kind === 'clarification') return writeQuestions(pen, ask.questions, paint);
       return writeApproval(pen, { type: 'approval_request', ...ask }, paint);
     }
@@ -48,8 +47,4 @@ export function writeSubagentEvent(
 function progressOf({ status, activity, turnCount }: SubagentState): string | null {
   if (status !== 'streaming' || activity === undefined) return null;
   return `${activity} (turn ${turnCount})`;
-}
-
-function inLine(text: string): string {
-  return printableLine(text, RENDER_LIMITS.maxSummaryChars);
 }

@@ -1,9 +1,9 @@
 /** Shows documents of text, code and reasoning as they stream. Markdown stays as it is. */
 
-import { printable, printableLine } from '../../shared/text/plain-sight.ts';
+import { printable } from '../../shared/text/plain-sight.ts';
 import type { DocumentType } from '../../shared/wire/documents.ts';
-import { RENDER_LIMITS } from '../limits.ts';
 import type { Paint } from '../terminal/paint.ts';
+import { shortLine } from '../terminal/short-line.ts';
 import type { Pen } from './pen.ts';
 import type { Shown, ShownEvent } from './shown.ts';
 
@@ -88,5 +88,5 @@ function writeInterrupted(pen: Pen, paint: Paint): void {
 }
 
 function textOf(value: unknown): string {
-  return printableLine(String(value ?? ''), RENDER_LIMITS.maxSummaryChars);
+  return shortLine(String(value ?? ''));
 }

@@ -1,9 +1,10 @@
 /** Shows tool calls, edits, commands and errors in one or a few lines each. */
 
-import { printable, printableLine } from '../../shared/text/plain-sight.ts';
+import { printable } from '../../shared/text/plain-sight.ts';
 import { Diff, ToolCallMetadata, ToolOutcome } from '../../shared/wire/documents.ts';
 import { RENDER_LIMITS } from '../limits.ts';
 import type { Paint } from '../terminal/paint.ts';
+import { shortLine } from '../terminal/short-line.ts';
 import { diffLines, newLines } from './diff.ts';
 import type { Pen } from './pen.ts';
 import { formatSeconds, writeApproval, writeAttention, writeResolved } from './run.ts';
@@ -197,13 +198,13 @@ function summaryOfArguments(args: Readonly<Record<string, unknown>>): string {
   const values = Object.values(args).map((value) =>
     typeof value === 'string' ? value : JSON.stringify(value),
   );
-  return printableLine(values.join(' '), RENDER_LIMITS.maxSummaryChars);
+  return shortLine(values.join(' '));
 }
 
 function summaryOfResult(data: unknown): string {
   const text = typeof data === 'string' ? data : JSON.stringify(data);
   const lines = text.trimEnd().split('\n').length;
-  return lines > 1 ? `${lines} lines` : printableLine(text, RENDER_LIMITS.maxSummaryChars);
+  return lines > 1 ? `${lines} lines` : shortLine(text);
 }
 
 function lastLines(text: string): string {
@@ -214,5 +215,5 @@ function lastLines(text: string): string {
 }
 
 function inLine(value: unknown): string {
-  return printableLine(String(value ?? '?'), RENDER_LIMITS.maxSummaryChars);
+  return shortLine(String(value ?? '?'));
 }

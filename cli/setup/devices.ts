@@ -7,13 +7,13 @@ import { namedServerDir, sharedServerDir } from '../../local/state/folder.ts';
 import { openServerState } from '../../local/state/state.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { readPlainFile } from '../../machine/private-files.ts';
-import { nameInLine, printableLine } from '../../shared/text/plain-sight.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { DEVICE_ALGORITHM } from '../../shared/wire/approval-text.ts';
 import { DeviceKey } from '../../shared/wire/approvals.ts';
-import { RENDER_LIMITS } from '../limits.ts';
 import { addLocationOptions, findKept, type LocationOptions } from '../target/location-options.ts';
 import { askFirst } from '../terminal/confirm.ts';
 import { ownCommand } from '../terminal/own-command.ts';
+import { shortLine } from '../terminal/short-line.ts';
 import { openTerminal } from '../terminal/terminal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
@@ -58,7 +58,7 @@ async function listAll(options: LocationOptions): Promise<void> {
     const enrolled = enrolledAt ? `enrolled ${enrolledAt}` : 'enrolled with the folder';
     const used = uses[deviceId] ? `last approved ${uses[deviceId]}` : 'no approval yet';
     const name = `${labelInLine(label)}${isOwn ? ' (this machine)' : ''}`;
-    const cells = [deviceId, await fingerprintOf(device), enrolled, inLine(used), name];
+    const cells = [deviceId, await fingerprintOf(device), enrolled, shortLine(used), name];
     terminal.writeOut(`${cells.join('  ')}\n`);
   }
   if (devices.length === 0) terminal.write('No device is enrolled for this folder.\n');
@@ -123,7 +123,7 @@ function alreadyThere(known: DeviceKey, device: DeviceKey): LocalError {
 async function readKey(written: string): Promise<DeviceKey> {
   const parse = (text: string) => DeviceKey.safeParse(readDeviceKey(text)).data;
   const device = parse(written) ?? parse(await readKeyFile(written));
-  if (!device) throw new UsageError(`${inLine(written)} holds no device key. ${HOW}`);
+  if (!device) throw new UsageError(`${shortLine(written)} holds no device key. ${HOW}`);
   try {
     const { publicKey } = device;
     const key = await crypto.subtle.importKey('jwk', publicKey, DEVICE_ALGORITHM, true, ['verify']);
@@ -138,7 +138,7 @@ async function readKey(written: string): Promise<DeviceKey> {
 
 async function readKeyFile(path: string): Promise<string> {
   return await readPlainFile(path).catch((cause: unknown) => {
-    const text = `${inLine(path)} is neither a device key nor a file that can be read. ${HOW}`;
+    const text = `${shortLine(path)} is neither a device key nor a file that can be read. ${HOW}`;
     throw new UsageError(text, { cause });
   });
 }
@@ -166,14 +166,10 @@ function findNamed<Key extends DeviceKey>(devices: readonly Key[], named: string
   const [device] = found;
   if (device && found.every(({ deviceId }) => deviceId === device.deviceId)) return device;
   const why = device ? 'names several devices' : 'is not enrolled here';
-  throw new LocalError('refused', `${inLine(named)} ${why}: "devices list" shows the ids.`);
-}
-
-function inLine(text: string): string {
-  return printableLine(text, RENDER_LIMITS.maxSummaryChars);
+  throw new LocalError('refused', `${shortLine(named)} ${why}: "devices list" shows the ids.`);
 }
 
 /** A device names itself. */
 function labelInLine(label: string): string {
-  return inLine(label) || 'a device without a name';
+  return shortLine(label) || 'a device without a name';
 }

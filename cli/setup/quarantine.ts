@@ -4,7 +4,6 @@ import type { StoredRecord } from '../../bridge/quarantine/store.ts';
 import { locateState } from '../../local/state/folder.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { printableLine } from '../../shared/text/plain-sight.ts';
-import { RENDER_LIMITS } from '../limits.ts';
 import {
   addLocationOptions,
   findLocation,
@@ -12,6 +11,7 @@ import {
 } from '../target/location-options.ts';
 import { askFirst } from '../terminal/confirm.ts';
 import { EXIT } from '../terminal/exit-codes.ts';
+import { shortLine } from '../terminal/short-line.ts';
 import { openTerminal, type Terminal } from '../terminal/terminal.ts';
 
 interface ChangeOptions extends LocationOptions {
@@ -69,7 +69,7 @@ async function restoreOne(id: string, options: ChangeOptions): Promise<void> {
   const results = await restoreRecord(stateDir, record);
   for (const result of results) {
     const end = result.state === 'restored' ? 'is back' : `stays in quarantine: ${result.reason}`;
-    terminal.write(`${inLine(result.name)} ${inLine(end)}\n`);
+    terminal.write(`${shortLine(result.name)} ${shortLine(end)}\n`);
   }
   if (results.some(({ state }) => state === 'stays')) process.exitCode = EXIT.failure;
 }
@@ -97,7 +97,7 @@ async function find(
   if (record) return { record, stateDir };
   throw new LocalError(
     'refused',
-    `There is no ${inLine(id)} in quarantine: "quarantine list" shows the ids.`,
+    `There is no ${shortLine(id)} in quarantine: "quarantine list" shows the ids.`,
   );
 }
 
@@ -112,12 +112,8 @@ async function describe(terminal: Terminal, record: StoredRecord): Promise<void>
 
 function lineOf({ id, created, items, command }: StoredRecord): string {
   const things = items.length === 1 ? '1 thing' : `${items.length} things`;
-  const after = command === null ? 'found later' : `after: ${inLine(command)}`;
+  const after = command === null ? 'found later' : `after: ${shortLine(command)}`;
   return [id, created, things, after].join('  ');
-}
-
-function inLine(text: string): string {
-  return printableLine(text, RENDER_LIMITS.maxSummaryChars);
 }
 
 /** UTF-16 units shown of a path: Linux has no longer ones. */

@@ -3,14 +3,13 @@ import type { Command } from 'commander';
 import type { KeptWorktree } from '../../bridge/worktrees/store.ts';
 import { locateState } from '../../local/state/folder.ts';
 import { LocalError } from '../../machine/local-error.ts';
-import { printableLine } from '../../shared/text/plain-sight.ts';
-import { RENDER_LIMITS } from '../limits.ts';
 import {
   addLocationOptions,
   findLocation,
   type LocationOptions,
 } from '../target/location-options.ts';
 import { askFirst } from '../terminal/confirm.ts';
+import { shortLine } from '../terminal/short-line.ts';
 import { openTerminal } from '../terminal/terminal.ts';
 
 /** Adds the command, which lists if no subcommand is given. */
@@ -44,7 +43,7 @@ async function removeOne(
   const store = await openStore(options);
   const worktree = store.list().find(({ conversationId }) => conversationId === id);
   if (worktree === undefined) {
-    const shown = printableLine(id, RENDER_LIMITS.maxSummaryChars);
+    const shown = shortLine(id);
     throw new LocalError(
       'refused',
       `There is no worktree ${shown}: "worktrees list" shows the ids.`,
@@ -69,6 +68,6 @@ async function openStore(options: LocationOptions) {
 function lineOf({ conversationId, branch, usedMs, savedMs = 0 }: KeptWorktree): string {
   const used = `used ${new Date(usedMs).toISOString()}`;
   const state = usedMs <= savedMs ? 'all committed' : 'may hold uncommitted work';
-  const shown = printableLine(branch, RENDER_LIMITS.maxSummaryChars);
+  const shown = shortLine(branch);
   return [conversationId, used, state, shown].join('  ');
 }

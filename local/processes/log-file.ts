@@ -1,7 +1,6 @@
 /** A log file of bounded size that also keeps its end in memory. */
 import { appendFileSync, renameSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import { formatLogLine, type LogEntry, type TellNotice } from '../../machine/log-line.ts';
+import { formatLogLine, type LogEntry } from '../../machine/log-line.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 
 export interface LogFile {
@@ -41,25 +40,6 @@ export function openLogFile(path: string, onText?: (text: string) => void): LogF
 export function openEventLog(path: string): (entry: LogEntry) => void {
   const log = openLogFile(path);
   return (entry) => log.append(formatLogLine(entry, new Date()));
-}
-
-/** The server's own log, `server.log`, which every kind of server writes. */
-export interface ServerLog {
-  note(entry: LogEntry): void;
-  /** Writes a notice, and passes it to `show`. */
-  readonly onNotice: TellNotice;
-}
-
-/** Opens it in `logsDir`. `show` gets each notice for the person who runs the server. */
-export function openServerLog(logsDir: string, show: TellNotice): ServerLog {
-  const note = openEventLog(join(logsDir, 'server.log'));
-  return {
-    note,
-    onNotice(line, event) {
-      note({ event, message: line });
-      show(line, event);
-    },
-  };
 }
 
 /** Turns chunks of text into lines. The part after the last newline waits for its end, up to a length. */

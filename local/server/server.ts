@@ -1,11 +1,13 @@
 /** A server on this machine: the Worker, the bridges of the connected folders, and the control socket. */
+import { join } from 'node:path';
 import { LocalError } from '../../machine/local-error.ts';
+import type { TellNotice } from '../../machine/log-line.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { BridgeHost } from '../bridge/host.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 import { OWN_VERSION } from '../own-root.ts';
 import { whenAborted } from '../processes/beside.ts';
-import { byLines, openServerLog } from '../processes/log-file.ts';
+import { byLines, openEventLog } from '../processes/log-file.ts';
 import { releaseMemoryOfStart } from '../processes/memory.ts';
 import type { StatePlace } from '../state/folder.ts';
 import {
@@ -45,11 +47,13 @@ export interface RunningServer {
  */
 export async function runServer(options: ServerOptions, signal: AbortSignal): Promise<never> {
   const notices: ServerReport['notices'] = [];
-  const { note, onNotice } = openServerLog(options.state.logsDir, (line, event) => {
+  const note = openEventLog(join(options.state.logsDir, 'server.log'));
+  const onNotice: TellNotice = (line, event) => {
+    note({ event, message: line });
     notices.splice(0, notices.length + 1 - LOCAL_LIMITS.maxNotices);
     notices.push({ time: new Date().toISOString(), text: inOneLine(line) });
     options.onNotice(line, event);
-  });
+  };
   const host = new BridgeHost({
     command: options.programs.drawbridge,
     environment: options.environment,
