@@ -93,9 +93,14 @@ export class Titles {
     const { listing, recorder, reader, settings, arm } = this.#deps;
     await arm();
     const target = resolveTarget(model, settings);
-    const late = AbortSignal.timeout(TITLE_LIMITS.maxAttemptMs);
-    const signal = AbortSignal.any([this.#stopping.signal, late]);
-    const { reply } = await askModel(target, this.#requestOf(run, model), () => undefined, signal);
+    const request = this.#requestOf(run, model);
+    const late = new AbortController();
+    // Not AbortSignal.timeout, which keeps the object awake until then.
+    const timer = setTimeout(() => late.abort(new Error('late')), TITLE_LIMITS.maxAttemptMs);
+    const signal = AbortSignal.any([this.#stopping.signal, late.signal]);
+    const { reply } = await askModel(target, request, () => undefined, signal).finally(() =>
+      clearTimeout(timer),
+    );
     const title = titleIn(reply);
     // A person may have given a title meanwhile.
     if (title === null || this.#stopping.signal.aborted || !listing.entitle(title)) return;
