@@ -38,7 +38,7 @@ describe('a text beyond the bound is refused', () => {
     expect(() => parseJson(text)).toThrow(JsonDepthError);
   });
 
-  it('with the path to it, short however deep and long it is', () => {
+  it('names a short path to the place that is too deep', () => {
     const key = 'k'.repeat(HUGE);
     const deep = nested(maxDepth, `{"${key}":`, '}', '[]');
     expect(pathOf(`{"a": [1, {"b": ${deep}}], "c": []}`)).toEqual([
@@ -49,7 +49,7 @@ describe('a text beyond the bound is refused', () => {
     ]);
   });
 
-  it('and what is no JSON is no JSON, however deep it looks', () => {
+  it('refuses what is no JSON as such, however deep it looks', () => {
     for (const text of ['['.repeat(HUGE), '{"a":'.repeat(HUGE), `"${'['.repeat(HUGE)}`, '']) {
       expect(() => parseJson(text)).toThrow(SyntaxError);
     }
@@ -93,19 +93,17 @@ it('leaves out what lies too deep and keeps the rest', () => {
   expect(JSON.stringify(parsePruned(nested(HUGE, '[', ']'), 2))).toBe(`[["${LEFT_OUT}"]]`);
 });
 
-describe('JSON for people', () => {
-  it('is indented as JSON.stringify does it while it is flat', () => {
-    for (const value of [null, 'x', 7, [], {}, [[]], { a: [{ b: 'c"' }, null], d: {} }]) {
-      expect(indentedJson(value)).toBe(JSON.stringify(value, null, 2));
-    }
-    expect(indentedJson({ a: undefined, b: 1 })).toBe(JSON.stringify({ b: 1 }, null, 2));
-  });
+it('JSON for people is indented as JSON.stringify does it while it is flat', () => {
+  for (const value of [null, 'x', 7, [], {}, [[]], { a: [{ b: 'c"' }, null], d: {} }]) {
+    expect(indentedJson(value)).toBe(JSON.stringify(value, null, 2));
+  }
+  expect(indentedJson({ a: undefined, b: 1 })).toBe(JSON.stringify({ b: 1 }, null, 2));
+});
 
-  it('does not grow with its depth', () => {
-    const wide = JSON.parse(nested(maxDepth, '[', ']', '0'.concat(',0'.repeat(10_000))));
-    expect(JSON.parse(indentedJson(wide))).toEqual(wide);
-    expect(indentedJson(wide).length).toBeLessThan(JSON.stringify(wide).length + 1_000);
-  });
+it('JSON for people does not grow with its depth', () => {
+  const wide = JSON.parse(nested(maxDepth, '[', ']', '0'.concat(',0'.repeat(10_000))));
+  expect(JSON.parse(indentedJson(wide))).toEqual(wide);
+  expect(indentedJson(wide).length).toBeLessThan(JSON.stringify(wide).length + 1_000);
 });
 
 function nested(

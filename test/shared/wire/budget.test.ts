@@ -53,12 +53,12 @@ describe('what is left of a budget', () => {
     maxTurns: 5,
   };
 
-  it('is the whole budget at first', () => {
+  it('the whole budget is left at first', () => {
     expect(remaining(budget, NOTHING)).toEqual(budget);
     expect(nearLimits(budget, NOTHING)).toEqual([]);
   });
 
-  it('is each limit without what was spent, and never less than 0', () => {
+  it('each limit is left without the spent part, and never less than 0', () => {
     const spent = { tokens: 130, cost: { amount: 0.75, currency: 'USD' }, seconds: 4, turns: 5 };
     expect(remaining(budget, spent)).toEqual({
       maxTokens: 0,
@@ -69,17 +69,20 @@ describe('what is left of a budget', () => {
     expect(metLimit(budget, spent)).toBe('maxTokens');
   });
 
-  it('names only limits of the budget', () => {
+  it('only limits of the budget are left', () => {
     const spent = { ...NOTHING, tokens: 1_000_000 };
     expect(remaining({ maxTurns: 3 }, spent)).toEqual({ maxTurns: 3 });
     expect(metLimit({ maxTurns: 3 }, spent)).toBeNull();
   });
 
-  it.each([null, { amount: 0, currency: 'EUR' }])('has no cost where it is unknown: %j', (cost) => {
-    expect(metLimit({ maxCost: budget.maxCost }, { ...NOTHING, cost })).toBe('maxCost');
-  });
+  it.each([null, { amount: 0, currency: 'EUR' }])(
+    'no cost is left where it is unknown: %j',
+    (cost) => {
+      expect(metLimit({ maxCost: budget.maxCost }, { ...NOTHING, cost })).toBe('maxCost');
+    },
+  );
 
-  it('does not need a cost for a budget without one', () => {
+  it('a budget without a cost needs none', () => {
     expect(metLimit({ maxTurns: 3 }, { ...NOTHING, cost: null })).toBeNull();
   });
 
@@ -87,7 +90,7 @@ describe('what is left of a budget', () => {
     [79, []],
     [80, ['maxTokens']],
     [100, ['maxTokens']],
-  ])('is near its end after %i of 100 tokens: %j', (tokens, near) => {
+  ])('after %i of 100 tokens these limits are near: %j', (tokens, near) => {
     expect(nearLimits(budget, { ...NOTHING, tokens })).toEqual(near);
   });
 });

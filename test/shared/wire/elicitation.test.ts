@@ -50,7 +50,7 @@ describe('a field', () => {
 
 describe('the values of a form', () => {
   const fields = [text, bags, seat];
-  it('count where each fits its field', () => {
+  it('takes values where each fits its field', () => {
     const values = { name: 'Ada', seat: 'w' };
     expect(readForm(fields, JSON.stringify(values))).toEqual({ isValid: true, values });
   });
@@ -64,7 +64,7 @@ describe('the values of a form', () => {
     ['beyond a bound', '{"name":"Ada","seat":"w","bags":9}'],
     ['of another type', '{"name":"Ada","seat":"w","bags":"1"}'],
     ['that are no option', '{"name":"Ada","seat":"x"}'],
-  ])('do not count: %s', (_, json) => {
+  ])('refuses values: %s', (_, json) => {
     expect(readForm(fields, json)).toEqual({ isValid: false, problem: expect.any(String) });
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { ChatResponse, ConversationView } from '../../../shared/wire/documents.ts';
 import type { StreamEvent } from '../../../shared/wire/events.ts';
 import { answerOf, foldConversation, foldEvent, newResponse } from '../../../shared/wire/fold.ts';
@@ -88,24 +88,22 @@ function readWithReturns(
   return { response, view };
 }
 
-describe('a fold', () => {
-  it('with any returns, at any place, is the fold of the whole, without what was taken back', () => {
-    for (let seed = 1; seed <= 60; seed++) {
-      const random = seeded(seed);
-      const events = generate(random);
-      const whole = foldAll(events);
-      expect(whole).toEqual(answerOf(whole));
-      const texts = whole.documents.map(({ content }) => content);
-      expect(new Set(texts)).toEqual(new Set(['turn 0', 'turn 1', 'turn 2', 'turn 3']));
-      for (let at = 0; at < events.length; at++) {
-        const returns = new Map([[at, 'snapshot' as const]]);
-        for (let more = 0; more < 2; more++) {
-          returns.set(Math.floor(random() * events.length), 'snapshot');
-        }
-        const { response, view } = readWithReturns(events, returns);
-        expect(response, `seed ${seed}, returns ${[...returns.keys()]}`).toEqual(whole);
-        expect(view.responses, `seed ${seed}, returns ${[...returns.keys()]}`).toEqual([whole]);
+it('a fold with any returns, at any place, is the fold of the whole, without what was taken back', () => {
+  for (let seed = 1; seed <= 60; seed++) {
+    const random = seeded(seed);
+    const events = generate(random);
+    const whole = foldAll(events);
+    expect(whole).toEqual(answerOf(whole));
+    const texts = whole.documents.map(({ content }) => content);
+    expect(new Set(texts)).toEqual(new Set(['turn 0', 'turn 1', 'turn 2', 'turn 3']));
+    for (let at = 0; at < events.length; at++) {
+      const returns = new Map([[at, 'snapshot' as const]]);
+      for (let more = 0; more < 2; more++) {
+        returns.set(Math.floor(random() * events.length), 'snapshot');
       }
+      const { response, view } = readWithReturns(events, returns);
+      expect(response, `seed ${seed}, returns ${[...returns.keys()]}`).toEqual(whole);
+      expect(view.responses, `seed ${seed}, returns ${[...returns.keys()]}`).toEqual([whole]);
     }
-  });
+  }
 });

@@ -17,30 +17,28 @@ const PLAN: PlanContent = {
   ],
 };
 
-describe('a plan as a file', () => {
-  it.each([
-    ['with todos', PLAN],
-    ['without todos', { ...PLAN, todos: [] }],
-  ])('is the same when it is read again: %s', (_, plan) => {
-    const { todos } = plan;
-    const plain = todos.map((todo) => ({
-      ...todo,
-      id: todo.id.replace(',', ''),
-      dependencies: todo.dependencies.map((id) => id.replace(',', '')),
-    }));
-    const written = { ...plan, todos: plain };
-    expect(parsePlanFile(formatPlanFile(written))).toEqual({ ok: true, plan: written });
-  });
+it.each([
+  ['with todos', PLAN],
+  ['without todos', { ...PLAN, todos: [] }],
+])('a plan is the same when its file is read again: %s', (_, plan) => {
+  const { todos } = plan;
+  const plain = todos.map((todo) => ({
+    ...todo,
+    id: todo.id.replace(',', ''),
+    dependencies: todo.dependencies.map((id) => id.replace(',', '')),
+  }));
+  const written = { ...plan, todos: plain };
+  expect(parsePlanFile(formatPlanFile(written))).toEqual({ ok: true, plan: written });
+});
 
-  it('has a name that is made of its title', () => {
-    expect(planPath('Two  Languages: DE/EN!')).toBe('.cursor/plans/two-languages-de-en.plan.md');
-    expect(planPath('計画')).toBe('.cursor/plans/plan.plan.md');
-    expect(planPath('x', 'mine')).toBe('.cursor/plans/mine.plan.md');
-  });
+it('the file of a plan is named after its title', () => {
+  expect(planPath('Two  Languages: DE/EN!')).toBe('.cursor/plans/two-languages-de-en.plan.md');
+  expect(planPath('計画')).toBe('.cursor/plans/plan.plan.md');
+  expect(planPath('x', 'mine')).toBe('.cursor/plans/mine.plan.md');
 });
 
 describe('a file of other hands', () => {
-  it('may have a head in the YAML that Cursor writes', () => {
+  it('reads a head in the YAML that Cursor writes', () => {
     const text = `---\r
 name: Auth middleware\r
 overview: >-\r
@@ -75,7 +73,7 @@ Text.\r
     });
   });
 
-  it('may have no head: its check boxes are the todos', () => {
+  it('takes check boxes as todos where there is no head', () => {
     expect(parsePlanFile('# Do it\n\nFirst:\n- [x] look\n* [ ] mend\n')).toMatchObject({
       ok: true,
       plan: {
@@ -113,7 +111,7 @@ Text.\r
       Array.from({ length: 101 }, (_, index) => `- [ ] ${index}`).join('\n'),
       'it has more than 100 todos',
     ],
-  ])('that %s is refused with the reason', (_, text, problem) => {
+  ])('refuses a file that %s, with the reason', (_, text, problem) => {
     expect(parsePlanFile(text)).toEqual({ ok: false, problem });
   });
 });

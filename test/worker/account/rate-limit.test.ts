@@ -1,30 +1,28 @@
 import { env } from 'cloudflare:workers';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { TokenBuckets } from '../../../worker/account/token-bucket.ts';
 import { app } from '../../../worker/app.ts';
 import { errorOf, scriptModel, tokenFor } from '../api.ts';
 
-describe('a bucket', () => {
-  it('gives a minute’s allowance at once, and then one at a time as it refills', () => {
-    const buckets = new TokenBuckets();
-    const take = (nowMs: number) => buckets.take('ada', 3, nowMs).waitMs;
-    expect([take(0), take(0), take(0), take(0)]).toEqual([0, 0, 0, 20_000]);
-    expect([take(10_000), take(20_000), take(20_000)]).toEqual([10_000, 0, 20_000]);
-    expect([take(600_000), take(600_000), take(600_000)]).toEqual([0, 0, 0]);
-    expect(take(600_000)).toBeGreaterThan(0);
-  });
+it('a bucket gives a minute’s allowance at once, and then one at a time as it refills', () => {
+  const buckets = new TokenBuckets();
+  const take = (nowMs: number) => buckets.take('ada', 3, nowMs).waitMs;
+  expect([take(0), take(0), take(0), take(0)]).toEqual([0, 0, 0, 20_000]);
+  expect([take(10_000), take(20_000), take(20_000)]).toEqual([10_000, 0, 20_000]);
+  expect([take(600_000), take(600_000), take(600_000)]).toEqual([0, 0, 0]);
+  expect(take(600_000)).toBeGreaterThan(0);
+});
 
-  it('takes nothing back when the clock does', () => {
-    const buckets = new TokenBuckets();
-    expect(buckets.take('ada', 1, 60_000).waitMs).toBe(0);
-    expect(buckets.take('ada', 1, 0).waitMs).toBe(60_000);
-  });
+it('a bucket takes nothing back when the clock does', () => {
+  const buckets = new TokenBuckets();
+  expect(buckets.take('ada', 1, 60_000).waitMs).toBe(0);
+  expect(buckets.take('ada', 1, 0).waitMs).toBe(60_000);
+});
 
-  it('is everybody’s own', () => {
-    const buckets = new TokenBuckets();
-    buckets.take('ada', 1, 0);
-    expect(buckets.take('eve', 1, 0).waitMs).toBe(0);
-  });
+it('each account has a bucket of its own', () => {
+  const buckets = new TokenBuckets();
+  buckets.take('ada', 1, 0);
+  expect(buckets.take('eve', 1, 0).waitMs).toBe(0);
 });
 
 it('says when to come back once an account has made its requests of a minute', async () => {

@@ -28,7 +28,7 @@ describe('AUTH_SECRET', () => {
     ['hex', HEX],
     ['hex in capitals', HEX.toUpperCase()],
     ['text with line ends', `${BASE64.slice(0, 20)}\n${BASE64.slice(20)}\n`],
-  ])('counts as the bytes that it writes in %s', async (_, written) => {
+  ])('AUTH_SECRET counts as the bytes that it writes in %s', async (_, written) => {
     expect(BASE64).toMatch(/\+.*\/|\/.*\+/);
     settings.AUTH_SECRET = written;
     const token = await tokenFor({ secret: BASE64 });
@@ -49,7 +49,7 @@ describe('AUTH_SECRET', () => {
     [`${HEX},`, 'holds a second secret that is missing'],
     [`,${HEX}`, 'is missing'],
     [`${HEX},${HEX},${HEX}`, 'holds 3 secrets, more than 2'],
-  ])('as %j is told before anybody calls, with what to do', async (written, problem) => {
+  ])('/health refuses AUTH_SECRET %j, with what to do', async (written, problem) => {
     settings.AUTH_SECRET = written;
     const error = await errorOf(await SELF.fetch('https://edge.test/health'));
     expect(error).toMatchObject({ status: 500, code: 'NOT_CONFIGURED' });
@@ -63,13 +63,13 @@ describe('two secrets', () => {
   const status = async (token: string) =>
     (await call('me', { headers: { authorization: `Bearer ${token}` } })).status;
 
-  it('both open the API, and a third does not', async () => {
+  it('both of two secrets open the API, and a third does not', async () => {
     settings.AUTH_SECRET = `${BASE64},\n ${own}`;
     const signed = await Promise.all([BASE64, own, HEX.replace(/^../, '00')].map(signedBy));
     expect(await Promise.all(signed.map(status))).toEqual([200, 200, 401]);
   });
 
-  it('the old one opens nothing any more once it is gone', async () => {
+  it('a removed secret opens nothing', async () => {
     const token = await signedBy(own);
     settings.AUTH_SECRET = `${BASE64},${own}`;
     expect(await status(token)).toBe(200);

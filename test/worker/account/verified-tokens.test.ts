@@ -22,7 +22,7 @@ it('forgets the oldest when there are too many', () => {
   expect([tokens.find('0', key, 0), tokens.find('1', key, 0)]).toEqual([undefined, 1]);
 });
 
-it('lets nobody in with a token that has expired since', async () => {
+it('refuses a remembered token after its expiry', async () => {
   const token = await tokenFor({ expires: '1m' });
   const me = () => call('me', { headers: { authorization: `Bearer ${token}` } });
   expect((await me()).status).toBe(200);

@@ -1,11 +1,11 @@
 import { SELF } from 'cloudflare:test';
-import { describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { Conversation } from '../../../worker/conversation/object.ts';
 import { scriptModel, tokenFor } from '../api.ts';
 import { holdModel } from '../conversation/held-model.ts';
 import { askCursor, cursor, newAccount, untilStatus } from './agents.ts';
 
-it('an agent is created, read, given a run and put away in Cursor’s shapes', async () => {
+it('an agent is created, read, gets a run and is archived in Cursor’s shapes', async () => {
   const account = newAccount();
   scriptModel(() => ({ text: 'Done.' }));
   const body = { prompt: { text: 'Mend it' }, name: 'Night', mode: 'plan', model: { id: 'other' } };
@@ -113,57 +113,55 @@ it('one run is active at a time, and a run is cancelled once', async () => {
   expect((await cursor(account, 'POST', cancel)).error.code).toBe('run_not_cancellable');
 });
 
-describe('a client’s own agentId', () => {
-  it('is the agent’s in every answer to it', async () => {
-    const account = newAccount();
-    scriptModel(() => ({ text: 'Done.' }));
-    const agentId = `bc-${crypto.randomUUID()}`;
-    const { agent, run } = await cursor(account, 'POST', '', { ...GO, agentId });
-    expect([agent.id, run.agentId]).toEqual([agentId, agentId]);
-    await untilStatus(account, conversationOf(agentId), 'completed');
-    expect(await cursor(account, 'GET', `/${agentId}`)).toMatchObject({ id: agentId });
-    const path = `/${agentId}/runs/${run.id}`;
-    expect(await cursor(account, 'GET', path)).toMatchObject({ id: run.id, agentId });
-    const { items } = await cursor(account, 'GET', '');
-    expect(items).toMatchObject([{ id: agentId.replace(/....$/, '0000') }]);
-    expect(await cursor(account, 'GET', `/${items[0].id}`)).toMatchObject({ latestRunId: run.id });
-    expect(await cursor(account, 'DELETE', `/${agentId}`)).toEqual({ id: agentId });
-  });
+it('repeats a client’s own agentId in every answer', async () => {
+  const account = newAccount();
+  scriptModel(() => ({ text: 'Done.' }));
+  const agentId = `bc-${crypto.randomUUID()}`;
+  const { agent, run } = await cursor(account, 'POST', '', { ...GO, agentId });
+  expect([agent.id, run.agentId]).toEqual([agentId, agentId]);
+  await untilStatus(account, conversationOf(agentId), 'completed');
+  expect(await cursor(account, 'GET', `/${agentId}`)).toMatchObject({ id: agentId });
+  const path = `/${agentId}/runs/${run.id}`;
+  expect(await cursor(account, 'GET', path)).toMatchObject({ id: run.id, agentId });
+  const { items } = await cursor(account, 'GET', '');
+  expect(items).toMatchObject([{ id: agentId.replace(/....$/, '0000') }]);
+  expect(await cursor(account, 'GET', `/${items[0].id}`)).toMatchObject({ latestRunId: run.id });
+  expect(await cursor(account, 'DELETE', `/${agentId}`)).toEqual({ id: agentId });
+});
 
-  it('is refused where there is such an agent, also somebody else’s', async () => {
-    const account = newAccount();
-    scriptModel(() => ({ text: 'Done.' }));
-    const agentId = `bc-${crypto.randomUUID()}`;
-    await cursor(account, 'POST', '', { ...GO, agentId });
-    for (const who of [account, newAccount()]) {
-      const refused = await askCursor(who, 'POST', '', { body: { ...GO, agentId } });
-      expect(refused.status).toBe(409);
-      expect(await refused.json()).toMatchObject({ error: { code: 'agent_id_conflict' } });
-    }
-    expect((await cursor(account, 'GET', `/${agentId}/runs`)).items).toHaveLength(1);
-  });
+it('refuses a taken agentId, also of another account', async () => {
+  const account = newAccount();
+  scriptModel(() => ({ text: 'Done.' }));
+  const agentId = `bc-${crypto.randomUUID()}`;
+  await cursor(account, 'POST', '', { ...GO, agentId });
+  for (const who of [account, newAccount()]) {
+    const refused = await askCursor(who, 'POST', '', { body: { ...GO, agentId } });
+    expect(refused.status).toBe(409);
+    expect(await refused.json()).toMatchObject({ error: { code: 'agent_id_conflict' } });
+  }
+  expect((await cursor(account, 'GET', `/${agentId}/runs`)).items).toHaveLength(1);
+});
 
-  it('makes one agent of a repeated request, and of one that meets a restart', async () => {
-    const account = newAccount();
-    scriptModel(() => ({ text: 'Done.' }));
-    const body = { ...GO, agentId: `bc-${crypto.randomUUID()}` };
-    const { run } = await cursor(account, 'POST', '', body, 'a');
-    expect((await cursor(account, 'POST', '', body, 'a')).run.id).toBe(run.id);
-    const submit = Conversation.prototype.submit;
-    vi.spyOn(Conversation.prototype, 'submit').mockImplementationOnce(async function (
-      this: Conversation,
-      ...args
-    ) {
-      const outcome = await submit.apply(this, args);
-      const { ctx } = this as unknown as { ctx: DurableObjectState };
-      await ctx.storage.sync();
-      ctx.abort('reset');
-      return outcome;
-    });
-    const again = { ...GO, agentId: `bc-${crypto.randomUUID()}` };
-    expect(await cursor(account, 'POST', '', again)).toMatchObject({
-      agent: { id: again.agentId },
-    });
+it('makes one agent of a repeated request with an agentId, and of one during a restart', async () => {
+  const account = newAccount();
+  scriptModel(() => ({ text: 'Done.' }));
+  const body = { ...GO, agentId: `bc-${crypto.randomUUID()}` };
+  const { run } = await cursor(account, 'POST', '', body, 'a');
+  expect((await cursor(account, 'POST', '', body, 'a')).run.id).toBe(run.id);
+  const submit = Conversation.prototype.submit;
+  vi.spyOn(Conversation.prototype, 'submit').mockImplementationOnce(async function (
+    this: Conversation,
+    ...args
+  ) {
+    const outcome = await submit.apply(this, args);
+    const { ctx } = this as unknown as { ctx: DurableObjectState };
+    await ctx.storage.sync();
+    ctx.abort('reset');
+    return outcome;
+  });
+  const again = { ...GO, agentId: `bc-${crypto.randomUUID()}` };
+  expect(await cursor(account, 'POST', '', again)).toMatchObject({
+    agent: { id: again.agentId },
   });
 });
 
@@ -202,7 +200,7 @@ it('the account and the models have the shapes that Cursor’s SDK reads', async
   expect(items.length).toBeGreaterThan(0);
 });
 
-it('tells what the runs of an agent have spent, and one of them', async () => {
+it('reports the usage of an agent’s runs, and of one of them', async () => {
   const account = newAccount();
   scriptModel(() => ({ text: 'Done.' }));
   const { agent, run } = await cursor(account, 'POST', '', GO);

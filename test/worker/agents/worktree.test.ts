@@ -213,8 +213,7 @@ it('a bridge that was away closes the worktree when it is back, also after a cra
   await runDurableObjectAlarm(tunnelOf(bridge.bridgeId));
   expect((await read(account, id)).worktree).toMatchObject({ isClosing: true });
   const again = await openBridge({ account, bridgeId: bridge.bridgeId, tools: TOOLS });
-  again.hello();
-  const [closing] = (await again.next('welcome')).calls;
+  const [closing] = (await again.greet()).calls;
   expect(closing).toMatchObject({ tool: 'close_worktree', arguments: { commit: false } });
   again.succeed(closing?.callId ?? '', 'Closed.', CLOSED);
   await untilAcked(again, closing?.callId);
@@ -349,8 +348,7 @@ async function reconnected(
 ): Promise<ScriptedBridge> {
   if (!isCut) return bridge;
   const again = await openBridge({ account, bridgeId: bridge.bridgeId, tools: TOOLS });
-  again.hello();
-  await again.next('welcome');
+  await again.greet();
   return again;
 }
 

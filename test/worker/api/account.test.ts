@@ -46,7 +46,7 @@ it('lists every tool with the schema of its arguments', async () => {
   });
 });
 
-it('lists the bridges of the account, the latest first, and nobody else’s', async () => {
+it('lists the bridges of the account, the latest first, and no others', async () => {
   const account = `ada-${crypto.randomUUID()}`;
   expect(await bridgesOf(account)).toEqual([]);
   const first = await connectBridge({ account });

@@ -56,12 +56,12 @@ describe('a chat request is refused with a code and the offending field', () => 
     expect(error).toMatchObject({ status: 400, code, message: expect.stringContaining(message) });
   });
 
-  it('a body over the limit', async () => {
+  it('refuses a body over the limit', async () => {
     const error = await errorOf(await ask('x'.repeat(REQUEST_LIMITS.maxBodyBytes)));
     expect(error).toMatchObject({ status: 413, code: 'PAYLOAD_TOO_LARGE' });
   });
 
-  it('a message over the limit', async () => {
+  it('refuses a message over the limit', async () => {
     const error = await errorOf(await ask('x'.repeat(REQUEST_LIMITS.maxMessageChars + 1)));
     expect(error).toMatchObject({
       status: 400,
@@ -70,7 +70,7 @@ describe('a chat request is refused with a code and the offending field', () => 
   });
 });
 
-describe('without a good token nothing is told', () => {
+describe('answers 401 without a good token', () => {
   it.each<[string, () => Promise<string | undefined>]>([
     ['no token', async () => undefined],
     ['another scheme', async () => 'Basic YTpi'],
@@ -102,7 +102,7 @@ describe('without a good token nothing is told', () => {
     }
   });
 
-  it('a bridge token is not for users', async () => {
+  it('refuses a bridge’s token for a user’s path', async () => {
     const bridge = 'bridge_00000000-0000-4000-8000-000000000000';
     const token = await tokenFor({ claims: { scope: 'bridge', bridge } });
     const response = await call('conversations/x', {
@@ -125,7 +125,7 @@ describe('what does not exist, and what belongs to someone else, look the same',
     expect(await errorOf(await call(path))).toMatchObject({ status: 404, code: 'NOT_FOUND' });
   });
 
-  it('a conversation of another account', async () => {
+  it('answers for a conversation of another account as for an unknown one', async () => {
     scriptModel(() => ({ text: 'secret' }));
     const { id, conversationId } = await chat('hello');
     const unknown = await errorOf(

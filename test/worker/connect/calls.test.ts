@@ -7,7 +7,7 @@ import { configure } from '../settings.ts';
 import { callMethod, enveloped, envelopesOf, gzipped, saying, streamError } from './calling.ts';
 
 describe('StreamChat', () => {
-  it('streams the text of the answer, and ends with an empty trailer', async () => {
+  it('StreamChat streams the text of the answer, and ends with an empty trailer', async () => {
     const requests = scriptModel(() => ({ text: 'Hello there.' }));
     const response = await callMethod('StreamChat', enveloped(saying('hello')));
     expect(response.status).toBe(200);
@@ -33,7 +33,7 @@ describe('StreamChat', () => {
     expect(requests[0]?.model).toBe('m');
   });
 
-  it('tells the model the whole conversation', async () => {
+  it('StreamChat sends the model the whole conversation', async () => {
     const requests = scriptModel(() => ({ text: 'Hi.' }));
     const conversation = [
       { text: 'one', type: 1 },
@@ -46,11 +46,11 @@ describe('StreamChat', () => {
     expect(told.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
   });
 
-  it('goes on with a conversation of ours, and sends it only the last message', async () => {
+  it('StreamChat continues a conversation of ours with the last message only', async () => {
     const requests = scriptModel(() => ({ text: 'Hi.' }));
     const { conversationId } = await chat('first');
     const conversation = [
-      { text: 'not told', type: 1 },
+      { text: 'not sent', type: 1 },
       { text: 'second', type: 1 },
     ];
     const body = enveloped({ conversation, conversationId });
@@ -58,10 +58,10 @@ describe('StreamChat', () => {
     expect(response.headers.get('drawbridge-conversation-id')).toBe(conversationId);
     await envelopesOf(response);
     expect(JSON.stringify(requests[1]?.messages)).toMatch(/first.*second/);
-    expect(JSON.stringify(requests[1]?.messages)).not.toContain('not told');
+    expect(JSON.stringify(requests[1]?.messages)).not.toContain('not sent');
   });
 
-  it('does not go on with a conversation of somebody else', async () => {
+  it('StreamChat does not continue a conversation of another account', async () => {
     scriptModel(() => ({ text: 'Hi.' }));
     const { conversationId } = await chat('mine');
     const body = enveloped(saying('yours?', { conversationId }));
@@ -69,20 +69,20 @@ describe('StreamChat', () => {
     expect(await streamError(response)).toMatchObject({ code: 'not_found' });
   });
 
-  it('ignores an id of a conversation that another program made', async () => {
+  it('StreamChat ignores a conversation id of another program', async () => {
     scriptModel(() => ({ text: 'Hi.' }));
     const body = enveloped(saying('hello', { conversationId: crypto.randomUUID() }));
     expect(await streamError(await callMethod('StreamChat', body))).toBeUndefined();
   });
 
-  it('tells how a run failed in the trailer, after what was said', async () => {
+  it('StreamChat reports a failed run in the trailer, after the text', async () => {
     scriptModel(() => Response.json({ error: { message: 'no such key' } }, { status: 401 }));
     const response = await callMethod('StreamChat', enveloped(saying('hello')));
     expect(response.status).toBe(200);
     expect(await streamError(response)).toMatchObject({ code: 'unavailable' });
   });
 
-  it('ends at the time that the client gives, and cancels the run', async () => {
+  it('StreamChat ends at the client’s time limit, and cancels the run', async () => {
     const model = holdModel();
     const headers = { 'connect-timeout-ms': '30' };
     const response = await callMethod('StreamChat', enveloped(saying('hello')), { headers });
@@ -100,7 +100,7 @@ describe('AvailableModels', () => {
   const models = async (body: BodyInit, headers = {}) =>
     await (await callMethod('AvailableModels', body, { headers })).json();
 
-  it('lists the models that chat', async () => {
+  it('AvailableModels lists the models that chat', async () => {
     configure({
       MODELS: [{ id: 'large' }, { id: 'vendor/small' }, { id: 'embedder', roles: ['embed'] }],
     });
@@ -111,7 +111,7 @@ describe('AvailableModels', () => {
     expect(JSON.stringify(await models('{}'))).not.toContain('embedder');
   });
 
-  it('takes a compressed request', async () => {
+  it('AvailableModels takes a compressed request', async () => {
     const body = await gzipped(Uint8Array.from('{"includeAll":true}', byteOf));
     expect(await models(body, { 'content-encoding': 'gzip' })).toHaveProperty('modelNames');
   });
@@ -159,7 +159,7 @@ describe('a hostile call', () => {
     ['whose length is the largest', lying(saying('hello'), 2 ** 32 - 100)],
     ['with bytes behind its message', lying(saying('hello'), -1), 'unimplemented'],
     ['with the flag of an end', enveloped(saying('hello'), 2)],
-    ['with flags that nobody knows', enveloped(saying('hello'), 0x80)],
+    ['with unknown flags', enveloped(saying('hello'), 0x80)],
     ['compressed without saying how', enveloped(saying('hello'), 1), 'internal'],
     ['not compressed as it says', enveloped(saying('hello'), 1), undefined, packedBy('gzip')],
     ['compressed in another way', HI, 'unimplemented', packedBy('zstd')],
@@ -170,7 +170,7 @@ describe('a hostile call', () => {
     ['without a conversation', enveloped({})],
     ['with an empty message', enveloped(saying('  '))],
     ['that ends with the model', human(2)],
-    ['of a type that nobody knows', human(7)],
+    ['of an unknown type', human(7)],
     ['of no type', human()],
     ['with a wrong token', HI, 'unauthenticated', { authorization: 'x' }],
   ])(
@@ -184,14 +184,14 @@ describe('a hostile call', () => {
     },
   );
 
-  it('that unpacks to more than a body may have is refused', async () => {
+  it('refuses a message that unpacks to more than a body may have', async () => {
     const packed = await gzipped(new Uint8Array(REQUEST_LIMITS.maxBodyBytes * 4));
     const headers = { 'connect-content-encoding': 'gzip' };
     const response = await callMethod('StreamChat', enveloped(packed, 1), { headers });
     expect(await streamError(response)).toMatchObject({ code: 'resource_exhausted' });
   });
 
-  it('of a thousand times its size is not unpacked beyond the bound and one step', async () => {
+  it('stops unpacking at the bound and one step', async () => {
     const packed = await gzipped(new Uint8Array(32 * 1024 * 1024));
     const given = vi.spyOn(WritableStreamDefaultWriter.prototype, 'write');
     const headers = { 'connect-content-encoding': 'gzip' };
@@ -202,19 +202,22 @@ describe('a hostile call', () => {
     expect(bytes.length).toBeLessThan(5);
   });
 
-  it.each([1, 1023, 1024, 1025, 300_000])('of %i random letters is unpacked', async (length) => {
-    const requests = scriptModel(() => ({ text: 'Hi.' }));
-    const letters = Array.from(crypto.getRandomValues(new Uint8Array(Math.min(length, 65_536))));
-    const text = letters.map((byte) => String.fromCharCode(97 + (byte % 26))).join('');
-    const whole = text.repeat(Math.ceil(length / text.length)).slice(0, length);
-    const packed = await gzipped(Uint8Array.from(JSON.stringify(saying(whole)), byteOf));
-    const headers = { 'connect-content-encoding': 'gzip' };
-    const response = await callMethod('StreamChat', enveloped(packed, 1), { headers });
-    expect(await streamError(response)).toBeUndefined();
-    expect(JSON.stringify(requests)).toContain(whole);
-  });
+  it.each([1, 1023, 1024, 1025, 300_000])(
+    'unpacks a message of %i random letters',
+    async (length) => {
+      const requests = scriptModel(() => ({ text: 'Hi.' }));
+      const letters = Array.from(crypto.getRandomValues(new Uint8Array(Math.min(length, 65_536))));
+      const text = letters.map((byte) => String.fromCharCode(97 + (byte % 26))).join('');
+      const whole = text.repeat(Math.ceil(length / text.length)).slice(0, length);
+      const packed = await gzipped(Uint8Array.from(JSON.stringify(saying(whole)), byteOf));
+      const headers = { 'connect-content-encoding': 'gzip' };
+      const response = await callMethod('StreamChat', enveloped(packed, 1), { headers });
+      expect(await streamError(response)).toBeUndefined();
+      expect(JSON.stringify(requests)).toContain(whole);
+    },
+  );
 
-  it('names the field that is wrong as the caller knows it', async () => {
+  it('names the wrong field as the caller knows it', async () => {
     const body = enveloped({
       conversation: [
         { text: 'a', type: 7 },
@@ -228,7 +231,7 @@ describe('a hostile call', () => {
   });
 
   it.each(['text/plain', 'application/json', 'application/grpc+proto'])(
-    'with the content type %s is told which ones there are',
+    'lists the content types to a call with %s',
     async (type) => {
       const response = await callMethod('StreamChat', '{}', { headers: { 'content-type': type } });
       expect(response.status).toBe(415);
@@ -236,7 +239,7 @@ describe('a hostile call', () => {
     },
   );
 
-  it('of a method that there is not is unimplemented', async () => {
+  it('answers unimplemented to an unknown method', async () => {
     const response = await callMethod('StreamUnifiedChat', '{}');
     expect(response.status).toBe(501);
     expect(await response.json()).toMatchObject({ code: 'unimplemented' });

@@ -38,8 +38,7 @@ describe.each([
     await bridge.nextCall();
     clock.aheadMs = jumpMs;
     const back = await openBridge({ bridgeId: bridge.bridgeId });
-    back.hello();
-    const [open] = (await back.next('welcome')).calls;
+    const [open] = (await back.greet()).calls;
     back.succeed(open?.callId ?? '', 'content');
     (await model.next()).answer({ text: 'Done.' });
     await reader.toEnd();

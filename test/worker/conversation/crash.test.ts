@@ -210,8 +210,7 @@ it('hands a call over again whose tunnel was reset as it came', async () => {
 
 async function connectAgain(bridgeId: string) {
   const bridge = await openBridge({ bridgeId });
-  bridge.hello();
-  return { bridge, welcomed: (await bridge.next('welcome')).calls };
+  return { bridge, welcomed: (await bridge.greet()).calls };
 }
 
 type Started = Awaited<ReturnType<typeof startStream>>;

@@ -205,8 +205,7 @@ it('asks for a set once, however often its bridge comes back', async () => {
   const bridge = await connectOffering(fakeSet());
   await bridge.leave();
   const back = await openBridge({ bridgeId: bridge.bridgeId });
-  back.hello({ offers: fakeSet().digest });
-  await back.next('welcome');
+  await back.greet({ offers: fakeSet().digest });
   const requests = scriptModel(() => ({ text: 'Hello.' }));
   await chat('go', { bridgeId: bridge.bridgeId });
   expect(offeredIn(requests[0])).toEqual(['mcp_tickets_find']);

@@ -49,8 +49,7 @@ it.each([
   expect(await tapeOf()).toHaveLength(before.length);
 
   const back = await openBridge({ bridgeId });
-  back.hello();
-  expect((await back.next('welcome')).calls).toHaveLength(1);
+  expect((await back.greet()).calls).toHaveLength(1);
   back.ask(callId);
   await vi.waitFor(async () => {
     const [document] = (await readResponse(streamed.responseId)).documents;

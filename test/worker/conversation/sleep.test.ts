@@ -98,8 +98,7 @@ it('followers see the next event of a tool whose conversation and tunnel were re
   await abortAllDurableObjects();
   await followed.bridge.closed;
   const bridge = await openBridge({ bridgeId: followed.bridge.bridgeId });
-  bridge.hello();
-  expect((await bridge.next('welcome')).calls.map((waiting) => waiting.callId)).toEqual([callId]);
+  expect((await bridge.greet()).calls.map((waiting) => waiting.callId)).toEqual([callId]);
   bridge.send({ type: 'output', callId, delta: 'working' });
   await untilBothSee(followed, 'tool_output');
   bridge.succeed(callId, 'made');

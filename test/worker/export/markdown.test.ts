@@ -218,7 +218,7 @@ describe('a document as Markdown', () => {
       '> **Error** `UPSTREAM_ERROR`: It \\<b\\>failed\\</b\\>.',
     ],
     [
-      'an error tells what exactly it was',
+      'an error has its details',
       {
         type: 'error',
         content: 'There is no such file.',

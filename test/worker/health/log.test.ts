@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { Followers } from '../../../worker/conversation/tape/followers.ts';
 import { LOG_LIMITS } from '../../../worker/health/limits.ts';
@@ -66,7 +66,7 @@ it('has a line for each step of a run, with the trace id of its request and no c
   expect(JSON.stringify(lines)).not.toContain(SECRET);
 });
 
-it('tells why a run failed by its code', async () => {
+it('logs the code of a failed run', async () => {
   scriptModel(() => Response.json({ error: { message: SECRET } }, { status: 400 }));
   const { documents } = await chat('go');
   const ended = lines.find(({ event }) => event === 'run_ended');
@@ -75,16 +75,17 @@ it('tells why a run failed by its code', async () => {
   expect(JSON.stringify(lines)).not.toContain(SECRET);
 });
 
-describe('the trace id of a request', () => {
-  it.each([
-    undefined,
-    'x',
-    `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`,
-    `00-${TRACE}-${'0'.repeat(16)}-01`,
-    `00-${TRACE.toUpperCase()}-00f067aa0ba902b7-01`,
-    `ff-${TRACE}-00f067aa0ba902b7-01`,
-    `00-${TRACE}-00f067aa0ba902b7-01-more`,
-  ])('is new where traceparent is %j, and is told in the error', async (traceparent) => {
+it.each([
+  undefined,
+  'x',
+  `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`,
+  `00-${TRACE}-${'0'.repeat(16)}-01`,
+  `00-${TRACE.toUpperCase()}-00f067aa0ba902b7-01`,
+  `ff-${TRACE}-00f067aa0ba902b7-01`,
+  `00-${TRACE}-00f067aa0ba902b7-01-more`,
+])(
+  'makes a new trace id where traceparent is %j, and names it in the error',
+  async (traceparent) => {
     const headers = traceparent === undefined ? {} : { traceparent };
     const response = await call('conversations/none', { headers });
     const traceId = response.headers.get('drawbridge-trace-id');
@@ -92,86 +93,82 @@ describe('the trace id of a request', () => {
     expect(traceId).not.toBe(TRACE);
     expect(await response.clone().json()).toMatchObject({ error: { code: 'NOT_FOUND', traceId } });
     expect(await errorOf(response)).not.toHaveProperty('traceId');
-  });
+  },
+);
 
-  it('is that of a traceparent of a later version', async () => {
-    const traceparent = `01-${TRACE}-00f067aa0ba902b7-01-more`;
-    const response = await call('me', { headers: { traceparent } });
-    expect(response.headers.get('drawbridge-trace-id')).toBe(TRACE);
-  });
+it('takes the trace id of a traceparent of a later version', async () => {
+  const traceparent = `01-${TRACE}-00f067aa0ba902b7-01-more`;
+  const response = await call('me', { headers: { traceparent } });
+  expect(response.headers.get('drawbridge-trace-id')).toBe(TRACE);
 });
 
-describe('an error', () => {
-  it.each([
-    [new TypeError(`no "${SECRET}" here`), { error: 'TypeError', message: 'no … here' }],
-    [new Error(`it's '${SECRET}' and "x"`), { error: 'Error', message: 'it…' }],
-    [new Error(`at https://a.test/${SECRET} and on`), { error: 'Error', message: 'at … and on' }],
-    [new SyntaxError(`Unexpected token ${SECRET}`), { error: 'SyntaxError' }],
-    [new DrawbridgeError('NOT_FOUND', SECRET), { error: 'DrawbridgeError', code: 'NOT_FOUND' }],
-    [SECRET, { error: 'string' }],
-  ])('loses what can be content: %s', (thrown, told) => {
-    const { at, ...described } = describeError(thrown);
-    expect(described).toEqual(told);
-    expect(at?.join() ?? '').not.toContain(SECRET);
-  });
-
-  it('may have a message of a single long word', () => {
-    const word = 'a'.repeat(500_000);
-    expect(describeError(new Error(`${word} at https://a.example/x`)).message).toBe(`${word} at …`);
-  });
-
-  it('makes no long line', () => {
-    const error = new Error('x'.repeat(100_000));
-    error.stack = `Error\n${'    at y (z)\n'.repeat(1_000)}`;
-    logEvent('request_failed', { account: 'a'.repeat(100_000), error });
-    expect(JSON.stringify(lines[0]).length).toBeLessThan(4 * LOG_LIMITS.maxFieldChars);
-    expect(lines[0]?.['at']).toHaveLength(LOG_LIMITS.maxFrames);
-  });
+it.each([
+  [new TypeError(`no "${SECRET}" here`), { error: 'TypeError', message: 'no … here' }],
+  [new Error(`it's '${SECRET}' and "x"`), { error: 'Error', message: 'it…' }],
+  [new Error(`at https://a.test/${SECRET} and on`), { error: 'Error', message: 'at … and on' }],
+  [new SyntaxError(`Unexpected token ${SECRET}`), { error: 'SyntaxError' }],
+  [new DrawbridgeError('NOT_FOUND', SECRET), { error: 'DrawbridgeError', code: 'NOT_FOUND' }],
+  [SECRET, { error: 'string' }],
+])('an error loses what can be content: %s', (thrown, told) => {
+  const { at, ...described } = describeError(thrown);
+  expect(described).toEqual(told);
+  expect(at?.join() ?? '').not.toContain(SECRET);
 });
 
-describe('the trace id of a request reaches what the object of a conversation refuses or tells', () => {
-  const headers = { traceparent: `00-${TRACE}-00f067aa0ba902b7-01` };
+it('an error may have a message of a single long word', () => {
+  const word = 'a'.repeat(500_000);
+  expect(describeError(new Error(`${word} at https://a.example/x`)).message).toBe(`${word} at …`);
+});
 
-  it.each([
-    'conversations/conv_00000000-0000-4000-8000-000000000000',
-    'conversations/conv_00000000-0000-4000-8000-000000000000/events',
-    'chat/completions/chat_00000000-0000-4000-8000-000000000001',
-    'chat/completions/chat_00000000-0000-4000-8000-000000000001/events',
-  ])('in the body of %s', async (path) => {
-    const response = await call(path, { headers });
-    expect(await response.json()).toMatchObject({ error: { code: 'NOT_FOUND', traceId: TRACE } });
-  });
+it('an error makes no long line', () => {
+  const error = new Error('x'.repeat(100_000));
+  error.stack = `Error\n${'    at y (z)\n'.repeat(1_000)}`;
+  logEvent('request_failed', { account: 'a'.repeat(100_000), error });
+  expect(JSON.stringify(lines[0]).length).toBeLessThan(4 * LOG_LIMITS.maxFieldChars);
+  expect(lines[0]?.['at']).toHaveLength(LOG_LIMITS.maxFrames);
+});
 
-  it('in the line of a reader that cannot be served', async () => {
-    scriptModel(() => ({ text: 'Hello.' }));
-    const { conversationId } = await chat('hi');
-    vi.spyOn(Followers.prototype, 'attach').mockImplementation(() => {
-      throw new Error('no room');
-    });
-    const response = await call(`conversations/${conversationId}/events`, { headers });
-    expect(await response.json()).toMatchObject({ error: { code: 'INTERNAL', traceId: TRACE } });
-    expect(lines).toContainEqual(
-      expect.objectContaining({
-        event: 'follow_failed',
-        trace: TRACE,
-        conversation: conversationId,
-      }),
-    );
-  });
+const headers = { traceparent: `00-${TRACE}-00f067aa0ba902b7-01` };
 
-  it('in the line of a title that cannot be made: it is that of the run', async () => {
-    configure({ MODELS: [{ id: 'big' }, { id: 'small', roles: ['fast'] }] });
-    scriptModel(({ model }) =>
-      model === 'small' ? Promise.reject(new Error('late')) : { text: 'Hello.' },
-    );
-    const timeout = AbortSignal.timeout.bind(AbortSignal);
-    vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) =>
-      ms === TITLE_ATTEMPT_MS ? AbortSignal.abort(new Error('late')) : timeout(ms),
-    );
-    const body = { model: 'big', messages: [{ role: 'user', content: SECRET }] };
-    await (await call('chat/completions', { body, headers })).json();
-    const failed = expect.objectContaining({ event: 'title_failed', trace: TRACE, run: id });
-    await expect.poll(() => lines).toContainEqual(failed);
-    expect(JSON.stringify(lines)).not.toContain(SECRET);
+it.each([
+  'conversations/conv_00000000-0000-4000-8000-000000000000',
+  'conversations/conv_00000000-0000-4000-8000-000000000000/events',
+  'chat/completions/chat_00000000-0000-4000-8000-000000000001',
+  'chat/completions/chat_00000000-0000-4000-8000-000000000001/events',
+])('the trace id of a request is in the error of %s', async (path) => {
+  const response = await call(path, { headers });
+  expect(await response.json()).toMatchObject({ error: { code: 'NOT_FOUND', traceId: TRACE } });
+});
+
+it('the trace id of a request is in the line of a reader that cannot be served', async () => {
+  scriptModel(() => ({ text: 'Hello.' }));
+  const { conversationId } = await chat('hi');
+  vi.spyOn(Followers.prototype, 'attach').mockImplementation(() => {
+    throw new Error('no room');
   });
+  const response = await call(`conversations/${conversationId}/events`, { headers });
+  expect(await response.json()).toMatchObject({ error: { code: 'INTERNAL', traceId: TRACE } });
+  expect(lines).toContainEqual(
+    expect.objectContaining({
+      event: 'follow_failed',
+      trace: TRACE,
+      conversation: conversationId,
+    }),
+  );
+});
+
+it('the trace id of the run is in the line of a title that cannot be made', async () => {
+  configure({ MODELS: [{ id: 'big' }, { id: 'small', roles: ['fast'] }] });
+  scriptModel(({ model }) =>
+    model === 'small' ? Promise.reject(new Error('late')) : { text: 'Hello.' },
+  );
+  const timeout = AbortSignal.timeout.bind(AbortSignal);
+  vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) =>
+    ms === TITLE_ATTEMPT_MS ? AbortSignal.abort(new Error('late')) : timeout(ms),
+  );
+  const body = { model: 'big', messages: [{ role: 'user', content: SECRET }] };
+  await (await call('chat/completions', { body, headers })).json();
+  const failed = expect.objectContaining({ event: 'title_failed', trace: TRACE, run: id });
+  await expect.poll(() => lines).toContainEqual(failed);
+  expect(JSON.stringify(lines)).not.toContain(SECRET);
 });

@@ -1,6 +1,6 @@
 import { SELF } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { app } from '../../../worker/app.ts';
 import { METRIC_LIMITS } from '../../../worker/health/limits.ts';
 import { Counter, Histogram } from '../../../worker/health/series.ts';
@@ -42,7 +42,7 @@ it('counts the bridges that are connected', async () => {
   await grows(before, { 'drawbridge_bridges_connected{}': 0 });
 });
 
-it('tells what a scraper needs: types, help and the content type', async () => {
+it('serves types, help and the content type for a scraper', async () => {
   const response = await scrape();
   expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
   const families = parsePrometheus(await response.text());
@@ -51,68 +51,65 @@ it('tells what a scraper needs: types, help and the content type', async () => {
   expect(families.get('drawbridge_turn_seconds')).toMatchObject({ type: 'histogram' });
 });
 
-describe('who may read them', () => {
-  it.each([undefined, '', 'short'])('nobody with METRICS_TOKEN %j', async (METRICS_TOKEN) => {
+it.each([undefined, '', 'short'])(
+  'serves no metrics with METRICS_TOKEN %j',
+  async (METRICS_TOKEN) => {
     const headers = { authorization: `Bearer ${METRICS_TOKEN}` };
     const request = new Request('https://drawbridge.test/metrics', { headers });
     const response = await app.fetch(request, { ...env, METRICS_TOKEN });
     expect(response.status).toBe(404);
-  });
+  },
+);
 
-  it('who has one of several tokens, and nobody with one that is short', async () => {
-    const METRICS_TOKEN = ' first-of-the-tokens\n second-of-the-tokens short ';
-    const statuses = ['first-of-the-tokens', 'second-of-the-tokens', 'short', 'of-the-tokens'].map(
-      async (token) => {
-        const headers = { authorization: `Bearer ${token}` };
-        const request = new Request('https://drawbridge.test/metrics', { headers });
-        return (await app.fetch(request, { ...env, METRICS_TOKEN })).status;
-      },
-    );
-    expect(await Promise.all(statuses)).toEqual([200, 200, 401, 401]);
-  });
-
-  it('not a user with a good token of the API', async () => {
-    expect((await scrape(await tokenFor())).status).toBe(401);
-  });
+it('serves metrics for one of several tokens, and not for a short one', async () => {
+  const METRICS_TOKEN = ' first-of-the-tokens\n second-of-the-tokens short ';
+  const statuses = ['first-of-the-tokens', 'second-of-the-tokens', 'short', 'of-the-tokens'].map(
+    async (token) => {
+      const headers = { authorization: `Bearer ${token}` };
+      const request = new Request('https://drawbridge.test/metrics', { headers });
+      return (await app.fetch(request, { ...env, METRICS_TOKEN })).status;
+    },
+  );
+  expect(await Promise.all(statuses)).toEqual([200, 200, 401, 401]);
 });
 
-describe('a series', () => {
-  it('takes any text as a label, and is read back as it was', () => {
-    const odd = ['"', '\\', '\n', '\\n', 'a="b"', '}', '\r', '\u2028', '🙂', '\\"\n', '# HELP'];
-    const counter = new Counter('odd', 'Odd labels.');
-    for (const label of odd) counter.add({ label });
-    const series = parsePrometheus(counter.format()).get('drawbridge_odd')?.series;
-    expect([...(series ?? [])]).toEqual(
-      odd.map((label) => [`drawbridge_odd{label="${label}"}`, 1]),
-    );
-  });
+it('serves no metrics for a user’s token', async () => {
+  expect((await scrape(await tokenFor())).status).toBe(401);
+});
 
-  it('is cut between characters', () => {
-    const counter = new Counter('long', 'Long labels.');
-    counter.add({ label: `${'a'.repeat(METRIC_LIMITS.maxLabelChars - 1)}🙂` });
-    expect(counter.format()).toContain('a\uFFFD"');
-  });
+it('a series takes any text as a label', () => {
+  const odd = ['"', '\\', '\n', '\\n', 'a="b"', '}', '\r', '\u2028', '🙂', '\\"\n', '# HELP'];
+  const counter = new Counter('odd', 'Odd labels.');
+  for (const label of odd) counter.add({ label });
+  const series = parsePrometheus(counter.format()).get('drawbridge_odd')?.series;
+  expect([...(series ?? [])]).toEqual(odd.map((label) => [`drawbridge_odd{label="${label}"}`, 1]));
+});
 
-  it('beyond the bound counts as one of others', () => {
-    const counter = new Counter('many', 'Many labels.');
-    for (let number = 0; number < METRIC_LIMITS.maxSeries + 5; number++) counter.add({ number });
-    const series = parsePrometheus(counter.format()).get('drawbridge_many')?.series;
-    expect(series?.get('drawbridge_many{number="other"}')).toBe(5);
-    expect(series?.size).toBe(METRIC_LIMITS.maxSeries + 1);
-  });
+it('a label is cut between characters', () => {
+  const counter = new Counter('long', 'Long labels.');
+  counter.add({ label: `${'a'.repeat(METRIC_LIMITS.maxLabelChars - 1)}🙂` });
+  expect(counter.format()).toContain('a\uFFFD"');
+});
 
-  it('of times counts each bucket with those below it', () => {
-    const histogram = new Histogram('times', 'Times.', [0.1, 1]);
-    for (const ms of [-5, 100, 125, 1000, 5000]) histogram.observe({ model: 'm' }, ms);
-    const series = parsePrometheus(histogram.format()).get('drawbridge_times')?.series;
-    expect([...(series ?? [])]).toEqual([
-      ['drawbridge_times_bucket{model="m",le="0.1"}', 2],
-      ['drawbridge_times_bucket{model="m",le="1"}', 4],
-      ['drawbridge_times_bucket{model="m",le="+Inf"}', 5],
-      ['drawbridge_times_sum{model="m"}', 6.225],
-      ['drawbridge_times_count{model="m"}', 5],
-    ]);
-  });
+it('a series beyond the bound counts as `other`', () => {
+  const counter = new Counter('many', 'Many labels.');
+  for (let number = 0; number < METRIC_LIMITS.maxSeries + 5; number++) counter.add({ number });
+  const series = parsePrometheus(counter.format()).get('drawbridge_many')?.series;
+  expect(series?.get('drawbridge_many{number="other"}')).toBe(5);
+  expect(series?.size).toBe(METRIC_LIMITS.maxSeries + 1);
+});
+
+it('a histogram counts each bucket with those below it', () => {
+  const histogram = new Histogram('times', 'Times.', [0.1, 1]);
+  for (const ms of [-5, 100, 125, 1000, 5000]) histogram.observe({ model: 'm' }, ms);
+  const series = parsePrometheus(histogram.format()).get('drawbridge_times')?.series;
+  expect([...(series ?? [])]).toEqual([
+    ['drawbridge_times_bucket{model="m",le="0.1"}', 2],
+    ['drawbridge_times_bucket{model="m",le="1"}', 4],
+    ['drawbridge_times_bucket{model="m",le="+Inf"}', 5],
+    ['drawbridge_times_sum{model="m"}', 6.225],
+    ['drawbridge_times_count{model="m"}', 5],
+  ]);
 });
 
 async function read(): Promise<Map<string, number>> {

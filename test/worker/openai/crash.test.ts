@@ -1,53 +1,50 @@
 import { abortAllDurableObjects } from 'cloudflare:test';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type HeldModel, holdModel, runCommand, textFrame } from '../conversation/held-model.ts';
 import { connectBridge, openBridge } from '../tunnel/scripted-bridge.ts';
 import { ChunkReader, complete } from './completing.ts';
 
-describe('a crash in the middle of an answer', () => {
-  it('does not hurt while nothing was said', async () => {
-    const bridge = await connectBridge();
-    const model = holdModel();
-    const asking = complete({ stream: true, bridgeId: bridge.bridgeId });
-    (await model.next()).answer({ calls: [runCommand('make')] });
-    const reader = new ChunkReader(await asking);
-    const { callId } = await bridge.nextCall();
-    await abortAllDurableObjects();
-    await bridge.closed;
-    const back = await openBridge({ bridgeId: bridge.bridgeId });
-    back.hello();
-    await back.next('welcome');
-    back.succeed(callId, 'made');
-    (await model.next()).answer({ text: 'Built.' });
-    await reader.toEnd();
-    expect([reader.content, reader.finishReason]).toEqual(['Built.', 'stop']);
-  });
+it('a crash before the first word does no harm', async () => {
+  const bridge = await connectBridge();
+  const model = holdModel();
+  const asking = complete({ stream: true, bridgeId: bridge.bridgeId });
+  (await model.next()).answer({ calls: [runCommand('make')] });
+  const reader = new ChunkReader(await asking);
+  const { callId } = await bridge.nextCall();
+  await abortAllDurableObjects();
+  await bridge.closed;
+  const back = await openBridge({ bridgeId: bridge.bridgeId });
+  await back.greet();
+  back.succeed(callId, 'made');
+  (await model.next()).answer({ text: 'Built.' });
+  await reader.toEnd();
+  expect([reader.content, reader.finishReason]).toEqual(['Built.', 'stop']);
+});
 
-  it('leaves what earlier turns said, once', async () => {
-    const bridge = await connectBridge();
-    const { model, reader } = await startWith('First.', { bridgeId: bridge.bridgeId }, [
-      runCommand('make'),
-    ]);
-    const { callId } = await bridge.nextCall();
-    bridge.succeed(callId, 'made');
-    const dying = await model.next();
-    dying.send(textFrame('And th'));
-    await reader.untilContent('And th');
-    await abortAllDurableObjects();
-    (await model.next()).answer({ text: 'And then.' });
-    await reader.toEnd();
-    expect(reader.content).toBe('First.\n\nAnd then.');
-  });
+it('a crash leaves the text of earlier turns, once', async () => {
+  const bridge = await connectBridge();
+  const { model, reader } = await startWith('First.', { bridgeId: bridge.bridgeId }, [
+    runCommand('make'),
+  ]);
+  const { callId } = await bridge.nextCall();
+  bridge.succeed(callId, 'made');
+  const dying = await model.next();
+  dying.send(textFrame('And th'));
+  await reader.untilContent('And th');
+  await abortAllDurableObjects();
+  (await model.next()).answer({ text: 'And then.' });
+  await reader.toEnd();
+  expect(reader.content).toBe('First.\n\nAnd then.');
+});
 
-  it('is not seen in an answer that is not streamed', async () => {
-    const model = holdModel();
-    const asking = complete();
-    (await model.next()).send(textFrame('Half'));
-    await abortAllDurableObjects();
-    (await model.next()).answer({ text: 'Whole.' });
-    expect(await (await asking).json()).toMatchObject({
-      choices: [{ message: { content: 'Whole.' }, finish_reason: 'stop' }],
-    });
+it('a crash does not show in an answer that is not streamed', async () => {
+  const model = holdModel();
+  const asking = complete();
+  (await model.next()).send(textFrame('Half'));
+  await abortAllDurableObjects();
+  (await model.next()).answer({ text: 'Whole.' });
+  expect(await (await asking).json()).toMatchObject({
+    choices: [{ message: { content: 'Whole.' }, finish_reason: 'stop' }],
   });
 });
 

@@ -4,7 +4,7 @@ import { endFrames, holdModel, textFrame } from '../conversation/held-model.ts';
 import { quicken } from '../follow/watching.ts';
 import { ChunkReader, complete } from './completing.ts';
 
-it('tells within the stream of a failure that comes behind a heartbeat', async () => {
+it('reports a failure after a heartbeat within the stream', async () => {
   quicken({ [FOLLOW_LIMITS.heartbeatMs]: 5 });
   const model = holdModel();
   const asking = complete({ stream: true });
@@ -35,7 +35,7 @@ it('puts white space ahead of an answer in one piece that takes long', async () 
   });
 });
 
-it('tells in the body under 200 of a failure that comes behind the headers', async () => {
+it('reports a failure after the headers in the body under 200', async () => {
   quicken({ [FOLLOW_LIMITS.heldMs]: 5 });
   const model = holdModel();
   const asking = complete();

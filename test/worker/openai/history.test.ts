@@ -79,7 +79,7 @@ describe('messages of OpenAI become ours', () => {
     expect(toChatRequest(request).messages).toEqual([...expected, last]);
   });
 
-  it('as the model then reads them', async () => {
+  it('sends the model the messages of OpenAI’s shape', async () => {
     const requests = scriptModel(() => ({ text: 'Hi.' }));
     await complete({
       messages: [
@@ -99,7 +99,7 @@ describe('messages of OpenAI become ours', () => {
   });
 });
 
-it('lets nobody be asked who could not answer', async () => {
+it('offers no questions to a client that cannot answer', async () => {
   const requests = scriptModel(() => ({ text: 'Hi.' }));
   await complete();
   const offered = requests[0]?.tools?.map((tool) => tool.function.name);

@@ -44,8 +44,7 @@ it('runs new calls after the restore of a backup that a clock ahead has made, bu
   clock.mockRestore();
   await restoreNow();
   const again = await openBridge({ bridgeId: bridge.bridgeId });
-  again.hello({ calls: [callId] });
-  expect(await again.next('welcome')).toMatchObject({ calls: [], cancels: [callId] });
+  expect(await again.greet({ calls: [callId] })).toMatchObject({ calls: [], cancels: [callId] });
   const read = readResponse(responseId); // Wakes the conversation.
   const { request, ...reply } = await model.next();
   expect(JSON.stringify(request.messages.at(-1))).toMatch(/restored from a backup/);
@@ -57,7 +56,7 @@ it('runs new calls after the restore of a backup that a clock ahead has made, bu
   await read;
 });
 
-it('tells the model that a call of before the restore may have run, and runs it no more', async () => {
+it('reports a call of before the restore to the model as unknown, and does not run it', async () => {
   const model = holdModel();
   const bridge = await connectBridge();
   const { responseId } = await askStreamed({ bridgeId: bridge.bridgeId });
@@ -66,8 +65,7 @@ it('tells the model that a call of before the restore may have run, and runs it 
   await bridge.leave();
   await restoreNow();
   const again = await openBridge({ bridgeId: bridge.bridgeId });
-  again.hello({ calls: [callId] });
-  expect(await again.next('welcome')).toMatchObject({ calls: [], cancels: [callId] });
+  expect(await again.greet({ calls: [callId] })).toMatchObject({ calls: [], cancels: [callId] });
   const read = readResponse(responseId); // Wakes the conversation.
   const { request, ...reply } = await model.next();
   expect(request.messages.at(-1)).toMatchObject({
@@ -86,8 +84,7 @@ it('cancels the calls of a bridge whose own state was restored', async () => {
   const { callId } = await bridge.nextCall();
   await bridge.leave();
   const again = await openBridge({ bridgeId: bridge.bridgeId });
-  again.hello({ restored: true });
-  expect(await again.next('welcome')).toMatchObject({ calls: [], cancels: [callId] });
+  expect(await again.greet({ restored: true })).toMatchObject({ calls: [], cancels: [callId] });
 });
 
 it('opens nothing with a ticket of before the restore', async () => {

@@ -70,7 +70,7 @@ it('only the first answer counts, until the bridge refuses it, which its sender 
   await streamed.reader.leave();
 });
 
-it('an answer that the bridge says nothing about is taken: it is kept until the bridge does', async () => {
+it('takes an answer to which the bridge is silent, and keeps it until the bridge reacts', async () => {
   const { callId, streamed } = await question();
   expect((await answer(streamed, callId, reject)).status).toBe(200);
   expect(await errorOf(await answer(streamed, callId, reject))).toMatchObject({ status: 409 });
@@ -153,13 +153,11 @@ it('an answer given while the bridge is away is kept for it, over a crash of the
   expect(await errorOf(await answer(streamed, callId, once))).toMatchObject({ status: 409 });
   await abortAllDurableObjects();
   const back = await openBridge({ bridgeId: bridge.bridgeId });
-  back.hello();
-  expect((await back.next('welcome')).answers).toEqual([{ callId, ...once }]);
+  expect((await back.greet()).answers).toEqual([{ callId, ...once }]);
   back.resolve(callId);
   await streamed.reader.untilType('approval_resolved');
   const again = await openBridge({ bridgeId: bridge.bridgeId });
-  again.hello();
-  expect((await again.next('welcome')).answers).toEqual([]);
+  expect((await again.greet()).answers).toEqual([]);
   await streamed.reader.leave();
 });
 
@@ -198,7 +196,7 @@ it.each<[string, (bridge: ScriptedBridge, callId: string) => void]>([
   await streamed.reader.leave();
 });
 
-it('a result gives no more time to the calls beside it where nobody was asked', async () => {
+it('a result gives no more time to other calls without a question', async () => {
   const { bridge, streamed, callIds } = await twoCalls();
   bridge.succeed(callIds[0] ?? '', 'done');
   await streamed.reader.untilType('tool_result');
@@ -206,7 +204,7 @@ it('a result gives no more time to the calls beside it where nobody was asked', 
   await streamed.reader.leave();
 });
 
-it('what a bridge says twice of a question happens once', async () => {
+it('a repeated report of a bridge about a question counts once', async () => {
   const { model, bridge, callId, streamed } = await question();
   bridge.ask(callId);
   bridge.resolve(callId);
@@ -269,8 +267,7 @@ it('an answer that was refused is not told again', async () => {
   bridge.succeed(newCallId(crypto.randomUUID()), '');
   await bridge.next('ack');
   const back = await openBridge({ bridgeId: bridge.bridgeId });
-  back.hello();
-  expect((await back.next('welcome')).answers).toEqual([]);
+  expect((await back.greet()).answers).toEqual([]);
   await streamed.reader.leave();
 });
 
@@ -293,12 +290,11 @@ it('an answer is forgotten with its call', async () => {
   bridge.succeed(callId, 'ran');
   await bridge.next('ack');
   const back = await openBridge({ bridgeId: bridge.bridgeId });
-  back.hello();
-  expect((await back.next('welcome')).answers).toEqual([]);
+  expect((await back.greet()).answers).toEqual([]);
   await streamed.reader.leave();
 });
 
-it('a call that was allowed is looked after again when its own time is over', async () => {
+it('the alarm checks an allowed call again at the end of its own time', async () => {
   const { bridge, callId, streamed } = await question();
   const stub = conversationObject(streamed.conversationId);
   const clock = shiftClock(2 * RUN_LIMITS.callDeadlineMs);

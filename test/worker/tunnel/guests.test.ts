@@ -85,7 +85,7 @@ it('a guest’s call is kept out of every other conversation', async () => {
   await isRefused(await connectBridge({ tools }), again);
 });
 
-it('a flood of calls begins as many as may be open, and more once these have ended', async () => {
+it('a flood of guest calls begins as many as may be open, and more after their end', async () => {
   const bridge = await connectBridge({ tools });
   const frames = Array.from({ length: 40 }, guestCall);
   for (const frame of frames) bridge.send(frame);
@@ -112,7 +112,7 @@ it('a call whose run is cancelled before its turn is cancelled at the bridge', a
   expect((await bridge.next('cancel')).callId).toBe(waiting.callId);
 });
 
-it('a message for a guest’s run waits for its end, and is told to a model', async () => {
+it('a message for a guest’s run waits for its end, and goes to a model', async () => {
   const model = holdModel();
   const bridge = await connectBridge({ tools });
   const frame = guestCall();

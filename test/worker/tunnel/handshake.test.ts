@@ -9,8 +9,7 @@ import { connectBridge, openBridge, requestBridge, tunnelOf } from './scripted-b
 
 it('welcomes a bridge with what is open for it: at first nothing', async () => {
   const bridge = await openBridge();
-  bridge.hello();
-  expect(await bridge.next('welcome')).toEqual({
+  expect(await bridge.greet()).toEqual({
     type: 'welcome',
     protocol: TUNNEL_PROTOCOL,
     features: ['offers', 'guests', 'mcp_servers'],
@@ -23,8 +22,7 @@ it('welcomes a bridge with what is open for it: at first nothing', async () => {
 it('acks calls of the journal that it does not know, so that the journal lets them go', async () => {
   const callId = newCallId(crypto.randomUUID());
   const bridge = await openBridge();
-  bridge.hello({ calls: [callId] });
-  await bridge.next('welcome');
+  await bridge.greet({ calls: [callId] });
   expect(await bridge.next('ack')).toEqual({ type: 'ack', callId });
   bridge.succeed(callId, 'of a call that never was');
   expect(await bridge.next('ack')).toEqual({ type: 'ack', callId });
@@ -33,8 +31,7 @@ it('acks calls of the journal that it does not know, so that the journal lets th
 it('acks those as well that one hello cannot list', async () => {
   const [first, ...more] = Array.from({ length: 3 }, () => newCallId(crypto.randomUUID()));
   const bridge = await openBridge();
-  bridge.hello({ calls: [first] });
-  await bridge.next('welcome');
+  await bridge.greet({ calls: [first] });
   bridge.send({ type: 'held_calls', calls: more });
   const acked = [];
   while (acked.length < 3) acked.push((await bridge.next('ack')).callId);
@@ -43,8 +40,7 @@ it('acks those as well that one hello cannot list', async () => {
 
 it('welcomes a bridge with features that it does not know', async () => {
   const bridge = await openBridge();
-  bridge.hello({ features: ['of-the-future'] });
-  expect(await bridge.next('welcome')).toMatchObject({
+  expect(await bridge.greet({ features: ['of-the-future'] })).toMatchObject({
     features: ['offers', 'guests', 'mcp_servers'],
   });
 });
@@ -150,7 +146,7 @@ it('does not let an older connection win that introduces itself late', async () 
   expect((await newer.next('ack')).type).toBe('ack');
 });
 
-it('sends a bridge away for a moment whose account could not be told of it', async () => {
+it('sends a bridge away for a moment whose account did not take the report', async () => {
   vi.spyOn(Account.prototype, 'bridgeConnected').mockImplementationOnce(() => {
     throw new Error('reset');
   });
@@ -163,10 +159,8 @@ it('sends a bridge away for a moment whose account could not be told of it', asy
 it('takes no connection for newer that has not introduced itself', async () => {
   const older = await openBridge();
   const newer = await openBridge({ bridgeId: older.bridgeId });
-  older.hello();
-  expect((await older.next('welcome')).type).toBe('welcome');
-  newer.hello();
-  expect((await newer.next('welcome')).type).toBe('welcome');
+  expect((await older.greet()).type).toBe('welcome');
+  expect((await newer.greet()).type).toBe('welcome');
 });
 
 it.each([1000, 1001, 1006, 1015, 3000])(
@@ -179,32 +173,29 @@ it.each([1000, 1001, 1006, 1015, 3000])(
       await tunnel.webSocketClose(socket, code);
     });
     const next = await openBridge({ bridgeId });
-    next.hello();
-    expect((await next.next('welcome')).type).toBe('welcome');
+    expect((await next.greet()).type).toBe('welcome');
   },
 );
 
-describe('a bridge belongs to the account whose token it brought first', () => {
-  it('and is refused and not usable for another', async () => {
-    const bridge = await connectBridge({ account: 'ada' });
-    const { bridgeId } = bridge;
-    const refused = await requestBridge({ account: 'eve', bridgeId });
-    expect(await errorOf(refused)).toMatchObject({ status: 403, code: 'FORBIDDEN' });
-    const body = { messages: [{ role: 'user', content: 'go' }], bridgeId };
-    const chat = await call('chat/completions', { account: 'eve', body });
-    expect(await errorOf(chat)).toMatchObject({ status: 404, code: 'NOT_FOUND' });
-    expect(await tunnelOf(bridgeId).describe('eve')).toBeNull();
-  });
+it('refuses a bridge of another account, and its use', async () => {
+  const bridge = await connectBridge({ account: 'ada' });
+  const { bridgeId } = bridge;
+  const refused = await requestBridge({ account: 'eve', bridgeId });
+  expect(await errorOf(refused)).toMatchObject({ status: 403, code: 'FORBIDDEN' });
+  const body = { messages: [{ role: 'user', content: 'go' }], bridgeId };
+  const chat = await call('chat/completions', { account: 'eve', body });
+  expect(await errorOf(chat)).toMatchObject({ status: 404, code: 'NOT_FOUND' });
+  expect(await tunnelOf(bridgeId).describe('eve')).toBeNull();
+});
 
-  it('also when the other one was connected before it said hello', async () => {
-    const eve = await openBridge({ account: 'eve' });
-    const ada = await connectBridge({ account: 'ada', bridgeId: eve.bridgeId });
-    eve.hello();
-    expect(await eve.closed).toBe(CLOSE.badFrame);
-    expect(eve.frames).toMatchObject([{ type: 'goodbye' }]);
-    ada.succeed(newCallId(crypto.randomUUID()), '');
-    expect((await ada.next('ack')).type).toBe('ack');
-  });
+it('a bridge belongs to the account of its first hello', async () => {
+  const eve = await openBridge({ account: 'eve' });
+  const ada = await connectBridge({ account: 'ada', bridgeId: eve.bridgeId });
+  eve.hello();
+  expect(await eve.closed).toBe(CLOSE.badFrame);
+  expect(eve.frames).toMatchObject([{ type: 'goodbye' }]);
+  ada.succeed(newCallId(crypto.randomUUID()), '');
+  expect((await ada.next('ack')).type).toBe('ack');
 });
 
 describe('the route', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { TunnelStore } from '../../../worker/tunnel/statements.ts';
 import {
   connectLookingBridge,
@@ -8,72 +8,69 @@ import {
   tunnelOf,
 } from './scripted-bridge.ts';
 
-describe('a run that begins', () => {
-  it('gets what the bridge sees then, and says how many rows that took', async () => {
-    const bridge = await silentBridge();
-    const looked = tunnelOf(bridge.bridgeId).look('ada');
-    const { lookId } = await bridge.next('look');
-    bridge.send({ type: 'context', lookId, context: contextOf('b.ts') });
-    expect(await looked).toMatchObject({
-      known: { context: contextOf('b.ts'), isConnected: true },
-      rows: 1,
-    });
+it('a look gets what the bridge sees, and counts its rows', async () => {
+  const bridge = await silentBridge();
+  const looked = tunnelOf(bridge.bridgeId).look('ada');
+  const { lookId } = await bridge.next('look');
+  bridge.send({ type: 'context', lookId, context: contextOf('b.ts') });
+  expect(await looked).toMatchObject({
+    known: { context: contextOf('b.ts'), isConnected: true },
+    rows: 1,
   });
+});
 
-  it('writes nothing where the bridge sees what it saw before', async () => {
-    const bridge = await silentBridge();
-    const saved = vi.spyOn(TunnelStore.prototype, 'saveBridge');
-    const looked = tunnelOf(bridge.bridgeId).look('ada');
-    const { lookId } = await bridge.next('look');
-    bridge.send({ type: 'context', lookId, context: contextOf('a.ts') });
-    expect(await looked).toMatchObject({ known: { context: contextOf('a.ts') }, rows: 0 });
-    expect(saved).not.toHaveBeenCalled();
-    saved.mockRestore();
+it('a look writes nothing where the bridge sees the same as before', async () => {
+  const bridge = await silentBridge();
+  const saved = vi.spyOn(TunnelStore.prototype, 'saveBridge');
+  const looked = tunnelOf(bridge.bridgeId).look('ada');
+  const { lookId } = await bridge.next('look');
+  bridge.send({ type: 'context', lookId, context: contextOf('a.ts') });
+  expect(await looked).toMatchObject({ known: { context: contextOf('a.ts') }, rows: 0 });
+  expect(saved).not.toHaveBeenCalled();
+  saved.mockRestore();
+});
+
+it('a look returns the known state where the bridge is late, and the next one has the answer', async () => {
+  const bridge = await silentBridge();
+  expect(await tunnelOf(bridge.bridgeId).look('ada')).toMatchObject({
+    known: { context: contextOf('a.ts'), isConnected: true },
+    rows: 0,
   });
+  const { lookId } = await bridge.next('look');
+  bridge.send({ type: 'context', lookId, context: contextOf('late.ts') });
+  await bridge.leave();
+  expect(await tunnelOf(bridge.bridgeId).look('ada')).toMatchObject({
+    known: { context: contextOf('late.ts'), isConnected: false },
+  });
+});
 
-  it('goes on with what was known where the bridge is late, whose answer the next has', async () => {
-    const bridge = await silentBridge();
+it('a look does not take the answer to another one', async () => {
+  const bridge = await silentBridge();
+  await tunnelOf(bridge.bridgeId).look('ada');
+  const late = await bridge.next('look');
+  const looked = tunnelOf(bridge.bridgeId).look('ada');
+  const { lookId } = await bridge.next('look');
+  bridge.send({ type: 'context', lookId: late.lookId, context: contextOf('late.ts') });
+  bridge.send({ type: 'context', lookId, context: contextOf('new.ts') });
+  expect(await looked).toMatchObject({ known: { context: contextOf('new.ts') } });
+});
+
+it('a look asks nothing of a bridge without the feature, and takes what that sends unasked', async () => {
+  const bridge = await openBridge();
+  await bridge.greet({ context: contextOf('a.ts') });
+  bridge.send({ type: 'context', context: contextOf('told.ts') });
+  await vi.waitFor(async () =>
     expect(await tunnelOf(bridge.bridgeId).look('ada')).toMatchObject({
-      known: { context: contextOf('a.ts'), isConnected: true },
-      rows: 0,
-    });
-    const { lookId } = await bridge.next('look');
-    bridge.send({ type: 'context', lookId, context: contextOf('late.ts') });
-    await bridge.leave();
-    expect(await tunnelOf(bridge.bridgeId).look('ada')).toMatchObject({
-      known: { context: contextOf('late.ts'), isConnected: false },
-    });
-  });
+      known: { context: contextOf('told.ts') },
+    }),
+  );
+  expect(bridge.frames).toEqual([]);
+});
 
-  it('is not answered by the look that another run asked for', async () => {
-    const bridge = await silentBridge();
-    await tunnelOf(bridge.bridgeId).look('ada');
-    const late = await bridge.next('look');
-    const looked = tunnelOf(bridge.bridgeId).look('ada');
-    const { lookId } = await bridge.next('look');
-    bridge.send({ type: 'context', lookId: late.lookId, context: contextOf('late.ts') });
-    bridge.send({ type: 'context', lookId, context: contextOf('new.ts') });
-    expect(await looked).toMatchObject({ known: { context: contextOf('new.ts') } });
-  });
-
-  it('asks nothing of a bridge that cannot look, and takes what that tells by itself', async () => {
-    const bridge = await openBridge();
-    bridge.hello({ context: contextOf('a.ts') });
-    await bridge.next('welcome');
-    bridge.send({ type: 'context', context: contextOf('told.ts') });
-    await vi.waitFor(async () =>
-      expect(await tunnelOf(bridge.bridgeId).look('ada')).toMatchObject({
-        known: { context: contextOf('told.ts') },
-      }),
-    );
-    expect(bridge.frames).toEqual([]);
-  });
-
-  it('of another account learns nothing', async () => {
-    const bridge = await silentBridge();
-    expect(await tunnelOf(bridge.bridgeId).look('eve')).toBeNull();
-    expect(bridge.frames).toEqual([]);
-  });
+it('a look of another account returns nothing', async () => {
+  const bridge = await silentBridge();
+  expect(await tunnelOf(bridge.bridgeId).look('eve')).toBeNull();
+  expect(bridge.frames).toEqual([]);
 });
 
 async function silentBridge(): Promise<ScriptedBridge> {

@@ -24,11 +24,9 @@ it.each<
 ])('a hello from %s', async (_, first, then, told) => {
   const bridgeId = newBridgeId(crypto.randomUUID());
   const before = await openBridge({ bridgeId });
-  before.hello(first);
-  await before.next('welcome');
+  await before.greet(first);
   const bridge = await openBridge({ bridgeId });
-  bridge.hello(then);
-  if (told === null) return void (await bridge.next('welcome'));
+  if (told === null) return void (await bridge.greet(then));
   expect(await bridge.next('goodbye')).toEqual({
     type: 'goodbye',
     code: 'BRIDGE_MOVED',
@@ -51,8 +49,10 @@ it('calls for the folder before are given up with a move, and do not run in the 
   await before.leave();
   await tunnelOf(bridgeId).dispatch('ada', calls.slice(1));
   const moved = await openBridge({ bridgeId });
-  moved.hello({ context: elsewhere, moved: true });
-  expect(await moved.next('welcome')).toMatchObject({ calls: [], cancels: [] });
+  expect(await moved.greet({ context: elsewhere, moved: true })).toMatchObject({
+    calls: [],
+    cancels: [],
+  });
   expect(await tunnelOf(bridgeId).status('ada')).toMatchObject({ workspacePath: '/other' });
   const back = await openBridge({ bridgeId });
   back.hello({ context: here });

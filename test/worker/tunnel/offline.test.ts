@@ -1,5 +1,5 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
-import { describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { RUN_LIMITS, TUNNEL_LIMITS } from '../../../shared/limits.ts';
 import type { ToolCall } from '../../../shared/wire/tunnel.ts';
 import { Conversation } from '../../../worker/conversation/object.ts';
@@ -15,134 +15,130 @@ import { shiftClock } from '../conversation/shifted-clock.ts';
 import { newToolCall } from './calls.ts';
 import { connectBridge, openBridge, type ScriptedBridge, tunnelOf } from './scripted-bridge.ts';
 
-describe('a call for a bridge that is away', () => {
-  it('is delivered with the welcome', async () => {
-    const { model, bridgeId, streamed } = await callWhileAway();
-    const { bridge, calls } = await comeBack(bridgeId);
-    expect(calls).toMatchObject([{ tool: 'run_terminal_cmd', arguments: { command: 'make' } }]);
-    bridge.succeed(calls[0]?.callId ?? '', 'made');
-    (await model.next()).answer({ text: 'Built.' });
-    await streamed.reader.toEnd();
-    expect((await readResponse(streamed.responseId)).status).toBe('completed');
-  });
-
-  it('fails with BRIDGE_OFFLINE after the grace, and the model is told', async () => {
-    const { model, bridgeId, streamed } = await callWhileAway();
-    await passTime(bridgeId, RUN_LIMITS.bridgeGraceMs);
-    const { request } = await answerNext(model);
-    expect(request.messages.at(-1)?.content).toMatch(/^Error BRIDGE_OFFLINE/);
-    await streamed.reader.toEnd();
-    expect((await comeBack(bridgeId)).calls).toEqual([]);
-    // Only the end of the bridge's token is left.
-    expect((await alarmOf(bridgeId)) ?? 0).toBeGreaterThan(Date.now() + RUN_LIMITS.bridgeGraceMs);
-  });
-
-  it('fails although its conversation was evicted meanwhile', async () => {
-    const { model, bridgeId, streamed } = await callWhileAway();
-    await evictDurableObject(conversationObject(streamed.conversationId));
-    await passTime(bridgeId, RUN_LIMITS.bridgeGraceMs);
-    await answerNext(model);
-    await streamed.reader.toEnd();
-  });
-
-  it('waits on when the alarm comes early', async () => {
-    const { bridgeId, streamed } = await callWhileAway();
-    await runDurableObjectAlarm(tunnelOf(bridgeId));
-    expect(await alarmOf(bridgeId)).not.toBeNull();
-    expect((await comeBack(bridgeId)).calls).toHaveLength(1);
-    await streamed.reader.leave();
-  });
-
-  it('is forgotten when it is cancelled before it was ever sent', async () => {
-    const { bridgeId, streamed } = await callWhileAway();
-    await cancel(streamed.responseId);
-    await streamed.reader.toEnd();
-    const { calls, cancels } = await comeBack(bridgeId);
-    expect({ calls, cancels }).toEqual({ calls: [], cancels: [] });
-  });
-
-  it('may have been begun once the welcome has brought it', async () => {
-    const { bridgeId, streamed } = await callWhileAway();
-    const { bridge, calls } = await comeBack(bridgeId);
-    await bridge.leave();
-    await passTime(bridgeId, RUN_LIMITS.bridgeGraceMs);
-    expect((await comeBack(bridgeId)).calls).toEqual(calls);
-    await streamed.reader.leave();
-  });
-
-  it('is not given up where it comes while another one is', async () => {
-    const gone = await connectBridge();
-    await gone.leave();
-    const tunnel = tunnelOf(gone.bridgeId);
-    const [first, second] = [newToolCall(), newToolCall()];
-    await tunnel.dispatch('ada', [first, second]);
-    let isHeld = true;
-    const settle = vi.spyOn(Conversation.prototype, 'settle').mockImplementation((async () => {
-      while (isHeld) await scheduler.wait(5);
-    }) as never);
-    const passed = passTime(gone.bridgeId, 2 * RUN_LIMITS.bridgeGraceMs);
-    await vi.waitFor(() => expect(settle).toHaveBeenCalled());
-    const [given] = settle.mock.calls.map(([callId]) => callId);
-    const kept = [first, second].filter(({ callId }) => callId !== given);
-    expect((await comeBack(gone.bridgeId)).calls).toEqual(kept);
-    isHeld = false;
-    await passed;
-    expect(settle).toHaveBeenCalledTimes(1);
-  });
-
-  it('is not waited for longer because others come', async () => {
-    const { bridgeId, streamed } = await callWhileAway();
-    const at = await alarmOf(bridgeId);
-    const clock = shiftClock(RUN_LIMITS.bridgeGraceMs / 2);
-    await tunnelOf(bridgeId).dispatch('ada', [newToolCall()]);
-    clock.aheadMs = 0;
-    expect(await alarmOf(bridgeId)).toBe(at);
-    await streamed.reader.leave();
-  });
-
-  it('that it may have begun is not failed, and its cancel is kept', async () => {
-    const { bridge, callId, streamed } = await currentCall();
-    await bridge.leave();
-    await runDurableObjectAlarm(tunnelOf(bridge.bridgeId));
-    expect((await readResponse(streamed.responseId)).status).toBe('streaming');
-    await cancel(streamed.responseId);
-    const back = await comeBack(bridge.bridgeId);
-    expect([back.calls, back.cancels]).toEqual([[], [callId]]);
-    back.bridge.finish(callId, { status: 'error', code: 'CANCELLED', data: 'Cancelled.' });
-    await back.bridge.next('ack');
-    expect((await comeBack(bridge.bridgeId)).cancels).toEqual([]);
-    await streamed.reader.toEnd();
-  });
+it('the welcome delivers a call that waited for its bridge', async () => {
+  const { model, bridgeId, streamed } = await callWhileAway();
+  const { bridge, calls } = await comeBack(bridgeId);
+  expect(calls).toMatchObject([{ tool: 'run_terminal_cmd', arguments: { command: 'make' } }]);
+  bridge.succeed(calls[0]?.callId ?? '', 'made');
+  (await model.next()).answer({ text: 'Built.' });
+  await streamed.reader.toEnd();
+  expect((await readResponse(streamed.responseId)).status).toBe('completed');
 });
 
-describe('a bridge whose pings stopped for a while on an open connection', () => {
-  it('gets what came meanwhile when it is heard again', async () => {
-    const { bridge, callId, streamed } = await callWhileSilent();
-    await runDurableObjectAlarm(tunnelOf(bridge.bridgeId));
-    const call = await bridge.nextCall();
-    expect(call.callId).toBe(callId);
-    await streamed.reader.leave();
-  });
+it('a call for an offline bridge fails with BRIDGE_OFFLINE after the grace, and the model learns it', async () => {
+  const { model, bridgeId, streamed } = await callWhileAway();
+  await passTime(bridgeId, RUN_LIMITS.bridgeGraceMs);
+  const { request } = await answerNext(model);
+  expect(request.messages.at(-1)?.content).toMatch(/^Error BRIDGE_OFFLINE/);
+  await streamed.reader.toEnd();
+  expect((await comeBack(bridgeId)).calls).toEqual([]);
+  // Only the end of the bridge's token is left.
+  expect((await alarmOf(bridgeId)) ?? 0).toBeGreaterThan(Date.now() + RUN_LIMITS.bridgeGraceMs);
+});
 
-  it('may have begun what it then got', async () => {
-    const { bridge, callId, streamed } = await callWhileSilent();
-    await runDurableObjectAlarm(tunnelOf(bridge.bridgeId));
-    await bridge.nextCall();
-    await bridge.leave();
-    await tunnelOf(bridge.bridgeId).dispatch('ada', [newToolCall()]);
-    await passTime(bridge.bridgeId, TUNNEL_LIMITS.deadMs + 2 * RUN_LIMITS.bridgeGraceMs);
-    expect((await comeBack(bridge.bridgeId)).calls).toMatchObject([{ callId }]);
-    await streamed.reader.leave();
-  });
+it('a call for an offline bridge fails although its conversation was evicted', async () => {
+  const { model, bridgeId, streamed } = await callWhileAway();
+  await evictDurableObject(conversationObject(streamed.conversationId));
+  await passTime(bridgeId, RUN_LIMITS.bridgeGraceMs);
+  await answerNext(model);
+  await streamed.reader.toEnd();
+});
 
-  it('is told of the cancel of a call that it was sent the second time', async () => {
-    const { bridge, callId, streamed, call } = await callWhileSilent();
-    await tunnelOf(bridge.bridgeId).dispatch('ada', [call]);
-    await bridge.nextCall();
-    await cancel(streamed.responseId);
-    expect((await bridge.next('cancel')).callId).toBe(callId);
-    await streamed.reader.toEnd();
-  });
+it('a call for an offline bridge waits on when the alarm comes early', async () => {
+  const { bridgeId, streamed } = await callWhileAway();
+  await runDurableObjectAlarm(tunnelOf(bridgeId));
+  expect(await alarmOf(bridgeId)).not.toBeNull();
+  expect((await comeBack(bridgeId)).calls).toHaveLength(1);
+  await streamed.reader.leave();
+});
+
+it('a call is forgotten when it is cancelled before it was sent', async () => {
+  const { bridgeId, streamed } = await callWhileAway();
+  await cancel(streamed.responseId);
+  await streamed.reader.toEnd();
+  const { calls, cancels } = await comeBack(bridgeId);
+  expect({ calls, cancels }).toEqual({ calls: [], cancels: [] });
+});
+
+it('a call counts as started once the welcome has brought it', async () => {
+  const { bridgeId, streamed } = await callWhileAway();
+  const { bridge, calls } = await comeBack(bridgeId);
+  await bridge.leave();
+  await passTime(bridgeId, RUN_LIMITS.bridgeGraceMs);
+  expect((await comeBack(bridgeId)).calls).toEqual(calls);
+  await streamed.reader.leave();
+});
+
+it('a call that comes while another one is given up waits on', async () => {
+  const gone = await connectBridge();
+  await gone.leave();
+  const tunnel = tunnelOf(gone.bridgeId);
+  const [first, second] = [newToolCall(), newToolCall()];
+  await tunnel.dispatch('ada', [first, second]);
+  let isHeld = true;
+  const settle = vi.spyOn(Conversation.prototype, 'settle').mockImplementation((async () => {
+    while (isHeld) await scheduler.wait(5);
+  }) as never);
+  const passed = passTime(gone.bridgeId, 2 * RUN_LIMITS.bridgeGraceMs);
+  await vi.waitFor(() => expect(settle).toHaveBeenCalled());
+  const [given] = settle.mock.calls.map(([callId]) => callId);
+  const kept = [first, second].filter(({ callId }) => callId !== given);
+  expect((await comeBack(gone.bridgeId)).calls).toEqual(kept);
+  isHeld = false;
+  await passed;
+  expect(settle).toHaveBeenCalledTimes(1);
+});
+
+it('a call does not wait longer because others come', async () => {
+  const { bridgeId, streamed } = await callWhileAway();
+  const at = await alarmOf(bridgeId);
+  const clock = shiftClock(RUN_LIMITS.bridgeGraceMs / 2);
+  await tunnelOf(bridgeId).dispatch('ada', [newToolCall()]);
+  clock.aheadMs = 0;
+  expect(await alarmOf(bridgeId)).toBe(at);
+  await streamed.reader.leave();
+});
+
+it('a call that the bridge may have started does not fail, and its cancel is kept', async () => {
+  const { bridge, callId, streamed } = await currentCall();
+  await bridge.leave();
+  await runDurableObjectAlarm(tunnelOf(bridge.bridgeId));
+  expect((await readResponse(streamed.responseId)).status).toBe('streaming');
+  await cancel(streamed.responseId);
+  const back = await comeBack(bridge.bridgeId);
+  expect([back.calls, back.cancels]).toEqual([[], [callId]]);
+  back.bridge.finish(callId, { status: 'error', code: 'CANCELLED', data: 'Cancelled.' });
+  await back.bridge.next('ack');
+  expect((await comeBack(bridge.bridgeId)).cancels).toEqual([]);
+  await streamed.reader.toEnd();
+});
+
+it('a bridge whose pings stopped gets its calls when the pings come again', async () => {
+  const { bridge, callId, streamed } = await callWhileSilent();
+  await runDurableObjectAlarm(tunnelOf(bridge.bridgeId));
+  const call = await bridge.nextCall();
+  expect(call.callId).toBe(callId);
+  await streamed.reader.leave();
+});
+
+it('a call that a silent bridge got late counts as started', async () => {
+  const { bridge, callId, streamed } = await callWhileSilent();
+  await runDurableObjectAlarm(tunnelOf(bridge.bridgeId));
+  await bridge.nextCall();
+  await bridge.leave();
+  await tunnelOf(bridge.bridgeId).dispatch('ada', [newToolCall()]);
+  await passTime(bridge.bridgeId, TUNNEL_LIMITS.deadMs + 2 * RUN_LIMITS.bridgeGraceMs);
+  expect((await comeBack(bridge.bridgeId)).calls).toMatchObject([{ callId }]);
+  await streamed.reader.leave();
+});
+
+it('a bridge gets the cancel of a call that it was sent the second time', async () => {
+  const { bridge, callId, streamed, call } = await callWhileSilent();
+  await tunnelOf(bridge.bridgeId).dispatch('ada', [call]);
+  await bridge.nextCall();
+  await cancel(streamed.responseId);
+  expect((await bridge.next('cancel')).callId).toBe(callId);
+  await streamed.reader.toEnd();
 });
 
 it('a call is given up by its conversation in the end, and cancelled at the bridge', async () => {
@@ -158,7 +154,7 @@ it('a call is given up by its conversation in the end, and cancelled at the brid
   expect(back.cancels).toEqual([callId]);
 });
 
-it('a result that its conversation could not take is said again', async () => {
+it('a bridge repeats a result that its conversation could not take', async () => {
   const { bridge, callId, streamed } = await currentCall();
   vi.spyOn(Conversation.prototype, 'settle').mockImplementationOnce(() => {
     throw new Error('reset');
@@ -266,8 +262,7 @@ function untilStored(bridgeId: string): Promise<ToolCall> {
 
 async function comeBack(bridgeId: string) {
   const bridge = await openBridge({ bridgeId });
-  bridge.hello();
-  const { calls, cancels } = await bridge.next('welcome');
+  const { calls, cancels } = await bridge.greet();
   return { bridge, calls, cancels };
 }
 

@@ -67,8 +67,7 @@ it('answers that do not fit a welcome come behind it', async () => {
     expect(await tunnelOf(bridgeId).answer('ada', answer)).toMatchObject({ ok: true });
   }
   const bridge = await openBridge({ bridgeId, ...gone });
-  bridge.hello();
-  const welcome = await bridge.next('welcome');
+  const welcome = await bridge.greet();
   expect(JSON.stringify(welcome).length).toBeLessThan(TUNNEL_LIMITS.maxFrameBytes);
   const answered = welcome.answers.map(({ callId }) => callId);
   while (answered.length < calls.length)
@@ -83,8 +82,7 @@ async function waiting(
   const { bridgeId, ...gone } = await left();
   await tunnelOf(bridgeId).dispatch('ada', commands.map(newToolCall));
   const bridge = await openBridge({ bridgeId, ...gone });
-  bridge.hello();
-  const { calls } = await bridge.next('welcome');
+  const { calls } = await bridge.greet();
   return { bridge, welcomed: calls.map((call) => call.arguments['command']) };
 }
 

@@ -114,6 +114,12 @@ export class ScriptedBridge {
     });
   }
 
+  /** Says hello, and returns the answer. */
+  async greet(more: Record<string, unknown> = {}): Promise<FrameOf<'welcome'>> {
+    this.hello(more);
+    return await this.next('welcome');
+  }
+
   /** Asks a person about a call; the same nonce again is the same question. */
   ask(callId: string, more: { nonce?: string; reason?: string; proposal?: Proposal } = {}): void {
     const asked = { nonce: NONCE, proposal: PROPOSAL, reason: 'It runs a command.', ...more };
@@ -159,8 +165,7 @@ export async function openBridge(options: BridgeOptions = {}): Promise<ScriptedB
 /** A bridge that was welcomed. */
 export async function connectBridge(options: BridgeOptions = {}): Promise<ScriptedBridge> {
   const bridge = await openBridge(options);
-  bridge.hello();
-  await bridge.next('welcome');
+  await bridge.greet();
   standsAt.set(options.account ?? 'ada', bridge.bridgeId);
   return bridge;
 }
@@ -172,8 +177,7 @@ export async function connectLookingBridge(
 ): Promise<ScriptedBridge> {
   const bridge = await openBridge();
   bridge.sees = contextOf(projectLayout);
-  bridge.hello({ features, context: bridge.sees });
-  await bridge.next('welcome');
+  await bridge.greet({ features, context: bridge.sees });
   standsAt.set('ada', bridge.bridgeId);
   return bridge;
 }
@@ -200,8 +204,7 @@ export function tunnelOf(bridgeId: string): DurableObjectStub<Tunnel> {
 /** A bridge that was asked for its set, and has told it. */
 export async function connectOffering(set: OfferSet, bridgeId?: string): Promise<ScriptedBridge> {
   const bridge = await openBridge(bridgeId === undefined ? {} : { bridgeId });
-  bridge.hello({ offers: set.digest });
-  await bridge.next('welcome');
+  await bridge.greet({ offers: set.digest });
   standsAt.set('ada', bridge.bridgeId);
   expect(await bridge.next('offers_wanted')).toEqual({ type: 'offers_wanted', digest: set.digest });
   await tellSet(bridge, set);

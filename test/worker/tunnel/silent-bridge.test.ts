@@ -27,7 +27,7 @@ it('hears on waking what was said to it meanwhile, without another welcome', asy
   }
 });
 
-it('is told of no call that was given up, though that could not be stored at once', async () => {
+it('sends a bridge no call that was given up, although that could not be stored at once', async () => {
   const bridge = await connectBridge();
   const tunnel = tunnelOf(bridge.bridgeId);
   const settle = vi.spyOn(Conversation.prototype, 'settle').mockImplementationOnce(() => {

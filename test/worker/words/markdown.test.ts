@@ -23,7 +23,7 @@ describe('what a model wrote comes back as it was', () => {
     expect(renderWords(documentsOf(text)).content).toBe(text);
   });
 
-  it('but for what Markdown does not need', () => {
+  it('normalises what Markdown does not need', () => {
     const written = '~~~js title=x\r\nlet a;\r\n~~~\nText right behind it.\n\n\n';
     expect(renderWords(documentsOf(written)).content).toBe(
       '```js\nlet a;\n```\n\nText right behind it.',
@@ -95,7 +95,7 @@ it('renders many documents at once in one pass', () => {
   expect(rendering.take().content).toBe(ids.map(() => 'a').join('\n\n'));
 });
 
-it('tells nothing of a later document before the one at work has ended', () => {
+it('renders a later document after the end of the open one', () => {
   const rendering = new Rendering();
   rendering.start({ id: 'doc_001', type: 'plan' });
   rendering.start({ id: 'doc_002', type: 'plan' });

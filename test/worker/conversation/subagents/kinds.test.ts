@@ -24,8 +24,7 @@ const REVIEWER: AgentDefinition = {
 async function bridgeWith(agents: readonly AgentDefinition[]): Promise<ScriptedBridge> {
   const bridge = await openBridge();
   const definitions = { modes: [], agents, leftOut: [] };
-  bridge.hello({ context: { ...contextOf('a.ts'), definitions } });
-  await bridge.next('welcome');
+  await bridge.greet({ context: { ...contextOf('a.ts'), definitions } });
   return bridge;
 }
 
