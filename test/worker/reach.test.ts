@@ -205,7 +205,7 @@ it.each<[object, boolean]>([
   [{}, false],
 ])('without repeats, %o is unavailable: %s', (marks, expected) => {
   const error = marked(marks);
-  const told = unlessReset(error);
-  expect(told instanceof DrawbridgeError && told.code === 'UNAVAILABLE').toBe(expected);
-  expect(told === error).toBe(!expected);
+  const shown = unlessReset(error);
+  expect(shown instanceof DrawbridgeError && shown.code === 'UNAVAILABLE').toBe(expected);
+  expect(shown === error).toBe(!expected);
 });

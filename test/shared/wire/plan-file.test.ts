@@ -74,13 +74,13 @@ Text.\r
   });
 
   it('takes check boxes as todos where there is no head', () => {
-    expect(parsePlanFile('# Do it\n\nFirst:\n- [x] look\n* [ ] mend\n')).toMatchObject({
+    expect(parsePlanFile('# Do it\n\nFirst:\n- [x] look\n* [ ] fix\n')).toMatchObject({
       ok: true,
       plan: {
         title: 'Do it',
         todos: [
           { id: 'todo-1', content: 'look', status: 'completed' },
-          { id: 'todo-2', content: 'mend', status: 'pending' },
+          { id: 'todo-2', content: 'fix', status: 'pending' },
         ],
       },
     });

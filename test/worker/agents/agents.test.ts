@@ -24,9 +24,9 @@ it('an agent works without any client, and is listed with its present status', a
   await untilStatus(account, id, 'waiting');
   bridge.succeed(callId, 'made');
   await untilStatus(account, id, 'running');
-  (await model.next()).answer({ text: 'Mended.' });
+  (await model.next()).answer({ text: 'Fixed.' });
   const done = await untilStatus(account, id, 'completed');
-  expect(done).toMatchObject({ title: 'Mend it', mode: 'agent', result: 'Mended.' });
+  expect(done).toMatchObject({ title: 'Fix it', mode: 'agent', result: 'Fixed.' });
   expect(done.usage?.totalTokens).toBe(36);
   expect((await list(account, '?status=running')).items).toEqual([]);
   expect((await list(account)).items).toMatchObject([{ id, status: 'completed' }]);
@@ -58,8 +58,8 @@ it('an agent finishes once after a crash in the middle', async () => {
   await model.next();
   await abortAllDurableObjects();
   await runDurableObjectAlarm(conversationObject(id));
-  (await model.next()).answer({ text: 'Mended.' });
-  expect(await untilStatus(account, id, 'completed')).toMatchObject({ result: 'Mended.' });
+  (await model.next()).answer({ text: 'Fixed.' });
+  expect(await untilStatus(account, id, 'completed')).toMatchObject({ result: 'Fixed.' });
   expect(model.count).toBe(2);
 });
 
@@ -145,7 +145,7 @@ it('the same Idempotency-Key makes one agent, and another request with it is ref
   const account = newAccount();
   scriptModel(() => ({ text: 'Done.' }));
   const key = { 'idempotency-key': 'once' };
-  const body = { prompt: 'Mend it', title: 'One' };
+  const body = { prompt: 'Fix it', title: 'One' };
   const [first, second] = [await post(account, '', body, key), await post(account, '', body, key)];
   expect([first.status, second.status]).toEqual([201, 201]);
   const { id } = Object(await first.json());
@@ -263,7 +263,7 @@ it.each([
   ['NOT_FOUND', { bridgeId: `bridge_${crypto.randomUUID()}` }],
 ])('%s: %j makes no agent', async (code, more) => {
   const account = newAccount();
-  const refused = await errorOf(await post(account, '', { prompt: 'Mend it', ...more }));
+  const refused = await errorOf(await post(account, '', { prompt: 'Fix it', ...more }));
   expect(refused).toMatchObject({ code });
   expect((await list(account)).items).toEqual([]);
 });

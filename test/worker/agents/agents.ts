@@ -21,7 +21,7 @@ export async function create(
   account: string,
   more: Readonly<Record<string, unknown>> = {},
 ): Promise<Agent> {
-  return Agent.parse(await (await post(account, '', { prompt: 'Mend it', ...more })).json());
+  return Agent.parse(await (await post(account, '', { prompt: 'Fix it', ...more })).json());
 }
 
 export async function read(account: string, id: string): Promise<Agent> {

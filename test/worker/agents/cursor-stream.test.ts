@@ -2,7 +2,13 @@ import { expect, it } from 'vitest';
 import { Agent } from '../../../shared/api/agents.ts';
 import { FOLLOW_LIMITS } from '../../../worker/follow/limits.ts';
 import { scriptModel } from '../api.ts';
-import { endFrames, type HeldModel, holdModel, textFrame } from '../conversation/held-model.ts';
+import {
+  endFrames,
+  type HeldModel,
+  holdModel,
+  textFrame,
+  thoughtFrame,
+} from '../conversation/held-model.ts';
 import { type RawEvent, SseReader } from '../follow/sse-reader.ts';
 import { quicken } from '../follow/watching.ts';
 import { askCursor, cursor, newAccount, post, untilStatus } from './agents.ts';
@@ -199,12 +205,12 @@ it('refuses another account, and another agent’s run', async () => {
   }
 });
 
-/** A run that has ended, and its frames as a client saw them live. */
+/** A finished run, and its frames as a client saw them live. */
 async function streamed() {
   const { account, path, run, model } = await begun();
   const reader = new SseReader(await stream(account, path));
   const first = await model.next();
-  first.send(reasoningFrame('Let me '), reasoningFrame('think.'));
+  first.send(thoughtFrame('Let me '), thoughtFrame('think.'));
   first.answer({ text: 'First.', calls: [{ name: 'todo_write', arguments: TODOS }] });
   (await model.next()).answer({ text: PROSE, chunkChars: 3 });
   await drain(reader);
@@ -223,11 +229,6 @@ async function queue(account: string, agentId: string): Promise<string> {
   const id = agentId.replace('bc-', 'conv_');
   const agent = Agent.parse(await (await post(account, `/${id}/followup`, { prompt: 'x' })).json());
   return agent.responseId.replace('chat_', 'run-');
-}
-
-function reasoningFrame(text: string): string {
-  const choice = { index: 0, finish_reason: null, delta: { reasoning_content: text } };
-  return `data: ${JSON.stringify({ choices: [choice] })}\n\n`;
 }
 
 function stream(account: string, path: string, lastEventId?: string): Promise<Response> {

@@ -3,12 +3,13 @@ import { expect, it, vi } from 'vitest';
 import { Conversation } from '../../../worker/conversation/object.ts';
 import { scriptModel, tokenFor } from '../api.ts';
 import { holdModel } from '../conversation/held-model.ts';
+import { callV1 } from '../openai/completing.ts';
 import { askCursor, cursor, newAccount, untilStatus } from './agents.ts';
 
 it('an agent is created, read, gets a run and is archived in Cursor’s shapes', async () => {
   const account = newAccount();
   scriptModel(() => ({ text: 'Done.' }));
-  const body = { prompt: { text: 'Mend it' }, name: 'Night', mode: 'plan', model: { id: 'other' } };
+  const body = { prompt: { text: 'Fix it' }, name: 'Night', mode: 'plan', model: { id: 'other' } };
   const { agent, run } = await cursor(account, 'POST', '', body);
   expect(agent).toEqual({
     id: expect.stringMatching(/^bc-[0-9a-f-]{36}$/),
@@ -60,7 +61,7 @@ it('a run keeps the model and the mode of the one before', async () => {
 it('the runs of an agent are listed page by page, the newest first', async () => {
   const account = newAccount();
   scriptModel(() => ({ text: 'Done.' }));
-  const { agent, run } = await cursor(account, 'POST', '', { prompt: { text: 'Mend it' } });
+  const { agent, run } = await cursor(account, 'POST', '', { prompt: { text: 'Fix it' } });
   const id = agent.id.replace('bc-', 'conv_');
   await untilStatus(account, id, 'completed');
   const more = await cursor(account, 'POST', `/${agent.id}/runs`, { prompt: { text: 'More' } });
@@ -92,7 +93,7 @@ it('an Idempotency-Key makes an agent and a run once', async () => {
     await cursor(account, 'POST', path, body, key),
     await cursor(account, 'POST', path, body, key),
   ];
-  const [first, again] = await twice('', 'a', { prompt: { text: 'Mend it' } });
+  const [first, again] = await twice('', 'a', { prompt: { text: 'Fix it' } });
   expect(again.agent.id).toBe(first.agent.id);
   await untilStatus(account, first.agent.id.replace('bc-', 'conv_'), 'completed');
   const [more, same] = await twice(`/${first.agent.id}/runs`, 'b', { prompt: { text: 'More' } });
@@ -190,12 +191,11 @@ it('the result of a run is the whole last message, with its code', async () => {
 
 it('the account and the models have the shapes that Cursor’s SDK reads', async () => {
   const account = newAccount();
-  const get = async (path: string) =>
-    await SELF.fetch(`https://drawbridge.test/v1/${path}`, {
-      headers: { authorization: `Bearer ${await tokenFor({ account })}` },
-    });
-  expect(await (await get('me')).json()).toMatchObject({ apiKeyName: account });
-  const { data, items } = await (await get('models')).json<{ data: []; items: [] }>();
+  expect(await (await callV1('me', { account })).json()).toMatchObject({ apiKeyName: account });
+  const { data, items } = await (await callV1('models', { account })).json<{
+    data: [];
+    items: [];
+  }>();
   expect(items).toEqual(data.map(({ id }) => ({ id, displayName: id })));
   expect(items.length).toBeGreaterThan(0);
 });

@@ -28,8 +28,7 @@ const CLOSED = {
 };
 
 it('a run opens a worktree, works there and closes it; the model sees neither call', async () => {
-  const { account, bridge, model } = await begin();
-  const { id } = await create(account, { ...WISHES, bridgeId: bridge.bridgeId });
+  const { account, bridge, model, id } = await begin(WISHES);
   expect(shapeOf(await open(bridge))).toEqual({
     ...{ tool: 'open_worktree', mode: 'agent' },
     arguments: { branch: 'fix', base: 'main' },
@@ -48,7 +47,7 @@ it('a run opens a worktree, works there and closes it; the model sees neither ca
   second.answer({ text: 'Done.' });
   expect(shapeOf(await close(bridge))).toEqual({
     ...{ tool: 'close_worktree', mode: 'agent' },
-    arguments: { commit: true, message: 'Mend it' },
+    arguments: { commit: true, message: 'Fix it' },
   });
   const done = await untilStatus(account, id, 'completed');
   expect(done).toMatchObject({ result: 'Done.', worktree: { ...OPENED, ...CLOSED } });
@@ -62,8 +61,7 @@ it('a run opens a worktree, works there and closes it; the model sees neither ca
 });
 
 it('a follow-up and a plain message work in the same worktree, and close it again', async () => {
-  const { account, bridge, model } = await begin();
-  const { id } = await create(account, { bridgeId: bridge.bridgeId });
+  const { account, bridge, model, id } = await begin();
   await serve(bridge, model, 'One.');
   await untilStatus(account, id, 'completed');
   await post(account, `/${id}/followup`, { prompt: 'More' });
@@ -76,9 +74,7 @@ it('a follow-up and a plain message work in the same worktree, and close it agai
 });
 
 it('each commit is named after the message that it answers', async () => {
-  const { account, bridge, model } = await begin();
-  const named = { bridgeId: bridge.bridgeId, title: 'Add a login', commit: true };
-  const { id } = await create(account, named);
+  const { account, bridge, model, id } = await begin({ title: 'Add a login', commit: true });
   const messages: unknown[] = [];
   for (const prompt of ['\n Now with tests\nand docs', 'Add a login']) {
     await open(bridge);
@@ -94,8 +90,7 @@ it('each commit is named after the message that it answers', async () => {
 });
 
 it('a message that steers while the worktree closes is answered, and it closes again', async () => {
-  const { account, bridge, model } = await begin();
-  const { id } = await create(account, { bridgeId: bridge.bridgeId });
+  const { account, bridge, model, id } = await begin();
   await open(bridge);
   (await model.next()).answer({ text: 'One.' });
   const closing = await bridge.nextCall();
@@ -109,8 +104,7 @@ it('a message that steers while the worktree closes is answered, and it closes a
 it.each(['open', 'close'] as const)(
   'a worktree that fails to %s ends the run with its code, and the next run makes it',
   async (when) => {
-    const { account, bridge, model } = await begin();
-    const { id } = await create(account, { bridgeId: bridge.bridgeId });
+    const { account, bridge, model, id } = await begin();
     if (when === 'close') {
       await open(bridge);
       (await model.next()).answer({ text: 'One.' });
@@ -133,8 +127,7 @@ it.each(['open', 'close'] as const)(
 it.each(['open', 'work', 'close'] as const)(
   'a crash while the run waits (%s) neither loses nor repeats a step',
   async (when) => {
-    const { account, bridge, model } = await begin();
-    const { id } = await create(account, { bridgeId: bridge.bridgeId });
+    const { account, bridge, model, id } = await begin();
     const crash = async (step: string) => {
       if (step !== when) return;
       await abortAllDurableObjects();
@@ -162,8 +155,7 @@ it.each(['open', 'work', 'close'] as const)(
 );
 
 it('stopping while the worktree is made withdraws the call', async () => {
-  const { account, bridge, model } = await begin();
-  const { id } = await create(account, { bridgeId: bridge.bridgeId });
+  const { account, bridge, model, id } = await begin();
   const { callId } = await bridge.nextCall();
   await post(account, `/${id}/stop`);
   expect(await bridge.next('cancel')).toMatchObject({ callId });
@@ -174,8 +166,7 @@ it('stopping while the worktree is made withdraws the call', async () => {
 it.each(['stopped', 'failed'] as const)(
   'the bridge closes the worktree of a run that was %s, without a commit',
   async (how) => {
-    const { account, bridge, model } = await begin();
-    const { id } = await create(account, { ...WISHES, bridgeId: bridge.bridgeId });
+    const { account, bridge, model, id } = await begin(WISHES);
     await open(bridge);
     const held = await model.next();
     if (how === 'failed') {
@@ -201,8 +192,7 @@ it.each(['stopped', 'failed'] as const)(
 );
 
 it('a bridge that was away closes the worktree when it is back, also after a crash', async () => {
-  const { account, bridge, model } = await begin();
-  const { id } = await create(account, { bridgeId: bridge.bridgeId });
+  const { account, bridge, model, id } = await begin();
   await open(bridge);
   await model.next();
   await bridge.leave();
@@ -221,11 +211,7 @@ it('a bridge that was away closes the worktree when it is back, also after a cra
 });
 
 it('a crash at the end of a run still closes its worktree', async () => {
-  const { account, bridge, model } = await begin();
-  const { id } = await create(account, { bridgeId: bridge.bridgeId });
-  await open(bridge);
-  await model.next();
-  await post(account, `/${id}/stop`);
+  const { account, bridge, id } = await beginAndStop();
   const closing = await bridge.nextCall();
   await abortAllDurableObjects();
   const again = await reconnected(account, bridge, true);
@@ -237,11 +223,7 @@ it('a crash at the end of a run still closes its worktree', async () => {
 });
 
 it('a worktree that cannot be closed is no longer said to be closing', async () => {
-  const { account, bridge, model } = await begin();
-  const { id } = await create(account, { bridgeId: bridge.bridgeId });
-  await open(bridge);
-  await model.next();
-  await post(account, `/${id}/stop`);
+  const { account, bridge, id } = await beginAndStop();
   const { callId } = await bridge.nextCall();
   bridge.finish(callId, { status: 'error', code: 'WORKTREE_GONE', data: 'It is gone.' });
   await untilAcked(bridge, callId);
@@ -249,11 +231,7 @@ it('a worktree that cannot be closed is no longer said to be closing', async () 
 });
 
 it('the difference of a follow-up that succeeds replaces that of a cancelled run', async () => {
-  const { account, bridge, model } = await begin();
-  const { id } = await create(account, { bridgeId: bridge.bridgeId });
-  await open(bridge);
-  await model.next();
-  await post(account, `/${id}/stop`);
+  const { account, bridge, model, id } = await beginAndStop();
   const closing = await bridge.nextCall();
   bridge.succeed(closing.callId, 'Closed.', { ...CLOSED, diff: '+half\n' });
   await untilAcked(bridge, closing.callId);
@@ -264,8 +242,7 @@ it('the difference of a follow-up that succeeds replaces that of a cancelled run
 });
 
 it.each(['archive', 'delete'])('%s removes the worktree', async (change) => {
-  const { account, bridge, model } = await begin();
-  const { id } = await create(account, { bridgeId: bridge.bridgeId });
+  const { account, bridge, model, id } = await begin();
   await serve(bridge, model, 'One.');
   await untilStatus(account, id, 'completed');
   if (change === 'archive') await post(account, `/${id}/archive`);
@@ -277,8 +254,7 @@ it.each(['archive', 'delete'])('%s removes the worktree', async (change) => {
 });
 
 it('the model cannot call the tools of worktrees', async () => {
-  const { account, bridge, model } = await begin();
-  const { id, responseId } = await create(account, { bridgeId: bridge.bridgeId });
+  const { account, bridge, model, id, responseId } = await begin();
   await open(bridge);
   const first = await model.next();
   expect(JSON.stringify(first.request.tools)).not.toContain('worktree');
@@ -302,16 +278,22 @@ it('a bridge without worktrees is refused, unless the agent works in place', asy
 
 const WISHES = { branch: 'fix', base: 'main', commit: true, mode: 'ask' };
 
-interface Begun {
-  readonly account: string;
-  readonly bridge: ScriptedBridge;
-  readonly model: HeldModel;
-}
-
-async function begin(): Promise<Begun> {
+/** A new agent, whose bridge has not served any call yet. */
+async function begin(wishes: Readonly<Record<string, unknown>> = {}) {
   const account = newAccount();
   const bridge = await connectBridge({ account, tools: TOOLS });
-  return { account, bridge, model: holdModel() };
+  const model = holdModel();
+  const { id, responseId } = await create(account, { ...wishes, bridgeId: bridge.bridgeId });
+  return { account, bridge, model, id, responseId };
+}
+
+/** A new agent that was stopped while its model answered. */
+async function beginAndStop() {
+  const begun = await begin();
+  await open(begun.bridge);
+  await begun.model.next();
+  await post(begun.account, `/${begun.id}/stop`);
+  return begun;
 }
 
 const TOOLS = [...toolsRunBy('bridge').map(({ name }) => name), ...WORKTREES];

@@ -64,19 +64,19 @@ it('lists unavailable tools from the start of a stream', async () => {
   scriptModel(() => ({ text: 'Ok.' }));
   const reader = new SseReader(await ask('go', { tools: ['web_search'], stream: true }));
   const events = (await reader.toEnd()).map(({ event }) => event);
-  const told = [{ name: 'web_search', code: 'NOT_SUPPORTED', reason: expect.any(String) }];
+  const listed = [{ name: 'web_search', code: 'NOT_SUPPORTED', reason: expect.any(String) }];
   expect(events.find(({ type }) => type === 'response_start')).toMatchObject({
-    response: { metadata: { unavailableTools: told } },
+    response: { metadata: { unavailableTools: listed } },
   });
-  expect(events.at(-1)).toMatchObject({ type: 'done', metadata: { unavailableTools: told } });
+  expect(events.at(-1)).toMatchObject({ type: 'done', metadata: { unavailableTools: listed } });
 });
 
 async function unavailable(
   more: Parameters<typeof chat>[1],
 ): Promise<Record<string, string> | undefined> {
   const { metadata } = await chat('go', more);
-  const { unavailableTools: told } = metadata;
-  return told && Object.fromEntries(told.map(({ name, code }) => [name, code]));
+  const { unavailableTools: listed } = metadata;
+  return listed && Object.fromEntries(listed.map(({ name, code }) => [name, code]));
 }
 
 it('takes an empty list of tools', async () => {

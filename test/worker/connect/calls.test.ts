@@ -42,8 +42,8 @@ describe('StreamChat', () => {
       { text: 'three', type: 1 },
     ];
     await envelopesOf(await callMethod('StreamChat', enveloped({ conversation })));
-    const [, ...told] = requests[0]?.messages ?? [];
-    expect(told.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
+    const [, ...sent] = requests[0]?.messages ?? [];
+    expect(sent.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
   });
 
   it('StreamChat continues a conversation of ours with the last message only', async () => {

@@ -104,6 +104,12 @@ export function textFrame(content: string): string {
 }
 
 /** The end of a reply, with what the upstream counted. */
+/** A piece of reasoning, under the name that most servers give it. */
+export function thoughtFrame(text: string): string {
+  const choice = { index: 0, delta: { reasoning_content: text }, finish_reason: null };
+  return `data: ${JSON.stringify({ choices: [choice] })}\n\n`;
+}
+
 export function endFrames(finishReason: string, usage?: Record<string, unknown>): string[] {
   return [
     frame({ delta: {}, finish_reason: finishReason }),

@@ -5,7 +5,7 @@ import type { ChatResponse } from '../../../shared/wire/documents.ts';
 import { digestOf, fakeOffer, fakeSet } from '../../far-ends/fake-offer.ts';
 import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
-import { connectOffering, openBridge, tellSet } from '../tunnel/scripted-bridge.ts';
+import { connectOffering, openBridge, sendSet } from '../tunnel/scripted-bridge.ts';
 import { askStreamed, conversationObject, readResponse } from './conversing.ts';
 
 const FIND = { name: 'mcp_tickets_find', arguments: { word: 'crash' } };
@@ -59,11 +59,11 @@ it('has a changed set from the next run on, with one row for each set', async ()
   const { bridgeId } = bridge;
   const { reader, conversationId } = await askStreamed({ bridgeId });
   const { callId } = await bridge.nextCall();
-  await tellSet(bridge, other);
+  await sendSet(bridge, other);
   bridge.succeed(callId, 'ticket 7');
   await reader.untilType('done');
   await chat('again', { conversationId });
-  await tellSet(bridge, fakeSet());
+  await sendSet(bridge, fakeSet());
   await chat('once more', { conversationId });
   await chat('and more', { conversationId });
   expect(requests.map(offeredIn)).toEqual([
@@ -118,7 +118,7 @@ it('gives a model 128 tools at most, and says what was cut', async () => {
 
 it('has nothing on offer once the bridge offers nothing any more', async () => {
   const bridge = await connectOffering(fakeSet());
-  await tellSet(bridge, null);
+  await sendSet(bridge, null);
   const requests = scriptModel(() => ({ text: 'Hello.' }));
   const { conversationId } = await chat('go', { bridgeId: bridge.bridgeId });
   expect(offeredIn(requests[0])).toEqual([]);

@@ -18,7 +18,7 @@ it('each change of the status is delivered, signed as the specification says', a
   expect(webhook).toMatchObject({ url: HOOK, state: 'active' });
   await untilStatus(account, id, 'completed');
   await vi.waitFor(() => expect(received).toHaveLength(2));
-  const data = { id, title: 'Mend it', responseId };
+  const data = { id, title: 'Fix it', responseId };
   expect(received.map(({ event }) => event)).toMatchObject([
     { type: 'agent.running', data: { ...data, status: 'running' } },
     { type: 'agent.completed', data: { ...data, status: 'completed' } },
@@ -88,7 +88,7 @@ it('the secret is shown to the request that makes the agent and to its repetitio
   receive(() => new Response());
   const account = newAccount();
   const secret = `whsec_${btoa('x'.repeat(24))}`;
-  const body = { prompt: 'Mend it', webhook: { url: HOOK, secret } };
+  const body = { prompt: 'Fix it', webhook: { url: HOOK, secret } };
   const key = { 'idempotency-key': 'once' };
   const { id } = Object(await (await post(account, '', body, key)).json());
   const again = Object(await (await post(account, '', body, key)).json());
@@ -239,7 +239,7 @@ it.each([
   ['INVALID_REQUEST', { url: HOOK, events: [] }],
 ])('%s: %j makes no agent, and the next request does', async (code, webhook) => {
   const account = newAccount();
-  const refused = await errorOf(await post(account, '', { prompt: 'Mend it', webhook }));
+  const refused = await errorOf(await post(account, '', { prompt: 'Fix it', webhook }));
   expect(refused).toMatchObject({ status: 400, code });
   expect(await (await call('agents', { account })).json()).toMatchObject({ items: [] });
   receive(() => new Response());
@@ -247,7 +247,7 @@ it.each([
   expect(await untilStatus(account, id, 'completed')).toMatchObject({ result: 'Done.' });
 });
 
-/** An agent with two events: it began, and it has ended. */
+/** An agent with two events: its start and its end. */
 async function stopped(account: string) {
   const agent = await create(account, { webhook: { url: HOOK } });
   return await untilStatus(account, agent.id, 'completed');

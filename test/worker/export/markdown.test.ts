@@ -164,7 +164,7 @@ describe('a document as Markdown', () => {
         type: 'plan',
         content: '## Steps\n\nDo it.\n',
         metadata: {
-          title: 'Mend *it*',
+          title: 'Fix *it*',
           overview: 'In two steps.',
           format: 'markdown',
           todos: [
@@ -173,7 +173,7 @@ describe('a document as Markdown', () => {
           ],
         },
       },
-      '**Plan: Mend \\*it\\***\n\nIn two steps.\n\n## Steps\n\nDo it.\n\n- [x] First (`a`)\n- [ ] Then (`b`, after `a`)',
+      '**Plan: Fix \\*it\\***\n\nIn two steps.\n\n## Steps\n\nDo it.\n\n- [x] First (`a`)\n- [ ] Then (`b`, after `a`)',
     ],
     [
       'todos that changed',

@@ -109,9 +109,9 @@ it.each([
   [new SyntaxError(`Unexpected token ${SECRET}`), { error: 'SyntaxError' }],
   [new DrawbridgeError('NOT_FOUND', SECRET), { error: 'DrawbridgeError', code: 'NOT_FOUND' }],
   [SECRET, { error: 'string' }],
-])('an error loses what can be content: %s', (thrown, told) => {
+])('an error loses what can be content: %s', (thrown, expected) => {
   const { at, ...described } = describeError(thrown);
-  expect(described).toEqual(told);
+  expect(described).toEqual(expected);
   expect(at?.join() ?? '').not.toContain(SECRET);
 });
 

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
 import { app } from '../../../worker/app.ts';
 import { scriptModel, tokenFor } from '../api.ts';
-import { complete, openAiError } from './completing.ts';
+import { callV1, complete, openAiError } from './completing.ts';
 
 const user = { role: 'user', content: 'go' };
 const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } };
@@ -112,21 +112,12 @@ describe('errors below /v1 have the shape of OpenAI', () => {
     ],
     [
       'nothing there',
-      async () =>
-        await SELF.fetch('https://drawbridge.test/v1/embeddings', {
-          method: 'POST',
-          headers: { authorization: `Bearer ${await tokenFor()}` },
-        }),
+      () => callV1('embeddings', {}, ''),
       { status: 404, type: 'invalid_request_error', code: 'not_found' },
     ],
     [
       'no JSON',
-      async () =>
-        await SELF.fetch('https://drawbridge.test/v1/chat/completions', {
-          method: 'POST',
-          headers: { authorization: `Bearer ${await tokenFor()}` },
-          body: '{',
-        }),
+      () => callV1('chat/completions', {}, '{'),
       { status: 400, type: 'invalid_request_error', code: 'invalid_json' },
     ],
     [

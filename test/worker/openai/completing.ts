@@ -10,17 +10,26 @@ export interface Asking {
   readonly signal?: AbortSignal;
 }
 
+/** A request to a path of `/v1`. A body makes it a POST. */
+export async function callV1(
+  path: string,
+  { account = 'ada', signal }: Asking = {},
+  body?: string,
+): Promise<Response> {
+  return await SELF.fetch(`https://drawbridge.test/v1/${path}`, {
+    headers: { authorization: `Bearer ${await tokenFor({ account })}` },
+    ...(body !== undefined && { method: 'POST', body }),
+    ...(signal && { signal }),
+  });
+}
+
 /** `POST /v1/chat/completions`; without messages of its own it says "go". */
 export async function complete(
   body: Record<string, unknown> = {},
-  { account = 'ada', signal }: Asking = {},
+  asking?: Asking,
 ): Promise<Response> {
-  return await SELF.fetch('https://drawbridge.test/v1/chat/completions', {
-    method: 'POST',
-    headers: { authorization: `Bearer ${await tokenFor({ account })}` },
-    body: JSON.stringify({ messages: [{ role: 'user', content: 'go' }], ...body }),
-    ...(signal && { signal }),
-  });
+  const messages = [{ role: 'user', content: 'go' }];
+  return await callV1('chat/completions', asking, JSON.stringify({ messages, ...body }));
 }
 
 export async function completed(body: Record<string, unknown> = {}): Promise<ChatCompletion> {

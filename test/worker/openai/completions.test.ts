@@ -1,10 +1,15 @@
-import { runInDurableObject, SELF } from 'cloudflare:test';
-
+import { runInDurableObject } from 'cloudflare:test';
 import { expect, it, vi } from 'vitest';
 import { streamOf } from '../../far-ends/reply-script.ts';
-import { call, scriptModel, tokenFor } from '../api.ts';
+import { call, scriptModel } from '../api.ts';
 import { conversationObject } from '../conversation/conversing.ts';
-import { endFrames, holdModel, readFile, textFrame } from '../conversation/held-model.ts';
+import {
+  endFrames,
+  holdModel,
+  readFile,
+  textFrame,
+  thoughtFrame,
+} from '../conversation/held-model.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
 import { complete, completed, openAiError, streamed } from './completing.ts';
 
@@ -46,12 +51,9 @@ it('a completion has cached and reasoning tokens, and the reasoning', async () =
     prompt_tokens_details: { cached_tokens: 3 },
     completion_tokens_details: { reasoning_tokens: 2 },
   };
-  const thought = `data: ${JSON.stringify({
-    choices: [{ index: 0, delta: { reasoning_content: 'Hm.' }, finish_reason: null }],
-  })}\n\n`;
-  scriptModel(() => streamOf([thought, textFrame('Hi.'), ...endFrames('stop', usage)]));
-  const { usage: told, choices } = await completed();
-  expect(told).toEqual(usage);
+  scriptModel(() => streamOf([thoughtFrame('Hm.'), textFrame('Hi.'), ...endFrames('stop', usage)]));
+  const { usage: counted, choices } = await completed();
+  expect(counted).toEqual(usage);
   expect(choices[0]?.message).toEqual({
     role: 'assistant',
     content: 'Hi.',
@@ -97,12 +99,13 @@ it('a streamed completion has usage in a last chunk on request', async () => {
 });
 
 it('a streamed completion has the reasoning beside the content', async () => {
-  const thought = (reasoning: string) =>
-    `data: ${JSON.stringify({
-      choices: [{ index: 0, delta: { reasoning_content: reasoning }, finish_reason: null }],
-    })}\n\n`;
   scriptModel(() =>
-    streamOf([thought('Let me '), thought('see.'), textFrame('Hi.'), ...endFrames('stop')]),
+    streamOf([
+      thoughtFrame('Let me '),
+      thoughtFrame('see.'),
+      textFrame('Hi.'),
+      ...endFrames('stop'),
+    ]),
   );
   const reader = await (await streamed()).toEnd();
   expect(reader.reasoning).toBe('Let me see.');
@@ -231,19 +234,6 @@ it('a completion with store makes a listed conversation', async () => {
   expect(items).toMatchObject([
     { id: response.headers.get('drawbridge-conversation-id'), title: 'go' },
   ]);
-});
-
-it('lists the models that can be named', async () => {
-  const headers = { authorization: `Bearer ${await tokenFor()}` };
-  const get = async (path: string) =>
-    await SELF.fetch(`https://drawbridge.test/v1/${path}`, { headers });
-  const scripted = { id: 'scripted', object: 'model', created: 0, owned_by: 'drawbridge' };
-  expect(await (await get('models')).json()).toMatchObject({ object: 'list', data: [scripted] });
-  expect(await (await get('models/scripted')).json()).toEqual(scripted);
-  expect(await openAiError(await get('models/meta/llama'))).toMatchObject({
-    status: 404,
-    param: 'model',
-  });
 });
 
 async function followersOf(conversationId: string): Promise<number> {

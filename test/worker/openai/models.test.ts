@@ -1,8 +1,7 @@
-import { SELF } from 'cloudflare:test';
 import { beforeEach, expect, it } from 'vitest';
-import { scriptModel, tokenFor } from '../api.ts';
+import { scriptModel } from '../api.ts';
 import { configure } from '../settings.ts';
-import { completed, openAiError, streamed } from './completing.ts';
+import { callV1, completed, openAiError, streamed } from './completing.ts';
 
 beforeEach(() => {
   configure({
@@ -14,17 +13,15 @@ beforeEach(() => {
     ],
   });
 });
-async function get(path: string): Promise<Response> {
-  const headers = { authorization: `Bearer ${await tokenFor()}` };
-  return await SELF.fetch(`https://drawbridge.test/v1/${path}`, { headers });
-}
-
 it('lists the models that chat, and no others', async () => {
-  const { data } = await (await get('models')).json<{ data: { id: string }[] }>();
-  expect(data.map(({ id }) => id)).toEqual(['main', 'spare', 'scripted']);
-  expect((await get('models/spare')).status).toBe(200);
-  for (const id of ['vectors', 'merger']) {
-    expect(await openAiError(await get(`models/${id}`))).toMatchObject({ status: 404 });
+  const list = await (await callV1('models')).json<{ data: { id: string }[] }>();
+  expect(list).toMatchObject({ object: 'list' });
+  expect(list.data.map(({ id }) => id)).toEqual(['main', 'spare', 'scripted']);
+  const spare = { id: 'spare', object: 'model', created: 0, owned_by: 'drawbridge' };
+  expect(await (await callV1('models/spare')).json()).toEqual(spare);
+  for (const id of ['vectors', 'merger', 'meta/llama']) {
+    const refused = await openAiError(await callV1(`models/${id}`));
+    expect(refused).toMatchObject({ status: 404, param: 'model' });
   }
 });
 

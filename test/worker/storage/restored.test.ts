@@ -18,7 +18,7 @@ it('gives out positions after a restore that no future before can have given out
   const whole = await eventsOf(`chat/completions/${id}`, 0);
   const lost = (whole.at(-1)?.id ?? 0) + 77;
   await restoreNow();
-  // A reader that has seen more of the other future than there is now is told to read again.
+  // A reader that has seen more of the other future than there is now must read again.
   expect(await typesOf(`conversations/${conversationId}`, lost, 1)).toEqual(['snapshot']);
   const second = await chat('second', { conversationId });
   const after = await eventsOf(`chat/completions/${second.id}`, lost);

@@ -259,7 +259,7 @@ it('a question that its bridge takes back is dropped on every device, and its ca
   await streamed.reader.toEnd();
 });
 
-it('an answer that was refused is not told again', async () => {
+it('a refused answer is not sent again', async () => {
   const { bridge, callId, streamed } = await question();
   void answer(streamed, callId, once);
   await bridge.next('approval');
@@ -278,7 +278,7 @@ it('a question that no row can hold fails its call, and the bridge asks no longe
   expect((await bridge.next('cancel')).callId).toBe(callId);
   (await model.next()).answer({ text: 'Hm.' });
   const { event } = (await streamed.reader.toEnd()).find(
-    (told) => told.event.type === 'tool_result',
+    (seen) => seen.event.type === 'tool_result',
   ) ?? { event: null };
   expect(event).toMatchObject({ result: { status: 'error' } });
 });

@@ -58,10 +58,10 @@ it('a look does not take the answer to another one', async () => {
 it('a look asks nothing of a bridge without the feature, and takes what that sends unasked', async () => {
   const bridge = await openBridge();
   await bridge.greet({ context: contextOf('a.ts') });
-  bridge.send({ type: 'context', context: contextOf('told.ts') });
+  bridge.send({ type: 'context', context: contextOf('sent.ts') });
   await vi.waitFor(async () =>
     expect(await tunnelOf(bridge.bridgeId).look('ada')).toMatchObject({
-      known: { context: contextOf('told.ts') },
+      known: { context: contextOf('sent.ts') },
     }),
   );
   expect(bridge.frames).toEqual([]);

@@ -10,7 +10,12 @@ const TODO =
   'Give this folder a bridge of its own (a token made without --bridge-id; for a server of its own, another --state), or let the conversations go on here with --move.';
 
 it.each<
-  [what: string, first: Record<string, unknown>, then: Record<string, unknown>, told: string | null]
+  [
+    what: string,
+    first: Record<string, unknown>,
+    then: Record<string, unknown>,
+    reason: string | null,
+  ]
 >([
   ['the same folder', { context: here }, { context: contextOf('c.ts') }, null],
   ['the same folder and machine', at(here, laptop), at(here, laptop), null],
@@ -21,16 +26,17 @@ it.each<
   ['another folder and machine', at(here, laptop), at(elsewhere, desktop), 'this is /other'],
   ['another folder, moved', at(here, laptop), { ...at(elsewhere, laptop), moved: true }, null],
   ['another machine, moved', at(here, laptop), { ...at(here, desktop), moved: true }, null],
-])('a hello from %s', async (_, first, then, told) => {
+])('a hello from %s', async (_, first, then, reason) => {
   const bridgeId = newBridgeId(crypto.randomUUID());
   const before = await openBridge({ bridgeId });
   await before.greet(first);
   const bridge = await openBridge({ bridgeId });
-  if (told === null) return void (await bridge.greet(then));
+  bridge.hello(then);
+  if (reason === null) return void (await bridge.next('welcome'));
   expect(await bridge.next('goodbye')).toEqual({
     type: 'goodbye',
     code: 'BRIDGE_MOVED',
-    message: `This bridge belongs to /work, and ${told}. ${TODO}`,
+    message: `This bridge belongs to /work, and ${reason}. ${TODO}`,
   });
   expect(await bridge.closed).toBe(CLOSE.badFrame);
   // The bridge that was refused has taken nothing over.

@@ -201,18 +201,18 @@ export function tunnelOf(bridgeId: string): DurableObjectStub<Tunnel> {
   return env.TUNNELS.get(env.TUNNELS.idFromName(bridgeId));
 }
 
-/** A bridge that was asked for its set, and has told it. */
+/** A bridge that has sent its set on request. */
 export async function connectOffering(set: OfferSet, bridgeId?: string): Promise<ScriptedBridge> {
   const bridge = await openBridge(bridgeId === undefined ? {} : { bridgeId });
   await bridge.greet({ offers: set.digest });
   standsAt.set('ada', bridge.bridgeId);
   expect(await bridge.next('offers_wanted')).toEqual({ type: 'offers_wanted', digest: set.digest });
-  await tellSet(bridge, set);
+  await sendSet(bridge, set);
   return bridge;
 }
 
 /** Returns when the tunnel has taken it: it answers what comes after it. */
-export async function tellSet(bridge: ScriptedBridge, set: OfferSet | null): Promise<void> {
+export async function sendSet(bridge: ScriptedBridge, set: OfferSet | null): Promise<void> {
   bridge.send({ type: 'offers', set });
   const callId = `call_${crypto.randomUUID()}`;
   bridge.send({ type: 'held_calls', calls: [callId] });

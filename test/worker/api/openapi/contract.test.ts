@@ -246,7 +246,7 @@ it('what there is', async () => {
   const { events } = await api.call('testStream');
   expect(events).toEqual([1, 2, 3].map((part) => ({ part, of: 3 })));
   expect((await api.call('getMetrics', { token: env.METRICS_TOKEN ?? '' })).status).toBe(200);
-  for (const token of [null, undefined, 'metrics-token-of-nobody']) {
+  for (const token of [null, undefined, 'metrics-token-of-others']) {
     const call = token === undefined ? {} : { token };
     expect((await api.call('getMetrics', call)).status).toBe(401);
   }
@@ -355,7 +355,7 @@ async function serve(bridge: ScriptedBridge, count: number): Promise<void> {
   }
 }
 
-/** The id of the last event of a response that has ended. */
+/** The id of the last event of a finished response. */
 async function lastPosition(id: string): Promise<string> {
   const response = await call(`chat/completions/${id}/events`, { account: ACCOUNT });
   const positions = [...(await response.text()).matchAll(/^id: (\d+)$/gm)];
