@@ -14,6 +14,7 @@ import {
   type Stats,
   writeFileSync,
 } from 'node:fs';
+import { posix } from 'node:path';
 import { type BytePath, toBytes } from '../byte-path.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 
@@ -140,6 +141,17 @@ export function readBytes(
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** The text of such a file; empty without one. */
+export function readText(path: BytePath, maxBytes: number): BytePath {
+  return readBytes(path, maxBytes)?.bytes.toString('latin1') ?? '';
+}
+
+/** The folder that a `.git` file of a worktree or a submodule names. */
+export function namedFolder(dotGit: BytePath): BytePath | undefined {
+  const named = /^gitdir: (.+)$/m.exec(readText(dotGit, SANDBOX_LIMITS.maxPathBytes))?.[1];
+  return named === undefined ? undefined : posix.resolve(posix.dirname(dotGit), named);
 }
 
 const SHA1_BYTES = 20;

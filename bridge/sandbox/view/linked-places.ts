@@ -8,7 +8,7 @@ import { isSystemError } from '../../../machine/system-error.ts';
 import { type BytePath, fromText, isBelow, toBytes, toText } from '../byte-path.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 import { linkedGitFolders } from './git-folders.ts';
-import { readBytes } from './git-index.ts';
+import { namedFolder, readText } from './git-index.ts';
 import { type Closure, closureOf, isExample } from './protected.ts';
 import { type ClosedEntries, type ClosedEntry, identityOf, readEntries } from './scan.ts';
 
@@ -122,17 +122,20 @@ function hookFolders({ path, kind }: ClosedEntry): BytePath[] {
   const top = posix.dirname(path);
   return (kind === 'file' ? foldersOfFile(path) : [path])
     .flatMap((folder) => [`${folder}/config`, `${folder}/config.worktree`])
-    .flatMap((file) => [...readText(file).matchAll(HOOKS_PATH)].at(-1)?.[1] ?? [])
+    .flatMap(
+      (file) =>
+        [...readText(file, SANDBOX_LIMITS.maxConfigBytes).matchAll(HOOKS_PATH)].at(-1)?.[1] ?? [],
+    )
     .map((value) => posix.resolve(top, value.replaceAll('"', '').trim()))
     .filter(({ length }) => length <= SANDBOX_LIMITS.maxPathBytes);
 }
 
 /** Of `.git` files of worktrees and submodules: the own folder, and the one that it shares. */
 function foldersOfFile(dotGit: BytePath): BytePath[] {
-  const named = /^gitdir: (.+)$/m.exec(readText(dotGit))?.[1];
-  if (named === undefined) return [];
-  const own = posix.resolve(posix.dirname(dotGit), named);
-  return [own, posix.resolve(own, readText(`${own}/commondir`).trim())];
+  const own = namedFolder(dotGit);
+  if (own === undefined) return [];
+  const shared = readText(`${own}/commondir`, SANDBOX_LIMITS.maxPathBytes).trim();
+  return [own, posix.resolve(own, shared)];
 }
 
 /**
@@ -140,10 +143,6 @@ function foldersOfFile(dotGit: BytePath): BytePath[] {
  * written the text, so the match never looks beyond its line.
  */
 const HOOKS_PATH = /^[\t ]*(?:\[core\][\t ]*)?hookspath[\t ]*=((?:"[^"\n\0]*"|[^"#;\n\0])*)/gim;
-
-function readText(path: BytePath): string {
-  return readBytes(path, SANDBOX_LIMITS.maxConfigBytes)?.bytes.toString('latin1') ?? '';
-}
 
 /** Undefined for a link that leads in a circle, or through a folder that we may not enter. */
 function placeOf(link: BytePath): BytePath | undefined {

@@ -19,11 +19,11 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { type BytePath, fromText, isBelow, toBytes, toText } from '../byte-path.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 import type { Author } from './git-author.ts';
-import { type IndexEntry, readBytes, readIndex, settleIndex } from './git-index.ts';
+import { type IndexEntry, namedFolder, readIndex, readText, settleIndex } from './git-index.ts';
 import { type ClosedEntry, identityOf } from './scan.ts';
 
 /** The tracked files at or below the path of a secret entry, by their paths. */
@@ -269,11 +269,10 @@ function indexOf(
 ): { path: BytePath; isOwn: boolean } | undefined {
   const dotGit = `${repository}/.git`;
   if (lstatIfAny(dotGit)?.isDirectory()) return { path: `${dotGit}/index`, isOwn: true };
-  const named = /^gitdir: (.+)$/m.exec(readLine(dotGit))?.[1];
-  if (named === undefined) return undefined;
-  const folder = resolve(repository, named);
+  const folder = namedFolder(dotGit);
+  if (folder === undefined) return undefined;
   const isGits =
-    readLine(`${folder}/gitdir`).trim() === dotGit ||
+    readText(`${folder}/gitdir`, SANDBOX_LIMITS.maxPathBytes).trim() === dotGit ||
     folder.startsWith(`${repositoryAround(repository)}/.git/modules/`);
   const isOwn = isGits && isOwnFolder(folder) && realIfAny(folder)[0] === folder;
   return { path: `${folder}/index`, isOwn };
@@ -285,10 +284,6 @@ function realIfAny(path: BytePath): [BytePath] | [] {
   } catch {
     return []; // There is none, or it lies behind a folder that we may not enter.
   }
-}
-
-function readLine(path: BytePath): string {
-  return readBytes(path, SANDBOX_LIMITS.maxPathBytes)?.bytes.toString('latin1') ?? '';
 }
 
 function stampOf(path: BytePath): string {
