@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dirname, '..');
 /** How rooms of the Worker reach objects, and each other's refusals. */
 const EDGE = [
   ...['worker/ports.ts', 'worker/env.ts', 'worker/objects.ts'],
-  ...['worker/outcome.ts', 'worker/reach.ts', 'worker/health'],
+  ...['worker/outcome.ts', 'worker/reach.ts', 'worker/time-limit.ts', 'worker/health'],
 ];
 
 /**
@@ -402,6 +402,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'worker/endpoint.ts': ['shared', 'worker/account', 'hono', 'zod'],
   'worker/load.ts': [],
+  'worker/time-limit.ts': [],
   'worker/health': ['shared', 'cloudflare:', 'node:'],
   'worker/storage': [],
   'worker/prompt/escape.ts': [],
@@ -437,7 +438,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'worker/conversation/store',
   ],
   'worker/conversation/memory': [
-    ...['shared', 'worker/prompt', 'worker/upstream', 'zod'],
+    ...['shared', 'worker/prompt', 'worker/upstream', 'worker/time-limit.ts', 'zod'],
     ...['worker/conversation/log', 'worker/conversation/store', 'worker/conversation/tape'],
     'worker/conversation/memory/window',
   ],
@@ -520,7 +521,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['worker/conversation/store', 'worker/conversation/fork', 'worker/endpoint.ts'],
     'worker/account',
   ],
-  'worker/deliveries': ['shared', 'worker/storage'],
+  'worker/deliveries': ['shared', 'worker/storage', 'worker/time-limit.ts'],
   'worker/agents': [
     ...['shared', ...EDGE, 'worker/deliveries', 'worker/conversation/deadlines.ts', 'worker/desk'],
     'worker/conversation/calls',

@@ -1,8 +1,14 @@
 /** Lets the model for small tasks title a conversation once its first message is answered. */
 import { textOf } from '../../shared/api/requests.ts';
 import { buildTitleQuery, TITLE_PROMPT } from '../prompt/title.ts';
+import { TimeLimit } from '../time-limit.ts';
 import { askModel } from '../upstream/gateway.ts';
-import { type ModelEnv, modelForRole, resolveTarget } from '../upstream/models.ts';
+import {
+  type ModelEnv,
+  type ModelTarget,
+  modelForRole,
+  resolveTarget,
+} from '../upstream/models.ts';
 import type { UpstreamReply } from '../upstream/reader.ts';
 import type { UpstreamRequest } from '../upstream/request.ts';
 import type { Deadline } from './deadlines.ts';
@@ -93,14 +99,7 @@ export class Titles {
     const { listing, recorder, reader, settings, arm } = this.#deps;
     await arm();
     const target = resolveTarget(model, settings);
-    const request = this.#requestOf(run, model);
-    const late = new AbortController();
-    // Not AbortSignal.timeout, which keeps the object awake until then.
-    const timer = setTimeout(() => late.abort(new Error('late')), TITLE_LIMITS.maxAttemptMs);
-    const signal = AbortSignal.any([this.#stopping.signal, late.signal]);
-    const { reply } = await askModel(target, request, () => undefined, signal).finally(() =>
-      clearTimeout(timer),
-    );
+    const { reply } = await this.#askInTime(target, this.#requestOf(run, model));
     const title = titleIn(reply);
     // A person may have given a title meanwhile.
     if (title === null || this.#stopping.signal.aborted || !listing.entitle(title)) return;
@@ -110,6 +109,12 @@ export class Titles {
     const spent =
       target.kind === 'demo' ? undefined : entryOf({ model, usage: reply.usage }, 0, Date.now());
     await listing.publish(reader.answeredMs(), spent);
+  }
+
+  async #askInTime(target: ModelTarget, request: UpstreamRequest) {
+    using late = new TimeLimit(TITLE_LIMITS.maxAttemptMs);
+    const signal = AbortSignal.any([this.#stopping.signal, late.signal]);
+    return await askModel(target, request, () => undefined, signal);
   }
 
   #requestOf(run: Run, model: string): UpstreamRequest {

@@ -1,6 +1,7 @@
 /** One attempt to deliver a webhook, and what follows from its outcome. */
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { SECOND } from '../../shared/units.ts';
+import { TimeLimit } from '../time-limit.ts';
 import { type AddressEnv, reachOf } from './address.ts';
 import { DELIVERY_LIMITS } from './limits.ts';
 import { type SignedMessage, signedHeaders } from './signature.ts';
@@ -30,6 +31,7 @@ export async function send(
   target: WebhookTarget,
   message: SignedMessage,
 ): Promise<ReceiverAnswer> {
+  using late = new TimeLimit(DELIVERY_LIMITS.attemptMs);
   try {
     const reach = reachOf(target.url, env); // The operator's setting may have changed.
     const headers = await signedHeaders(target.secret, message);
@@ -38,7 +40,7 @@ export async function send(
       headers: { ...headers, 'content-type': 'application/json', 'user-agent': 'drawbridge' },
       body: message.body,
       redirect: 'manual',
-      signal: AbortSignal.timeout(DELIVERY_LIMITS.attemptMs),
+      signal: late.signal,
     };
     const network = reach === 'public' ? env.PUBLIC_NETWORK : undefined;
     const response = await (network ? network.fetch(target.url, init) : fetch(target.url, init));

@@ -4,6 +4,7 @@ import { Followers } from '../../../worker/conversation/tape/followers.ts';
 import { LOG_LIMITS } from '../../../worker/health/limits.ts';
 import { describeError, logEvent } from '../../../worker/health/log.ts';
 import { call, chat, errorOf, scriptModel } from '../api.ts';
+import { holdModel } from '../conversation/held-model.ts';
 import { configure } from '../settings.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
 
@@ -159,15 +160,16 @@ it('the trace id of a request is in the line of a reader that cannot be served',
 
 it('the trace id of the run is in the line of a title that cannot be made', async () => {
   configure({ MODELS: [{ id: 'big' }, { id: 'small', roles: ['fast'] }] });
-  scriptModel(({ model }) =>
-    model === 'small' ? Promise.reject(new Error('late')) : { text: 'Hello.' },
+  const wait = setTimeout.bind(globalThis);
+  vi.spyOn(globalThis, 'setTimeout').mockImplementation((work, ms) =>
+    wait(work, ms === TITLE_ATTEMPT_MS ? 0 : ms),
   );
-  const timeout = AbortSignal.timeout.bind(AbortSignal);
-  vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) =>
-    ms === TITLE_ATTEMPT_MS ? AbortSignal.abort(new Error('late')) : timeout(ms),
-  );
+  const model = holdModel();
   const body = { model: 'big', messages: [{ role: 'user', content: SECRET }] };
-  await (await call('chat/completions', { body, headers })).json();
+  const answered = call('chat/completions', { body, headers });
+  (await model.next()).answer({ text: 'Hello.' });
+  await (await answered).json();
+  await (await model.next()).untilAborted();
   const failed = expect.objectContaining({ event: 'title_failed', trace: TRACE, run: id });
   await expect.poll(() => lines).toContainEqual(failed);
   expect(JSON.stringify(lines)).not.toContain(SECRET);

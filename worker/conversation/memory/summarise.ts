@@ -1,5 +1,6 @@
 /** Asks a model for the summary of what a new window leaves out. */
 import type { Usage } from '../../../shared/wire/documents.ts';
+import { TimeLimit } from '../../time-limit.ts';
 import { askModel } from '../../upstream/gateway.ts';
 import { UPSTREAM_LIMITS } from '../../upstream/limits.ts';
 import type { ModelTarget } from '../../upstream/models.ts';
@@ -80,16 +81,12 @@ async function askInTime(
   request: UpstreamRequest,
   signal: AbortSignal,
 ): Promise<UpstreamReply | null> {
-  const late = new AbortController();
-  // Not AbortSignal.timeout, which keeps the object awake until then.
-  const timer = setTimeout(() => late.abort(new Error('late')), WINDOW_LIMITS.maxSummaryMs);
+  using late = new TimeLimit(WINDOW_LIMITS.maxSummaryMs);
   try {
     return await askPatiently(target, request, AbortSignal.any([signal, late.signal]));
   } catch (cause) {
     if (late.signal.aborted) return null;
     throw cause;
-  } finally {
-    clearTimeout(timer);
   }
 }
 
