@@ -116,7 +116,6 @@ export const CURSOR_ROUTES: readonly Route[] = [
     summary: 'Get an agent',
     params: PARAMS,
     answers: [jsonAnswer(200, 'The agent.', CursorAgent)],
-    errors: ['NOT_FOUND'],
     handle: async (c, core) => {
       const agent = await core.read(agentOf(c));
       const { responseId } = agent;
@@ -131,7 +130,6 @@ export const CURSOR_ROUTES: readonly Route[] = [
     summary: 'Delete an agent',
     params: PARAMS,
     answers: [jsonAnswer(200, 'Its id.', CursorId)],
-    errors: ['NOT_FOUND'],
     handle: async (c, core) => {
       await core.delete(agentOf(c));
       return c.json({ id: agentIdIn(c) });
@@ -146,7 +144,6 @@ export const CURSOR_ROUTES: readonly Route[] = [
       summary: verb === 'archive' ? 'Stop an agent and put it away' : 'Bring an agent back',
       params: PARAMS,
       answers: [jsonAnswer(200, 'Its id.', CursorId)],
-      errors: ['NOT_FOUND'],
       handle: async (c, core) => {
         await core.archive(agentOf(c), verb === 'archive');
         return c.json({ id: agentIdIn(c) });
@@ -164,7 +161,7 @@ export const CURSOR_ROUTES: readonly Route[] = [
     params: PARAMS,
     body: { schema: CursorRunRequest, example: { prompt: { text: 'Now the documentation.' } } },
     answers: [jsonAnswer(201, 'The run.', CursorNewRun)],
-    errors: [...SUBMIT_ERRORS, 'NOT_FOUND', 'NOT_IMPLEMENTED', 'AGENT_BUSY', 'AGENT_ARCHIVED'],
+    errors: [...SUBMIT_ERRORS, 'NOT_IMPLEMENTED', 'AGENT_BUSY', 'AGENT_ARCHIVED'],
     handle: async (c, core) => {
       const body = await core.readBody(CursorRunRequest);
       refuseElsewhere(body);
@@ -184,7 +181,7 @@ export const CURSOR_ROUTES: readonly Route[] = [
     params: PARAMS,
     query: describeQuery({ schema: Query, described: describePage('runs') }),
     answers: [jsonAnswer(200, 'The newest first.', CursorRuns)],
-    errors: ['NOT_FOUND', 'INVALID_CURSOR'],
+    errors: ['INVALID_CURSOR'],
     handle: async (c, core) => c.json(await listRuns(c, core, core.parse(Query, c.req.query()))),
   },
   {
@@ -195,7 +192,6 @@ export const CURSOR_ROUTES: readonly Route[] = [
     summary: 'Get a run',
     params: RUN_PARAMS,
     answers: [jsonAnswer(200, 'The run.', CursorRun)],
-    errors: ['NOT_FOUND'],
     handle: async (c, core) => c.json(await readRun(c, core, responseIdOf(c))),
   },
   {
@@ -206,7 +202,7 @@ export const CURSOR_ROUTES: readonly Route[] = [
     summary: 'Cancel a run',
     params: RUN_PARAMS,
     answers: [jsonAnswer(200, 'Its id.', CursorId)],
-    errors: ['NOT_FOUND', 'RUN_NOT_CANCELLABLE'],
+    errors: ['RUN_NOT_CANCELLABLE'],
     handle: async (c, core) => {
       const { id, status } = await readRun(c, core, responseIdOf(c));
       if (status !== 'RUNNING' && status !== 'CREATING') {
@@ -230,7 +226,6 @@ export const CURSOR_ROUTES: readonly Route[] = [
       described: { runId: { description: 'Only this run: `run-<uuid>`.' } },
     }),
     answers: [jsonAnswer(200, 'The tokens of its runs, with those of subagents.', CursorUsage)],
-    errors: ['NOT_FOUND'],
     handle: async (c, core) => {
       const { runId } = core.parse(UsageQuery, c.req.query());
       return c.json(await readUsage(core, agentOf(c), runId));

@@ -55,7 +55,7 @@ export const CURSOR_STREAM: Route = {
       ],
     },
   ],
-  errors: ['NOT_FOUND', 'INVALID_LAST_EVENT_ID'],
+  errors: ['INVALID_LAST_EVENT_ID'],
   handle: streamRun,
 };
 

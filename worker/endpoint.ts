@@ -132,7 +132,7 @@ export interface Operation {
   readonly headers?: readonly Header[];
   readonly body?: { readonly schema: z.ZodType; readonly example: unknown };
   readonly answers: readonly EndpointAnswer[];
-  /** Errors beyond those that follow from `access`, `query`, `headers` and `body` (api/openapi/refusals.ts). */
+  /** Errors beyond those that follow from `access`, `params`, `query`, `headers` and `body` (api/openapi/refusals.ts). */
   readonly errors?: readonly ErrorCode[];
   readonly refusals?: readonly EndpointRefusal[];
 }

@@ -93,7 +93,6 @@ export const AGENT_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Get an agent as it is now',
     params: PARAMS,
     answers: [jsonAnswer(200, 'The agent.', Agent)],
-    errors: ['NOT_FOUND'],
     handle: async (c) => c.json(await readAgent(c.env, callerOf(c))),
   },
   {
@@ -105,7 +104,6 @@ export const AGENT_ENDPOINTS: readonly Endpoint[] = [
     description: 'The newest event comes first. Old ones are forgotten.',
     params: PARAMS,
     answers: [jsonAnswer(200, 'The events.', WebhookDeliveries)],
-    errors: ['NOT_FOUND'],
     handle: async (c) => c.json(await readDeliveries(c.env, callerOf(c))),
   },
   {
@@ -147,7 +145,6 @@ export const AGENT_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Delete an agent with its conversation',
     params: PARAMS,
     answers: [{ status: 204, description: 'The agent is deleted.' }],
-    errors: ['NOT_FOUND'],
     handle: async (c) => {
       const caller = callerOf(c);
       await readAgent(c.env, caller); // Throws NOT_FOUND for a conversation that is no agent.
@@ -171,7 +168,6 @@ function changing(
     path: `${AGENTS}/{id}/${verb}`,
     params: PARAMS,
     answers: [jsonAnswer(200, 'The agent.', Agent)],
-    errors: ['NOT_FOUND'],
     handle: async (c) => c.json(await change(c.env, callerOf(c))),
   };
 }

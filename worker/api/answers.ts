@@ -57,13 +57,7 @@ export const ANSWERS: readonly Endpoint[] = [
         ApprovalTaken,
       ),
     ],
-    errors: [
-      'NOT_FOUND',
-      'APPROVAL_NOT_SIGNED',
-      'APPROVAL_REFUSED',
-      'ALREADY_ANSWERED',
-      'SUPERSEDED',
-    ],
+    errors: ['APPROVAL_NOT_SIGNED', 'APPROVAL_REFUSED', 'ALREADY_ANSWERED', 'SUPERSEDED'],
     handle: async (c) => {
       const caller = callerOf(c);
       const callId = parseId(CallId, c.req.param('callId'), 'call');
@@ -88,7 +82,7 @@ export const ANSWERS: readonly Endpoint[] = [
       example: { answers: [{ questionId: 'language', optionIds: ['german'] }] },
     },
     answers: [jsonAnswer(200, 'The run goes on.', ClarificationTaken)],
-    errors: ['NOT_FOUND', 'ALREADY_ANSWERED'],
+    errors: ['ALREADY_ANSWERED'],
     handle: async (c) => {
       const caller = callerOf(c);
       const documentId = parseId(DocumentId, c.req.param('documentId'), 'document');

@@ -31,7 +31,6 @@ export const BRIDGES: readonly Endpoint[] = [
     access: 'user',
     params: { id: { description: 'The bridge.', zod: BridgeId } },
     answers: [jsonAnswer(200, 'The bridge.', BridgeDetails)],
-    errors: ['NOT_FOUND'],
     handle: async (c) => {
       const found = await getBridge(c.env, c.var.caller.sub, c.req.param('id') ?? '');
       if (!found) throw new DrawbridgeError('NOT_FOUND', 'There is no such bridge');

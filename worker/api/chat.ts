@@ -99,7 +99,6 @@ export const CHAT: readonly Endpoint[] = [
     summary: 'Get a response as it is now',
     params: RESPONSE_PARAMS,
     answers: [jsonAnswer(200, 'The response.', ChatResponse)],
-    errors: ['NOT_FOUND'],
     handle: async (c) => {
       const { caller, ordinal } = addressed(c);
       return await readDocument(c.env, caller, { type: 'response', ordinal });
@@ -122,7 +121,7 @@ export const CHAT: readonly Endpoint[] = [
       { status: 200, description: 'The events.', content: [EVENTS] },
       { status: 204, description: 'The response is over, and the cursor is its last event.' },
     ],
-    errors: ['NOT_FOUND', 'INVALID_CURSOR'],
+    errors: ['INVALID_CURSOR'],
     handle: async (c) => {
       const { caller, responseId } = addressed(c);
       const { framing, after } = eventsQuery(c);
@@ -145,7 +144,7 @@ export const CHAT: readonly Endpoint[] = [
     params: RESPONSE_PARAMS,
     body: { schema: MessagePatch, example: { content: 'And a test for it, please.' } },
     answers: [jsonAnswer(200, 'The response still waits.', Cancelled)],
-    errors: ['NOT_FOUND', 'ALREADY_STARTED'],
+    errors: ['ALREADY_STARTED'],
     handle: async (c) => {
       const { caller, ordinal } = addressed(c);
       const { content } = await parseBody(c, MessagePatch);
@@ -163,7 +162,6 @@ export const CHAT: readonly Endpoint[] = [
     answers: [
       jsonAnswer(200, 'The status at this moment. `done` has the final status.', Cancelled),
     ],
-    errors: ['NOT_FOUND'],
     handle: async (c) => {
       const { caller, ordinal } = addressed(c);
       const cancel = () => conversationOf(c.env, caller).cancel(caller, ordinal);

@@ -104,7 +104,6 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
     params: CONVERSATION_PARAMS,
     query: VIEW_QUERY,
     answers: [jsonAnswer(200, 'A part of the conversation, the oldest first.', ConversationView)],
-    errors: ['NOT_FOUND'],
     handle: async (c) => {
       const caller = callerOf(c);
       const { limit, before } = parse(ConversationQuery, c.req.query());
@@ -123,7 +122,6 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
       'Lists the rules of the workspace that applied to the newest response and why, those that did not, and the files that were left out.',
     params: CONVERSATION_PARAMS,
     answers: [jsonAnswer(200, 'The rules in the order in which the model gets them.', RuleReports)],
-    errors: ['NOT_FOUND'],
     handle: async (c) => await readDocument(c.env, callerOf(c), { type: 'rules' }),
   },
   {
@@ -135,7 +133,6 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
     params: CONVERSATION_PARAMS,
     body: { schema: ConversationPatch, example: { title: 'Two languages' } },
     answers: [jsonAnswer(200, 'The conversation as the list now shows it.', ConversationInfo)],
-    errors: ['NOT_FOUND'],
     handle: async (c) => {
       const caller = callerOf(c);
       const patch = await parseBody(c, ConversationPatch);
@@ -152,7 +149,6 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
     description: 'Ends the current run first.',
     params: CONVERSATION_PARAMS,
     answers: [{ status: 204, description: 'The conversation is deleted.' }],
-    errors: ['NOT_FOUND'],
     handle: async (c) => {
       await deleteConversation(c.env, callerOf(c));
       return c.body(null, 204);
@@ -168,7 +164,7 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
     params: CONVERSATION_PARAMS,
     body: { schema: ForkRequest, example: { responseId: RESPONSE_ID } },
     answers: [jsonAnswer(201, 'The new conversation.', Forked)],
-    errors: ['NOT_FOUND', 'CONVERSATION_BUSY'],
+    errors: ['CONVERSATION_BUSY'],
     handle: async (c) => {
       const caller = callerOf(c);
       const { account, conversationId: from } = caller;
@@ -193,7 +189,7 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
     query: EVENTS_QUERY,
     headers: [LAST_EVENT_ID],
     answers: [EVENTS_SOCKET, { status: 200, description: 'The events.', content: [EVENTS] }],
-    errors: ['NOT_FOUND', 'INVALID_CURSOR'],
+    errors: ['INVALID_CURSOR'],
     handle: async (c) => {
       const caller = callerOf(c);
       const { framing, after } = eventsQuery(c);

@@ -37,7 +37,6 @@ export const EXPORT: readonly Endpoint[] = [
         ],
       },
     ],
-    errors: ['NOT_FOUND'],
     handle: async (c) => {
       const caller = callerOf(c);
       const { format } = parse(ExportQuery, c.req.query());

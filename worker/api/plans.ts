@@ -48,7 +48,7 @@ export const PLANS: readonly Endpoint[] = [
       },
     },
     answers: [jsonAnswer(200, 'The plan after the change.', Plan)],
-    errors: ['NOT_FOUND', 'SUPERSEDED', 'PLAN_CHANGED'],
+    errors: ['SUPERSEDED', 'PLAN_CHANGED'],
     handle: async (c) => {
       const caller = callerOf(c);
       const documentId = parseId(DocumentId, c.req.param('documentId'), 'plan');

@@ -103,7 +103,6 @@ export const OPENAI: readonly Endpoint[] = [
       },
     },
     answers: [jsonAnswer(200, 'The model.', Model)],
-    errors: ['NOT_FOUND'],
     handle: (c) => {
       const model = modelsOf(c.env).find(({ id }) => id === c.req.param('id'));
       if (model) return c.json(model);

@@ -35,7 +35,7 @@ function toOpenAiRefusal(code: ErrorCode): EndpointRefusal {
   return { status: failure.status, code: failure.code };
 }
 
-function codesOf({ access, body, query, headers, errors = [] }: Operation): Set<ErrorCode> {
+function codesOf({ access, params, body, query, headers, errors = [] }: Operation): Set<ErrorCode> {
   const codes = new Set<ErrorCode>(['INTERNAL', ...errors]);
   const add = (...more: readonly ErrorCode[]) => more.forEach((code) => void codes.add(code));
   if (access === 'metrics') add('UNAUTHENTICATED', 'NOT_FOUND');
@@ -43,6 +43,8 @@ function codesOf({ access, body, query, headers, errors = [] }: Operation): Set<
     add('UNAUTHENTICATED', 'FORBIDDEN', 'NOT_CONFIGURED', 'UNAVAILABLE');
   }
   if (access === 'user' || access === 'stream') add('RATE_LIMITED');
+  // A bridge's token names the only bridge that its path can.
+  if (params && access !== 'bridge') add('NOT_FOUND');
   if (query || headers || body) add('INVALID_REQUEST');
   if (body) add('INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'REQUEST_TIMEOUT');
   return codes;

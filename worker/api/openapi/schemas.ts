@@ -18,8 +18,8 @@ export class SchemaBook {
   /** A reference to a named schema. Throws if the schema has no name. */
   refTo(schema: z.core.$ZodType): JsonSchema {
     const name = this.#names.get(schema);
-    if (name === undefined) throw new Error('A body has a schema without a name.');
-    return { $ref: COMPONENTS + name };
+    if (name !== undefined) return { $ref: COMPONENTS + name };
+    throw new Error(`openapi/named.ts has no name for ${JSON.stringify(this.schemaOf(schema))}`);
   }
 
   /** A reference if the schema has a name, else the schema itself without any reference in it. */

@@ -48,7 +48,7 @@ export class DocumentedApi {
   /** Fails the test for an answer that the document does not know, or that is not of its schema. */
   async call(operationId: string, call: Call = {}): Promise<Answered> {
     const operation = this.operations.find((candidate) => candidate.operationId === operationId);
-    if (!operation) throw new Error(`The document has no operation ${operationId}.`);
+    if (!operation) throw new Error(`No list in openapi/endpoints.ts has ${operationId}.`);
     const response = await SELF.fetch(addressOf(operation, call), {
       method: operation.method,
       headers: { ...(await authorization(call.token, this.#account)), ...call.headers },
