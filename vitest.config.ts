@@ -69,11 +69,7 @@ export default defineConfig({
           env: PROGRAMS,
           expect: PATIENT,
           setupFiles: 'test/patience.ts',
-          include: [
-            'test/*.test.ts',
-            'test/{bench,bridge,browser,cli,client,companion,local,machine,package,shared}/**/*.test.ts',
-            ...PURE_ROOMS,
-          ],
+          include: ['test/*.test.ts', 'test/!(flow|worker)/**/*.test.ts', ...PURE_ROOMS],
           ...BUSY,
           maxConcurrency: 2,
           isolate: false,

@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, it } from 'vitest';
+import { sourceFiles } from './source-files.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -594,6 +595,7 @@ it('has no circle of files or of rooms', () => {
 it.each([
   ['bin/own-copy.mjs', ['cli/main.ts', 'bridge/compute/worker.ts', 'worker/index.ts'], ['bin']],
   ['local/runtime/bundle.ts', ['worker/index.ts'], []],
+  ['test/cli/bundle.ts', ['cli/main.ts', 'bridge/compute/worker.ts'], ['bin']],
 ])('counts every folder that a build needs among its sources: %s', (file, entries, others) => {
   const text = readFileSync(join(ROOT, file), 'utf8');
   const listed = /^const SOURCE_FOLDERS = \[([\s\S]*?)\];$/m.exec(text)?.[1] ?? '';
@@ -648,26 +650,6 @@ function isAllowed(from: string, to: string): boolean {
   const allowed = MAY_IMPORT[from] ?? [];
   const room = to.startsWith('shared/') && !from.startsWith('shared/') ? 'shared' : to;
   return allowed.includes(room);
-}
-
-function sourceFiles(): string[] {
-  const folders = [
-    'shared',
-    'worker',
-    'bridge',
-    'machine',
-    'local',
-    'client',
-    'cli',
-    'companion',
-    'cursor',
-    'build',
-  ];
-  return [...folders, 'bench'].flatMap((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts') && !name.startsWith('dist/'))
-      .map((name) => join(folder, name)),
-  );
 }
 
 /** Every folder is a room of its own, and every file with a row. */

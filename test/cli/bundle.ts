@@ -12,7 +12,16 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const FIXTURES = join(import.meta.dirname, 'fixtures');
 /** Below the clone: the programs find their own folder from their place. */
 const CACHE = join(ROOT, '.build', 'fixtures');
-const SOURCES = ['bin', 'bridge', 'cli', 'client', 'companion', 'local', 'machine', 'shared'];
+const SOURCE_FOLDERS = [
+  'bin',
+  'bridge',
+  'cli',
+  'client',
+  'companion',
+  'local',
+  'machine',
+  'shared',
+];
 
 mkdirSync(CACHE, { recursive: true });
 // Other users run what is in it, too; the copy of the program makes `.build` for its owner alone.
@@ -20,7 +29,10 @@ chmodSync(join(ROOT, '.build'), 0o755);
 const { dir } = await openBuild({
   cache: CACHE,
   key: keyOf([
-    ...filesBelow([...SOURCES.map((name) => join(ROOT, name)), FIXTURES], /\.(?:m?[jt]s|json)$/),
+    ...filesBelow(
+      [...SOURCE_FOLDERS.map((name) => join(ROOT, name)), FIXTURES],
+      /\.(?:m?[jt]s|json)$/,
+    ),
     join(ROOT, 'package-lock.json'),
   ]),
   product: 'drawbridge.js',

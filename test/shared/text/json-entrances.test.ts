@@ -1,19 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { sourceFiles } from '../../source-files.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
-const FOLDERS = [
-  'worker',
-  'cursor',
-  'shared',
-  'bridge',
-  'companion',
-  'client',
-  'cli',
-  'local',
-  'machine',
-];
 
 /** Files that parse JSON without a bound of depth, and whose text it is. What comes from outside goes through shared/text/json.ts. */
 const TRUSTED: Readonly<Record<string, string>> = {
@@ -54,14 +44,9 @@ const TRUSTED: Readonly<Record<string, string>> = {
 };
 
 test('JSON from outside is parsed within the bound of depth everywhere', () => {
-  const unbounded = FOLDERS.flatMap(filesIn).filter((path) =>
+  const sources = sourceFiles().filter((path) => !/^(?:bench|build)\//.test(path));
+  const unbounded = sources.filter((path) =>
     /JSON\.parse\(|\.json(<[^()]*>)?\(\)/.test(readFileSync(join(ROOT, path), 'utf8')),
   );
   expect(unbounded.sort()).toEqual(Object.keys(TRUSTED).sort());
 });
-
-function filesIn(folder: string): string[] {
-  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => `${folder}/${name}`);
-}
