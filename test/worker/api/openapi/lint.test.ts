@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { expect, it, vi } from 'vitest';
 import manifest from '../../../../package.json' with { type: 'json' };
+import { ErrorCode } from '../../../../shared/errors.ts';
+import { StreamEvent } from '../../../../shared/wire/events.ts';
 import { describeApi } from '../../../../worker/api/openapi/document.ts';
 import { ENDPOINTS } from '../../../../worker/api/openapi/endpoints.ts';
 
@@ -28,4 +31,17 @@ it('a public linter finds nothing to improve', async () => {
 
 it('names the version of the package', () => {
   expect(describeApi(ENDPOINTS).info.version).toBe(manifest.version);
+});
+
+it('docs/protocol.md has every path, error code and event', () => {
+  const page = readFileSync(
+    new URL('../../../../docs/protocol.md', import.meta.url).pathname,
+    'utf8',
+  );
+  const paths = ENDPOINTS.filter(({ path }) => !path.startsWith('/v1/')).map(
+    ({ method, path }) => `${method.toUpperCase()} ${path.replace('/api/v1/', '')}`,
+  );
+  const events = StreamEvent.options.map(({ shape }) => shape.type.value);
+  const names = [...paths, ...ErrorCode.options, ...events];
+  expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
 });
