@@ -16,6 +16,7 @@ import {
   tablesOf,
 } from './conversing.ts';
 import { holdModel, runCommand } from './held-model.ts';
+import { shiftClock } from './shifted-clock.ts';
 import { scriptTree, taskCall } from './subagents/tree.ts';
 
 it('a conversation for one answer is not listed, and deletes itself some time after it', async () => {
@@ -37,7 +38,7 @@ it('a conversation for one answer is not listed, and deletes itself some time af
   expect(Math.abs(at - Date.now() - CONVERSATION_LIMITS.ephemeralMs)).toBeLessThan(10_000);
 
   await evictDurableObject(stub);
-  later(CONVERSATION_LIMITS.ephemeralMs + 1);
+  shiftClock(CONVERSATION_LIMITS.ephemeralMs + 1);
   expect(await runDurableObjectAlarm(stub)).toBe(true);
   expect((await call(path, { account })).status).toBe(404);
   expect(await tablesOf(conversationId)).toEqual([]);
@@ -54,7 +55,7 @@ it('is there as long as its answer is running, and goes even when that was waite
   const { callId } = await bridge.nextCall();
   bridge.ask(callId, { reason: 'It may take a day to be answered.' });
   await reader.untilType('approval_request');
-  later(CONVERSATION_LIMITS.ephemeralMs + 1);
+  shiftClock(CONVERSATION_LIMITS.ephemeralMs + 1);
   expect(await runDurableObjectAlarm(conversationObject(conversationId))).toBe(true);
   expect((await call(`chat/completions/${responseId}`, { account })).status).toBe(200);
   expect(await alarmOf(conversationId)).not.toBeNull();
@@ -77,7 +78,7 @@ it('takes its subagents at every depth along, and none of them is listed', async
   const child = await subagentOf(conversationId, account);
   const tree = [conversationId, child, await subagentOf(child, account)];
   expect(await (await call('conversations', { account })).json()).toMatchObject({ items: [] });
-  later(CONVERSATION_LIMITS.ephemeralMs + 1);
+  shiftClock(CONVERSATION_LIMITS.ephemeralMs + 1);
   for (const id of tree) {
     await runDurableObjectAlarm(conversationObject(id));
     expect((await call(`conversations/${id}`, { account })).status).toBe(404);
@@ -126,9 +127,4 @@ async function submitEphemeral(account: string, bridgeId: string | null = null) 
   );
   expect(outcome.ok).toBe(true);
   return { conversationId, responseId: responseIdOf(conversationId, 1) };
-}
-
-function later(ms: number): void {
-  const now = Date.now();
-  vi.spyOn(Date, 'now').mockImplementation(() => now + ms);
 }

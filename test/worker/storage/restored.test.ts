@@ -1,10 +1,12 @@
 import { abortAllDurableObjects, SELF } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
+import { DAY } from '../../../shared/units.ts';
 import { firstPositionOf } from '../../../worker/storage/restored.ts';
 import { call, chat, scriptModel } from '../api.ts';
 import { askStreamed, readResponse } from '../conversation/conversing.ts';
 import { holdModel, runCommand } from '../conversation/held-model.ts';
+import { shiftClock } from '../conversation/shifted-clock.ts';
 import { type ReadEvent, SseReader } from '../follow/sse-reader.ts';
 import { connectBridge, openBridge } from '../tunnel/scripted-bridge.ts';
 
@@ -34,14 +36,13 @@ it('takes no positions but those that a restore has named', () => {
 
 it('runs new calls after the restore of a backup that a clock ahead has made, but none of its own', async () => {
   const model = holdModel();
-  const now = Date.now.bind(Date);
-  const clock = vi.spyOn(Date, 'now').mockImplementation(() => now() + 400 * 24 * 60 * 60_000);
+  const clock = shiftClock(400 * DAY);
   const bridge = await connectBridge();
   const { responseId } = await askStreamed({ bridgeId: bridge.bridgeId });
   (await model.next()).answer({ calls: [runCommand('make')] });
   const { callId } = await bridge.nextCall();
   await bridge.leave();
-  clock.mockRestore();
+  clock.aheadMs = 0;
   await restoreNow();
   const again = await openBridge({ bridgeId: bridge.bridgeId });
   expect(await again.greet({ calls: [callId] })).toMatchObject({ calls: [], cancels: [callId] });

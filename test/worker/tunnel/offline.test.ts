@@ -143,8 +143,7 @@ it('a bridge gets the cancel of a call that it was sent the second time', async 
 
 it('a call is given up by its conversation in the end, and cancelled at the bridge', async () => {
   const { model, bridge, callId, streamed } = await currentCall();
-  const now = Date.now.bind(Date);
-  vi.spyOn(Date, 'now').mockImplementation(() => now() + RUN_LIMITS.callDeadlineMs);
+  shiftClock(RUN_LIMITS.callDeadlineMs);
   await runDurableObjectAlarm(conversationObject(streamed.conversationId));
   const { request } = await answerNext(model);
   expect(request.messages.at(-1)?.content).toMatch(/^Error DEADLINE_PASSED/);
@@ -235,8 +234,7 @@ async function currentCall(): Promise<Called & { readonly callId: string }> {
 /** A run whose call was handed over while the bridge's connection looked dead, and then came to life. */
 async function callWhileSilent(): Promise<Called & { callId: string; call: ToolCall }> {
   const bridge = await connectBridge();
-  const now = Date.now.bind(Date);
-  vi.spyOn(Date, 'now').mockImplementation(() => now() + TUNNEL_LIMITS.deadMs);
+  shiftClock(TUNNEL_LIMITS.deadMs);
   const called = await callOn(bridge);
   const call = await untilStored(bridge.bridgeId);
   vi.mocked(Date.now).mockRestore();
@@ -274,8 +272,7 @@ async function answerNext(model: HeldModel) {
 
 /** The alarm of a tunnel fires so much later. */
 async function passTime(bridgeId: string, ms: number): Promise<void> {
-  const now = Date.now.bind(Date);
-  vi.spyOn(Date, 'now').mockImplementation(() => now() + ms);
+  shiftClock(ms);
   await runDurableObjectAlarm(tunnelOf(bridgeId));
   vi.mocked(Date.now).mockRestore();
 }
