@@ -122,7 +122,7 @@ test('a disk that gets full anywhere leaves a state that its version can use, an
   expect(faults).toBeGreaterThan(5);
 });
 
-test('each migration of the tables is part of a format', async () => {
+test('FORMAT_STEPS has a step for each migration of the tables', async () => {
   expect(FORMAT_STEPS.at(-1)?.tables).toEqual({
     conversation: await migrationsIn('conversation/store/schema.ts'),
     tunnel: await migrationsIn('tunnel/statements.ts'),
