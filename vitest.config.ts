@@ -45,7 +45,7 @@ export const PROGRAMS = { DRAWBRIDGE_PROGRAMS: join(import.meta.dirname, '.build
 export default defineConfig({
   test: {
     // More workers than a small machine has processors, because many tests wait for processes.
-    maxWorkers: 3,
+    maxWorkers: 4,
     silent: 'passed-only',
     reporters: ['minimal', new Progress()],
     projects: [

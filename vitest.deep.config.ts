@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { insideWorkerd, PATIENT, PROGRAMS } from './vitest.config.ts';
 
-/** The slow tests: thousands of races and schedules, and fuzzing against other programs. `npm test` runs the rest. */
+/** The slow tests: races, schedules, attacks, damage and fuzzing by the thousand. `npm test` runs the rest. */
 export default defineConfig({
   test: {
     maxWorkers: 1,

@@ -127,14 +127,13 @@ describe('a client’s trace id', () => {
     const call = documents[0].metadata.toolCallId;
     const ended = { event: 'call_ended', tool: 'read_file', status: 'success' };
     const about = { ...{ conversation, run, call }, durationMs: expect.any(Number) };
-    const worker = linesOf(workerLog(), trace);
-    expect(worker.map(({ event }) => event)).toEqual([
-      ...['run_started', 'turn_ended', 'call_ended', 'turn_ended', 'run_ended'],
-    ]);
-    expect(worker[2]).toMatchObject({ ...ended, ...about });
-    expect(linesOf(bridgeLog(), trace)).toEqual([
-      { ...TIMED, level: 'info', ...ended, ...about, trace, bridge: bridgeId },
-    ]);
+    const seen = () => linesOf(workerLog(), trace).map(({ event }) => event);
+    const events = ['run_started', 'turn_ended', 'call_ended', 'turn_ended', 'run_ended'];
+    await expect.poll(seen).toEqual(events);
+    expect(linesOf(workerLog(), trace)[2]).toMatchObject({ ...ended, ...about });
+    await expect
+      .poll(() => linesOf(bridgeLog(), trace))
+      .toEqual([{ ...TIMED, level: 'info', ...ended, ...about, trace, bridge: bridgeId }]);
     expect(relay.sent()).toContain(`"trace":"${trace}"`);
   });
 
@@ -148,16 +147,19 @@ describe('a client’s trace id', () => {
       { errorCode: 'UPSTREAM_ERROR', traceId: trace },
     ]);
     const { id: run, conversationId: conversation } = answer;
-    expect(linesOf(workerLog(), trace).map(({ event, code }) => [event, code])).toEqual([
+    const seen = () => linesOf(workerLog(), trace).map(({ event, code }) => [event, code]);
+    await expect.poll(seen).toEqual([
       ['run_started', undefined],
       ['turn_ended', undefined],
       ['call_ended', 'FILE_NOT_FOUND'],
       ['turn_ended', undefined],
       ['run_ended', 'UPSTREAM_ERROR'],
     ]);
-    expect(linesOf(bridgeLog(), trace)).toMatchObject([
-      { event: 'call_ended', status: 'error', code: 'FILE_NOT_FOUND', conversation, run },
-    ]);
+    await expect
+      .poll(() => linesOf(bridgeLog(), trace))
+      .toMatchObject([
+        { event: 'call_ended', status: 'error', code: 'FILE_NOT_FOUND', conversation, run },
+      ]);
     const words = ['logs', 'worker', '--state', house.state, '--lines', '1', '--trace', trace];
     expect((await drawbridge(words)).stdout).toMatch(
       new RegExp(`^\\S+ run_ended trace=${trace} .*UPSTREAM_ERROR.*\\n$`),
@@ -191,9 +193,9 @@ it('a conversation that cannot be deleted is logged with the trace id of the req
   const response = await after.fetch(`/api/v1/conversations/${conversation}`, init);
   const body = await response.json();
   expect(body).toMatchObject({ error: { code: 'INTERNAL', traceId: trace } });
-  expect(linesOf(join(after.state, 'logs', 'workerd.log'), trace)).toContainEqual(
-    expect.objectContaining({ level: 'error', event: 'delete_failed', conversation }),
-  );
+  const failed = expect.objectContaining({ level: 'error', event: 'delete_failed', conversation });
+  const log = join(after.state, 'logs', 'workerd.log');
+  await expect.poll(() => linesOf(log, trace)).toContainEqual(failed);
   expect((await after.client.listConversations()).items).toEqual([]);
 });
 

@@ -84,21 +84,26 @@ async function personsHalf() {
 }
 
 test('no order of file tools’ writes makes one', async () => {
+  const place = await temporaryWorkspace();
   const parts = ['HEAD', 'objects/a', 'refs/a', 'config', 'commondir', 'hooks/pre-commit'];
-  let [refused, made] = [0, 0];
-  for (const order of permutations(parts)) {
-    const place = await temporaryWorkspace();
-    const there = new Set<string>();
-    for (const part of order) {
+  const namesOf = (paths: readonly string[]) =>
+    new Set(paths.map((path) => path.split('/')[0] ?? ''));
+  let refused = 0;
+  // All that writes can lead to, and from there each other write: what came in which order is the same to the tools.
+  for (const there of subsetsOf(parts)) {
+    if (looksLikeRepository(namesOf(there))) continue;
+    for (const part of parts.filter((other) => !there.includes(other))) {
+      for (const path of there) await place.put(`x/${path}`, 'x');
       const result = await place.call('write', { path: `x/${part}`, contents: 'x' });
-      if (result.status === 'success') there.add(part.split('/')[0] ?? '');
-      else expect(result).toMatchObject({ code: 'PROTECTED_PATH' });
-      refused += result.status === 'success' ? 0 : 1;
+      if (looksLikeRepository(namesOf([...there, part]))) {
+        expect(result).toMatchObject({ code: 'PROTECTED_PATH' });
+        refused++;
+      }
+      await rm(join(place.root, 'x'), { recursive: true, force: true });
     }
-    if (looksLikeRepository(there)) made++;
   }
-  expect([made, refused >= 720]).toEqual([0, true]);
-}, 120_000);
+  expect(refused).toBeGreaterThan(10);
+});
 
 test('a rename does not complete one, and one that is there is closed to tools', async () => {
   const place = await temporaryWorkspace({
@@ -119,11 +124,9 @@ test('a rename does not complete one, and one that is there is closed to tools',
   expect(other).toMatchObject({ status: 'success' });
 });
 
-function* permutations(items: readonly string[]): Generator<string[]> {
-  if (items.length === 0) yield [];
-  for (const [at, item] of items.entries()) {
-    for (const rest of permutations(items.toSpliced(at, 1))) yield [item, ...rest];
-  }
+function subsetsOf([first, ...others]: readonly string[]): string[][] {
+  if (first === undefined) return [[]];
+  return subsetsOf(others).flatMap((some) => [some, [first, ...some]]);
 }
 
 describe.skipIf(NO_BUBBLEWRAP)('a folder that cannot be listed', () => {

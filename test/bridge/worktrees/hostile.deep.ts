@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { WorktreeStore } from '../../../bridge/worktrees/store.ts';
 import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
@@ -8,11 +8,186 @@ import {
   callOf,
   newConversation,
   personsGit,
+  putState,
   repositoryWith,
   startBridge,
 } from './worktree-bridge.ts';
 
+/** A command that may write to `.git` needs no answer. */
+const ALL_COMMANDS = { rules: [{ tool: 'command', pattern: '*', decision: 'allow' }] };
+
 describe.skipIf(NO_BUBBLEWRAP)(`what an agent leaves in a worktree ${NO_BUBBLEWRAP ?? ''}`, () => {
+  it('starts no program when the bridge looks at it', async () => {
+    const place = await repositoryWith({ 'a.txt': 'one\n' });
+    const { bridge } = await startBridge(place);
+    const id = newConversation();
+    const { path, branch } = await bridge.open(id);
+    const ran = join(place.folder, 'ran');
+    const program = join(path, 'program');
+    const put = async (name: string, text: string) => {
+      await mkdir(dirname(join(path, name)), { recursive: true });
+      await writeFile(join(path, name), text);
+      await chmod(join(path, name), 0o755);
+    };
+    // As a command could that a person let out of the sandbox.
+    await put('program', `#!/bin/sh\necho ran >> ${ran}\ncat\n`);
+    for (const hook of [
+      'pre-commit',
+      'post-commit',
+      'post-index-change',
+      'reference-transaction',
+    ]) {
+      await put(`.git/hooks/${hook}`, `#!/bin/sh\necho ran >> ${ran}\n`);
+    }
+    await put(
+      '.git/config',
+      `[core]\n\trepositoryformatversion = 0\n\tfsmonitor = ${program}\n\tpager = ${program}\n` +
+        `\talternateRefsCommand = ${program}\n\tsshCommand = ${program}\n` +
+        `[filter "evil"]\n\tclean = ${program}\n\tsmudge = ${program}\n\trequired = true\n` +
+        `[diff "evil"]\n\ttextconv = ${program}\n\tcommand = ${program}\n` +
+        `[gpg]\n\tprogram = ${program}\n[commit]\n\tgpgSign = true\n`,
+    );
+    await put('.gitattributes', '* filter=evil diff=evil\n');
+    await put('a.txt', 'changed\n');
+    const closed = await bridge.close(id, { commit: true });
+    expect(closed.committed).toBe(true);
+    expect(await place.git('show', `${branch}:a.txt`)).toBe('changed\n');
+    expect(existsSync(ran)).toBe(false);
+  });
+
+  it('leads nowhere else, wherever its .git points', async () => {
+    const place = await repositoryWith({ 'a.txt': 'one\n' });
+    const config = await place.text('.git/config');
+    const { bridge } = await startBridge(place);
+    const id = newConversation();
+    const { path, branch, base } = await bridge.open(id);
+    await rm(join(path, '.git'), { recursive: true });
+    await writeFile(join(path, '.git'), `gitdir: ${place.path('.git')}\n`);
+    await bridge.run(id, 'echo 2 >> a.txt; git add -A; git commit -m bad; git config a.b c');
+    expect((await bridge.close(id, { commit: true })).files).toMatchObject([{ path: 'a.txt' }]);
+    expect(await place.git('rev-parse', 'HEAD')).toBe(`${base}\n`);
+    expect(await place.git('rev-parse', `${branch}~1`)).toBe(`${base}\n`);
+    expect(await place.text('.git/config')).toBe(config);
+    expect(await place.git('status', '--porcelain')).toBe('');
+  });
+
+  it('does not reach the person’s objects, branches or files with git_write', async () => {
+    const place = await repositoryWith({ 'a.txt': 'one\n' });
+    await putState(place, 'policy.json', ALL_COMMANDS);
+    const { bridge } = await startBridge(place);
+    const id = newConversation();
+    const { base } = await bridge.open(id);
+    const objects = place.path('.git/objects');
+    const run = async (command: string) => {
+      const args = { command, permissions: ['git_write'] };
+      return (await bridge.call(callOf(id, 'run_terminal_cmd', args))).data;
+    };
+    expect(await run(`touch ${objects}/made`)).toContain('Read-only file system');
+    expect(await run(`chmod -R u+w ${objects}`)).toContain('Read-only file system');
+    expect(await run(`cat ${place.path('.git/config')}`)).toContain('No such file');
+    expect(await run(`cat ${place.path('a.txt')}`)).toContain('No such file');
+    await bridge.run(id, 'echo 2 > a.txt');
+    expect(await run('git -c user.name=x -c user.email=x@y commit -qam own')).toContain('code: 0');
+    expect(await run('git log -1 --format=%s')).toContain('own');
+    expect(await run(`git push ${place.root} HEAD:refs/heads/pushed`)).toContain('fatal');
+    expect(await run('git branch -f main HEAD')).toContain('code: 0');
+    expect(await place.git('for-each-ref', '--format=%(refname) %(objectname)')).toBe(
+      `refs/heads/main ${base}\n`,
+    );
+    expect(await bridge.close(id, { commit: false })).toMatchObject({
+      committed: false,
+      files: [{ path: 'a.txt' }],
+    });
+    expect(await place.git('fsck', '--strict', '--unreachable')).toBe('');
+  });
+
+  it('the difference is whole, but for secrets and other repositories', async () => {
+    const place = await repositoryWith({ 'a.txt': 'one\n', 'private/b.txt': 'b\n' });
+    const rules = [{ tool: 'read', pattern: 'private/*', decision: 'deny' }];
+    await putState(place, 'policy.json', { rules });
+    const { bridge } = await startBridge(place);
+    const id = newConversation();
+    await bridge.open(id);
+    const denied = { target_file: place.path('private/b.txt') };
+    expect(await bridge.call(callOf(id, 'read_file', denied))).toMatchObject({ code: 'DENIED' });
+    const said = await bridge.run(
+      id,
+      'echo KEY=top > .env.local; echo hush > private/b.txt; git mv -n a.txt c.txt; mv a.txt "$(printf \'c\\n"d\')"; ' +
+        'ln -s /etc/passwd link; git init -q inner; mkfifo pipe; head -c 20 /dev/zero > bin',
+    );
+    expect(said).toContain('Exit code: 0');
+    const result = await bridge.call(callOf(id, 'close_worktree', { commit: true }));
+    expect(result).toMatchObject({
+      status: 'success',
+      metadata: {
+        committed: true,
+        files: [
+          { path: '.env.local', status: 'added', added: 1, removed: 0 },
+          { path: 'bin', status: 'added', added: null, removed: null },
+          { path: 'c\n"d', status: 'renamed', added: 0, removed: 0, from: 'a.txt' },
+          { path: 'link', status: 'added', added: 1, removed: 0 },
+          { path: 'private/b.txt', status: 'modified', added: 1, removed: 1 },
+        ],
+      },
+    });
+    const { diff } = result.metadata as { diff: string };
+    expect(diff).toContain('+/etc/passwd');
+    expect(diff).toContain('[left out: ".env.local" may not be read by tools]');
+    expect(`${diff}${result.data}`).not.toMatch(/top|hush/);
+  });
+
+  it('runs nothing by a repository in the place of a submodule', async () => {
+    const place = await repositoryWith({ 'a.txt': 'one\n' });
+    const head = (await place.git('rev-parse', 'HEAD')).trim();
+    for (const name of ['module', 'gone', 'file']) {
+      await place.git('update-index', '--add', '--cacheinfo', `160000,${head},${name}`);
+    }
+    await place.git('commit', '--quiet', '-m', 'second');
+    const { bridge } = await startBridge(place);
+    const id = newConversation();
+    const { path, branch } = await bridge.open(id);
+    const inner = `d="$(printf 'i\\377')"; git init -q "$d"; git -C "$d" -c user.name=x -c user.email=x@y commit -q --allow-empty -m x`;
+    await bridge.run(id, inner);
+    const { record } = new WorktreeStore(place.stateDir).pathsOf(id);
+    // The status of this repository runs its filter, where the bridge's git could write its own record.
+    const program = `#!/bin/sh\ncat; echo ran > ${record}/ran`;
+    await bridge.run(
+      id,
+      `rmdir gone file; echo x > file; echo 2 >> a.txt; cd module; git init -q; git config filter.evil.clean ${path}/module/evil; ` +
+        `cp ../.git/objects/info/alternates .git/objects/info; echo ${head} > .git/HEAD; git read-tree HEAD; ` +
+        `printf '${program.replace('\n', '\\n')}' > evil; chmod +x evil; echo '* filter=evil' > .gitattributes; echo two > a.txt`,
+    );
+    expect(await bridge.close(id, { commit: true })).toMatchObject({
+      committed: false,
+      files: [{ path: 'a.txt' }, { path: 'file' }, { path: 'gone', status: 'deleted' }],
+      left: ['module'],
+    });
+    expect(existsSync(join(record, 'ran'))).toBe(false);
+    const tree = await place.git('ls-tree', branch);
+    expect(tree).toContain(`160000 commit ${head}\tmodule`);
+    expect(await place.git('ls-tree', branch)).not.toContain('i\\377');
+    expect(await place.git('show', `${branch}:file`)).toBe('x\n');
+  });
+
+  it('the difference has no secrets, whatever the bytes of a name', async () => {
+    const place = await repositoryWith({ 'a.txt': 'one\n' });
+    const rules = ['private/*', '..hidden'].map((pattern) => ({ tool: 'read', pattern }));
+    const denied = rules.map((rule) => ({ ...rule, decision: 'deny' }));
+    await putState(place, 'policy.json', { rules: denied });
+    const { bridge } = await startBridge(place);
+    const id = newConversation();
+    await bridge.open(id);
+    await bridge.run(
+      id,
+      `mkdir private '[x]'; echo top1 > "$(printf 'private/\\377[a]*')"; d="$(printf 'd\\377')"; mkdir "$d"; ` +
+        `echo top2 > "$d/.env"; echo top3 > ..hidden; echo top4 > '[x]/.env'; echo open > "$d/b"`,
+    );
+    const { diff, files } = await bridge.close(id, { commit: true });
+    expect(files).toHaveLength(5);
+    expect(diff).toContain('+open');
+    expect(diff).not.toContain('top');
+  });
+
   it('is not committed as long as git cannot read a part of it', async () => {
     const place = await repositoryWith({ 'a.txt': 'one\n' });
     const { bridge } = await startBridge(place);
@@ -79,6 +254,58 @@ describe.skipIf(NO_BUBBLEWRAP)(`what an agent leaves in a worktree ${NO_BUBBLEWR
 });
 
 describe('a repository', () => {
+  it('that is a submodule, or borrows objects, gets no worktree', async () => {
+    const place = await repositoryWith({ 'a.txt': 'one\n' });
+    await personsGit(place.folder, 'clone', '--quiet', '--shared', 'repo', 'borrower');
+    const borrower = { ...place, root: join(place.folder, 'borrower') };
+    const { bridge, end } = await startBridge(borrower);
+    const refused = await bridge.call(callOf(newConversation(), 'open_worktree'));
+    expect(refused).toMatchObject({ status: 'error', code: 'WORKTREE_FAILED' });
+    expect(refused.data).toContain('borrows objects');
+    await end();
+    const clone = ['-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add'];
+    await personsGit(borrower.root, ...clone, place.root, 'module');
+    const module = await startBridge({ ...place, root: join(borrower.root, 'module') });
+    const answer = await module.bridge.call(callOf(newConversation(), 'open_worktree'));
+    expect(answer).toMatchObject({ status: 'error', code: 'NOT_A_REPOSITORY' });
+  });
+
+  it.skipIf(NO_BUBBLEWRAP)(
+    'whose objects are links to another one shows none of those',
+    async () => {
+      const place = await repositoryWith({ 'a.txt': 'one\n' });
+      const other = await repositoryWith({ 'secret.txt': 'secret\n' });
+      const head = await other.git('rev-parse', 'HEAD');
+      await other.git('repack', '-adq');
+      await rm(place.path('.git/objects/pack'), { recursive: true });
+      await symlink(other.path('.git/objects/pack'), place.path('.git/objects/pack'));
+      await place.put('.git/refs/heads/theirs', head);
+      const { bridge } = await startBridge(place);
+      const open = callOf(newConversation(), 'open_worktree', { base: 'theirs' });
+      expect(await bridge.call(open)).toMatchObject({ status: 'error', code: 'WORKTREE_FAILED' });
+      expect(await bridge.open(newConversation())).toMatchObject({ branch: expect.any(String) });
+    },
+  );
+
+  it('never gets a commit on another branch than the work’s own', async () => {
+    const place = await repositoryWith({ 'a.txt': 'one\n' });
+    const { bridge } = await startBridge(place);
+    const id = newConversation();
+    await place.git('symbolic-ref', 'refs/heads/mine', 'refs/heads/other');
+    await bridge.open(id, { branch: 'mine' });
+    const put = (path: string) => bridge.call(callOf(id, 'write', { path, contents: 'new\n' }));
+    await put('b.txt');
+    const { head } = await bridge.close(id, { commit: true });
+    const refs = ['for-each-ref', '--format=%(refname:short)'];
+    expect(await place.git(...refs)).toBe('main\nmine\n');
+    await place.git('merge', '--quiet', '--ff-only', 'mine');
+    await place.git('symbolic-ref', 'refs/heads/mine', 'refs/heads/main');
+    await put('c.txt');
+    const refused = await bridge.call(callOf(id, 'close_worktree', { commit: true }));
+    expect(refused).toMatchObject({ status: 'error', code: 'BRANCH_TAKEN' });
+    expect(await place.git('rev-parse', 'main')).toBe(`${head}\n`);
+  });
+
   it('with submodules and large files is checked out without them, and says so', async () => {
     const place = await repositoryWith({
       'a.bin': 'version https://git-lfs.github.com/spec/v1\n',

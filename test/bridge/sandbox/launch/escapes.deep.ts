@@ -1,3 +1,4 @@
 import { describeEscapes } from './describe-escapes.ts';
 
 describeEscapes({ isHeld: true });
+describeEscapes({ isHeld: false });
