@@ -1,7 +1,10 @@
 /** A bridge that keeps to the tunnel's contract as the real one does, and counts what it ran. */
+import { TUNNEL_LIMITS } from '../../../../shared/limits.ts';
 import {
   type ApprovalAnswer,
   type BridgeFrame,
+  PING,
+  PONG,
   type ToolCall,
   TUNNEL_PROTOCOL,
   TunnelFrame,
@@ -50,7 +53,10 @@ export class CountingBridge {
     const { webSocket: socket } = response;
     if (!socket) throw new Error(`the bridge was refused: ${response.status}`);
     const welcomed = Promise.withResolvers<void>();
+    // Else the Worker takes a connection for dead that is older than `deadMs`, as on a busy machine.
+    const pinging = setInterval(() => this.#ping(pinging), TUNNEL_LIMITS.pingMs);
     socket.addEventListener('message', ({ data }) => {
+      if (data === PONG) return;
       const frame = TunnelFrame.parse(JSON.parse(String(data)));
       if (frame.type === 'welcome') this.#socket = socket;
       this.#take(frame);
@@ -58,6 +64,7 @@ export class CountingBridge {
     });
     for (const type of ['close', 'error'] as const) {
       socket.addEventListener(type, () => {
+        clearInterval(pinging);
         welcomed.resolve();
         void this.#comeBack(socket);
       });
@@ -176,10 +183,19 @@ export class CountingBridge {
     this.#send({ type: 'result', callId: call.callId, result: { status: 'success', data } });
   }
 
-  /** What is said into a lost connection is said again after the next welcome. */
+  #ping(pinging: ReturnType<typeof setInterval>): void {
+    if (this.#left) clearInterval(pinging);
+    else this.#sendText(PING);
+  }
+
   #send(frame: BridgeFrame): void {
+    this.#sendText(JSON.stringify(frame));
+  }
+
+  /** What is said into a lost connection is said again after the next welcome. */
+  #sendText(text: string): void {
     try {
-      this.#socket?.send(JSON.stringify(frame));
+      this.#socket?.send(text);
     } catch {
       // It closed under us: the journal has it.
     }

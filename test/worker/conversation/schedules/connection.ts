@@ -53,11 +53,16 @@ async function readSse(
     },
   });
   while (!isOver) {
-    const read = await Promise.race([reader.read(), left]);
+    const read = await Promise.race([reader.read().catch(asLost), left]);
     if (!read || read.done) break;
     parser.feed(decoder.decode(read.value, { stream: true }));
   }
-  await reader.cancel();
+  await reader.cancel().catch(asLost);
+}
+
+/** A connection may be lost anywhere: the reader comes back to where it was. */
+function asLost(error: unknown): undefined {
+  if (!String(error).includes('Network connection lost')) throw error;
 }
 
 const Positioned = z.array(
