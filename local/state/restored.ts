@@ -57,7 +57,7 @@ function secondOf(ms: number): number {
 
 /** Before the first backup. */
 const SINCE_MS = Date.UTC(2026, 0, 1);
-/** Four starts of an instance, of which each leaves 2^20 positions free (TAPE_LIMITS.jump), and a million characters. */
+/** Four starts of an instance, and a million characters. Each start leaves 2^20 positions free (TAPE_LIMITS.jump). */
 const POSITIONS_A_SECOND = 2 ** 22;
 /** Leaves 49 days at that rate up to what a double holds exactly. A clock reaches it in 2093. */
 const MAX_FIRST_POSITION = Number.MAX_SAFE_INTEGER - 2 ** 44;

@@ -11,8 +11,8 @@ import type { RunStore } from './store/run-statements.ts';
 
 const USAGE_REPORT_LIMITS = {
   /**
-   * A response that could not be reported for a day is given up. The account remembers for longer than that which
-   * responses of a conversation that it does not list are counted.
+   * A response that could not be reported for a day is given up. For longer than that, the account
+   * remembers the counted responses of conversations that it does not list.
    */
   maxAgeMs: DAY,
 } as const;

@@ -38,7 +38,7 @@ interface Showing {
   isOver: boolean;
   /** The companion where a diff of it may be open. */
   shownBy: Candidate | undefined;
-  /** Requests about it that got no answer, each of which ended a connection. */
+  /** Requests about it without an answer. Each ended a connection. */
   unanswered: number;
   /** The last attempt to open it. Never rejects. */
   opening: Promise<void>;

@@ -41,8 +41,8 @@ export const LINK_LIMITS = {
   /** Files of a look that are asked about: the open ones, and as many that the conversation has used last. */
   maxDiagnosedFiles: 20,
   /**
-   * UTF-16 units of an answer's texts: more than a thousand errors. So many items are read of them: more do not fit, but
-   * of another form there could be a hundred thousand, each of which costs a list of complaints.
+   * UTF-16 units of an answer's texts: more than a thousand errors. It also bounds the items that are read: a hundred
+   * thousand items of a wrong form would each cost a list of complaints.
    */
   maxDiagnosisChars: 256 * KIB,
   maxDiagnosisItems: 4_000,

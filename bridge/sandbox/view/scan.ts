@@ -34,7 +34,7 @@ export interface ClosedEntry {
   readonly by?: IgnoreFile;
   /** Set for a secret that only a link names so: see linked-places.ts. */
   readonly isLed?: true;
-  /** Set for a folder that commands cannot see, and of which an ignore file closes very many entries. */
+  /** Set for a folder in which an ignore file closes very many entries: commands cannot see it at all. */
   readonly isCrowded?: true;
 }
 

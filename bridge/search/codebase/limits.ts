@@ -25,7 +25,7 @@ export const CODEBASE_LIMITS = {
   maxChunkLines: 60,
   /** Chunks shown, and how many of them may come from one file, so that other files are shown too. */
   maxChunks: 12,
-  /** UTF-16 units of an answer: 2,000 tokens, of which code takes one for three characters, without its last sentence. */
+  /** UTF-16 units of an answer without its last sentence: 2,000 tokens. Code takes a token for three characters. */
   maxAnswerChars: 5_700,
   /** The part of the room that is left which one passage may take, and what it may take in any case. */
   passageShare: 0.4,

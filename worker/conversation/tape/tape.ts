@@ -116,10 +116,7 @@ export class Tape {
     return bytes;
   }
 
-  /**
-   * The changes of plans between two positions, of which the first is the end of a response: they change responses
-   * before it.
-   */
+  /** The changes of plans between two positions. `from` is the end of a response: they change responses before it. */
   *planUpdates(from: number, to = Number.MAX_SAFE_INTEGER): Generator<TapeEvent> {
     for (const row of this.#store.planRows(from, to)) {
       for (const { event, start } of entriesOf(row)) {
