@@ -2,6 +2,7 @@
 import { sha256 } from '../../machine/hash.ts';
 import { JSON_LIMITS, OFFER_LIMITS } from '../../shared/limits.ts';
 import { parseJson } from '../../shared/text/json.ts';
+import { type SchemaCheck, schemaCheck, UnusableSchema } from '../../shared/text/json-schema.ts';
 import { offered } from '../../shared/tools/toolbox.ts';
 import { canonicalJson } from '../../shared/wire/approval-text.ts';
 import type { Metadata } from '../../shared/wire/documents.ts';
@@ -108,6 +109,7 @@ function bindOffer(definition: OfferDefinition, call: ToolExecutor<Metadata>): O
   const { name, effect, idempotent, origin } = definition;
   const offer = { ...definition, digest: sha256(canonicalJson(definition)) };
   const { read, toFunction: _, subjects, ...facts } = offered(offer);
+  const check = schemaCheck(definition.inputSchema);
   const claims = { digest: offer.digest, effect, idempotent };
   const proposed = { server: origin.server, tool: origin.tool, definition: offer.digest };
   return {
@@ -118,12 +120,25 @@ function bindOffer(definition: OfferDefinition, call: ToolExecutor<Metadata>): O
         const result = read(given);
         if (!result.isValid) throw new ToolFailure('INVALID_ARGUMENTS', result.problem);
         const { args } = result;
+        const problem = problemOf(name, args, check);
+        if (problem !== null) throw new ToolFailure('INVALID_ARGUMENTS', problem);
         const proposal = { kind: 'call', tool: name, arguments: args, offer: proposed } as const;
         const propose = async () => ({ proposal, apply: call.bind(null, args) });
         return { args, subjects: subjects(args), paths: ['.'], propose };
       },
     },
   };
+}
+
+/** What is wrong with the arguments, as a sentence for the model; null for arguments that fit. */
+function problemOf(name: string, args: Metadata, check: SchemaCheck): string | null {
+  try {
+    const problem = check(args);
+    return problem && `Invalid arguments for ${name}: ${problem}`;
+  } catch (error) {
+    if (!(error instanceof UnusableSchema)) throw error;
+    return `${name} cannot be called: the JSON Schema of its arguments cannot be applied.`;
+  }
 }
 
 /** Why an offer cannot go to the edge, as a sentence; null where it can. */

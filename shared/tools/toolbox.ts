@@ -2,7 +2,6 @@
 
 import { OFFER_LIMITS, TOOL_LIMITS } from '../limits.ts';
 import { isObject } from '../text/json.ts';
-import { type SchemaCheck, schemaCheck, UnusableSchema } from '../text/json-schema.ts';
 import type { Metadata } from '../wire/documents.ts';
 import type { Offer, OfferSet } from '../wire/offer.ts';
 import { TOOLS } from './catalogue.ts';
@@ -132,11 +131,13 @@ export function toolboxWith(set: OfferSet | undefined): Toolbox {
   return made;
 }
 
-/** An offer as a tool. It has the digest of its definition, and its own schema checks the arguments. */
+/**
+ * An offer as a tool, with the digest of its definition. Its own schema does not check the arguments here: only the
+ * bridge does (`bridge/tools/offers.ts`), so the Worker needs no validator and applies no schema of a stranger.
+ */
 export function offered(offer: Offer): Tool {
   const { name, description, inputSchema, effect, idempotent, document, origin, digest } = offer;
   const { $schema: _, ...parameters } = inputSchema;
-  const check = schemaCheck(inputSchema);
   return {
     name,
     description,
@@ -153,20 +154,12 @@ export function offered(offer: Offer): Tool {
     heldWith: [],
     toFunction: () => ({ type: 'function', function: { name, description, parameters } }),
     meant: (args) => toMeant(args, inputSchema) as Metadata,
-    read: (args) => readOffered(name, toMeant(args, inputSchema), check),
+    read: (args) => readOffered(name, toMeant(args, inputSchema)),
     subjects: () => [`${origin.server}/${origin.tool}`],
   };
 }
 
-function readOffered(name: string, args: unknown, check: SchemaCheck): ReadArguments {
-  try {
-    const problem = isObject(args) ? check(args) : '#: it is not an object';
-    if (problem === null) return { isValid: true, args: args as Metadata };
-    return { isValid: false, problem: `Invalid arguments for ${name}: ${problem}` };
-  } catch (error) {
-    if (!(error instanceof UnusableSchema)) throw error;
-    return { isValid: false, problem: `${name} cannot be called: ${UNUSABLE_SCHEMA}` };
-  }
+function readOffered(name: string, args: unknown): ReadArguments {
+  if (isObject(args)) return { isValid: true, args: args as Metadata };
+  return { isValid: false, problem: `Invalid arguments for ${name}: #: it is not an object` };
 }
-
-const UNUSABLE_SCHEMA = 'the JSON Schema of its arguments cannot be applied.';

@@ -104,12 +104,15 @@ describe('a bridge that offers a tool', () => {
     expect(await called()).toBe('');
   });
 
-  test('checks the arguments by the schema once more, and the mode', async () => {
+  test('checks the arguments by the schema and says where they do not fit, and the mode', async () => {
     spawnBridge();
     const connection = await tunnel.welcomed({ features });
     const wrong = { ...find('bug'), arguments: { word: '' } };
     connection.send({ type: 'call', call: wrong });
-    expect((await connection.next('result')).result).toMatchObject({ code: 'INVALID_ARGUMENTS' });
+    expect((await connection.next('result')).result).toMatchObject({
+      code: 'INVALID_ARGUMENTS',
+      data: expect.stringMatching(/^Invalid arguments for \w+: #\/word: /),
+    });
     connection.send({ type: 'call', call: { ...find('bug'), mode: 'ask' } });
     expect((await connection.next('result')).result).toMatchObject({ code: 'DENIED' });
   });

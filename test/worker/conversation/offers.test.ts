@@ -40,18 +40,6 @@ it('offers the model a tool of the bridge, and carries its call there with the d
   });
 });
 
-it('refuses arguments that the schema of an offer does not take, and says where', async () => {
-  const bridge = await connectOffering(fakeSet());
-  scriptModel((_, turn) =>
-    turn === 0 ? { calls: [{ ...FIND, arguments: { word: 7 } }] } : { text: 'Oh.' },
-  );
-  const { documents } = await chat('go', { bridgeId: bridge.bridgeId });
-  expect(documents[0]?.metadata['result']).toMatchObject({
-    status: 'error',
-    data: expect.stringMatching(/mcp_tickets_find: #\/word: .*"string"/),
-  });
-});
-
 it('has a changed set from the next run on, with one row for each set', async () => {
   const bridge = await connectOffering(fakeSet());
   const other = fakeSet([fakeOffer({ name: 'mcp_tickets_close' })]);
