@@ -10,8 +10,10 @@ import { Asking } from './admission/asking.ts';
 import { noteDeviceUse, readDevices } from './admission/devices.ts';
 import {
   createJudge,
+  type JudgeFacts,
   type JudgeSurroundings,
   readFindable,
+  readPageRules,
   readShowable,
   readTrust,
 } from './admission/judge.ts';
@@ -44,12 +46,16 @@ import type { BridgeTool } from './tools/executor.ts';
 import { ReadLedger } from './tools/ledger.ts';
 import { Offers } from './tools/offers.ts';
 import { createRunTerminalCmd } from './tools/run-terminal-cmd.ts';
+import { createWebFetch } from './tools/web-fetch.ts';
+import { createWebSearch } from './tools/web-search.ts';
 import { OfferFeed, ServerFeed } from './tunnel/feeds.ts';
 import { Journal } from './tunnel/journal.ts';
 import { serve } from './tunnel/serving.ts';
 import { Session } from './tunnel/session.ts';
 import type { ConnectionConfig } from './tunnel/socket.ts';
-import { readPage } from './web/page.ts';
+import { type Net, readPage } from './web/page.ts';
+import type { SearchService } from './web/search.ts';
+import { AllowedSites } from './web/sites.ts';
 import { Workspace } from './workspace/workspace.ts';
 import { NO_ROOMS } from './worktrees/rooms.ts';
 import { Worktrees } from './worktrees/worktrees.ts';
@@ -79,6 +85,10 @@ export interface BridgeConfig {
   readonly preset?: Preset;
   /** Tools beside the built-in ones. The tools of the owner's MCP servers are added to them. */
   readonly offers?: Offers;
+  /** The owner's search service. Without one the bridge has no web_search. */
+  readonly webSearch?: SearchService | undefined;
+  /** How web_fetch reaches the web; another one in tests. */
+  readonly net?: Net;
   /** Programs beside the bridge's own that are started again from their files: the Node of a server. */
   readonly programs?: readonly string[];
   onStatus(status: BridgeStatus): void;
@@ -118,7 +128,12 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   const surroundings = { root, stateDir, preset, isForeign, workspace };
   const editor: { link?: EditorLink } = {};
   const isDistrusted = () => editor.link?.isTrusted === false;
-  const trust = { isConfined: confinement.kind !== 'none', isDistrusted };
+  const sites = new AllowedSites();
+  const trust = {
+    isConfined: confinement.kind !== 'none',
+    isDistrusted,
+    isSiteAllowed: (conversationId: string, site: string) => sites.has(conversationId, site),
+  };
   const worktrees = await Worktrees.open({
     root,
     stateDir,
@@ -129,7 +144,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     readShowable: () => readShowable(surroundings),
   });
   const ground = { config, bootId, workspace, journal, guard, confinement, offers, worktrees };
-  const bridge = new Bridge({ ...ground, surroundings, trust }, signal);
+  const bridge = new Bridge({ ...ground, surroundings, trust, sites }, signal);
   editor.link = bridge.link;
   try {
     await bridge.serve(signal);
@@ -150,7 +165,8 @@ interface Ground {
   readonly offers: Offers;
   readonly worktrees: Worktrees | undefined;
   readonly surroundings: JudgeSurroundings;
-  readonly trust: { readonly isConfined: boolean; isDistrusted(): boolean };
+  readonly trust: Pick<JudgeFacts, 'isConfined' | 'isSiteAllowed'> & { isDistrusted(): boolean };
+  readonly sites: AllowedSites;
 }
 
 /** The parts of a running bridge, in the order in which they are made. A part may call a later one once all are there. */
@@ -244,11 +260,16 @@ class Bridge {
   }
 
   #newTools(): ReadonlyMap<string, BridgeTool> {
-    const { confinement, guard } = this.#ground;
+    const { config, confinement, guard, surroundings, trust, sites } = this.#ground;
     const command = createRunTerminalCmd({ confinement, background: this.#background, guard });
     const more = [this.#guests.tool, ...(this.#ground.worktrees?.tools ?? [])];
     const named = more.map((tool) => [tool.definition.name, tool] as const);
-    return new Map([...createCatalogue(command), ...named]);
+    const readRules = () => readPageRules(surroundings, trust);
+    const web = [
+      createWebFetch({ sites, readRules, net: config.net }),
+      ...(config.webSearch ? [createWebSearch(config.webSearch)] : []),
+    ];
+    return new Map([...createCatalogue(command, ...web), ...named]);
   }
 
   #newFinder(signal: AbortSignal): Finder {
@@ -316,7 +337,9 @@ class Bridge {
     const { config, journal } = this.#ground;
     const { bridgeId, stateDir, asksAtTerminal } = config;
     const terminal = asksAtTerminal && createTerminalPrompt(process.stdin, process.stderr);
-    const here = terminal ? [terminalAsker(terminal, (offer) => allowAlways(stateDir, offer))] : [];
+    const here = terminal
+      ? [terminalAsker(terminal, (lasting) => allowAlways(stateDir, lasting))]
+      : [];
     return new Asking({
       bridgeId,
       book: journal,

@@ -463,6 +463,18 @@ export const TOOL_LIMITS = {
   maxIgnoreFiles: 1_000,
 } as const;
 
+/** The tools that reach the web. */
+export const WEB_TOOL_LIMITS = {
+  /** UTF-16 units of a page in one result: some 5,000 tokens, and at most 12,000. */
+  defaultPartChars: 20_000,
+  maxPartChars: 48_000,
+  /** UTF-16 units of a query: search services take some 400. */
+  maxQueryChars: 400,
+  /** Results of a search: the first page of every service. */
+  defaultResults: 8,
+  maxResults: 20,
+} as const;
+
 /** The tools that run on the edge. Their content is stored and sent as a whole. */
 export const EDGE_TOOL_LIMITS = {
   /** Todos of one list: a person cannot oversee more. */

@@ -80,7 +80,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'bridge/definitions': [
     ...['shared', 'bridge/failure.ts', 'bridge/rules', 'bridge/workspace', 'node:', 'zod'],
   ],
-  'bridge/web': ['shared', 'bridge/compute', 'bridge/failure.ts', 'node:'],
+  'bridge/web': ['shared', 'bridge/compute', 'bridge/failure.ts', 'node:', 'zod'],
   'bridge/context': [
     ...[
       'shared',
@@ -109,7 +109,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/search',
       'bridge/search/codebase',
     ],
-    ...['bridge/terminal', 'bridge/workspace', 'node:', 'zod'],
+    ...['bridge/terminal', 'bridge/web', 'bridge/workspace', 'node:', 'zod'],
   ],
   'bridge/admission': [
     ...['shared', 'machine', 'bridge/admission/shell', 'bridge/failure.ts', 'bridge/lanes.ts'],

@@ -104,7 +104,7 @@ async function judged(
     place instanceof ToolFailure ? undefined : workspace.nameOf(place.path),
   );
   const { args, subjects } = read;
-  const judgedCall = { definition, args, subjects, mode, limits, approvalReason };
+  const judgedCall = { definition, args, subjects, mode, limits, approvalReason, conversationId };
   const verdict = await judge(judgedCall, takesPath(definition) ? realNames : []);
   if (verdict.decision === 'deny') return refused(denied(verdict.reason));
   const places = placesIn(resolved);

@@ -1,9 +1,9 @@
 /** The ways to reach people: the terminal of this machine, and enrolled devices over the tunnel. */
 import { newDeferred } from '../../machine/deferred.ts';
-import type { AskedOffer } from '../../machine/owner-rules.ts';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
+import { type Lasting, lastingOf } from '../../shared/shown/proposal.ts';
 import { takesContent } from '../../shared/wire/approval-text.ts';
-import { type ApprovalQuestion, type DeviceKey, offerOf } from '../../shared/wire/approvals.ts';
+import type { ApprovalQuestion, DeviceKey } from '../../shared/wire/approvals.ts';
 import { readForm } from '../../shared/wire/elicitation.ts';
 import type { ApprovalAnswer } from '../../shared/wire/tunnel.ts';
 import { logTrouble } from '../log.ts';
@@ -12,7 +12,7 @@ import type { AnswerEntry } from './book.ts';
 import { verifyApproval } from './devices.ts';
 
 export interface TerminalAnswer {
-  /** `always` is a `once` with a rule that lets the same tool of a server run without a question. */
+  /** `always` is a `once` with a rule that lets the same tool of a server, or the same site, pass without a question. */
   readonly decision: 'once' | 'always' | 'reject';
   readonly message?: string;
   readonly content?: string;
@@ -31,16 +31,16 @@ export interface TerminalPrompt {
 /** Asks at the terminal. `allowAlways` writes the rule of an `always`; without the rule the yes counts once. */
 export function terminalAsker(
   prompt: TerminalPrompt,
-  allowAlways: (offer: AskedOffer) => Promise<void>,
+  allowAlways: (lasting: Lasting) => Promise<void>,
 ): Asker {
   return {
     ask: async ({ question, reason }, signal) => {
       const answer = await prompt.ask(question, reason, signal);
       if (answer?.decision !== 'always')
         return answer && toAnswered({ ...answer, decision: answer.decision }, 'terminal');
-      const offer = offerOf(question.proposal);
-      if (offer)
-        await allowAlways(offer).catch((error: unknown) =>
+      const lasting = lastingOf(question.proposal);
+      if (lasting)
+        await allowAlways(lasting).catch((error: unknown) =>
           logTrouble({ event: 'rules_unreadable' }, 'The rule was not written', error),
         );
       return toAnswered({ ...answer, decision: 'once' }, 'terminal');

@@ -12,7 +12,7 @@ import { type JudgedCall, judgeCall, type Policy, visibilityOf } from './policy.
 import { readRules } from './rules.ts';
 import { ask, deny, type Verdict } from './verdict.ts';
 import { type Visibility, visibilityInAll } from './visibility.ts';
-import { mayFetch } from './web.ts';
+import { type IsSiteAllowed, judgePage, mayFetch } from './web.ts';
 
 /** The policy's verdict on a call. */
 export interface Judgement extends Verdict {
@@ -44,6 +44,8 @@ export interface JudgeSurroundings {
 export interface JudgeFacts extends Pick<Policy, 'isConfined'> {
   /** Whether an editor says that its user does not trust the workspace. It only makes decisions stricter. */
   readonly isDistrusted?: () => boolean;
+  /** Whether a person has allowed the site (host and port) for the conversation. */
+  readonly isSiteAllowed?: (conversationId: string, site: string) => boolean;
   /** The folder that stands for the workspace in calls: a worktree of its repository. */
   readonly folder?: string;
 }
@@ -51,14 +53,16 @@ export interface JudgeFacts extends Pick<Policy, 'isConfined'> {
 /** Judges by the rule files as they are at that moment. */
 export function createJudge(
   surroundings: JudgeSurroundings,
-  { isConfined, isDistrusted = () => false, folder }: JudgeFacts,
+  { isConfined, isDistrusted = () => false, isSiteAllowed, folder }: JudgeFacts,
 ): Judge {
   const { root } = surroundings;
   const place = folder === undefined ? { workspace: root } : { workspace: folder, alias: root };
   return async (call, realNames) => {
     const rules = await readAllRules(surroundings);
     if (rules === undefined) return deny(UNREADABLE_RULES);
-    const policy = { ...place, isConfined, realNames, ...rules };
+    const { conversationId = '' } = call;
+    const isAllowed = (site: string) => isSiteAllowed?.(conversationId, site) ?? false;
+    const policy = { ...place, isConfined, realNames, isSiteAllowed: isAllowed, ...rules };
     const { definition } = call;
     const isBelieved = definition.claims !== undefined && isTrusted(definition, policy);
     const judged = judgeCall(call, policy);
@@ -108,6 +112,18 @@ export async function readFindable(
 ): Promise<Showable> {
   const showable = await readShowable(surroundings);
   return isDistrusted() ? { ...showable, mayRead: () => false, mayFetch: () => false } : showable;
+}
+
+/** Whether an admitted call of web_fetch may go on to the address that its page leads to. No when the rules cannot be read. */
+export async function readPageRules(
+  surroundings: JudgeSurroundings,
+  { isConfined }: Pick<JudgeFacts, 'isConfined'>,
+): Promise<(url: string, isSiteAllowed: IsSiteAllowed) => boolean> {
+  const rules = await readAllRules(surroundings);
+  if (rules === undefined) return () => false;
+  const isOpen = isConfined && rules.trustsNetwork === true;
+  return (url, isSiteAllowed) =>
+    judgePage(url, rules, (site) => isOpen || isSiteAllowed(site)).decision === 'allow';
 }
 
 /** The offered tools that the owner's rules believe; none when the rules cannot be read. */

@@ -3,6 +3,7 @@ import { isAbsolute, relative, resolve } from 'node:path';
 import { findTool } from '../../shared/tools/catalogue.ts';
 import { type ToolFacts, takesPath } from '../../shared/tools/definition.ts';
 import { runTerminalCmd } from '../../shared/tools/run-terminal-cmd.ts';
+import { webSearch } from '../../shared/tools/web-search.ts';
 import type { Metadata } from '../../shared/wire/documents.ts';
 import { modeAllows } from '../../shared/wire/modes.ts';
 import type { CallLimits, ToolCall } from '../../shared/wire/tunnel.ts';
@@ -18,6 +19,7 @@ import {
 } from './rulebook.ts';
 import { allow, ask, deny, strictestOf, type Verdict } from './verdict.ts';
 import { type Visibility, visibilityFor } from './visibility.ts';
+import { type IsSiteAllowed, judgePage, judgeSearch } from './web.ts';
 
 export interface Policy extends Rulebook {
   /** Its absolute path. Rules apply to paths relative to it, however a call writes them. */
@@ -26,17 +28,21 @@ export interface Policy extends Rulebook {
   readonly alias?: string;
   /** Whether a sandbox passed its self-test. */
   readonly isConfined: boolean;
-  /** Whether the owner lets confined commands use the network without a question (rules.ts). */
+  /** Whether the owner lets confined commands and web_fetch use the network without a question (rules.ts). */
   readonly trustsNetwork?: boolean;
+  /** For this call's conversation. */
+  readonly isSiteAllowed?: IsSiteAllowed;
   /** The real paths of this call, relative to the workspace. Rules apply to them too, however the call names them. */
   readonly realNames?: readonly (string | undefined)[] | undefined;
 }
 
 /** A call as the rules see it. Its arguments are already parsed. */
-export interface JudgedCall extends Pick<ToolCall, 'mode' | 'limits' | 'approvalReason'> {
+export interface JudgedCall
+  extends Pick<ToolCall, 'mode' | 'limits' | 'approvalReason'>,
+    Partial<Pick<ToolCall, 'conversationId'>> {
   readonly definition: ToolFactsHere;
   readonly args: Metadata;
-  /** Paths or a command line. */
+  /** Paths, a command line, or what the tool wants of the web. */
   readonly subjects: readonly string[];
 }
 
@@ -63,10 +69,19 @@ function judgeWork(
 ): Verdict {
   if (tool.origin) return judgeOffer(tool, policy);
   if (takesPath(tool)) return judgePaths(tool, subjects, policy);
+  if (tool.reaches === 'web') return judgeWeb(tool, subjects, policy);
   const permissions = PERMISSIONS.safeParse(args['permissions']).data;
   return strictestOf(
     subjects.map((command) => judgeCommand({ command, permissions }, policy, policy)),
   );
+}
+
+function judgeWeb({ name }: ToolFacts, subjects: readonly string[], policy: Policy): Verdict {
+  const { isSiteAllowed = () => false, isConfined, trustsNetwork = false } = policy;
+  const isAllowed = (site: string) => (isConfined && trustsNetwork) || isSiteAllowed(site);
+  const judge = (subject: string) =>
+    name === webSearch.name ? judgeSearch(subject, policy) : judgePage(subject, policy, isAllowed);
+  return strictestOf(subjects.map(judge));
 }
 
 const PERMISSIONS = runTerminalCmd.arguments.shape.permissions;

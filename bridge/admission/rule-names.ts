@@ -7,14 +7,14 @@ import type { ToolFactsHere } from '../tools/executor.ts';
 import { RULE_LIMITS } from './shell/limits.ts';
 import { matchesWildcard } from './wildcard.ts';
 
-/** Categories of tools by effect. `web` is about the pages that the bridge reads for a message. Each MCP server is a category, `mcp:<server>`. */
+/** Categories of tools by effect. `web` is about the tools that reach the web, and the pages that a message names. Each MCP server is a category, `mcp:<server>`. */
 const CATEGORIES = ['read', 'edit', 'command', 'web'] as const;
 type Category = (typeof CATEGORIES)[number] | `mcp:${string}`;
 
 /** The part of a tool that rules use. */
 export type NamedTool = Pick<
   ToolFactsHere,
-  'name' | 'aliases' | 'effect' | 'changesContent' | 'heldWith' | 'origin' | 'claims'
+  'name' | 'aliases' | 'effect' | 'reaches' | 'changesContent' | 'heldWith' | 'origin' | 'claims'
 >;
 
 /** The part of a rule that selects tools; rules.ts has the whole rule. */
@@ -57,8 +57,9 @@ export function problemOfName(pattern: string): string | undefined {
   return `there is no tool or category named ${shown}; the nearest name is ${nearestTo(shown)}`;
 }
 
-function categoryOf({ effect, origin }: NamedTool): Category {
+function categoryOf({ effect, origin, reaches }: NamedTool): Category {
   if (origin) return `mcp:${origin.server}`;
+  if (reaches) return reaches;
   switch (effect) {
     case 'read':
       return 'read';

@@ -43,7 +43,7 @@ const RuleFile = z
 /** The meaning of a rule file: the rules of its preset, then its own. */
 export interface PolicyRules {
   readonly rules: readonly Rule[];
-  /** Whether a confined command may use the network without a question. No other permission is included. */
+  /** Whether a confined command, and beside it web_fetch, may use the network without a question. No other permission is included. */
   readonly trustsNetwork: boolean;
 }
 

@@ -2,9 +2,9 @@
 
 import { askForm } from '../../machine/ask-form.ts';
 import { Keyboard, type KeyInput, type KeyOutput, signalAll } from '../../machine/keyboard.ts';
-import { describeProposal, parseAnswer, yesWords } from '../../shared/shown/proposal.ts';
+import { describeProposal, lastingOf, parseAnswer, yesWords } from '../../shared/shown/proposal.ts';
 import { inPlainSight } from '../../shared/text/plain-sight.ts';
-import { type ApprovalQuestion, offerOf } from '../../shared/wire/approvals.ts';
+import type { ApprovalQuestion } from '../../shared/wire/approvals.ts';
 import type { TerminalAnswer, TerminalPrompt } from './askers.ts';
 
 /** Undefined where there is no terminal. Then the bridge asks nothing here. */
@@ -48,7 +48,7 @@ async function askOne(prompt: Prompt): Promise<TerminalAnswer | undefined> {
   if (signal.aborted) return undefined;
   const above = describeQuestion(question, reason);
   const words = question.proposal.kind === 'elicitation' ? 'Answer it?' : 'Run it?';
-  const canBeAlways = offerOf(question.proposal) !== undefined;
+  const canBeAlways = lastingOf(question.proposal) !== undefined;
   const decided = await readAnswer(keyboard, { above, words, canBeAlways }, signal);
   const answer = decided && (await withValues(decided, prompt));
   // The question was withdrawn or the terminal was closed. Another device may still answer.

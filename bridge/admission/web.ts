@@ -1,26 +1,78 @@
-/** Decides which web pages the bridge may read unasked. */
+/** Decides which web pages the bridge may read, and which searches it may make. */
+import { webFetch } from '../../shared/tools/web-fetch.ts';
+import { webSearch } from '../../shared/tools/web-search.ts';
 import { canonicalPattern, canonicalUrl, readingsOf } from '../web/canonical.ts';
-import type { Rulebook } from './rulebook.ts';
+import { isFor } from './rule-names.ts';
+import {
+  type DecidingRules,
+  findDecidingRules,
+  pathSubject,
+  type Rulebook,
+  verdictsOf,
+} from './rulebook.ts';
 import type { Rule } from './rules.ts';
+import { allow, ask, deny, strictestOf, type Verdict } from './verdict.ts';
 import { matchesWildcard } from './wildcard.ts';
 
+/** Whether a site, a host with its port, may be read without a question where no rule is about it. */
+export type IsSiteAllowed = (site: string) => boolean;
+
 /**
- * Only a page that a rule of the owner for the category `web` allows by its pattern, such as `https://docs.example.com/*`,
- * and that no stricter rule of the workspace matches.
+ * The verdict on a page that the tool wants. Without a rule a person is asked once for each site and conversation. A rule
+ * that asks or forbids holds whatever a person has allowed.
  */
-export function mayFetch(address: string, { userRules, workspaceRules }: Rulebook): boolean {
-  const url = canonicalUrl(address).href;
+export function judgePage(address: string, book: Rulebook, isAllowed: IsSiteAllowed): Verdict {
+  const url = canonicalUrl(address);
+  if (isOtherName(url)) return deny('a dot ends the name of its host: leave the dot out.');
+  const builtIn = isAllowed(url.host)
+    ? allow('The site is allowed.')
+    : ask(`No rule allows pages of ${url.host}. A yes counts for this site in this conversation.`);
+  return strictestOf(
+    verdictsOf(
+      rulesAbout(url, book, (rule) => isFor(rule, webFetch)),
+      builtIn,
+    ),
+  );
+}
+
+/** The verdict on a search: the owner has chosen the service. */
+export function judgeSearch(query: string, book: Rulebook): Verdict {
+  const builtIn = allow('The owner has set up the search.');
+  return strictestOf(verdictsOf(findDecidingRules(book, webSearch, pathSubject(query)), builtIn));
+}
+
+/**
+ * Whether a page may be read for a message, where no one is asked. Only a page that a rule of the owner for the category
+ * `web` allows by its pattern, such as `https://docs.example.com/*`, and that no stricter rule of the workspace matches.
+ */
+export function mayFetch(address: string, book: Rulebook): boolean {
+  const url = canonicalUrl(address);
+  if (isOtherName(url)) return false;
+  const rules = rulesAbout(url, book, ({ tool }) => matchesWildcard(tool, 'web'));
+  return rules.workspaces === undefined && rules.owners?.decision === 'allow';
+}
+
+/** The same site by another name, which rules that forbid it do not match. */
+function isOtherName({ hostname }: URL): boolean {
+  return hostname.endsWith('.');
+}
+
+function rulesAbout(
+  { href: url }: URL,
+  { userRules, workspaceRules }: Rulebook,
+  isAbout: (rule: Rule) => boolean,
+): DecidingRules {
   const readings = readingsOf(url);
-  // The same site by another name, which rules that forbid it do not match.
-  if (new URL(url).hostname.endsWith('.')) return false;
-  const holds = ({ tool, pattern, decision }: Rule) => {
-    if (!matchesWildcard(tool, 'web')) return false;
-    const canonical = canonicalPattern(pattern);
-    if (decision === 'allow') return matchesSite(canonical, url);
+  const holds = (rule: Rule) => {
+    if (!isAbout(rule)) return false;
+    const canonical = canonicalPattern(rule.pattern);
+    if (rule.decision === 'allow') return matchesSite(canonical, url);
     return readings.some((reading) => matchesWildcard(canonical, reading));
   };
-  const isHeld = workspaceRules.some((rule) => rule.decision !== 'allow' && holds(rule));
-  return !isHeld && userRules.findLast(holds)?.decision === 'allow';
+  return {
+    owners: userRules.findLast(holds),
+    workspaces: workspaceRules.filter(({ decision }) => decision !== 'allow').findLast(holds),
+  };
 }
 
 /**

@@ -8,7 +8,7 @@ import { pickPassages } from '../search/codebase/pick.ts';
 import { describeChange } from './change-text.ts';
 import { showFile } from './file-window.ts';
 import { formatLayout } from './layout.ts';
-import { textOfHtml } from './page-text.ts';
+import { markdownOfHtml } from './page-text.ts';
 
 /** A computation over plain data, without effects. */
 interface Task<Input, Output> {
@@ -29,7 +29,7 @@ export const TASKS = {
     return size <= LIGHT_BYTES && countLines(all) <= LIGHT_CHANGED_LINES;
   }),
   formatLayout: task(formatLayout, (list) => list.length <= LIGHT_BYTES),
-  textOfHtml: task(textOfHtml, (html) => html.length <= LIGHT_BYTES),
+  markdownOfHtml: task(markdownOfHtml, ({ html }) => html.length <= LIGHT_BYTES),
   pickPassages: task(
     pickPassages,
     ({ files }) => files.reduce((sum, { bytes }) => sum + bytes.length, 0) <= LIGHT_BYTES,

@@ -10,6 +10,8 @@ import { readFile } from '../../shared/tools/read-file.ts';
 import { renameFile } from '../../shared/tools/rename-file.ts';
 import type { runTerminalCmd } from '../../shared/tools/run-terminal-cmd.ts';
 import { strReplace } from '../../shared/tools/str-replace.ts';
+import type { webFetch } from '../../shared/tools/web-fetch.ts';
+import type { webSearch } from '../../shared/tools/web-search.ts';
 import { write } from '../../shared/tools/write.ts';
 import { executeCodebaseSearch } from './codebase-search.ts';
 import { deleting } from './delete-file.ts';
@@ -32,10 +34,11 @@ export function createCatalogue(...more: readonly BridgeTool[]): ReadonlyMap<str
   return new Map(tools.map((tool) => [tool.definition.name, tool]));
 }
 
+/** The tools that need more than a workspace. */
+type OtherName = (typeof runTerminalCmd | typeof webFetch | typeof webSearch)['name'];
+
 /** A new tool of the bridge is one more line here; without it the program does not compile. */
-const FILE_TOOLS: Readonly<
-  Record<Exclude<ToolName<'bridge'>, typeof runTerminalCmd.name>, BridgeTool>
-> = {
+const FILE_TOOLS: Readonly<Record<Exclude<ToolName<'bridge'>, OtherName>, BridgeTool>> = {
   read_file: doing(readFile, executeReadFile),
   list_dir: doing(listDir, withRuleNotes(executeListDir)),
   glob_file_search: doing(globFileSearch, withRuleNotes(executeGlobFileSearch)),

@@ -1,4 +1,4 @@
-/** Reads one page of the public web as text. */
+/** Reads pages of the public web as text. */
 import { lookup as systemLookup } from 'node:dns';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
@@ -27,16 +27,33 @@ const PUBLIC_NET: Net = {
 export interface Visit {
   /** Whether the policy lets this address be read. Asked for each redirect, too. */
   readonly mayFetch: (url: string) => boolean;
+  /** The sentence for an address that may not be read, as a text with control characters shown. */
+  readonly whyNot?: (shown: string) => string;
   readonly signal: AbortSignal;
   readonly net?: Net;
 }
 
+/** A page as a model reads it: HTML as Markdown, any other text as it is. */
+export interface Page {
+  /** The address behind all redirects. */
+  readonly url: string;
+  readonly text: string;
+  /** Whether the page is longer than the bytes that are read. */
+  readonly isCut: boolean;
+}
+
+/** The text of a page, with a note where it is cut. Throws like {@link fetchPage}. */
+export async function readPage(address: string, visit: Visit): Promise<string> {
+  const { text, isCut } = await fetchPage(address, visit);
+  return isCut ? `${text}\n(Only the first ${WEB_LIMITS.maxBytes} bytes were read.)` : text;
+}
+
 /**
- * The text of a page, without the markup of HTML. Sends no cookies and no credentials. Never connects to an address that
+ * Reads a page. Sends no cookies and no credentials. Never connects to an address that
  * is not public, whatever name or redirect leads there: the addresses are checked at the moment of the connection.
  * Throws a {@link ToolFailure} with a sentence for the model.
  */
-export async function readPage(address: string, visit: Visit): Promise<string> {
+export async function fetchPage(address: string, visit: Visit): Promise<Page> {
   const time = AbortSignal.timeout(WEB_LIMITS.maxMs);
   const signal = AbortSignal.any([visit.signal, time]);
   try {
@@ -49,30 +66,40 @@ export async function readPage(address: string, visit: Visit): Promise<string> {
   }
 }
 
-async function follow(address: string, visit: Visit): Promise<string> {
+async function follow(address: string, visit: Visit): Promise<Page> {
   let url = address;
   for (let hop = 0; hop <= WEB_LIMITS.maxRedirects; hop++) {
-    const response = await open(checked(url, visit), visit);
+    const target = checked(url, visit);
+    const response = await open(target, visit);
     const { statusCode = 0, headers } = response;
     const isRedirect = statusCode >= 300 && statusCode < 400 && headers.location !== undefined;
-    if (!isRedirect) return await textOf(response, visit.signal);
+    if (!isRedirect) return await pageOf(target.href, response, visit.signal);
     response.destroy();
     url = new URL(headers.location ?? '', url).href;
   }
   throw new ToolFailure('FETCH_FAILED', 'The page could not be read: it redirects too often.');
 }
 
-/** A name is checked when it is looked up, for the connection itself. */
-function checked(address: string, { mayFetch, net = PUBLIC_NET }: Visit): URL {
+function checked(address: string, { mayFetch, whyNot = notAllowed, net }: Visit): URL {
   const url = canonicalUrl(address);
-  const shown = nameInLine(url.href);
-  if (!mayFetch(url.href)) throw new ToolFailure('NOT_ALLOWED', notAllowed(shown));
+  if (!mayFetch(url.href)) throw new ToolFailure('NOT_ALLOWED', whyNot(nameInLine(url.href)));
+  requireWebAddress(url, net);
+  return url;
+}
+
+/**
+ * Throws a {@link ToolFailure} for a URL that cannot lead to the public web. A name is checked only when it is looked up,
+ * for the connection itself.
+ */
+export function requireWebAddress(url: URL, net: Net = PUBLIC_NET): void {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const isPlain = /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
-  if (!isPlain || !net.isWebPort(url.port) || (isIP(host) !== 0 && !net.isPublic(host))) {
+  const isName = /^[a-z0-9._-]+$/.test(host);
+  const isHost = isIP(host) === 0 ? isName : net.isPublic(host);
+  if (!isPlain || !net.isWebPort(url.port) || !isHost) {
+    const shown = nameInLine(url.href);
     throw new ToolFailure('NOT_ALLOWED', `${shown} is no address of the public web.`);
   }
-  return url;
 }
 
 function open(url: URL, { signal, net = PUBLIC_NET }: Visit): Promise<IncomingMessage> {
@@ -108,17 +135,20 @@ function publicLookup({ lookup, isPublic }: Net): LookupFunction {
   };
 }
 
-async function textOf(response: IncomingMessage, signal: AbortSignal): Promise<string> {
+async function pageOf(url: string, response: IncomingMessage, signal: AbortSignal): Promise<Page> {
   try {
     const { statusCode = 0, headers } = response;
     const type = headers['content-type'] ?? 'text/plain';
     if (statusCode !== 200) throw new Error(`the server answered ${statusCode}`);
-    if (!TEXT_TYPES.test(type)) throw new Error('it is no text');
+    if (!TEXT_TYPES.test(type)) throw new Error(noText(type));
     if ((headers['content-encoding'] ?? 'identity') !== 'identity') throw new Error('it is packed');
     const { bytes, isWhole } = await readBounded(response);
     const text = decode(bytes, type);
-    const shown = HTML_TYPES.test(type) ? await compute('textOfHtml', text, signal) : text;
-    return isWhole ? shown : `${shown}\n(Only the first ${WEB_LIMITS.maxBytes} bytes were read.)`;
+    const isHtml = HTML_TYPES.test(type);
+    const shown = isHtml
+      ? await compute('markdownOfHtml', { html: text, base: url }, signal)
+      : text;
+    return { url, text: shown, isCut: !isWhole };
   } finally {
     response.destroy();
   }
@@ -147,6 +177,12 @@ function decode(bytes: Uint8Array, type: string): string {
 
 const TEXT_TYPES = /^(text\/|application\/([\w.-]+\+)?(json|xml|yaml|javascript|toml))/i;
 const HTML_TYPES = /^(text\/html|application\/xhtml\+xml)/i;
+/** The server's own word for the type is shown only where it is one. */
+function noText(type: string): string {
+  const known = /^[\w.+-]{1,40}\/[\w.+-]{1,80}/.exec(type)?.[0];
+  return `it is no text${known === undefined ? '' : ` but ${known}`}, and only pages, text and JSON are read`;
+}
+
 const NO_ADDRESS = 'its name has no address';
 
 function notAllowed(shown: string): string {

@@ -2,8 +2,7 @@
 import { type Device, isNewText } from '../../client/index.ts';
 import { askForm } from '../../machine/ask-form.ts';
 import { allowAlways } from '../../machine/owner-rules.ts';
-import { parseAnswer, type TypedAnswer, yesWords } from '../../shared/shown/proposal.ts';
-import { offerOf } from '../../shared/wire/approvals.ts';
+import { lastingOf, parseAnswer, type TypedAnswer, yesWords } from '../../shared/shown/proposal.ts';
 import type { ApprovalEvent } from '../render/catch-up.ts';
 import { askForChangedFile } from './changed-file.ts';
 import { type Chat, sayUnlessCounted } from './chat.ts';
@@ -23,9 +22,9 @@ export async function askApproval(
   const answer = device && (await askUntilClear(chat, question, signal));
   if (answer) {
     const isTaken = await sayUnlessCounted(chat, () => send(chat, question, answer, device));
-    const offer = offerOf(question.proposal);
-    if (isTaken && answer.decision === 'always' && offer && chat.own)
-      await allowAlways(chat.own.stateDir, offer);
+    const lasting = lastingOf(question.proposal);
+    if (isTaken && answer.decision === 'always' && lasting && chat.own)
+      await allowAlways(chat.own.stateDir, lasting);
     return isTaken ? 'sent' : 'refused';
   }
   if (!device) say(NO_KEY);
@@ -43,7 +42,7 @@ async function askUntilClear(
   { proposal, newText, bridgeId }: AskedApproval,
   signal: AbortSignal,
 ): Promise<ApprovalReply | undefined> {
-  const canBeAlways = own?.bridgeId === bridgeId && offerOf(proposal) !== undefined;
+  const canBeAlways = own?.bridgeId === bridgeId && lastingOf(proposal) !== undefined;
   const file = await changeable(proposal, newText);
   const yes = yesWords(proposal, canBeAlways);
   const change = file ? '; e lets you change it first' : '';

@@ -90,12 +90,15 @@ async function runHosted(
   };
   const onNotice: TellNotice = (line, event) => write({ event, message: line }, inOneLine(line));
   try {
-    const { preset } = await readSettings(bridge.environment);
+    const { preset, webSearch } = await readSettings(bridge.environment);
     await logTo(write, () =>
       beside(
         (ending) => watchState(bridge.stateDir, onNotice, ending),
         (ending) =>
-          runBridge({ ...bridge, preset, onStatus, programs: [process.execPath] }, ending),
+          runBridge(
+            { ...bridge, preset, webSearch, onStatus, programs: [process.execPath] },
+            ending,
+          ),
         signal,
       ),
     );

@@ -46,6 +46,13 @@ export const KeyReference = z.union(
 );
 export type KeyReference = z.infer<typeof KeyReference>;
 
+const [, FileKey, CommandKey] = KeyReference.options;
+
+/** A key of the bridge. It gets none of the environment, so that no program that it starts can have one. */
+const BridgeKey = z.union([FileKey, CommandKey], {
+  error: 'must say where the key is kept: {"file": "PATH"} or {"command": ["pass", "show", "x"]}',
+});
+
 const BaseUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http(s) URL such as http://127.0.0.1:11434/v1' })
   .refine((url) => !hasPassword(url), 'must hold no password: a key has a field of its own, "key"');
@@ -127,6 +134,27 @@ const Server = z.strictObject({
   promptBlocks: PromptChanges.optional().describe('Changes of the system prompt.'),
 });
 
+const WebSearch = z
+  .strictObject({
+    shape: z
+      .enum(['searxng', 'brave', 'tavily'])
+      .describe('The service, or the one whose requests and answers it has.'),
+    url: BaseUrl.optional().describe(
+      'The address: of a SearXNG its first page, of the others the whole address, if it is not their own.',
+    ),
+    key: BridgeKey.optional().describe('Brave and Tavily need one.'),
+  })
+  .superRefine(({ shape, url, key }, context) => {
+    const [field, message] =
+      shape === 'searxng'
+        ? (['url', 'must be the address of the SearXNG'] as const)
+        : (['key', `must say where the key of ${shape} is kept`] as const);
+    if ((shape === 'searxng' ? url : key) === undefined) {
+      context.addIssue({ code: 'custom', path: [field], message });
+    }
+  });
+export type WebSearch = z.infer<typeof WebSearch>;
+
 const MODE = 'must be agent, plan, ask, debug, or the name of a mode of yours';
 
 export const Config = z
@@ -151,6 +179,7 @@ export const Config = z
     preset: Preset.optional().describe(
       'What the agent may do without a question, in a project without a preset of its own in policy.json.',
     ),
+    webSearch: WebSearch.optional().describe('The service behind the tool web_search.'),
     server: Server.optional(),
     updateHint: z.boolean().optional().describe('Whether to show that there is a newer version.'),
   })

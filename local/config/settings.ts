@@ -13,6 +13,7 @@ import {
   type KeyReference,
   keyVariable,
   toModelTable,
+  type WebSearch,
 } from './schema.ts';
 
 /** Options of the command line that are settings too. */
@@ -29,7 +30,8 @@ export type SettingOrigin =
 
 /** Every setting of config.json by its dotted name. */
 export type SettingName =
-  | Exclude<keyof Config, '$schema' | 'server'>
+  | Exclude<keyof Config, '$schema' | 'server' | 'webSearch'>
+  | `webSearch.${keyof WebSearch}`
   | `server.${keyof NonNullable<Config['server']>}`;
 
 export interface Settings {
@@ -39,6 +41,8 @@ export interface Settings {
   /** The preset of a project without a preset of its own. */
   readonly preset: Preset;
   readonly updateHint: boolean;
+  /** The service of the tool web_search. Its key is read when the bridge searches. */
+  readonly webSearch: OpenableSearch | undefined;
   /** Whether a person or a file has said which model answers. */
   readonly isModelChosen: boolean;
   /** Every setting that is set or has a default: what `config get` shows. Keys are references. */
@@ -81,6 +85,7 @@ export async function readSettings(
     mode: checked('mode'),
     preset: checked('preset'),
     updateHint: checked('updateHint'),
+    webSearch: searchOf(file, env),
     isModelChosen: shown.has('model') || shown.has('models') || shown.has('baseUrl'),
     shown,
     keyNames: referencedVariables(file.config),
@@ -88,10 +93,28 @@ export async function readSettings(
   };
 }
 
+/** A search service with the way to its key. */
+export interface OpenableSearch extends Pick<WebSearch, 'shape' | 'url'> {
+  readonly readKey?: (signal: AbortSignal) => Promise<string>;
+}
+
+function searchOf(
+  { path, config }: ConfigFile,
+  env: NodeJS.ProcessEnv,
+): OpenableSearch | undefined {
+  if (!config.webSearch) return undefined;
+  const { shape, url, key: reference } = config.webSearch;
+  if (!reference) return { shape, url };
+  const request = { reference, place: 'webSearch.key', folder: dirname(path ?? '/'), env };
+  const readKey = (signal: AbortSignal) => openKey({ ...request, onWarning: () => {} }, signal);
+  return { shape, url, readKey };
+}
+
 /** A setting, and where else than in the file it may stand. */
 interface Row {
   readonly name: SettingName;
   readonly flag?: keyof Flags;
+  /** Empty for a setting of the file alone. */
   readonly variable: string;
   readonly fallback?: unknown;
   /** The variable's text as the setting's value. @throws {LocalError} if it is none. */
@@ -125,6 +148,9 @@ const ROWS: readonly Row[] = [
     fallback: DEFAULTS.port,
     parse: (text) => oneOf('DRAWBRIDGE_PORT', toPort(text), 'a number from 0 to 65535'),
   },
+  { name: 'webSearch.shape', variable: '', parse: asIs },
+  { name: 'webSearch.url', variable: '', parse: asIs },
+  { name: 'webSearch.key', variable: '', parse: asIs },
   { name: 'server.allowedOrigins', variable: 'ALLOWED_ORIGINS', parse: asList },
   { name: 'server.webhookOrigins', variable: 'WEBHOOK_ORIGINS', parse: asList },
   { name: 'server.textOnlyModels', variable: 'TEXT_ONLY_MODELS', parse: asList },
@@ -163,9 +189,10 @@ function find(row: Row, env: NodeJS.ProcessEnv, flags: Flags, file: ConfigFile) 
     : { value: row.fallback, origin: { from: 'default' } as const };
 }
 
-function valueAt({ server, ...config }: Config, name: SettingName): unknown {
+function valueAt(config: Config, name: SettingName): unknown {
   const [first = '', second] = name.split('.');
-  return Reflect.get(second === undefined ? config : (server ?? {}), second ?? first);
+  const value: unknown = Reflect.get(config, first);
+  return second === undefined ? value : Reflect.get(Object(value), second);
 }
 
 /** A server, its key and the names of its models belong together: the environment replaces all or none of them. */

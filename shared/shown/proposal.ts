@@ -3,7 +3,8 @@
 import { REQUEST_LIMITS } from '../limits.ts';
 import { inPlainSight, nameInLine } from '../text/plain-sight.ts';
 import { findTool } from '../tools/catalogue.ts';
-import { offerOf, type Proposal } from '../wire/approvals.ts';
+import { webFetch } from '../tools/web-fetch.ts';
+import type { Proposal } from '../wire/approvals.ts';
 
 /** The whole proposal, line by line. Values are indented, and their further lines are indented deeper. */
 export function describeProposal(proposal: Proposal): string[] {
@@ -33,12 +34,32 @@ export function describeProposal(proposal: Proposal): string[] {
   }
 }
 
+/** What a person can allow for good: a tool of a server, or the pages of a web site. */
+export type Lasting = NonNullable<CallProposal['offer']> | { readonly site: string };
+
+/** A host and its port. A star would be a wildcard of the rule. */
+const SITE = /^[a-z0-9._:[\]-]+$/;
+
+/** Undefined for a proposal of which nothing can be allowed for good. */
+export function lastingOf(proposal: Proposal): Lasting | undefined {
+  if (proposal.kind !== 'call') return undefined;
+  const { tool, offer, arguments: args } = proposal;
+  if (tool !== webFetch.name) return offer;
+  const { site } = args;
+  return typeof site === 'string' && SITE.test(site) ? { site } : undefined;
+}
+
 /** What the answers "y" and, where there is one, "a" do. `canBeAlways`: whether the person may give the answer "a" here. */
 export function yesWords(proposal: Proposal, canBeAlways: boolean): string {
   const yes = `y ${consequenceOf(proposal)}, this once`;
-  const offer = offerOf(proposal);
-  if (offer === undefined || !canBeAlways) return yes;
-  const name = `${inPlainSight(offer.server)}/${inPlainSight(offer.tool)}`;
+  const lasting = lastingOf(proposal);
+  if (lasting !== undefined && 'site' in lasting) {
+    const pages = `pages of ${inPlainSight(lasting.site)}`;
+    const always = canBeAlways ? '; a lets it read them from now on' : '';
+    return `y lets the agent read ${pages} in this conversation${always}`;
+  }
+  if (lasting === undefined || !canBeAlways) return yes;
+  const name = `${inPlainSight(lasting.server)}/${inPlainSight(lasting.tool)}`;
   return `${yes}; a lets ${name} run without a question from now on, until its definition changes`;
 }
 

@@ -17,6 +17,8 @@ import { strReplace } from './str-replace.ts';
 import { switchMode } from './switch-mode.ts';
 import { task } from './task.ts';
 import { todoWrite } from './todo-write.ts';
+import { webFetch } from './web-fetch.ts';
+import { webSearch } from './web-search.ts';
 import { WORKTREE_TOOLS } from './worktree.ts';
 import { write } from './write.ts';
 
@@ -26,6 +28,8 @@ const CATALOGUE = [
   globFileSearch,
   grep,
   codebaseSearch,
+  webFetch,
+  webSearch,
   strReplace,
   editFile,
   write,
@@ -67,9 +71,6 @@ export function findTool(name: string): ToolDefinition | undefined {
 
 /** Tools of the API's table that this version does not have. Requests may name them. */
 const UNAVAILABLE: ReadonlySet<string> = new Set([
-  'web_search',
-  'WebSearch',
-  'WebFetch',
   'edit_notebook',
   'EditNotebook',
   'read_lints',

@@ -58,6 +58,10 @@ export interface ToolFacts {
   readonly parts?: readonly string[];
   /** The modes of the tool. Absent: all modes that allow its effect. */
   readonly modes?: readonly Mode[];
+  /** Its subject is an address or a query of the web, and no path. Rules for the category `web` hold it. */
+  readonly reaches?: 'web';
+  /** What the bridge's owner does to get the tool, as an order; only for a tool that not every bridge has. */
+  readonly needs?: string;
   /** Whether a second run is harmless, as it always is for `read` tools. */
   readonly idempotent: boolean;
   readonly executor: Executor;
@@ -119,8 +123,9 @@ export function metadataOfArguments(
 }
 
 /** Whether the tool's subject is a path of the workspace. */
-export function takesPath({ executor, document, origin }: ToolFacts): boolean {
-  return executor === 'bridge' && document.type !== 'terminal_command' && origin === undefined;
+export function takesPath({ executor, document, origin, reaches }: ToolFacts): boolean {
+  if (origin !== undefined || reaches !== undefined) return false;
+  return executor === 'bridge' && document.type !== 'terminal_command';
 }
 
 /** Whether a mode lets the tool run: the mode must allow the tool's effect, and the tool must be for the mode. */

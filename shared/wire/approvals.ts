@@ -69,11 +69,6 @@ export const Proposal = z.discriminatedUnion('kind', [
 ]);
 export type Proposal = z.infer<typeof Proposal>;
 
-/** The server's tool that a proposal calls, which a person can allow for good; undefined for any other proposal. */
-export function offerOf(proposal: Proposal) {
-  return proposal.kind === 'call' ? proposal.offer : undefined;
-}
-
 /** Random text that the bridge makes for each question. An answer with another nonce belongs to another question. */
 export const Nonce = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/);
 

@@ -2,6 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { idleRules, parseRules, readRules } from '../../bridge/admission/rules.ts';
+import { mayFetch } from '../../bridge/admission/web.ts';
 import { allowAlways } from '../../machine/owner-rules.ts';
 import { temporaryFolder } from '../local/temporary-folder.ts';
 
@@ -23,6 +24,17 @@ it('an answer "always" adds the rule behind those of the owner, and keeps them',
   const written = JSON.parse(readFileSync(path, 'utf8'));
   expect(written).toEqual({ preset: 'ask', rules: [own, RULE] });
   expect(idleRules(await readRules(path))).toEqual([]);
+});
+
+it('an answer "always" for a site adds a rule that allows its pages, and no others', async () => {
+  const folder = temporaryFolder();
+  await allowAlways(folder, { site: 'docs.example.com' });
+  const { rules } = await readRules(join(folder, 'policy.json'));
+  const isAllowed = (url: string) => mayFetch(url, { userRules: rules, workspaceRules: [] });
+  expect(isAllowed('https://docs.example.com/a?b')).toBe(true);
+  expect(isAllowed('http://docs.example.com/')).toBe(true);
+  expect(isAllowed('https://docs.example.com.evil.test/')).toBe(false);
+  expect(isAllowed('https://evil.test/docs.example.com/')).toBe(false);
 });
 
 it.each(['', '[]', '7', '{"rules": {}}', '{"rules": ['])(

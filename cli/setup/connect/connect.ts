@@ -51,8 +51,8 @@ export function registerConnect(program: Command, runBridge: RunBridge = runOwnB
     .option('--bridge-id <id>', 'the id of this bridge (default: the id in the token)')
     .option('--move', MOVE_HELP);
   addLocationOptions(command, 'here').action(async (url: string, options: ConnectOptions) => {
-    const { preset, keyNames } = await readSettings();
-    const config = { ...(await configOf(url, options)), preset };
+    const { preset, webSearch, keyNames } = await readSettings();
+    const config = { ...(await configOf(url, options)), preset, webSearch };
     limitOwnEnvironment(keyNames);
     await connect(config, runBridge, abortOnInterrupt());
   });

@@ -29,7 +29,7 @@ it('no tool is listed as missing from this version', () => {
 it('the table of the documents has every tool that rules name, with all that holds it', async () => {
   const document = new URL('../../../docs/security.md', import.meta.url);
   const lines = (await readFile(document, 'utf8')).split('\n');
-  const rows = lines.filter((line) => /^\| `(read|edit|command)` +\|/.test(line)).map(cellsOf);
+  const rows = lines.filter((line) => /^\| `(read|edit|command|web)` +\|/.test(line)).map(cellsOf);
   expect(rows).toEqual(EVERY_TOOL.filter(({ executor }) => executor === 'bridge').map(rowOf));
 });
 
@@ -84,7 +84,8 @@ function decisionOn(
     userRules: rule ? [{ ...rule, pattern: '*' }] : [],
   };
   // As many subjects as the tool has, of which the rules need no other fact.
-  const subjects = (tool.parts ?? ['']).map((_, index) => `a${index}`);
+  const subject = tool.reaches === 'web' ? 'https://a.test/' : 'a';
+  const subjects = (tool.parts ?? ['']).map((_, index) => `${subject}${index}`);
   const args = tool.name === 'run_terminal_cmd' ? { command: 'ls' } : {};
   const call: JudgedCall = { definition: tool, args, subjects, mode: 'agent' };
   return judgeCall(call, policy).decision;
@@ -98,8 +99,8 @@ function cellsOf(row: string): string[] {
 }
 
 function rowOf(tool: ToolDefinition): string[] {
-  const { name, aliases, effect } = tool;
-  const category = { read: 'read', write: 'edit', execute: 'command' }[effect];
+  const { name, aliases, effect, reaches } = tool;
+  const category = reaches ?? { read: 'read', write: 'edit', execute: 'command' }[effect];
   const holders = EVERY_TOOL.map((other) => other.name).filter((other) => other !== name);
   const quoted = (names: readonly string[]) => names.map((each) => `\`${each}\``).join(', ');
   return [

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Rule } from '../../../bridge/admission/rules.ts';
-import { mayFetch } from '../../../bridge/admission/web.ts';
+import { judgePage, judgeSearch, mayFetch } from '../../../bridge/admission/web.ts';
 
 const DOCS = 'https://docs.example.com/a';
 const rule = (tool: string, decision: Rule['decision'], pattern = '*'): Rule => ({
@@ -130,4 +130,42 @@ it('a rule names a host in any script, and an empty query is none', () => {
   expect(
     ['a', 'a?', '%61#b', 'a?b', 'A'].map((path) => may(`https://m\u00fcnchen.example/${path}`)),
   ).toEqual([true, true, true, false, false]);
+});
+
+it.each<[string, Rule[], Rule[], boolean, Rule['decision']]>([
+  ['asks without a rule', [], [], false, 'ask'],
+  ['runs where the site is allowed', [], [], true, 'allow'],
+  [
+    'runs by a rule for pages',
+    [rule('web', 'allow', 'https://docs.example.com/*')],
+    [],
+    false,
+    'allow',
+  ],
+  ['runs by a rule for the tool', [rule('WebFetch', 'allow', '*.example.com')], [], false, 'ask'],
+  ['runs by a rule for all of the tool', [rule('WebFetch', 'allow')], [], false, 'allow'],
+  ['asks by a rule, although the site is allowed', [rule('web', 'ask')], [], true, 'ask'],
+  ['is refused by a rule', [rule('web_fetch', 'deny', '*/a')], [], true, 'deny'],
+  ['is refused by the workspace', [rule('web', 'allow')], [rule('web', 'deny')], true, 'deny'],
+  ['is not allowed by the workspace', [], [rule('web', 'allow')], false, 'ask'],
+  ['is not about files', [rule('read', 'deny')], [], true, 'allow'],
+])('web_fetch %s', (_, userRules, workspaceRules, isAllowed, decision) => {
+  const book = { userRules, workspaceRules };
+  expect(judgePage(DOCS, book, (site) => isAllowed && site === 'docs.example.com').decision).toBe(
+    decision,
+  );
+});
+
+it('web_fetch takes no other name of a site', () => {
+  const book = { userRules: [rule('web', 'allow')], workspaceRules: [] };
+  expect(judgePage('https://docs.example.com./', book, () => true).decision).toBe('deny');
+});
+
+it.each<[Rule[], Rule['decision']]>([
+  [[], 'allow'],
+  [[rule('web', 'ask')], 'ask'],
+  [[rule('WebSearch', 'deny', '*secret*')], 'deny'],
+  [[rule('web', 'deny', 'https://example.com/*'), rule('read', 'deny')], 'allow'],
+])('web_search under %j: %s', (userRules, decision) => {
+  expect(judgeSearch('a secret', { userRules, workspaceRules: [] }).decision).toBe(decision);
 });

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo, LookupFunction } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { textOfHtml } from '../../../bridge/compute/page-text.ts';
+import { markdownOfHtml } from '../../../bridge/compute/page-text.ts';
 import { ToolFailure } from '../../../bridge/failure.ts';
 import { isPublicAddress } from '../../../bridge/web/addresses.ts';
 import { readPage, type Visit, WEB_LIMITS } from '../../../bridge/web/page.ts';
@@ -85,7 +85,7 @@ describe('a page', () => {
       response.setHeader('content-type', 'text/html; charset=iso-8859-1');
       response.end(Buffer.from('<title>x</title><h1>Gr\xfc\xdfe</h1><p>a &lt; b', 'latin1'));
     });
-    expect(await readPage(site.url('/'), { ...ALL, net: site.net })).toBe('x\nGrüße\n\na < b');
+    expect(await readPage(site.url('/'), { ...ALL, net: site.net })).toBe('x\n# Grüße\n\na < b');
     expect(seen).toHaveLength(2);
     expect(Object.keys(seen[1] ?? {}).sort()).toEqual(
       ['accept', 'accept-encoding', 'connection', 'host'].sort(),
@@ -141,18 +141,36 @@ describe('the text of a page', () => {
     ['<ul><li>a</li><LI>b</LI></ul>', '- a\n\n- b'],
     ['a <!-- <b> --> c', 'a c'],
     ['1 < 2 & 3 > 2 &amp;&nbsp;&#65;&#x42;&unknown;&#0;', '1 < 2 & 3 > 2 & AB&unknown;&#0;'],
-    ['<a href="x">link</a> text', 'link text'],
+    ['<a href="x?a&amp;b">link</a> text', '[link](https://a.test/b/x?a&b) text'],
+    ['<a href="x"><img></a><a href=#y>y</a><a href="javascript:z">z</a>', 'yz'],
+    ['<a href=x>one<a href=/y>two', '[one](https://a.test/b/x)[two'],
+    ['<h2>a</h2>b <code>c</code>', '## a\nb `c`'],
+    ['<pre>if a:\n  b  &lt; c\n</pre>d', '```\nif a:\n  b  < c\n\n```\nd'],
+    ['<tr><td>a<td>b</tr>', '| a | b'],
     ['İİ<SCRIPT>x</SCRIPT>y', 'İİ\ny'],
     ['never closed <script>x', 'never closed'],
     ['never closed <a', 'never closed'],
     ['', ''],
   ])('%s', (html, text) => {
-    expect(textOfHtml(html)).toBe(text);
+    expect(markdownOfHtml({ html, base: 'https://a.test/b/' })).toBe(text);
   });
 
   it('takes pages that are long on purpose', () => {
-    for (const unit of ['<', '<script>', '<!--', '&#', '<a ', '</', '\n', ' \n']) {
-      expect(textOfHtml(unit.repeat(100_000)).length).toBeLessThanOrEqual(300_000);
+    for (const unit of [
+      '<',
+      '<script>',
+      '<!--',
+      '&#',
+      '<a ',
+      '</',
+      '\n',
+      ' \n',
+      '<a href=x>',
+      '<pre>',
+      '<a href="',
+    ]) {
+      const html = unit.repeat(100_000);
+      expect(markdownOfHtml({ html, base: 'https://a.test/' }).length).toBeLessThan(5_000_000);
     }
   });
 });

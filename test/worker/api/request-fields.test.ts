@@ -9,7 +9,7 @@ import { connectBridge } from '../tunnel/scripted-bridge.ts';
 const PIXEL = 'data:image/png;base64,iVBORw0KGgo=';
 
 it('offers only the tools of a list of names or aliases', async () => {
-  expect(await offered(['Read', 'grep', 'web_search'])).toEqual(['read_file', 'grep']);
+  expect(await offered(['Read', 'grep', 'edit_notebook'])).toEqual(['read_file', 'grep']);
 });
 
 it('offers the enabled tools of a registry', async () => {
@@ -20,7 +20,7 @@ it('offers the enabled tools of a registry', async () => {
     run_terminal_cmd: { enabled: false },
     web_search: { enabled: true },
   };
-  const wanted = ['read_file', 'codebase_search', 'edit_file'];
+  const wanted = ['read_file', 'codebase_search', 'web_search', 'edit_file'];
   expect(await offered(registry)).toEqual(wanted);
   expect(await offered({ availableTools: registry })).toEqual(wanted);
   expect(await offered(undefined, { availableTools: registry })).toEqual(wanted);
@@ -38,12 +38,12 @@ it('refuses tools beside availableTools', async () => {
 it('lists unavailable tools with the reason', async () => {
   scriptModel(() => ({ text: 'Ok.' }));
   const bridge = await connectBridge({ tools: ['read_file', 'write'] });
-  const tools = ['read_file', 'write', 'Grep', 'web_search', 'TodoWrite'];
+  const tools = ['read_file', 'write', 'Grep', 'edit_notebook', 'TodoWrite'];
   const { bridgeId } = bridge;
   expect(await unavailable({ tools, bridgeId, mode: 'plan' })).toEqual({
     write: 'WRONG_MODE',
     grep: 'NOT_ON_BRIDGE',
-    web_search: 'NOT_SUPPORTED',
+    edit_notebook: 'NOT_SUPPORTED',
     todo_write: 'WRONG_MODE',
   });
   const first = await chat('go', { tools: ['read_file'], bridgeId });
@@ -60,11 +60,25 @@ it('lists unavailable tools with the reason', async () => {
   });
 });
 
+it('says what a bridge without a search service needs for web_search', async () => {
+  scriptModel(() => ({ text: 'Ok.' }));
+  const { bridgeId } = await connectBridge({ tools: ['read_file', 'web_fetch'] });
+  const { metadata } = await chat('go', {
+    tools: ['WebSearch', 'WebFetch'],
+    bridgeId,
+    mode: 'ask',
+  });
+  const reason = expect.stringContaining('set "webSearch" in config.json');
+  expect(metadata.unavailableTools).toEqual([
+    { name: 'web_search', code: 'NOT_ON_BRIDGE', reason },
+  ]);
+});
+
 it('lists unavailable tools from the start of a stream', async () => {
   scriptModel(() => ({ text: 'Ok.' }));
-  const reader = new SseReader(await ask('go', { tools: ['web_search'], stream: true }));
+  const reader = new SseReader(await ask('go', { tools: ['edit_notebook'], stream: true }));
   const events = (await reader.toEnd()).map(({ event }) => event);
-  const listed = [{ name: 'web_search', code: 'NOT_SUPPORTED', reason: expect.any(String) }];
+  const listed = [{ name: 'edit_notebook', code: 'NOT_SUPPORTED', reason: expect.any(String) }];
   expect(events.find(({ type }) => type === 'response_start')).toMatchObject({
     response: { metadata: { unavailableTools: listed } },
   });

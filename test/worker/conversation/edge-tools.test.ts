@@ -226,6 +226,8 @@ it('plan mode offers what reads, plans and asks, and nothing that changes anythi
     'glob_file_search',
     'grep',
     'codebase_search',
+    'web_fetch',
+    'web_search',
     'create_plan',
     'ask_question',
     'switch_mode',

@@ -91,7 +91,7 @@ function whyUnavailable(
   if (!isReachable(tool, machine)) {
     return {
       code: 'NOT_ON_BRIDGE',
-      reason: 'The bridge of this conversation does not have this tool.',
+      reason: `The bridge of this conversation does not have this tool${tool.needs === undefined ? '' : `: ${tool.needs}`}.`,
     };
   }
   if (machine.isConnected !== false) return null;
