@@ -46,7 +46,7 @@ import type { BridgeTool } from './tools/executor.ts';
 import { ReadLedger } from './tools/ledger.ts';
 import { Offers } from './tools/offers.ts';
 import { createRunTerminalCmd } from './tools/run-terminal-cmd.ts';
-import { createWebFetch } from './tools/web-fetch.ts';
+import { createWebFetch, type WebFetching } from './tools/web-fetch.ts';
 import { createWebSearch } from './tools/web-search.ts';
 import { OfferFeed, ServerFeed } from './tunnel/feeds.ts';
 import { Journal } from './tunnel/journal.ts';
@@ -134,17 +134,18 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     isDistrusted,
     isSiteAllowed: (conversationId: string, site: string) => sites.has(conversationId, site),
   };
+  const web = newWebTools(config, { sites, readRules: () => readPageRules(surroundings, trust) });
   const worktrees = await Worktrees.open({
     root,
     stateDir,
     confinement,
     isForeign,
-    findOffer: (name) => offers.find(name),
+    findElsewhere: (name) => web.get(name) ?? offers.find(name),
     judgeIn: (folder) => createJudge(surroundings, { ...trust, folder }),
     readShowable: () => readShowable(surroundings),
   });
   const ground = { config, bootId, workspace, journal, guard, confinement, offers, worktrees };
-  const bridge = new Bridge({ ...ground, surroundings, trust, sites }, signal);
+  const bridge = new Bridge({ ...ground, surroundings, trust, web }, signal);
   editor.link = bridge.link;
   try {
     await bridge.serve(signal);
@@ -166,7 +167,7 @@ interface Ground {
   readonly worktrees: Worktrees | undefined;
   readonly surroundings: JudgeSurroundings;
   readonly trust: Pick<JudgeFacts, 'isConfined' | 'isSiteAllowed'> & { isDistrusted(): boolean };
-  readonly sites: AllowedSites;
+  readonly web: ReadonlyMap<string, BridgeTool>;
 }
 
 /** The parts of a running bridge, in the order in which they are made. A part may call a later one once all are there. */
@@ -260,16 +261,11 @@ class Bridge {
   }
 
   #newTools(): ReadonlyMap<string, BridgeTool> {
-    const { config, confinement, guard, surroundings, trust, sites } = this.#ground;
+    const { confinement, guard, web } = this.#ground;
     const command = createRunTerminalCmd({ confinement, background: this.#background, guard });
     const more = [this.#guests.tool, ...(this.#ground.worktrees?.tools ?? [])];
     const named = more.map((tool) => [tool.definition.name, tool] as const);
-    const readRules = () => readPageRules(surroundings, trust);
-    const web = [
-      createWebFetch({ sites, readRules, net: config.net }),
-      ...(config.webSearch ? [createWebSearch(config.webSearch)] : []),
-    ];
-    return new Map([...createCatalogue(command, ...web), ...named]);
+    return new Map([...createCatalogue(command), ...web, ...named]);
   }
 
   #newFinder(signal: AbortSignal): Finder {
@@ -348,6 +344,16 @@ class Bridge {
       onResolved: (question, resolution) => this.#session.sendResolution(question, resolution),
     });
   }
+}
+
+/** The tools that reach the web, by their names: web_search only with a service. */
+function newWebTools(
+  { net, webSearch }: BridgeConfig,
+  fetching: Omit<WebFetching, 'net'>,
+): ReadonlyMap<string, BridgeTool> {
+  const search = webSearch ? [createWebSearch(webSearch)] : [];
+  const tools = [createWebFetch({ ...fetching, net }), ...search];
+  return new Map(tools.map((tool) => [tool.definition.name, tool]));
 }
 
 /** A broken file is reported with the first call that it stops. */

@@ -26,8 +26,8 @@ export interface House {
   readonly workshop: Workshop;
   /** Judges calls whose paths are relative to this folder, by the rules of the workspace. */
   readonly judgeIn: (folder: string) => Judge;
-  /** The tools of servers, which work where their server does. */
-  readonly findOffer: (name: string) => ReturnType<Gate['tools']['get']>;
+  /** The tools that work in no folder of a call: those of servers, and of the web. */
+  readonly findElsewhere: (name: string) => ReturnType<Gate['tools']['get']>;
 }
 
 export interface Room extends Gate {
@@ -151,7 +151,7 @@ export class Rooms implements Elsewhere {
   }
 
   async #make(facts: WorktreeFacts): Promise<Room> {
-    const { workshop, judgeIn, findOffer } = this.#house;
+    const { workshop, judgeIn, findElsewhere } = this.#house;
     const { root, store } = workshop;
     const folder = await folderOf(root, facts, store.pathsOf(facts.conversationId));
     const workspace = await Workspace.open(folder.workspace, { alias: root });
@@ -162,7 +162,7 @@ export class Rooms implements Elsewhere {
     return {
       workspace,
       confinement,
-      tools: { get: (name) => known.get(name) ?? findOffer(name) },
+      tools: { get: (name) => known.get(name) ?? findElsewhere(name) },
       judge: judgeIn(folder.workspace),
       assertChangeable: (place) => assertOwn(place, facts, store.pathsOf(facts.conversationId)),
       end: async () => {

@@ -52,6 +52,15 @@ it('take the calls of a subagent, which name the conversation whose worktree it 
   expect((await bridge.close(id, { commit: true })).files).toMatchObject([{ path: 'b.txt' }]);
 });
 
+it('have the tools that reach the web', async () => {
+  const place = await repositoryWith({ 'a.txt': 'one\n' });
+  const { bridge } = await startBridge(place);
+  const id = newConversation();
+  await bridge.call(callOf(id, 'open_worktree'));
+  const fetched = await bridge.call(callOf(id, 'web_fetch', { url: 'http://127.0.0.1/' }));
+  expect(fetched).toMatchObject({ code: 'NOT_ALLOWED' });
+});
+
 it('take no call on a machine without git, and none of them reaches the workspace', async () => {
   const place = await repositoryWith({ 'a.txt': 'one\n' });
   const opened = vi.spyOn(Worktrees, 'open').mockResolvedValue(undefined);
