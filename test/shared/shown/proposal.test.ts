@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { describeProposal, parseAnswer } from '../../../shared/shown/proposal.ts';
+import { describeProposal, parseAnswer, yesWords } from '../../../shared/shown/proposal.ts';
 import type { Proposal } from '../../../shared/wire/approvals.ts';
 
 it('an argument cannot look like another one', () => {
@@ -102,4 +102,16 @@ it('takes "always" only where the tool can have it', () => {
     expect(parseAnswer(text, true)).toEqual({ decision: 'always' });
     expect(parseAnswer(text, false)).toBeNull();
   }
+});
+
+it.each([
+  [
+    'docs.example.com:8443',
+    'y lets the agent read pages of docs.example.com:8443 in this conversation; a lets it read them from now on',
+  ],
+  // A star would be a wildcard of the rule that an `a` writes.
+  ['*.com', 'y lets this tool run, this once'],
+])('a yes to web_fetch is for the site %s', (site, words) => {
+  const args = { url: 'https://docs.example.com:8443/a', site };
+  expect(yesWords({ kind: 'call', tool: 'web_fetch', arguments: args }, true)).toBe(words);
 });
