@@ -114,13 +114,16 @@ export async function readFindable(
   return isDistrusted() ? { ...showable, mayRead: () => false, mayFetch: () => false } : showable;
 }
 
-/** Whether an admitted call of web_fetch may go on to the address that its page leads to. No when the rules cannot be read. */
+/**
+ * Whether an admitted call of web_fetch may go on to the address that its page leads to. No when the rules cannot be
+ * read, and where an editor says that its user does not trust the workspace: every address asks then.
+ */
 export async function readPageRules(
   surroundings: JudgeSurroundings,
-  { isConfined }: Pick<JudgeFacts, 'isConfined'>,
+  { isConfined, isDistrusted = () => false }: Pick<JudgeFacts, 'isConfined' | 'isDistrusted'>,
 ): Promise<(url: string, isSiteAllowed: IsSiteAllowed) => boolean> {
   const rules = await readAllRules(surroundings);
-  if (rules === undefined) return () => false;
+  if (rules === undefined || isDistrusted()) return () => false;
   const isOpen = isConfined && rules.trustsNetwork === true;
   return (url, isSiteAllowed) =>
     judgePage(url, rules, (site) => isOpen || isSiteAllowed(site)).decision === 'allow';

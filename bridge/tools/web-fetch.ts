@@ -67,7 +67,8 @@ function partOf(
   ].join('\n');
 }
 
-/** The text cannot end its own mark. */
+/** The text cannot end its own mark, however the mark is written there. */
 export function marked(tag: string, text: string): string {
-  return `<${tag}>\n${text.replaceAll(`</${tag}`, `<\\/${tag}`)}\n</${tag}>`;
+  const inside = text.replace(new RegExp(`<(?=\\s*/\\s*${tag})`, 'gi'), '<\\');
+  return `<${tag}>\n${inside}\n</${tag}>`;
 }

@@ -1,7 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createJudge, readFindable, readShowable } from '../../../bridge/admission/judge.ts';
+import {
+  createJudge,
+  readFindable,
+  readPageRules,
+  readShowable,
+} from '../../../bridge/admission/judge.ts';
 import type { JudgedCall } from '../../../bridge/admission/policy.ts';
 import { readFile } from '../../../shared/tools/read-file.ts';
 import { runTerminalCmd } from '../../../shared/tools/run-terminal-cmd.ts';
@@ -74,4 +79,17 @@ test('a file that a message names has no content where an editor does not trust 
   };
   expect(await openTo(false)).toEqual([true, true, true]);
   expect(await openTo(true)).toEqual([true, false, false]);
+});
+
+test('a page leads web_fetch nowhere where an editor does not trust the workspace', async () => {
+  const surroundings = await place([
+    { tool: 'web', pattern: 'https://x.test/*', decision: 'allow' },
+  ]);
+  const leadsOn = async (isDistrusted: boolean) => {
+    const facts = { isConfined: true, isDistrusted: () => isDistrusted };
+    const mayGoOn = await readPageRules(surroundings, facts);
+    return ['https://x.test/a', 'https://y.test/'].map((url) => mayGoOn(url, () => true));
+  };
+  expect(await leadsOn(false)).toEqual([true, true]);
+  expect(await leadsOn(true)).toEqual([false, false]);
 });

@@ -1,8 +1,10 @@
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
 import { expect, it, onTestFinished } from 'vitest';
 import { type SearchService, searchWeb } from '../../../bridge/web/search.ts';
+import { MIB } from '../../../shared/units.ts';
 
 const FOUND = [
   { title: 'One &amp; two', url: 'https://a.test/1', content: 'a <strong>b</strong>\n c' },
@@ -13,6 +15,8 @@ const READ = [
   { title: 'One & two', url: 'https://a.test/1', snippet: 'a b c' },
   { title: 'https://a.test/2', url: 'https://a.test/2', snippet: '' },
 ];
+const PACKED = { 'content-encoding': 'gzip' };
+const BOMB = gzipSync(Buffer.alloc(16 * MIB));
 const BRAVE = FOUND.map(({ content: description, ...rest }) => ({ ...rest, description }));
 
 it.each<[SearchService['shape'], unknown, object]>([
@@ -73,6 +77,7 @@ it.each<[string, string, RequestListener]>([
   ['SEARCH_FAILED', 'JSON', (_, response) => response.end('<html>SECRET')],
   ['SEARCH_FAILED', 'another form', (_, response) => response.end('{"results":"SECRET"}')],
   ['SEARCH_FAILED', 'too long', (_, response) => endless(response)],
+  ['SEARCH_FAILED', 'too long', (_, response) => response.writeHead(200, PACKED).end(BOMB)],
   ['SEARCH_FAILED', 'cannot be reached', (request) => request.socket.destroy()],
 ])('a service that fails is %s: %s', async (code, words, listener) => {
   const url = await serve(listener);
