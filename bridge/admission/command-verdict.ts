@@ -1,7 +1,8 @@
 /** Decides about a command line. */
 import { type Permission, runTerminalCmd } from '../../shared/tools/run-terminal-cmd.ts';
 import { type Command, type CommandLine, parseCommandLine } from './command-line.ts';
-import { lineReadingsOf, type Readings, readingsOf } from './readings.ts';
+import { lossOf, namesLoss } from './losses.ts';
+import { lineReadingsOf, readingsOf } from './readings.ts';
 import {
   findDecidingRules,
   type Rulebook,
@@ -22,10 +23,13 @@ export interface CommandSurroundings {
   readonly isConfined: boolean;
   /** Lets confined commands use the network without a question. Without a sandbox it has no effect. */
   readonly trustsNetwork?: boolean;
+  /** Set in a worktree. Its files are a copy, so a command may delete them. */
+  readonly alias?: string;
 }
 
 /**
- * Judges each command of a line on its own; the strictest verdict counts. Rules that forbid or ask apply to every
+ * Judges each command of a line on its own; the strictest verdict counts. A command that shows that it destroys work
+ * asks, unless a rule of the owner names it. Rules that forbid or ask apply to every
  * reading of a command. The owner's `allow` applies only to a plain line as written: an owner who allowed `npm test*`
  * did not mean `npm test > ~/.profile`. It never replaces the question about the permission `all`, because a person
  * grants `all` for one call, not for a pattern.
@@ -37,9 +41,7 @@ export function judgeCommand(
 ): Verdict {
   const line = parseCommandLine(text);
   const isRead = strictRulesFor(book, runTerminalCmd).length > 0;
-  const subjects = line.commands.map((command) =>
-    subjectOf(command, line.isPlain, isRead ? readingsOf(command) : []),
-  );
+  const subjects = line.commands.map((command) => subjectOf(command, line.isPlain, surroundings));
   const builtIn = builtInVerdict(permissions, surroundings);
   return strictestOf([
     ...subjects.flatMap((subject) => verdictsOn(subject, book, builtIn, permissions)),
@@ -53,21 +55,34 @@ export function judgeCommand(
 interface CommandSubject extends Subject {
   /** Whether the readings are complete. */
   readonly isComplete: boolean;
+  /** What the command may destroy. */
+  readonly loss: string | undefined;
 }
 
-function subjectOf({ text }: Command, canBeAllowed: boolean, readings: Readings): CommandSubject {
-  return { text, readings: readings ?? [], canBeAllowed, isComplete: readings !== undefined };
+function subjectOf(
+  command: Command,
+  canBeAllowed: boolean,
+  { isConfined, alias }: CommandSurroundings,
+): CommandSubject {
+  const readings = readingsOf(command);
+  const loss = alias === undefined ? lossOf(readings, { isConfined }) : undefined;
+  const isComplete = readings !== undefined;
+  return { text: command.text, readings: readings ?? [], canBeAllowed, isComplete, loss };
 }
 
 function verdictsOn(
-  subject: Subject,
+  subject: CommandSubject,
   book: Rulebook,
   builtIn: Verdict,
   permissions: readonly Permission[],
 ): Verdict[] {
   const { owners, workspaces } = findDecidingRules(book, runTerminalCmd, subject);
   const canDecide = owners?.decision !== 'allow' || !permissions.includes('all');
-  return verdictsOf({ owners: canDecide ? owners : undefined, workspaces }, builtIn);
+  const isMeant = owners?.decision === 'allow' && namesLoss(owners.pattern);
+  return [
+    ...(subject.loss === undefined || isMeant ? [] : [ask(subject.loss)]),
+    ...verdictsOf({ owners: canDecide ? owners : undefined, workspaces }, builtIn),
+  ];
 }
 
 function builtInVerdict(

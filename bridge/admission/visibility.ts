@@ -18,6 +18,7 @@ import {
 } from './rulebook.ts';
 import type { Rule } from './rules.ts';
 import { RULE_LIMITS } from './shell/limits.ts';
+import { literalStart } from './wildcard.ts';
 
 export interface Visibility {
   /** Whether a call may show the path; `name` is relative to the workspace. */
@@ -77,7 +78,7 @@ function present({ owners, workspaces }: DecidingRules): Rule[] {
 
 /** Whether a rule can match a path in the folder, judged by the start of its pattern. */
 function reaches({ pattern }: Rule, folder: string): boolean {
-  const beginning = pattern.split(/[*?]/, 1)[0] ?? '';
+  const beginning = literalStart(pattern);
   const inFolder = folder === '.' ? '' : `${folder}/`;
   return inFolder.startsWith(beginning) || beginning.startsWith(inFolder);
 }

@@ -1,11 +1,14 @@
-/** Patterns of rules: `*` stands for any text, `?` for any one character, all other characters for themselves. */
+/**
+ * Patterns of rules: `*` stands for any text, `?` for any one character, all other characters for themselves. `[*]` and
+ * `[?]` stand for a star and a question mark.
+ */
 
 /**
  * Whether the whole text matches. Takes the first match of each piece between two stars, and never goes back. A regular
  * expression would not be safe: patterns come from repositories too, and one could be slow on purpose.
  */
 export function matchesWildcard(pattern: string, text: string): boolean {
-  const [head = '', ...pieces] = pattern.split('*');
+  const [head = '', ...pieces] = piecesOf(pattern);
   const tail = pieces.pop();
   if (tail === undefined) return head.length === text.length && standsAt(head, text, 0);
   const lastStart = text.length - tail.length;
@@ -20,10 +23,41 @@ export function matchesWildcard(pattern: string, text: string): boolean {
   return from <= lastStart;
 }
 
+/** The pattern that only this text matches. */
+export function literalPattern(text: string): string {
+  return text.replace(/[*?]/g, '[$&]');
+}
+
+/** The text before the first wildcard: everything that matches begins with it. */
+export function literalStart(pattern: string): string {
+  const [start = ''] = (piecesOf(pattern)[0] ?? '').split(ANY);
+  return start;
+}
+
+/** Whether only one text matches. */
+export function isLiteral(pattern: string): boolean {
+  return literalPattern(literalStart(pattern)) === pattern;
+}
+
+/** What stands between the stars, with a mark for each question mark. */
+function piecesOf(pattern: string): string[] {
+  if (!/\[[*?]\]/.test(pattern)) return pattern.replaceAll('?', ANY).split('*');
+  const pieces = [''];
+  for (const [token] of pattern.matchAll(/\[[*?]\]|[\s\S]/g)) {
+    if (token === '*') pieces.push('');
+    else
+      pieces.push(`${pieces.pop()}${token === '?' ? ANY : token.length === 3 ? token[1] : token}`);
+  }
+  return pieces;
+}
+
+/** No path and no command line contains it. */
+const ANY = '\0';
+
 function standsAt(piece: string, text: string, start: number): boolean {
-  if (!piece.includes('?')) return text.startsWith(piece, start);
+  if (!piece.includes(ANY)) return text.startsWith(piece, start);
   for (let at = 0; at < piece.length; at++) {
-    if (piece[at] !== '?' && piece[at] !== text[start + at]) return false;
+    if (piece[at] !== ANY && piece[at] !== text[start + at]) return false;
   }
   return start + piece.length <= text.length;
 }
@@ -33,7 +67,7 @@ function standsAt(piece: string, text: string, start: number): boolean {
  * fast.
  */
 function placeOf(piece: string, text: string, from: number): number | null {
-  const runs = piece.split('?');
+  const runs = piece.split(ANY);
   const longest = runs.reduce((best, run) => (run.length > best.length ? run : best), '');
   const offset = piece.indexOf(longest);
   let at = text.indexOf(longest, from + offset);
