@@ -17,7 +17,7 @@ import {
   readShowable,
   readTrust,
 } from './admission/judge.ts';
-import { idleRules, readRules } from './admission/rules.ts';
+import { idleRules, ownersFiles, readOwnersRules } from './admission/rules.ts';
 import { createTerminalPrompt } from './admission/terminal.ts';
 import type { Reading } from './context/file-text.ts';
 import { Finder } from './context/finder.ts';
@@ -75,6 +75,8 @@ export interface BridgeConfig {
   readonly workspaceDir: string;
   /** Outside every workspace. Holds journal, rules and enrolled devices. */
   readonly stateDir: string;
+  /** The folder of the owner's configuration: it may hold rules for all projects. */
+  readonly configDir?: string | undefined;
   /** Holds the list of the devices that count at every bridge of the machine, if that is another folder. */
   readonly machineDir?: string;
   /** What programs of this bridge get of it: commands by bridge/sandbox/launch/environment.ts, MCP servers by bridge/mcp/. */
@@ -122,10 +124,10 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     environment,
   });
   if (confinement.nameless) workspace.keepClosed(confinement.nameless);
-  await logIdleRules(stateDir);
-  const { offers = new Offers(), preset } = config;
+  await logIdleRules(config);
+  const { offers = new Offers(), configDir, preset } = config;
   const isForeign = (path: string) => guard.isForeign(path);
-  const surroundings = { root, stateDir, preset, isForeign, workspace };
+  const surroundings = { root, stateDir, configDir, preset, isForeign, workspace };
   const editor: { link?: EditorLink } = {};
   const isDistrusted = () => editor.link?.isTrusted === false;
   const sites = new AllowedSites();
@@ -254,7 +256,7 @@ class Bridge {
       confinement,
       readShowable: () => readShowable(this.#ground.surroundings),
       readEditor: editorReader(this.link, workspace),
-      readRules: reading(new Rules(workspace, config.stateDir), signal),
+      readRules: reading(new Rules(workspace, ownersFolders(config)), signal),
       readDefinitions: reading(new Definitions(workspace), signal),
     };
     return new Looker(looked, signal);
@@ -356,9 +358,14 @@ function newWebTools(
   return new Map(tools.map((tool) => [tool.definition.name, tool]));
 }
 
+/** Those with rules of the owner: for all projects, then for this one. */
+function ownersFolders({ configDir, stateDir }: BridgeConfig): readonly string[] {
+  return configDir === undefined ? [stateDir] : [configDir, stateDir];
+}
+
 /** A broken file is reported with the first call that it stops. */
-async function logIdleRules(stateDir: string): Promise<void> {
-  const rules = await readRules(join(stateDir, 'policy.json')).catch(() => undefined);
+async function logIdleRules({ configDir, stateDir }: BridgeConfig): Promise<void> {
+  const rules = await readOwnersRules(ownersFiles(stateDir, configDir)).catch(() => undefined);
   for (const message of rules ? idleRules(rules) : [])
     logEvent({ event: 'rule_without_effect', message });
 }

@@ -40,6 +40,7 @@ import { registerConnect } from './setup/connect/connect.ts';
 import { registerDevices } from './setup/devices.ts';
 import { registerIde } from './setup/ide/ide.ts';
 import { registerMcp } from './setup/mcp/mcp.ts';
+import { registerPolicy } from './setup/policy.ts';
 import { registerQuarantine } from './setup/quarantine.ts';
 import { registerToken } from './setup/token.ts';
 import { registerWorktrees } from './setup/worktrees.ts';
@@ -133,6 +134,7 @@ export function newProgram(programs: Programs): Command {
   registerBridgeHost(program);
   registerDaemon(program, programs);
   registerToken(program);
+  registerPolicy(program);
   registerDevices(program);
   registerMcp(program);
   registerIde(program);

@@ -9,7 +9,7 @@ import type { ToolFactsHere } from '../tools/executor.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { isTrusted } from './offer-verdict.ts';
 import { type JudgedCall, judgeCall, type Policy, visibilityOf } from './policy.ts';
-import { readRules } from './rules.ts';
+import { ownersFiles, RULE_FILE_NAME, readOwnersRules, readRules } from './rules.ts';
 import { ask, deny, type Verdict } from './verdict.ts';
 import { type Visibility, visibilityInAll } from './visibility.ts';
 import { type IsSiteAllowed, judgePage, mayFetch } from './web.ts';
@@ -32,6 +32,8 @@ export interface JudgeSurroundings {
   /** The folder of the workspace. */
   readonly root: string;
   readonly stateDir: string;
+  /** The folder of the owner's configuration, whose policy.json holds for all projects. */
+  readonly configDir?: string | undefined;
   /** The preset where the owner's policy.json names none. Default: `workspace`. */
   readonly preset?: Preset | undefined;
   /** Whether a running command has made the path. */
@@ -141,6 +143,7 @@ export async function readTrust(
 async function readAllRules({
   root,
   stateDir,
+  configDir,
   preset,
   isForeign: isForeignPath,
 }: JudgeSurroundings): Promise<
@@ -149,10 +152,10 @@ async function readAllRules({
   try {
     // Rules that a running command made are about to be quarantined. Until then they must not stop other calls.
     const isForeign = await isForeignPath('.drawbridge');
-    const owners = await readRules(join(stateDir, 'policy.json'), preset);
+    const owners = await readOwnersRules(ownersFiles(stateDir, configDir), preset);
     const workspaces = isForeign
       ? undefined
-      : await readRules(join(root, '.drawbridge', 'policy.json'));
+      : await readRules(join(root, '.drawbridge', RULE_FILE_NAME));
     return {
       userRules: owners.rules,
       trustsNetwork: owners.trustsNetwork,

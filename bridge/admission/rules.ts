@@ -1,6 +1,7 @@
 /** The rules of a machine's owner and of a workspace, as their files hold them. */
-
+import { join } from 'node:path';
 import * as z from 'zod';
+import { requireOwnersFile } from '../../machine/owners-file.ts';
 import { Preset } from '../../machine/preset.ts';
 import { readPlainFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
@@ -39,6 +40,7 @@ const RuleFile = z
   .refine(({ preset, rules }) => preset !== undefined || rules !== undefined, {
     error: 'it has neither "preset" nor "rules"',
   });
+export type RuleFile = z.infer<typeof RuleFile>;
 
 /** The meaning of a rule file: the rules of its preset, then its own. */
 export interface PolicyRules {
@@ -64,22 +66,60 @@ function forAll(decision: Rule['decision'], categories: readonly string[]): read
  * because its rules may be needed.
  */
 export async function readRules(path: string, usual: Preset = 'workspace'): Promise<PolicyRules> {
-  try {
-    return parseRules(await readPlainFile(path), path, usual);
-  } catch (error) {
-    if (isSystemError(error, 'ENOENT', 'ENOTDIR')) return PRESETS[usual];
-    throw error;
-  }
+  return meaningOf([await readRuleFile(path)], usual);
+}
+
+/** The owner's files of rules. The rules of the project come last, and win. */
+export interface OwnersFiles {
+  readonly project: string;
+  /** For all projects. Another user may not change it. Undefined without a home folder. */
+  readonly everywhere: string | undefined;
+}
+
+export const RULE_FILE_NAME = 'policy.json';
+
+/** The files in the folder of a project's state and, where there is one, in that of the owner's configuration. */
+export function ownersFiles(stateDir: string, configDir: string | undefined): OwnersFiles {
+  const everywhere = configDir === undefined ? undefined : join(configDir, RULE_FILE_NAME);
+  return { project: join(stateDir, RULE_FILE_NAME), everywhere };
+}
+
+/** The rules of both files. The preset of the project counts, else that for all projects, else `usual`. */
+export async function readOwnersRules(
+  { project, everywhere }: OwnersFiles,
+  usual: Preset = 'workspace',
+): Promise<PolicyRules> {
+  const shared = everywhere === undefined ? {} : await readRuleFile(everywhere);
+  if (everywhere !== undefined && shared !== NO_FILE) await requireOwnersFile(everywhere);
+  return meaningOf([shared, await readRuleFile(project)], usual);
 }
 
 /** Parses the JSON of a rule file. `origin` names it in the error. */
 export function parseRules(json: string, origin: string, usual: Preset = 'workspace'): PolicyRules {
-  const parsed = RuleFile.safeParse(toValue(json, origin));
-  if (parsed.success) {
-    const { preset = usual, rules = [] } = parsed.data;
-    const { rules: first, trustsNetwork } = PRESETS[preset];
-    return { rules: [...first, ...rules], trustsNetwork };
+  return meaningOf([parseRuleFile(json, origin)], usual);
+}
+
+function meaningOf(files: readonly RuleFile[], usual: Preset): PolicyRules {
+  const preset = files.findLast((file) => file.preset !== undefined)?.preset ?? usual;
+  const { rules: first, trustsNetwork } = PRESETS[preset];
+  return { rules: [...first, ...files.flatMap(({ rules = [] }) => rules)], trustsNetwork };
+}
+
+const NO_FILE: RuleFile = {};
+
+/** A rule file as it is written; empty without the file. Throws for a wrong one. */
+export async function readRuleFile(path: string): Promise<RuleFile> {
+  try {
+    return parseRuleFile(await readPlainFile(path), path);
+  } catch (error) {
+    if (isSystemError(error, 'ENOENT', 'ENOTDIR')) return NO_FILE;
+    throw error;
   }
+}
+
+function parseRuleFile(json: string, origin: string): RuleFile {
+  const parsed = RuleFile.safeParse(toValue(json, origin));
+  if (parsed.success) return parsed.data;
   const { message } = invalidRequest(parsed.error);
   throw new DrawbridgeError(
     'NOT_CONFIGURED',

@@ -1,6 +1,8 @@
 /** Finds everything in a workspace that blocks the bridge's work, and on request puts it away. */
 import { realpath, stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
+import { requireOwnersFile } from '../../machine/owners-file.ts';
+import { isSystemError } from '../../machine/system-error.ts';
 import { inOneLine, shorten } from '../../shared/text/plain-sight.ts';
 import { type BytePath, fromText, shownName, toBytes } from '../sandbox/byte-path.ts';
 import { closureOf } from '../sandbox/view/protected.ts';
@@ -19,13 +21,15 @@ export interface Obstacle {
 export interface Examined {
   readonly workspace: string;
   readonly stateDir: string;
+  /** The folder of the owner's configuration, which may have rules for all projects. */
+  readonly configDir?: string | undefined;
   /** Throws for a broken file of rules; the message says how it is broken. */
   readonly readRules: (path: string) => Promise<unknown>;
 }
 
 /** With `mayMove` each obstacle moves into quarantine, except the owner's own rules. */
 export async function findObstacles(
-  { workspace, stateDir, readRules }: Examined,
+  { workspace, stateDir, configDir, readRules }: Examined,
   { mayMove }: { mayMove: boolean },
 ): Promise<readonly Obstacle[]> {
   const search = new ObstacleSearch(
@@ -38,6 +42,8 @@ export async function findObstacles(
       : undefined,
   );
   search.ownersRules(await problemOf(join(stateDir, 'policy.json'), readRules));
+  const everywhere = configDir && join(configDir, 'policy.json');
+  if (everywhere) search.ownersRules(await problemOf(everywhere, readOwners(readRules)));
   const rules = join(workspace, '.drawbridge', 'policy.json');
   await search.workspacesRules(await problemOf(rules, readRules));
   await search.tree();
@@ -154,6 +160,15 @@ const MAX_PATH_BYTES = 4_095;
 const EXECUTABLE = 0o111;
 /** Every search reads these. */
 const IGNORE_FILES: ReadonlySet<BytePath> = new Set(['.gitignore', '.ignore', '.rgignore']);
+
+function readOwners(readRules: Examined['readRules']): Examined['readRules'] {
+  return async (path) => {
+    await readRules(path);
+    await requireOwnersFile(path).catch((error: unknown) => {
+      if (!isSystemError(error, 'ENOENT', 'ENOTDIR')) throw error;
+    });
+  };
+}
 
 async function problemOf(
   path: string,

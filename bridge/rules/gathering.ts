@@ -1,4 +1,5 @@
 /** Collects the rules of one look: drops what is double or unusable, includes files, and cuts. */
+import { requireOwnersFile } from '../../machine/owners-file.ts';
 import { readPlainFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { REQUEST_LIMITS, RULE_FILE_LIMITS } from '../../shared/limits.ts';
@@ -11,8 +12,9 @@ import { readHead } from './frontmatter.ts';
 import { withReferences } from './references.ts';
 import type { FoundText, RuleTexts } from './texts.ts';
 
-/** The name of the owner's file. */
+/** The name of the owner's files. */
 export const OWNERS_FILE = 'rules.md';
+const UNUSABLE = "an owner's file cannot be read, or other users may change it";
 
 /** A rule before its references are included. `real` is its real path; null for the owner's file. */
 interface RuleDraft extends RuleFile {
@@ -35,16 +37,21 @@ export class RuleGathering {
     this.#texts = texts;
   }
 
-  async addOwners(file: string): Promise<void> {
-    try {
-      const text = (await readPlainFile(file)).trim();
-      if (text === '') return;
-      const owners = { path: OWNERS_FILE, origin: 'owner', kind: 'always', folder: '.' } as const;
-      this.#drafts.push({ ...owners, text, real: null });
-    } catch (error) {
-      if (isSystemError(error, 'ENOENT')) return;
-      this.leaveOut(OWNERS_FILE, "the owner's file in the state folder cannot be read");
+  /** The files become one rule. */
+  async addOwners(files: readonly string[]): Promise<void> {
+    const texts: string[] = [];
+    for (const file of files) {
+      try {
+        const text = (await readPlainFile(file)).trim();
+        await requireOwnersFile(file);
+        if (text !== '') texts.push(text);
+      } catch (error) {
+        if (!isSystemError(error, 'ENOENT', 'ENOTDIR')) this.leaveOut(OWNERS_FILE, UNUSABLE);
+      }
     }
+    if (texts.length === 0) return;
+    const owners = { path: OWNERS_FILE, origin: 'owner', kind: 'always', folder: '.' } as const;
+    this.#drafts.push({ ...owners, text: texts.join('\n\n'), real: null });
   }
 
   add(candidate: RuleCandidate, found: FoundText | undefined): void {

@@ -22,13 +22,14 @@ export interface RuleLook {
 /** Reads only files that have changed since the last look. One look at a time. */
 export class Rules {
   readonly #workspace: Workspace;
-  readonly #stateDir: string;
+  readonly #ownersFolders: readonly string[];
   readonly #texts = new RuleTexts();
   #logged: ReadonlySet<string> = new Set();
 
-  constructor(workspace: Workspace, stateDir: string) {
+  /** Each of the owner's folders may have a `rules.md`: first the one for all projects, then the project's. */
+  constructor(workspace: Workspace, ownersFolders: readonly string[]) {
     this.#workspace = workspace;
-    this.#stateDir = stateDir;
+    this.#ownersFolders = ownersFolders;
   }
 
   /**
@@ -44,7 +45,7 @@ export class Rules {
     const workspace = this.#workspace.showing((path) => mayName(path) && mayRead(path));
     const { found, isComplete } = await findCandidates(workspace, signal, ignored);
     const gathering = new RuleGathering(workspace, this.#texts);
-    await gathering.addOwners(join(this.#stateDir, OWNERS_FILE));
+    await gathering.addOwners(this.#ownersFolders.map((folder) => join(folder, OWNERS_FILE)));
     const named = found.filter(({ path }) => mayName(path));
     const read = named.slice(0, RULE_FILE_LIMITS.maxCandidates);
     const texts = await Promise.all(read.map(({ path }) => this.#texts.read(workspace, path)));

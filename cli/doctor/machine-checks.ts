@@ -10,6 +10,7 @@ import { workerdPath } from '../../local/runtime/runtime.ts';
 import { locateState, type StateLocation, type StatePlace } from '../../local/state/folder.ts';
 import { FORMAT_STEPS, readKnownFormat } from '../../local/state/format.ts';
 import { findInstanceIn } from '../../local/state/running.ts';
+import { configFolder } from '../../machine/config-folder.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { MIB } from '../../shared/units.ts';
 import { CLI_LIMITS } from '../limits.ts';
@@ -127,7 +128,8 @@ export async function checkWorkspace(location: StateLocation): Promise<Finding[]
   const place = await locateState(location);
   const { findObstacles } = await import('../../bridge/quarantine/obstacles.ts');
   const { readRules } = await import('../../bridge/admission/rules.ts');
-  const examined = { workspace: place.workspaceDir, stateDir: place.projectDir, readRules };
+  const { workspaceDir: workspace, projectDir: stateDir } = place;
+  const examined = { workspace, stateDir, configDir: configFolder(process.env), readRules };
   const obstacles = await findObstacles(examined, { mayMove: false });
   const advice = `\`${ownCommand('check', '--repair')}\` puts away what it can.`;
   const findings = obstacles.map(({ sentence }) => bad('workspace', sentence, advice));

@@ -44,6 +44,10 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'config unset': ['config unset server.port'],
   connect: ['connect https://agent.example.com --token-file token.txt'],
   token: ['token', 'token --for ana --secret-file secret.txt'],
+  'policy add': [
+    'policy add allow command "npm run *"',
+    'policy add deny edit "migrations/*" --everywhere',
+  ],
   'mcp add': [
     'mcp add memory -- npx -y @modelcontextprotocol/server-memory',
     'mcp add tickets --url https://tickets.example/mcp',

@@ -14,6 +14,8 @@ const FILES = `Files of your own. XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_CACHE_
       your settings; see "drawbridge help config" and docs/configuration.md
   ~/.config/drawbridge/config.schema.json
       the schema of config.json, for editors
+  ~/.config/drawbridge/policy.json, rules.md
+      your rules, and your instructions for the model, in all projects
   ~/.local/state/drawbridge/server/
       the state of the server: its secret, your token, conversations, and logs,
       those of bridges too ("drawbridge logs" shows them)
@@ -27,7 +29,7 @@ const FILES = `Files of your own. XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_CACHE_
 Files that you may write into the state of a project (or into the folder that
 --state names):
 
-  policy.json      your rules: what runs, what asks, what is refused
+  policy.json      your rules: what runs, what asks ("drawbridge policy")
   rules.md         your instructions for every conversation
   sandbox.json     what commands may read beside the workspace
   worktrees.json   how worktrees are set up

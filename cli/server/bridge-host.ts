@@ -8,6 +8,7 @@ import { LOCAL_LIMITS } from '../../local/limits.ts';
 import { beside } from '../../local/processes/beside.ts';
 import { releaseMemoryOfStart } from '../../local/processes/memory.ts';
 import { watchState } from '../../local/state/watch.ts';
+import { configFolder } from '../../machine/config-folder.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import type { TellNotice } from '../../machine/log-line.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
@@ -91,12 +92,13 @@ async function runHosted(
   const onNotice: TellNotice = (line, event) => write({ event, message: line }, inOneLine(line));
   try {
     const { preset, webSearch } = await readSettings(bridge.environment);
+    const configDir = configFolder(bridge.environment);
     await logTo(write, () =>
       beside(
         (ending) => watchState(bridge.stateDir, onNotice, ending),
         (ending) =>
           runBridge(
-            { ...bridge, preset, webSearch, onStatus, programs: [process.execPath] },
+            { ...bridge, configDir, preset, webSearch, onStatus, programs: [process.execPath] },
             ending,
           ),
         signal,

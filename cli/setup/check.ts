@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { locateState } from '../../local/state/folder.ts';
 import { openState } from '../../local/state/state.ts';
 import { resolveWorkspace } from '../../local/state/workspace.ts';
+import { configFolder } from '../../machine/config-folder.ts';
 import { printable } from '../../shared/text/plain-sight.ts';
 import {
   addLocationOptions,
@@ -35,7 +36,7 @@ async function check(options: CheckOptions): Promise<void> {
   const { projectDir: stateDir } = await (options.repair ? openState : locateState)(location);
   const { write, writeOut } = openTerminal(process, process.env);
   const obstacles = await findObstacles(
-    { workspace, stateDir, readRules },
+    { workspace, stateDir, configDir: configFolder(process.env), readRules },
     { mayMove: options.repair },
   );
   for (const { sentence, isPutAway } of obstacles) {

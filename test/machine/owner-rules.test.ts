@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { idleRules, parseRules, readRules } from '../../bridge/admission/rules.ts';
 import { mayFetch } from '../../bridge/admission/web.ts';
-import { allowAlways } from '../../machine/owner-rules.ts';
+import { allowAlways, changeRules } from '../../machine/owner-rules.ts';
 import { temporaryFolder } from '../local/temporary-folder.ts';
 
 const OFFER = { server: 'tickets', tool: 'find', definition: 'a'.repeat(64) };
@@ -35,6 +35,14 @@ it('an answer "always" for a site adds a rule that allows its pages, and no othe
   expect(isAllowed('http://docs.example.com/')).toBe(true);
   expect(isAllowed('https://docs.example.com.evil.test/')).toBe(false);
   expect(isAllowed('https://evil.test/docs.example.com/')).toBe(false);
+});
+
+it('changes at the same time all count', async () => {
+  const path = join(temporaryFolder(), 'policy.json');
+  const numbers = Array.from({ length: 10 }, (_, number) => number);
+  await Promise.all(numbers.map((number) => changeRules(path, (rules) => [...rules, number])));
+  const { rules } = JSON.parse(readFileSync(path, 'utf8'));
+  expect(rules.toSorted()).toEqual(numbers);
 });
 
 it.each(['', '[]', '7', '{"rules": {}}', '{"rules": ['])(

@@ -14,6 +14,7 @@ import { nearEndOf } from '../../../local/state/tokens.ts';
 import { watchState } from '../../../local/state/watch.ts';
 import { resolveWorkspace } from '../../../local/state/workspace.ts';
 import type { BridgeStatus } from '../../../machine/bridge-status.ts';
+import { configFolder } from '../../../machine/config-folder.ts';
 import type { TellNotice } from '../../../machine/log-line.ts';
 import { BridgeId } from '../../../shared/ids.ts';
 import { inOneLine } from '../../../shared/text/plain-sight.ts';
@@ -52,7 +53,8 @@ export function registerConnect(program: Command, runBridge: RunBridge = runOwnB
     .option('--move', MOVE_HELP);
   addLocationOptions(command, 'here').action(async (url: string, options: ConnectOptions) => {
     const { preset, webSearch, keyNames } = await readSettings();
-    const config = { ...(await configOf(url, options)), preset, webSearch };
+    const configDir = configFolder(process.env);
+    const config = { ...(await configOf(url, options)), configDir, preset, webSearch };
     limitOwnEnvironment(keyNames);
     await connect(config, runBridge, abortOnInterrupt());
   });

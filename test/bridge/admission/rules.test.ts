@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { symlink, writeFile } from 'node:fs/promises';
+import { chmod, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parseRules, readRules } from '../../../bridge/admission/rules.ts';
+import { parseRules, readOwnersRules, readRules } from '../../../bridge/admission/rules.ts';
 import { temporaryFolder } from '../tools/temporary-workspace.ts';
 
 test('a file of rules is read in its order, and a rule without a pattern is for everything', async () => {
@@ -33,6 +33,24 @@ test("the owner's usual preset holds where a file names none", async () => {
   expect(await readRules(path, 'ask')).toEqual(ask);
   await writeFile(path, '{"preset":"trusted"}');
   expect(await readRules(path, 'ask')).toEqual({ rules: [], trustsNetwork: true });
+});
+
+test('the rules for all projects come before those of the project, and its preset wins', async () => {
+  const folder = await temporaryFolder();
+  const files = { project: join(folder, 'own.json'), everywhere: join(folder, 'all.json') };
+  const rule = (tool: string) => ({ tool, pattern: '*', decision: 'ask' }) as const;
+  await writeFile(files.everywhere, JSON.stringify({ preset: 'trusted', rules: [rule('edit')] }));
+  const shared = { rules: [rule('edit')], trustsNetwork: true };
+  expect(await readOwnersRules(files, 'ask')).toEqual(shared);
+  await writeFile(files.project, JSON.stringify({ rules: [rule('web')] }));
+  expect(await readOwnersRules(files)).toEqual({ ...shared, rules: [rule('edit'), rule('web')] });
+  await writeFile(files.project, JSON.stringify({ preset: 'workspace', rules: [rule('web')] }));
+  expect(await readOwnersRules(files)).toMatchObject({ trustsNetwork: false });
+  await chmod(files.everywhere, 0o666);
+  await expect(readOwnersRules(files)).rejects.toThrow('Every user may change');
+  expect(await readOwnersRules({ ...files, everywhere: undefined })).toMatchObject({
+    rules: [rule('web')],
+  });
 });
 
 test.each([

@@ -13,7 +13,8 @@ async function newPlace(files: Readonly<Record<string, string>> = {}) {
   const stateDir = join(root, '../state');
   await mkdir(stateDir);
   const check = async (mayMove: boolean) => {
-    const found = await findObstacles({ workspace: root, stateDir, readRules }, { mayMove });
+    const examined = { workspace: root, stateDir, configDir: join(root, '../config'), readRules };
+    const found = await findObstacles(examined, { mayMove });
     return found.map(({ sentence, isPutAway }) => `${isPutAway ? 'away' : 'open'}: ${sentence}`);
   };
   return { root, stateDir, put, check };
@@ -62,8 +63,11 @@ test('rules that are no file are put away with their folder, the owner’s own a
   const { check, root, stateDir } = await newPlace();
   await symlink('.drawbridge', join(root, '.drawbridge'));
   await writeFile(join(stateDir, 'policy.json'), 'broken');
+  await mkdir(join(root, '../config'));
+  await writeFile(join(root, '../config/policy.json'), 'broken');
   expect(await check(true)).toEqual([
-    expect.stringMatching(/^open: Your own rules are broken.*policy.json/),
+    expect.stringMatching(/^open: Your own rules are broken.*state.policy.json/),
+    expect.stringMatching(/^open: Your own rules are broken.*config.policy.json/),
     expect.stringMatching(/^away: The workspace’s rules are broken/),
   ]);
   expect(await readdir(root)).toEqual([]);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { logTo } from '../../../bridge/log.ts';
@@ -257,13 +257,28 @@ it('leaves out an owner’s file that is a folder', async () => {
   });
 });
 
+it('reads the owner’s rules for all projects before those for this one', async () => {
+  const { configDir, owners, look } = await rulesOf({});
+  await owners('Of this one.\n');
+  await writeFile(join(configDir, 'rules.md'), '\nOf all.\n');
+  const [owner] = (await look()).files;
+  expect(owner?.text).toBe('Of all.\n\nOf this one.');
+  await chmod(join(configDir, 'rules.md'), 0o666);
+  expect(await look()).toMatchObject({
+    files: [{ path: 'rules.md', text: 'Of this one.' }],
+    leftOut: [{ path: 'rules.md', reason: expect.stringContaining('other users may change it') }],
+  });
+});
+
 async function rulesOf(contents: Readonly<Record<string, string>>) {
   const { root, context } = await temporaryWorkspace(contents);
   const stateDir = await temporaryFolder();
-  const rules = new Rules(context.workspace, stateDir);
+  const configDir = await temporaryFolder();
+  const rules = new Rules(context.workspace, [configDir, stateDir]);
   return {
     root,
     stateDir,
+    configDir,
     owners: (text: string) => writeFile(join(stateDir, 'rules.md'), text),
     look: async (seen: Partial<RuleLook> = {}) => {
       const found = await rules.look({ mayName: () => true, mayRead: () => true, signal, ...seen });
