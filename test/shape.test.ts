@@ -42,7 +42,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'bridge/log.ts': ['shared', 'machine', 'node:'],
   'bridge/result-lines.ts': ['shared'],
   'bridge/terminal': ['shared', 'machine', 'node:'],
-  'bridge/edits': ['shared', 'bridge/failure.ts', 'diff'],
+  'bridge/notebooks': ['shared', 'machine', 'bridge/failure.ts', 'jsonc-parser', 'zod'],
+  'bridge/edits': ['shared', 'bridge/failure.ts', 'bridge/notebooks', 'diff'],
   'bridge/ignored': ['shared', 'machine', 'node:'],
   'bridge/sandbox': ['shared', 'node:'],
   'bridge/sandbox/view': [
@@ -67,7 +68,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'bridge/compute': [
     ...['shared', 'machine', 'bridge/edits', 'bridge/failure.ts', 'bridge/lanes.ts'],
-    ...['bridge/result-lines.ts', 'bridge/search/codebase', 'node:'],
+    ...['bridge/notebooks', 'bridge/result-lines.ts', 'bridge/search/codebase', 'node:'],
   ],
   'bridge/search': [
     ...['shared', 'machine', 'bridge/compute', 'bridge/edits', 'bridge/failure.ts'],

@@ -4,6 +4,8 @@ import { decode } from '../edits/encoding.ts';
 import { numberLine } from '../edits/line-numbers.ts';
 import { countLines, lineTextsFrom } from '../edits/lines.ts';
 import { ToolFailure } from '../failure.ts';
+import { readNotebook } from '../notebooks/notebook.ts';
+import { showNotebook } from '../notebooks/show.ts';
 import { cutLine } from '../result-lines.ts';
 
 export interface FileView {
@@ -32,11 +34,26 @@ export function showFile({ name, bytes, ...view }: FileView): ShownLines {
   if (decoded.kind === 'binary') {
     throw new ToolFailure('BINARY_FILE', `${name} is a binary file: only text can be read.`);
   }
-  const { text, range } = showLines(decoded.text, view);
-  if (decoded.kind === 'utf8') return { text, range };
-  const note = `\n(The file is not UTF-8, it is shown as ${decoded.encoding}.)`;
-  return { text: text + note, range };
+  const readable = toReadable(name, decoded.text);
+  const { text, range } = showLines(readable.text, view);
+  const isUtf8 = decoded.kind === 'utf8';
+  const encoding = isUtf8 ? '' : `\n(The file is not UTF-8, it is shown as ${decoded.encoding}.)`;
+  return { text: text + readable.note + encoding, range };
 }
+
+/** A notebook as its cells; any other text as it is. */
+function toReadable(name: string, text: string): { text: string; note: string } {
+  if (!NOTEBOOK.test(name)) return { text, note: '' };
+  try {
+    return { text: showNotebook(readNotebook(name, text)), note: '' };
+  } catch (error) {
+    if (!(error instanceof ToolFailure)) throw error;
+    return { text, note: `\n(${error.message})` };
+  }
+}
+
+/** The name can be in quotes. */
+const NOTEBOOK = /\.ipynb"?$/i;
 
 /** The requested lines from `offset` on, as many as fit. A note names the rest and how to get it. */
 function showLines(

@@ -2,7 +2,7 @@
 
 import { KIB } from '../../shared/units.ts';
 import { type Amendment, amendEdit } from '../edits/amend.ts';
-import { type EditRequest, proposeEdit } from '../edits/propose.ts';
+import { type Edit, type EditRequest, proposeEdit } from '../edits/propose.ts';
 import { transcode } from '../edits/transcode.ts';
 import { pickPassages } from '../search/codebase/pick.ts';
 import { describeChange } from './change-text.ts';
@@ -58,7 +58,7 @@ const LIGHT_CHANGED_LINES = 500;
 const LIGHT_MERGED_LINES = 100;
 
 function isLightEdit({ bytes, standing, edit }: EditRequest): boolean {
-  const asked = edit.kind === 'replace' ? [edit.search, edit.replacement] : [edit.text];
+  const asked = askedOf(edit);
   const seen = standing.state === 'changed' ? [standing.bytes] : [];
   const all = [bytes ?? NO_BYTES, ...seen, ...asked];
   if (all.reduce((sum, { length }) => sum + length, 0) > LIGHT_BYTES) return false;
@@ -73,6 +73,17 @@ function isLightAmendment({ bytes, proposed, content }: Amendment): boolean {
   const all = [bytes ?? NO_BYTES, proposed, content];
   const size = all.reduce((sum, { length }) => sum + length, 0);
   return size <= LIGHT_BYTES && countLines(all) <= LIGHT_CHANGED_LINES;
+}
+
+function askedOf(edit: Edit): string[] {
+  switch (edit.kind) {
+    case 'replace':
+      return [edit.search, edit.replacement];
+    case 'cell':
+      return [edit.search ?? '', edit.source];
+    default:
+      return [edit.text];
+  }
 }
 
 const NO_BYTES = new Uint8Array();

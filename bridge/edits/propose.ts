@@ -10,11 +10,11 @@ import { ToolFailure } from '../failure.ts';
 import { diffTexts, formatChange, type ShownChange, showChange } from './diff.ts';
 import { encode } from './encoding.ts';
 import { replaceText } from './ladder.ts';
-import { isCopiedWithNumbers } from './line-numbers.ts';
 import { countLines, uniformEol, withEol } from './lines.ts';
-import { findLeftMarker } from './markers.ts';
+import { assertLiteral } from './literal.ts';
 import type { Rung } from './match.ts';
 import { hasMarkers, mergeEdit } from './merge.ts';
+import { editNotebook, type NotebookEdit } from './notebook.ts';
 import { formatLineList } from './refusal.ts';
 import { assertSeen, type SourceText, type Standing, toSourceText } from './source.ts';
 
@@ -39,7 +39,9 @@ export type Edit =
   /** A text that leaves out unchanged parts, or the whole file. */
   | { readonly kind: 'merge'; readonly text: string }
   /** The whole file. */
-  | { readonly kind: 'write'; readonly text: string };
+  | { readonly kind: 'write'; readonly text: string }
+  /** One cell of a notebook. The file must exist. */
+  | NotebookEdit;
 
 /** The result of an edit. */
 export interface EditProposal {
@@ -57,11 +59,11 @@ export interface EditProposal {
 /** Throws a {@link ToolFailure} for an edit that cannot be made. */
 export function proposeEdit({ name, bytes, standing, edit }: EditRequest): EditProposal {
   const before = bytes === null ? null : toSourceText(name, bytes);
-  const { after, note } = rewrite({ name, before, standing, edit });
+  const { after, note, changes } = rewrite({ name, before, standing, edit });
   const sentence = `${describeEdit(name, before, after)}${note === '' ? '' : ` ${note}`}`;
   const proposal = proposalOf(before, after, sentence);
   if (before === null || proposal.bytes === null) return proposal;
-  return { ...proposal, data: `${sentence}\n${describeDiff(proposal)}` };
+  return { ...proposal, data: `${sentence}\n${changes ?? describeDiff(proposal)}` };
 }
 
 /** What changed, for the model; as much of it as is worth its tokens. */
@@ -97,6 +99,8 @@ interface DecodedEdit {
 interface Rewritten {
   readonly after: string;
   readonly note: string;
+  /** For the model, in place of the file's diff. */
+  readonly changes?: string;
 }
 
 function rewrite({ edit, ...source }: DecodedEdit & { readonly edit: Edit }): Rewritten {
@@ -111,6 +115,11 @@ function rewrite({ edit, ...source }: DecodedEdit & { readonly edit: Edit }): Re
       return replaceWhole(source, edit.text);
     case 'write':
       return replaceWhole(source, edit.text);
+    case 'cell':
+      if (before === null) throw new ToolFailure('FILE_NOT_FOUND', `${name} does not exist.`);
+      // An exact copy of text in the cell is proof enough.
+      assertSeen(name, before.text, source.standing, { mustBeRead: edit.search === undefined });
+      return editNotebook(name, before.text, edit);
   }
 }
 
@@ -177,24 +186,6 @@ function replaceWhole({ name, before, standing }: DecodedEdit, contents: string)
 function inStyleOf(before: SourceText | null, contents: string): string {
   const isCrlf = before !== null && uniformEol(before.text) === '\r\n';
   return isCrlf && !contents.includes('\r\n') ? withEol(contents, '\r\n') : contents;
-}
-
-/** Refuses text with a marker in place of code, or with the line numbers that only the model sees. */
-function assertLiteral(text: string, old: string): void {
-  const marker = findLeftMarker(text, old);
-  if (marker !== null) {
-    throw new ToolFailure(
-      'MARKER_LEFT_IN_TEXT',
-      `The new text leaves code out (\`${marker.trim()}\`) and would be written like that: give the text in full, or use ` +
-        'edit_file on an existing file.',
-    );
-  }
-  if (isCopiedWithNumbers(text) && !isCopiedWithNumbers(old)) {
-    throw new ToolFailure(
-      'LINE_NUMBERS_IN_TEXT',
-      'Every line of the new text carries a line number as read_file shows it (`12|`): give the text without them.',
-    );
-  }
 }
 
 /** One sentence. */

@@ -3,6 +3,7 @@ import type { ToolName } from '../../shared/tools/catalogue.ts';
 import { codebaseSearch } from '../../shared/tools/codebase-search.ts';
 import { deleteFile } from '../../shared/tools/delete-file.ts';
 import { editFile } from '../../shared/tools/edit-file.ts';
+import { editNotebook } from '../../shared/tools/edit-notebook.ts';
 import { globFileSearch } from '../../shared/tools/glob-file-search.ts';
 import { grep } from '../../shared/tools/grep.ts';
 import { listDir } from '../../shared/tools/list-dir.ts';
@@ -52,6 +53,16 @@ const FILE_TOOLS: Readonly<Record<Exclude<ToolName<'bridge'>, OtherName>, Bridge
   })),
   edit_file: editing(editFile, ({ code_edit }) => ({ kind: 'merge', text: code_edit })),
   write: editing(write, ({ contents }) => ({ kind: 'write', text: contents })),
+  edit_notebook: editing(editNotebook, (args) => ({
+    kind: 'cell',
+    mode: args.mode ?? 'replace',
+    id: args.cell_id,
+    index: args.cell_index,
+    type: args.cell_type,
+    search: args.old_string,
+    source: args.new_string ?? '',
+    keepOutputs: args.keep_outputs ?? false,
+  })),
   delete_file: bindTool(deleteFile, deleting),
   rename_file: doing(renameFile, executeRenameFile),
 };

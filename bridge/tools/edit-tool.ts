@@ -26,7 +26,7 @@ export function editing<Definition extends ToolDefinition>(
     propose: async (args, context) => {
       const edit = toEdit(args);
       const place = toWrite(context.places[0]);
-      const read = edit.kind === 'replace' ? readImage : readImageIfAny;
+      const read = edit.kind === 'replace' || edit.kind === 'cell' ? readImage : readImageIfAny;
       const before = await read(place, context.signal);
       const standing = standingOf(place, before, edit, context);
       const name = nameInLine(place.name);
@@ -42,7 +42,7 @@ export function editing<Definition extends ToolDefinition>(
 
 /**
  * A person who sees the change may allow it even though the file has changed since the model read it: where the old
- * text still matches, the change is right. That does not hold for `write`, which replaces the whole file.
+ * text still matches, the change is right. That does not hold for an edit that replaces what it does not quote.
  */
 function standingOf(
   place: Place,
@@ -51,8 +51,12 @@ function standingOf(
   { ledger, conversationId, isReviewed }: ToolContext,
 ): Standing {
   const standing = ledger.standingOf(conversationId, place.path, before?.hash ?? null);
-  const isShown = isReviewed && edit.kind !== 'write' && standing.state === 'changed';
+  const isShown = isReviewed && isQuoting(edit) && standing.state === 'changed';
   return isShown ? { state: 'unread' } : standing;
+}
+
+function isQuoting(edit: Edit): boolean {
+  return edit.kind === 'cell' ? edit.search !== undefined : edit.kind !== 'write';
 }
 
 async function makeEdit(

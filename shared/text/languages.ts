@@ -34,7 +34,7 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   java: 'java',
   javascript: 'js mjs cjs',
   jsx: 'jsx',
-  json: 'json webmanifest',
+  json: 'json webmanifest ipynb',
   jsonc: 'jsonc json5',
   julia: 'jl',
   kotlin: 'kt kts',

@@ -5,6 +5,7 @@ import { createPlan } from './create-plan.ts';
 import type { Executor, ToolDefinition } from './definition.ts';
 import { deleteFile } from './delete-file.ts';
 import { editFile } from './edit-file.ts';
+import { editNotebook } from './edit-notebook.ts';
 import { globFileSearch } from './glob-file-search.ts';
 import { grep } from './grep.ts';
 import { guestEdit } from './guest-edit.ts';
@@ -33,6 +34,7 @@ const CATALOGUE = [
   strReplace,
   editFile,
   write,
+  editNotebook,
   deleteFile,
   renameFile,
   runTerminalCmd,
@@ -71,8 +73,6 @@ export function findTool(name: string): ToolDefinition | undefined {
 
 /** Tools of the API's table that this version does not have. Requests may name them. */
 const UNAVAILABLE: ReadonlySet<string> = new Set([
-  'edit_notebook',
-  'EditNotebook',
   'read_lints',
   'ReadLints',
 ]);

@@ -12,7 +12,7 @@ const CHANGING = TOOLS.filter(({ changesContent }) => changesContent);
 const DECISIONS = ['deny', 'ask'] as const;
 
 /** A tool that no list names yet. */
-const editNotebook: ToolDefinition = defineTool({ ...write, name: 'edit_notebook', aliases: [] });
+const newTool: ToolDefinition = defineTool({ ...write, name: 'edit_drawing', aliases: [] });
 
 /** They work in a folder of their own, so a rule about the person's files does not concern them. */
 const IN_WORKTREES = ['open_worktree', 'close_worktree', 'remove_worktree'];
@@ -41,7 +41,7 @@ it('lists no tool as equal that does not exist', () => {
 });
 
 it.for(
-  [...EVERY_TOOL, editNotebook].filter(
+  [...EVERY_TOOL, newTool].filter(
     ({ effect, name }) => effect === 'write' && !IN_WORKTREES.includes(name),
   ),
 )('a rule about any tool that changes content holds $name', (tool) => {

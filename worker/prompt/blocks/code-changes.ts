@@ -15,6 +15,7 @@ Choose among the tools on offer:
 - str_replace for a change in one place, and with replace_all for a name or a value that occurs often.
 - edit_file for several changes in one file.
 - write for a new file, or if most of a file changes.
+- edit_notebook for a cell of a Jupyter notebook.
 - rename_file and delete_file to move and delete files.
 After a change, run the nearest check that covers it: the test of the changed code first, then types and linter. Run a whole
 suite only if it is quick or the change is wide. Fix the errors that your change caused. After three attempts at the same
