@@ -64,9 +64,12 @@ function isLightEdit({ bytes, standing, edit }: EditRequest): boolean {
   if (all.reduce((sum, { length }) => sum + length, 0) > LIGHT_BYTES) return false;
   if (bytes === null) return true;
   if (edit.kind === 'merge') return countLines(all) <= LIGHT_MERGED_LINES;
-  const isOnePlace = edit.kind === 'replace' && !edit.all && seen.length === 0;
+  const pieces = edit.kind === 'replace' ? edit.pieces : [];
+  const isOnePlace = pieces.length === 1 && !pieces[0]?.all && seen.length === 0;
   if (countLines(isOnePlace ? asked : all) > LIGHT_CHANGED_LINES) return false;
-  return edit.kind !== 'replace' || !edit.all || hasRoom(bytes.length, edit);
+  // Each piece is searched in the whole file, and with `all` the file grows with each.
+  if (pieces.length > 1) return bytes.length * pieces.length <= LIGHT_BYTES && !pieces.some(isAll);
+  return pieces.every((piece) => !piece.all || hasRoom(bytes.length, piece));
 }
 
 function isLightAmendment({ bytes, proposed, content }: Amendment): boolean {
@@ -75,10 +78,14 @@ function isLightAmendment({ bytes, proposed, content }: Amendment): boolean {
   return size <= LIGHT_BYTES && countLines(all) <= LIGHT_CHANGED_LINES;
 }
 
+function isAll({ all }: { readonly all: boolean }): boolean {
+  return all;
+}
+
 function askedOf(edit: Edit): string[] {
   switch (edit.kind) {
     case 'replace':
-      return [edit.search, edit.replacement];
+      return edit.pieces.flatMap(({ search, replacement }) => [search, replacement]);
     case 'cell':
       return [edit.search ?? '', edit.source];
     default:

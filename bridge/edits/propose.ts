@@ -28,14 +28,16 @@ export interface EditRequest {
   readonly edit: Edit;
 }
 
+/** A piece of a text; with `all` every equal piece. */
+export interface Piece {
+  readonly search: string;
+  readonly replacement: string;
+  readonly all: boolean;
+}
+
 export type Edit =
-  /** Replaces one piece by another, or with `all` every equal piece. The file must exist. */
-  | {
-      readonly kind: 'replace';
-      readonly search: string;
-      readonly replacement: string;
-      readonly all: boolean;
-    }
+  /** Replaces pieces by others, each in the text that the ones before it leave. The file must exist. */
+  | { readonly kind: 'replace'; readonly pieces: readonly Piece[] }
   /** A text that leaves out unchanged parts, or the whole file. */
   | { readonly kind: 'merge'; readonly text: string }
   /** The whole file. */
@@ -108,7 +110,7 @@ function rewrite({ edit, ...source }: DecodedEdit & { readonly edit: Edit }): Re
   switch (edit.kind) {
     case 'replace':
       if (before === null) throw new ToolFailure('FILE_NOT_FOUND', `${name} does not exist.`);
-      return replacePiece(source, before, edit);
+      return replacePieces(source, before, edit.pieces);
     case 'merge':
       if (before !== null && hasMarkers(edit.text)) return mergePieces(source, before, edit.text);
       assertNotShrunk(name, before, edit.text);
@@ -124,17 +126,28 @@ function rewrite({ edit, ...source }: DecodedEdit & { readonly edit: Edit }): Re
 }
 
 /** A file that was never read may be edited too: an exact copy of its text is proof enough. */
-function replacePiece(
+function replacePieces(
   { name, standing }: DecodedEdit,
   before: SourceText,
-  { search, replacement, all }: Extract<Edit, { kind: 'replace' }>,
+  pieces: readonly Piece[],
 ): Rewritten {
   assertSeen(name, before.text, standing, { mustBeRead: false });
-  const replaced = replaceText(before.text, search, replacement, { all });
-  if (!replaced.ok) throw new ToolFailure(replaced.code, `${name}: ${replaced.message}`);
-  assertLiteral(replacement, before.text);
-  const where = `Replaced at line${replaced.lines.length === 1 ? '' : 's'} ${formatLineList(replaced.lines)}.`;
-  return { after: replaced.text, note: `${where}${LENIENCE[replaced.rung]}` };
+  const notes: string[] = [];
+  let after = before.text;
+  for (const [index, { search, replacement, all }] of pieces.entries()) {
+    const isOnly = pieces.length === 1;
+    const replaced = replaceText(after, search, replacement, { all });
+    const where = isOnly ? '' : `Edit ${index + 1} of ${pieces.length} (none was made): `;
+    if (!replaced.ok) {
+      throw new ToolFailure(replaced.code, `${where}${name}: ${replaced.message}`);
+    }
+    assertLiteral(replacement, after, where);
+    const lines = `line${replaced.lines.length === 1 ? '' : 's'} ${formatLineList(replaced.lines)}`;
+    const which = isOnly ? 'Replaced' : `Edit ${index + 1}: replaced`;
+    notes.push(`${which} at ${lines}.${LENIENCE[replaced.rung]}`);
+    after = replaced.text;
+  }
+  return { after, note: notes.join(' ') };
 }
 
 /** The differences that the ladder ignored. The model reads them and learns the file's real text. */

@@ -45,12 +45,19 @@ const FILE_TOOLS: Readonly<Record<Exclude<ToolName<'bridge'>, OtherName>, Bridge
   glob_file_search: doing(globFileSearch, withRuleNotes(executeGlobFileSearch)),
   grep: doing(grep, withRuleNotes(executeGrep)),
   codebase_search: doing(codebaseSearch, withRuleNotes(executeCodebaseSearch)),
-  str_replace: editing(strReplace, ({ old_string, new_string, replace_all = false }) => ({
-    kind: 'replace',
-    search: old_string,
-    replacement: new_string,
-    all: replace_all,
-  })),
+  str_replace: editing(
+    strReplace,
+    ({ edits = [], old_string = '', new_string = '', replace_all }) => ({
+      kind: 'replace',
+      pieces: (edits.length > 0 ? edits : [{ old_string, new_string, replace_all }]).map(
+        (piece) => ({
+          search: piece.old_string,
+          replacement: piece.new_string,
+          all: piece.replace_all ?? false,
+        }),
+      ),
+    }),
+  ),
   edit_file: editing(editFile, ({ code_edit }) => ({ kind: 'merge', text: code_edit })),
   write: editing(write, ({ contents }) => ({ kind: 'write', text: contents })),
   edit_notebook: editing(editNotebook, (args) => ({

@@ -1,19 +1,38 @@
 import * as z from 'zod';
+import { TOOL_LIMITS } from '../limits.ts';
 import { defineTool } from './definition.ts';
 
-/** Replaces one exact piece of a file. */
+const PIECE = {
+  old_string: z.string().min(1),
+  new_string: z.string(),
+  replace_all: z.boolean().optional(),
+};
+
+/** Replaces exact pieces of a file: one, or several of which all or none are replaced. */
 export const strReplace = defineTool({
   name: 'str_replace',
-  aliases: ['StrReplace', 'search_replace'],
+  aliases: ['StrReplace', 'search_replace', 'MultiEdit'],
   description:
     'Replace text in a file. old_string must occur exactly once in the file (include a few lines around the change), ' +
-    'unless replace_all is set. Read the file first. Leave out the line numbers that read_file shows.',
-  arguments: z.object({
-    file_path: z.string().min(1).describe('Path of the file, relative to the workspace'),
-    old_string: z.string().min(1).describe('The text to replace, exactly as in the file'),
-    new_string: z.string().describe('The text to put in its place'),
-    replace_all: z.boolean().optional().describe('Replace every occurrence'),
-  }),
+    'unless replace_all is set. For several changes of one file give edits instead: they are made in order, all or none. ' +
+    'Read the file first. Leave out the line numbers that read_file shows.',
+  arguments: z
+    .object({
+      file_path: z.string().min(1).describe('Path of the file, relative to the workspace'),
+      old_string: PIECE.old_string
+        .optional()
+        .describe('The text to replace, exactly as in the file'),
+      new_string: PIECE.new_string.optional().describe('The text to put in its place'),
+      replace_all: PIECE.replace_all.describe('Replace every occurrence'),
+      edits: z.array(z.object(PIECE)).max(TOOL_LIMITS.maxPieces).optional(),
+    })
+    .refine(
+      ({ old_string: old, new_string: fresh, edits }) =>
+        edits === undefined || edits.length === 0
+          ? old !== undefined && fresh !== undefined
+          : old === undefined && fresh === undefined,
+      { message: 'give either old_string and new_string, or edits' },
+    ),
   renamed: {
     path: 'file_path',
     target_file: 'file_path',

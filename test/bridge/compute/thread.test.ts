@@ -15,14 +15,17 @@ const heavy: EditRequest = {
   name: 'large.txt',
   bytes: LARGE,
   standing: { state: 'unread' },
-  edit: { kind: 'replace', search: 'no such line\nnor this', replacement: '', all: false },
+  edit: {
+    kind: 'replace',
+    pieces: [{ search: 'no such line\nnor this', replacement: '', all: false }],
+  },
 };
 
 /** Takes no time. */
 const light: EditRequest = {
   ...heavy,
   bytes: Buffer.from('a\n'),
-  edit: { kind: 'replace', search: 'a', replacement: 'b', all: false },
+  edit: { kind: 'replace', pieces: [{ search: 'a', replacement: 'b', all: false }] },
 };
 
 const missing = { code: 'NOT_FOUND_IN_FILE', message: expect.stringContaining('large.txt: ') };

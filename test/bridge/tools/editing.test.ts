@@ -133,6 +133,53 @@ describe('str_replace', () => {
     expect(await codeOf('str_replace', edit)).toBe('STALE');
     expect(await codeOf('str_replace', edit, { conversationId: 'conv_other' })).toBe('success');
   });
+
+  describe('with several edits', () => {
+    const pieces = [
+      { old_string: 'one', new_string: 'two' },
+      { old_string: 'two', new_string: '2', replace_all: true },
+      { old_string: 'three\n', new_string: '' },
+    ];
+
+    it('makes them in order, as one change', async () => {
+      const { call, text } = await temporaryWorkspace({ 'a.txt': 'one\nx\ntwo\nthree\n' });
+      const result = await call('str_replace', { file_path: 'a.txt', edits: pieces });
+      expect(result.data).toMatch(
+        /^Edited a\.txt \(4 lines before, 3 now\)\. Edit 1: replaced at line 1\. Edit 2: replaced at lines 1 and 3\. Edit 3: replaced at line 4\.\n@@ line 1/,
+      );
+      expect(result.metadata).toMatchObject({ hunks: [{ startLine: 1 }, { startLine: 3 }] });
+      expect(await text('a.txt')).toBe('2\nx\n2\n');
+    });
+
+    it.each([
+      ['text that is not there', { old_string: 'zzz', new_string: 'y' }, 'NOT_FOUND_IN_FILE'],
+      ['text that an edit before took away', pieces[0], 'NOT_FOUND_IN_FILE'],
+      ['several places', { old_string: 'e', new_string: '0' }, 'AMBIGUOUS'],
+      ['a hole', { old_string: 'three', new_string: MARK }, 'MARKER_LEFT_IN_TEXT'],
+    ])('makes none of them for %s, and names the edit', async (_, bad, code) => {
+      const { call, text } = await temporaryWorkspace({ 'a.txt': 'one\nthree\no\n' });
+      const first = { old_string: 'one', new_string: '1' };
+      expect(await call('str_replace', { file_path: 'a.txt', edits: [first, bad] })).toMatchObject({
+        code,
+        data: expect.stringMatching(/^Edit 2 of 2 \(none was made\): /),
+      });
+      expect(await text('a.txt')).toBe('one\nthree\no\n');
+    });
+
+    it.each([
+      ['both forms', { ...pieces[0], edits: pieces }],
+      ['no form', {}],
+      ['half a form', { old_string: 'one' }],
+      ['an empty list', { edits: [] }],
+      ['too many', { edits: Array.from({ length: 101 }, () => pieces[0]) }],
+      ['a piece without its new text', { edits: [{ old_string: 'one' }] }],
+    ])('refuses %s', async (_, args) => {
+      const { codeOf } = await temporaryWorkspace({ 'a.txt': 'one\n' });
+      expect(await codeOf('str_replace', { file_path: 'a.txt', ...args })).toBe(
+        'INVALID_ARGUMENTS',
+      );
+    });
+  });
 });
 
 describe('write', () => {

@@ -113,6 +113,12 @@ const CASES: readonly Case[] = [
     [document(1, 'file_edit', '2', { filePath: 'a.rs', operation: 'edit', language: 'rust' })],
   ],
   [
+    'several replacements have no content',
+    [call(0, 'str_replace', '{"file_path":"a.rs","edits":[{"old_string":"1","new_string":"2"}]}')],
+    [parsed('str_replace', { file_path: 'a.rs', edits: [{ old_string: '1', new_string: '2' }] })],
+    [document(1, 'file_edit', null, { filePath: 'a.rs', operation: 'edit', language: 'rust' })],
+  ],
+  [
     'a deletion has no content',
     [call(0, 'delete_file', '{"target_file":"a.go"}')],
     [parsed('delete_file', { target_file: 'a.go' })],

@@ -12,8 +12,9 @@ as it is, with its imports and dependencies.
 To fix a bug, reproduce it first: with a failing test where the project has tests, else with a command. Then fix the cause and
 not the symptom, and run the same test again. Never weaken, skip or delete a test to make it pass.
 Choose among the tools on offer:
-- str_replace for a change in one place, and with replace_all for a name or a value that occurs often.
-- edit_file for several changes in one file.
+- str_replace for a change in one place, and with replace_all for a name or a value that occurs often. With edits it makes
+  several changes of one file at once.
+- edit_file to rewrite several parts of one file.
 - write for a new file, or if most of a file changes.
 - edit_notebook for a cell of a Jupyter notebook.
 - rename_file and delete_file to move and delete files.
