@@ -6,8 +6,8 @@ import * as z from 'zod';
 const Manifest = z.object({ name: z.string(), version: z.string(), license: z.string() });
 
 /**
- * The licence texts of all packages that the bundled files (paths from `root`) come from. A package without a file of
- * its own for its licence has one in `build/licences/`.
+ * The licence texts of all packages that the bundled files (paths from `root`) come from. `build/licences/` has those
+ * that a package lacks: its own, or that of code which it contains.
  * @throws if there is neither: the text must be found before the package can be shipped.
  */
 export function licencesOf(root: string, inputs: readonly string[]): string {
@@ -31,7 +31,6 @@ function licenceOf(folder: string): string {
 
 function licenceFilesOf(folder: string, name: string): string[] {
   const own = readdirSync(folder).filter((file) => /^(licen[cs]e|notice)/i.test(file));
-  if (own.length > 0) return own.sort().map((file) => join(folder, file));
   const kept = join(import.meta.dirname, 'licences', `${name.replace('/', '+')}.txt`);
-  return existsSync(kept) ? [kept] : [];
+  return [...own.sort().map((file) => join(folder, file)), ...(existsSync(kept) ? [kept] : [])];
 }

@@ -68,7 +68,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'bridge/compute': [
     ...['shared', 'machine', 'bridge/edits', 'bridge/failure.ts', 'bridge/lanes.ts'],
-    ...['bridge/notebooks', 'bridge/result-lines.ts', 'bridge/search/codebase', 'node:'],
+    ...['bridge/notebooks', 'bridge/result-lines.ts', 'bridge/search/codebase', 'node:', 'unpdf'],
   ],
   'bridge/search': [
     ...['shared', 'machine', 'bridge/compute', 'bridge/edits', 'bridge/failure.ts'],

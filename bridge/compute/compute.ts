@@ -15,9 +15,9 @@ export async function compute<Name extends TaskName>(
   signal: AbortSignal,
 ): Promise<OutputOf<Name>> {
   const { run, isLight } = TASKS[name] as {
-    readonly run: (input: InputOf<Name>) => OutputOf<Name>;
+    readonly run: (input: InputOf<Name>) => OutputOf<Name> | Promise<OutputOf<Name>>;
     readonly isLight: (input: InputOf<Name>) => boolean;
   };
   signal.throwIfAborted();
-  return isLight(input) ? run(input) : await thread.run(name, input, signal);
+  return isLight(input) ? await run(input) : await thread.run(name, input, signal);
 }

@@ -7,32 +7,19 @@ import { ToolFailure } from '../failure.ts';
 import { readNotebook } from '../notebooks/notebook.ts';
 import { showNotebook } from '../notebooks/show.ts';
 import { cutLine } from '../result-lines.ts';
+import type { FileView, ShownLines } from './file-view.ts';
+import { isPdf, showPdf } from './pdf-text.ts';
 
-export interface FileView {
-  /** The file's name as the model sees it, see nameInLine. */
-  readonly name: string;
-  readonly bytes: Uint8Array;
-  /** As read_file takes them. */
-  readonly offset: number | undefined;
-  readonly limit: number | undefined;
-  /** UTF-16 units of the shown lines. */
-  readonly maxChars?: number;
-}
-
-export interface ShownLines {
-  readonly text: string;
-  readonly range: {
-    readonly startLine: number;
-    readonly endLine: number;
-    readonly totalLines: number;
-  };
-}
-
-/** Failures: `BINARY_FILE`, `OFFSET_PAST_END`. */
-export function showFile({ name, bytes, ...view }: FileView): ShownLines {
+/** Lines, or pages of a PDF. Failures: `BINARY_FILE`, `OFFSET_PAST_END`, and those of `showPdf`. */
+export function showFile(asked: FileView): ShownLines | Promise<ShownLines> {
+  const { name, bytes, ...view } = asked;
+  if (isPdf(bytes)) return showPdf(asked);
   const decoded = decode(bytes);
   if (decoded.kind === 'binary') {
-    throw new ToolFailure('BINARY_FILE', `${name} is a binary file: only text can be read.`);
+    throw new ToolFailure(
+      'BINARY_FILE',
+      `${name} is a binary file, not text: of such files read_file shows PNG, JPEG, GIF, WebP and PDF.`,
+    );
   }
   const readable = toReadable(name, decoded.text);
   const { text, range } = showLines(readable.text, view);

@@ -9,10 +9,11 @@ import { describeChange } from './change-text.ts';
 import { showFile } from './file-window.ts';
 import { formatLayout } from './layout.ts';
 import { markdownOfHtml } from './page-text.ts';
+import { isPdf } from './pdf-text.ts';
 
 /** A computation over plain data, without effects. */
 interface Task<Input, Output> {
-  readonly run: (input: Input) => Output;
+  readonly run: (input: Input) => Output | Promise<Output>;
   /** Whether the task takes a few milliseconds at most with this input. */
   readonly isLight: (input: Input) => boolean;
 }
@@ -21,7 +22,7 @@ interface Task<Input, Output> {
 export const TASKS = {
   proposeEdit: task(proposeEdit, isLightEdit),
   amendEdit: task(amendEdit, isLightAmendment),
-  showFile: task(showFile, ({ bytes }) => bytes.length <= LIGHT_BYTES),
+  showFile: task(showFile, ({ bytes }) => bytes.length <= LIGHT_BYTES && !isPdf(bytes)),
   transcode: task(transcode, ({ bytes }) => bytes.length <= LIGHT_BYTES),
   describeChange: task(describeChange, ({ before, after }) => {
     const all = [before, after];
@@ -38,10 +39,10 @@ export const TASKS = {
 
 export type TaskName = keyof typeof TASKS;
 export type InputOf<Name extends TaskName> = Parameters<(typeof TASKS)[Name]['run']>[0];
-export type OutputOf<Name extends TaskName> = ReturnType<(typeof TASKS)[Name]['run']>;
+export type OutputOf<Name extends TaskName> = Awaited<ReturnType<(typeof TASKS)[Name]['run']>>;
 
 function task<Input, Output>(
-  run: (input: Input) => Output,
+  run: (input: Input) => Output | Promise<Output>,
   isLight: (input: Input) => boolean,
 ): Task<Input, Output> {
   return { run, isLight };

@@ -2,6 +2,7 @@
 
 import { Worker } from 'node:worker_threads';
 import { newDeferred } from '../../machine/deferred.ts';
+import { MIB } from '../../shared/units.ts';
 import { ToolFailure } from '../failure.ts';
 import { Lanes } from '../lanes.ts';
 import { COMPUTE_LIMITS } from './limits.ts';
@@ -9,7 +10,7 @@ import { outputOf, type TaskAnswer, type TaskQuestion } from './messages.ts';
 import type { InputOf, OutputOf, TaskName } from './tasks.ts';
 
 /** As in COMPUTE_LIMITS. */
-type ThreadLimits = Readonly<Record<'maxMs' | 'maxHeapMb' | 'idleMs', number>>;
+type ThreadLimits = Readonly<Record<'maxMs' | 'maxHeapMb' | 'maxGrowthMb' | 'idleMs', number>>;
 
 /**
  * Starts its thread with the first task, and again after each task that had to be ended. A working thread keeps the
@@ -42,7 +43,7 @@ export class ComputeThread {
     const worker = this.#worker;
     worker.ref();
     try {
-      const answer = await answerOf(worker, question, { signal, maxMs: this.#limits.maxMs });
+      const answer = await answerOf(worker, question, { signal, ...this.#limits });
       this.#idle = setTimeout(() => this.#end(worker), this.#limits.idleMs).unref();
       return outputOf(answer);
     } catch (error) {
@@ -80,13 +81,17 @@ const WORKER = import.meta.url.endsWith('.ts') ? './worker.ts' : './compute-work
 async function answerOf(
   worker: Worker,
   question: TaskQuestion,
-  { signal, maxMs }: { signal: AbortSignal; maxMs: number },
+  { signal, maxMs, maxGrowthMb }: ThreadLimits & { readonly signal: AbortSignal },
 ): Promise<TaskAnswer> {
   const { promise, resolve, reject } = newDeferred<TaskAnswer>();
   const onError = (error: Error) => reject(isOutOfMemory(error) ? tooLarge(error) : error);
   const onExit = () => reject(new Error('the computing thread ended by itself'));
   const onAbort = () => reject(signal.reason);
   const timer = setTimeout(() => reject(tooLong(maxMs)), maxMs);
+  const before = process.memoryUsage.rss();
+  const watch = setInterval(() => {
+    if (process.memoryUsage.rss() - before > maxGrowthMb * MIB) reject(tooLarge());
+  }, COMPUTE_LIMITS.growthPollMs);
   worker.on('message', resolve).on('messageerror', reject).on('error', onError).on('exit', onExit);
   signal.addEventListener('abort', onAbort, { once: true });
   try {
@@ -94,6 +99,7 @@ async function answerOf(
     return await promise;
   } finally {
     clearTimeout(timer);
+    clearInterval(watch);
     worker.off('message', resolve).off('messageerror', reject);
     worker.off('error', onError).off('exit', onExit);
     signal.removeEventListener('abort', onAbort);
@@ -114,7 +120,7 @@ function tooLong(maxMs: number): ToolFailure {
   return new ToolFailure(TOO_COMPLEX, `It would take longer than ${maxMs} ms. ${WHAT_TO_DO}`);
 }
 
-function tooLarge(cause: Error): ToolFailure {
+function tooLarge(cause?: Error): ToolFailure {
   return new ToolFailure(TOO_COMPLEX, `It would take too much memory. ${WHAT_TO_DO}`, { cause });
 }
 

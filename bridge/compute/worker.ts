@@ -3,15 +3,15 @@ import { parentPort } from 'node:worker_threads';
 import { failureOf, type TaskAnswer, type TaskQuestion } from './messages.ts';
 import { TASKS } from './tasks.ts';
 
-parentPort?.on('message', (question: TaskQuestion) => {
-  const answer = answerTo(question);
+parentPort?.on('message', async (question: TaskQuestion) => {
+  const answer = await answerTo(question);
   parentPort?.postMessage(answer, transferable(answer));
 });
 
-function answerTo({ name, input }: TaskQuestion): TaskAnswer {
+async function answerTo({ name, input }: TaskQuestion): Promise<TaskAnswer> {
   try {
     const { run } = TASKS[name] as { readonly run: (input: unknown) => unknown };
-    return { state: 'done', output: run(input) };
+    return { state: 'done', output: await run(input) };
   } catch (error) {
     return failureOf(error);
   }

@@ -1,7 +1,7 @@
 /** Reads files of the workspace for the prompt, as read_file shows them. */
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { compute } from '../compute/compute.ts';
-import type { ShownLines } from '../compute/file-window.ts';
+import type { ShownLines } from '../compute/file-view.ts';
 import { ToolFailure } from '../failure.ts';
 import { readPart } from '../workspace/files.ts';
 import type { Place, Workspace } from '../workspace/workspace.ts';

@@ -1,9 +1,14 @@
-/** Runs read_file: shows a text file, or a part of it, with line numbers. */
+/** Runs read_file: shows a text file, or a part of it, with line numbers; an image as an image. */
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { readFile } from '../../shared/tools/read-file.ts';
+import type { ResultImage } from '../../shared/wire/documents.ts';
+import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import { compute } from '../compute/compute.ts';
+import { ToolFailure } from '../failure.ts';
 import { readImage } from '../workspace/files.ts';
 import type { ArgumentsOf, ToolExecutor } from './executor.ts';
+import { type ImageHeader, readImageHeader } from './image.ts';
+import { IMAGE_LIMITS } from './limits.ts';
 
 /** Reading a part counts as reading the file: the remembered hash is that of the whole file. */
 export const executeReadFile: ToolExecutor<ArgumentsOf<typeof readFile>> = async (
@@ -12,8 +17,36 @@ export const executeReadFile: ToolExecutor<ArgumentsOf<typeof readFile>> = async
 ) => {
   const image = await readImage(place, signal);
   const name = nameInLine(place.name);
+  const header = readImageHeader(image.bytes);
+  if (header !== null) return showImage(place.name, image.bytes, header);
   const view = { name, bytes: image.bytes, offset: args.offset, limit: args.limit };
   const { text, range } = await compute('showFile', view, signal);
   ledger.remember(conversationId, place.path, image);
   return { status: 'success', data: text, metadata: { filePath: place.name, ...range } };
 };
+
+/** The edge gives the image to a model that takes images, and a note to any other. */
+function showImage(
+  filePath: string,
+  bytes: Uint8Array,
+  { mimeType, kind, size }: ImageHeader,
+): ToolResult {
+  const name = nameInLine(filePath);
+  if (size === null) {
+    throw new ToolFailure('BROKEN_IMAGE', `${name} begins like a ${kind} image and is damaged.`);
+  }
+  const { width, height } = size;
+  const { maxBytes, maxSide, maxPixels } = IMAGE_LIMITS;
+  const what = `${name} is a ${kind} image, ${width} x ${height} pixels, ${bytes.length} bytes`;
+  const isWithin = Math.max(width, height) <= maxSide && width * height <= maxPixels;
+  if (!isWithin || bytes.length > maxBytes) {
+    throw new ToolFailure(
+      'IMAGE_TOO_LARGE',
+      `${what}: at most ${maxBytes} bytes, ${maxSide} pixels a side and ${maxPixels} pixels are read. Make a smaller ` +
+        'copy with a command, and read that.',
+    );
+  }
+  const images: ResultImage[] = [{ mimeType, data: Buffer.from(bytes).toString('base64') }];
+  const data = `${what}. The image follows the results.`;
+  return { status: 'success', data, metadata: { filePath, images } };
+}

@@ -10,8 +10,8 @@ export const readFile = defineTool({
   name: 'read_file',
   aliases: ['Read'],
   description:
-    'Read a text file of the workspace. Each line starts with its number as `N|`, which is not part of the file. ' +
-    'Without offset and limit the result is the whole file, up to a bound that it names.',
+    'Read a text file, an image, a PDF or a notebook of the workspace. Each line starts with its number as `N|`, which is not part of the file. ' +
+    'Without offset and limit the result is the whole file, up to a bound that it names. Of a PDF, offset and limit count pages.',
   arguments: z.object({
     target_file: z.string().min(1).describe('Path of the file, relative to the workspace'),
     offset: z

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { ComputeThread } from '../../../bridge/compute/thread.ts';
 import type { EditRequest } from '../../../bridge/edits/propose.ts';
 
-const LIMITS = { maxMs: 60_000, maxHeapMb: 512, idleMs: 500 };
+const LIMITS = { maxMs: 60_000, maxHeapMb: 512, maxGrowthMb: 1_024, idleMs: 500 };
 const NEVER = new AbortController().signal;
 
 const LARGE = Buffer.from(Array.from({ length: 400_000 }, (_, at) => `line ${at}\n`).join(''));

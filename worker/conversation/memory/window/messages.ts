@@ -189,8 +189,7 @@ function weighPiece(
     const whole = { saidChars, chars, fullChars: chars, prunedChars: chars };
     return { piece, said, messages: [...said, ...messages], turn, ...whole };
   }
-  const isShown = takesImages && number > prunedThrough;
-  const images = isShown ? imagesOfResults(piece.run, answered) : [];
+  const images = number > prunedThrough ? imagesOfResults(piece.run, answered, takesImages) : [];
   const pruning = saidChars + weigh(messages) - lengthOf(texts);
   const besides = pruning + weigh(images);
   return {

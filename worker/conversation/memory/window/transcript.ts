@@ -190,7 +190,7 @@ function toUpstream(message: ChatMessage, text: string, withImages: boolean): Up
   if (message.role === 'assistant') return { role: 'assistant', content: text };
   const images = imagesOf(message.content);
   if (images.length === 0) return { role: 'user', content: text };
-  const note = `${text}\n[${images.length} image(s), left out: this model takes none]`;
+  const note = `${text}\n[${images.length} ${IMAGES_LEFT_OUT}`;
   if (!withImages) return { role: 'user', content: note.trimStart() };
   const parts: ContentPart[] = [{ type: 'text', text }, ...images];
   return { role: 'user', content: parts };
@@ -231,10 +231,12 @@ export function messagesOfTurn(turn: Turn, results: readonly string[]): Upstream
 export function imagesOfResults(
   run: Pick<SentRun, 'status'>,
   { results }: Pick<AnsweredTurn, 'results'>,
+  takesImages: boolean,
 ): UpstreamMessage[] {
   if (run.status === 'error') return [];
   const images = results.flatMap((result) => Images.safeParse(result?.metadata).data?.images ?? []);
   if (images.length === 0) return [];
+  if (!takesImages) return [{ role: 'user', content: `[${images.length} ${IMAGES_LEFT_OUT}` }];
   const parts = images.map(({ mimeType, data }) => ({
     type: 'image_url' as const,
     image_url: { url: `data:${mimeType};base64,${data}` },
@@ -243,6 +245,7 @@ export function imagesOfResults(
 }
 
 const Images = ToolCallMetadata.pick({ images: true });
+const IMAGES_LEFT_OUT = 'image(s), left out: this model takes none]';
 const RESULT_IMAGES = '[The images of the results above, in their order.]';
 
 /** The model learns where it works, and does not see calls that it never made. */

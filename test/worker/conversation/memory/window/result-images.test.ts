@@ -7,8 +7,9 @@ const result = (metadata: object) => ({
   data: 'x',
   metadata: { ...metadata },
 });
+const answered = (...metadata: object[]) => ({ results: [undefined, ...metadata.map(result)] });
 const sent = (status: 'completed' | 'error', ...metadata: object[]) =>
-  imagesOfResults({ status }, { results: [undefined, ...metadata.map(result)] });
+  imagesOfResults({ status }, answered(...metadata), true);
 
 it('the images of a turn stand in one message, in the order of its results', () => {
   const other = { mimeType: 'image/webp' as const, data: 'BBBB' };
@@ -25,6 +26,15 @@ it('the images of a turn stand in one message, in the order of its results', () 
     { image_url: { url: 'data:image/webp;base64,BBBB' } },
     { image_url: { url: 'data:image/png;base64,AAAA' } },
   ]);
+});
+
+it('a model that takes no images learns that there are some', () => {
+  const turn = answered({ images: [image] }, {}, { images: [image] });
+  const content = '[2 image(s), left out: this model takes none]';
+  expect(imagesOfResults({ status: 'completed' }, turn, false)).toEqual([
+    { role: 'user', content },
+  ]);
+  expect(imagesOfResults({ status: 'completed' }, answered({}), false)).toEqual([]);
 });
 
 it('a run that failed shows none: its server may have refused them', () => {
