@@ -4,7 +4,7 @@ import { decode } from '../edits/encoding.ts';
 import { numberLine } from '../edits/line-numbers.ts';
 import { countLines, lineTextsFrom } from '../edits/lines.ts';
 import { ToolFailure } from '../failure.ts';
-import { readNotebook } from '../notebooks/notebook.ts';
+import { isNotebook, readNotebook } from '../notebooks/notebook.ts';
 import { showNotebook } from '../notebooks/show.ts';
 import { cutLine } from '../result-lines.ts';
 import type { FileView, ShownLines } from './file-view.ts';
@@ -30,7 +30,7 @@ export function showFile(asked: FileView): ShownLines | Promise<ShownLines> {
 
 /** A notebook as its cells; any other text as it is. */
 function toReadable(name: string, text: string): { text: string; note: string } {
-  if (!NOTEBOOK.test(name)) return { text, note: '' };
+  if (!isNotebook(name)) return { text, note: '' };
   try {
     return { text: showNotebook(readNotebook(name, text)), note: '' };
   } catch (error) {
@@ -38,9 +38,6 @@ function toReadable(name: string, text: string): { text: string; note: string } 
     return { text, note: `\n(${error.message})` };
   }
 }
-
-/** The name can be in quotes. */
-const NOTEBOOK = /\.ipynb"?$/i;
 
 /** The requested lines from `offset` on, as many as fit. A note names the rest and how to get it. */
 function showLines(

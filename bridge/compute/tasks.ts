@@ -51,6 +51,9 @@ function task<Input, Output>(
 /** Measured: linear work over this many bytes takes some 2 ms. */
 const LIGHT_BYTES = 64 * KIB;
 
+/** A notebook becomes a tree of its values several times: some 4 ms. */
+const LIGHT_NOTEBOOK_BYTES = 16 * KIB;
+
 /**
  * Bounds on work that grows with the square of the lines, about 6 ms each: the fine diff of changed lines, and the
  * spans of blocks that fit a file everywhere.
@@ -62,7 +65,8 @@ function isLightEdit({ bytes, standing, edit }: EditRequest): boolean {
   const asked = askedOf(edit);
   const seen = standing.state === 'changed' ? [standing.bytes] : [];
   const all = [bytes ?? NO_BYTES, ...seen, ...asked];
-  if (all.reduce((sum, { length }) => sum + length, 0) > LIGHT_BYTES) return false;
+  const most = edit.kind === 'cell' ? LIGHT_NOTEBOOK_BYTES : LIGHT_BYTES;
+  if (all.reduce((sum, { length }) => sum + length, 0) > most) return false;
   if (bytes === null) return true;
   if (edit.kind === 'merge') return countLines(all) <= LIGHT_MERGED_LINES;
   const pieces = edit.kind === 'replace' ? edit.pieces : [];

@@ -7,6 +7,7 @@ import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { cutLines } from '../../shared/text/cut-lines.ts';
 import type { Diff } from '../../shared/wire/documents.ts';
 import { ToolFailure } from '../failure.ts';
+import { isNotebook } from '../notebooks/notebook.ts';
 import { diffTexts, formatChange, type ShownChange, showChange } from './diff.ts';
 import { encode } from './encoding.ts';
 import { replaceText } from './ladder.ts';
@@ -139,7 +140,8 @@ function replacePieces(
     const replaced = replaceText(after, search, replacement, { all });
     const where = isOnly ? '' : `Edit ${index + 1} of ${pieces.length} (none was made): `;
     if (!replaced.ok) {
-      throw new ToolFailure(replaced.code, `${where}${name}: ${replaced.message}`);
+      const hint = isNotebook(name) ? ' Change a cell with edit_notebook.' : '';
+      throw new ToolFailure(replaced.code, `${where}${name}: ${replaced.message}${hint}`);
     }
     assertLiteral(replacement, after, where);
     const lines = `line${replaced.lines.length === 1 ? '' : 's'} ${formatLineList(replaced.lines)}`;

@@ -68,8 +68,8 @@ export function withSibling(
   const next = siblings[at];
   const last = siblings.at(-1);
   if (last === undefined) return withFirst(text, parent, toText, style);
-  // The first one has the gap of the bracket, which in one line is none.
-  const gap = gapBefore(text, (siblings[Math.max(at, 1)] ?? last).offset);
+  // In one line the first one has no gap.
+  const gap = gapBefore(text, last.offset);
   const fresh = toText(indentationOf(gap));
   if (next === undefined) return inserted(text, last.offset + last.length, `,${gap}${fresh}`);
   return inserted(text, next.offset, `${fresh},${gap}`);

@@ -85,6 +85,11 @@ const VERSION = 4;
 /** Cells have ids from version 4.5 on. */
 const FIRST_WITH_IDS = 5;
 
+/** Whether a file is one by its name, which can be in quotes. */
+export function isNotebook(name: string): boolean {
+  return /\.ipynb"?$/i.test(name);
+}
+
 /** The whole source of a cell. */
 export function textOfLines(lines: Lines): string {
   return typeof lines === 'string' ? lines : lines.join('');

@@ -4,7 +4,7 @@ import { editNotebook, type NotebookEdit } from '../../../bridge/edits/notebook.
 import { readNotebook, textOfLines } from '../../../bridge/notebooks/notebook.ts';
 import { notebookOf, randomOf } from './notebooks.ts';
 
-const SEEDS = Array.from({ length: 400 }, (_, seed) => seed);
+const SEEDS = Array.from({ length: 150 }, (_, seed) => seed);
 const EDIT: NotebookEdit = {
   kind: 'cell',
   mode: 'replace',

@@ -136,6 +136,23 @@ describe('edit_notebook', () => {
     ]);
   });
 
+  it('gives equal new cells ids of their own', async () => {
+    const { edit, json } = await withNotebook();
+    const insert = { mode: 'insert_before', cell_index: 0, new_string: 'same' };
+    for (let count = 0; count < 3; count++) await edit(insert);
+    const { cells } = (await json()) as { cells: { id: string }[] };
+    expect(new Set(cells.map(({ id }) => id)).size).toBe(5);
+  });
+
+  it('is named where the JSON of a notebook does not have a text as it stands in a cell', async () => {
+    const { call } = await withNotebook();
+    const args = { file_path: 'a.ipynb', old_string: 'import os\nprint(1)', new_string: 'x' };
+    expect(await call('str_replace', args)).toMatchObject({
+      code: 'NOT_FOUND_IN_FILE',
+      data: expect.stringContaining('Change a cell with edit_notebook'),
+    });
+  });
+
   it('fills a notebook without cells', async () => {
     const { edit, json } = await withNotebook(JSON.stringify({ ...NOTEBOOK, cells: [] }, null, 2));
     await edit({ mode: 'insert_before', cell_index: 0, cell_type: 'markdown', new_string: '# A' });
