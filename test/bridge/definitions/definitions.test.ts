@@ -46,7 +46,14 @@ it('reads modes, and agents of both folders', async () => {
       {
         ...{ name: 'reader', path: '.claude/agents/reader.md', text: 'Read.' },
         ...{ description: 'Reads', readOnly: true },
-        tools: ['read_file', 'str_replace', 'edit_file', 'mcp__docs__find', 'task'],
+        tools: [
+          'read_file',
+          'str_replace',
+          'edit_file',
+          'edit_notebook',
+          'mcp__docs__find',
+          'task',
+        ],
       },
     ],
     leftOut: [],

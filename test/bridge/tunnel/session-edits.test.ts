@@ -90,6 +90,31 @@ describe('an edit that a person is asked about', () => {
     expect(await bench.place.text('b.txt')).toBe(contents);
   });
 
+  test('of a notebook is shown as the lines that it changes, the same each time', async () => {
+    const cell = { cell_type: 'markdown', id: 'a', metadata: {}, source: ['# A'] };
+    const notebook = { cells: [cell], metadata: {}, nbformat: 4, nbformat_minor: 5 };
+    const bench = await asking({ 'a.ipynb': `${JSON.stringify(notebook, null, 1)}\n` });
+    await readBy(bench, 'a.ipynb');
+    const target = { target_notebook: 'a.ipynb', mode: 'insert_after', cell_id: 'a' };
+    const calls = [1, 2].map(() => newCall('edit_notebook', { ...target, new_string: 'x = 1' }));
+    const questions: ApprovalQuestion[] = [];
+    for (const call of calls) {
+      bench.send(call);
+      const question = await nextQuestion(bench, call);
+      questions.push(question);
+      bench.sent.length = 0;
+      bench.session.receive({ type: 'cancel', callId: call.callId });
+      await nextResult(bench, call);
+      bench.sent.length = 0;
+    }
+    const [first, second] = questions;
+    expect(first?.proposal).toEqual(second?.proposal);
+    expect(first?.proposal).toMatchObject({
+      ...{ kind: 'edit', tool: 'edit_notebook', path: 'a.ipynb', operation: 'edit' },
+      diff: [{ startLine: 9, newString: expect.stringContaining('"x = 1"') }],
+    });
+  });
+
   test('is asked about anew where its file has changed meanwhile, and keeps that change', async () => {
     const bench = await asking();
     await readBy(bench);
