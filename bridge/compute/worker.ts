@@ -8,6 +8,9 @@ parentPort?.on('message', async (question: TaskQuestion) => {
   parentPort?.postMessage(answer, transferable(answer));
 });
 
+// The reader of PDFs leaves promises alone that fail with a damaged file. Everything that a task awaits is in its answer.
+process.on('unhandledRejection', () => {});
+
 async function answerTo({ name, input }: TaskQuestion): Promise<TaskAnswer> {
   try {
     const { run } = TASKS[name] as { readonly run: (input: unknown) => unknown };
