@@ -29,6 +29,8 @@ export async function showPdf({
     data: new Uint8Array(bytes),
     disableFontFace: true,
     useSystemFonts: false,
+    // A PDF can hold functions, which the library would compile to JavaScript.
+    isEvalSupported: false,
     verbosity: 0,
   });
   try {

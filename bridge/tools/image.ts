@@ -17,8 +17,12 @@ export interface ImageSize {
   readonly height: number;
 }
 
-/** Null for a file that is no image of these kinds, whatever its name. */
+/**
+ * Null for a file that is no image of these kinds, whatever its name. A text can begin with the mark of one (`GIF89a=1`
+ * is JavaScript); unlike any image it has no byte 0.
+ */
 export function readImageHeader(bytes: Uint8Array): ImageHeader | null {
+  if (!bytes.includes(0)) return null;
   const format = FORMATS.find(({ marks }) =>
     marks.every(({ at, text }) => textAt(bytes, at, text.length) === text),
   );
@@ -38,7 +42,10 @@ const FORMATS: readonly Format[] = [
   {
     ...{ mimeType: 'image/png', kind: 'PNG' },
     marks: [{ at: 0, text: '\x89PNG\r\n\x1a\n' }],
-    sizeOf: (view) => ({ width: view.getUint32(16), height: view.getUint32(20) }),
+    sizeOf: (view) =>
+      view.getUint32(12) === HEADER_CHUNK
+        ? { width: view.getUint32(16), height: view.getUint32(20) }
+        : null,
   },
   {
     ...{ mimeType: 'image/gif', kind: 'GIF' },
@@ -59,6 +66,9 @@ const FORMATS: readonly Format[] = [
     sizeOf: sizeOfWebp,
   },
 ];
+
+/** `IHDR`, which comes first in every PNG. */
+const HEADER_CHUNK = 0x49484452;
 
 /** Goes from segment to segment up to the one with the frame's size. */
 function sizeOfJpeg(view: DataView): ImageSize | null {

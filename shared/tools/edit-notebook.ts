@@ -31,6 +31,9 @@ export const editNotebook = defineTool({
     })
     .refine(({ mode, new_string: text }) => mode === 'delete' || text !== undefined, {
       message: 'give new_string',
+    })
+    .refine(({ mode = 'replace', old_string: old }) => mode === 'replace' || old === undefined, {
+      message: 'old_string is for mode replace only: without it the mode is about the whole cell',
     }),
   renamed: {
     path: 'target_notebook',

@@ -220,6 +220,12 @@ describe('edit_notebook', () => {
   it.each([
     ['no cell', TEXT, { new_string: 'x' }, 'INVALID_ARGUMENTS', 'give cell_id or cell_index'],
     ['no text', TEXT, { cell_index: 0 }, 'INVALID_ARGUMENTS', 'give new_string'],
+    [
+      'to delete a cell of which a piece is meant',
+      TEXT,
+      { cell_index: 1, mode: 'delete', old_string: 'print(1)' },
+      ...(['INVALID_ARGUMENTS', 'old_string is for mode replace only'] as const),
+    ],
     ['a cell that is not there', TEXT, { ...edit, cell_index: 2 }, 'CELL_NOT_FOUND', '0 to 1'],
     ['an unknown id', TEXT, { cell_id: 'q', new_string: 'x' }, 'CELL_NOT_FOUND', 'id "q"'],
     ['an id and the index of another', TEXT, { ...edit, cell_id: 'work' }, 'AMBIGUOUS_CELL', '1'],

@@ -65,12 +65,24 @@ describe('an image', () => {
     ['a damaged one', png(260, 2).subarray(0, 18), 'BROKEN_IMAGE'],
     ['one without pixels', png(0, 2), 'BROKEN_IMAGE'],
     ['a JPEG of nothing but segments', bytes([0xff, 0xd8, 0xff, 0xe0, 0, 0, 0]), 'BROKEN_IMAGE'],
+    [
+      'a PNG without its header',
+      Buffer.concat([png(260, 2).subarray(0, 12), bytes('IDAT'), png(260, 2).subarray(16)]),
+      'BROKEN_IMAGE',
+    ],
     ['a side of 50,000 pixels', png(50_000, 10), 'IMAGE_TOO_LARGE'],
     ['64 million pixels', png(8_000, 8_000), 'IMAGE_TOO_LARGE'],
     ['1 MB', Buffer.concat([png(10, 10), Buffer.alloc(2 ** 20)]), 'IMAGE_TOO_LARGE'],
   ])('is refused: %s', async (_, content, code) => {
     const { codeOf } = await temporaryWorkspace({ 'a.png': content });
     expect(await codeOf('read_file', { target_file: 'a.png' })).toBe(code);
+  });
+
+  it('is read as the text that it is, where only its first characters are those of an image', async () => {
+    const { call } = await temporaryWorkspace({ 'a.js': 'GIF89a=1;\nalert(GIF89a)\n' });
+    const { data, metadata } = await call('read_file', { target_file: 'a.js' });
+    expect(data).toBe('1|GIF89a=1;\n2|alert(GIF89a)');
+    expect(metadata).not.toHaveProperty('images');
   });
 
   it('is read in time that grows with its length alone', () => {
