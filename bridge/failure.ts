@@ -1,14 +1,22 @@
 /** The expected failure of a call. It is thrown where it is found and becomes a result in bridge/tools/executor.ts. */
 import { nameInLine } from '../shared/text/plain-sight.ts';
+import type { Metadata } from '../shared/wire/documents.ts';
 
 /** `code` is for programs, in UPPER_SNAKE. The message is for the model: what was expected, what came and what to do. */
 export class ToolFailure extends Error {
   override readonly name = 'ToolFailure';
   readonly code: string;
+  /** For the call's document, beside the failure. */
+  readonly metadata: Metadata | undefined;
 
-  constructor(code: string, message: string, options: { cause?: unknown } = {}) {
+  constructor(
+    code: string,
+    message: string,
+    { metadata, ...options }: { cause?: unknown; metadata?: Metadata } = {},
+  ) {
     super(message, options);
     this.code = code;
+    this.metadata = metadata;
   }
 }
 

@@ -23,6 +23,8 @@ import type { Reading } from './context/file-text.ts';
 import { Finder } from './context/finder.ts';
 import { type Looked, Looker, type ShowableNames } from './context/looker.ts';
 import { Definitions } from './definitions/definitions.ts';
+import { confinedServers } from './diagnostics/confined.ts';
+import type { LanguageServers } from './diagnostics/servers.ts';
 import { guestContext } from './guests/context.ts';
 import { Guests } from './guests/guests.ts';
 import { CompanionHost } from './guests/hosting.ts';
@@ -143,6 +145,8 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     confinement,
     isForeign,
     findElsewhere: (name) => web.get(name) ?? offers.find(name),
+    serversOf: (folder, held) =>
+      confinedServers({ root: folder, confinement: held, stateDir, isDistrusted }),
     judgeIn: (folder) => createJudge(surroundings, { ...trust, folder }),
     readShowable: () => readShowable(surroundings),
   });
@@ -182,6 +186,7 @@ class Bridge {
   readonly #offerFeed: OfferFeed;
   readonly #guests: Guests;
   readonly #companion: CompanionHost;
+  readonly #languageServers: LanguageServers;
   readonly #tools: ReadonlyMap<string, BridgeTool>;
   readonly #finder: Finder;
   readonly #servers: McpServers;
@@ -211,6 +216,7 @@ class Bridge {
       root,
       onDiff: (diff, ended) => this.#guests.ask(diff, ended),
     });
+    this.#languageServers = this.#newLanguageServers();
     this.#tools = this.#newTools();
     this.#finder = this.#newFinder(signal);
     this.#servers = this.#newServers();
@@ -246,7 +252,7 @@ class Bridge {
   async end(): Promise<void> {
     const sessionEnd = this.#session.end().then(() => this.link.end());
     const ends = [this.#background.endAll(), this.#ground.worktrees?.end(), this.#servers.end()];
-    await Promise.all([sessionEnd, ...ends, this.#companion.end()]);
+    await Promise.all([sessionEnd, ...ends, this.#companion.end(), this.#languageServers.end()]);
   }
 
   #newLooker(signal: AbortSignal): Looker {
@@ -262,12 +268,18 @@ class Bridge {
     return new Looker(looked, signal);
   }
 
+  #newLanguageServers(): LanguageServers {
+    const { config, confinement, trust } = this.#ground;
+    const { root } = this.#ground.workspace;
+    return confinedServers({ root, confinement, stateDir: config.stateDir, ...trust });
+  }
+
   #newTools(): ReadonlyMap<string, BridgeTool> {
     const { confinement, guard, web } = this.#ground;
     const command = createRunTerminalCmd({ confinement, background: this.#background, guard });
     const more = [this.#guests.tool, ...(this.#ground.worktrees?.tools ?? [])];
     const named = more.map((tool) => [tool.definition.name, tool] as const);
-    return new Map([...createCatalogue(command), ...web, ...named]);
+    return new Map([...createCatalogue([command], this.#languageServers), ...web, ...named]);
   }
 
   #newFinder(signal: AbortSignal): Finder {

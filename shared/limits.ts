@@ -442,6 +442,8 @@ export const TOOL_LIMITS = {
   maxPlaces: 1_000_000,
   /** Pieces that one call replaces in a file: a rename takes replace_all, and more are a new file. */
   maxPieces: 100,
+  /** Files that one call checks: each takes a server up to some seconds. */
+  maxLintedFiles: 20,
   /** Equal lines seen for one searched text: 0.1 s. Real edits need some hundreds. */
   maxEqualLines: 1_000_000,
   /** Equal lines seen for all blocks of an edit, about 0.4 s. Real edits need some thousands. */

@@ -74,6 +74,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', 'machine', 'bridge/compute', 'bridge/edits', 'bridge/failure.ts'],
     ...['bridge/ignored', 'bridge/search/codebase', 'bridge/workspace', '@vscode/ripgrep', 'node:'],
   ],
+  'bridge/diagnostics': [
+    ...['shared', 'machine', 'bridge/failure.ts', 'bridge/lanes.ts', 'bridge/sandbox/launch'],
+    ...['bridge/search', 'bridge/terminal', 'node:', 'zod'],
+  ],
   'bridge/rules': [
     ...['shared', 'machine', 'bridge/failure.ts', 'bridge/log.ts', 'bridge/search'],
     ...['bridge/workspace', 'node:'],
@@ -99,6 +103,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'shared',
       'machine',
       'bridge/compute',
+      'bridge/diagnostics',
       'bridge/edits',
       'bridge/failure.ts',
       'bridge/log.ts',
@@ -163,7 +168,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ],
   ],
   'bridge/worktrees': [
-    ...['shared', 'machine', 'bridge/admission', 'bridge/context', 'bridge/failure.ts'],
+    ...[
+      'shared',
+      'machine',
+      'bridge/admission',
+      'bridge/context',
+      'bridge/diagnostics',
+      'bridge/failure.ts',
+    ],
     ...[
       'bridge/lanes.ts',
       'bridge/log.ts',
@@ -180,6 +192,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/admission',
       'bridge/context',
       'bridge/definitions',
+      'bridge/diagnostics',
       'bridge/guests',
       'bridge/ide/link',
       'bridge/log.ts',

@@ -14,24 +14,31 @@ import { strReplace } from '../../shared/tools/str-replace.ts';
 import type { webFetch } from '../../shared/tools/web-fetch.ts';
 import type { webSearch } from '../../shared/tools/web-search.ts';
 import { write } from '../../shared/tools/write.ts';
+import { EditChecks } from '../diagnostics/edit-checks.ts';
+import type { LanguageServers } from '../diagnostics/servers.ts';
+import type { Edit } from '../edits/propose.ts';
 import { executeCodebaseSearch } from './codebase-search.ts';
 import { deleting } from './delete-file.ts';
 import { editing } from './edit-tool.ts';
-import { type BridgeTool, bindTool, doing } from './executor.ts';
+import { type ArgumentsOf, type BridgeTool, bindTool, doing } from './executor.ts';
 import { executeGlobFileSearch } from './glob-file-search.ts';
 import { executeGrep } from './grep.ts';
 import { executeListDir } from './list-dir.ts';
 import { executeReadFile } from './read-file.ts';
+import { createReadLints } from './read-lints.ts';
 import { executeRenameFile } from './rename-file.ts';
 import { withRuleNotes } from './rule-notes.ts';
 import { savingPlan } from './save-plan.ts';
 
 /**
  * The tools by name: the file tools, and tools that need more than a workspace, such as
- * `createRunTerminalCmd(machine)`.
+ * `createRunTerminalCmd(machine)`. With `servers` they check each edit.
  */
-export function createCatalogue(...more: readonly BridgeTool[]): ReadonlyMap<string, BridgeTool> {
-  const tools = [...Object.values(FILE_TOOLS), savingPlan, ...more];
+export function createCatalogue(
+  more: readonly BridgeTool[] = [],
+  servers?: LanguageServers,
+): ReadonlyMap<string, BridgeTool> {
+  const tools = [...Object.values(fileTools(servers)), savingPlan, ...more];
   return new Map(tools.map((tool) => [tool.definition.name, tool]));
 }
 
@@ -39,28 +46,43 @@ export function createCatalogue(...more: readonly BridgeTool[]): ReadonlyMap<str
 type OtherName = (typeof runTerminalCmd | typeof webFetch | typeof webSearch)['name'];
 
 /** A new tool of the bridge is one more line here; without it the program does not compile. */
-const FILE_TOOLS: Readonly<Record<Exclude<ToolName<'bridge'>, OtherName>, BridgeTool>> = {
-  read_file: doing(readFile, executeReadFile),
-  list_dir: doing(listDir, withRuleNotes(executeListDir)),
-  glob_file_search: doing(globFileSearch, withRuleNotes(executeGlobFileSearch)),
-  grep: doing(grep, withRuleNotes(executeGrep)),
-  codebase_search: doing(codebaseSearch, withRuleNotes(executeCodebaseSearch)),
-  str_replace: editing(
-    strReplace,
-    ({ edits = [], old_string = '', new_string = '', replace_all }) => ({
-      kind: 'replace',
-      pieces: (edits.length > 0 ? edits : [{ old_string, new_string, replace_all }]).map(
-        (piece) => ({
-          search: piece.old_string,
-          replacement: piece.new_string,
-          all: piece.replace_all ?? false,
-        }),
-      ),
-    }),
-  ),
-  edit_file: editing(editFile, ({ code_edit }) => ({ kind: 'merge', text: code_edit })),
-  write: editing(write, ({ contents }) => ({ kind: 'write', text: contents })),
-  edit_notebook: editing(editNotebook, (args) => ({
+function fileTools(
+  servers: LanguageServers | undefined,
+): Readonly<Record<Exclude<ToolName<'bridge'>, OtherName>, BridgeTool>> {
+  const checks = servers && new EditChecks(servers);
+  return {
+    read_file: doing(readFile, executeReadFile),
+    list_dir: doing(listDir, withRuleNotes(executeListDir)),
+    glob_file_search: doing(globFileSearch, withRuleNotes(executeGlobFileSearch)),
+    grep: doing(grep, withRuleNotes(executeGrep)),
+    codebase_search: doing(codebaseSearch, withRuleNotes(executeCodebaseSearch)),
+    read_lints: createReadLints(servers),
+    str_replace: editing(strReplace, toReplacement, checks),
+    edit_file: editing(editFile, ({ code_edit }) => ({ kind: 'merge', text: code_edit }), checks),
+    write: editing(write, ({ contents }) => ({ kind: 'write', text: contents }), checks),
+    edit_notebook: editing(editNotebook, toCellEdit),
+    delete_file: bindTool(deleteFile, deleting),
+    rename_file: doing(renameFile, executeRenameFile),
+  };
+}
+
+function toReplacement({
+  edits = [],
+  old_string = '',
+  new_string = '',
+  replace_all,
+}: ArgumentsOf<typeof strReplace>): Edit {
+  const given = edits.length > 0 ? edits : [{ old_string, new_string, replace_all }];
+  const pieces = given.map((piece) => ({
+    search: piece.old_string,
+    replacement: piece.new_string,
+    all: piece.replace_all ?? false,
+  }));
+  return { kind: 'replace', pieces };
+}
+
+function toCellEdit(args: ArgumentsOf<typeof editNotebook>): Edit {
+  return {
     kind: 'cell',
     mode: args.mode ?? 'replace',
     id: args.cell_id,
@@ -69,7 +91,5 @@ const FILE_TOOLS: Readonly<Record<Exclude<ToolName<'bridge'>, OtherName>, Bridge
     search: args.old_string,
     source: args.new_string ?? '',
     keepOutputs: args.keep_outputs ?? false,
-  })),
-  delete_file: bindTool(deleteFile, deleting),
-  rename_file: doing(renameFile, executeRenameFile),
-};
+  };
+}

@@ -8,6 +8,7 @@ import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { Diff, FileEditMetadata } from '../../shared/wire/documents.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import { compute } from '../compute/compute.ts';
+import type { EditCheck } from '../diagnostics/edit-checks.ts';
 import { decode } from '../edits/encoding.ts';
 import type { EditProposal } from '../edits/propose.ts';
 import { assertReplaceable } from '../workspace/changes.ts';
@@ -26,10 +27,23 @@ export interface EditCall {
   readonly carryOut: (bytes: Uint8Array | null, context: ToolContext) => Promise<void>;
 }
 
-/** The proposal of `edited`, the edit that the call leads to. `written` is the text that a person put in its place. */
-export function toProposed(call: EditCall, edited: EditProposal, written?: string): Proposed {
+/** What is known of an edit beside its change. */
+interface EditFacts {
+  /** The text that a person put in its place. */
+  readonly written?: string | undefined;
+  /** What language servers say of it. */
+  readonly check?: EditCheck | undefined;
+}
+
+/** The proposal of `edited`, the edit that the call leads to. */
+export function toProposed(
+  call: EditCall,
+  edited: EditProposal,
+  { written, check }: EditFacts = {},
+): Proposed {
   const { tool, place, before, context } = call;
-  const { bytes, data, diff, hunks, shown } = edited;
+  const { bytes, diff, hunks, shown } = edited;
+  const data = check?.note ? `${edited.data}\n${check.note}` : edited.data;
   const operation = before === null ? 'create' : 'edit';
   const language = languageOf(place.name);
   const isSpanning = hunks !== undefined && isLong(diff);
@@ -39,6 +53,7 @@ export function toProposed(call: EditCall, edited: EditProposal, written?: strin
     language,
     diff: isSpanning ? null : diff,
     ...(hunks && { hunks: [...hunks] }),
+    ...check?.metadata,
   };
   const shownMetadata = { ...metadata, ...(written !== undefined && { written }) };
   const result: ToolResult = { status: 'success', data, metadata: shownMetadata };
@@ -92,7 +107,8 @@ function toEditedFile(
       const edited = await compute('amendEdit', request, context.signal);
       if (edited.bytes !== null) await assertReplaceable(place);
       const isChanged = content !== decoded.text;
-      return toProposed(call, edited, isChanged ? writtenBy(edited, content, before) : undefined);
+      const written = isChanged ? writtenBy(edited, content, before) : undefined;
+      return toProposed(call, edited, { written });
     },
   };
 }

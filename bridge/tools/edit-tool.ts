@@ -2,6 +2,8 @@
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { ToolDefinition } from '../../shared/tools/definition.ts';
 import { compute } from '../compute/compute.ts';
+import type { EditCheck, EditChecks } from '../diagnostics/edit-checks.ts';
+import { decode } from '../edits/encoding.ts';
 import type { Edit } from '../edits/propose.ts';
 import type { Standing } from '../edits/source.ts';
 import { assertReplaceable, replaceImage } from '../workspace/changes.ts';
@@ -16,10 +18,11 @@ import {
   toWrite,
 } from './executor.ts';
 
-/** A tool that edits one file. `toEdit` turns its arguments into an edit. */
+/** A tool that edits one file. `toEdit` turns its arguments into an edit, which `checks` may refuse. */
 export function editing<Definition extends ToolDefinition>(
   definition: Definition,
   toEdit: (args: ArgumentsOf<Definition>) => Edit,
+  checks?: EditChecks,
 ): BridgeTool {
   const { name: tool } = definition;
   return bindTool(definition, {
@@ -33,11 +36,28 @@ export function editing<Definition extends ToolDefinition>(
       const request = { name, bytes: before?.bytes ?? null, standing, edit };
       const edited = await compute('proposeEdit', request, context.signal);
       if (edited.bytes !== null) await assertReplaceable(place);
+      const check = checks && (await checkEdit(checks, place, before, edited.bytes, context));
       const carryOut = (bytes: Uint8Array | null, running: ToolContext) =>
         makeEdit(place, before, bytes, running);
-      return toProposed({ tool, place, before, context, carryOut }, edited);
+      return toProposed({ tool, place, before, context, carryOut }, edited, { check });
     },
   });
+}
+
+/** Undefined where nothing is written, and where a side is no text in UTF-8. Throws as {@link EditChecks.check} does. */
+async function checkEdit(
+  checks: EditChecks,
+  place: Place<'write'>,
+  before: FileImage | null,
+  bytes: Uint8Array | null,
+  { conversationId, signal }: ToolContext,
+): Promise<EditCheck | undefined> {
+  if (bytes === null) return undefined;
+  const [old, fresh] = [before && decode(before.bytes), decode(bytes)];
+  if (fresh.kind !== 'utf8' || (old !== null && old.kind !== 'utf8')) return undefined;
+  const texts = { before: old?.text ?? null, after: fresh.text };
+  const { path, name } = place;
+  return await checks.check({ conversationId, path, name: nameInLine(name), ...texts }, signal);
 }
 
 /**

@@ -166,8 +166,8 @@ export function toWrite(place: Place): Place<'write'> {
 }
 
 /** The result for a failure. */
-export function toErrorResult({ code, message }: ToolFailure): ToolResult {
-  return { status: 'error', code, data: message };
+export function toErrorResult({ code, message, metadata }: ToolFailure): ToolResult {
+  return { status: 'error', code, data: message, ...(metadata && { metadata }) };
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Gate } from '../admission/admit.ts';
 import type { Elsewhere } from '../admission/call-life.ts';
 import type { Judge } from '../admission/judge.ts';
 import type { LookedWorktree } from '../context/finder.ts';
+import type { LanguageServers } from '../diagnostics/servers.ts';
 import { ToolFailure } from '../failure.ts';
 import { Lanes } from '../lanes.ts';
 import { currentCall, logTrouble } from '../log.ts';
@@ -28,6 +29,8 @@ export interface House {
   readonly judgeIn: (folder: string) => Judge;
   /** The tools that work in no folder of a call: those of servers, and of the web. */
   readonly findElsewhere: (name: string) => ReturnType<Gate['tools']['get']>;
+  /** The language servers of a folder with its own confinement. */
+  readonly serversOf: (root: string, confinement: Confinement) => LanguageServers;
 }
 
 export interface Room extends Gate {
@@ -151,14 +154,15 @@ export class Rooms implements Elsewhere {
   }
 
   async #make(facts: WorktreeFacts): Promise<Room> {
-    const { workshop, judgeIn, findElsewhere } = this.#house;
+    const { workshop, judgeIn, findElsewhere, serversOf } = this.#house;
     const { root, store } = workshop;
     const folder = await folderOf(root, facts, store.pathsOf(facts.conversationId));
     const workspace = await Workspace.open(folder.workspace, { alias: root });
     const confinement = await workshop.confinement.elsewhere(folder);
     if (confinement.nameless) workspace.keepClosed(confinement.nameless);
     const background = new BackgroundProcesses();
-    const known = createCatalogue(createRunTerminalCmd({ confinement, background }));
+    const servers = serversOf(folder.workspace, confinement);
+    const known = createCatalogue([createRunTerminalCmd({ confinement, background })], servers);
     return {
       workspace,
       confinement,
@@ -166,7 +170,7 @@ export class Rooms implements Elsewhere {
       judge: judgeIn(folder.workspace),
       assertChangeable: (place) => assertOwn(place, facts, store.pathsOf(facts.conversationId)),
       end: async () => {
-        await background.endAll();
+        await Promise.all([background.endAll(), servers.end()]);
         confinement[Symbol.dispose]();
       },
     };

@@ -11,6 +11,7 @@ import { grep } from './grep.ts';
 import { guestEdit } from './guest-edit.ts';
 import { listDir } from './list-dir.ts';
 import { readFile } from './read-file.ts';
+import { readLints } from './read-lints.ts';
 import { renameFile } from './rename-file.ts';
 import { runTerminalCmd } from './run-terminal-cmd.ts';
 import { savePlan } from './save-plan.ts';
@@ -29,6 +30,7 @@ const CATALOGUE = [
   globFileSearch,
   grep,
   codebaseSearch,
+  readLints,
   webFetch,
   webSearch,
   strReplace,
@@ -69,14 +71,4 @@ const BY_NAME = new Map<string, ToolDefinition>(
 /** The built-in tool with this name or alias. The tools of a run are in its toolbox (toolbox.ts). */
 export function findTool(name: string): ToolDefinition | undefined {
   return BY_NAME.get(name);
-}
-
-/** Tools of the API's table that this version does not have. Requests may name them. */
-const UNAVAILABLE: ReadonlySet<string> = new Set([
-  'read_lints',
-  'ReadLints',
-]);
-
-export function isUnavailable(name: string): boolean {
-  return UNAVAILABLE.has(name);
 }

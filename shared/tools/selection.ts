@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { REQUEST_LIMITS } from '../limits.ts';
 import { isOfferName } from '../wire/offer.ts';
 import { CallLimits } from '../wire/tunnel.ts';
-import { findTool, isUnavailable } from './catalogue.ts';
+import { findTool } from './catalogue.ts';
 import { takesPath } from './definition.ts';
 
 /** Strict: a limit with a misspelt name would have no effect, and the client would not notice. */
@@ -19,10 +19,7 @@ const Registry = z.record(z.string(), ToolSettings);
 /** The parsed selection: tools by their canonical names, with the limits of their calls. A request may use aliases. */
 export type ToolSelection = Record<string, CallLimits>;
 
-/**
- * A list of names, or settings by name. The run gets no other tools. A request may name a tool of the API's table that
- * this version lacks; the response then lists the tool as unavailable.
- */
+/** A list of names, or settings by name. The run gets no other tools. */
 export const ToolSelection = toolSelection([]);
 
 /** Only settings by name: the value of `availableTools`. */
@@ -101,7 +98,7 @@ function problemOf(
   if (isOfferName(name)) return allowedPaths ? takesNoPath(name) : null;
   if (!tool) {
     const shown = JSON.stringify(name.slice(0, REQUEST_LIMITS.maxNameChars));
-    return isUnavailable(name) ? null : `There is no tool named ${shown}`;
+    return `There is no tool named ${shown}`;
   }
   if (seen.has(tool.name)) return `${tool.name} is named twice`;
   if (requireApproval && tool.executor !== 'bridge') {

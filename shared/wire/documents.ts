@@ -51,6 +51,22 @@ export const FileEditMetadata = z.object({
   diff: Diff.nullable().optional(),
   /** Each change of several, in order. */
   hunks: z.array(Diff).optional(),
+  /** The language server that checked the new text before it was written; absent without a check. */
+  checked_by: z.string().optional(),
+  /** Why no language server checked a file of a language that has one. */
+  not_checked: z.string().optional(),
+  /** The errors that the edit adds, in the new text; both numbers count from 1. */
+  linter_errors: z
+    .array(
+      z.object({
+        line: z.int(),
+        column: z.int(),
+        message: z.string(),
+        /** The linter and its rule. */
+        source: z.string().optional(),
+      }),
+    )
+    .optional(),
   /** Present only if the edit was not applied. */
   result: ToolOutcome.optional(),
 });

@@ -48,6 +48,7 @@ it('offers and runs nothing that changes anything in ask mode', async () => {
     'glob_file_search',
     'grep',
     'codebase_search',
+    'read_lints',
     'switch_mode',
     'task',
   ]);

@@ -217,6 +217,7 @@ async function startInBase<Result>(
     ...namespaces(request.permissions, bubblewrap),
     ...reporting(length + base.namespaces.length),
     ...['--bind', '/', '/', ...devices(), ...ownFolders(surroundings.workspace, bases.shownLinks)],
+    ...writing(request, surroundings.workspace),
     ...commandArguments(request, ''),
   ];
   const enter = enterNamespaces(FIRST_INPUT + length);
@@ -235,7 +236,8 @@ async function startHeld<Result>(
   const { bubblewrap, account, surroundings, bases } = machine;
   return await bases.startHeld(kindOf(request), (mounts, about) => {
     const folders = ownFolders(surroundings.workspace, bases.shownLinks);
-    const own = [...devices(), ...folders, ...SEAL].map(fromText);
+    const isHeld = writing(request, surroundings.workspace);
+    const own = [...devices(), ...folders, ...isHeld, ...SEAL].map(fromText);
     const bytes = [...mounts, ...own].map((arg) => toBytes(`${arg}\0`));
     const made = launchOf(machine, request);
     const { length } = made.inputs;
@@ -248,6 +250,11 @@ async function startHeld<Result>(
     const launch = { ...made, file, args: rest, inputs };
     return start(prepared(launch, request, about));
   });
+}
+
+/** Every mount below the workspace that a base makes is read-only already, so the one of the workspace is enough. */
+function writing({ isReadOnly = false }: CommandRequest, workspace: string): string[] {
+  return isReadOnly ? ['--remount-ro', workspace] : [];
 }
 
 function kindOf({ permissions }: CommandRequest): BaseKind {

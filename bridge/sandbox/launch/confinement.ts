@@ -46,6 +46,8 @@ export interface CommandRequest {
   readonly permissions: readonly Permission[];
   /** For a program that speaks on its standard output: its errors stay apart. Else both share one pipe. */
   readonly isServer?: boolean;
+  /** Lets the program write nothing in the workspace. */
+  readonly isReadOnly?: boolean;
   /**
    * Variables of the program alone. The programs that make the sandbox never get them: a variable can name code to load
    * (`LD_PRELOAD`), which would run outside. Their values stand in no argument.

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { type JudgedCall, judgeCall, type Policy } from '../../../bridge/admission/policy.ts';
 import { Rule } from '../../../bridge/admission/rules.ts';
-import { isUnavailable, OWN_TOOLS, TOOLS } from '../../../shared/tools/catalogue.ts';
+import { OWN_TOOLS, TOOLS } from '../../../shared/tools/catalogue.ts';
 import { defineTool, type ToolDefinition } from '../../../shared/tools/definition.ts';
 import { write } from '../../../shared/tools/write.ts';
 
@@ -19,11 +19,6 @@ const IN_WORKTREES = ['open_worktree', 'close_worktree', 'remove_worktree'];
 
 it('a list has every tool that a file defines', async () => {
   expect(new Set(EVERY_TOOL)).toEqual(new Set(await definedTools()));
-});
-
-it('no tool is listed as missing from this version', () => {
-  const names = EVERY_TOOL.flatMap(({ name, aliases }) => [name, ...aliases]);
-  expect(names.filter(isUnavailable)).toEqual([]);
 });
 
 it('the table of the documents has every tool that rules name, with all that holds it', async () => {

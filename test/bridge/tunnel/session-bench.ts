@@ -218,7 +218,7 @@ export class Bench {
     });
     const session: Session = new Session({
       workspace,
-      tools: createCatalogue(...tools, guests.tool),
+      tools: createCatalogue([...tools, guests.tool]),
       elsewhere: NO_ROOMS,
       guests,
       ledger: new ReadLedger(),

@@ -38,12 +38,11 @@ it('refuses tools beside availableTools', async () => {
 it('lists unavailable tools with the reason', async () => {
   scriptModel(() => ({ text: 'Ok.' }));
   const bridge = await connectBridge({ tools: ['read_file', 'write'] });
-  const tools = ['read_file', 'write', 'Grep', 'edit_notebook', 'TodoWrite'];
+  const tools = ['read_file', 'write', 'Grep', 'TodoWrite'];
   const { bridgeId } = bridge;
   expect(await unavailable({ tools, bridgeId, mode: 'plan' })).toEqual({
     write: 'WRONG_MODE',
     grep: 'NOT_ON_BRIDGE',
-    edit_notebook: 'NOT_SUPPORTED',
     todo_write: 'WRONG_MODE',
   });
   const first = await chat('go', { tools: ['read_file'], bridgeId });
@@ -76,9 +75,9 @@ it('says what a bridge without a search service needs for web_search', async () 
 
 it('lists unavailable tools from the start of a stream', async () => {
   scriptModel(() => ({ text: 'Ok.' }));
-  const reader = new SseReader(await ask('go', { tools: ['edit_notebook'], stream: true }));
+  const reader = new SseReader(await ask('go', { tools: ['grep'], account: 'bridgeless', stream: true }));
   const events = (await reader.toEnd()).map(({ event }) => event);
-  const listed = [{ name: 'edit_notebook', code: 'NOT_SUPPORTED', reason: expect.any(String) }];
+  const listed = [{ name: 'grep', code: 'NO_BRIDGE', reason: expect.any(String) }];
   expect(events.find(({ type }) => type === 'response_start')).toMatchObject({
     response: { metadata: { unavailableTools: listed } },
   });

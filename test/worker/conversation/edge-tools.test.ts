@@ -226,6 +226,7 @@ it('plan mode offers what reads, plans and asks, and nothing that changes anythi
     'glob_file_search',
     'grep',
     'codebase_search',
+    'read_lints',
     'web_fetch',
     'web_search',
     'create_plan',

@@ -1,0 +1,104 @@
+/** What a language server finds wrong in a text, and which of it is new. Pure. */
+import * as z from 'zod';
+import { inOneLine, shorten } from '../../shared/text/plain-sight.ts';
+import { DIAGNOSTICS_LIMITS } from './limits.ts';
+
+/** All of it is untrusted text. */
+export interface Finding {
+  /** Both count from 1. */
+  readonly line: number;
+  readonly column: number;
+  readonly severity: 'error' | 'warning';
+  /** In one line. */
+  readonly message: string;
+  /** The server's own name for the kind of finding; empty where it has none. */
+  readonly code: string;
+}
+
+const Position = z.object({ line: z.int().nonnegative(), character: z.int().nonnegative() });
+
+const Diagnostic = z.object({
+  range: z.object({ start: Position }),
+  /** 1 is an error, 2 a warning; others are hints. Without it the client decides. */
+  severity: z.int().default(1).catch(1),
+  code: z.union([z.string(), z.number()]).optional().catch(undefined),
+  source: z.string().optional().catch(undefined),
+  message: z.union([z.string(), z.object({ value: z.string() }).transform(({ value }) => value)]),
+});
+
+/** What servers report of a file, without hints. */
+export const Diagnostics = z.array(Diagnostic).transform((all): Finding[] =>
+  all
+    .filter(({ severity }) => severity === 1 || severity === 2)
+    .map(({ range: { start }, severity, code, source, message }) => ({
+      line: start.line + 1,
+      column: start.character + 1,
+      severity: severity === 1 ? 'error' : 'warning',
+      message: shorten(inOneLine(message), DIAGNOSTICS_LIMITS.maxMessageChars),
+      code: shorten(inOneLine([source, code].filter((part) => part !== undefined).join(' ')), 100),
+    })),
+);
+
+/** A text, and what is wrong in it. */
+export interface LookedText {
+  readonly text: string;
+  readonly findings: readonly Finding[];
+}
+
+/**
+ * The errors of `after` that `before` does not have. Lines move, so a place says nothing: an error is old where the same
+ * message was there about the same line of text, or else about any line.
+ */
+export function newErrors(before: LookedText, after: LookedText): readonly Finding[] {
+  const old = before.findings.filter(isError);
+  const [oldLines, lines] = [before, after].map(({ text }) => text.split('\n'));
+  const withLine =
+    (all: readonly string[] = []) =>
+    (finding: Finding) =>
+      `${kindOf(finding)}\0${all[finding.line - 1]?.trim()}`;
+  const byLine = without(after.findings.filter(isError), old, withLine(lines), withLine(oldLines));
+  return without(byLine.fresh, byLine.gone, kindOf, kindOf).fresh;
+}
+
+/** Takes each old finding away from the equal new ones, once. */
+function without(
+  now: readonly Finding[],
+  old: readonly Finding[],
+  keyOf: (finding: Finding) => string,
+  oldKeyOf: (finding: Finding) => string,
+): { readonly fresh: readonly Finding[]; readonly gone: readonly Finding[] } {
+  const left = groupBy(old, oldKeyOf);
+  const fresh = now.filter((finding) => left.get(keyOf(finding))?.pop() === undefined);
+  return { fresh, gone: [...left.values()].flat() };
+}
+
+function groupBy(all: readonly Finding[], keyOf: (finding: Finding) => string) {
+  const groups = new Map<string, Finding[]>();
+  for (const finding of all) {
+    const key = keyOf(finding);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [finding]);
+    else group.push(finding);
+  }
+  return groups;
+}
+
+function kindOf({ code, message }: Finding): string {
+  return `${code}\0${message}`;
+}
+
+export function isError({ severity }: Finding): boolean {
+  return severity === 'error';
+}
+
+/**
+ * Whether the error says that another file or package is missing. It may come next, in the same reply: such an error is
+ * reported and refuses nothing.
+ */
+export function isAboutAnotherFile({ code }: Finding): boolean {
+  return MISSING_FILES.test(code);
+}
+
+/** Of TypeScript: no module, no types of it. Of pyright: no import. */
+const MISSING_FILES =
+  /(?:^|\s)(?:2307|2792|7016|2882|reportMissing(?:Imports|ModuleSource|TypeStubs))$/;

@@ -1,0 +1,70 @@
+/** The language servers that are started where they are installed. */
+
+export interface ServerKind {
+  readonly name: string;
+  /** The language that the server calls a file by its extension. */
+  readonly files: Readonly<Record<string, string>>;
+  /**
+   * A line of a shell in the sandbox, in the workspace's folder. It ends with exit code 127 where the server is not
+   * installed. The sandbox looks for the program, not the bridge: nothing that the agent can write names a program that
+   * runs outside of it.
+   */
+  readonly command: string;
+}
+
+/** The first of these programs that is there, in the project or on the owner's PATH. */
+function firstOf(...lines: readonly string[]): string {
+  const attempts = lines.map(
+    (line) => `command -v ${line.split(' ')[0]} >/dev/null && exec ${line}`,
+  );
+  return [IN_PROJECT, ...attempts, 'exit 127'].join('\n');
+}
+
+const IN_PROJECT = 'PATH="$PWD/node_modules/.bin:$PWD/.venv/bin:$PATH"';
+
+/** TypeScript 7 is a server itself. Its script in npm's package starts the program, and would stay beside it. */
+const NATIVE_TYPESCRIPT = `for t in node_modules/@typescript/typescript-*/lib/tsc; do
+[ -x "$t" ] && exec "$t" --lsp --stdio
+done
+case "$(command -v tsc >/dev/null && tsc --version)" in "Version "[7-9]*) exec tsc --lsp --stdio;; esac`;
+
+export const KNOWN_SERVERS: readonly ServerKind[] = [
+  {
+    name: 'typescript',
+    files: {
+      ...{ '.ts': 'typescript', '.mts': 'typescript', '.cts': 'typescript' },
+      ...{ '.js': 'javascript', '.mjs': 'javascript', '.cjs': 'javascript' },
+      ...{ '.tsx': 'typescriptreact', '.jsx': 'javascriptreact' },
+    },
+    command: `${NATIVE_TYPESCRIPT}\n${firstOf('typescript-language-server --stdio', 'vtsls --stdio')}`,
+  },
+  {
+    name: 'python',
+    files: { '.py': 'python', '.pyi': 'python' },
+    command: firstOf('basedpyright-langserver --stdio', 'pyright-langserver --stdio', 'pylsp'),
+  },
+  { name: 'go', files: { '.go': 'go' }, command: firstOf('gopls') },
+  { name: 'rust', files: { '.rs': 'rust' }, command: firstOf('rust-analyzer') },
+  {
+    name: 'json',
+    files: { '.json': 'json', '.jsonc': 'jsonc' },
+    command: firstOf('vscode-json-language-server --stdio'),
+  },
+  {
+    name: 'css',
+    files: { '.css': 'css', '.scss': 'scss', '.less': 'less' },
+    command: firstOf('vscode-css-language-server --stdio'),
+  },
+  {
+    name: 'html',
+    files: { '.html': 'html', '.htm': 'html' },
+    command: firstOf('vscode-html-language-server --stdio'),
+  },
+];
+
+/** Variables of every server. The home folder is read-only in the sandbox, so caches go to its own `/tmp`. */
+export const SERVER_VARIABLES: Readonly<Record<string, string>> = {
+  XDG_CACHE_HOME: '/tmp/cache',
+  GOCACHE: '/tmp/go-build',
+  CARGO_TARGET_DIR: '/tmp/cargo-target',
+};

@@ -1,0 +1,374 @@
+/** One running language server. It is asked about texts that need not be on the disk. */
+import { extname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import * as z from 'zod';
+import { newDeferred } from '../../machine/deferred.ts';
+import { COMMAND_LIMITS } from '../../shared/limits.ts';
+import { printableLine } from '../../shared/text/plain-sight.ts';
+import { PacedReading } from '../terminal/paced-reading.ts';
+import type { Program } from '../terminal/spawn-launch.ts';
+import { Diagnostics, type Finding } from './findings.ts';
+import type { ServerKind } from './known-servers.ts';
+import { DIAGNOSTICS_LIMITS } from './limits.ts';
+import { Messages, RefusedRequest } from './messages.ts';
+
+/** Starts a line of a shell in the sandbox. Rejects with a {@link NoAnswer} where it may not. */
+export type BeginProgram = (command: string) => Promise<Program>;
+
+/** Why there is no answer, in words for the model. */
+export class NoAnswer extends Error {}
+
+/** Where a server works, and for what. */
+export interface ServerPlace {
+  readonly kind: ServerKind;
+  /** The workspace's folder. */
+  readonly root: string;
+  readonly begin: BeginProgram;
+}
+
+/** A file, and the texts of it that are checked one after the other. Null: there is no file. */
+export interface AskedFile {
+  /** Absolute. */
+  readonly path: string;
+  /** The first one is what the disk has. The server gets it back at the end. */
+  readonly texts: readonly [string | null, ...(string | null)[]];
+}
+
+export class LanguageServer {
+  readonly #place: ServerPlace;
+  readonly #program: Program;
+  readonly #messages: Messages;
+  readonly #over = newDeferred<never>();
+  /** What the server has reported by itself, by the file's address. */
+  readonly #reports = new Map<string, Report>();
+  #onReport: ((uri: string) => void) | undefined;
+  #open: OpenFile | undefined;
+  #canBeAsked = false;
+  #stderr = '';
+  #ending: Promise<void> | undefined;
+  #name: string;
+
+  /** Rejects with a {@link NoAnswer} where the server is not installed or does not start. */
+  static async start(place: ServerPlace, signal: AbortSignal): Promise<LanguageServer> {
+    const server = new LanguageServer(place, await place.begin(place.kind.command));
+    try {
+      await server.#introduce(signal);
+      return server;
+    } catch (error) {
+      await server.end();
+      throw error;
+    }
+  }
+
+  private constructor(place: ServerPlace, program: Program) {
+    this.#place = place;
+    this.#program = program;
+    this.#name = place.kind.name;
+    this.#over.promise.catch(() => {}); // Whoever waits for an answer gets it.
+    const { child } = program;
+    const { stdin, stdout, stderr } = child;
+    child.once('error', () => this.#close('it could not be started'));
+    if (stdin === null || stdout === null) throw new NoAnswer('it could not be started');
+    this.#messages = new Messages(stdout, stdin, {
+      answer: (method, params) => this.#answer(method, params),
+      onReport: (method, params) => this.#take(method, params),
+      onFault: (reason) => this.#close(reason),
+    });
+    if (stderr) new PacedReading([stderr], (text) => this.#keepStderr(text));
+    child.once('exit', (code) => {
+      const end = () => this.#close(this.#reasonOf(code));
+      // Its last words are still in the pipes. A program that it left behind may hold them open.
+      child.once('close', end);
+      setTimeout(end, COMMAND_LIMITS.drainMs).unref();
+    });
+  }
+
+  /** The server's own name and version, for people and the model. */
+  get name(): string {
+    return this.#name;
+  }
+
+  get hasEnded(): boolean {
+    return this.#ending !== undefined;
+  }
+
+  /**
+   * What is wrong in each text. Rejects with a {@link NoAnswer}, and with the signal's reason. One call at a time: the
+   * server knows one text of a file.
+   */
+  async look({ path, texts }: AskedFile, signal: AbortSignal): Promise<readonly Finding[][]> {
+    const found: Finding[][] = [];
+    try {
+      for (const text of texts)
+        found.push(text === null ? [] : await this.#lookAt(path, text, signal));
+      return found;
+    } finally {
+      const [kept] = texts;
+      if (kept === null) this.#closeFile();
+      else this.#show(path, kept);
+    }
+  }
+
+  /** Says which files others have changed: the server reads them anew. */
+  filesChanged(changes: readonly FileChange[]): void {
+    if (changes.length === 0) return;
+    this.#messages.report('workspace/didChangeWatchedFiles', {
+      changes: changes.map(({ path, type }) => ({ uri: uriOf(path), type: CHANGES[type] })),
+    });
+  }
+
+  /** Resolves when all its processes are gone. */
+  async end(): Promise<void> {
+    this.#close('it was ended');
+    await this.#ending;
+  }
+
+  async #introduce(signal: AbortSignal): Promise<void> {
+    const folder = uriOf(this.#place.root);
+    const answer = await this.#ask('initialize', { ...introductionTo(folder) }, signal);
+    const { success, data } = Introduced.safeParse(answer);
+    if (!success) throw new NoAnswer('its answer cannot be read');
+    const { capabilities, serverInfo } = data;
+    const { name = this.#place.kind.name, version = '' } = serverInfo ?? {};
+    this.#name = printableLine(`${name} ${version}`, MAX_NAME_CHARS);
+    // It may have registered already.
+    if (capabilities.diagnosticProvider !== undefined) this.#canBeAsked = true;
+    this.#messages.report('initialized', {});
+    if (!this.#canBeAsked) await sleep(DIAGNOSTICS_LIMITS.registrationMs, undefined, { signal });
+  }
+
+  async #lookAt(path: string, text: string, signal: AbortSignal): Promise<Finding[]> {
+    const uri = this.#show(path, text);
+    return this.#canBeAsked ? await this.#pull(uri, signal) : await this.#wait(uri, signal);
+  }
+
+  /** Gives the server a text of a file, in place of the file before. Returns the file's address. */
+  #show(path: string, text: string): string {
+    const uri = uriOf(path);
+    const open = this.#open;
+    if (open?.uri === uri) {
+      if (open.text === text) return uri;
+      open.version++;
+      open.text = text;
+      const { version } = open;
+      const textDocument = { uri, version };
+      this.#messages.report('textDocument/didChange', { textDocument, contentChanges: [{ text }] });
+      return uri;
+    }
+    const languageId = this.#place.kind.files[extname(path).toLowerCase()] ?? 'plaintext';
+    this.#reports.clear();
+    // Before the other one is closed: a server without open files gives up the project.
+    const textDocument = { uri, languageId, version: 1, text };
+    this.#messages.report('textDocument/didOpen', { textDocument });
+    this.#closeFile();
+    this.#open = { uri, version: 1, text };
+    return uri;
+  }
+
+  #closeFile(): void {
+    if (this.#open === undefined) return;
+    const { uri } = this.#open;
+    this.#open = undefined;
+    this.#messages.report('textDocument/didClose', { textDocument: { uri } });
+    this.#messages.report('workspace/didChangeWatchedFiles', {
+      changes: [{ uri, type: CHANGES.changed }],
+    });
+  }
+
+  /** A server may give up an answer because a text has changed, and wants to be asked again. */
+  async #pull(uri: string, signal: AbortSignal): Promise<Finding[]> {
+    for (;;) {
+      try {
+        const answer = await this.#ask(
+          'textDocument/diagnostic',
+          { textDocument: { uri } },
+          signal,
+        );
+        const { success, data } = Pulled.safeParse(answer);
+        if (success) return data.items;
+        throw new NoAnswer('its answer cannot be read');
+      } catch (error) {
+        if (!(error instanceof RefusedRequest)) throw error;
+        if (!AGAIN.has(error.code)) throw new NoAnswer('it refused to answer');
+        await sleep(DIAGNOSTICS_LIMITS.quietMs / 10, undefined, { signal });
+      }
+    }
+  }
+
+  /** Waits for the server's own report about the present text. Many report nothing of a text without findings. */
+  async #wait(uri: string, signal: AbortSignal): Promise<Finding[]> {
+    const wanted = this.#open?.version ?? 0;
+    const { promise, resolve, reject } = newDeferred<void>();
+    let quiet: NodeJS.Timeout | undefined;
+    const settle = () => {
+      const report = this.#reports.get(uri);
+      if (report === undefined || report.shown < wanted) return;
+      if (report.version !== undefined && report.version >= wanted) return resolve();
+      if (report.version !== undefined) return;
+      // It names no version, so it may be about the text before: the last one counts.
+      clearTimeout(quiet);
+      quiet = setTimeout(resolve, DIAGNOSTICS_LIMITS.quietMs);
+    };
+    const onAbort = () => reject(signal.reason);
+    signal.throwIfAborted();
+    signal.addEventListener('abort', onAbort, { once: true });
+    this.#onReport = settle;
+    try {
+      settle();
+      await Promise.race([promise, this.#over.promise]);
+      return this.#reports.get(uri)?.findings ?? [];
+    } finally {
+      clearTimeout(quiet);
+      this.#onReport = undefined;
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  async #ask(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
+    return await Promise.race([this.#messages.ask(method, params, signal), this.#over.promise]);
+  }
+
+  /** A server asks for settings and for what the client can do. It gets none, and may change nothing. */
+  #answer(method: string, params: unknown): unknown {
+    switch (method) {
+      case 'client/registerCapability':
+        if (Registrations.safeParse(params).data?.registrations.some(isPull))
+          this.#canBeAsked = true;
+        return null;
+      case 'workspace/configuration':
+        return (Configuration.safeParse(params).data?.items ?? []).map(() => null);
+      case 'workspace/workspaceFolders':
+        return [{ uri: uriOf(this.#place.root), name: 'workspace' }];
+      case 'workspace/applyEdit':
+        return { applied: false };
+      case 'client/unregisterCapability':
+      case 'window/workDoneProgress/create':
+      case 'window/showMessageRequest':
+      case 'workspace/diagnostic/refresh':
+        return null;
+      default:
+        return undefined;
+    }
+  }
+
+  #take(method: string, params: unknown): void {
+    if (method !== 'textDocument/publishDiagnostics') return;
+    const { data } = Published.safeParse(params);
+    // Only of the open file: a server may report about thousands.
+    if (this.#open === undefined || data === undefined) return;
+    const { uri } = this.#open;
+    const { version, diagnostics: findings } = data;
+    if (!isSameFile(data.uri, uri)) return;
+    this.#reports.set(uri, { version: version ?? undefined, shown: this.#open.version, findings });
+    this.#onReport?.(uri);
+  }
+
+  #keepStderr(text: string): void {
+    this.#stderr = (this.#stderr + text).slice(-DIAGNOSTICS_LIMITS.maxStderrChars);
+  }
+
+  #reasonOf(code: number | null): string {
+    if (code === NOT_INSTALLED) return 'it is not installed';
+    const said = printableLine(this.#stderr, DIAGNOSTICS_LIMITS.maxStderrChars);
+    return `it ended${code === null ? '' : ` with exit code ${code}`}${said === '' ? '' : `: ${said}`}`;
+  }
+
+  #close(reason: string): void {
+    if (this.#ending) return;
+    this.#ending = this.#program.end();
+    this.#over.reject(new NoAnswer(reason));
+    const { stdin, stdout, stderr } = this.#program.child;
+    for (const stream of [stdin, stdout, stderr]) stream?.destroy();
+  }
+}
+
+/** A file that changed on the disk. */
+export interface FileChange {
+  /** Absolute. */
+  readonly path: string;
+  readonly type: keyof typeof CHANGES;
+}
+
+/** As the protocol numbers them. */
+const CHANGES = { created: 1, changed: 2, deleted: 3 } as const;
+
+interface OpenFile {
+  readonly uri: string;
+  version: number;
+  text: string;
+}
+
+/** A report that the server made by itself. */
+interface Report {
+  /** Of the text that it is about; undefined where the server does not say it. */
+  readonly version: number | undefined;
+  /** The version of the text that the server had been given when the report came. */
+  readonly shown: number;
+  readonly findings: Finding[];
+}
+
+/** The process id would mean nothing in the sandbox: a server that watches it would end. */
+function introductionTo(folder: string): Readonly<Record<string, unknown>> {
+  return {
+    processId: null,
+    clientInfo: { name: 'drawbridge' },
+    rootUri: folder,
+    workspaceFolders: [{ uri: folder, name: 'workspace' }],
+    capabilities: {
+      general: { positionEncodings: ['utf-16'] },
+      textDocument: {
+        synchronization: {},
+        diagnostic: { dynamicRegistration: true },
+        publishDiagnostics: { versionSupport: true },
+      },
+      workspace: {
+        configuration: true,
+        workspaceFolders: true,
+        didChangeWatchedFiles: { dynamicRegistration: true },
+      },
+    },
+  };
+}
+
+const Introduced = z.object({
+  capabilities: z.object({ diagnosticProvider: z.unknown().optional() }),
+  serverInfo: z
+    .object({ name: z.string(), version: z.string().optional() })
+    .optional()
+    .catch(undefined),
+});
+
+const Pulled = z.object({ items: Diagnostics });
+const Published = z.object({
+  uri: z.string(),
+  version: z.int().nullish(),
+  diagnostics: Diagnostics,
+});
+const Registrations = z.object({ registrations: z.array(z.object({ method: z.string() })) });
+const Configuration = z.object({ items: z.array(z.unknown()).max(100) });
+
+function isPull({ method }: { readonly method: string }): boolean {
+  return method === 'textDocument/diagnostic';
+}
+
+function uriOf(path: string): string {
+  return pathToFileURL(path).href;
+}
+
+/** Programs escape different characters. */
+function isSameFile(uri: string, other: string): boolean {
+  try {
+    return decodeURIComponent(uri) === decodeURIComponent(other);
+  } catch {
+    return false; // A malformed escape is in no address of ours.
+  }
+}
+
+/** ServerCancelled and ContentModified, and ServerNotInitialized of a server that is not quite there. */
+const AGAIN: ReadonlySet<number> = new Set([-32802, -32801, -32002]);
+
+/** The shell's exit code for a program that it does not find. */
+const NOT_INSTALLED = 127;
+
+const MAX_NAME_CHARS = 60;

@@ -1,0 +1,173 @@
+/** The language servers of one folder: each starts when it is first needed, and ends when it is idle. */
+import { extname } from 'node:path';
+import { newDeferred } from '../../machine/deferred.ts';
+import { Lanes } from '../lanes.ts';
+import { FileChanges } from './changes.ts';
+import type { Finding } from './findings.ts';
+import { KNOWN_SERVERS, type ServerKind } from './known-servers.ts';
+import { type AskedFile, type BeginProgram, LanguageServer, NoAnswer } from './language-server.ts';
+import { DIAGNOSTICS_LIMITS } from './limits.ts';
+import type { ServerChoice } from './own-list.ts';
+
+export interface ServersPlace {
+  /** Absolute and resolved. */
+  readonly root: string;
+  readonly begin: BeginProgram;
+  readonly readChoice: () => Promise<ServerChoice>;
+  /** Why no program of this folder may run without a question; undefined where it may. */
+  readonly whyNot: () => string | undefined;
+}
+
+/** What a server said of the texts of one file, or why it said nothing. */
+export type Look =
+  | { readonly state: 'checked'; readonly by: string; readonly found: readonly Finding[][] }
+  | { readonly state: 'not_checked'; readonly reason: string };
+
+interface RunningServer {
+  readonly kind: ServerKind;
+  readonly server: Promise<LanguageServer>;
+  /** Aborted where it shall end: it may still start. */
+  readonly stopped: AbortController;
+  /** Checks in a row that had no answer in time. */
+  timeouts: number;
+  idle?: NodeJS.Timeout;
+}
+
+export class LanguageServers {
+  readonly #place: ServersPlace;
+  readonly #lanes = new Lanes();
+  readonly #ended = new AbortController();
+  readonly #running = new Map<string, RunningServer>();
+  /** Kinds that could not run: until when they are not tried again (as performance.now gives it), and why. */
+  readonly #failed = new Map<string, { readonly untilMs: number; readonly reason: string }>();
+  readonly #changes: FileChanges;
+
+  constructor(place: ServersPlace) {
+    this.#place = place;
+    const extensions = KNOWN_SERVERS.flatMap(({ files }) => Object.keys(files));
+    this.#changes = new FileChanges(place.root, extensions);
+  }
+
+  /** Null for a file that no server is for. Rejects only when the signal aborts. */
+  async look(file: AskedFile, maxMs: number, signal: AbortSignal): Promise<Look | null> {
+    const choice = await this.#place.readChoice();
+    const extension = extname(file.path).toLowerCase();
+    if (choice.state === 'none') return isKnown(extension) ? notChecked(choice.reason) : null;
+    const kind = choice.kinds.find(({ files }) => Object.hasOwn(files, extension));
+    if (kind === undefined) return null;
+    const reason = this.#place.whyNot() ?? this.#failureOf(kind) ?? sizeProblem(file);
+    if (reason !== undefined) return notChecked(`${kind.name}: ${reason}`);
+    const late = AbortSignal.timeout(maxMs);
+    const bound = AbortSignal.any([signal, late, this.#ended.signal]);
+    // Before a start: a server that starts later reads the files itself.
+    await this.#passOnChanges(bound);
+    const running = this.#serverOf(kind);
+    try {
+      const server = await within(running.server, bound);
+      const found = await this.#lanes.run([kind.name], () => server.look(file, bound), bound);
+      running.timeouts = 0;
+      return { state: 'checked', by: server.name, found };
+    } catch (error) {
+      signal.throwIfAborted();
+      return notChecked(`${kind.name}: ${this.#explain(error, running, late.aborted && maxMs)}`);
+    }
+  }
+
+  /** Ends every server. Resolves when their processes are gone. */
+  async end(): Promise<void> {
+    this.#ended.abort();
+    await Promise.all([...this.#running.values()].map((running) => this.#stop(running)));
+  }
+
+  #serverOf(kind: ServerKind): RunningServer {
+    const known = this.#running.get(kind.name);
+    if (known?.kind.command === kind.command) {
+      this.#keepAwake(known);
+      return known;
+    }
+    if (known) void this.#stop(known);
+    const { root, begin } = this.#place;
+    const stopped = new AbortController();
+    const server = LanguageServer.start({ kind, root, begin }, stopped.signal);
+    const running: RunningServer = { kind, server, stopped, timeouts: 0 };
+    server.catch((error: unknown) => {
+      if (stopped.signal.aborted) return;
+      const reason = error instanceof NoAnswer ? error.message : 'it could not be started';
+      this.#fail(running, reason);
+    });
+    this.#running.set(kind.name, running);
+    this.#keepAwake(running);
+    return running;
+  }
+
+  #keepAwake(running: RunningServer): void {
+    clearTimeout(running.idle);
+    running.idle = setTimeout(() => void this.#stop(running), DIAGNOSTICS_LIMITS.idleMs).unref();
+  }
+
+  async #stop(running: RunningServer): Promise<void> {
+    clearTimeout(running.idle);
+    const { kind, server, stopped } = running;
+    stopped.abort();
+    if (this.#running.get(kind.name) === running) this.#running.delete(kind.name);
+    await server.then((started) => started.end()).catch(() => {}); // It has ended by itself.
+  }
+
+  #fail(running: RunningServer, reason: string): void {
+    const untilMs = performance.now() + DIAGNOSTICS_LIMITS.retryMs;
+    this.#failed.set(running.kind.name, { untilMs, reason });
+    void this.#stop(running);
+  }
+
+  #failureOf({ name }: ServerKind): string | undefined {
+    const failed = this.#failed.get(name);
+    if (failed !== undefined && performance.now() < failed.untilMs) return failed.reason;
+    this.#failed.delete(name);
+    return undefined;
+  }
+
+  /** A server that is late goes on: the next check may be in time. */
+  #explain(error: unknown, running: RunningServer, lateMs: number | false): string {
+    if (error instanceof NoAnswer) {
+      this.#fail(running, error.message);
+      return error.message;
+    }
+    if (lateMs === false) return 'the bridge ends';
+    const reason = `it gave no answer within ${lateMs} ms`;
+    if (++running.timeouts >= DIAGNOSTICS_LIMITS.maxTimeouts) this.#fail(running, reason);
+    return reason;
+  }
+
+  async #passOnChanges(signal: AbortSignal): Promise<void> {
+    const changes = await this.#changes.since(signal).catch(() => []); // Too late, which the caller finds, too.
+    for (const { server } of this.#running.values()) {
+      void server.then((started) => started.filesChanged(changes)).catch(() => {}); // It has ended.
+    }
+  }
+}
+
+function notChecked(reason: string): Look {
+  return { state: 'not_checked', reason };
+}
+
+function isKnown(extension: string): boolean {
+  return KNOWN_SERVERS.some(({ files }) => Object.hasOwn(files, extension));
+}
+
+function sizeProblem({ texts }: AskedFile): string | undefined {
+  const { maxTextBytes } = DIAGNOSTICS_LIMITS;
+  const isLarge = texts.some((text) => (text?.length ?? 0) > maxTextBytes);
+  return isLarge ? `the file has more than ${maxTextBytes} characters` : undefined;
+}
+
+async function within<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  signal.throwIfAborted();
+  const { promise: left, reject: leave } = newDeferred<never>();
+  const onAbort = () => leave(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([promise, left]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}

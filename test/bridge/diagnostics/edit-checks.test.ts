@@ -1,0 +1,100 @@
+/** Edits that a language server checks before they are written. The server is a scripted one. */
+import { expect, it } from 'vitest';
+import { newErrors } from '../../../bridge/diagnostics/findings.ts';
+import { FileEditMetadata } from '../../../shared/wire/documents.ts';
+import { checkedWorkspace } from './scripted-server.ts';
+
+const replace = (old_string: string, new_string: string) => ({
+  file_path: 'a.ts',
+  old_string,
+  new_string,
+});
+
+it('an edit is checked before it is written, and only new errors send it back', async () => {
+  const { call, text, put, started } = await checkedWorkspace('pull', {
+    'a.ts': 'one\nBAD old\ntwo\n',
+    'a.txt': 'x\n',
+  });
+  // What was wrong before stays, whatever its line.
+  const good = await call('str_replace', replace('one', 'zero\none'));
+  expect(FileEditMetadata.parse(good.metadata)).toMatchObject({ checked_by: 'scripted 1' });
+  expect(good.metadata).not.toHaveProperty('linter_errors');
+  expect(good.data).toMatch(/Checked by scripted 1: no new errors\.$/);
+  // A new error: the file stays, and the document has the error.
+  const bad = replace('two', 'BAD new');
+  const errors = [{ line: 4, column: 1, message: 'BAD is here', source: 'ts 7' }];
+  expect(await call('str_replace', bad)).toEqual({
+    status: 'error',
+    code: 'NEW_ERRORS',
+    data: expect.stringContaining('send the same edit again'),
+    metadata: { checked_by: 'scripted 1', linter_errors: errors },
+  });
+  expect(await text('a.ts')).toBe('zero\none\nBAD old\ntwo\n');
+  // The same again is meant.
+  const meant = await call('str_replace', bad);
+  expect(meant).toMatchObject({
+    status: 'success',
+    data: expect.stringContaining('a.ts:4:1: BAD is here (ts 7)'),
+    metadata: { operation: 'edit', checked_by: 'scripted 1', linter_errors: errors },
+  });
+  expect(await text('a.ts')).toBe('zero\none\nBAD old\nBAD new\n');
+  // The server saw the old text again: a corrected error is none, and another person's change counts.
+  await put('a.ts', 'three\n');
+  expect(await call('read_lints', { paths: ['a.ts', 'a.txt'] })).toMatchObject({
+    data: 'a.ts: no errors or warnings (scripted 1).\na.txt: not checked: no language server is for such files.',
+  });
+  // A file that another one lacks may come next.
+  const next = await call('write', { file_path: 'b.ts', contents: 'BAD MODULE\n' });
+  expect(next).toMatchObject({ status: 'success', metadata: { operation: 'create' } });
+  expect(next.metadata?.['linter_errors']).toMatchObject([{ source: 'ts 2307' }]);
+  // A file that no server is for has no word of it.
+  const plain = await call('str_replace', { ...replace('x', 'BAD'), file_path: 'a.txt' });
+  expect(plain.metadata).not.toHaveProperty('checked_by');
+  expect(plain.metadata).not.toHaveProperty('not_checked');
+  expect(started).toHaveLength(1);
+});
+
+it('an edit that was proposed to a person is not refused afterwards, and two in a row are refused', async () => {
+  const { call } = await checkedWorkspace('pull', { 'a.ts': 'one\n' });
+  const codes: string[] = [];
+  for (const word of ['a', 'b', 'c', 'd']) {
+    const result = await call('str_replace', replace('one', `BAD ${word}\none`));
+    codes.push(result.status === 'error' ? result.code : result.status);
+  }
+  expect(codes).toEqual(['NEW_ERRORS', 'NEW_ERRORS', 'success', 'NEW_ERRORS']);
+});
+
+it('read_lints shows errors first, then warnings', async () => {
+  const { call } = await checkedWorkspace('late', { 'a.ts': 'ODD\nfine\n  BAD\n' });
+  expect((await call('read_lints', { path: 'a.ts' })).data).toBe(
+    'a.ts, by scripted 1:\na.ts:3:3: BAD is here (ts 7)\na.ts:1:1: warning: ODD is here (ts 7)',
+  );
+});
+
+it('an edit without a check is made, and its document says why', async () => {
+  const whyNot = () => 'it runs only in the sandbox, and there is none';
+  const { call, text } = await checkedWorkspace('pull', { 'a.ts': 'one\n' }, { whyNot });
+  const result = await call('str_replace', replace('one', 'BAD'));
+  const not_checked = 'typescript: it runs only in the sandbox, and there is none';
+  expect(result).toMatchObject({ status: 'success', metadata: { not_checked } });
+  expect(result.data).not.toContain('checked');
+  expect(await text('a.ts')).toBe('BAD\n');
+});
+
+it('counts an error as new by its message and its line', () => {
+  const at = (line: number, message = 'm') => ({
+    line,
+    column: 1,
+    severity: 'error' as const,
+    message,
+    code: '',
+  });
+  const before = { text: 'a\nb\nc', findings: [at(1), at(2)] };
+  const now = (text: string, ...findings: ReturnType<typeof at>[]) =>
+    newErrors(before, { text, findings }).map(({ line }) => line);
+  expect(now('x\na\nb\nc', at(2), at(3))).toEqual([]);
+  expect(now('a\nb\nd', at(1), at(2), at(3))).toEqual([3]);
+  expect(now('d\na\nb', at(1), at(2), at(3))).toEqual([1]);
+  expect(now('A\nB', at(1), at(2))).toEqual([]);
+  expect(now('a\nb', at(1), at(2, 'n'))).toEqual([2]);
+});

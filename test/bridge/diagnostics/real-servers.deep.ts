@@ -1,0 +1,147 @@
+/** Real language servers in the sandbox check edits that are on no disk, and can write nothing. */
+import { symlink } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { confinedServers } from '../../../bridge/diagnostics/confined.ts';
+import { createCatalogue } from '../../../bridge/tools/catalogue.ts';
+import type { ToolContext } from '../../../bridge/tools/executor.ts';
+import { ReadLedger } from '../../../bridge/tools/ledger.ts';
+import { Workspace } from '../../../bridge/workspace/workspace.ts';
+import { freshWorkspace, NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
+import { run } from '../terminal/plain-launch.ts';
+import { carryOut } from '../tools/temporary-workspace.ts';
+
+/** The sandbox shows it, as it shows those of every enclosing folder. */
+const MODULES = resolve(import.meta.dirname, '../../../node_modules');
+
+/** A workspace whose `node_modules` are ours. Times of edits in milliseconds are in `times`. */
+async function lintedWorkspace(files: Readonly<Record<string, string>>) {
+  const place = await freshWorkspace();
+  const root = place.path('workspace');
+  for (const [name, text] of Object.entries(files)) await place.put(`workspace/${name}`, text);
+  await symlink(MODULES, join(root, 'node_modules'));
+  const stateDir = place.path('instances/state');
+  const { confinement } = place;
+  const servers = confinedServers({ root, confinement, stateDir, isDistrusted: () => false });
+  onTestFinished(() => servers.end());
+  const workspace = await Workspace.open(root);
+  const tools = createCatalogue([], servers);
+  const context: ToolContext = {
+    workspace,
+    places: [await workspace.resolve('.', 'read')],
+    ledger: new ReadLedger(),
+    mayRepeat: false,
+    elicit: async () => ({ decision: 'expired' }),
+    signal: new AbortController().signal,
+    conversationId: 'conv_test',
+    isReviewed: false,
+    onOutput: () => {},
+  };
+  const call = async (tool: string, args: Record<string, unknown>) => {
+    const found = tools.get(tool);
+    if (found === undefined) throw new Error(`no tool ${tool}`);
+    return await carryOut(found, args, context);
+  };
+  /** Starts the server of a kind of file, whatever time it takes. */
+  const warm = async (path: string) => await call('read_lints', { paths: [path] });
+  const replace = (file_path: string, old_string: string, new_string: string) =>
+    call('str_replace', { file_path, old_string, new_string });
+  return { ...place, root, servers, call, warm, replace };
+}
+
+const CASES = [
+  ['typescript', 'a.ts', 'export const n: number = 1;\n', '= 1', "= 'x'", /not assignable/],
+  ['pyright', 'a.py', 'n: int = 1\n', '= 1', "= 'x'", /not assignable/],
+  ['json', 'a.json', '{"a": 1}\n', '1', '1,,', /expected/i],
+  ['css', 'a.css', 'a { color: red; }\n', 'red;', '', /expected/i],
+] as const;
+
+it.skipIf(NO_BUBBLEWRAP).each(CASES)(
+  '%s checks an edit before it is written',
+  async (_, name, text, old, fresh, message) => {
+    const place = await lintedWorkspace({ [name]: text });
+    expect((await place.warm(name)).data).toContain(`${name}: no errors or warnings (`);
+    const refused = await place.replace(name, old, fresh);
+    expect(refused).toMatchObject({ code: 'NEW_ERRORS', data: expect.stringMatching(message) });
+    expect(await place.text(`workspace/${name}`)).toBe(text);
+    const made = await place.replace(name, text.trimEnd(), `${text}${text}`.trimEnd());
+    expect(made.metadata).toMatchObject({ checked_by: expect.any(String) });
+  },
+);
+
+it.skipIf(NO_BUBBLEWRAP)('TypeScript sees files that came, changed and went since', async () => {
+  const place = await lintedWorkspace({
+    'tsconfig.json':
+      '{"compilerOptions": {"strict": true, "noEmit": true, "module": "esnext", "moduleResolution": "bundler"}}',
+    'a.ts': "import { b } from './b';\nexport const a: number = b;\n",
+  });
+  const lints = async () => (await place.warm('a.ts')).data;
+  expect(await lints()).toContain('2307');
+  await place.put('workspace/b.ts', 'export const b = 1;\n');
+  expect(await lints()).not.toContain('2307');
+  await place.put('workspace/b.ts', "export const b = 'text';\n");
+  expect(await lints()).toContain('not assignable');
+  await place.replace('b.ts', "'text'", '2');
+  expect(await lints()).not.toContain('not assignable');
+});
+
+it.skipIf(NO_BUBBLEWRAP).each([false, true])(
+  'a server can write nothing of the workspace (%s)',
+  async (isHeld) => {
+    const place = await freshWorkspace({ isHeld });
+    const request = {
+      command:
+        'echo x > made; echo x >> readme; mkdir made2; cat readme; echo x > /tmp/own && cat /tmp/own',
+      cwd: place.path('workspace'),
+      permissions: [],
+      isReadOnly: true,
+    };
+    const { output } = await place.confinement.start(request, ({ launch }) => run(launch));
+    expect(output.match(/Read-only file system/g)).toHaveLength(3);
+    expect(output.endsWith('x\n')).toBe(true);
+    expect(await place.text('workspace/made')).toBeUndefined();
+  },
+);
+
+it.skipIf(NO_BUBBLEWRAP)(
+  'an owner turns servers off, adds one, and learns of a mistake',
+  async () => {
+    const place = await lintedWorkspace({ 'a.json': '{}\n', 'a.own': 'x\n' });
+    const node = await place.node();
+    const choose = (list: unknown) =>
+      place.put('instances/state/language-servers.json', JSON.stringify(list));
+    await choose({ servers: { json: false } });
+    expect((await place.warm('a.json')).data).toContain('no language server is for such files');
+    await choose({
+      servers: {
+        own: { command: node, args: ['-e', 'process.exit(4)'], files: { '.own': 'own' } },
+      },
+    });
+    expect((await place.warm('a.own')).data).toContain('own: it ended with exit code 4');
+    await choose({ servers: { own: {} } });
+    expect((await place.warm('a.json')).data).toContain(
+      'language-servers.json in the state folder is not right',
+    );
+    await choose({ enabled: false });
+    expect((await place.warm('a.json')).data).toContain('turned it off');
+  },
+);
+
+it.skipIf(NO_BUBBLEWRAP)('a warm check of TypeScript is quick', async () => {
+  const files = Array.from({ length: 300 }, (_, at) => [
+    `src/f${at}.ts`,
+    `import { v${(at + 1) % 300} } from './f${(at + 1) % 300}';\nexport const v${at}: number = ${at};\nexport const w = v${(at + 1) % 300};\n`,
+  ]);
+  const place = await lintedWorkspace(Object.fromEntries(files));
+  await place.warm('src/f0.ts');
+  const times: number[] = [];
+  for (let at = 0; at < 40; at++) {
+    const begun = performance.now();
+    const result = await place.replace(`src/f${at}.ts`, `number = ${at}`, `number = ${at + 1}`);
+    times.push(performance.now() - begun);
+    expect(result.metadata).toMatchObject({ checked_by: expect.stringContaining('') });
+  }
+  times.sort((a, b) => a - b);
+  console.log(`warm edits: p50 ${times[20]?.toFixed(0)} ms, p95 ${times[38]?.toFixed(0)} ms`);
+  expect(times[38]).toBeLessThan(1_000);
+});
