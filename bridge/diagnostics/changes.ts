@@ -5,7 +5,10 @@ import { listFiles } from '../search/file-list.ts';
 import type { FileChange } from './language-server.ts';
 import { DIAGNOSTICS_LIMITS } from './limits.ts';
 
-/** Of one folder. Ignored files are left out; they are mostly made of the others. */
+/**
+ * Of one folder. Ignored files are left out; they are mostly made of the others. In a project with too many files only
+ * the checked files count.
+ */
 export class FileChanges {
   readonly #root: string;
   readonly #extensions: readonly string[];
@@ -20,9 +23,8 @@ export class FileChanges {
   async since(signal: AbortSignal): Promise<readonly FileChange[]> {
     const named = this.#extensions.map((extension) => `*${extension}`);
     const names = await listFiles({ folder: this.#root, named, signal });
-    const paths = names
-      .slice(0, DIAGNOSTICS_LIMITS.maxWatchedFiles)
-      .map((name) => join(this.#root, name));
+    if (names.length > DIAGNOSTICS_LIMITS.maxWatchedFiles) return [];
+    const paths = names.map((name) => join(this.#root, name));
     const stamped = await Promise.all(
       paths.map(async (path) => [path, await stampOf(path)] as const),
     );

@@ -35,8 +35,8 @@ export const DIAGNOSTICS_LIMITS = {
   maxRefusals: 2,
   /** Checked edits that are remembered. Each has some hundred bytes. */
   maxRemembered: 500,
-  /** Files whose changes servers learn of: a look at 3,000 takes 30 ms. Projects with more are looked at up to here. */
-  maxWatchedFiles: 20_000,
+  /** Source files of a project whose changes servers learn of: a look at 3,000 takes 30 ms, and each check takes one. */
+  maxWatchedFiles: 10_000,
   /** Bytes of the owner's list. */
   maxListBytes: 64 * KIB,
 } as const;

@@ -26,6 +26,8 @@ export type Look =
 interface RunningServer {
   readonly kind: ServerKind;
   readonly server: Promise<LanguageServer>;
+  /** The same, once it is there. */
+  started?: LanguageServer;
   /** Aborted where it shall end: it may still start. */
   readonly stopped: AbortController;
   /** Checks in a row that had no answer in time. */
@@ -61,15 +63,25 @@ export class LanguageServers {
     const bound = AbortSignal.any([signal, late, this.#ended.signal]);
     // Before a start: a server that starts later reads the files itself.
     await this.#passOnChanges(bound);
+    if (this.#ended.signal.aborted) return notChecked(`${kind.name}: ${ENDS}`);
     const running = this.#serverOf(kind);
+    let isInLine = false;
     try {
       const server = await within(running.server, bound);
-      const found = await this.#lanes.run([kind.name], () => server.look(file, bound), bound);
+      isInLine = true;
+      const look = async () => {
+        isInLine = false;
+        return await server.look(file, bound);
+      };
+      const found = await this.#lanes.run([kind.name], look, bound);
       running.timeouts = 0;
       return { state: 'checked', by: server.name, found };
     } catch (error) {
       signal.throwIfAborted();
-      return notChecked(`${kind.name}: ${this.#explain(error, running, late.aborted && maxMs)}`);
+      const reason = isInLine
+        ? 'it had other files to check'
+        : this.#explain(error, running, late.aborted && maxMs);
+      return notChecked(`${kind.name}: ${reason}`);
     }
   }
 
@@ -81,7 +93,8 @@ export class LanguageServers {
 
   #serverOf(kind: ServerKind): RunningServer {
     const known = this.#running.get(kind.name);
-    if (known?.kind.command === kind.command) {
+    const isGone = known?.started?.hasEnded === true;
+    if (known?.kind.command === kind.command && !isGone) {
       this.#keepAwake(known);
       return known;
     }
@@ -90,7 +103,10 @@ export class LanguageServers {
     const stopped = new AbortController();
     const server = LanguageServer.start({ kind, root, begin }, stopped.signal);
     const running: RunningServer = { kind, server, stopped, timeouts: 0 };
-    server.catch((error: unknown) => {
+    const onStart = (started: LanguageServer) => {
+      running.started = started;
+    };
+    server.then(onStart, (error: unknown) => {
       if (stopped.signal.aborted) return;
       const reason = error instanceof NoAnswer ? error.message : 'it could not be started';
       this.#fail(running, reason);
@@ -132,7 +148,7 @@ export class LanguageServers {
       this.#fail(running, error.message);
       return error.message;
     }
-    if (lateMs === false) return 'the bridge ends';
+    if (lateMs === false) return ENDS;
     const reason = `it gave no answer within ${lateMs} ms`;
     if (++running.timeouts >= DIAGNOSTICS_LIMITS.maxTimeouts) this.#fail(running, reason);
     return reason;
@@ -145,6 +161,8 @@ export class LanguageServers {
     }
   }
 }
+
+const ENDS = 'the bridge ends';
 
 function notChecked(reason: string): Look {
   return { state: 'not_checked', reason };

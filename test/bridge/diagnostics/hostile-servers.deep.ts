@@ -1,11 +1,12 @@
 /** Language servers that lie, flood, hang or end: an edit is never held long, and says why it was not checked. */
 import { expect, it } from 'vitest';
 import { DIAGNOSTICS_LIMITS } from '../../../bridge/diagnostics/limits.ts';
+import { shortestStandstill } from '../compute/heartbeat.ts';
 import { checkedWorkspace } from './scripted-server.ts';
 
 const write = (contents: string) => ({ file_path: 'a.ts', contents });
 
-it.each(['pull', 'push', 'vague', 'late', 'asks', 'moody', 'flood'])(
+it.each(['pull', 'push', 'vague', 'late', 'asks', 'moody'])(
   'a server that is "%s" checks the edits',
   async (mode) => {
     const { call } = await checkedWorkspace(mode);
@@ -66,4 +67,33 @@ it('the end of the servers leaves no process', async () => {
   await servers.end();
   expect(await result).toMatchObject({ status: 'success' });
   expect(started[0]?.child.signalCode).toBe('SIGTERM');
+});
+
+it('a server that has ended while nothing was checked is started again', async () => {
+  const { call, started } = await checkedWorkspace('pull');
+  await call('write', write('one\n'));
+  started[0]?.child.kill('SIGKILL');
+  await expect.poll(() => started[0]?.child.signalCode).toBe('SIGKILL');
+  await expect
+    .poll(async () => (await call('write', write(`${started.length}${Math.random()}\n`))).metadata)
+    .toMatchObject({ checked_by: 'scripted 1' });
+  expect(started).toHaveLength(2);
+});
+
+it('after the end of the servers none is started', async () => {
+  const { call, servers, started } = await checkedWorkspace('pull');
+  await servers.end();
+  expect(await call('write', write('one\n'))).toMatchObject({
+    metadata: { not_checked: 'typescript: the bridge ends' },
+  });
+  expect(started).toHaveLength(0);
+});
+
+it('a server that prints without end holds neither an edit nor the event loop', async () => {
+  const { call } = await checkedWorkspace('flood');
+  const { result, standstillMs } = await shortestStandstill(
+    async () => async () => await call('write', write('one\n')),
+  );
+  expect(result).toMatchObject({ status: 'success' });
+  expect(standstillMs).toBeLessThan(100);
 });

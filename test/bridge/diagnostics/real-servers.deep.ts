@@ -53,7 +53,7 @@ const CASES = [
   ['typescript', 'a.ts', 'export const n: number = 1;\n', '= 1', "= 'x'", /not assignable/],
   ['pyright', 'a.py', 'n: int = 1\n', '= 1', "= 'x'", /not assignable/],
   ['json', 'a.json', '{"a": 1}\n', '1', '1,,', /expected/i],
-  ['css', 'a.css', 'a { color: red; }\n', 'red;', '', /expected/i],
+  ['css', 'a.css', 'a { color: red; }\n', 'red; }', 'red;', /expected/i],
 ] as const;
 
 it.skipIf(NO_BUBBLEWRAP).each(CASES)(
