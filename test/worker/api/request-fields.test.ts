@@ -75,7 +75,9 @@ it('says what a bridge without a search service needs for web_search', async () 
 
 it('lists unavailable tools from the start of a stream', async () => {
   scriptModel(() => ({ text: 'Ok.' }));
-  const reader = new SseReader(await ask('go', { tools: ['grep'], account: 'bridgeless', stream: true }));
+  const reader = new SseReader(
+    await ask('go', { tools: ['grep'], account: 'bridgeless', stream: true }),
+  );
   const events = (await reader.toEnd()).map(({ event }) => event);
   const listed = [{ name: 'grep', code: 'NO_BRIDGE', reason: expect.any(String) }];
   expect(events.find(({ type }) => type === 'response_start')).toMatchObject({
