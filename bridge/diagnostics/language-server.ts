@@ -229,7 +229,7 @@ export class LanguageServer {
     return await Promise.race([this.#messages.ask(method, params, signal), this.#over.promise]);
   }
 
-  /** A server asks for settings and for what the client can do. It gets none, and may change nothing. */
+  /** A server asks for settings and for what the client can do. It gets the defaults, and may change nothing. */
   #answer(method: string, params: unknown): unknown {
     switch (method) {
       case 'client/registerCapability':
@@ -237,7 +237,8 @@ export class LanguageServer {
           this.#canBeAsked = true;
         return null;
       case 'workspace/configuration':
-        return (Configuration.safeParse(params).data?.items ?? []).map(() => null);
+        // Not null, which the format allows: the server of CSS fails at it, and reports that nothing is wrong.
+        return (Configuration.safeParse(params).data?.items ?? []).map(() => ({}));
       case 'workspace/workspaceFolders':
         return [{ uri: uriOf(this.#place.root), name: 'workspace' }];
       case 'workspace/applyEdit':
