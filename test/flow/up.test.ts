@@ -49,6 +49,7 @@ it('offers and runs nothing that changes anything in ask mode', async () => {
     'grep',
     'codebase_search',
     'read_lints',
+    'web_fetch',
     'switch_mode',
     'task',
   ]);
