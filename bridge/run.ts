@@ -25,6 +25,7 @@ import { type Looked, Looker, type ShowableNames } from './context/looker.ts';
 import { Definitions } from './definitions/definitions.ts';
 import { confinedServers } from './diagnostics/confined.ts';
 import type { LanguageServers } from './diagnostics/servers.ts';
+import { usedFileDiagnostics } from './diagnostics/used-files.ts';
 import { guestContext } from './guests/context.ts';
 import { Guests } from './guests/guests.ts';
 import { CompanionHost } from './guests/hosting.ts';
@@ -292,8 +293,11 @@ class Bridge {
       readShowable: () => readFindable(surroundings, trust.isDistrusted),
       worktreeOf: async (conversationId: string) =>
         await this.#ground.worktrees?.rooms.lookedOf(conversationId),
-      readDiagnostics: (used: readonly string[], { readable, signal }: Reading) =>
-        editorDiagnostics(this.link, { used, readable, signal }),
+      readDiagnostics: async (used: readonly string[], { readable, signal }: Reading) => {
+        const asked = { used, readable, signal };
+        const found = await editorDiagnostics(this.link, asked);
+        return found ?? (await usedFileDiagnostics(this.#languageServers, asked));
+      },
     };
     return new Finder(finding, signal);
   }

@@ -75,8 +75,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['bridge/ignored', 'bridge/search/codebase', 'bridge/workspace', '@vscode/ripgrep', 'node:'],
   ],
   'bridge/diagnostics': [
-    ...['shared', 'machine', 'bridge/failure.ts', 'bridge/lanes.ts', 'bridge/sandbox/launch'],
-    ...['bridge/search', 'bridge/terminal', 'node:', 'zod'],
+    ...['shared', 'machine', 'bridge/edits', 'bridge/failure.ts', 'bridge/lanes.ts'],
+    ...['bridge/sandbox/launch', 'bridge/search', 'bridge/terminal', 'bridge/workspace'],
+    ...['node:', 'zod'],
   ],
   'bridge/rules': [
     ...['shared', 'machine', 'bridge/failure.ts', 'bridge/log.ts', 'bridge/search'],

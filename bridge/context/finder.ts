@@ -27,7 +27,8 @@ export interface FinderDeps {
   readonly readPage: (url: string, visit: Visit) => Promise<string>;
   /**
    * What the editor on the machine finds wrong in its open files and in those that the conversation has used, which are
-   * given by their paths, the latest first. Undefined where no editor answers at once.
+   * given by their paths, the latest first; without an editor, what language servers find in the latter. Undefined where
+   * none of them answers at once.
    */
   readonly readDiagnostics?: (
     used: readonly string[],

@@ -87,18 +87,18 @@ function kindOf({ code, message }: Finding): string {
   return `${code}\0${message}`;
 }
 
-export function isError({ severity }: Finding): boolean {
+export function isError({ severity }: Pick<Finding, 'severity'>): boolean {
   return severity === 'error';
 }
 
 /**
- * Whether the error says that another file or package is missing. It may come next, in the same reply: such an error is
- * reported and refuses nothing.
+ * Whether the error says that another file or package is missing. It may come next, in the same reply, or with the next
+ * installation; until then a server knows too little of the types.
  */
 export function isAboutAnotherFile({ code }: Finding): boolean {
   return MISSING_FILES.test(code);
 }
 
-/** Of TypeScript: no module, no types of it. Of pyright: no import. */
+/** Of TypeScript: no module, no types of it, no global names of Node, tests or JSX. Of pyright: no import. */
 const MISSING_FILES =
-  /(?:^|\s)(?:2307|2792|7016|2882|reportMissing(?:Imports|ModuleSource|TypeStubs))$/;
+  /(?:^|\s)(?:2307|258[0124]|259[123]|2688|2792|2875|2882|7016|7026|reportMissing(?:Imports|ModuleSource|TypeStubs))$/;

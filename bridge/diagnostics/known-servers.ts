@@ -1,4 +1,5 @@
 /** The language servers that are started where they are installed. */
+import { extname } from 'node:path';
 
 export interface ServerKind {
   readonly name: string;
@@ -61,6 +62,16 @@ export const KNOWN_SERVERS: readonly ServerKind[] = [
     command: firstOf('vscode-html-language-server --stdio'),
   },
 ];
+
+/** What a server calls the language of a file. */
+export function languageIdOf({ files }: ServerKind, path: string): string {
+  const id = files[extname(path).toLowerCase()] ?? 'plaintext';
+  return id === 'json' && WITH_COMMENTS.test(path) ? 'jsonc' : id;
+}
+
+/** Files that may have comments, whatever their extension says. */
+const WITH_COMMENTS =
+  /(?:^|\/)(?:\.vscode\/[^/]+|[jt]sconfig(?:\.[^/]+)?|\.eslintrc|\.babelrc|devcontainer|biome|deno|turbo|nx|api-extractor)\.json$/;
 
 /** Variables of every server. The home folder is read-only in the sandbox, so caches go to its own `/tmp`. */
 export const SERVER_VARIABLES: Readonly<Record<string, string>> = {

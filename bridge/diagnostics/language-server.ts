@@ -1,5 +1,4 @@
 /** One running language server. It is asked about texts that need not be on the disk. */
-import { extname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import * as z from 'zod';
@@ -9,7 +8,7 @@ import { printableLine } from '../../shared/text/plain-sight.ts';
 import { PacedReading } from '../terminal/paced-reading.ts';
 import type { Program } from '../terminal/spawn-launch.ts';
 import { Diagnostics, type Finding } from './findings.ts';
-import type { ServerKind } from './known-servers.ts';
+import { languageIdOf, type ServerKind } from './known-servers.ts';
 import { DIAGNOSTICS_LIMITS } from './limits.ts';
 import { Messages, RefusedRequest } from './messages.ts';
 
@@ -156,7 +155,7 @@ export class LanguageServer {
       this.#messages.report('textDocument/didChange', { textDocument, contentChanges: [{ text }] });
       return uri;
     }
-    const languageId = this.#place.kind.files[extname(path).toLowerCase()] ?? 'plaintext';
+    const languageId = languageIdOf(this.#place.kind, path);
     this.#reports.clear();
     // Before the other one is closed: a server without open files gives up the project.
     const textDocument = { uri, languageId, version: 1, text };

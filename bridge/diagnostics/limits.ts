@@ -6,6 +6,8 @@ export const DIAGNOSTICS_LIMITS = {
   maxHoldMs: 3 * SECOND,
   /** Milliseconds that read_lints waits: it has nothing else to show. */
   maxReadMs: 20 * SECOND,
+  /** Milliseconds that the context of a message waits for all files, as it does for an editor. */
+  maxMessageHoldMs: 150,
   /** Milliseconds in which a server that has started may still say that it can be asked, as pyright does. */
   registrationMs: 300,
   /** Milliseconds without a further report, after which a report that names no version counts as the last one. */

@@ -53,9 +53,9 @@ export class LanguageServers {
   /** Null for a file that no server is for. Rejects only when the signal aborts. */
   async look(file: AskedFile, maxMs: number, signal: AbortSignal): Promise<Look | null> {
     const choice = await this.#place.readChoice();
-    const extension = extname(file.path).toLowerCase();
-    if (choice.state === 'none') return isKnown(extension) ? notChecked(choice.reason) : null;
-    const kind = choice.kinds.find(({ files }) => Object.hasOwn(files, extension));
+    const isKnown = kindOf(file.path, { state: 'known', kinds: KNOWN_SERVERS }) !== undefined;
+    if (choice.state === 'none') return isKnown ? notChecked(choice.reason) : null;
+    const kind = kindOf(file.path, choice);
     if (kind === undefined) return null;
     const reason = this.#place.whyNot() ?? this.#failureOf(kind) ?? sizeProblem(file);
     if (reason !== undefined) return notChecked(`${kind.name}: ${reason}`);
@@ -83,6 +83,13 @@ export class LanguageServers {
         : this.#explain(error, running, late.aborted && maxMs);
       return notChecked(`${kind.name}: ${reason}`);
     }
+  }
+
+  /** Whether a server for the file runs. Undefined where no server is for such files. */
+  async isAwakeFor(path: string): Promise<boolean | undefined> {
+    const choice = await this.#place.readChoice();
+    const kind = kindOf(path, choice);
+    return kind && this.#running.get(kind.name)?.started?.hasEnded === false;
   }
 
   /** Ends every server. Resolves when their processes are gone. */
@@ -150,7 +157,9 @@ export class LanguageServers {
     }
     if (lateMs === false) return ENDS;
     const reason = `it gave no answer within ${lateMs} ms`;
-    if (++running.timeouts >= DIAGNOSTICS_LIMITS.maxTimeouts) this.#fail(running, reason);
+    // A short wait says nothing about the server.
+    if (lateMs >= DIAGNOSTICS_LIMITS.maxHoldMs) running.timeouts++;
+    if (running.timeouts >= DIAGNOSTICS_LIMITS.maxTimeouts) this.#fail(running, reason);
     return reason;
   }
 
@@ -168,8 +177,11 @@ function notChecked(reason: string): Look {
   return { state: 'not_checked', reason };
 }
 
-function isKnown(extension: string): boolean {
-  return KNOWN_SERVERS.some(({ files }) => Object.hasOwn(files, extension));
+/** Undefined where no server is for the file. */
+function kindOf(path: string, choice: ServerChoice): ServerKind | undefined {
+  const extension = extname(path).toLowerCase();
+  const kinds = choice.state === 'known' ? choice.kinds : [];
+  return kinds.find(({ files }) => Object.hasOwn(files, extension));
 }
 
 function sizeProblem({ texts }: AskedFile): string | undefined {

@@ -54,7 +54,7 @@ it('an edit is checked before it is written, and only new errors send it back', 
   expect(started).toHaveLength(1);
 });
 
-it('an edit that was proposed to a person is not refused afterwards, and two in a row are refused', async () => {
+it('two edits of a file in a row are refused, and the next one is made', async () => {
   const { call } = await checkedWorkspace('pull', { 'a.ts': 'one\n' });
   const codes: string[] = [];
   for (const word of ['a', 'b', 'c', 'd']) {
@@ -62,6 +62,19 @@ it('an edit that was proposed to a person is not refused afterwards, and two in 
     codes.push(result.status === 'error' ? result.code : result.status);
   }
   expect(codes).toEqual(['NEW_ERRORS', 'NEW_ERRORS', 'success', 'NEW_ERRORS']);
+});
+
+it('a person is asked only about an edit that passes, and what was shown passes again', async () => {
+  const { tools, context, servers } = await checkedWorkspace('pull');
+  const places = [await context.workspace.resolve('a.ts', 'write')] as const;
+  const reviewed = { ...context, places, isReviewed: true };
+  const edit = tools.get('write')?.read({ file_path: 'a.ts', contents: 'BAD\n' });
+  await expect(edit?.propose(reviewed)).rejects.toMatchObject({ code: 'NEW_ERRORS' });
+  const shown = await edit?.propose(reviewed);
+  await servers.end();
+  const again = await edit?.propose(reviewed);
+  expect([again?.proposal, again?.change]).toEqual([shown?.proposal, shown?.change]);
+  expect(again?.change?.result.metadata).toHaveProperty('linter_errors');
 });
 
 it('read_lints shows errors first, then warnings', async () => {

@@ -69,6 +69,17 @@ it.skipIf(NO_BUBBLEWRAP).each(CASES)(
   },
 );
 
+it.skipIf(NO_BUBBLEWRAP)('JSON may have comments where programs take them', async () => {
+  const place = await lintedWorkspace({
+    'tsconfig.json': '{"files": []}\n',
+    'a.json': '{"a": 1}\n',
+  });
+  await place.warm('a.json');
+  const comment = '// why\n{"';
+  expect(await place.replace('tsconfig.json', '{"', comment)).toMatchObject({ status: 'success' });
+  expect(await place.replace('a.json', '{"', comment)).toMatchObject({ code: 'NEW_ERRORS' });
+});
+
 it.skipIf(NO_BUBBLEWRAP)('TypeScript sees files that came, changed and went since', async () => {
   const place = await lintedWorkspace({
     'tsconfig.json':

@@ -104,5 +104,5 @@ export async function checkedWorkspace(
     if (found === undefined) throw new Error(`no tool ${tool}`);
     return carryOut(found, args, { ...workspace.context, ...changes });
   };
-  return { ...workspace, call, servers, started };
+  return { ...workspace, call, servers, started, tools };
 }
