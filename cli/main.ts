@@ -18,6 +18,7 @@ import { registerAgents } from './agents/agents.ts';
 import { registerApprovals } from './chat/approvals-command.ts';
 import { registerChat } from './chat/command.ts';
 import { registerPlan } from './chat/plan-command.ts';
+import { registerUndo } from './chat/undo-command.ts';
 import { registerCompletion } from './completion/completion.ts';
 import { Interrupted } from './config/choose-model.ts';
 import { registerConfig } from './config/config.ts';
@@ -124,6 +125,7 @@ export function newProgram(programs: Programs): Command {
   registerServe(program, programs);
   registerChat(program);
   registerPlan(program);
+  registerUndo(program);
   registerApprovals(program);
   registerAgents(program);
   registerConversations(program);

@@ -35,6 +35,7 @@ import type {
   PlanExecutionInput,
   PlanFileExecutionInput,
   PlanSaveRequestInput,
+  UndoRequestInput,
 } from '../shared/api/requests.ts';
 import type { UsageList, UsageQuery } from '../shared/api/usage.ts';
 import type { ApprovalQuestion } from '../shared/wire/approvals.ts';
@@ -68,6 +69,9 @@ export type ChatInput = Omit<ChatRequestInput, 'stream' | 'stream_options' | 'do
 
 /** A request to save a plan, in the same way. */
 export type PlanSaveInput = Omit<PlanSaveRequestInput, 'stream' | 'stream_options' | 'documents'>;
+
+/** A request to take back changes, in the same way. */
+export type UndoInput = Omit<UndoRequestInput, 'stream' | 'stream_options' | 'documents'>;
 
 /** A request to execute a plan of a file, in the same way. */
 export type PlanFileInput = Omit<PlanFileExecutionInput, 'stream' | 'stream_options' | 'documents'>;
@@ -204,6 +208,8 @@ export interface Client {
     request?: PlanSaveInput,
     options?: SendOptions,
   ): EventStream;
+  /** Takes back what the agent changed in files, or with `preview` only shows what that would do. */
+  undo(conversationId: string, request?: UndoInput, options?: SendOptions): EventStream;
   /** Has the plan in a file of the workspace executed, in a new conversation or in `conversationId`. */
   executePlanFile(request: PlanFileInput, options?: SendOptions): EventStream;
   /** Starts an agent: a conversation with the same id that works without any client. Resolves at once. */

@@ -38,6 +38,8 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
       stream(`conversations/${conversationId}/plans/${documentId}/execute`, request, options),
     savePlan: (conversationId, documentId, request = {}, options) =>
       stream(`conversations/${conversationId}/plans/${documentId}/save`, request, options),
+    undo: (conversationId, request = {}, options) =>
+      stream(`conversations/${conversationId}/undo`, request, options),
     executePlanFile: (request, options) => stream('chat/plan/execute', request, options),
     followResponse(responseId, { cursor, ...options } = {}) {
       return follow({ ...responseSource(send, responseId), cursor }, clock, options);

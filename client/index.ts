@@ -63,6 +63,7 @@ export type {
   SendOptions,
   Sent,
   TokenSource,
+  UndoInput,
   Watched,
 } from './api.ts';
 export { createClient } from './client.ts';

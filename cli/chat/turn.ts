@@ -1,6 +1,6 @@
 /** Sends one message, shows its answer and asks the questions that come up. */
 import { hostname } from 'node:os';
-import type { EventStream, FollowOptions } from '../../client/index.ts';
+import type { EventStream, FollowOptions, UndoInput } from '../../client/index.ts';
 import type { MessageContent } from '../../shared/api/requests.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import type { ChatResponse } from '../../shared/wire/documents.ts';
@@ -83,6 +83,12 @@ export async function savePlan(
   const open: OpenStream = (options) =>
     chat.client.savePlan(conversationId, documentId, request, options);
   return await showTurn(chat, open);
+}
+
+/** Takes changes back, or shows what that would do. */
+export async function runUndo(chat: Chat, request: UndoInput): Promise<TurnEnd> {
+  const { client, conversationId = '' } = chat;
+  return await showTurn(chat, (options) => client.undo(conversationId, request, options));
 }
 
 /** The conversation that goes on, or the bridge of a new one. */

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { createClient } from '../../client/index.ts';
 import { ConversationPatch } from '../../shared/api/conversations.ts';
+import { undoAfter } from '../chat/undo-command.ts';
 import { addTargetOptions, findTarget, type TargetOptions } from '../target/target.ts';
 import { parseConversationId, parseResponseId } from '../target/typed-ids.ts';
 import { askFirst } from '../terminal/confirm.ts';
@@ -31,12 +32,20 @@ export function registerChanges(group: Command): void {
   const fork = group
     .command('fork <id> <response-id>')
     .description('Copy a conversation, up to the end of this response, into a new one');
-  addTargetOptions(fork).action(async (id: string, responseId: string, options: TargetOptions) => {
+  fork.option('--files', 'then take back what later responses changed in files', false);
+  addTargetOptions(fork).action(async (id: string, responseId: string, options: ForkOptions) => {
     const from = [parseConversationId(id), parseResponseId(responseId)] as const;
+    const { isInteractive } = openTerminal(process, process.env);
+    if (options.files && !isInteractive) throw new UsageError('--files asks at a terminal.');
     const client = createClient(await findTarget(options));
     const { conversationId } = await client.forkConversation(...from);
     process.stdout.write(`${conversationId}\n`);
+    if (options.files) await undoAfter(id, responseId, options);
   });
+}
+
+interface ForkOptions extends TargetOptions {
+  readonly files: boolean;
 }
 
 async function update(id: string, patch: ConversationPatch, options: TargetOptions): Promise<void> {

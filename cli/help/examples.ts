@@ -27,6 +27,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'chat --json "hello"',
   ],
   'plan execute': ['plan execute', 'plan execute --file .cursor/plans/move.plan.md'],
+  undo: ['undo', 'undo --preview', 'undo --since RESPONSE_ID'],
   'agents create': ['agents create --commit "fix the failing tests"'],
   'agents followup': ['agents followup ID "and the linter, too"'],
   'conversations list': ['conversations list --search config'],

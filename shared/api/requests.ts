@@ -1,6 +1,6 @@
 /** The bodies and queries that clients send to the HTTP API, parsed once and then trusted. */
 import * as z from 'zod';
-import { BridgeId, ConversationId, ResponseId } from '../ids.ts';
+import { BridgeId, CallId, ConversationId, ResponseId } from '../ids.ts';
 import { REQUEST_LIMITS, RUN_LIMITS } from '../limits.ts';
 import { askQuestion } from '../tools/ask-question.ts';
 import { createPlan } from '../tools/create-plan.ts';
@@ -11,6 +11,7 @@ import { ModeName } from '../wire/definitions.ts';
 import type { Mode } from '../wire/modes.ts';
 import { PlanSlug } from '../wire/plan-file.ts';
 import { ApprovalAnswer } from '../wire/tunnel.ts';
+import { UndoFields } from '../wire/undo.ts';
 
 const Name = z.string().min(1).max(REQUEST_LIMITS.maxNameChars);
 
@@ -333,6 +334,36 @@ export const PlanSave = ExecutionFields.pick({
   })
   .superRefine(refuseTwoForms);
 export type PlanSaveRequestInput = z.input<typeof PlanSave>;
+
+/** `POST /api/v1/conversations/{id}/undo`. */
+export const UndoRequest = ExecutionFields.pick({
+  device: true,
+  documents: true,
+  stream: true,
+  stream_options: true,
+})
+  .extend({
+    ...UndoFields.shape,
+    scope: UndoFields.shape.scope.default('last'),
+    /** Whether the response only shows what the undo would do. */
+    preview: z.boolean().default(false),
+  })
+  .superRefine(refuseTwoForms)
+  .superRefine(({ scope, id }, context) => {
+    const { form, message } = UNDO_IDS[scope];
+    if (!form.safeParse(id).success) context.addIssue({ code: 'custom', path: ['id'], message });
+  });
+export type UndoRequestInput = z.input<typeof UndoRequest>;
+
+const NO_ID = { form: z.undefined(), message: 'Leave it out: this scope takes none' };
+const OF_RESPONSE = { form: ResponseId, message: 'This scope takes the id of a response' };
+const UNDO_IDS = {
+  last: NO_ID,
+  redo: NO_ID,
+  call: { form: CallId, message: 'This scope takes the id of a call' },
+  response: OF_RESPONSE,
+  since: OF_RESPONSE,
+};
 
 /** The header `Idempotency-Key`: visible ASCII, as in the IETF's draft. */
 export const IdempotencyKey = z

@@ -19,6 +19,7 @@ import { strReplace } from './str-replace.ts';
 import { switchMode } from './switch-mode.ts';
 import { task } from './task.ts';
 import { todoWrite } from './todo-write.ts';
+import { previewUndo, undoChanges } from './undo.ts';
 import { webFetch } from './web-fetch.ts';
 import { webSearch } from './web-search.ts';
 import { WORKTREE_TOOLS } from './worktree.ts';
@@ -57,7 +58,10 @@ export type ToolName<By extends Executor = Executor> = Extract<
 >['name'];
 
 /** The tools of calls that Drawbridge makes itself, at the bridge. No model has them. */
-export const OWN_TOOLS: readonly ToolDefinition[] = [...WORKTREE_TOOLS, savePlan, guestEdit];
+export const OWN_TOOLS: readonly ToolDefinition[] = [
+  ...WORKTREE_TOOLS,
+  ...[savePlan, guestEdit, previewUndo, undoChanges],
+];
 
 /** The built-in tools of one executor, in the order of {@link TOOLS}. */
 export function toolsRunBy(executor: Executor): readonly ToolDefinition[] {

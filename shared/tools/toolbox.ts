@@ -17,6 +17,7 @@ import {
 import { guestEdit } from './guest-edit.ts';
 import { leftOut, toMeant } from './meant.ts';
 import { savePlan } from './save-plan.ts';
+import { previewUndo, undoChanges } from './undo.ts';
 
 /** A tool of a run, built-in or offered. */
 export interface Tool extends ToolFacts {
@@ -118,6 +119,9 @@ export const FOR_GUESTS = new Toolbox([toTool(guestEdit)]);
 
 /** The toolbox of a run that saves a plan (save-plan.ts). */
 export const FOR_PLAN_FILES = new Toolbox([toTool(savePlan)]);
+
+/** The toolbox of a run that takes changes back, or shows what that would do (undo.ts). */
+export const FOR_UNDOS = new Toolbox([previewUndo, undoChanges].map(toTool));
 
 /** Made once for each set, because every step of a run asks for its toolbox. */
 const toolboxes = new WeakMap<OfferSet, Toolbox>();

@@ -5,6 +5,7 @@ import { AttentionItem } from './attention.ts';
 import { BudgetState, Cost } from './budget.ts';
 import { documentTypes } from './document-types.ts';
 import { Mode } from './modes.ts';
+import { UndoReport } from './undo.ts';
 
 export const DocumentType = z.enum(documentTypes);
 export type DocumentType = z.infer<typeof DocumentType>;
@@ -103,6 +104,8 @@ export const ToolCallMetadata = z.object({
   duration_ms: z.number().nonnegative(),
   /** Absent without any. Less than 1 MB together. */
   images: z.array(ResultImage).optional(),
+  /** Set for an undo and its preview: what becomes of each file. */
+  undo: UndoReport.optional(),
 });
 
 export const TodoStatus = z.enum(['pending', 'in_progress', 'completed', 'cancelled']);

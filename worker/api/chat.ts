@@ -185,7 +185,7 @@ function addressed(c: Context<AppContext>): {
 export async function answer(
   c: Context<AppContext>,
   request: ChatRequest,
-  planned: Pick<Sending, 'plan' | 'saveAs' | 'planFile'> = {},
+  planned: Pick<Sending, 'plan' | 'saveAs' | 'planFile' | 'undo'> = {},
 ): Promise<Response> {
   const submitted = await submitMessage(c.env, {
     request,

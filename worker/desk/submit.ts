@@ -35,6 +35,8 @@ export interface Sending {
   readonly saveAs?: SaveAs | undefined;
   /** Executes the plan in this file of the workspace. */
   readonly planFile?: string | undefined;
+  /** Takes changes back instead. The conversation must exist. */
+  readonly undo?: Extract<Errand, { type: 'undo' }>['undo'] | undefined;
   /** The id of the new conversation, if the client chose it. Needs an `idempotencyKey`. */
   readonly newId?: string | undefined;
   /** Makes the new conversation an agent. */
@@ -153,7 +155,8 @@ async function requireBridge(env: Env, account: string, bridgeId: string): Promi
 }
 
 /** The conversation makes the errand of a message about one of its own plans. */
-function errandOf({ planFile }: Sending): Errand {
+function errandOf({ planFile, undo }: Sending): Errand {
+  if (undo) return { type: 'undo', undo };
   return planFile === undefined ? { type: 'message' } : { type: 'plan_file', planFile };
 }
 
@@ -218,9 +221,10 @@ async function newIdFor(account: string, key: string | undefined): Promise<strin
 }
 
 /** The digest of a request, without the fields that only decide the form of the answer. */
-function digest({ request, asked, plan, saveAs, planFile, agent }: Sending): Promise<string> {
+function digest({ request, asked, ...sending }: Sending): Promise<string> {
+  const { plan, saveAs, planFile, undo, agent } = sending;
   const { stream: _, stream_options: __, documents: ___, ...sent } = asked ?? request;
-  return sha256(JSON.stringify({ ...sent, plan, saveAs, planFile, agent }));
+  return sha256(JSON.stringify({ ...sent, plan, saveAs, planFile, undo, agent }));
 }
 
 async function sha256(text: string): Promise<string> {

@@ -14,6 +14,7 @@ import { EXPORT } from '../export.ts';
 import { PLANS } from '../plans.ts';
 import { SERVICE } from '../service.ts';
 import { TICKETS } from '../tickets.ts';
+import { UNDO } from '../undo.ts';
 import { USAGE } from '../usage.ts';
 import { describeApi } from './document.ts';
 import { OpenApi } from './named.ts';
@@ -26,7 +27,7 @@ export const DOCUMENT_LIMITS = {
 
 /** All routes that worker/app.ts serves. */
 export const ENDPOINTS: readonly Endpoint[] = [
-  ...[...CHAT, ...CONVERSATION_ENDPOINTS, ...EXPORT, ...ANSWERS, ...PLANS, ...TICKETS],
+  ...[...CHAT, ...CONVERSATION_ENDPOINTS, ...EXPORT, ...ANSWERS, ...PLANS, ...UNDO, ...TICKETS],
   ...[...AGENT_ENDPOINTS, ...ACCOUNT, ...USAGE, ...BRIDGES, ...SERVICE],
   {
     id: 'getOpenApi',

@@ -51,6 +51,7 @@ import {
   PlanRequest,
   PlanSave,
   RequestContext,
+  UndoRequest,
 } from '../../../shared/api/requests.ts';
 import { UsageEntry, UsageList } from '../../../shared/api/usage.ts';
 import { ErrorCode, WireError } from '../../../shared/errors.ts';
@@ -139,7 +140,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ ConversationExport, ForkRequest, Forked, TicketRequest, Ticket },
   ...{ RuleReports, RuleReport, RuleKind, LeftOutRule },
   ...{ Nonce, Proposal, ApprovalRequest, ApprovalTaken, ClarificationAnswer, ClarificationTaken },
-  ...{ Plan, PlanState, PlanEdit, PlanExecution, PlanFileExecution, PlanSave },
+  ...{ Plan, PlanState, PlanEdit, PlanExecution, PlanFileExecution, PlanSave, UndoRequest },
   ...{ Agent, AgentInfo, AgentList, AgentRequest, AgentFollowUp, AgentStatus },
   ...{ WebhookDelivery, WebhookDeliveries, DeliveryState },
   ...{ UsageEntry, UsageList },

@@ -193,7 +193,7 @@ function endMetadata(
     case 'tool_call':
       return {
         duration_ms: durationOf(reported),
-        ...ToolCallMetadata.pick({ images: true }).safeParse(reported).data,
+        ...ToolCallMetadata.pick({ images: true, undo: true }).safeParse(reported).data,
       };
     default:
       return document satisfies never;

@@ -7,6 +7,7 @@ import { task } from '../../../shared/tools/task.ts';
 import {
   FOR_GUESTS,
   FOR_PLAN_FILES,
+  FOR_UNDOS,
   type Tool,
   type Toolbox,
   toolboxWith,
@@ -20,6 +21,7 @@ import { isOfMode, modeOf } from './modes.ts';
 /** The run's tools, which stay the same for the run's whole life in every instance. */
 export function toolboxOf({ machine, request }: Pick<Run, 'machine'> & Partial<Run>): Toolbox {
   if (request?.type === 'save') return FOR_PLAN_FILES;
+  if (request?.type === 'undo') return FOR_UNDOS;
   return request?.type === 'guest' ? FOR_GUESTS : toolboxWith(machine?.offers);
 }
 

@@ -1,6 +1,7 @@
 /** Reads the part of the conversation that the model still gets word for word. */
 import type { Toolbox } from '../../../shared/tools/toolbox.ts';
 import type { Todo } from '../../../shared/wire/documents.ts';
+import { isPreview } from '../log/errand.ts';
 import type { Steer, Turn, Window } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
 import { TodoList } from './window/range.ts';
@@ -42,7 +43,8 @@ export function readSaid(
   const answered = readAnswered(store, span, window?.prunedThrough ?? 0);
   const turns = Map.groupBy(answered, ({ turn }) => turn.run);
   const steers = Map.groupBy(readSteers(store, from.run), ({ run }) => run);
-  return runs.map((run) => ({
+  const known = runs.filter(({ request }) => !isPreview(request));
+  return known.map((run) => ({
     run,
     before: run === first ? before : 0,
     turns: turns.get(run.ordinal) ?? [],

@@ -18,6 +18,7 @@ import type { Mode } from '../../../shared/wire/modes.ts';
 import type { OfferSet } from '../../../shared/wire/offer.ts';
 import type { PlanState } from '../../../shared/wire/plans.ts';
 import type { MachineContext, ToolResult } from '../../../shared/wire/tunnel.ts';
+import type { UndoFields } from '../../../shared/wire/undo.ts';
 
 export interface ConversationRow {
   readonly id: string;
@@ -126,6 +127,8 @@ export type Errand =
   | { readonly type: 'subagent'; readonly subagent: SubagentRole }
   /** Asks no model: saves a plan (shared/tools/save-plan.ts). */
   | { readonly type: 'save'; readonly save: { readonly path: string; readonly contents: string } }
+  /** Asks no model: takes changes of files back, or shows what that would do (shared/tools/undo.ts). */
+  | { readonly type: 'undo'; readonly undo: UndoFields & { readonly preview: boolean } }
   /** Asks no model: a guest at the bridge began its only call (shared/tools/guest-edit.ts). */
   | { readonly type: 'guest'; readonly guest: { readonly callId: string; readonly path: string } };
 
@@ -262,9 +265,9 @@ export interface Turn {
   /**
    * Set for a turn that asked no model, and that no model learns of as its own. `check`: it searches for what a debug
    * run left (run/steps/debug-check.ts). `worktree`: it opens or closes the worktree (run/steps/worktree.ts). `plan`: it
-   * reads, shows or saves a plan (run/steps/plan-files.ts).
+   * reads, shows or saves a plan (run/steps/plan-files.ts). `undo`: it takes changes of files back (run/steps/undo.ts).
    */
-  readonly own?: 'check' | 'worktree' | 'plan' | undefined;
+  readonly own?: 'check' | 'worktree' | 'plan' | 'undo' | undefined;
   /** Set when the row cannot be read and another turn stands for it. */
   readonly isDamaged?: true;
 }

@@ -12,6 +12,7 @@ import { Mode } from '../../../shared/wire/modes.ts';
 import { OfferSet } from '../../../shared/wire/offer.ts';
 import { PlanState } from '../../../shared/wire/plans.ts';
 import { MachineContext } from '../../../shared/wire/tunnel.ts';
+import { UndoFields } from '../../../shared/wire/undo.ts';
 import type {
   AgentSettings,
   Lost,
@@ -46,6 +47,7 @@ export function readRequest(json: unknown): RunRequest | null {
 function typeOf(stored: RunRequest): RunRequest['type'] {
   if ('guest' in stored) return 'guest';
   if ('save' in stored) return 'save';
+  if ('undo' in stored) return 'undo';
   if ('planFile' in stored) return 'plan_file';
   if ('plan' in stored) return 'plan';
   return 'subagent' in stored ? 'subagent' : 'message';
@@ -164,6 +166,7 @@ const REQUEST: StoredShape<RunRequest> = {
       .optional(),
     planFile: z.string().optional(),
     save: z.object({ path: z.string(), contents: z.string() }).optional(),
+    undo: UndoFields.extend({ preview: z.boolean() }).optional(),
     guest: z.object({ callId: z.string(), path: z.string() }).optional(),
     idempotency: Idempotency,
     trace: z.string().optional(),

@@ -8,6 +8,7 @@ import { checkStep } from './debug-check.ts';
 import { steerStep } from './looks.ts';
 import { planFileStep } from './plan-files.ts';
 import type { Step } from './step.ts';
+import { undoStep } from './undo.ts';
 import { worktreeStep } from './worktree.ts';
 
 /** The next step of a run whose calls all have results; undefined if the model is next. Stores nothing. */
@@ -25,6 +26,7 @@ const IN_ORDER: readonly ((run: Run, deps: RunDeps) => Step | undefined)[] = [
   listStep,
   worktreeStep,
   planFileStep,
+  undoStep,
   budgetStep,
   steerStep,
 ];

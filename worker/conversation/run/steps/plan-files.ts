@@ -1,16 +1,14 @@
 /** Runs about a plan in a file: one saves the plan and asks no model, one reads it and then executes it. */
 
-import { documentIdOf, newCallId } from '../../../../shared/ids.ts';
 import { createPlan } from '../../../../shared/tools/create-plan.ts';
 import { readFile } from '../../../../shared/tools/read-file.ts';
 import { savePlan } from '../../../../shared/tools/save-plan.ts';
-import type { TapeEvent } from '../../../../shared/wire/events.ts';
 import { parsePlanFile, type ReadPlan } from '../../../../shared/wire/plan-file.ts';
 import { atStart } from '../../calls/plans.ts';
 import type { Run, RunRequest, Turn } from '../../store/rows.ts';
 import type { RunDeps } from '../run-deps.ts';
-import { EMPTY_TURN, type OwnCall } from './own-turn.ts';
-import type { OwnTurn, Step } from './step.ts';
+import { callStep, endStep, resultOf } from './own-steps.ts';
+import type { Step } from './step.ts';
 
 type PlanFileDeps = Pick<RunDeps, 'log' | 'recorder' | 'now' | 'newUuid'>;
 
@@ -21,22 +19,16 @@ export function planFileStep({ request }: Run, deps: PlanFileDeps): Step | undef
 
 function saveStep({ save }: RequestOf<'save'>, deps: PlanFileDeps): Step {
   const turn = turnOfPlan(deps);
-  if (!turn) return callStep(savePlan.name, { ...save }, deps);
+  if (!turn) return callStep('plan', savePlan.name, { ...save }, deps);
   const isSaved = resultOf(turn, deps.recorder)?.status !== 'error';
   const text = isSaved ? `The plan is saved in \`${save.path}\`.` : 'The plan was not saved.';
-  const sequence = deps.recorder.nextSequence;
-  return {
-    type: 'end',
-    status: isSaved ? 'completed' : 'error',
-    events: textDocument(sequence, text),
-    turn: { ...EMPTY_TURN, text, calls: [], lastSequence: sequence, atMs: deps.now() },
-  };
+  return endStep(isSaved ? 'completed' : 'error', text, deps);
 }
 
 function openStep(request: RequestOf<'plan_file'>, deps: PlanFileDeps): Step {
   const { planFile: path } = request;
   const turn = turnOfPlan(deps);
-  if (!turn) return callStep(readFile.name, { target_file: path }, deps);
+  if (!turn) return callStep('plan', readFile.name, { target_file: path }, deps);
   const result = resultOf(turn, deps.recorder);
   const data = String(result?.data ?? 'it could not be read');
   const read =
@@ -50,18 +42,13 @@ function openStep(request: RequestOf<'plan_file'>, deps: PlanFileDeps): Step {
   const metadata = { title, overview, todos, format: 'markdown', version: 1, list: todos };
   // The run gets the plan, and shows it by a call that has its result already.
   return {
-    ...callStep(createPlan.name, args, deps),
+    ...callStep('plan', createPlan.name, args, deps),
     request: { ...request, plan: atStart({ version: 1, ...read.plan }) },
     result: { status: 'success', data: 'Read from a file.', metadata },
   };
 }
 
 type RequestOf<Type> = Extract<RunRequest, { readonly type: Type }>;
-
-function callStep(name: string, args: OwnCall['args'], { newUuid }: PlanFileDeps): OwnTurn {
-  const call = { callId: newCallId(newUuid()), name, args };
-  return { type: 'turn', calls: [call], own: 'plan', isChecked: true };
-}
 
 /** A run in a worktree has a turn of its own before it. */
 function turnOfPlan({ log }: PlanFileDeps): Turn | undefined {
@@ -72,15 +59,6 @@ const FINISHED: ReadonlySet<string> = new Set(['completed', 'cancelled']);
 
 function fail(code: string, message: string): Step {
   return { type: 'fail', error: { code, source: 'drawbridge', message } };
-}
-
-/** The result of the turn's only call, as its document shows it. A document of an edit shows only a failure. */
-function resultOf(
-  { calls }: Turn,
-  recorder: PlanFileDeps['recorder'],
-): { readonly status?: unknown; readonly data?: unknown } | undefined {
-  const { result } = recorder.document(calls[0]?.documentId ?? '')?.metadata ?? {};
-  return typeof result === 'object' && result !== null ? result : undefined;
 }
 
 /** The file behind the line numbers of `read_file`, which also notes what it leaves out. */
@@ -94,12 +72,3 @@ function readNumbered(data: string): ReadPlan {
 
 /** What `read_file` puts at the end of a line that it cuts. */
 const CUT = /… \(\d+ more characters\)$/;
-
-function textDocument(sequence: number, text: string): TapeEvent[] {
-  const id = documentIdOf(sequence);
-  return [
-    { type: 'document_start', document: { id, type: 'text', sequence } },
-    { type: 'content_delta', documentId: id, delta: text },
-    { type: 'document_end', documentId: id },
-  ];
-}
