@@ -19,6 +19,7 @@ import {
 } from './admission/judge.ts';
 import { idleRules, ownersFiles, readOwnersRules } from './admission/rules.ts';
 import { createTerminalPrompt } from './admission/terminal.ts';
+import { Checkpoints } from './checkpoints/checkpoints.ts';
 import type { Reading } from './context/file-text.ts';
 import { Finder } from './context/finder.ts';
 import { type Looked, Looker, type ShowableNames } from './context/looker.ts';
@@ -49,6 +50,7 @@ import type { BridgeTool } from './tools/executor.ts';
 import { ReadLedger } from './tools/ledger.ts';
 import { Offers } from './tools/offers.ts';
 import { createRunTerminalCmd } from './tools/run-terminal-cmd.ts';
+import { undoTools } from './tools/undo.ts';
 import { createWebFetch, type WebFetching } from './tools/web-fetch.ts';
 import { createWebSearch } from './tools/web-search.ts';
 import { OfferFeed, ServerFeed } from './tunnel/feeds.ts';
@@ -128,6 +130,8 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   });
   if (confinement.nameless) workspace.keepClosed(confinement.nameless);
   await logIdleRules(config);
+  const checkpoints = Checkpoints.open(stateDir);
+  const undoing = checkpoints ? undoTools(checkpoints) : new Map<string, BridgeTool>();
   const { offers = new Offers(), configDir, preset } = config;
   const isForeign = (path: string) => guard.isForeign(path);
   const surroundings = { root, stateDir, configDir, preset, isForeign, workspace };
@@ -145,19 +149,21 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     stateDir,
     confinement,
     isForeign,
-    findElsewhere: (name) => web.get(name) ?? offers.find(name),
+    findElsewhere: (name) => undoing.get(name) ?? web.get(name) ?? offers.find(name),
     serversOf: (folder, held) =>
       confinedServers({ root: folder, confinement: held, stateDir, isDistrusted }),
     judgeIn: (folder) => createJudge(surroundings, { ...trust, folder }),
     readShowable: () => readShowable(surroundings),
   });
-  const ground = { config, bootId, workspace, journal, guard, confinement, offers, worktrees };
-  const bridge = new Bridge({ ...ground, surroundings, trust, web }, signal);
+  const opened = { workspace, journal, guard, confinement, checkpoints, offers, worktrees };
+  const ground = { config, bootId, ...opened, surroundings, trust, web, undoing };
+  const bridge = new Bridge(ground, signal);
   editor.link = bridge.link;
   try {
     await bridge.serve(signal);
   } finally {
     await bridge.end();
+    checkpoints?.end();
     await guard.close();
   }
 }
@@ -170,11 +176,13 @@ interface Ground {
   readonly journal: Journal;
   readonly guard: WorkspaceGuard;
   readonly confinement: Confinement;
+  readonly checkpoints: Checkpoints | undefined;
   readonly offers: Offers;
   readonly worktrees: Worktrees | undefined;
   readonly surroundings: JudgeSurroundings;
   readonly trust: Pick<JudgeFacts, 'isConfined' | 'isSiteAllowed'> & { isDistrusted(): boolean };
   readonly web: ReadonlyMap<string, BridgeTool>;
+  readonly undoing: ReadonlyMap<string, BridgeTool>;
 }
 
 /** The parts of a running bridge, in the order in which they are made. A part may call a later one once all are there. */
@@ -276,11 +284,16 @@ class Bridge {
   }
 
   #newTools(): ReadonlyMap<string, BridgeTool> {
-    const { confinement, guard, web } = this.#ground;
+    const { confinement, guard, web, undoing } = this.#ground;
     const command = createRunTerminalCmd({ confinement, background: this.#background, guard });
     const more = [this.#guests.tool, ...(this.#ground.worktrees?.tools ?? [])];
     const named = more.map((tool) => [tool.definition.name, tool] as const);
-    return new Map([...createCatalogue([command], this.#languageServers), ...web, ...named]);
+    return new Map([
+      ...createCatalogue([command], this.#languageServers),
+      ...web,
+      ...undoing,
+      ...named,
+    ]);
   }
 
   #newFinder(signal: AbortSignal): Finder {
@@ -315,7 +328,8 @@ class Bridge {
   }
 
   #newSession(): Session {
-    const { workspace, journal, offers, worktrees, surroundings, trust } = this.#ground;
+    const { workspace, journal, checkpoints, offers, worktrees } = this.#ground;
+    const { surroundings, trust } = this.#ground;
     const devices = this.#newDeviceAsker();
     return new Session({
       workspace,
@@ -330,6 +344,7 @@ class Bridge {
       guests: this.#guests,
       look: (message) => this.#finder.look(message),
       elsewhere: worktrees?.rooms ?? NO_ROOMS,
+      checkpoints,
     });
   }
 

@@ -41,6 +41,7 @@ const EVENTS = {
   journal_writable: 'info',
   attention_needed: 'warn',
   quarantine_failed: 'error',
+  checkpoints_failed: 'warn',
   worktree_left: 'warn',
   editor_connected: 'info',
   editor_lost: 'info',

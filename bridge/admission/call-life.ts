@@ -2,9 +2,11 @@
  * The life of a call on this machine: it is admitted, proposed, asked about where the policy says so, and carried out.
  */
 
-import { ELICITATION_LIMITS } from '../../shared/limits.ts';
+import { ELICITATION_LIMITS, TOOL_LIMITS } from '../../shared/limits.ts';
 import type { Proposal } from '../../shared/wire/approvals.ts';
+import { modeAllows } from '../../shared/wire/modes.ts';
 import type { ToolCall, ToolResult } from '../../shared/wire/tunnel.ts';
+import type { Checkpoints } from '../checkpoints/checkpoints.ts';
 import { ToolFailure } from '../failure.ts';
 import { Lanes } from '../lanes.ts';
 import {
@@ -28,6 +30,8 @@ export interface Desk extends Gate {
   readonly ledger: ReadLedger;
   readonly journal: CallBook;
   readonly elsewhere: Elsewhere;
+  /** Absent where the state folder cannot hold any. */
+  readonly checkpoints?: Checkpoints | undefined;
 }
 
 /** The places of calls that do not work in the workspace. */
@@ -89,7 +93,9 @@ export class CallLife {
    */
   async #enter(call: ToolCall, running: ToolRun): Promise<BegunCall> {
     const { journal } = this.#desk;
-    const admission = await admit(call, await this.#gateOf(call));
+    const gate = await this.#gateOf(call);
+    if (modeAllows(call.mode, 'execute')) this.#desk.checkpoints?.watch(gate.workspace);
+    const admission = await admit(call, gate);
     const known = journal.lookup(call.callId);
     const change = known.state === 'interrupted' ? known.change : undefined;
     if (admission.state === 'refused')
@@ -138,6 +144,7 @@ export class CallLife {
         if ('result' in now) return now.result;
         if (now.verdict.decision === 'ask') return null;
         const proposed = await this.#propose(now, running, { isReviewed: false });
+        if (proposed.asks !== undefined) return null;
         const asked = this.#desk.journal.askedNonce(call.callId);
         if (asked !== undefined) this.#desk.asking.drop(call.callId, asked);
         return await this.#start(now, proposed, running);
@@ -164,11 +171,13 @@ export class CallLife {
       const now = await this.#admitAgain(life);
       if ('result' in now) return now;
       const inLane = <T>(work: () => Promise<T>) => this.#lanes.run(now.lanes, work, signal);
-      const { proposal, edited } = await inLane(() => this.#propose(now, life.running));
+      const { proposal, edited, asks } = await inLane(() => this.#propose(now, life.running));
       if (!isAskable(proposal)) return { result: TOO_LARGE };
+      const isRuled = now.verdict.decision === 'ask' || asks === undefined;
+      const reason = isRuled ? now.verdict.reason : asks;
       const { decision, content, ...said } = await asking.ask({
         subject: { callId, conversationId, proposal },
-        reason: isChanged ? `${CHANGED} ${now.verdict.reason}` : now.verdict.reason,
+        reason: isChanged ? `${CHANGED} ${reason}` : reason,
         edited,
         signal,
         stillHolds: async () => (await inLane(() => this.#findSame(life, now, proposal))) !== null,
@@ -237,15 +246,39 @@ export class CallLife {
     this.#desk.journal.start({ callId: now.callId, tool, ...now.counts, change });
     const context = this.#contextOf(now, running, false);
     const elicit = this.#elicitorOf(now, running);
-    const result = await proposed.apply({ ...context, elicit });
+    const work = () => proposed.apply({ ...context, elicit });
+    const result = await this.#kept(now, proposed, work);
     return withNote(result, now.verdict.visibility?.note);
   }
 
+  /** Does the work of a call so that it can be undone, and at no time with an undo. */
+  async #kept(
+    { workspace: { root }, tool, counts, callId, conversationId }: AdmittedCall,
+    { isAlone }: Proposed,
+    work: () => Promise<ToolResult>,
+  ): Promise<ToolResult> {
+    const { checkpoints } = this.#desk;
+    if (!checkpoints || counts.effect === 'read') return await work();
+    if (isAlone) return await checkpoints.alone(root, work);
+    const isCommand = counts.effect === 'execute' || tool.definition.origin !== undefined;
+    if (!isCommand) return await checkpoints.during(root, work);
+    const changer = { root, callId, conversationId };
+    const command = () => checkpoints.command(changer, work);
+    const { value, lost, isCut } = await checkpoints.during(root, command);
+    const notes = [...(lost.length > 0 ? [lostNote(lost)] : []), ...(isCut ? [CUT] : [])];
+    return notes.length === 0 ? value : { ...value, data: [value.data, ...notes].join('\n') };
+  }
+
   #contextOf(now: AdmittedCall, { signal, onOutput }: ToolRun, isReviewed: boolean) {
-    const { workspace, places, conversationId, counts } = now;
+    const { workspace, places, conversationId, callId, counts } = now;
     const mayRepeat = counts.effect === 'read' || counts.idempotent;
-    const { ledger } = this.#desk;
-    const known = { workspace, places, conversationId, isReviewed, ledger, signal, onOutput };
+    const { ledger, checkpoints } = this.#desk;
+    const kept = checkpoints && {
+      keep: checkpoints.keeper({ root: workspace.root, conversationId, callId }),
+      canKeep: (bytes: Uint8Array | null) => checkpoints.canKeep(bytes),
+    };
+    const run = { isReviewed, ledger, ...kept, signal, onOutput };
+    const known = { workspace, places, callId, conversationId, ...run };
     return { ...known, mayRepeat, elicit: async () => NOT_ASKED };
   }
 
@@ -289,6 +322,16 @@ function withNote(result: ToolResult, note: string | undefined): ToolResult {
   if (note === undefined || result.status !== 'success') return result;
   return { ...result, data: `${result.data}\n${note}` };
 }
+
+function lostNote(lost: readonly string[]): string {
+  const { maxNamedPaths } = TOOL_LIMITS;
+  const names = lost.slice(0, maxNamedPaths).join(', ');
+  const others = lost.length > maxNamedPaths ? ` and ${lost.length - maxNamedPaths} more` : '';
+  return `(These changes cannot be undone: ${names}${others}.)`;
+}
+
+const CUT =
+  '(The workspace has very many files: what commands change in some of them cannot be undone.)';
 
 /** Undefined for anything but a readable file: that is neither the old content nor the new one. */
 async function readIfReadable(

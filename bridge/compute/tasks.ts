@@ -2,6 +2,7 @@
 
 import { KIB } from '../../shared/units.ts';
 import { type Amendment, amendEdit } from '../edits/amend.ts';
+import { mergeThree } from '../edits/merge-three.ts';
 import { type Edit, type EditRequest, proposeEdit } from '../edits/propose.ts';
 import { transcode } from '../edits/transcode.ts';
 import { pickPassages } from '../search/codebase/pick.ts';
@@ -27,6 +28,11 @@ export const TASKS = {
   describeChange: task(describeChange, ({ before, after }) => {
     const all = [before, after];
     const size = before.length + after.length;
+    return size <= LIGHT_BYTES && countLines(all) <= LIGHT_CHANGED_LINES;
+  }),
+  mergeThree: task(mergeThree, ({ base, ours, theirs }) => {
+    const all = [base, ours, theirs];
+    const size = all.reduce((sum, { length }) => sum + length, 0);
     return size <= LIGHT_BYTES && countLines(all) <= LIGHT_CHANGED_LINES;
   }),
   formatLayout: task(formatLayout, (list) => list.length <= LIGHT_BYTES),

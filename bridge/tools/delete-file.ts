@@ -15,6 +15,7 @@ import {
   type ToolContext,
   type ToolWork,
   toWrite,
+  whyAsked,
 } from './executor.ts';
 
 export const deleting: ToolWork<ArgumentsOf<typeof deleteFile>> = {
@@ -26,18 +27,20 @@ export const deleting: ToolWork<ArgumentsOf<typeof deleteFile>> = {
     const seen = ledger.hashOf(conversationId, place.path);
     if (seen !== null && seen !== before?.hash) throw staleFailure(place);
     const result = resultOf(place);
-    const apply: Proposed['apply'] = async ({ signal }) => {
-      await deleteImage(place, { expected: before?.hash ?? null, signal });
+    const apply: Proposed['apply'] = async ({ keep, signal }) => {
+      await deleteImage(place, { expected: before?.hash ?? null, keep, signal });
       ledger.forget(conversationId, place.path);
       return result;
     };
     const { name: tool } = deleteFile;
-    if (before === null) return { proposal: { kind: 'call', tool, arguments: args }, apply };
+    const asks = whyAsked(before?.bytes ?? null, context);
+    if (before === null) return { proposal: { kind: 'call', tool, arguments: args }, asks, apply };
     const hashes = { beforeHash: before.hash, afterHash: null };
     const path = workspace.nameOf(place.path);
     return {
       proposal: { kind: 'edit', tool, path, operation: 'delete', diff: [], ...hashes },
       change: { ...hashes, result },
+      asks,
       apply,
     };
   },

@@ -16,6 +16,7 @@ import {
   bindTool,
   type ToolContext,
   toWrite,
+  whyAsked,
 } from './executor.ts';
 
 /** A tool that edits one file. `toEdit` turns its arguments into an edit, which `checks` may refuse. */
@@ -39,7 +40,9 @@ export function editing<Definition extends ToolDefinition>(
       const check = checks && (await checkEdit(checks, place, before, edited.bytes, context));
       const carryOut = (bytes: Uint8Array | null, running: ToolContext) =>
         makeEdit(place, before, bytes, running);
-      return toProposed({ tool, place, before, context, carryOut }, edited, { check });
+      const proposed = toProposed({ tool, place, before, context, carryOut }, edited, { check });
+      const isOverwritten = edit.kind === 'write' && before !== null && edited.bytes !== null;
+      return isOverwritten ? { ...proposed, asks: whyAsked(before.bytes, context) } : proposed;
     },
   });
 }
@@ -83,9 +86,9 @@ async function makeEdit(
   place: Place<'write'>,
   before: FileImage | null,
   bytes: Uint8Array | null,
-  { ledger, conversationId, signal }: ToolContext,
+  { ledger, keep, conversationId, signal }: ToolContext,
 ): Promise<void> {
-  const options = { expected: before?.hash ?? null, signal };
+  const options = { expected: before?.hash ?? null, keep, signal };
   const now = bytes === null ? before : await replaceImage(place, bytes, options);
   if (now !== null) ledger.remember(conversationId, place.path, now);
 }

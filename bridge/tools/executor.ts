@@ -12,6 +12,7 @@ import type { Metadata } from '../../shared/wire/documents.ts';
 import type { FormField } from '../../shared/wire/elicitation.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
+import type { KeepChange } from '../workspace/changes.ts';
 import type { Place, Workspace } from '../workspace/workspace.ts';
 import type { ReadLedger } from './ledger.ts';
 
@@ -25,8 +26,13 @@ export interface ToolContext {
   /** The real places of the call's paths, in their order. Places to write for tools that write. */
   readonly places: Places;
   readonly ledger: ReadLedger;
+  /** Keeps what the call changes, so that it can be undone. */
+  readonly keep?: KeepChange | undefined;
+  /** Whether this content of a file can be kept; null for one that was not read. */
+  readonly canKeep?: ((bytes: Uint8Array | null) => boolean) | undefined;
   /** Aborted when the call is cancelled. */
   readonly signal: AbortSignal;
+  readonly callId: string;
   readonly conversationId: string;
   /** Whether a person sees the proposal before it is carried out. */
   readonly isReviewed: boolean;
@@ -81,6 +87,10 @@ export interface Proposed {
   readonly change?: FileChange;
   /** For a change to a text file that a person sees, and may change further. */
   readonly edited?: EditedFile | undefined;
+  /** Why a person is asked, even where the rules allow the call. */
+  readonly asks?: string | undefined;
+  /** Whether no other call may change files of the workspace meanwhile. */
+  readonly isAlone?: true;
   /**
    * Does exactly what was proposed. Throws a {@link ToolFailure} for expected failures, any other error only for a bug,
    * and the signal's reason when the call was cancelled.
@@ -158,6 +168,17 @@ export function doing<Definition extends ToolDefinition>(
     }),
   });
 }
+
+/** Why a person is asked before this content of a file goes; undefined where an undo can bring it back. */
+export function whyAsked(
+  content: Uint8Array | null,
+  { canKeep }: Pick<ToolContext, 'canKeep'>,
+): string | undefined {
+  return canKeep === undefined || canKeep(content) ? undefined : NO_UNDO;
+}
+
+const NO_UNDO =
+  'This could not be undone: what the file has now is too large to be kept, or the disk is full.';
 
 /** Returns the place of a tool that writes. Throws for a place to read. */
 export function toWrite(place: Place): Place<'write'> {

@@ -11,13 +11,13 @@ import { type ArgumentsOf, type ToolExecutor, toWrite } from './executor.ts';
 
 export const executeRenameFile: ToolExecutor<ArgumentsOf<typeof renameFile>> = async (
   _,
-  { places, ledger, conversationId, signal },
+  { places, ledger, keep, conversationId, signal },
 ) => {
   const [from, to] = places.map(toWrite);
   if (!from || !to) throw new Error('A rename has two places.');
   assertMovable(from, to);
   const expected = ledger.hashOf(conversationId, from.path);
-  const path = await moveImage(from, to, { expected, signal });
+  const path = await moveImage(from, to, { expected, keep, signal });
   ledger.move(conversationId, from.path, path);
   const metadata: FileEditMetadata = {
     filePath: from.name,

@@ -33,9 +33,9 @@ async function propose(
   const file = { name: nameInLine(place.name), bytes: before?.bytes ?? null };
   const request = { ...file, proposed: Buffer.from(contents), content: contents };
   const edited = await compute('amendEdit', request, context.signal);
-  const carryOut = async (bytes: Uint8Array | null, { signal }: ToolContext) => {
+  const carryOut = async (bytes: Uint8Array | null, { keep, signal }: ToolContext) => {
     if (bytes === null) return;
-    await replaceImage(place, bytes, { expected: before?.hash ?? null, signal });
+    await replaceImage(place, bytes, { expected: before?.hash ?? null, keep, signal });
   };
   return toProposed({ tool: savePlan.name, place, before, context, carryOut }, edited);
 }

@@ -11,15 +11,41 @@ import { type Anchor, giveToOwnerOf } from './anchor.ts';
 import { assertRegular, type FileImage, inFolderOf, readEntry } from './files.ts';
 import type { Place } from './workspace.ts';
 
+/** A regular file as a change finds or leaves it. `bytes` is null where the content was not read. */
+export interface KeptFile {
+  readonly bytes: Uint8Array | null;
+  readonly mode: number;
+}
+
+/** One path of a change, absolute and real. */
+export interface KeptChange {
+  readonly path: string;
+  readonly before: KeptFile | null;
+  readonly after: KeptFile | null;
+}
+
+/**
+ * Keeps what a change replaces, right before it is made. Returns what to call once it is made or has failed. Neither
+ * throws.
+ */
+export type KeepChange = (changes: readonly KeptChange[]) => (isMade: boolean) => void;
+
+interface ChangeOptions {
+  /** The hash of the content that the change is based on. */
+  readonly expected: string | null;
+  readonly keep?: KeepChange | undefined;
+  readonly signal: AbortSignal;
+}
+
 /**
  * Replaces the content of a file, or makes the file with its folders where `expected` is null. A reader sees the old
  * content or the new one, never a part. Mode and owner stay. `expected` is the hash of the content that the new one is
- * based on. Any other content fails with `STALE`, and nothing is changed.
+ * based on. Any other content fails with `STALE`, and nothing is changed. `mode` has the permission bits that it gets.
  */
 export async function replaceImage(
   place: Place<'write'>,
   bytes: Uint8Array,
-  { expected, signal }: { expected: string | null; signal: AbortSignal },
+  { expected, mode, keep, signal }: ChangeOptions & { readonly mode?: number | undefined },
 ): Promise<FileImage> {
   return await inFolderOf(place, { create: expected === null }, async (folder) => {
     const target = folder.entry(basename(place.path));
@@ -27,10 +53,12 @@ export async function replaceImage(
     try {
       const old = await lstatIfAny(target);
       if (old !== null) assertMayReplace(old, place);
-      await writeTemporary(temporary, bytes, old, place);
-      await assertExpected(folder, place, expected, signal);
+      const given = await writeTemporary(temporary, bytes, old, { place, mode });
+      const there = await assertExpected(folder, place, expected, signal);
       signal.throwIfAborted();
-      await rename(temporary, target);
+      const before = old && { bytes: there?.bytes ?? null, mode: permissionsOf(old) };
+      const after = { bytes, mode: given };
+      await kept(keep, [{ path: place.path, before, after }], () => rename(temporary, target));
     } finally {
       await rm(temporary, { force: true });
     }
@@ -42,14 +70,16 @@ export async function replaceImage(
 /** Deletes one regular file. `expected` is its hash where the caller relies on the content, else null. */
 export async function deleteImage(
   place: Place<'write'>,
-  { expected, signal }: { expected: string | null; signal: AbortSignal },
+  { expected, keep, signal }: ChangeOptions,
 ): Promise<void> {
   await inFolderOf(place, {}, async (folder) => {
     const target = folder.entry(basename(place.path));
-    assertRegular(await lstat(target), place);
-    if (expected !== null) await assertExpected(folder, place, expected, signal);
+    const old = await lstat(target);
+    assertRegular(old, place);
+    const there = expected === null ? null : await assertExpected(folder, place, expected, signal);
     signal.throwIfAborted();
-    await unlink(target);
+    const before = { bytes: there?.bytes ?? null, mode: permissionsOf(old) };
+    await kept(keep, [{ path: place.path, before, after: null }], () => unlink(target));
     await folder.sync();
   });
 }
@@ -61,23 +91,65 @@ export async function deleteImage(
 export async function moveImage(
   from: Place<'write'>,
   to: Place<'write'>,
-  { expected, signal }: { expected: string | null; signal: AbortSignal },
+  { expected, keep, signal }: ChangeOptions,
 ): Promise<string> {
   return await inFolderOf(from, {}, async (source) => {
     const old = source.entry(basename(from.path));
-    assertRegular(await lstat(old), from);
+    const stats = await lstat(old);
+    assertRegular(stats, from);
     return await inFolderOf(to, { create: true }, async (target) => {
       // On a file system that ignores case, `to` leads to the file itself, under its old name.
       const name = basename(to.path === from.path ? to.name : to.path);
-      if (expected !== null) await assertExpected(source, from, expected, signal);
+      const there =
+        expected === null
+          ? await readIfSmall(source, from, signal)
+          : await assertExpected(source, from, expected, signal);
       signal.throwIfAborted();
-      if (await isOnlyOtherCase(target, from, to, name)) await rename(old, target.entry(name));
-      else await moveOver(old, target.entry(name), to);
+      const moved = { bytes: there?.bytes ?? null, mode: permissionsOf(stats) };
+      const path = join(dirname(to.path), name);
+      const changes = [
+        { path: from.path, before: moved, after: null },
+        { path, before: null, after: moved },
+      ];
+      const isOtherCase = await isOnlyOtherCase(target, from, to, name);
+      await kept(isOtherCase ? undefined : keep, changes, async () => {
+        if (isOtherCase) await rename(old, target.entry(name));
+        else await moveOver(old, target.entry(name), to);
+      });
       await target.sync();
       await source.sync();
-      return join(dirname(to.path), name);
+      return path;
     });
   });
+}
+
+async function kept(
+  keep: KeepChange | undefined,
+  changes: readonly KeptChange[],
+  make: () => Promise<void>,
+): Promise<void> {
+  const settle = keep?.(changes);
+  try {
+    await make();
+  } catch (error) {
+    settle?.(false);
+    throw error;
+  }
+  settle?.(true);
+}
+
+/** Null for a file that is too large or may not be read: it can be renamed all the same. */
+async function readIfSmall(
+  folder: Anchor,
+  place: Place,
+  signal: AbortSignal,
+): Promise<FileImage | null> {
+  try {
+    return await readEntry(folder, place, signal);
+  } catch (error) {
+    if (error instanceof ToolFailure || isSystemError(error, 'EACCES', 'EPERM')) return null;
+    throw error;
+  }
 }
 
 /** Whether the new name leads to the file itself and is no entry of its own: on file systems that ignore case. */
@@ -160,16 +232,25 @@ async function writeTemporary(
   path: string,
   bytes: Uint8Array,
   old: Stats | null,
-  place: Place,
-): Promise<void> {
+  { place, mode }: { readonly place: Place; readonly mode: number | undefined },
+): Promise<number> {
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
-  const mode = old === null ? NEW_FILE_MODE : PRIVATE_MODE;
-  await using file = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+  const first = old === null && mode === undefined ? NEW_FILE_MODE : PRIVATE_MODE;
+  await using file = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, first);
   await file.writeFile(bytes);
   if (old === null) await giveToOwnerOf(dirname(path), file);
   else await takeOver(file, old, place);
+  if (mode !== undefined) await file.chmod(mode & PERMISSIONS);
   await file.sync();
+  return permissionsOf(await file.stat());
 }
+
+function permissionsOf({ mode }: Stats): number {
+  return mode & PERMISSIONS;
+}
+
+/** Without the bits that let a program run as the file's owner. */
+const PERMISSIONS = 0o777;
 
 /** The process's umask removes bits from it. */
 const NEW_FILE_MODE = 0o666;
@@ -198,12 +279,13 @@ async function assertExpected(
   place: Place,
   expected: string | null,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<FileImage | null> {
   const there = await readEntry(folder, place, signal).catch((error: unknown) => {
     if (isSystemError(error, 'ENOENT')) return null;
     throw error;
   });
   if ((there?.hash ?? null) !== expected) throw staleFailure(place);
+  return there;
 }
 
 /** The file has other content than the change is based on. */

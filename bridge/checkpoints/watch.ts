@@ -1,0 +1,294 @@
+/** Knows the files of one folder and keeps their contents, so that what a command changes can be taken back. */
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  type Stats,
+} from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sha256 } from '../../machine/hash.ts';
+import { isSystemError } from '../../machine/system-error.ts';
+import { COMPUTE_LIMITS } from '../compute/limits.ts';
+import { Turns } from '../compute/turns.ts';
+import { Lanes } from '../lanes.ts';
+import { type BytePath, fromText, toPathLike, toText } from '../sandbox/byte-path.ts';
+import type { BlobStore } from './blobs.ts';
+import { CHECKPOINT_LIMITS } from './limits.ts';
+
+/** A file as a look found it. */
+export interface SeenFile {
+  readonly mode: number;
+  /** Null where the content is not kept. */
+  readonly hash: string | null;
+}
+
+/** What became of a file between two looks; null for no file. */
+export interface SeenChange {
+  readonly path: BytePath;
+  readonly before: SeenFile | null;
+  readonly after: SeenFile | null;
+}
+
+interface KnownFile extends SeenFile {
+  readonly stamp: Stamp;
+  /** Whether any later change shows in the stamp: the file was at rest when the look found it. */
+  readonly isSettled: boolean;
+}
+
+type Stamp = Pick<Stats, 'ino' | 'size' | 'mtimeMs' | 'ctimeMs' | 'mode'>;
+
+export interface WatchedFolder {
+  readonly root: string;
+  readonly contents: BlobStore;
+  /** Whether tools may read the file, by its absolute path. The content of any other is not kept. */
+  readonly mayKeep: (path: string) => boolean;
+  /** Ends the reading in the background. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * A look compares the times that the system keeps, and reads only what has changed. Folders are held open, so that no
+ * program can lead a look out of the workspace by a link.
+ */
+export class FolderWatch {
+  readonly #folder: WatchedFolder;
+  readonly #base: BytePath;
+  readonly #files = new Map<BytePath, KnownFile>();
+  /** Those whose contents are still to be read. */
+  readonly #unread = new Set<BytePath>();
+  /** What file tools changed during the look that runs. */
+  #touched: Set<BytePath> | null = null;
+  readonly #lanes = new Lanes();
+  #bytes = 0;
+  #isFilling = false;
+  #isCut = false;
+
+  constructor(folder: WatchedFolder) {
+    this.#folder = folder;
+    this.#base = fromText(folder.root);
+  }
+
+  /** Whether the folder has more files than are watched. */
+  get isCut(): boolean {
+    return this.#isCut;
+  }
+
+  /**
+   * What has changed since the look before. Reads at most so many files at once, and the others in the background. With
+   * `readsRest`, those count that are still to be read. The first look finds all files new.
+   */
+  async look(maxRead: number, readsRest = false): Promise<readonly SeenChange[]> {
+    return await this.#lanes.run(['look'], async () => {
+      this.#touched = new Set();
+      try {
+        return await this.#look(this.#touched, maxRead, readsRest);
+      } finally {
+        this.#touched = null;
+        void this.#fill();
+      }
+    });
+  }
+
+  /** A file tool has just changed the file. */
+  saw(path: BytePath, after: { readonly hash: string } | null): void {
+    this.#touched?.add(path);
+    this.#forget(path);
+    if (after === null) return;
+    const stats = lstatSync(toPathLike(`${this.#base}/${path}`), { throwIfNoEntry: false });
+    if (stats?.isFile()) this.#note(path, { ...seen(stats, after.hash), isSettled: false });
+  }
+
+  async #look(
+    touched: ReadonlySet<BytePath>,
+    maxRead: number,
+    readsRest: boolean,
+  ): Promise<readonly SeenChange[]> {
+    const found = new Map<BytePath, Stats>();
+    this.#isCut = !(await this.#walk(found));
+    const changes: SeenChange[] = [];
+    const turns = new Turns();
+    let left = maxRead;
+    for (const [path, stats] of found) {
+      const known = this.#files.get(path);
+      const isAsBefore = known?.isSettled && isSame(known.stamp, stats);
+      const isToRead = left > 0 && (!isAsBefore || (readsRest && this.#unread.has(path)));
+      if (touched.has(path) || (isAsBefore && !isToRead)) continue;
+      const next = isToRead ? this.#read(path, stats) : seen(stats, null);
+      if (isToRead) this.#unread.delete(path);
+      else this.#unread.add(path);
+      if (isToRead) left--;
+      this.#note(path, next);
+      if (isChanged(known, next)) changes.push({ path, before: known ?? null, after: next });
+      if (turns.isDue) await turns.take();
+    }
+    for (const [path, known] of this.#isCut ? [] : this.#files) {
+      if (found.has(path) || touched.has(path)) continue;
+      this.#forget(path);
+      changes.push({ path, before: known, after: null });
+    }
+    return changes;
+  }
+
+  /** False where the folder has more files than are watched. The nearest to the root come first. */
+  async #walk(found: Map<BytePath, Stats>): Promise<boolean> {
+    const turns = new Turns();
+    const folders = [''];
+    for (const folder of folders) {
+      listFolder(this.#base, folder, (path, stats) => {
+        if (stats === 'folder') folders.push(path);
+        else if (found.size < CHECKPOINT_LIMITS.maxWatched) found.set(path, stats);
+      });
+      if (found.size >= CHECKPOINT_LIMITS.maxWatched) return false;
+      if (turns.isDue) await turns.take();
+    }
+    return true;
+  }
+
+  /** Half of the time is left to calls. A file that changes meanwhile is not read: its earlier content is gone. */
+  async #fill(): Promise<void> {
+    if (this.#isFilling) return;
+    this.#isFilling = true;
+    const turns = new Turns();
+    for (const path of this.#unread) {
+      if (this.#folder.signal.aborted) break;
+      this.#unread.delete(path);
+      const known = this.#files.get(path);
+      if (known?.isSettled && this.#bytes < CHECKPOINT_LIMITS.maxWatchedBytes) {
+        const next = this.#read(path, known.stamp);
+        if (next.isSettled && isSame(next.stamp, known.stamp)) this.#note(path, next);
+      }
+      if (!turns.isDue) continue;
+      await sleep(COMPUTE_LIMITS.turnMs, undefined, { ref: false });
+      await turns.take();
+    }
+    this.#isFilling = false;
+  }
+
+  /** With the content as it is now, which is stored. Without it where the file may not be read, or is too large. */
+  #read(path: BytePath, stats: Stamp): KnownFile {
+    const isKept =
+      stats.size <= CHECKPOINT_LIMITS.maxFileBytes &&
+      this.#folder.mayKeep(`${this.#folder.root}/${toText(path)}`);
+    const file = isKept ? readHeld(`${this.#base}/${path}`) : null;
+    if (file === null) return seen(stats, null);
+    const hash = sha256(file.bytes);
+    const { contents } = this.#folder;
+    const isStored = contents.has(hash) || contents.put(hash, file.bytes);
+    return seen(file.stats, isStored ? hash : null);
+  }
+
+  #note(path: BytePath, file: KnownFile): void {
+    this.#forget(path);
+    this.#files.set(path, file);
+    if (file.hash !== null) this.#bytes += file.stamp.size;
+  }
+
+  #forget(path: BytePath): void {
+    const known = this.#files.get(path);
+    if (known?.hash != null) this.#bytes -= known.stamp.size;
+    this.#files.delete(path);
+  }
+}
+
+function isChanged(before: KnownFile | undefined, after: KnownFile): boolean {
+  if (before === undefined || before.mode !== after.mode) return true;
+  const areKnown = before.hash !== null && after.hash !== null;
+  return areKnown ? before.hash !== after.hash : !isSame(before.stamp, after.stamp);
+}
+
+function seen({ ino, size, mtimeMs, ctimeMs, mode }: Stamp, hash: string | null): KnownFile {
+  const stamp = { ino, size, mtimeMs, ctimeMs, mode };
+  const isSettled = Date.now() - Math.max(ctimeMs, mtimeMs) > CHECKPOINT_LIMITS.settledMs;
+  return { stamp, mode: mode & PERMISSIONS, hash, isSettled };
+}
+
+function isSame(one: Stamp, other: Stamp): boolean {
+  return (
+    one.ctimeMs === other.ctimeMs &&
+    one.mtimeMs === other.mtimeMs &&
+    one.size === other.size &&
+    one.ino === other.ino &&
+    one.mode === other.mode
+  );
+}
+
+const PERMISSIONS = 0o777;
+
+/** Calls `take` for each file, and for each folder below that is looked into. Links are passed over. */
+function listFolder(
+  base: BytePath,
+  folder: BytePath,
+  take: (path: BytePath, found: Stats | 'folder') => void,
+): void {
+  const prefix = folder === '' ? '' : `${folder}/`;
+  const path = folder === '' ? base : `${base}/${folder}`;
+  inHeld(path, (held) => {
+    const entries = readdirSync(toPathLike(held), { withFileTypes: true, encoding: 'latin1' });
+    if (folder !== '' && entries.some(({ name }) => MARKS.has(name))) return;
+    for (const entry of entries) {
+      if (entry.isDirectory() && !PASSED_OVER.has(entry.name)) take(prefix + entry.name, 'folder');
+      // By the path, which takes half of the time: names and contents come only from what is held.
+      const stats = entry.isFile() ? statsOf(path, entry) : undefined;
+      if (stats?.isFile()) take(prefix + entry.name, stats);
+    }
+  });
+}
+
+function statsOf(folder: BytePath, { name }: Dirent): Stats | undefined {
+  return lstatSync(toPathLike(`${folder}/${name}`), { throwIfNoEntry: false });
+}
+
+/** What programs can make again, or what is git's. */
+const PASSED_OVER: ReadonlySet<string> = new Set(['.git', '.hg', '.svn', '.jj', 'node_modules']);
+/** In a folder of a cache (bford.info/cachedir), and of a Python environment. */
+const MARKS: ReadonlySet<string> = new Set(['CACHEDIR.TAG', 'pyvenv.cfg']);
+
+/** Works in the folder if it is still where its path says. What fails counts as not there. */
+function inHeld(path: BytePath, work: (held: string) => void): void {
+  const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
+  try {
+    const folder = openSync(toPathLike(path), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    try {
+      if (isAt(folder, path)) work(IS_LINUX ? `/proc/self/fd/${folder}` : path);
+    } finally {
+      closeSync(folder);
+    }
+  } catch (error) {
+    if (!isSystemError(error, ...GONE)) throw error;
+  }
+}
+
+/** Null for anything but a regular file at this place. */
+function readHeld(path: BytePath): { readonly stats: Stats; readonly bytes: Buffer } | null {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  try {
+    const file = openSync(toPathLike(path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    try {
+      const stats = fstatSync(file);
+      const isFitting = stats.isFile() && stats.size <= CHECKPOINT_LIMITS.maxFileBytes;
+      if (!isFitting || !isAt(file, path)) return null;
+      const bytes = readFileSync(file);
+      return isSame(fstatSync(file), stats) ? { stats, bytes } : null;
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    if (isSystemError(error, ...GONE)) return null;
+    throw error;
+  }
+}
+
+/** Whether no link stands in the path. Other systems than Linux do not say; no sandboxed command runs there. */
+function isAt(descriptor: number, path: BytePath): boolean {
+  if (!IS_LINUX) return true;
+  return readlinkSync(`/proc/self/fd/${descriptor}`, { encoding: 'latin1' }) === path;
+}
+
+const IS_LINUX = process.platform === 'linux';
+const GONE = ['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'EPERM', 'ENXIO', 'EIO', 'ESTALE', 'EMFILE'];

@@ -1,0 +1,103 @@
+/** Says what an undo does: to a program, to the model in one sentence, and to a person as differences. */
+import { cutLines } from '../../shared/text/cut-lines.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
+import type { UndoReport } from '../../shared/wire/undo.ts';
+import { compute } from '../compute/compute.ts';
+import { ToolFailure } from '../failure.ts';
+import { shownName, toText } from '../sandbox/byte-path.ts';
+import { CHECKPOINT_LIMITS } from './limits.ts';
+import type { FilePlan } from './plan.ts';
+import type { Undo } from './undo.ts';
+
+export function reportOf({ plans, done, digest }: Undo): UndoReport {
+  const made = done.map((path) => ({ path: toText(path), action: 'restore' as const }));
+  const now = plans.map((plan) => ({ path: toText(plan.path), ...toldOf(plan) }));
+  return { digest, files: [...made, ...now].slice(0, CHECKPOINT_LIMITS.maxReported) };
+}
+
+type Told = Omit<UndoReport['files'][number], 'path'>;
+
+function toldOf(plan: FilePlan): Told {
+  switch (plan.action) {
+    case 'none':
+      return { action: 'keep', reason: 'it is so already' };
+    case 'refuse':
+      return { action: 'keep', reason: plan.reason };
+    case 'restore':
+      if (plan.target === null) return { action: 'delete' };
+      if (plan.now === null) return { action: 'create' };
+      return { action: plan.isMerged ? 'merge' : 'restore' };
+    default:
+      return plan satisfies never;
+  }
+}
+
+/** For the model too, at its next turn: which files it no longer has as it left them. */
+export function sentenceOf({ plans, done: before }: Undo, isRedo: boolean): string {
+  const named = (wanted: FilePlan['action']) => plans.filter(({ action }) => action === wanted);
+  const refused = named('refuse');
+  const changed = [...before.map((path) => ({ path })), ...named('restore')];
+  const back = isRedo ? 'made again' : 'taken back';
+  const done = `At the user's request, changes were ${back} in ${listed(changed.map(nameOf))}.`;
+  const left = refused.map((plan) => `${nameOf(plan)} (${toldOf(plan).reason})`);
+  return [
+    changed.length > 0 ? done : 'No file was changed.',
+    ...(left.length > 0 ? [`These stay as they are: ${listed(left)}.`] : []),
+  ].join(' ');
+}
+
+function listed(names: readonly string[]): string {
+  const others = names.length - CHECKPOINT_LIMITS.maxNamed;
+  const shown = names.slice(0, CHECKPOINT_LIMITS.maxNamed).join(', ');
+  return others > 0 ? `${shown} and ${others} more` : shown;
+}
+
+function nameOf({ path }: Pick<FilePlan, 'path'>): string {
+  return nameInLine(shownName(path));
+}
+
+/** One line for each file, and the lines that would differ. Bounded: the digest stands for what is left out. */
+export async function previewText(undo: Undo, signal: AbortSignal): Promise<string> {
+  const parts: string[] = [];
+  let left: number = CHECKPOINT_LIMITS.maxShownChars;
+  for (const plan of undo.plans) {
+    if (left <= 0) {
+      parts.push(`(${undo.plans.length - parts.length} more files)`);
+      break;
+    }
+    const { action, reason } = toldOf(plan);
+    const head = `${action} ${nameOf(plan)}${reason === undefined ? '' : `: ${reason}`}`;
+    const part = [head, ...(await changeOf(plan, undo, left, signal))].join('\n');
+    left -= part.length;
+    parts.push(part);
+  }
+  return cutLines(parts.join('\n'), CHECKPOINT_LIMITS.maxShownChars, 'the rest is not shown');
+}
+
+async function changeOf(
+  plan: FilePlan,
+  { contentOf }: Undo,
+  maxChars: number,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  if (plan.action !== 'restore') return [];
+  const { now, target } = plan;
+  const isOtherMode = now !== null && target !== null && now.mode !== target.mode;
+  const mode = isOtherMode ? [`mode ${octal(now.mode)} becomes ${octal(target.mode)}`] : [];
+  if (now?.hash === target?.hash) return mode;
+  const [before, after] = [now, target].map((file) => (file ? contentOf(file.hash) : NO_CONTENT));
+  if (!before || !after) return mode;
+  const request = { before, after, maxChars };
+  try {
+    return [...mode, await compute('describeChange', request, signal)];
+  } catch (error) {
+    if (error instanceof ToolFailure) return [...mode, '(too much changes to be shown)'];
+    throw error;
+  }
+}
+
+const NO_CONTENT = new Uint8Array();
+
+function octal(mode: number): string {
+  return mode.toString(8);
+}
