@@ -43,7 +43,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'bridge/result-lines.ts': ['shared'],
   'bridge/terminal': ['shared', 'machine', 'node:'],
   'bridge/notebooks': ['shared', 'machine', 'bridge/failure.ts', 'jsonc-parser', 'zod'],
-  'bridge/edits': ['shared', 'bridge/failure.ts', 'bridge/notebooks', 'diff'],
+  'bridge/edits': ['shared', 'bridge/failure.ts', 'bridge/notebooks', 'diff', 'node-diff3'],
   'bridge/ignored': ['shared', 'machine', 'node:'],
   'bridge/sandbox': ['shared', 'node:'],
   'bridge/sandbox/view': [
@@ -74,6 +74,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', 'machine', 'bridge/compute', 'bridge/edits', 'bridge/failure.ts'],
     ...['bridge/ignored', 'bridge/search/codebase', 'bridge/workspace', '@vscode/ripgrep', 'node:'],
   ],
+  'bridge/checkpoints': [
+    ...['shared', 'machine', 'bridge/compute', 'bridge/failure.ts', 'bridge/lanes.ts'],
+    ...['bridge/log.ts', 'bridge/sandbox', 'bridge/workspace', 'node:', 'zod'],
+  ],
   'bridge/diagnostics': [
     ...['shared', 'machine', 'bridge/edits', 'bridge/failure.ts', 'bridge/lanes.ts'],
     ...['bridge/sandbox/launch', 'bridge/search', 'bridge/terminal', 'bridge/workspace'],
@@ -103,6 +107,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...[
       'shared',
       'machine',
+      'bridge/checkpoints',
       'bridge/compute',
       'bridge/diagnostics',
       'bridge/edits',
@@ -119,8 +124,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['bridge/terminal', 'bridge/web', 'bridge/workspace', 'node:', 'zod'],
   ],
   'bridge/admission': [
-    ...['shared', 'machine', 'bridge/admission/shell', 'bridge/failure.ts', 'bridge/lanes.ts'],
-    ...['bridge/log.ts', 'bridge/tools', 'bridge/web', 'bridge/workspace', 'node:', 'zod'],
+    ...['shared', 'machine', 'bridge/admission/shell', 'bridge/checkpoints', 'bridge/failure.ts'],
+    ...[
+      'bridge/lanes.ts',
+      'bridge/log.ts',
+      'bridge/tools',
+      'bridge/web',
+      'bridge/workspace',
+      'node:',
+      'zod',
+    ],
   ],
   // Other rooms import only the face of this workspace.
   companion: ['shared', 'machine', '@modelcontextprotocol/sdk', 'node:', 'zod'],
@@ -191,6 +204,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...[
       'machine',
       'bridge/admission',
+      'bridge/checkpoints',
       'bridge/context',
       'bridge/definitions',
       'bridge/diagnostics',
@@ -282,8 +296,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'cli/help': ['cli/terminal', 'commander', 'node:'],
   'cli/account': ['shared', 'client/index.ts', 'cli/target', 'cli/terminal', 'commander'],
   'cli/conversations': [
-    ...['shared', 'client/index.ts', 'machine', 'cli/target', 'cli/terminal', 'commander', 'node:'],
-    'cli/limits.ts',
+    ...['shared', 'client/index.ts', 'machine', 'cli/chat', 'cli/target', 'cli/terminal'],
+    ...['cli/limits.ts', 'commander', 'node:'],
   ],
   'cli/agents': [
     ...['shared', 'client/index.ts', 'cli/chat', 'cli/target', 'cli/terminal', 'commander'],
@@ -372,6 +386,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   bench: [
     ...['shared', 'bench/cases', 'bench/escapes', 'bench/faults', 'bench/fuzz', 'bridge/mcp'],
     ...[
+      'bridge/checkpoints',
+      'bridge/workspace',
       'bridge/sandbox',
       'bridge/sandbox/launch',
       'bridge/sandbox/proof',

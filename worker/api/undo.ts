@@ -27,7 +27,7 @@ export const UNDO: readonly Endpoint[] = [
     handle: async (c) => {
       const { conversationId } = callerOf(c);
       const { scope, id, digest, preview, ...request } = await parseBody(c, UndoRequest);
-      const content = `${preview ? 'Show what an undo would do: undo' : 'Undo'} ${WHAT[scope]}.`;
+      const content = preview ? `Preview: ${WHAT[scope]}` : WHAT[scope];
       const messages = [{ role: 'user' as const, content }];
       const message = { messages, conversationId, delivery: 'reject' as const };
       const undo = { scope, id, digest, preview };
@@ -37,9 +37,9 @@ export const UNDO: readonly Endpoint[] = [
 ];
 
 const WHAT: Readonly<Record<UndoFields['scope'], string>> = {
-  last: 'the newest changes of files',
-  call: 'what one call changed in files',
-  response: 'what one response changed in files',
-  since: 'all changes of files since a message',
-  redo: 'the newest undo',
+  last: 'Undo the newest changes of files.',
+  call: 'Undo what one call changed in files.',
+  response: 'Undo what one response changed in files.',
+  since: 'Undo all changes of files since a message.',
+  redo: 'Redo what the newest undo took back.',
 };

@@ -33,6 +33,7 @@ async function lintedWorkspace(files: Readonly<Record<string, string>>) {
     mayRepeat: false,
     elicit: async () => ({ decision: 'expired' }),
     signal: new AbortController().signal,
+    callId: 'call_test',
     conversationId: 'conv_test',
     isReviewed: false,
     onOutput: () => {},

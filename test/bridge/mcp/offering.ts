@@ -31,7 +31,7 @@ export interface Offering {
 }
 
 type Calling = Partial<
-  Pick<ToolContext, 'signal' | 'onOutput' | 'elicit' | 'conversationId' | 'mayRepeat'>
+  Pick<ToolContext, 'signal' | 'onOutput' | 'elicit' | 'callId' | 'conversationId' | 'mayRepeat'>
 >;
 
 /** The part of a context that these tools use. */
@@ -39,6 +39,7 @@ const CONTEXT: Required<Calling> = {
   signal: new AbortController().signal,
   onOutput: () => {},
   elicit: async () => ({ decision: 'expired' }),
+  callId: 'call_test',
   conversationId: 'conv_test',
   mayRepeat: false,
 };

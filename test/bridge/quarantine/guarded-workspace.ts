@@ -90,7 +90,13 @@ export async function guardedWorkspace({
             mayRepeat: false,
             elicit: async () => ({ decision: 'expired' as const }),
           },
-          ...{ signal, conversationId: 'conv_test', isReviewed: false, onOutput: () => {} },
+          ...{
+            signal,
+            callId: 'call_test',
+            conversationId: 'conv_test',
+            isReviewed: false,
+            onOutput: () => {},
+          },
         },
       );
       const { output, newlyProtected = [] } = TerminalCommandMetadata.parse(metadata);

@@ -53,6 +53,7 @@ export async function temporaryWorkspace(
     mayRepeat: false,
     elicit: async () => ({ decision: 'expired' }),
     signal: new AbortController().signal,
+    callId: 'call_test',
     conversationId: 'conv_test',
     isReviewed: false,
     onOutput: () => {},

@@ -6,6 +6,7 @@ import { DeviceAsker } from '../../../bridge/admission/askers.ts';
 import { Asking } from '../../../bridge/admission/asking.ts';
 import type { JudgedCall } from '../../../bridge/admission/policy.ts';
 import type { Decision } from '../../../bridge/admission/rules.ts';
+import type { Checkpoints } from '../../../bridge/checkpoints/checkpoints.ts';
 import { Guests } from '../../../bridge/guests/guests.ts';
 import { createCatalogue } from '../../../bridge/tools/catalogue.ts';
 import type { BridgeTool, FileChange, ToolContext } from '../../../bridge/tools/executor.ts';
@@ -125,6 +126,7 @@ interface BenchOptions {
   readonly tools?: readonly BridgeTool[];
   /** How long a guest that was answered itself has to write its file. */
   readonly writeMs?: number;
+  readonly checkpoints?: Checkpoints;
 }
 
 export class Bench {
@@ -197,7 +199,13 @@ export class Bench {
   }
 
   #start() {
-    const { decide = () => 'allow', devices = [], tools = [], writeMs = 300 } = this.#options;
+    const {
+      decide = () => 'allow',
+      devices = [],
+      tools = [],
+      writeMs = 300,
+      checkpoints,
+    } = this.#options;
     const journal = Journal.open(join(this.place.root, '..', 'journal.jsonl'), randomUUID());
     const asker = new DeviceAsker({
       keys: async () => devices,
@@ -228,6 +236,7 @@ export class Bench {
       look: () => Promise.reject(new Error('no test looks')),
       offers: new OfferFeed(async () => null),
       mcpServers: new ServerFeed(() => []),
+      checkpoints,
       judge: async (call) => ({ decision: await decide(call), reason: 'the test says so' }),
     });
     return { session, journal, guests };

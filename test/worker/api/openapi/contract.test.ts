@@ -115,6 +115,9 @@ it('a plan', async () => {
   }
   await api.call('executePlan', { params, body: { version: 1 } });
   await api.call('savePlan', { params, body: { version: 1 } });
+  for (const body of [{ preview: true }, { scope: 'redo', stream: true }]) {
+    await api.call('undo', { params: { id: conversationId }, body });
+  }
   const bridge = await connectBridge({ account: ACCOUNT });
   const { bridgeId } = bridge;
   standsAt.delete(ACCOUNT); // The conversation has the bridge before this one.

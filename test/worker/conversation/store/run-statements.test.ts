@@ -72,6 +72,7 @@ it.each<[RunRequest['type'], object]>([
   ['plan_file', { planFile: 'a.plan.md', plan: PLAN }],
   ['subagent', { subagent: { type: 'explore', depth: 1, mayStart: 0 } }],
   ['save', { save: { path: 'a.plan.md', contents: '# A' } }],
+  ['undo', { undo: { scope: 'last', preview: true } }],
   ['guest', { guest: { callId: 'call_1', path: 'a.ts' } }],
 ])(
   'reads what an earlier version stored of a run for a %s, which has no type',
