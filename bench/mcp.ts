@@ -49,7 +49,7 @@ async function measureCalls(): Promise<void> {
   const alone = () => timeOf(() => client.callTool({ name: 'echo', arguments: ARGUMENTS }));
   const bridged = () =>
     timeOf(async () => {
-      const call = offers.find('mcp_demo_echo')?.read(ARGUMENTS);
+      const call = offers.find('mcp_demo_echo')?.read(ARGUMENTS, 'conv_bench');
       await (await call?.propose(CONTEXT))?.apply(CONTEXT);
     });
   const [bridgedMs, aloneMs] = await inTurns(CALLS, bridged, alone);

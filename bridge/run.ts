@@ -45,11 +45,12 @@ import { probeConfinement } from './sandbox/proof/confine.ts';
 import { removeMasks } from './sandbox/view/masks.ts';
 import { enteredFolder, readReadable, stateFolders } from './sandbox/view/owners-choice.ts';
 import { BackgroundProcesses } from './terminal/background.ts';
-import { createCatalogue } from './tools/catalogue.ts';
+import { ProcessBook } from './terminal/process-book.ts';
+import { createCatalogue, createCommandTools } from './tools/catalogue.ts';
 import type { BridgeTool } from './tools/executor.ts';
 import { ReadLedger } from './tools/ledger.ts';
 import { Offers } from './tools/offers.ts';
-import { createRunTerminalCmd } from './tools/run-terminal-cmd.ts';
+import { listProcesses } from './tools/process-listing.ts';
 import { undoTools } from './tools/undo.ts';
 import { createWebFetch, type WebFetching } from './tools/web-fetch.ts';
 import { createWebSearch } from './tools/web-search.ts';
@@ -144,8 +145,10 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     isSiteAllowed: (conversationId: string, site: string) => sites.has(conversationId, site),
   };
   const web = newWebTools(config, { sites, readRules: () => readPageRules(surroundings, trust) });
+  const book = new ProcessBook();
   const worktrees = await Worktrees.open({
     root,
+    book,
     stateDir,
     confinement,
     isForeign,
@@ -156,7 +159,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     readShowable: () => readShowable(surroundings),
   });
   const opened = { workspace, journal, guard, confinement, checkpoints, offers, worktrees };
-  const ground = { config, bootId, ...opened, surroundings, trust, web, undoing };
+  const ground = { config, bootId, ...opened, book, surroundings, trust, web, undoing };
   const bridge = new Bridge(ground, signal);
   editor.link = bridge.link;
   try {
@@ -179,6 +182,7 @@ interface Ground {
   readonly checkpoints: Checkpoints | undefined;
   readonly offers: Offers;
   readonly worktrees: Worktrees | undefined;
+  readonly book: ProcessBook;
   readonly surroundings: JudgeSurroundings;
   readonly trust: Pick<JudgeFacts, 'isConfined' | 'isSiteAllowed'> & { isDistrusted(): boolean };
   readonly web: ReadonlyMap<string, BridgeTool>;
@@ -189,7 +193,7 @@ interface Ground {
 class Bridge {
   readonly link: EditorLink;
   readonly #ground: Ground;
-  readonly #background = new BackgroundProcesses();
+  readonly #background: BackgroundProcesses;
   readonly #ledger = new ReadLedger();
   readonly #looker: Looker;
   readonly #offerFeed: OfferFeed;
@@ -205,6 +209,7 @@ class Bridge {
   /** Waits for nothing: from here on each part may be called. */
   constructor(ground: Ground, signal: AbortSignal) {
     this.#ground = ground;
+    this.#background = new BackgroundProcesses(ground.book);
     const { config, workspace, offers, surroundings } = ground;
     const { root } = workspace;
     this.link = linkHere(root, config, (view) =>
@@ -285,11 +290,11 @@ class Bridge {
 
   #newTools(): ReadonlyMap<string, BridgeTool> {
     const { confinement, guard, web, undoing } = this.#ground;
-    const command = createRunTerminalCmd({ confinement, background: this.#background, guard });
+    const commands = createCommandTools({ confinement, background: this.#background, guard });
     const more = [this.#guests.tool, ...(this.#ground.worktrees?.tools ?? [])];
     const named = more.map((tool) => [tool.definition.name, tool] as const);
     return new Map([
-      ...createCatalogue([command], this.#languageServers),
+      ...createCatalogue(commands, this.#languageServers),
       ...web,
       ...undoing,
       ...named,
@@ -342,6 +347,7 @@ class Bridge {
       offers: this.#offerFeed,
       mcpServers: this.#serverFeed,
       guests: this.#guests,
+      processes: (stop) => listProcesses(this.#ground.book, stop),
       look: (message) => this.#finder.look(message),
       elsewhere: worktrees?.rooms ?? NO_ROOMS,
       checkpoints,

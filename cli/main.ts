@@ -30,6 +30,7 @@ import { registerBridgeHost } from './server/bridge-host.ts';
 import { registerServerCommands } from './server/commands.ts';
 import { registerDaemon } from './server/daemon.ts';
 import { registerOpen } from './server/open.ts';
+import { registerProcesses } from './server/processes.ts';
 import { registerServe } from './server/serve.ts';
 import { registerUp } from './server/up.ts';
 import { registerService } from './service/service.ts';
@@ -121,6 +122,7 @@ export function newProgram(programs: Programs): Command {
     });
   registerOpen(program, programs);
   registerServerCommands(program);
+  registerProcesses(program);
   registerUp(program, programs);
   registerServe(program, programs);
   registerChat(program);

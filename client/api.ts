@@ -42,6 +42,7 @@ import type { ApprovalQuestion } from '../shared/wire/approvals.ts';
 import type { ChatResponse, ConversationView } from '../shared/wire/documents.ts';
 import type { ReadEvent } from '../shared/wire/events.ts';
 import type { Plan, PlanEditInput } from '../shared/wire/plans.ts';
+import type { ProcessInfo, ProcessList } from '../shared/wire/processes.ts';
 import type { RuleReports } from '../shared/wire/rules.ts';
 import type { Device } from './device.ts';
 import type { FollowOptions, Positioned } from './follow.ts';
@@ -151,6 +152,10 @@ export interface Client {
   listBridges(signal?: AbortSignal): Promise<BridgeList>;
   /** With the MCP servers of the bridge. */
   getBridge(bridgeId: string, signal?: AbortSignal): Promise<BridgeDetails>;
+  /** What the agent's commands left running there, and ended commands whose output it can still read. */
+  listProcesses(bridgeId: string, signal?: AbortSignal): Promise<ProcessList>;
+  /** Stops a process with all that it started. */
+  stopProcess(bridgeId: string, processId: string, signal?: AbortSignal): Promise<ProcessInfo>;
   /** The most recently answered conversation comes first. */
   listConversations(
     query?: Partial<ConversationsQuery>,

@@ -56,6 +56,13 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
       get('me/usage', isAnswer.usage, { query: queryOf(wanted), signal }),
     listBridges: (signal) => get('bridges', isAnswer.bridges, { signal }),
     getBridge: (bridgeId, signal) => get(`bridges/${bridgeId}`, isAnswer.bridge, { signal }),
+    listProcesses: (bridgeId, signal) =>
+      get(`bridges/${bridgeId}/processes`, isAnswer.processes, { signal }),
+    stopProcess: (bridgeId, processId, signal) =>
+      get(`bridges/${bridgeId}/processes/${encodeURIComponent(processId)}/stop`, isAnswer.process, {
+        method: 'POST',
+        signal,
+      }),
     getResponse: (responseId, signal) =>
       get(`chat/completions/${responseId}`, isAnswer.chatResponse, { signal }),
     listConversations: (wanted, signal) =>

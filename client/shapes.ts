@@ -30,6 +30,7 @@ import type {
 } from '../shared/wire/documents.ts';
 import type { ReadEvent, StreamEvent } from '../shared/wire/events.ts';
 import type { Plan } from '../shared/wire/plans.ts';
+import type { ProcessInfo, ProcessList } from '../shared/wire/processes.ts';
 import type { RuleReports } from '../shared/wire/rules.ts';
 
 /** The types of members that every `T` has: optional ones cannot be named. A list has the shape of its items. */
@@ -110,6 +111,8 @@ const INFO: Shape<ConversationInfo> = { id: 'string', title: 'string', updated: 
 const AGENT: Shape<AgentInfo> = { ...INFO, status: 'string' };
 const BRIDGE: Shape<BridgeInfo> = { id: 'string', connected: 'boolean', workspacePath: 'string' };
 
+const PROCESS: Shape<ProcessInfo> = { id: 'string', command: 'string', running: 'boolean' };
+
 /** Whether a value is this answer of the API. */
 export const isAnswer = {
   chatResponse: guard<ChatResponse>(RESPONSE),
@@ -128,6 +131,8 @@ export const isAnswer = {
     items: [{ day: 'string', model: 'string', totalTokens: 'number', costs: [{}] }],
   }),
   bridge: guard<BridgeDetails>({ ...BRIDGE, mcpServers: [{}], definitions: {} }),
+  process: guard<ProcessInfo>(PROCESS),
+  processes: guard<ProcessList>({ items: [PROCESS] }),
   bridges: guard<BridgeList>({ items: [BRIDGE] }),
   rules: guard<RuleReports>({ rules: [{ name: 'string', state: 'string' }] }),
   plan: guard<Plan>({ documentId: 'string', version: 'number' }),

@@ -231,6 +231,16 @@ export const MCP_REPORT_LIMITS = {
   maxChars: 64 * KIB,
 } as const;
 
+/** The report of a bridge's processes for people. */
+export const PROCESS_REPORT_LIMITS = {
+  /** A bridge's workspace has 16 in the background; a few worktrees fit, and the outputs kept of ended commands. */
+  maxProcesses: 100,
+  /** UTF-16 units of a command, a folder, an id, or the way that it ended: a line of a list. */
+  maxTextChars: 300,
+  /** How long an edge waits for the report. A bridge ends a process within 5 s. */
+  waitMs: 8 * SECOND,
+} as const;
+
 /** What an MCP server may ask a person in the middle of a call. */
 export const ELICITATION_LIMITS = {
   /** Questions of one call: a server that asks more does not know what it wants. */
@@ -512,31 +522,11 @@ export const COMMAND_LIMITS = {
   maxCommandChars: 32 * KIB,
   defaultTimeoutMs: 2 * MINUTE,
   maxTimeoutMs: 10 * MINUTE,
-  /** Lines of a command's output in which names of closed files are looked for. */
-  maxComplaints: 200,
   /** From SIGTERM to SIGKILL. */
   killGraceMs: 2 * SECOND,
-  /** From a process's exit until its pipes are given up: a daemon may keep them open for ever. */
-  drainMs: 500,
-  /** UTF-16 units of output kept from the start and from the end. */
-  maxHeadChars: 16 * KIB,
-  maxTailChars: 16 * KIB,
-  /**
-   * UTF-16 units of output read before a pause, and the pause: 40 MB a second, more than any build prints, at a few
-   * percent of a core.
-   */
-  maxOutputCharsPerPause: MIB,
-  outputPauseMs: 25,
-  /** Between two checks of an ending process group: a delay that no person notices. */
-  groupPollMs: 20,
-  /** Between two checks of an ending sandbox, whose last process mostly goes within 2 ms: each command waits for it. */
-  namespacePollMs: 1,
-  /** A background command that prints nothing for this long counts as started: a build step rarely pauses that long. */
-  backgroundQuietMs: SECOND,
-  /** A background command that keeps printing is reported after this long. */
-  backgroundWaitMs: 5 * SECOND,
-  /** Background commands of one bridge: with more, some have been forgotten. */
-  maxBackground: 16,
+  /** UTF-16 units of one input to a process, and of a pattern to wait for. */
+  maxInputChars: 64 * KIB,
+  maxPatternChars: 1_000,
   /** The time of the sandbox's self-test, which usually takes 0.1 s. A slower machine is not reliable. */
   probeTimeoutMs: 10 * SECOND,
   /** Answers of devices kept for questions that are not asked yet: as many as a reconnected tunnel may bring. */

@@ -89,9 +89,10 @@ export class Siege {
     const swapper = attacks[index]?.swapper;
     if (swapper === undefined) return;
     const command = `exec perl -e '${swapper}'`;
-    const options = { onOutput: () => {}, signal: this.#signal };
+    const about = { conversationId: '', command, folder: '', permissions: [] };
+    const options = { about, onOutput: () => {}, signal: this.#signal };
     await this.#confinement.start(
-      { command, cwd: this.#cwd(index), permissions: [] },
+      { command, cwd: this.#cwd(index), permissions: [], conversationId: 'siege' },
       ({ launch }) => swappers.start(launch, options),
     );
   }
@@ -121,7 +122,7 @@ export class Siege {
     const command = `HOME='${this.#home}'; { ${script}; } 2>/dev/null; echo "${END}"`;
     const options = { timeoutMs: ATTEMPT_MS, onOutput: () => {}, signal: this.#signal };
     const { output } = await this.#confinement.start(
-      { command, cwd: this.#cwd(index), permissions: [] },
+      { command, cwd: this.#cwd(index), permissions: [], conversationId: 'siege' },
       ({ launch }) => runCommand(launch, options),
     );
     return output;

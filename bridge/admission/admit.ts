@@ -44,7 +44,7 @@ export interface Gate {
 export async function admit(call: ToolCall, gate: Gate): Promise<Admission> {
   try {
     const tool = findMeant(call, gate);
-    return await judged(call, tool, tool.read(call.arguments), gate);
+    return await judged(call, tool, tool.read(call.arguments, call.conversationId), gate);
   } catch (error) {
     return refusedFor(error);
   }
@@ -69,7 +69,9 @@ export async function admitAgain(
   async function again(): Promise<Admission> {
     const tool = findMeant(call, gate);
     const isSame = tool === before.tool;
-    const read = isSame ? { args, subjects, paths, propose } : tool.read(call.arguments);
+    const read = isSame
+      ? { args, subjects, paths, propose }
+      : tool.read(call.arguments, call.conversationId);
     return await judged(call, tool, read, gate);
   }
 }

@@ -1,8 +1,9 @@
 /** Decides about a command line. */
-import { type Permission, runTerminalCmd } from '../../shared/tools/run-terminal-cmd.ts';
+import type { Permission } from '../../shared/tools/run-terminal-cmd.ts';
 import { type Command, type CommandLine, parseCommandLine } from './command-line.ts';
 import { lossOf, namesLoss } from './losses.ts';
 import { lineReadingsOf, readingsOf } from './readings.ts';
+import type { NamedTool } from './rule-names.ts';
 import {
   findDecidingRules,
   type Rulebook,
@@ -14,6 +15,8 @@ import type { Rule } from './rules.ts';
 import { allow, ask, strictestOf, type Verdict } from './verdict.ts';
 
 export interface JudgedCommand {
+  /** That runs the command, or sends the line to one that runs. */
+  readonly tool: NamedTool;
   readonly command: string;
   readonly permissions?: readonly Permission[] | undefined;
 }
@@ -35,17 +38,17 @@ export interface CommandSurroundings {
  * grants `all` for one call, not for a pattern.
  */
 export function judgeCommand(
-  { command: text, permissions = [] }: JudgedCommand,
+  { tool, command: text, permissions = [] }: JudgedCommand,
   book: Rulebook,
   surroundings: CommandSurroundings,
 ): Verdict {
   const line = parseCommandLine(text);
-  const isRead = strictRulesFor(book, runTerminalCmd).length > 0;
+  const isRead = strictRulesFor(book, tool).length > 0;
   const subjects = line.commands.map((command) => subjectOf(command, line.isPlain, surroundings));
   const builtIn = builtInVerdict(permissions, surroundings);
   return strictestOf([
-    ...subjects.flatMap((subject) => verdictsOn(subject, book, builtIn, permissions)),
-    ...verdictsOnLine(text, line, book),
+    ...subjects.flatMap((subject) => verdictsOn(tool, subject, book, builtIn, permissions)),
+    ...verdictsOnLine(tool, text, line, book),
     ...(isRead && !(line.isWhole && subjects.every(({ isComplete }) => isComplete))
       ? [TANGLED]
       : []),
@@ -71,12 +74,13 @@ function subjectOf(
 }
 
 function verdictsOn(
+  tool: NamedTool,
   subject: CommandSubject,
   book: Rulebook,
   builtIn: Verdict,
   permissions: readonly Permission[],
 ): Verdict[] {
-  const { owners, workspaces } = findDecidingRules(book, runTerminalCmd, subject);
+  const { owners, workspaces } = findDecidingRules(book, tool, subject);
   const canDecide = owners?.decision !== 'allow' || !permissions.includes('all');
   const isMeant = owners?.decision === 'allow' && namesLoss(owners.pattern);
   return [
@@ -97,15 +101,20 @@ function builtInVerdict(
 }
 
 /** A pattern that itself joins commands, such as `curl * | sh*`, applies to the line as a whole. */
-function verdictsOnLine(text: string, line: CommandLine, book: Rulebook): Verdict[] {
+function verdictsOnLine(
+  tool: NamedTool,
+  text: string,
+  line: CommandLine,
+  book: Rulebook,
+): Verdict[] {
   const spanning = {
     userRules: book.userRules.filter(spansCommands),
     workspaceRules: book.workspaceRules.filter(spansCommands),
   };
-  if (strictRulesFor(spanning, runTerminalCmd).length === 0) return [];
+  if (strictRulesFor(spanning, tool).length === 0) return [];
   const subject = { text, readings: lineReadingsOf(line) ?? [], canBeAllowed: line.isPlain };
   return verdictsOf(
-    findDecidingRules(spanning, runTerminalCmd, subject, withoutBlanksAroundOperators),
+    findDecidingRules(spanning, tool, subject, withoutBlanksAroundOperators),
     allow('No rule is about the whole line.'),
   );
 }

@@ -70,9 +70,25 @@ function judgeWork(
   if (tool.origin) return judgeOffer(tool, policy);
   if (takesPath(tool)) return judgePaths(tool, subjects, policy);
   if (tool.reaches === 'web') return judgeWeb(tool, subjects, policy);
+  if (tool.effect === 'read') return judgeReading(tool, subjects, policy);
+  if (subjects.length === 0) return allow('It runs nothing.');
   const permissions = PERMISSIONS.safeParse(args['permissions']).data;
+  // A line for a command that runs already is held by the rules for commands, too.
+  const tools = [...new Set([runTerminalCmd, tool])];
   return strictestOf(
-    subjects.map((command) => judgeCommand({ command, permissions }, policy, policy)),
+    subjects.flatMap((command) =>
+      tools.map((each) => judgeCommand({ tool: each, command, permissions }, policy, policy)),
+    ),
+  );
+}
+
+/** The verdict on a look at what commands have printed. The subjects are their command lines. */
+function judgeReading(tool: ToolFacts, subjects: readonly string[], policy: Policy): Verdict {
+  const builtIn = allow('What its own commands print is open to a conversation.');
+  return strictestOf(
+    subjects.flatMap((command) =>
+      verdictsOf(findDecidingRules(policy, tool, pathSubject(command)), builtIn),
+    ),
   );
 }
 

@@ -59,7 +59,7 @@ export function problemOfName(pattern: string): string | undefined {
 
 function categoryOf({ effect, origin, reaches }: NamedTool): Category {
   if (origin) return `mcp:${origin.server}`;
-  if (reaches) return reaches;
+  if (reaches === 'web') return reaches;
   switch (effect) {
     case 'read':
       return 'read';

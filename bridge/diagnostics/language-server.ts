@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import * as z from 'zod';
 import { newDeferred } from '../../machine/deferred.ts';
-import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import { printableLine } from '../../shared/text/plain-sight.ts';
+import { TERMINAL_LIMITS } from '../terminal/limits.ts';
 import { PacedReading } from '../terminal/paced-reading.ts';
 import type { Program } from '../terminal/spawn-launch.ts';
 import { Diagnostics, type Finding } from './findings.ts';
@@ -79,7 +79,7 @@ export class LanguageServer {
       const end = () => this.#close(this.#reasonOf(code));
       // Its last words are still in the pipes. A program that it left behind may hold them open.
       child.once('close', end);
-      setTimeout(end, COMMAND_LIMITS.drainMs).unref();
+      setTimeout(end, TERMINAL_LIMITS.drainMs).unref();
     });
   }
 

@@ -5,8 +5,8 @@
 import type { Readable, Writable } from 'node:stream';
 import * as z from 'zod';
 import { newDeferred } from '../../machine/deferred.ts';
-import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import { parseJson } from '../../shared/text/json.ts';
+import { TERMINAL_LIMITS } from '../terminal/limits.ts';
 import { DIAGNOSTICS_LIMITS } from './limits.ts';
 
 /** What the program may ask, and what it reports. */
@@ -62,10 +62,10 @@ export class Messages {
           return this.#fail(error instanceof Error ? error.message : String(error));
         }
         taken += chunk.length;
-        if (taken < COMMAND_LIMITS.maxOutputCharsPerPause) return;
+        if (taken < TERMINAL_LIMITS.maxOutputCharsPerPause) return;
         taken = 0;
         output.pause();
-        setTimeout(() => output.resume(), COMMAND_LIMITS.outputPauseMs);
+        setTimeout(() => output.resume(), TERMINAL_LIMITS.outputPauseMs);
       });
   }
 

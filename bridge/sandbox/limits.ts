@@ -39,6 +39,8 @@ export const SANDBOX_LIMITS = {
   baseAttempts: 4,
   /** Milliseconds until a base is ready: it takes 20 to 250 ms on an idle machine. */
   baseMs: 10_000,
+  /** Conversations whose commands share a network at a time, each for one descriptor: those of a day. */
+  maxNetworks: 64,
   /** Milliseconds until every sandboxed process is stopped. It usually takes a few, and 100 against a storm of forks. */
   freezeMs: 5_000,
   /** Processes and threads of one sandbox: parallel builds use some hundred, a fork bomb any number. */

@@ -1,6 +1,6 @@
 /** Reads a program's output no faster than the bridge can handle. A program that prints without end has to wait. */
 import type { Readable } from 'node:stream';
-import { COMMAND_LIMITS } from '../../shared/limits.ts';
+import { TERMINAL_LIMITS } from './limits.ts';
 
 /** For all outputs of one command together. */
 export class PacedReading {
@@ -28,9 +28,9 @@ export class PacedReading {
 
   #take(chars: number): void {
     this.#taken += chars;
-    if (this.#isOver || this.#taken < COMMAND_LIMITS.maxOutputCharsPerPause) return;
+    if (this.#isOver || this.#taken < TERMINAL_LIMITS.maxOutputCharsPerPause) return;
     for (const stream of this.#streams) stream.pause();
-    this.#pause ??= setTimeout(() => this.#resume(), COMMAND_LIMITS.outputPauseMs);
+    this.#pause ??= setTimeout(() => this.#resume(), TERMINAL_LIMITS.outputPauseMs);
   }
 
   #resume(): void {

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
+import { TERMINAL_LIMITS } from './limits.ts';
 
 /**
  * Ends the process group of `leader`. Returns when no process of the group is left, at once when none was left before;
@@ -16,7 +17,7 @@ export async function endProcessGroup(
 ): Promise<void> {
   if (!isAlive(leader)) return;
   askToEnd(leader, hasPidNamespace);
-  const { groupPollMs } = COMMAND_LIMITS;
+  const { groupPollMs } = TERMINAL_LIMITS;
   if (await endsInTime(() => isAlive(leader), groupPollMs)) return;
   signalGroup(leader, 'SIGKILL');
   await endsInTime(() => isAlive(leader), groupPollMs);
@@ -45,7 +46,7 @@ export async function endNamespace(first: Identity | undefined): Promise<void> {
   const isThere = () => identify(first.pid)?.began === first.began;
   if (!isThere()) return;
   signal(first.pid, 'SIGKILL');
-  await endsInTime(isThere, COMMAND_LIMITS.namespacePollMs);
+  await endsInTime(isThere, TERMINAL_LIMITS.namespacePollMs);
 }
 
 /** False when something is alive after `killGraceMs`: nothing more can be done about a process that the kernel holds. */

@@ -15,7 +15,7 @@ export interface CommandOutcome {
 
 /**
  * Settles when every process of the command has gone. Never rejects because of the command. `onOutput` gets the output
- * while it comes, in few pieces and up to a bound. With an aborted signal it starts nothing.
+ * while it comes, in few pieces and up to a bound. `kept` takes all of it. With an aborted signal it starts nothing.
  */
 export async function runCommand(
   launch: Launch,
@@ -23,11 +23,16 @@ export async function runCommand(
     timeoutMs,
     onOutput,
     signal,
-  }: { timeoutMs: number; onOutput: (text: string) => void; signal: AbortSignal },
+    kept = new BoundedOutput(),
+  }: {
+    timeoutMs: number;
+    onOutput: (text: string) => void;
+    signal: AbortSignal;
+    kept?: BoundedOutput;
+  },
 ): Promise<CommandOutcome> {
   if (signal.aborted) return CANCELLED_BEFORE_START;
   const startedAt = performance.now();
-  const kept = new BoundedOutput();
   const live = new LiveOutput(onOutput);
   const command = new RunningCommand(launch, (text) => {
     kept.append(text);

@@ -1,16 +1,16 @@
 /** One command's processes, from the first one's start until all have gone. */
 
 import type { ChildProcess } from 'node:child_process';
-import { Readable } from 'node:stream';
+import { Readable, type Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { newDeferred } from '../../machine/deferred.ts';
-import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import type { Launch } from './launch.ts';
+import { TERMINAL_LIMITS } from './limits.ts';
 import { PacedReading } from './paced-reading.ts';
 import { type Program, spawnLaunch } from './spawn-launch.ts';
 
-/** Why a command was stopped. */
-export type StopReason = 'timeout' | 'cancelled';
+/** Why a command was stopped. `agent` and `person`: by its handle. */
+export type StopReason = 'timeout' | 'cancelled' | 'agent' | 'person';
 
 /** How a command ended. */
 export type CommandEnd =
@@ -20,7 +20,7 @@ export type CommandEnd =
   | { readonly state: 'stopped'; readonly reason: StopReason }
   | { readonly state: 'not_started'; readonly message: string };
 
-/** Starts with its construction. Leads its own process group, gets no standard input, and leaves no process behind. */
+/** Starts with its construction. Leads its own process group, and leaves no process behind. */
 export class RunningCommand {
   /** Undefined when it could not be started. */
   readonly pid: number | undefined;
@@ -31,12 +31,27 @@ export class RunningCommand {
   #stopReason: StopReason | undefined;
   #ending: Promise<void> | undefined;
 
-  constructor(launch: Launch, onOutput: (text: string) => void) {
-    this.#program = spawnLaunch(launch, 'ignore');
+  /** Without an open input, its standard input is empty. */
+  constructor(
+    launch: Launch,
+    onOutput: (text: string) => void,
+    { hasInput = false }: { readonly hasInput?: boolean } = {},
+  ) {
+    this.#program = hasInput
+      ? spawnLaunch({ ...launch, env: { ...launch.env, ...BELOW_A_SHELL } }, 'pipe')
+      : spawnLaunch(launch, 'ignore');
     const { child } = this.#program;
+    // A program that ends or closes its input loses what was on the way there.
+    child.stdin?.on('error', () => {});
     this.pid = child.pid;
     this.#reading = new PacedReading(outputsOf(child), onOutput);
     this.ended = this.#watch();
+  }
+
+  /** Undefined where it has no input, or closed it, or the input was ended. */
+  get input(): Writable | undefined {
+    const { stdin } = this.#program.child;
+    return stdin?.writable === true ? stdin : undefined;
   }
 
   /** Ends the command if it still runs. The first reason counts. */
@@ -62,6 +77,12 @@ export class RunningCommand {
   }
 }
 
+/**
+ * Node's pipes are sockets. A Bash that gets one takes itself for a remote login and runs `~/.bashrc`, unless another
+ * shell is above it.
+ */
+const BELOW_A_SHELL = { SHLVL: '2' } as const;
+
 function outputsOf(child: ChildProcess): Readable[] {
   return [child.stdout, child.stderr].filter((stream) => stream instanceof Readable);
 }
@@ -80,7 +101,7 @@ function ownEndOf(child: ChildProcess): Promise<CommandEnd> {
 }
 
 async function drain(child: ChildProcess): Promise<void> {
-  const signal = AbortSignal.timeout(COMMAND_LIMITS.drainMs);
+  const signal = AbortSignal.timeout(TERMINAL_LIMITS.drainMs);
   for (const stream of outputsOf(child)) {
     // A process that left the group may hold the stream open. Its later output does not belong to this command.
     await finished(stream, { signal }).catch(() => {});

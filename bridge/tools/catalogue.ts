@@ -7,6 +7,7 @@ import { editNotebook } from '../../shared/tools/edit-notebook.ts';
 import { globFileSearch } from '../../shared/tools/glob-file-search.ts';
 import { grep } from '../../shared/tools/grep.ts';
 import { listDir } from '../../shared/tools/list-dir.ts';
+import type { controlProcess, readProcess } from '../../shared/tools/process.ts';
 import { readFile } from '../../shared/tools/read-file.ts';
 import { renameFile } from '../../shared/tools/rename-file.ts';
 import type { runTerminalCmd } from '../../shared/tools/run-terminal-cmd.ts';
@@ -18,6 +19,7 @@ import { EditChecks } from '../diagnostics/edit-checks.ts';
 import type { LanguageServers } from '../diagnostics/servers.ts';
 import type { Edit } from '../edits/propose.ts';
 import { executeCodebaseSearch } from './codebase-search.ts';
+import { createControlProcess } from './control-process.ts';
 import { deleting } from './delete-file.ts';
 import { editing } from './edit-tool.ts';
 import { type ArgumentsOf, type BridgeTool, bindTool, doing } from './executor.ts';
@@ -26,13 +28,15 @@ import { executeGrep } from './grep.ts';
 import { executeListDir } from './list-dir.ts';
 import { executeReadFile } from './read-file.ts';
 import { createReadLints } from './read-lints.ts';
+import { createReadProcess } from './read-process.ts';
 import { executeRenameFile } from './rename-file.ts';
 import { withRuleNotes } from './rule-notes.ts';
+import { type CommandMachine, createRunTerminalCmd } from './run-terminal-cmd.ts';
 import { savingPlan } from './save-plan.ts';
 
 /**
  * The tools by name: the file tools, and tools that need more than a workspace, such as
- * `createRunTerminalCmd(machine)`. With `servers` they check each edit.
+ * {@link createCommandTools}. With `servers` they check each edit.
  */
 export function createCatalogue(
   more: readonly BridgeTool[] = [],
@@ -42,8 +46,20 @@ export function createCatalogue(
   return new Map(tools.map((tool) => [tool.definition.name, tool]));
 }
 
+/** The tools that start commands, and read and stop them. */
+export function createCommandTools(machine: CommandMachine): readonly BridgeTool[] {
+  const { book } = machine.background;
+  return [createRunTerminalCmd(machine), createReadProcess(book), createControlProcess(book)];
+}
+
 /** The tools that need more than a workspace. */
-type OtherName = (typeof runTerminalCmd | typeof webFetch | typeof webSearch)['name'];
+type OtherName = (
+  | typeof runTerminalCmd
+  | typeof readProcess
+  | typeof controlProcess
+  | typeof webFetch
+  | typeof webSearch
+)['name'];
 
 /** A new tool of the bridge is one more line here; without it the program does not compile. */
 function fileTools(

@@ -1,12 +1,15 @@
 /** Reports a command: to the model as text, to people as the metadata of a terminal command. */
 
-import { COMMAND_LIMITS, TOOL_LIMITS } from '../../shared/limits.ts';
+import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { type AttentionItem, attentionSentence } from '../../shared/wire/attention.ts';
 import type { TerminalCommandMetadata } from '../../shared/wire/documents.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import type { ClosedName } from '../sandbox/launch/confinement.ts';
 import type { BackgroundOutcome } from '../terminal/background.ts';
+import { TERMINAL_LIMITS } from '../terminal/limits.ts';
+import type { KnownProcess } from '../terminal/process-book.ts';
+import type { StopReason } from '../terminal/running-command.ts';
 
 export interface CommandReport {
   readonly command: string;
@@ -17,7 +20,11 @@ export interface CommandReport {
   readonly closed: readonly ClosedName[];
   /** New things in the workspace that a person should know of. */
   readonly attention: readonly AttentionItem[];
+  /** Whether other commands of the conversation reach its ports. */
+  readonly sharesNetwork: boolean;
   readonly outcome: BackgroundOutcome;
+  /** Of a command that runs on, or whose output is longer than a result shows. */
+  readonly process?: KnownProcess | undefined;
 }
 
 /** The result of the call. */
@@ -29,6 +36,7 @@ export function toCommandResult(report: CommandReport): ToolResult {
     `Sandbox: ${report.limits}.`,
     ...report.attention.map((item) => attentionSentence(item)),
     ...closedSentences(report),
+    ...handleSentences(report),
     report.outcome.output === '' ? 'It printed nothing.' : `Output:\n${report.outcome.output}`,
   ].join('\n');
   const metadata = toMetadata(report, ending);
@@ -45,7 +53,7 @@ export function toCommandResult(report: CommandReport): ToolResult {
 /** About the closed paths that the output complains of. */
 function closedSentences({ closed, outcome: { output } }: CommandReport): string[] {
   const complaints = output.split('\n').filter((line) => REFUSED.test(line));
-  const lines = complaints.slice(0, COMMAND_LIMITS.maxComplaints);
+  const lines = complaints.slice(0, TERMINAL_LIMITS.maxComplaints);
   const met = closed.filter(({ name }) => lines.some((line) => names(line, name)));
   const of = (closure: ClosedName['closure']) =>
     met.filter((one) => one.closure === closure).map(({ name }) => nameInLine(name));
@@ -63,6 +71,22 @@ function closedSentences({ closed, outcome: { output } }: CommandReport): string
       : []),
   ];
 }
+
+function handleSentences({ process, sharesNetwork }: CommandReport): string[] {
+  if (process === undefined) return [];
+  const { id, output, state } = process;
+  if (state.state === 'running')
+    return [
+      `process_id: ${id}, for read_process and control_process.`,
+      ...(sharesNetwork ? [SHARED] : []),
+    ];
+  return [
+    `process_id: ${id}. read_process shows what is left out here: the output has ${output.length} characters.`,
+  ];
+}
+
+const SHARED =
+  'Your other commands without the permission `network` reach its ports at localhost; nothing outside the sandbox can.';
 
 const REFUSED = /denied|not permitted|read-only|busy|EACCES|EPERM|EROFS|EBUSY|cannot hash/i;
 
@@ -83,7 +107,7 @@ function listed(names: readonly string[]): string {
   return others > 0 ? `${shown} and ${others} more` : shown;
 }
 
-interface CommandEnding {
+export interface CommandEnding {
   readonly text: string;
   /** Absent for a command that still runs. */
   readonly exitCode?: number;
@@ -93,7 +117,8 @@ interface CommandEnding {
 
 const NO_EXIT_CODE = -1;
 
-function describeEnd(end: BackgroundOutcome['end']): CommandEnding {
+/** What became of a command, in words. */
+export function describeEnd(end: BackgroundOutcome['end']): CommandEnding {
   switch (end.state) {
     case 'exited':
       return { text: `Exit code: ${end.exitCode}`, exitCode: end.exitCode };
@@ -101,18 +126,10 @@ function describeEnd(end: BackgroundOutcome['end']): CommandEnding {
       return { text: `It was killed by ${end.signal}.`, exitCode: NO_EXIT_CODE };
     case 'running':
       return {
-        text:
-          `It runs on in the background as process ${end.pid}, until the bridge ends. This is its output so far. ` +
-          'In a sandbox without network, nothing outside of it can connect to it.',
+        text: 'It runs on in the background, until it is stopped or the bridge ends. This is its output so far.',
       };
     case 'stopped':
-      return end.reason === 'timeout'
-        ? {
-            text: 'It was ended at its time limit: give a longer timeout, or is_background for what never ends.',
-            exitCode: NO_EXIT_CODE,
-            code: 'TIMEOUT',
-          }
-        : { text: 'It was cancelled.', exitCode: NO_EXIT_CODE, code: 'CANCELLED' };
+      return { ...STOPPED[end.reason], exitCode: NO_EXIT_CODE };
     case 'not_started':
       return {
         text: `It could not be started: ${end.message}`,
@@ -124,6 +141,16 @@ function describeEnd(end: BackgroundOutcome['end']): CommandEnding {
   }
 }
 
+const STOPPED: Readonly<Record<StopReason, Required<Pick<CommandEnding, 'text' | 'code'>>>> = {
+  timeout: {
+    text: 'It was ended at its time limit: give a longer timeout, or is_background for what never ends.',
+    code: 'TIMEOUT',
+  },
+  cancelled: { text: 'It was cancelled.', code: 'CANCELLED' },
+  agent: { text: 'You stopped it.', code: 'STOPPED' },
+  person: { text: 'The person stopped it.', code: 'STOPPED' },
+};
+
 function toMetadata(report: CommandReport, { exitCode }: CommandEnding): TerminalCommandMetadata {
   return {
     command: report.command,
@@ -132,6 +159,7 @@ function toMetadata(report: CommandReport, { exitCode }: CommandEnding): Termina
     output: report.outcome.output,
     duration_ms: Math.round(report.outcome.durationMs),
     permissions: [...report.permissions],
+    ...(report.process && { process_id: report.process.id }),
     ...(report.attention.length > 0 && { newlyProtected: [...report.attention] }),
   };
 }

@@ -124,7 +124,7 @@ export interface ToolFactsHere extends ToolFacts {
 export interface BridgeTool {
   readonly definition: ToolFactsHere;
   /** Throws a {@link ToolFailure} (`INVALID_ARGUMENTS`). */
-  readonly read: (args: unknown) => ReadCall;
+  readonly read: (args: unknown, conversationId: string) => ReadCall;
 }
 
 /** Carries out one call with parsed arguments. Throws as {@link Proposed.apply} does. */

@@ -10,6 +10,9 @@ import { ToolFailure } from '../failure.ts';
 import type { GuardedCommand, WorkspaceGuard } from '../quarantine/guard.ts';
 import type { Confinement, PreparedCommand } from '../sandbox/launch/confinement.ts';
 import type { BackgroundOutcome, BackgroundProcesses } from '../terminal/background.ts';
+import { TERMINAL_LIMITS } from '../terminal/limits.ts';
+import { BoundedOutput } from '../terminal/output.ts';
+import type { KnownProcess } from '../terminal/process-book.ts';
 import { runCommand } from '../terminal/run-command.ts';
 import type { Place } from '../workspace/workspace.ts';
 import { toCommandResult } from './command-result.ts';
@@ -78,20 +81,22 @@ async function carryOut(
   const { signal } = context;
   const [place] = context.places;
   const guarded = isHeld(args, machine) ? await machine.guard?.begins(command) : undefined;
-  const request = { command, cwd: place.path, permissions };
-  const { limits, closed, outcome } = await start(
+  const { conversationId } = context;
+  const request = { command, cwd: place.path, permissions, conversationId };
+  const { outcome, process, ...prepared } = await start(
     () =>
       machine.confinement.start(request, async (prepared) => ({
         limits: prepared.limits,
         closed: prepared.closed ?? [],
-        outcome: await run(args, prepared, machine.background, context),
+        sharesNetwork: prepared.sharesNetwork === true,
+        ...(await run(args, prepared, machine, context)),
       })),
     guarded,
   );
   const attention = await leftBehind(outcome, guarded);
   if (signal.aborted) machine.guard?.reportAgain(attention);
   const workingDirectory = place.name;
-  const report = { command, workingDirectory, permissions, limits, closed };
+  const report = { command, workingDirectory, permissions, process, ...prepared };
   return toCommandResult({ ...report, attention, outcome });
 }
 
@@ -116,22 +121,42 @@ async function leftBehind(
   return await (end.state === 'running' ? guarded.leaves(end.ended) : guarded.ended());
 }
 
+/** What became of a command, and its handle if it has one. */
+interface Run {
+  readonly outcome: BackgroundOutcome;
+  readonly process?: KnownProcess;
+}
+
 async function run(
   args: CommandCall,
   { launch }: PreparedCommand,
-  background: BackgroundProcesses,
-  { onOutput, signal }: ToolContext,
-): Promise<BackgroundOutcome> {
-  if (args.is_background !== true) {
-    return await runCommand(launch, { timeoutMs: timeoutOf(args), onOutput, signal });
+  machine: CommandMachine,
+  { onOutput, signal, places: [{ name: folder }], conversationId }: ToolContext,
+): Promise<Run> {
+  const { background } = machine;
+  const { command, permissions = [] } = args;
+  const about = { conversationId, command, folder, permissions };
+  if (args.is_background === true) {
+    if (background.isFull) throw tooMany();
+    const outcome = await background.start(launch, { about, onOutput, signal });
+    return outcome.end.state === 'running'
+      ? { outcome, process: outcome.end.process }
+      : { outcome };
   }
-  if (background.isFull) {
-    throw new ToolFailure(
-      'TOO_MANY_PROCESSES',
-      `${COMMAND_LIMITS.maxBackground} background commands are running already: ask the person to restart the bridge, which ends them.`,
-    );
-  }
-  return await background.start(launch, { onOutput, signal });
+  const startedAtMs = Date.now();
+  const kept = new BoundedOutput(TERMINAL_LIMITS.keptTailChars);
+  const outcome = await runCommand(launch, { timeoutMs: timeoutOf(args), onOutput, signal, kept });
+  if (kept.isShort) return { outcome };
+  const state = { state: 'ended', end: outcome.end, endedAtMs: Date.now() } as const;
+  return { outcome, process: background.book.add(about, { output: kept, startedAtMs, state }) };
+}
+
+function tooMany(): ToolFailure {
+  return new ToolFailure(
+    'TOO_MANY_PROCESSES',
+    `${TERMINAL_LIMITS.maxBackground} background commands are running already: list yours with read_process and stop one with ` +
+      'control_process, or ask the person to stop one (drawbridge processes).',
+  );
 }
 
 async function assertFolder({ path, name }: Place): Promise<void> {

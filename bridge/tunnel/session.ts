@@ -3,6 +3,7 @@ import type { LogIds } from '../../machine/log-line.ts';
 import { REQUEST_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
 import type { ApprovalQuestion } from '../../shared/wire/approvals.ts';
 import type { MessageLook } from '../../shared/wire/findings.ts';
+import type { ProcessInfo } from '../../shared/wire/processes.ts';
 import type {
   ApprovalAnswer,
   BridgeFrame,
@@ -27,6 +28,8 @@ export interface SessionMachine extends Desk {
   readonly offers: OfferFeed;
   readonly guests: GuestCalls;
   readonly mcpServers: ServerFeed;
+  /** What has a handle here, after the process with this id was stopped. Does not reject. */
+  readonly processes: (stop: string | undefined) => Promise<readonly ProcessInfo[]>;
   /** The workspace's present state, and what it has for a message. Rejects only when the bridge ends. */
   readonly look: (message: MessageLook | undefined) => Promise<Sight>;
 }
@@ -133,6 +136,9 @@ export class Session {
         return this.#machine.offers.update({ isWanted: true });
       case 'look':
         void this.#look(frame);
+        return;
+      case 'processes':
+        void this.#listProcesses(frame);
         return;
       case 'goodbye':
         return; // The close that follows decides about the connection.
@@ -259,6 +265,14 @@ export class Session {
       const about = { event: 'workspace_unread', conversation: message?.conversationId } as const;
       logTrouble(about, 'The workspace could not be read', error);
     }
+  }
+
+  async #listProcesses({
+    askId,
+    stop,
+  }: Extract<TunnelFrame, { type: 'processes' }>): Promise<void> {
+    const items = [...(await this.#machine.processes(stop))];
+    this.#send?.({ type: 'processes', askId, items });
   }
 
   /** Drops live output, and never queues it, without a connection or when the other end is too slow. */

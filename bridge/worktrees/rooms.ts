@@ -13,8 +13,8 @@ import { Lanes } from '../lanes.ts';
 import { currentCall, logTrouble } from '../log.ts';
 import type { Confinement } from '../sandbox/launch/confinement.ts';
 import { BackgroundProcesses } from '../terminal/background.ts';
-import { createCatalogue } from '../tools/catalogue.ts';
-import { createRunTerminalCmd } from '../tools/run-terminal-cmd.ts';
+import type { ProcessBook } from '../terminal/process-book.ts';
+import { createCatalogue, createCommandTools } from '../tools/catalogue.ts';
 import { Workspace } from '../workspace/workspace.ts';
 import { assertOwn, folderOf, worktreeGone } from './folder.ts';
 import { WORKTREE_LIMITS } from './limits.ts';
@@ -25,6 +25,8 @@ import type { WorktreeFacts } from './store.ts';
 /** What a room takes from its bridge. */
 export interface House {
   readonly workshop: Workshop;
+  /** Has the handles of all commands of the bridge. */
+  readonly book: ProcessBook;
   /** Judges calls whose paths are relative to this folder, by the rules of the workspace. */
   readonly judgeIn: (folder: string) => Judge;
   /** The tools that work in no folder of a call: those of servers, and of the web. */
@@ -154,15 +156,15 @@ export class Rooms implements Elsewhere {
   }
 
   async #make(facts: WorktreeFacts): Promise<Room> {
-    const { workshop, judgeIn, findElsewhere, serversOf } = this.#house;
+    const { workshop, book, judgeIn, findElsewhere, serversOf } = this.#house;
     const { root, store } = workshop;
     const folder = await folderOf(root, facts, store.pathsOf(facts.conversationId));
     const workspace = await Workspace.open(folder.workspace, { alias: root });
     const confinement = await workshop.confinement.elsewhere(folder);
     if (confinement.nameless) workspace.keepClosed(confinement.nameless);
-    const background = new BackgroundProcesses();
+    const background = new BackgroundProcesses(book);
     const servers = serversOf(folder.workspace, confinement);
-    const known = createCatalogue([createRunTerminalCmd({ confinement, background })], servers);
+    const known = createCatalogue(createCommandTools({ confinement, background }), servers);
     return {
       workspace,
       confinement,

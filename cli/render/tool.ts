@@ -168,12 +168,13 @@ function writeEdit(pen: Pen, shown: Shown, place: ScreenPlace, paint: Paint): vo
 function writeExit(pen: Pen, shown: Shown, place: ScreenPlace, paint: Paint): void {
   if (!place.isLast) goOn(pen, shown, place, paint);
   pen.line();
-  const { output, exitCode, duration_ms: durationMs } = shown.metadata;
+  const { output, exitCode, duration_ms: durationMs, process_id: id } = shown.metadata;
   if (shown.liveOutput === '') pen.indented(lastLines(printable(lastStates(String(output ?? '')))));
   pen.line();
   const seconds = typeof durationMs === 'number' ? ` after ${formatSeconds(durationMs)}` : '';
   if (exitCode === undefined && seconds !== '') {
-    pen.write(`  ${paint('dim', 'runs on in the background')}\n`);
+    const handle = id === undefined ? '' : ` as ${inLine(id)}`;
+    pen.write(`  ${paint('dim', `runs on in the background${handle}`)}\n`);
     return;
   }
   const style = exitCode === 0 ? 'dim' : 'red';

@@ -9,6 +9,7 @@ import { resolveWorkspace } from '../../local/state/workspace.ts';
 import { forgetFolder } from '../../machine/agent-folders.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { inOneLine, nameInLine } from '../../shared/text/plain-sight.ts';
+import { CLI_LIMITS } from '../limits.ts';
 import {
   addLocationOptions,
   findLocation,
@@ -55,8 +56,11 @@ async function showStatus(options: StatusOptions): Promise<void> {
   }
   const { server } = await askServer(instance.control, { ask: 'status' }, 'status');
   if (options.json) return writeOut(jsonLine({ running: true, stateDir: serverDir, ...server }));
-  const troubleIn = (folder: ProjectReport) => troublesOf(folder, options);
-  const troubles = await Promise.all(server.projects.map(troubleIn));
+  const notesOn = async (folder: ProjectReport) => [
+    ...(await troublesOf(folder, options)),
+    ...(await runningIn(folder, options)),
+  ];
+  const troubles = await Promise.all(server.projects.map(notesOn));
   writeOut(statusText(server, serverDir, troubles));
 }
 
@@ -72,6 +76,18 @@ async function troublesOf(
   return (await runningServers(location, place.projectDir))
     .filter(({ state, cutCount }) => state !== 'ready' || cutCount !== undefined)
     .map((server) => `    MCP server ${server.name}: ${stateOf(server)}`);
+}
+
+/** What runs in the background there; nothing where its bridge does not answer soon. */
+async function runningIn(
+  { workspaceDir, bridge }: ProjectReport,
+  { state }: LocationOptions,
+): Promise<readonly string[]> {
+  if (bridge.state !== 'connected') return [];
+  const { processesIn, processLine } = await import('./processes.ts');
+  const location = { workspace: workspaceDir, ...(state !== undefined && { state }) };
+  const items = await processesIn(location, AbortSignal.timeout(CLI_LIMITS.bridgeAnswerMs));
+  return items.filter(({ running }) => running).map((item) => `    ${processLine(item)}`);
 }
 
 function statusText(

@@ -10,6 +10,7 @@ import { globFileSearch } from './glob-file-search.ts';
 import { grep } from './grep.ts';
 import { guestEdit } from './guest-edit.ts';
 import { listDir } from './list-dir.ts';
+import { controlProcess, readProcess } from './process.ts';
 import { readFile } from './read-file.ts';
 import { readLints } from './read-lints.ts';
 import { renameFile } from './rename-file.ts';
@@ -41,6 +42,8 @@ const CATALOGUE = [
   deleteFile,
   renameFile,
   runTerminalCmd,
+  readProcess,
+  controlProcess,
   todoWrite,
   createPlan,
   askQuestion,

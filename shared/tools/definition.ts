@@ -58,8 +58,11 @@ export interface ToolFacts {
   readonly parts?: readonly string[];
   /** The modes of the tool. Absent: all modes that allow its effect. */
   readonly modes?: readonly Mode[];
-  /** Its subject is an address or a query of the web, and no path. Rules for the category `web` hold it. */
-  readonly reaches?: 'web';
+  /**
+   * Its subject is no path: an address or a query of the web, held by rules for the category `web`, or the command line
+   * of a process.
+   */
+  readonly reaches?: 'web' | 'processes';
   /** What the bridge's owner does to get the tool, as an order; only for a tool that not every bridge has. */
   readonly needs?: string;
   /** Whether a second run is harmless, as it always is for `read` tools. */

@@ -11,9 +11,9 @@ export const runTerminalCmd = defineTool({
   name: 'run_terminal_cmd',
   aliases: ['Shell'],
   description:
-    'Run a shell command in the workspace and wait for it to end. It has no terminal and no input. Where the machine can, it ' +
-    'runs in a sandbox: the workspace is writable, there is no network, .git is read-only. Request `permissions` ' +
-    '(network, git_write, all) only if the command needs them; the user may have to agree.',
+    'Run a shell command in the workspace and wait for it to end. It has no terminal, and no input unless it runs in the ' +
+    'background. Where the machine can, it runs in a sandbox: the workspace is writable, there is no network, .git is ' +
+    'read-only. Request `permissions` (network, git_write, all) only if the command needs them; the user may have to agree.',
   arguments: z.object({
     command: z.string().min(1).max(COMMAND_LIMITS.maxCommandChars).describe('The command line'),
     working_directory: z.string().optional().describe('Where to run it, relative to the workspace'),

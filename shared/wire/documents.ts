@@ -78,6 +78,8 @@ export const TerminalCommandMetadata = z.object({
   workingDirectory: z.string().optional(),
   /** -1 if a signal ended the command or it never started. Absent for a command that runs on in the background. */
   exitCode: z.int().optional(),
+  /** The handle of a command that runs on, or of one whose output is longer than this. */
+  process_id: z.string().optional(),
   output: z.string(),
   duration_ms: z.number().nonnegative(),
   permissions: z.array(z.string()),

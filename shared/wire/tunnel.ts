@@ -13,6 +13,7 @@ import { Findings, MessageLook } from './findings.ts';
 import { McpServerReports } from './mcp-servers.ts';
 import { Mode } from './modes.ts';
 import { OfferSet } from './offer.ts';
+import { ProcessId, ProcessList } from './processes.ts';
 import { RuleSet } from './rules.ts';
 import { TraceId } from './trace.ts';
 
@@ -268,6 +269,12 @@ const Offers = z.object({ type: z.literal('offers'), set: OfferSet.nullable() })
 /** The bridge's MCP servers, sent after each welcome and after each change. */
 const McpServers = z.object({ type: z.literal('mcp_servers'), servers: McpServerReports });
 
+/** The answer to the edge's `processes` with this id. */
+const Processes = ProcessList.extend({
+  type: z.literal('processes'),
+  askId: z.string().max(REQUEST_LIMITS.maxNameChars),
+});
+
 const Context = z.object({
   type: z.literal('context'),
   /**
@@ -293,6 +300,7 @@ export const BridgeFrame = z.discriminatedUnion('type', [
   Offers,
   GuestCall,
   McpServers,
+  Processes,
 ]);
 export type BridgeFrame = z.infer<typeof BridgeFrame>;
 
@@ -326,6 +334,16 @@ const Look = z.object({
   message: MessageLook.optional(),
 });
 
+/**
+ * A person asks for the bridge's processes, and first stops one. Sent only to a bridge with the tool `control_process`,
+ * which answers with `processes`.
+ */
+const AskProcesses = z.object({
+  type: z.literal('processes'),
+  askId: z.string().max(REQUEST_LIMITS.maxNameChars),
+  stop: ProcessId.optional(),
+});
+
 /** UTF-16 units of output that have arrived: the bridge may send as many again. */
 const Credit = z.object({ type: z.literal('credit'), chars: z.int().positive() });
 
@@ -341,6 +359,7 @@ export const TunnelFrame = z.discriminatedUnion('type', [
   Credit,
   OffersWanted,
   Look,
+  AskProcesses,
   Goodbye,
 ]);
 export type TunnelFrame = z.infer<typeof TunnelFrame>;

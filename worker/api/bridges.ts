@@ -1,14 +1,19 @@
 /** `bridges`: lists the caller's bridges, and connects one. */
 
+import type { Context } from 'hono';
 import { BridgeDetails, type BridgeInfo, BridgeList } from '../../shared/api/listings.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { BridgeId } from '../../shared/ids.ts';
+import { ProcessId, ProcessInfo, ProcessList } from '../../shared/wire/processes.ts';
+import type { AppContext } from '../account/caller.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';
 import type { Env } from '../env.ts';
 import { accountOf, tunnelOf } from '../objects.ts';
 import type { KnownBridge } from '../ports.ts';
 import { reach } from '../reach.ts';
 import { formatConnectUrl } from '../tunnel/connect-url.ts';
+
+const BRIDGE = { id: { description: 'The bridge.', zod: BridgeId } };
 
 /** The endpoints of this file. */
 export const BRIDGES: readonly Endpoint[] = [
@@ -29,11 +34,37 @@ export const BRIDGES: readonly Endpoint[] = [
     tag: 'Account',
     summary: 'Get a bridge with its MCP servers',
     access: 'user',
-    params: { id: { description: 'The bridge.', zod: BridgeId } },
+    params: BRIDGE,
     answers: [jsonAnswer(200, 'The bridge.', BridgeDetails)],
+    handle: async (c) => c.json(await getBridge(c)),
+  },
+  {
+    id: 'listProcesses',
+    method: 'get',
+    path: '/api/v1/bridges/{id}/processes',
+    tag: 'Bridges',
+    summary: 'List what runs in the background',
+    access: 'user',
+    params: BRIDGE,
+    answers: [jsonAnswer(200, 'The processes.', ProcessList)],
+    errors: ['UNAVAILABLE'],
+    handle: async (c) => c.json({ items: await processesOf(c) }),
+  },
+  {
+    id: 'stopProcess',
+    method: 'post',
+    path: '/api/v1/bridges/{id}/processes/{processId}/stop',
+    tag: 'Bridges',
+    summary: 'Stop a process',
+    access: 'user',
+    params: { ...BRIDGE, processId: { description: 'The process.', zod: ProcessId } },
+    answers: [jsonAnswer(200, 'The stopped process.', ProcessInfo)],
+    errors: ['UNAVAILABLE'],
     handle: async (c) => {
-      const found = await getBridge(c.env, c.var.caller.sub, c.req.param('id') ?? '');
-      if (!found) throw new DrawbridgeError('NOT_FOUND', 'There is no such bridge');
+      const id = ProcessId.safeParse(c.req.param('processId')).data;
+      const all = id === undefined ? [] : await processesOf(c, id);
+      const found = all.find((process) => process.id === id);
+      if (!found) throw new DrawbridgeError('NOT_FOUND', 'There is no such process');
       return c.json(found);
     },
   },
@@ -78,13 +109,26 @@ async function listBridges(env: Env, account: string): Promise<BridgeList> {
   return { items: items.filter((item) => item !== null) };
 }
 
-/** Null for a bridge that this account never connected. */
-async function getBridge(env: Env, account: string, id: string): Promise<BridgeDetails | null> {
+async function getBridge({
+  env,
+  var: { caller },
+  req,
+}: Context<AppContext>): Promise<BridgeDetails> {
+  const { sub: account } = caller;
+  const id = req.param('id') ?? '';
   const known = await reach(() => accountOf(env, account).bridges());
   const found = known.find((bridge) => bridge.id === id);
-  if (!found) return null;
-  const details = await reach(() => tunnelOf(env, id).details(account));
-  return details && { ...details, lastConnected: new Date(found.connectedAtMs).toISOString() };
+  const details = found && (await reach(() => tunnelOf(env, id).details(account)));
+  if (!details) throw new DrawbridgeError('NOT_FOUND', 'There is no such bridge');
+  return { ...details, lastConnected: new Date(found.connectedAtMs).toISOString() };
+}
+
+/** The processes of the bridge, after a stop of one. */
+async function processesOf(c: Context<AppContext>, stop?: string): Promise<ProcessInfo[]> {
+  const { id } = await getBridge(c);
+  const items = await reach(() => tunnelOf(c.env, id).processes(c.var.caller.sub, stop));
+  if (items) return items;
+  throw new DrawbridgeError('UNAVAILABLE', 'The bridge is offline, or older than processes');
 }
 
 /** Null for a bridge that belongs to another account. */

@@ -2,11 +2,19 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { BridgeDetails } from '../../shared/api/listings.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
-import { CONTEXT_LIMITS, FINDING_LIMITS, RUN_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
+import {
+  CONTEXT_LIMITS,
+  FINDING_LIMITS,
+  PROCESS_REPORT_LIMITS,
+  RUN_LIMITS,
+  TUNNEL_LIMITS,
+} from '../../shared/limits.ts';
 import { guestEdit } from '../../shared/tools/guest-edit.ts';
+import { controlProcess } from '../../shared/tools/process.ts';
 import { listDefinitions } from '../../shared/wire/definitions.ts';
 import { type MessageLook, missedFindings } from '../../shared/wire/findings.ts';
 import type { OfferSet } from '../../shared/wire/offer.ts';
+import type { ProcessInfo } from '../../shared/wire/processes.ts';
 import {
   type ApprovalAnswer,
   type BridgeFrame,
@@ -57,6 +65,9 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   /** Waiting looks at the workspace, by `lookId`. */
   readonly #looks = new Map<string, (seen: SeenLook) => void>();
 
+  /** People who wait for the bridge's processes, by `askId`. */
+  readonly #asked = new Map<string, (items: ProcessInfo[] | null) => void>();
+
   constructor(state: DurableObjectState, env: Env) {
     super(state, env);
     this.#store = new TunnelStore(state.storage.sql);
@@ -96,6 +107,20 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     const status = this.status(account);
     const definitions = listDefinitions(this.#store.readBridge()?.context.definitions);
     return status && { ...status, mcpServers: this.#store.readMcpServers(), definitions };
+  }
+
+  async processes(account: string, stop?: string): Promise<ProcessInfo[] | null> {
+    const socket = this.#socket.current(Date.now());
+    if (!socket || !this.describe(account)?.tools.includes(controlProcess.name)) return null;
+    const askId = crypto.randomUUID();
+    const { promise, resolve } = Promise.withResolvers<ProcessInfo[] | null>();
+    this.#asked.set(askId, resolve);
+    const timer = setTimeout(() => resolve(null), PROCESS_REPORT_LIMITS.waitMs);
+    sendFrame(socket, { type: 'processes', askId, stop });
+    const items = await promise;
+    clearTimeout(timer);
+    this.#asked.delete(askId);
+    return items;
   }
 
   async dispatch(account: string, calls: readonly ToolCall[], isPatient = false): Promise<number> {
@@ -355,6 +380,8 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
         return this.#takeOffers(frame.set);
       case 'mcp_servers':
         return this.#store.saveMcpServers(frame.servers);
+      case 'processes':
+        return this.#asked.get(frame.askId)?.(frame.items);
       case 'held_calls':
         return this.#ackUnknown(socket, frame.calls);
       case 'guest_call':

@@ -9,9 +9,10 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { newDeferred } from '../../../machine/deferred.ts';
-import { COMMAND_LIMITS, JSON_LIMITS } from '../../../shared/limits.ts';
+import { JSON_LIMITS } from '../../../shared/limits.ts';
 import { parsePruned } from '../../../shared/text/json.ts';
 import type { Launch } from '../../terminal/launch.ts';
+import { TERMINAL_LIMITS } from '../../terminal/limits.ts';
 import { PacedReading } from '../../terminal/paced-reading.ts';
 import { type Program, spawnLaunch } from '../../terminal/spawn-launch.ts';
 import { MCP_LIMITS } from '../limits.ts';
@@ -83,7 +84,7 @@ export class StdioTransport implements Transport {
       const end = () => this.#end(`it ended with ${signal ?? `exit code ${code}`}`);
       // Its last words are still in the pipes. A program that it left behind may hold them open for ever.
       child.once('close', end);
-      setTimeout(end, COMMAND_LIMITS.drainMs).unref();
+      setTimeout(end, TERMINAL_LIMITS.drainMs).unref();
     });
     return child;
   }

@@ -9,7 +9,7 @@ import { openPlace } from '../view/known-entries.ts';
 import type { Mask, MasksByPath, OwnFile } from '../view/masks.ts';
 import { type ClosedEntry, identityOf } from '../view/scan.ts';
 import { closeEntries, mountable, SEAL } from '../view/view.ts';
-import { type Holder, type Mount, startHolder } from './holder.ts';
+import { type Entry, type Holder, type Mount, startHolder } from './holder.ts';
 
 /** What must be checked in mounts after they were made: their sources were found by name. */
 export interface Checked {
@@ -23,6 +23,7 @@ export interface BaseParts extends Checked {
   /** Stands before bubblewrap: see Account. */
   readonly prefix: readonly string[];
   readonly file: string;
+  readonly entry?: Entry | undefined;
   readonly view: readonly BytePath[];
 }
 
@@ -41,14 +42,11 @@ export class Base implements Disposable {
    * the sandboxes changed an entry meanwhile. Rejects with bubblewrap's error message.
    */
   static async make(parts: BaseParts): Promise<Base | undefined> {
-    const { prefix, file, view, entries, masks, shown } = parts;
+    const { prefix, file, entry, view, entries, masks, shown } = parts;
     const closed = mountable(entries);
     const mounts = [...view, ...closeEntries(closed, masks), ...SEAL];
-    const holder = await startHolder(prefix, file, [
-      '--unshare-user',
-      '--die-with-parent',
-      ...mounts,
-    ]);
+    const args = ['--unshare-user', '--die-with-parent', ...mounts];
+    const holder = await startHolder(prefix, file, args, entry);
     if (isAsChecked(holder, { entries: closed, masks, shown })) return new Base(holder, masks);
     holder[Symbol.dispose]();
     return undefined;

@@ -16,6 +16,7 @@ import { Base } from './base.ts';
 import type { ClosedName, Surroundings } from './confinement.ts';
 import { descendants, type Freeze, freezeDescendants, type Process } from './freeze.ts';
 import { failed, releaseHeld } from './held-command.ts';
+import type { Entry } from './holder.ts';
 
 /** `git` leaves git's own files writable, for a command that a person allowed to change them. */
 export type BaseKind = 'plain' | 'git';
@@ -24,6 +25,8 @@ export interface BasesOptions {
   readonly workspace: string;
   readonly account: CommandUser;
   readonly file: string;
+  /** The user namespace above all bases, where there is one. */
+  readonly entry?: Entry | undefined;
   /** See systemView. */
   readonly view: readonly BytePath[];
   /** Added to the view of kind `git`. */
@@ -219,11 +222,12 @@ export class Bases implements Disposable {
   }
 
   async #make(kind: BaseKind, places: readonly ClosedEntry[]): Promise<Base | undefined> {
-    const { account, file } = this.#options;
+    const { account, file, entry } = this.#options;
     const { prefix } = account;
     const { view, shown } = await this.#viewOf(kind);
     const masks = this.#masks.of(this.#tracked.look(mountable(places), { settle: true }));
-    return await Base.make({ prefix, file, view, shown, entries: entriesOf(kind, places), masks });
+    const entries = entriesOf(kind, places);
+    return await Base.make({ prefix, file, entry, view, shown, entries, masks });
   }
 
   /** The caller has stopped all commands. `shown` are files of ours in the view. */

@@ -32,8 +32,9 @@ import type {
   Surroundings,
 } from './confinement.ts';
 import { fullEnvironment, GIT_KNOWS_MASKS, limitedEnvironment } from './environment.ts';
-import { HOLD } from './held-command.ts';
+import { failed, HOLD } from './held-command.ts';
 import type { MemoryGroup } from './memory-group.ts';
+import { Networks } from './networks.ts';
 
 /**
  * Only a self-test shows whether the confinement works on this machine. `reason` is a sentence on why there is none.
@@ -61,10 +62,12 @@ export async function bubblewrapConfinement(
   const shown = new Links(links, account, surroundings.alias ?? workspace);
   const problem = await problemOf(shown);
   if (problem !== undefined) return { ok: false, reason: problem };
+  const networks = await Networks.open(account, bubblewrap);
   const opened = await Bases.open({
     workspace,
     account,
     file: bubblewrap.file,
+    entry: networks?.entry,
     view: [...view, ...bind('--ro-bind', linked)],
     links: shown,
     maskFolder: surroundings.maskFolder,
@@ -72,9 +75,12 @@ export async function bubblewrapConfinement(
     gitView: bind('--bind', linked),
     readAuthor: () => readAuthor(workspace, account),
   });
-  if (!opened.ok) return opened;
+  if (!opened.ok) {
+    networks?.[Symbol.dispose]();
+    return opened;
+  }
   const { bases } = opened;
-  const machine = { bubblewrap, account, surroundings, bases, view, memory };
+  const machine = { bubblewrap, account, surroundings, bases, networks, view, memory };
   return { ok: true, confinement: confinementOf(machine) };
 }
 
@@ -91,12 +97,13 @@ interface SandboxMachine {
   readonly account: CommandUser;
   readonly surroundings: Surroundings;
   readonly bases: Bases;
+  readonly networks: Networks | undefined;
   readonly view: readonly string[];
   readonly memory: MemoryGroup | undefined;
 }
 
 function confinementOf(machine: SandboxMachine): Confinement {
-  const { bubblewrap, bases } = machine;
+  const { bubblewrap, bases, networks } = machine;
   const lanes = new Lanes();
   return {
     kind: 'bubblewrap',
@@ -119,7 +126,10 @@ function confinementOf(machine: SandboxMachine): Confinement {
     confineLook: async (launch, reach) => confineLook(launch, machine, reach),
     elsewhere: (folder) => confineElsewhere(folder, machine),
     nameless: () => bases.nameless,
-    [Symbol.dispose]: () => bases[Symbol.dispose](),
+    [Symbol.dispose]: () => {
+      bases[Symbol.dispose]();
+      networks?.[Symbol.dispose]();
+    },
   };
 }
 
@@ -210,21 +220,38 @@ async function startInBase<Result>(
   start: StartCommand<Result>,
 ): Promise<Result> {
   const { bubblewrap, account, surroundings, bases } = machine;
+  const network = await networkOf(request, machine);
+  // The last look before the start: nothing is awaited in between.
   const { base, ...about } = await bases.current(kindOf(request));
   const made = launchOf(machine, request);
   const { length } = made.inputs;
+  const [ownUser, mounts] = base.namespaces;
+  const user = machine.networks?.entry.user ?? ownUser;
+  const descriptors = [user, mounts, ...(network === undefined ? [] : [network])];
+  const isJoined = network !== undefined;
   const args = [
-    ...namespaces(request.permissions, bubblewrap),
-    ...reporting(length + base.namespaces.length),
+    ...namespaces(request.permissions, bubblewrap, { isJoined }),
+    ...reporting(length + descriptors.length),
     ...['--bind', '/', '/', ...devices(), ...ownFolders(surroundings.workspace, bases.shownLinks)],
     ...writing(request, surroundings.workspace),
     ...commandArguments(request, ''),
   ];
-  const enter = enterNamespaces(FIRST_INPUT + length);
+  const enter = enterNamespaces(FIRST_INPUT + length, isJoined);
   const nsenter = [bubblewrap.nsenter ?? 'nsenter', ...enter, '--', bubblewrap.file];
   const [file = '', ...rest] = [...account.prefix, ...nsenter, ...args];
-  const launch = { ...made, file, args: rest, descriptors: base.namespaces };
-  return start(prepared(launch, request, about));
+  const launch = { ...made, file, args: rest, descriptors };
+  return start({ ...prepared(launch, request, about), sharesNetwork: isJoined });
+}
+
+/** The descriptor of the network that the command joins. Throws a ToolFailure when it cannot be made. */
+async function networkOf(
+  { conversationId, permissions }: CommandRequest,
+  { networks }: SandboxMachine,
+): Promise<number | undefined> {
+  if (conversationId === undefined || permissions.includes('network')) return undefined;
+  return await networks?.of(conversationId).catch((cause: unknown) => {
+    throw failed(cause);
+  });
 }
 
 /** Starts the command with mounts of its own: see {@link Bases.startHeld}. */
@@ -289,9 +316,10 @@ function prepared(
   return { launch, limits: describeLimits(permissions, notes), closed };
 }
 
-function enterNamespaces(descriptor: number): string[] {
-  const [user, mounts] = [descriptor, descriptor + 1].map((one) => `/proc/self/fd/${one}`);
-  return [`--user=${user}`, `--mount=${mounts}`, '--preserve-credentials'];
+function enterNamespaces(descriptor: number, isJoined: boolean): string[] {
+  const [user, mounts, network] = [0, 1, 2].map((one) => `/proc/self/fd/${descriptor + one}`);
+  const joined = isJoined ? [`--net=${network}`] : [];
+  return [`--user=${user}`, `--mount=${mounts}`, ...joined, '--preserve-credentials'];
 }
 
 /** Where the command runs as another user than the bridge, it gets that user's home folder and name. */

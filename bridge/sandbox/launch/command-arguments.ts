@@ -10,14 +10,16 @@ import type { FolderLink } from '../view/links.ts';
 import type { Bubblewrap } from './bubblewrap.ts';
 import type { CommandRequest } from './confinement.ts';
 
+/** With `isJoined` the command is in its network already. */
 export function namespaces(
   permissions: readonly Permission[],
   { canDisableUserNamespaces }: Bubblewrap,
+  { isJoined = false }: { readonly isJoined?: boolean } = {},
 ): string[] {
   return [
     ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts'],
     '--unshare-cgroup-try',
-    ...(permissions.includes('network') ? [] : ['--unshare-net']),
+    ...(isJoined || permissions.includes('network') ? [] : ['--unshare-net']),
     ...(canDisableUserNamespaces ? ['--disable-userns', '--assert-userns-disabled'] : []),
     ...['--hostname', 'drawbridge', '--cap-drop', 'ALL'],
     ...['--new-session', '--die-with-parent'],
@@ -73,7 +75,7 @@ export function limitedShell(
   const firstToEnd = 'echo 1000 >/proc/self/oom_score_adj';
   const limits = `ulimit ${processes} ${maxProcesses}; ulimit -d ${maxDataKib}; ${firstToEnd}`;
   const [taken, given] = variables === undefined ? ['', ''] : [TAKE_VARIABLES, 'eval "$v"; '];
-  const closed = 'exec 4<&- 5<&- 6<&-';
+  const closed = 'exec 4<&- 5<&- 6<&- 7<&-';
   const start = `exec "$0" -c "$1"${isServer ? '' : ' 2>&1'}`;
   const script = `${first}\n{ ${limits}; } 2>/dev/null\n${taken}\n${closed}; ${given}${start}`;
   return [SHELL, '-c', script, SHELL, command];

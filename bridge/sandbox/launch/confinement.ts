@@ -44,6 +44,8 @@ export interface CommandRequest {
   readonly cwd: string;
   /** The permissions that the policy granted. */
   readonly permissions: readonly Permission[];
+  /** The conversation whose commands without the permission `network` share one, closed to everything else. */
+  readonly conversationId?: string;
   /** For a program that speaks on its standard output: its errors stay apart. Else both share one pipe. */
   readonly isServer?: boolean;
   /** Lets the program write nothing in the workspace. */
@@ -60,6 +62,8 @@ export interface PreparedCommand {
   readonly launch: Launch;
   /** The limits of the command, for people and the model. */
   readonly limits: string;
+  /** Whether other commands of its conversation reach its ports, at localhost. */
+  readonly sharesNetwork?: boolean;
   /** What is closed to the command in the workspace; absent where nothing is. */
   readonly closed?: readonly ClosedName[];
 }

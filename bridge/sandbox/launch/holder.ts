@@ -25,17 +25,27 @@ export interface Mount {
   readonly fileSystem: string;
 }
 
+/** A user namespace in which bubblewrap starts, by its descriptor, and the program that enters it. */
+export interface Entry {
+  readonly nsenter: string;
+  readonly user: number;
+}
+
 /** Starts bubblewrap with these arguments (bytes, see BytePath). Rejects with bubblewrap's error message. */
 export async function startHolder(
   prefix: readonly string[],
   file: string,
   args: readonly BytePath[],
+  entry?: Entry,
 ): Promise<Holder> {
-  const [program = file, ...rest] = [...prefix, file];
+  const enter = entry
+    ? [entry.nsenter, '--user=/proc/self/fd/4', '--preserve-credentials', '--']
+    : [];
+  const [program = file, ...rest] = [...prefix, ...enter, file];
   const child = spawn(program, [...rest, '--args', '3', '--', '/bin/sh', '-c', 'echo $$; read _'], {
     cwd: '/',
     env: {},
-    stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe', 'pipe', ...(entry ? [entry.user] : [])],
     detached: true,
   });
   writeArguments(child, args);

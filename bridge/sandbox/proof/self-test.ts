@@ -195,8 +195,11 @@ echo "${NETWORK}$(readlink /proc/self/ns/net)"
 echo "${END}"`;
 }
 
+/** So the attempt runs as a conversation's commands do, in a network that it joins. */
+const TEST_CONVERSATION = 'self-test';
+
 async function attempt(confinement: Confinement, cwd: string, command: string): Promise<string> {
-  const request = { command, cwd, permissions: [] };
+  const request = { command, cwd, permissions: [], conversationId: TEST_CONVERSATION };
   const { end, output } = await confinement.start(request, ({ launch }) =>
     runCommand(launch, {
       timeoutMs: COMMAND_LIMITS.probeTimeoutMs,

@@ -95,7 +95,8 @@ function cellsOf(row: string): string[] {
 
 function rowOf(tool: ToolDefinition): string[] {
   const { name, aliases, effect, reaches } = tool;
-  const category = reaches ?? { read: 'read', write: 'edit', execute: 'command' }[effect];
+  const byEffect = { read: 'read', write: 'edit', execute: 'command' }[effect];
+  const category = reaches === 'web' ? reaches : byEffect;
   const holders = EVERY_TOOL.map((other) => other.name).filter((other) => other !== name);
   const quoted = (names: readonly string[]) => names.map((each) => `\`${each}\``).join(', ');
   return [

@@ -33,6 +33,6 @@ function read({ tool, arguments: args, ...rest }: RawCall): JudgedCall {
   const definition = findTool(tool);
   if (!definition) throw new ToolFailure('UNKNOWN_TOOL', tool);
   const propose = () => Promise.reject(new Error('not proposed'));
-  const { args: parsed, subjects } = bindTool(definition, { propose }).read(args);
+  const { args: parsed, subjects } = bindTool(definition, { propose }).read(args, 'conv_test');
   return { definition, args: parsed, subjects, ...rest };
 }

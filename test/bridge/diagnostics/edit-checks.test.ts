@@ -68,7 +68,7 @@ it('a person is asked only about an edit that passes, and what was shown passes 
   const { tools, context, servers } = await checkedWorkspace('pull');
   const places = [await context.workspace.resolve('a.ts', 'write')] as const;
   const reviewed = { ...context, places, isReviewed: true };
-  const edit = tools.get('write')?.read({ file_path: 'a.ts', contents: 'BAD\n' });
+  const edit = tools.get('write')?.read({ file_path: 'a.ts', contents: 'BAD\n' }, 'conv_test');
   await expect(edit?.propose(reviewed)).rejects.toMatchObject({ code: 'NEW_ERRORS' });
   const shown = await edit?.propose(reviewed);
   await servers.end();

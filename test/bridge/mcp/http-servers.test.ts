@@ -50,7 +50,7 @@ it('one whose answer is far too long loses the call', async () => {
   const { until, call } = startServers({ far: { url: far.url, timeout: 20_000 } });
   await until('mcp_far_print');
   const { data } = await call('mcp_far_print', { bytes: 1_000_000 });
-  expect(data).toContain('characters of output were dropped here');
+  expect(data).toContain('characters of output are left out here');
   await expect(call('mcp_far_print', { bytes: 20_000_000 })).rejects.toMatchObject({
     code: 'UNKNOWN_OUTCOME',
   });

@@ -74,7 +74,7 @@ export function startServers(servers: object, place: Partial<McpPlace> = {}): Of
       await vi.waitFor(() => expect(names()).toContain(name), { timeout: 15_000, interval: 20 });
     },
     call: async (name, args = {}, changes = {}) => {
-      const call = offers.find(name)?.read(args);
+      const call = offers.find(name)?.read(args, 'conv_test');
       if (call === undefined) throw new Error(`there is no ${name}`);
       const context = { ...CONTEXT, ...changes } as Parameters<typeof call.propose>[0];
       return await (await call.propose(context)).apply(context);

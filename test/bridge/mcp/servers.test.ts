@@ -111,7 +111,7 @@ describe('an MCP server on stdio', () => {
     const { until, call } = await startDemo('mcp_demo_print');
     const { data } = await call('mcp_demo_print', { bytes: 1_000_000 });
     expect(data.length).toBeLessThan(100_000);
-    expect(data).toContain('characters of output were dropped here');
+    expect(data).toContain('characters of output are left out here');
     await expect(call('mcp_demo_print', { bytes: 20_000_000 })).rejects.toMatchObject({
       code: 'UNKNOWN_OUTCOME',
     });

@@ -37,6 +37,9 @@ export async function confinedTo(
   };
 }
 
+/** Of commands that run as those of a conversation do. */
+const conversationId = 'conv_test';
+
 export interface SandboxedWorkspace {
   /** Holds the folders `workspace`, `home`, `instances` (with `state` in it) and `outside`. */
   readonly base: string;
@@ -109,7 +112,7 @@ export async function sandboxedWorkspace(
     },
     text: (name) => readFile(path(name), 'utf8').catch(() => undefined),
     attempt: async (command, ...permissions) => {
-      const request = { command, cwd: surroundings.workspace, permissions };
+      const request = { command, cwd: surroundings.workspace, permissions, conversationId };
       return await confinement.start(request, async ({ launch, limits }) => ({
         ...(await run(launch)),
         limits,

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { BackgroundProcesses } from '../../../bridge/terminal/background.ts';
-import { COMMAND_LIMITS } from '../../../shared/limits.ts';
-import { isAnyoneRunning, plainLaunch } from './plain-launch.ts';
+import { TERMINAL_LIMITS } from '../../../bridge/terminal/limits.ts';
+import { aboutCommand, isAnyoneRunning, plainLaunch } from './plain-launch.ts';
 
 describe('a background command', () => {
   let background: BackgroundProcesses;
@@ -12,12 +12,16 @@ describe('a background command', () => {
   afterEach(() => background.endAll());
 
   const start = (command: string, signal = new AbortController().signal) =>
-    background.start(plainLaunch(command), { onOutput: () => {}, signal });
+    background.start(plainLaunch(command), {
+      about: aboutCommand(command),
+      onOutput: () => {},
+      signal,
+    });
 
   test('returns at its first quiet moment and runs on', async () => {
     const { end, output } = await start('echo listening; sleep 60');
     expect({ end, output }).toEqual({
-      end: { state: 'running', pid: expect.any(Number), ended: expect.any(Promise) },
+      end: { state: 'running', process: expect.anything(), ended: expect.any(Promise) },
       output: 'listening\n',
     });
   });
@@ -62,7 +66,7 @@ describe('a background command', () => {
   });
 
   test('frees its place when it ends', async () => {
-    const starts = Array.from({ length: COMMAND_LIMITS.maxBackground }, () => start('sleep 60'));
+    const starts = Array.from({ length: TERMINAL_LIMITS.maxBackground }, () => start('sleep 60'));
     await Promise.all(starts);
     const wasFull = background.isFull;
     await background.endAll();

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { TERMINAL_LIMITS } from '../../../bridge/terminal/limits.ts';
 import { BoundedOutput } from '../../../bridge/terminal/output.ts';
-import { COMMAND_LIMITS } from '../../../shared/limits.ts';
 
-const { maxHeadChars, maxTailChars } = COMMAND_LIMITS;
+const { maxHeadChars, maxTailChars } = TERMINAL_LIMITS;
 
 function kept(pieces: readonly string[]): string {
   const output = new BoundedOutput();
@@ -19,7 +19,7 @@ describe('the kept output of a command', () => {
   test('is head and tail with the number of characters between them once it does not fit', () => {
     const text = `${'h'.repeat(maxHeadChars)}123${'t'.repeat(maxTailChars)}`;
     expect(kept([text])).toBe(
-      `${'h'.repeat(maxHeadChars)}\n[... 3 characters of output were dropped here ...]\n${'t'.repeat(maxTailChars)}`,
+      `${'h'.repeat(maxHeadChars)}\n[... 3 characters of output are left out here ...]\n${'t'.repeat(maxTailChars)}`,
     );
   });
 
@@ -39,5 +39,37 @@ describe('the kept output of a command', () => {
   test('joins a character whose halves lie on both sides of the head’s end', () => {
     const text = `${'h'.repeat(maxHeadChars - 1)}🌉 end`;
     expect(kept([text])).toBe(text);
+  });
+
+  test.each([1, 2, 3, 4])('is the same text in pages of any size (%i)', (seed) => {
+    const units = Array.from({ length: 60_000 }, (_, at) => (at % (seed + 2) ? `${at}\n` : '🌉'));
+    const text = units.join('');
+    const output = new BoundedOutput(text.length);
+    for (let at = 0; at < text.length; at += 977 * seed)
+      output.append(text.slice(at, at + 977 * seed));
+    let shown = '';
+    for (let cursor = 0; cursor < text.length; ) {
+      const page = output.read(cursor, 2 + ((cursor * 7_919) % 50_000));
+      expect([page.from, page.text.isWellFormed()]).toEqual([cursor, true]);
+      shown += page.text;
+      cursor = page.next;
+    }
+    expect(shown).toBe(text);
+    expect(output.read(text.length + 5, 10)).toEqual({
+      from: text.length,
+      text: '',
+      next: text.length,
+    });
+    expect(output.read(-6, 10).text).toBe(text.slice(-6).replace(/^[\uDC00-\uDFFF]/, ''));
+  });
+
+  test('continues behind a gap where its end no longer reaches back to its head', () => {
+    const output = new BoundedOutput(1_000);
+    for (let at = 0; at < 100; at++) output.append('🌉'.repeat(5_000));
+    const first = output.read(0, 10 * maxHeadChars);
+    expect(first).toMatchObject({ from: 0, next: maxHeadChars });
+    const second = output.read(first.next, 1_000_000);
+    expect(second).toMatchObject({ next: 1_000_000, text: '🌉'.repeat(500) });
+    expect(second.from).toBe(999_000);
   });
 });

@@ -1,12 +1,18 @@
 /** Commands as the machine without a sandbox would start them. */
 import { readdir, readFile } from 'node:fs/promises';
 import { type Launch, shellArgv } from '../../../bridge/terminal/launch.ts';
+import type { CommandFacts } from '../../../bridge/terminal/process-book.ts';
 import { type CommandOutcome, runCommand } from '../../../bridge/terminal/run-command.ts';
 
 export function plainLaunch(command: string): Launch {
   const [file, ...args] = shellArgv(command);
   const env = { PATH: process.env['PATH'] ?? '' };
   return { file, args, cwd: '/', env, inputs: [], hasPidNamespace: false };
+}
+
+/** A command of a conversation, outside of any sandbox. */
+export function aboutCommand(command: string): CommandFacts {
+  return { conversationId: 'conv_test', command, folder: '.', permissions: [] };
 }
 
 /** Runs to the end, with a limit that only a failing test meets. */

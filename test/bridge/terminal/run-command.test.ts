@@ -38,7 +38,7 @@ describe('a command', () => {
     const { end, output } = await run(plainLaunch('yes'), { timeoutMs: 1_000 });
     expect(end).toEqual({ state: 'stopped', reason: 'timeout' });
     expect(output.length).toBeLessThan(40_000);
-    expect(output).toContain('characters of output were dropped here');
+    expect(output).toContain('characters of output are left out here');
   });
 
   test('killed by a signal of its own says which', async () => {

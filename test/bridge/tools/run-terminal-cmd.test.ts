@@ -62,7 +62,7 @@ describe('run_terminal_cmd', () => {
     };
     const machine = { confinement: unconfined(surroundings, 'a test'), background };
     const propose = async (args: Record<string, unknown>) => {
-      const call = createRunTerminalCmd(machine).read({ command: 'ls', ...args });
+      const call = createRunTerminalCmd(machine).read({ command: 'ls', ...args }, 'conv_test');
       const [path = ''] = call.paths;
       const places = [await context.workspace.resolve(path, 'read')] as const;
       return (await call.propose({ ...context, places })).proposal;
@@ -128,7 +128,7 @@ describe('run_terminal_cmd', () => {
     expect({ status, data }).toEqual({
       status: 'success',
       data: expect.stringMatching(
-        /^It runs on in the background as process \d+[\s\S]*listening\n$/,
+        /^It runs on in the background, [\s\S]*\nprocess_id: proc_[0-9a-f]{8}, [\s\S]*\nlistening\n$/,
       ),
     });
     expect(TerminalCommandMetadata.parse(metadata)).toMatchObject({ output: 'listening\n' });

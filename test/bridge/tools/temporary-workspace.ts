@@ -86,7 +86,7 @@ export async function carryOut(
   const { workspace, signal } = context;
   try {
     signal.throwIfAborted();
-    const { paths, propose } = read(given);
+    const { paths, propose } = read(given, context.conversationId);
     const access = definition.effect === 'write' ? 'write' : 'read';
     const [first = '.', ...more] = paths;
     const places = [await workspace.resolve(first, access)] as [Place, ...Place[]];

@@ -73,14 +73,16 @@ it.each([
 ])('no person is asked about %s', async (url) => {
   const tool = createWebFetch({ sites: new AllowedSites(), readRules: async () => () => true });
   const { context } = await temporaryWorkspace();
-  await expect(tool.read({ url }).propose(context)).rejects.toMatchObject({ code: 'NOT_ALLOWED' });
+  await expect(tool.read({ url }, 'conv_test').propose(context)).rejects.toMatchObject({
+    code: 'NOT_ALLOWED',
+  });
 });
 
 it.each(['ftp://example.com/', 'file:///etc/passwd', 'example.com', 'javascript:1', ''])(
   '%j is no address',
   (url) => {
     const tool = createWebFetch({ sites: new AllowedSites(), readRules: async () => () => true });
-    expect(() => tool.read({ url })).toThrow(/web_fetch are not valid: url/);
+    expect(() => tool.read({ url }, 'conv_test')).toThrow(/web_fetch are not valid: url/);
   },
 );
 
@@ -113,7 +115,7 @@ async function startSite(listener: RequestListener) {
   const tool = createWebFetch({ sites, readRules, net: NET });
   const { context } = await temporaryWorkspace();
   const propose = (args: object, isReviewed = false) =>
-    tool.read(args).propose({ ...context, isReviewed });
+    tool.read(args, 'conv_test').propose({ ...context, isReviewed });
   return {
     host,
     sites,

@@ -14,8 +14,8 @@ const { root, path, call, moment } = JSON.parse(process.argv[2] ?? '');
 function stopping({ definition, read }: BridgeTool): BridgeTool {
   return {
     definition,
-    read: (given) => {
-      const { propose, ...rest } = read(given);
+    read: (given, conversationId) => {
+      const { propose, ...rest } = read(given, conversationId);
       return {
         ...rest,
         propose: async (context) => {

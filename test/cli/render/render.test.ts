@@ -218,9 +218,9 @@ describe('on a terminal', () => {
       name: 'a command that runs on says so in the place of an exit code',
       events: [
         start(1, 'terminal_command', { command: 'serve' }),
-        end(1, { output: 'up', duration_ms: 100, permissions: [] }),
+        end(1, { output: 'up', process_id: 'proc_1', duration_ms: 100, permissions: [] }),
       ],
-      text: '$ serve\n  up\n  runs on in the background\n',
+      text: '$ serve\n  up\n  runs on in the background as proc_1\n',
     },
     {
       name: 'a rename shows both names in one line',

@@ -206,5 +206,5 @@ function atBridge(tool: string, args: Args): unknown {
   const definition = TOOLS.find(({ name }) => name === tool);
   if (!definition) throw new Error(tool);
   const propose = () => Promise.reject(new Error('not proposed'));
-  return bindTool(definition, { propose }).read(args).args;
+  return bindTool(definition, { propose }).read(args, 'conv_test').args;
 }

@@ -7,6 +7,7 @@ import { toolsRunBy } from '../../../shared/tools/catalogue.ts';
 import type { Proposal } from '../../../shared/wire/approvals.ts';
 import type { Findings, MessageLook } from '../../../shared/wire/findings.ts';
 import type { OfferSet } from '../../../shared/wire/offer.ts';
+import type { ProcessInfo } from '../../../shared/wire/processes.ts';
 import {
   type BridgeFrame,
   LOOK,
@@ -53,6 +54,8 @@ export class ScriptedBridge {
   sees: MachineContext | null = null;
   /** What it answers beside that about a look's message. */
   finds: Findings | undefined;
+  /** What runs there in the background. */
+  processes: readonly ProcessInfo[] = [];
   /** The messages of the looks that it answered. */
   readonly asked: (MessageLook | undefined)[] = [];
   readonly #socket: WebSocket;
@@ -71,6 +74,13 @@ export class ScriptedBridge {
         this.asked.push(message);
         const findings = this.finds && { findings: this.finds };
         return this.send({ type: 'context', lookId, context: this.sees, ...findings });
+      }
+      if (frame.type === 'processes') {
+        const { askId, stop } = frame;
+        const items = this.processes.map((process) =>
+          process.id === stop ? { ...process, running: false } : process,
+        );
+        return this.send({ type: 'processes', askId, items });
       }
       this.frames.push(frame);
       this.#wake();

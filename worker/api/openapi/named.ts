@@ -90,6 +90,7 @@ import { StreamEvent } from '../../../shared/wire/events.ts';
 import { McpServerReport } from '../../../shared/wire/mcp-servers.ts';
 import { Effect, Mode } from '../../../shared/wire/modes.ts';
 import { Plan, PlanEdit, PlanState } from '../../../shared/wire/plans.ts';
+import { ProcessInfo, ProcessList } from '../../../shared/wire/processes.ts';
 import { LeftOutRule, RuleKind, RuleReport, RuleReports } from '../../../shared/wire/rules.ts';
 import { Confinement } from '../../../shared/wire/tunnel.ts';
 import { CompletionRequest } from '../../openai/request.ts';
@@ -146,7 +147,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ UsageEntry, UsageList },
   ...{ Me, ModelList, ToolList, BridgeList, BridgeInfo, Confinement },
   ...{ ApprovalList, OpenApproval },
-  ...{ BridgeDetails, McpServerReport },
+  ...{ BridgeDetails, McpServerReport, ProcessInfo, ProcessList },
   ...{ [TYPED]: TypedDocument, StreamEvent, ...eventsByName() },
   ...Object.fromEntries(DOCUMENTS.map((schema) => [nameOf(schema, 'Document'), schema])),
   ...CURSOR_SCHEMAS,

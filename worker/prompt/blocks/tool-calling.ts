@@ -31,10 +31,10 @@ const COMMANDS = `Use run_terminal_cmd for builds, tests, git and the project's 
 instead of cat, grep and glob_file_search instead of grep and find, an editing tool instead of sed or a redirection.
 A command has no terminal and gets no input, so choose options with which it asks nothing. It is stopped after
 ${COMMAND_LIMITS.defaultTimeoutMs / MINUTE} minutes; set timeout for one that takes longer, up to ${COMMAND_LIMITS.maxTimeoutMs / MINUTE} minutes.
-The result has the beginning and the end of a long output. If you need all of it, write it to a file and search that.
-Start servers and watchers with is_background: the call returns after the first output, and the command keeps running. To see
-its later output, let it write to a file in the workspace (npm run dev > dev.log 2>&1), read the file, and delete it when you
-are done. In a sandbox without network no other command can reach a server: start it and send the request in one command.
+The result has the beginning and the end of a long output; read_process pages through the rest by its process_id.
+Start servers and watchers with is_background: the call returns a process_id after the first output. Follow it with
+read_process, which can wait for a pattern, and stop it with control_process when you are done.
+In a sandbox, other commands reach a server at localhost only where the result of its start says so.
 If a command fails because of the sandbox (no network, .git or a path is read-only), run it again with the \`permissions\` that
 it needs: network to download, git_write to commit, all only if neither is enough. The user may have to agree.`;
 

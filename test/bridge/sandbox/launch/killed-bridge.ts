@@ -5,7 +5,8 @@ import { RunningCommand } from '../../../../bridge/terminal/running-command.ts';
 
 const { surroundings, command } = JSON.parse(await text(process.stdin));
 const confinement = await probeConfinement(surroundings);
-const request = { command, cwd: surroundings.workspace, permissions: [] };
+const conversationId = 'conv_test';
+const request = { command, cwd: surroundings.workspace, permissions: [], conversationId };
 await confinement.start(request, async ({ launch }) => {
   new RunningCommand(launch, (output) => process.stdout.write(output));
 });

@@ -5,6 +5,7 @@ import { realConfinement } from '../sandboxed-workspace.ts';
 
 const { surroundings, command, isHeld } = JSON.parse(await text(process.stdin));
 using confinement = await realConfinement(surroundings, { isHeld });
-const request = { command, cwd: surroundings.workspace, permissions: [] };
+const conversationId = 'conv_test';
+const request = { command, cwd: surroundings.workspace, permissions: [], conversationId };
 const { output } = await confinement.start(request, ({ launch }) => run(launch));
 process.stdout.write(output);

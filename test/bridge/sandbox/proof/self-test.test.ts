@@ -23,6 +23,11 @@ function altered(sandbox: Confinement, alter: (args: string[]) => string[]): Con
   };
 }
 
+/** Starts commands of no conversation, each in a network of its own. */
+function withoutConversation({ start }: Confinement): Confinement['start'] {
+  return ({ command, cwd, permissions }, begin) => start({ command, cwd, permissions }, begin);
+}
+
 /** A sandbox whose base is made with other arguments than ours: `from` is a part of them, as words. */
 async function rebased(
   { account, path, put, surroundings }: SandboxedWorkspace,
@@ -134,8 +139,13 @@ describe.skipIf(NO_BUBBLEWRAP)(`the self-test ${NO_BUBBLEWRAP ?? ''}`, () => {
   });
 
   test('notices a network that is open', async () => {
-    const sandbox = altered(place.confinement, without(['--unshare-net']));
+    const sandbox = altered(place.confinement, (args) =>
+      args.filter((arg) => !arg.startsWith('--net=')),
+    );
     expect(await outcome(sandbox)).toContain('the network is open');
+    const alone = { ...place.confinement, start: withoutConversation(place.confinement) };
+    const open = altered(alone, without(['--unshare-net']));
+    expect(await outcome(open)).toContain('the network is open');
   });
 
   test('notices a folder in memory without a size', async () => {

@@ -68,6 +68,29 @@ it('a response with every kind of document', async () => {
   });
 });
 
+it('lists and stops what runs in the background of a bridge', async () => {
+  const bridge = await connectBridge({ account: ACCOUNT });
+  const started = new Date().toISOString();
+  const process = {
+    id: 'proc_1',
+    conversationId: 'conv_1',
+    command: 'serve',
+    folder: '.',
+    started,
+  };
+  bridge.processes = [{ ...process, running: true }];
+  const params = { id: bridge.bridgeId };
+  const { json } = await api.call('listProcesses', { params });
+  expect(json).toEqual({ items: bridge.processes });
+  const stopped = await api.call('stopProcess', { params: { ...params, processId: 'proc_1' } });
+  expect(stopped.json).toEqual({ ...process, running: false });
+  const missing = { ...params, processId: 'proc_2' };
+  expect((await api.call('stopProcess', { params: missing })).status).toBe(404);
+  const older = await connectBridge({ account: ACCOUNT, tools: ['run_terminal_cmd'] });
+  const offline = await api.call('listProcesses', { params: { id: older.bridgeId } });
+  expect(offline.status).toBe(503);
+});
+
 it('streams', async () => {
   scriptModel(() => ({ text: 'Hello.' }));
   for (const framing of ['named', 'data']) {
@@ -292,6 +315,7 @@ it('without a token, with one of another scope, and for what does not exist', as
       callId: `call_${crypto.randomUUID()}`,
       documentId: 'doc_001',
       runId: 'none',
+      processId: 'none',
     };
     const body = requestBody?.content['application/json']?.example;
     const refusal = async (more: object) =>

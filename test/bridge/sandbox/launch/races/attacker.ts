@@ -4,6 +4,7 @@ import { LOOT, makeRoom, RACES } from '../../../../../bench/escapes/attacks.ts';
 import type { Surroundings } from '../../../../../bridge/sandbox/launch/confinement.ts';
 import { BackgroundProcesses } from '../../../../../bridge/terminal/background.ts';
 import { runCommand } from '../../../../../bridge/terminal/run-command.ts';
+import { aboutCommand } from '../../../terminal/plain-launch.ts';
 import { realConfinement } from '../../sandboxed-workspace.ts';
 
 interface Order {
@@ -30,16 +31,16 @@ const background = new BackgroundProcesses();
 const signal = new AbortController().signal;
 const onOutput = () => {};
 
+const asked = { cwd: surroundings.workspace, permissions: [], conversationId: 'conv_test' };
 const start = (command: string) =>
-  confinement.start({ command, cwd: surroundings.workspace, permissions: [] }, ({ launch }) =>
+  confinement.start({ ...asked, command }, ({ launch }) =>
     runCommand(launch, { timeoutMs: 20_000, onOutput, signal }),
   );
 
 await start(attack.prepare ?? 'true');
 const swapper = `exec perl -e '${attack.swapper}'`;
-await confinement.start(
-  { command: swapper, cwd: surroundings.workspace, permissions: [] },
-  ({ launch }) => background.start(launch, { onOutput, signal }),
+await confinement.start({ ...asked, command: swapper }, ({ launch }) =>
+  background.start(launch, { about: aboutCommand(swapper), onOutput, signal }),
 );
 let hits = 0;
 let failed = 0;

@@ -1,0 +1,97 @@
+/** The commands of one bridge that have a handle: those in the background, and ended ones with a long output. */
+import { randomBytes } from 'node:crypto';
+import type { Permission } from '../../shared/tools/run-terminal-cmd.ts';
+import { TERMINAL_LIMITS } from './limits.ts';
+import type { BoundedOutput } from './output.ts';
+import type { CommandEnd, RunningCommand } from './running-command.ts';
+
+/** What is known of a command when it starts. */
+export interface CommandFacts {
+  /** Only this conversation's calls find the process. */
+  readonly conversationId: string;
+  readonly command: string;
+  /** Its folder relative to the workspace. */
+  readonly folder: string;
+  readonly permissions: readonly Permission[];
+}
+
+/** One command with its handle. */
+export interface KnownProcess extends CommandFacts {
+  readonly id: string;
+  readonly startedAtMs: number;
+  readonly output: BoundedOutput;
+  /**
+   * Where the next page begins for a reader that names no position: behind what the conversation was shown. Of an ended
+   * command that is the beginning of what its result left out.
+   */
+  shownTo: number;
+  state: ProcessState;
+}
+
+export type ProcessState =
+  | { readonly state: 'running'; readonly command: RunningCommand }
+  | { readonly state: 'ended'; readonly end: CommandEnd; readonly endedAtMs: number };
+
+/** Ends a process with all that it has started, and resolves when it has gone. One that has ended stays as it is. */
+export async function stopProcess(
+  { state }: KnownProcess,
+  reason: 'agent' | 'person',
+): Promise<void> {
+  if (state.state === 'ended') return;
+  state.command.stop(reason);
+  await state.command.ended;
+}
+
+/** In memory alone: a process ends with its bridge, and the next bridge does not know its id. */
+export class ProcessBook {
+  readonly #processes = new Map<string, KnownProcess>();
+
+  /** Gives a command its handle. Of too many ended commands the one that ended first is forgotten. */
+  add(
+    facts: CommandFacts,
+    work: Pick<KnownProcess, 'output' | 'startedAtMs' | 'state'>,
+  ): KnownProcess {
+    const { output, state } = work;
+    const shownTo = state.state === 'ended' ? output.headLength : output.length;
+    const process = { ...facts, ...work, id: this.#newId(), shownTo };
+    this.#processes.set(process.id, process);
+    this.#forgetOldest();
+    return process;
+  }
+
+  end(process: KnownProcess, end: CommandEnd): void {
+    process.state = { state: 'ended', end, endedAtMs: Date.now() };
+    this.#forgetOldest();
+  }
+
+  get(id: string): KnownProcess | undefined {
+    return this.#processes.get(id);
+  }
+
+  /** Undefined also for the process of another conversation. */
+  find(id: string, conversationId: string): KnownProcess | undefined {
+    const process = this.#processes.get(id);
+    return process?.conversationId === conversationId ? process : undefined;
+  }
+
+  /** In the order of their starts; without a conversation, those of all. */
+  list(conversationId?: string): KnownProcess[] {
+    const all = [...this.#processes.values()];
+    return all.filter((each) => (conversationId ?? each.conversationId) === each.conversationId);
+  }
+
+  #newId(): string {
+    // Long enough that no conversation takes a process of this bridge for one of an earlier bridge.
+    const id = `proc_${randomBytes(4).toString('hex')}`;
+    return this.#processes.has(id) ? this.#newId() : id;
+  }
+
+  #forgetOldest(): void {
+    const ended = this.list().flatMap(({ id, state }) =>
+      state.state === 'ended' ? [{ id, endedAtMs: state.endedAtMs }] : [],
+    );
+    ended.sort((one, other) => one.endedAtMs - other.endedAtMs);
+    const surplus = Math.max(0, ended.length - TERMINAL_LIMITS.maxEnded);
+    for (const { id } of ended.slice(0, surplus)) this.#processes.delete(id);
+  }
+}

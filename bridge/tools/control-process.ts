@@ -1,0 +1,87 @@
+/** Runs control_process: sends input to a process, or stops it. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { newDeferred } from '../../machine/deferred.ts';
+import { controlProcess } from '../../shared/tools/process.ts';
+import { ToolFailure } from '../failure.ts';
+import { TERMINAL_LIMITS } from '../terminal/limits.ts';
+import { type KnownProcess, type ProcessBook, stopProcess } from '../terminal/process-book.ts';
+import { type ArgumentsOf, type BridgeTool, bindTool, type Proposed } from './executor.ts';
+import { processOf, toPage } from './process-report.ts';
+
+type ControlCall = ArgumentsOf<typeof controlProcess>;
+
+/**
+ * Input counts as the command that the process was started with, and as a command line of its own, with the permissions
+ * of that command: the process may be a shell. A stop needs no one's yes: it runs nothing.
+ */
+export function createControlProcess(book: ProcessBook): BridgeTool {
+  const tool = bindTool(controlProcess, {
+    propose: async (args, { conversationId }) =>
+      propose(args, processOf(book, args.process_id, conversationId)),
+  });
+  return {
+    ...tool,
+    read: (given, conversationId) => {
+      const call = tool.read(given, conversationId);
+      const { process_id: id, input } = call.args as ControlCall;
+      const process = book.find(id, conversationId);
+      if (process === undefined || input === undefined) return { ...call, subjects: [] };
+      const { command, permissions } = process;
+      return { ...call, args: { ...call.args, permissions }, subjects: [command, input] };
+    },
+  };
+}
+
+function propose(args: ControlCall, process: KnownProcess): Proposed {
+  const { command, folder, permissions } = process;
+  const { input, close_input: closes = false, stop = false } = args;
+  const isInput = input !== undefined || closes;
+  if (isInput === stop) {
+    throw new ToolFailure(
+      'INVALID_ARGUMENTS',
+      'Give either `input`, `close_input` or both, or `stop`: true.',
+    );
+  }
+  return {
+    proposal: {
+      kind: 'call',
+      tool: controlProcess.name,
+      arguments: { ...args, command, folder, permissions: [...permissions] },
+    },
+    apply: async ({ signal }) => {
+      if (stop) await stopProcess(process, 'agent');
+      else await send(process, input ?? '', closes, signal);
+      return toPage(process, process.shownTo, []);
+    },
+  };
+}
+
+async function send(
+  { state }: KnownProcess,
+  text: string,
+  closes: boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  const input = state.state === 'running' ? state.command.input : undefined;
+  if (input === undefined) {
+    throw new ToolFailure(
+      'NO_INPUT',
+      'The process has ended, or its input is closed: read_process says which. Nothing was sent.',
+    );
+  }
+  if (input.writableLength > TERMINAL_LIMITS.maxWaitingInputBytes) {
+    throw new ToolFailure(
+      'INPUT_FULL',
+      'The process has not read the earlier input yet, so nothing was sent: wait, or stop it.',
+    );
+  }
+  const { promise: isRefused, resolve } = newDeferred<true>();
+  if (text !== '') input.write(text, (error) => (error ? resolve(true) : undefined));
+  if (closes) input.end();
+  const wait = sleep(TERMINAL_LIMITS.inputQuietMs, undefined, { signal });
+  if ((await Promise.race([isRefused, wait])) !== true) return;
+  throw new ToolFailure(
+    'NO_INPUT',
+    'The process reads no more input, so the text did not arrive as a whole: read_process says whether it still runs.',
+  );
+}

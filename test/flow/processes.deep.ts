@@ -1,0 +1,47 @@
+import { expect, it } from 'vitest';
+import { callDrawbridge } from '../cli/called.ts';
+import type { ScriptedAnswer } from '../far-ends/scripted-model.ts';
+import { oneHouse } from './one-house.ts';
+
+const at = oneHouse();
+
+it('leaves a command running that people list and stop, and the agent learns of it', async () => {
+  const { house } = at;
+  const bridgeId = house.ready.bridgeId ?? '';
+  const START = { command: 'echo up; sleep 600', is_background: true };
+  const answers: ScriptedAnswer[] = [
+    { calls: [{ name: 'run_terminal_cmd', arguments: START }] },
+    { text: 'It runs.' },
+  ];
+  at.answerWith(answers);
+  const { conversationId, documents } = await house.client.chat({
+    messages: [{ role: 'user', content: 'Start it' }],
+  });
+  const id = String(
+    documents.find(({ type }) => type === 'terminal_command')?.metadata['process_id'],
+  );
+  const { items } = await house.client.listProcesses(bridgeId);
+  expect(items).toMatchObject([
+    { id, conversationId, command: START.command, folder: '.', running: true },
+  ]);
+  const here = ['--workspace', house.workspace, '--state', house.state];
+  const { stdout: status } = await callDrawbridge(['status', ...here]);
+  expect(status).toMatch(new RegExp(`\n    ${id}  started \\S+  runs  echo up; sleep 600\n`));
+  const { stdout, code } = await callDrawbridge(['processes', 'stop', id, ...here]);
+  expect([stdout, code]).toEqual([expect.stringContaining('  The person stopped it.  echo up'), 0]);
+  expect((await callDrawbridge(['processes', ...here])).stdout).toBe(stdout);
+  const missing = await callDrawbridge(['processes', 'stop', 'proc_none', ...here]);
+  expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('no such process') });
+
+  at.answerWith([
+    { calls: [{ name: 'read_process', arguments: { process_id: id } }] },
+    { text: 'It was stopped.' },
+  ]);
+  const next = await house.client.chat({
+    conversationId,
+    messages: [{ role: 'user', content: 'Does it run?' }],
+  });
+  expect(next.documents[0]?.metadata['result']).toMatchObject({
+    data: expect.stringContaining('The person stopped it.'),
+  });
+});
