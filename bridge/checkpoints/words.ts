@@ -11,13 +11,13 @@ import type { Undo } from './undo.ts';
 
 export function reportOf({ plans, done, digest }: Undo): UndoReport {
   const made = done.map((path) => ({ path: toText(path), action: 'restore' as const }));
-  const now = plans.map((plan) => ({ path: toText(plan.path), ...toldOf(plan) }));
+  const now = plans.map((plan) => ({ path: toText(plan.path), ...outcomeOf(plan) }));
   return { digest, files: [...made, ...now].slice(0, CHECKPOINT_LIMITS.maxReported) };
 }
 
-type Told = Omit<UndoReport['files'][number], 'path'>;
+type Outcome = Omit<UndoReport['files'][number], 'path'>;
 
-function toldOf(plan: FilePlan): Told {
+function outcomeOf(plan: FilePlan): Outcome {
   switch (plan.action) {
     case 'none':
       return { action: 'keep', reason: 'it is so already' };
@@ -37,9 +37,9 @@ export function sentenceOf({ plans, done: before }: Undo, isRedo: boolean): stri
   const named = (wanted: FilePlan['action']) => plans.filter(({ action }) => action === wanted);
   const refused = named('refuse');
   const changed = [...before.map((path) => ({ path })), ...named('restore')];
-  const back = isRedo ? 'made again' : 'taken back';
-  const done = `At the user's request, changes were ${back} in ${listed(changed.map(nameOf))}.`;
-  const left = refused.map((plan) => `${nameOf(plan)} (${toldOf(plan).reason})`);
+  const made = isRedo ? 'made changes again' : 'took back changes';
+  const done = `At the user's request, Drawbridge ${made} in ${listed(changed.map(nameOf))}.`;
+  const left = refused.map((plan) => `${nameOf(plan)} (${outcomeOf(plan).reason})`);
   return [
     changed.length > 0 ? done : 'No file was changed.',
     ...(left.length > 0 ? [`These stay as they are: ${listed(left)}.`] : []),
@@ -65,7 +65,7 @@ export async function previewText(undo: Undo, signal: AbortSignal): Promise<stri
       parts.push(`(${undo.plans.length - parts.length} more files)`);
       break;
     }
-    const { action, reason } = toldOf(plan);
+    const { action, reason } = outcomeOf(plan);
     const head = `${action} ${nameOf(plan)}${reason === undefined ? '' : `: ${reason}`}`;
     const part = [head, ...(await changeOf(plan, undo, left, signal))].join('\n');
     left -= part.length;

@@ -64,7 +64,9 @@ it('a person previews, makes and takes back an undo, and the model learns of it'
   const undone = await read(house.client.undo(conversationId));
   expect(undone).toMatchObject({ status: 'completed' });
   const sentence = undone.documents.at(-1)?.content;
-  expect(sentence).toContain("At the user's request, changes were taken back in a.txt, b.txt. ");
+  expect(sentence).toContain(
+    "At the user's request, Drawbridge took back changes in a.txt, b.txt. ",
+  );
   expect(sentence).toContain('new.txt (it has changed since, in the same lines), ruled.txt (');
   expect(text('ruled.txt')).toBe('two\n');
   expect([text('a.txt'), text('b.txt'), text('new.txt')]).toEqual([
@@ -82,7 +84,7 @@ it('a person previews, makes and takes back an undo, and the model learns of it'
       .requests()
       .at(-1)
       ?.messages.map(({ content }) => String(content)) ?? [];
-  expect(said.filter((words) => words.includes('changes were'))).toHaveLength(2);
+  expect(said.filter((words) => words.includes('request, Drawbridge'))).toHaveLength(2);
   expect(said.some((words) => words.includes('Preview:'))).toBe(false);
 });
 
