@@ -1,10 +1,15 @@
 /** Checks what an edit would write, before it is written. An edit with new errors goes back to the model. */
 import { sha256 } from '../../machine/hash.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { FileEditMetadata } from '../../shared/wire/documents.ts';
 import { ToolFailure } from '../failure.ts';
+import type { Workspace } from '../workspace/workspace.ts';
 import { type Finding, isAboutAnotherFile, newErrors } from './findings.ts';
+import { importersOf } from './importers.ts';
+import type { KeptFile, LookedImporter } from './language-server.ts';
 import { DIAGNOSTICS_LIMITS } from './limits.ts';
 import type { LanguageServers } from './servers.ts';
+import { readText } from './texts.ts';
 
 /** A file with the text that an edit would give it. */
 export interface ProposedText {
@@ -16,6 +21,8 @@ export interface ProposedText {
   /** Null where the file does not exist yet. */
   readonly before: string | null;
   readonly after: string;
+  /** The part of the workspace that the call may reach. */
+  readonly workspace: Workspace;
 }
 
 /** What the check adds to the edit's result. */
@@ -45,11 +52,12 @@ export class EditChecks {
    * aborts.
    */
   async check(edit: ProposedText, signal: AbortSignal): Promise<EditCheck> {
-    const { conversationId, path, before, after } = edit;
+    const { conversationId, path, name, before, after, workspace } = edit;
     const key = sha256([conversationId, path, before ?? '', after].join('\0'));
     const known = this.#passed.get(key);
     if (known !== undefined) return known;
-    const file = { path, texts: [before, after] as const };
+    const importers = (within: AbortSignal) => readImporters(path, workspace, within);
+    const file = { path, texts: [before, after] as const, importers };
     const look = await this.#servers.look(file, DIAGNOSTICS_LIMITS.maxHoldMs, signal);
     if (look === null) return NOTHING;
     if (look.state === 'not_checked') {
@@ -57,7 +65,11 @@ export class EditChecks {
     }
     const [old = [], now = []] = look.found;
     const fresh = newErrors({ text: before ?? '', findings: old }, { text: after, findings: now });
-    const check = describeCheck(edit, look.by, fresh);
+    const others = look.importers.flatMap((importer) => newErrorsIn(importer, workspace));
+    const check = describeCheck(look.by, [
+      ...fresh.map((finding) => ({ name, finding })),
+      ...others,
+    ]);
     const place = `${conversationId}\0${path}`;
     const refusals = this.#refusals.get(place) ?? 0;
     const isGood = fresh.length === 0 || now.some(isAboutAnotherFile);
@@ -78,18 +90,52 @@ export class EditChecks {
 
 const NOTHING: EditCheck = { metadata: {}, note: '' };
 
-function describeCheck({ name }: ProposedText, by: string, fresh: readonly Finding[]): EditCheck {
-  if (fresh.length === 0) {
+/** An error that an edit adds. */
+interface NewError {
+  /** Of the file, as the model sees it. */
+  readonly name: string;
+  /** For the document; absent for the edited file. */
+  readonly path?: string;
+  readonly finding: Finding;
+}
+
+/** Only for the report: the next edit may be the one that adapts this file. */
+function newErrorsIn(
+  { path, text, before, after }: LookedImporter,
+  workspace: Workspace,
+): NewError[] {
+  const name = workspace.nameOf(path);
+  const fresh = newErrors({ text, findings: before }, { text, findings: after });
+  return fresh.map((finding) => ({ name: nameInLine(name), path: name, finding }));
+}
+
+/** Those that the call may read. A file that cannot be read is left out. */
+async function readImporters(
+  path: string,
+  workspace: Workspace,
+  signal: AbortSignal,
+): Promise<readonly KeptFile[]> {
+  const files: KeptFile[] = [];
+  for (const found of await importersOf(path, workspace.root, signal)) {
+    const text = workspace.mayShow(found) ? await readText(found, workspace, signal) : null;
+    if (text !== null) files.push({ path: found, text });
+  }
+  return files;
+}
+
+function describeCheck(by: string, errors: readonly NewError[]): EditCheck {
+  if (errors.length === 0) {
     return { metadata: { checked_by: by }, note: `Checked by ${by}: no new errors.` };
   }
-  const shown = fresh.slice(0, DIAGNOSTICS_LIMITS.maxNewErrors);
-  const more = fresh.length - shown.length;
-  const lines = shown.map((finding) => describeFinding(name, finding));
-  const head = `New errors, found by ${by} in the file with this edit:`;
+  const shown = errors.slice(0, DIAGNOSTICS_LIMITS.maxNewErrors);
+  const more = errors.length - shown.length;
+  const lines = shown.map(({ name, finding }) => describeFinding(name, finding));
+  const head = `New errors with this edit, found by ${by}:`;
   return {
     metadata: {
       checked_by: by,
-      linter_errors: shown.map(({ line, column, message, code }) => ({
+      linter_errors: shown.map(({ path, finding: { line, column, message, code } }) => ({
+        ...(path !== undefined && { path }),
         ...{ line, column, message },
         ...(code !== '' && { source: code }),
       })),

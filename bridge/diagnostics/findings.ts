@@ -47,29 +47,43 @@ export interface LookedText {
 
 /**
  * The errors of `after` that `before` does not have. Lines move, so a place says nothing: an error is old where the same
- * message was there about the same line of text, or else about any line.
+ * message was there about the same line of text, or the same rule about it (messages quote types that change), or else
+ * the same message about any line.
  */
 export function newErrors(before: LookedText, after: LookedText): readonly Finding[] {
-  const old = before.findings.filter(isError);
   const [oldLines, lines] = [before, after].map(({ text }) => text.split('\n'));
-  const withLine =
-    (all: readonly string[] = []) =>
-    (finding: Finding) =>
-      `${kindOf(finding)}\0${all[finding.line - 1]?.trim()}`;
-  const byLine = without(after.findings.filter(isError), old, withLine(lines), withLine(oldLines));
-  return without(byLine.fresh, byLine.gone, kindOf, kindOf).fresh;
+  let left = { old: before.findings.filter(isError), fresh: after.findings.filter(isError) };
+  for (const keyOf of SAMENESS) {
+    const keyIn =
+      (all: readonly string[] = []) =>
+      (finding: Finding) =>
+        keyOf(finding, all[finding.line - 1]?.trim() ?? '');
+    left = without(left, keyIn(oldLines), keyIn(lines));
+  }
+  return left.fresh;
 }
 
-/** Takes each old finding away from the equal new ones, once. */
+/** What two equal errors share, the surest sign first. */
+const SAMENESS: readonly ((finding: Finding, line: string) => string)[] = [
+  ({ code, message }, line) => [code, message, line].join('\0'),
+  ({ code, message }, line) => (code === '' ? [message, line] : [code, line]).join('\0'),
+  ({ code, message }) => [code, message].join('\0'),
+];
+
+interface Errors {
+  readonly old: readonly Finding[];
+  readonly fresh: readonly Finding[];
+}
+
+/** Takes each old error away from an equal new one, once. */
 function without(
-  now: readonly Finding[],
-  old: readonly Finding[],
-  keyOf: (finding: Finding) => string,
+  { old, fresh }: Errors,
   oldKeyOf: (finding: Finding) => string,
-): { readonly fresh: readonly Finding[]; readonly gone: readonly Finding[] } {
+  keyOf: (finding: Finding) => string,
+): Errors {
   const left = groupBy(old, oldKeyOf);
-  const fresh = now.filter((finding) => left.get(keyOf(finding))?.pop() === undefined);
-  return { fresh, gone: [...left.values()].flat() };
+  const others = fresh.filter((finding) => left.get(keyOf(finding))?.pop() === undefined);
+  return { old: [...left.values()].flat(), fresh: others };
 }
 
 function groupBy(all: readonly Finding[], keyOf: (finding: Finding) => string) {
@@ -81,10 +95,6 @@ function groupBy(all: readonly Finding[], keyOf: (finding: Finding) => string) {
     else group.push(finding);
   }
   return groups;
-}
-
-function kindOf({ code, message }: Finding): string {
-  return `${code}\0${message}`;
 }
 
 export function isError({ severity }: Pick<Finding, 'severity'>): boolean {

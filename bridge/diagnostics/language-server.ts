@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import * as z from 'zod';
 import { newDeferred } from '../../machine/deferred.ts';
 import { printableLine } from '../../shared/text/plain-sight.ts';
+import { ToolFailure } from '../failure.ts';
 import { TERMINAL_LIMITS } from '../terminal/limits.ts';
 import { PacedReading } from '../terminal/paced-reading.ts';
 import type { Program } from '../terminal/spawn-launch.ts';
@@ -11,6 +12,7 @@ import { Diagnostics, type Finding } from './findings.ts';
 import { languageIdOf, type ServerKind } from './known-servers.ts';
 import { DIAGNOSTICS_LIMITS } from './limits.ts';
 import { Messages, RefusedRequest } from './messages.ts';
+import { within } from './within.ts';
 
 /** Starts a line of a shell in the sandbox. Rejects with a {@link NoAnswer} where it may not. */
 export type BeginProgram = (command: string) => Promise<Program>;
@@ -26,12 +28,32 @@ export interface ServerPlace {
   readonly begin: BeginProgram;
 }
 
+/** A file as it is. */
+export interface KeptFile {
+  /** Absolute. */
+  readonly path: string;
+  readonly text: string;
+}
+
 /** A file, and the texts of it that are checked one after the other. Null: there is no file. */
 export interface AskedFile {
   /** Absolute. */
   readonly path: string;
   /** The first one is what the disk has. The server gets it back at the end. */
   readonly texts: readonly [string | null, ...(string | null)[]];
+  /** Finds files that depend on this one. They are checked under the first and the last text, where time allows. */
+  readonly importers?: (signal: AbortSignal) => Promise<readonly KeptFile[]>;
+}
+
+/** What is wrong in each text of a file, and in the files that depend on it. */
+export interface Looked {
+  readonly found: readonly Finding[][];
+  readonly importers: readonly LookedImporter[];
+}
+
+export interface LookedImporter extends KeptFile {
+  readonly before: readonly Finding[];
+  readonly after: readonly Finding[];
 }
 
 export class LanguageServer {
@@ -39,10 +61,11 @@ export class LanguageServer {
   readonly #program: Program;
   readonly #messages: Messages;
   readonly #over = newDeferred<never>();
-  /** What the server has reported by itself, by the file's address. */
-  readonly #reports = new Map<string, Report>();
-  #onReport: ((uri: string) => void) | undefined;
-  #open: OpenFile | undefined;
+  /** By their addresses. */
+  readonly #open = new Map<string, OpenFile>();
+  /** The files that stay open. The others would keep a text that the disk may not have any more. */
+  #wanted: ReadonlySet<string> = new Set();
+  #onReport: (() => void) | undefined;
   #canBeAsked = false;
   #stderr = '';
   #ending: Promise<void> | undefined;
@@ -93,19 +116,54 @@ export class LanguageServer {
   }
 
   /**
-   * What is wrong in each text. Rejects with a {@link NoAnswer}, and with the signal's reason. One call at a time: the
-   * server knows one text of a file.
+   * Rejects with a {@link NoAnswer}, and with the signal's reason. One call at a time: the server knows one text of a
+   * file.
    */
-  async look({ path, texts }: AskedFile, signal: AbortSignal): Promise<readonly Finding[][]> {
-    const found: Finding[][] = [];
+  async look({ path, texts, importers }: AskedFile, signal: AbortSignal): Promise<Looked> {
+    this.#wanted = new Set([uriOf(path)]);
+    const [kept] = texts;
+    // The search goes on meanwhile.
+    const files = this.#canBeAsked ? importers?.(signal) : undefined;
+    files?.catch(() => {}); // Read below.
     try {
-      for (const text of texts)
-        found.push(text === null ? [] : await this.#lookAt(path, text, signal));
-      return found;
+      const found: Finding[][] = [];
+      for (const text of texts) found.push(await this.#lookAt(path, text, signal));
+      const around = files ? await this.#lookAround(path, kept, files, signal) : [];
+      return { found, importers: around };
     } finally {
-      const [kept] = texts;
-      if (kept === null) this.#closeFile();
-      else this.#show(path, kept);
+      this.#show(path, kept);
+    }
+  }
+
+  /** Empty where there is not enough time: the file itself is checked. */
+  async #lookAround(
+    path: string,
+    kept: string | null,
+    search: Promise<readonly KeptFile[]>,
+    signal: AbortSignal,
+  ): Promise<readonly LookedImporter[]> {
+    const late = AbortSignal.timeout(DIAGNOSTICS_LIMITS.maxImportersMs);
+    const bound = AbortSignal.any([signal, late]);
+    try {
+      const files = await within(search, bound);
+      this.#wanted = new Set([path, ...files.map((file) => file.path)].map(uriOf));
+      const lookAtAll = async () => {
+        const found: Finding[][] = [];
+        for (const file of files) found.push(await this.#lookAt(file.path, file.text, bound));
+        return found;
+      };
+      const after = await lookAtAll();
+      if (files.length > 0) this.#show(path, kept);
+      const before = await lookAtAll();
+      return files.map((file, index) => ({
+        ...file,
+        before: before[index] ?? [],
+        after: after[index] ?? [],
+      }));
+    } catch (error) {
+      const isLate = late.aborted && !signal.aborted;
+      if (isLate || error instanceof ToolFailure) return []; // Or the search was refused.
+      throw error;
     }
   }
 
@@ -137,46 +195,42 @@ export class LanguageServer {
     if (!this.#canBeAsked) await sleep(DIAGNOSTICS_LIMITS.registrationMs, undefined, { signal });
   }
 
-  async #lookAt(path: string, text: string, signal: AbortSignal): Promise<Finding[]> {
-    const uri = this.#show(path, text);
-    return this.#canBeAsked ? await this.#pull(uri, signal) : await this.#wait(uri, signal);
+  async #lookAt(path: string, text: string | null, signal: AbortSignal): Promise<Finding[]> {
+    this.#show(path, text);
+    const open = this.#open.get(uriOf(path));
+    if (open === undefined) return [];
+    return this.#canBeAsked ? await this.#pull(open, signal) : await this.#wait(open, signal);
   }
 
-  /** Gives the server a text of a file, in place of the file before. Returns the file's address. */
-  #show(path: string, text: string): string {
+  /** Gives the server a text of a file; null takes the file away from it. */
+  #show(path: string, text: string | null): void {
     const uri = uriOf(path);
-    const open = this.#open;
-    if (open?.uri === uri) {
-      if (open.text === text) return uri;
+    const open = this.#open.get(uri);
+    if (text === null) return this.#closeFile(uri);
+    if (open === undefined) {
+      const languageId = languageIdOf(this.#place.kind, path);
+      const textDocument = { uri, languageId, version: 1, text };
+      this.#messages.report('textDocument/didOpen', { textDocument });
+      this.#open.set(uri, { uri, version: 1, text });
+    } else if (open.text !== text) {
       open.version++;
       open.text = text;
-      const { version } = open;
-      const textDocument = { uri, version };
+      const textDocument = { uri, version: open.version };
       this.#messages.report('textDocument/didChange', { textDocument, contentChanges: [{ text }] });
-      return uri;
     }
-    const languageId = languageIdOf(this.#place.kind, path);
-    this.#reports.clear();
-    // Before the other one is closed: a server without open files gives up the project.
-    const textDocument = { uri, languageId, version: 1, text };
-    this.#messages.report('textDocument/didOpen', { textDocument });
-    this.#closeFile();
-    this.#open = { uri, version: 1, text };
-    return uri;
+    // Only now: a server without open files gives up the project.
+    for (const other of this.#open.keys()) if (!this.#wanted.has(other)) this.#closeFile(other);
   }
 
-  #closeFile(): void {
-    if (this.#open === undefined) return;
-    const { uri } = this.#open;
-    this.#open = undefined;
+  #closeFile(uri: string): void {
+    if (!this.#open.delete(uri)) return;
     this.#messages.report('textDocument/didClose', { textDocument: { uri } });
-    this.#messages.report('workspace/didChangeWatchedFiles', {
-      changes: [{ uri, type: CHANGES.changed }],
-    });
+    const changes = [{ uri, type: CHANGES.changed }];
+    this.#messages.report('workspace/didChangeWatchedFiles', { changes });
   }
 
   /** A server may give up an answer because a text has changed, and wants to be asked again. */
-  async #pull(uri: string, signal: AbortSignal): Promise<Finding[]> {
+  async #pull({ uri }: OpenFile, signal: AbortSignal): Promise<Finding[]> {
     for (;;) {
       try {
         const answer = await this.#ask(
@@ -196,12 +250,12 @@ export class LanguageServer {
   }
 
   /** Waits for the server's own report about the present text. Many report nothing of a text without findings. */
-  async #wait(uri: string, signal: AbortSignal): Promise<Finding[]> {
-    const wanted = this.#open?.version ?? 0;
+  async #wait(open: OpenFile, signal: AbortSignal): Promise<Finding[]> {
+    const wanted = open.version;
     const { promise, resolve, reject } = newDeferred<void>();
     let quiet: NodeJS.Timeout | undefined;
     const settle = () => {
-      const report = this.#reports.get(uri);
+      const { report } = open;
       if (report === undefined || report.shown < wanted) return;
       if (report.version !== undefined && report.version >= wanted) return resolve();
       if (report.version !== undefined) return;
@@ -216,7 +270,7 @@ export class LanguageServer {
     try {
       settle();
       await Promise.race([promise, this.#over.promise]);
-      return this.#reports.get(uri)?.findings ?? [];
+      return open.report?.findings ?? [];
     } finally {
       clearTimeout(quiet);
       this.#onReport = undefined;
@@ -255,13 +309,13 @@ export class LanguageServer {
   #take(method: string, params: unknown): void {
     if (method !== 'textDocument/publishDiagnostics') return;
     const { data } = Published.safeParse(params);
-    // Only of the open file: a server may report about thousands.
-    if (this.#open === undefined || data === undefined) return;
-    const { uri } = this.#open;
+    if (data === undefined) return;
+    // Only of open files: a server may report about thousands.
+    const open = [...this.#open.values()].find(({ uri }) => isSameFile(uri, data.uri));
+    if (open === undefined) return;
     const { version, diagnostics: findings } = data;
-    if (!isSameFile(data.uri, uri)) return;
-    this.#reports.set(uri, { version: version ?? undefined, shown: this.#open.version, findings });
-    this.#onReport?.(uri);
+    open.report = { version: version ?? undefined, shown: open.version, findings };
+    this.#onReport?.();
   }
 
   #keepStderr(text: string): void {
@@ -297,6 +351,7 @@ interface OpenFile {
   readonly uri: string;
   version: number;
   text: string;
+  report?: Report;
 }
 
 /** A report that the server made by itself. */

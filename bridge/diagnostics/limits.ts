@@ -33,6 +33,10 @@ export const DIAGNOSTICS_LIMITS = {
   /** New errors that an edit reports, and the UTF-16 units of one message: servers quote whole types. */
   maxNewErrors: 20,
   maxMessageChars: 500,
+  /** Files that import the edited one and are checked with it: TypeScript takes 2 to 7 ms for each. */
+  maxImporters: 5,
+  /** Milliseconds for all of them, after the check of the file itself. */
+  maxImportersMs: 300,
   /** Edits of one file in a row that are refused for new errors: a change of several files passes through errors. */
   maxRefusals: 2,
   /** Checked edits that are remembered. Each has some hundred bytes. */

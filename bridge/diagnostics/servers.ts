@@ -1,13 +1,18 @@
 /** The language servers of one folder: each starts when it is first needed, and ends when it is idle. */
 import { extname } from 'node:path';
-import { newDeferred } from '../../machine/deferred.ts';
 import { Lanes } from '../lanes.ts';
 import { FileChanges } from './changes.ts';
-import type { Finding } from './findings.ts';
 import { KNOWN_SERVERS, type ServerKind } from './known-servers.ts';
-import { type AskedFile, type BeginProgram, LanguageServer, NoAnswer } from './language-server.ts';
+import {
+  type AskedFile,
+  type BeginProgram,
+  LanguageServer,
+  type Looked,
+  NoAnswer,
+} from './language-server.ts';
 import { DIAGNOSTICS_LIMITS } from './limits.ts';
 import type { ServerChoice } from './own-list.ts';
+import { within } from './within.ts';
 
 export interface ServersPlace {
   /** Absolute and resolved. */
@@ -20,7 +25,7 @@ export interface ServersPlace {
 
 /** What a server said of the texts of one file, or why it said nothing. */
 export type Look =
-  | { readonly state: 'checked'; readonly by: string; readonly found: readonly Finding[][] }
+  | ({ readonly state: 'checked'; readonly by: string } & Looked)
   | { readonly state: 'not_checked'; readonly reason: string };
 
 interface RunningServer {
@@ -73,9 +78,9 @@ export class LanguageServers {
         isInLine = false;
         return await server.look(file, bound);
       };
-      const found = await this.#lanes.run([kind.name], look, bound);
+      const looked = await this.#lanes.run([kind.name], look, bound);
       running.timeouts = 0;
-      return { state: 'checked', by: server.name, found };
+      return { state: 'checked', by: server.name, ...looked };
     } catch (error) {
       signal.throwIfAborted();
       const reason = isInLine
@@ -188,16 +193,4 @@ function sizeProblem({ texts }: AskedFile): string | undefined {
   const { maxTextBytes } = DIAGNOSTICS_LIMITS;
   const isLarge = texts.some((text) => (text?.length ?? 0) > maxTextBytes);
   return isLarge ? `the file has more than ${maxTextBytes} characters` : undefined;
-}
-
-async function within<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  signal.throwIfAborted();
-  const { promise: left, reject: leave } = newDeferred<never>();
-  const onAbort = () => leave(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    return await Promise.race([promise, left]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
 }

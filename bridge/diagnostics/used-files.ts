@@ -2,13 +2,11 @@
 import { FINDING_LIMITS, REQUEST_LIMITS } from '../../shared/limits.ts';
 import { shorten } from '../../shared/text/plain-sight.ts';
 import type { Diagnostics } from '../../shared/wire/findings.ts';
-import { decode } from '../edits/encoding.ts';
-import { ToolFailure } from '../failure.ts';
-import { readImage } from '../workspace/files.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { isError } from './findings.ts';
 import { DIAGNOSTICS_LIMITS } from './limits.ts';
 import type { LanguageServers } from './servers.ts';
+import { readText } from './texts.ts';
 
 export interface UsedFiles {
   /** Resolved paths, the latest first. */
@@ -34,7 +32,7 @@ export async function usedFileDiagnostics(
     if (name.startsWith('../') || !readable.mayShow(path)) continue;
     const isAwake = await servers.isAwakeFor(path);
     if (isAwake === undefined) continue;
-    const text = isAwake ? await textOf(name, readable, signal) : undefined;
+    const text = isAwake ? await readText(path, readable, signal) : undefined;
     if (text === null) continue;
     if (text === undefined) return undefined;
     const file = { path, texts: [text] as const };
@@ -51,16 +49,4 @@ export async function usedFileDiagnostics(
   const sorted = items.toSorted((a, b) => Number(isError(b)) - Number(isError(a)));
   const shown = sorted.slice(0, FINDING_LIMITS.maxDiagnostics);
   return { items: shown, leftOut: sorted.length - shown.length };
-}
-
-/** Null for a file that is gone, or no text. */
-async function textOf(name: string, readable: Workspace, signal: AbortSignal) {
-  try {
-    const { bytes } = await readImage(await readable.resolve(name, 'read'), signal);
-    const decoded = decode(bytes);
-    return decoded.kind === 'utf8' ? decoded.text : null;
-  } catch (error) {
-    if (error instanceof ToolFailure) return null;
-    throw error;
-  }
 }

@@ -53,14 +53,14 @@ async function checkEdit(
   place: Place<'write'>,
   before: FileImage | null,
   bytes: Uint8Array | null,
-  { conversationId, signal }: ToolContext,
+  { conversationId, signal, workspace }: ToolContext,
 ): Promise<EditCheck | undefined> {
   if (bytes === null) return undefined;
   const [old, fresh] = [before && decode(before.bytes), decode(bytes)];
   if (fresh.kind !== 'utf8' || (old !== null && old.kind !== 'utf8')) return undefined;
   const texts = { before: old?.text ?? null, after: fresh.text };
-  const { path, name } = place;
-  return await checks.check({ conversationId, path, name: nameInLine(name), ...texts }, signal);
+  const edit = { conversationId, path: place.path, name: nameInLine(place.name), ...texts };
+  return await checks.check({ ...edit, workspace }, signal);
 }
 
 /**

@@ -56,10 +56,12 @@ export const FileEditMetadata = z.object({
   checked_by: z.string().optional(),
   /** Why no language server checked a file of a language that has one. */
   not_checked: z.string().optional(),
-  /** The errors that the edit adds, in the new text; both numbers count from 1. */
+  /** The errors that the edit adds, in the new text or in files that import it; both numbers count from 1. */
   linter_errors: z
     .array(
       z.object({
+        /** Of the other file. */
+        path: z.string().optional(),
         line: z.int(),
         column: z.int(),
         message: z.string(),

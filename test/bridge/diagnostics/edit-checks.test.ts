@@ -109,5 +109,10 @@ it('counts an error as new by its message and its line', () => {
   expect(now('a\nb\nd', at(1), at(2), at(3))).toEqual([3]);
   expect(now('d\na\nb', at(1), at(2), at(3))).toEqual([1]);
   expect(now('A\nB', at(1), at(2))).toEqual([]);
-  expect(now('a\nb', at(1), at(2, 'n'))).toEqual([2]);
+  expect(now('a\nc', at(1), at(2, 'n'))).toEqual([2]);
+  // A rule about a line that stays, in other words.
+  const ruled = (line: number, message: string) => [{ ...at(line, message), code: 'rule' }];
+  const old = { text: 'a', findings: ruled(1, "'x' is none") };
+  expect(newErrors(old, { text: 'b\na', findings: ruled(2, "'y' is none") })).toEqual([]);
+  expect(newErrors(old, { text: 'b', findings: ruled(1, "'y' is none") })).toHaveLength(1);
 });

@@ -66,7 +66,7 @@ it('the end of the servers leaves no process', async () => {
   await expect.poll(() => started.length).toBe(1);
   await servers.end();
   expect(await result).toMatchObject({ status: 'success' });
-  expect(started[0]?.child.signalCode).toBe('SIGTERM');
+  await expect.poll(() => started[0]?.child.signalCode).toBe('SIGTERM');
 });
 
 it('a server that has ended while nothing was checked is started again', async () => {

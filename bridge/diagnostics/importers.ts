@@ -1,0 +1,46 @@
+/** Finds the files that import a file, as its name in their imports shows. */
+import { basename, dirname, extname, join } from 'node:path';
+import { runRipgrep } from '../search/ripgrep.ts';
+import { DIAGNOSTICS_LIMITS } from './limits.ts';
+
+/** Absolute paths, as many as are checked; others than importers may be among them. */
+export async function importersOf(
+  path: string,
+  root: string,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const way = WAYS.find(({ extensions }) => extensions.test(path));
+  if (way === undefined) return [];
+  const stem = basename(path, extname(path));
+  const name = way.ofFolder.test(stem) ? basename(dirname(path)) : stem;
+  const flags = [
+    ...['--files-with-matches', '--null', `--glob=${way.glob}`, '--sort=path'],
+    `--regexp=${way.pattern(name.replaceAll(/[^\w]/g, '\\$&'))}`,
+  ];
+  const found: string[] = [];
+  const search = { folder: root, flags, target: './', separator: '\0', signal } as const;
+  for await (const record of runRipgrep(search)) {
+    if (typeof record !== 'string') continue;
+    const importer = join(root, record);
+    if (importer !== path) found.push(importer);
+    if (found.length >= DIAGNOSTICS_LIMITS.maxImporters) break;
+  }
+  return found;
+}
+
+/** How files of a language name each other. */
+const WAYS = [
+  {
+    extensions: /\.[cm]?[jt]sx?$/i,
+    glob: '*.{ts,tsx,mts,cts,js,jsx,mjs,cjs}',
+    /** Of a file that stands for its folder. */
+    ofFolder: /^index$/,
+    pattern: (name: string) => `['"](?:[^'"]*/)?${name}(?:\\.\\w+)?['"]`,
+  },
+  {
+    extensions: /\.pyi?$/i,
+    glob: '*.{py,pyi}',
+    ofFolder: /^__init__$/,
+    pattern: (name: string) => `^\\s*(?:from|import)\\s.*\\b${name}\\b`,
+  },
+] as const;
