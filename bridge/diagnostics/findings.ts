@@ -52,7 +52,10 @@ export interface LookedText {
  */
 export function newErrors(before: LookedText, after: LookedText): readonly Finding[] {
   const [oldLines, lines] = [before, after].map(({ text }) => text.split('\n'));
-  let left = { old: before.findings.filter(isError), fresh: after.findings.filter(isError) };
+  let left: Errors = {
+    old: before.findings.filter(isError),
+    fresh: after.findings.filter(isError),
+  };
   for (const keyOf of SAMENESS) {
     const keyIn =
       (all: readonly string[] = []) =>

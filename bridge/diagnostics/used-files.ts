@@ -23,10 +23,11 @@ export interface UsedFiles {
 export async function usedFileDiagnostics(
   servers: LanguageServers,
   { used, readable, signal }: UsedFiles,
+  maxMs: number = DIAGNOSTICS_LIMITS.maxMessageHoldMs,
 ): Promise<Diagnostics | undefined> {
   const items: Diagnostics['items'] = [];
   let isAny = false;
-  const endMs = performance.now() + DIAGNOSTICS_LIMITS.maxMessageHoldMs;
+  const endMs = performance.now() + maxMs;
   for (const path of used) {
     const name = readable.nameOf(path);
     if (name.startsWith('../') || !readable.mayShow(path)) continue;

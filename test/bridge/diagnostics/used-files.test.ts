@@ -11,7 +11,7 @@ it('a message has the findings in used files once a server runs, and starts none
   });
   const { workspace: readable, signal } = context;
   const read = (...names: string[]) =>
-    usedFileDiagnostics(servers, { used: names.map(path), readable, signal });
+    usedFileDiagnostics(servers, { used: names.map(path), readable, signal }, 10_000);
   expect(await read('a.ts')).toBeUndefined();
   expect(started).toHaveLength(0);
   await call('read_lints', { paths: ['b.ts'] });
