@@ -1,16 +1,21 @@
 // Says how the program becomes one bundle. Without the bundle, Node strips the types of some 200 files at each start,
 // which takes three times as long. This file is plain JavaScript, because it runs before any types are stripped.
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { brotliCompressSync, constants } from 'node:zlib';
 
 /** The options with which esbuild makes the program. The package has the same bundle (build/build.ts). */
 export function describeBundle(root, outdir) {
-  const worker = join(root, 'bridge', 'compute', 'worker.ts');
+  const threads = { 'compute-worker': 'compute', 'index-worker': 'index' };
   return {
     absWorkingDir: root,
     entryPoints: {
       main: join(root, 'cli', 'main.ts'),
-      ...(existsSync(worker) && { 'compute-worker': worker }),
+      ...Object.fromEntries(
+        Object.entries(threads)
+          .map(([name, room]) => [name, join(root, 'bridge', room, 'worker.ts')])
+          .filter(([, path]) => existsSync(path)),
+      ),
     },
     outdir,
     bundle: true,
@@ -28,4 +33,27 @@ export function describeBundle(root, outdir) {
       js: "import { createRequire as newRequire } from 'node:module';\nconst require = newRequire(import.meta.url);",
     },
   };
+}
+
+const GRAMMARS = ['bash', 'c-sharp', 'cpp', 'go', 'java', 'php', 'python', 'ruby', 'rust', 'tsx'];
+
+/**
+ * Puts the parser and its grammars beside the program, compressed: bridge/index/grammars.ts loads them. Returns the
+ * packages' files.
+ */
+export function copyGrammars(root, outdir) {
+  const packages = join(root, 'node_modules');
+  const runtime = join(packages, 'web-tree-sitter', 'web-tree-sitter.wasm');
+  const grammars = GRAMMARS.map((name) =>
+    join(packages, '@vscode', 'tree-sitter-wasm', 'wasm', `tree-sitter-${name}.wasm`),
+  );
+  const files = [runtime, ...grammars].filter((file) => existsSync(file));
+  mkdirSync(join(outdir, 'grammars'), { recursive: true });
+  // Higher qualities take many seconds for a tenth less.
+  const options = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
+  for (const file of files) {
+    const compressed = brotliCompressSync(readFileSync(file), options);
+    writeFileSync(join(outdir, 'grammars', `${basename(file)}.br`), compressed);
+  }
+  return files;
 }

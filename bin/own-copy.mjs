@@ -107,8 +107,9 @@ function filesOfClone(root) {
 /** The same files as in the package. */
 async function buildClone(root, outdir) {
   const { buildSync } = await import('esbuild');
-  const { describeBundle } = await import('./bundle.mjs');
+  const { copyGrammars, describeBundle } = await import('./bundle.mjs');
   buildSync(describeBundle(root, join(outdir, 'dist', 'cli')));
+  copyGrammars(root, join(outdir, 'dist', 'cli'));
   const entry = join(root, 'worker', 'index.ts');
   if (!existsSync(entry)) return;
   const { bundleWorker } = await import('../local/runtime/bundle.ts');

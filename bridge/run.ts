@@ -5,6 +5,7 @@ import { noteFolder } from '../machine/agent-folders.ts';
 import type { BridgeStatus } from '../machine/bridge-status.ts';
 import { allowAlways } from '../machine/owner-rules.ts';
 import type { Preset } from '../machine/preset.ts';
+import type { Mode } from '../shared/wire/modes.ts';
 import { DeviceAsker, terminalAsker } from './admission/askers.ts';
 import { Asking } from './admission/asking.ts';
 import { noteDeviceUse, readDevices } from './admission/devices.ts';
@@ -33,6 +34,8 @@ import { CompanionHost } from './guests/hosting.ts';
 import { editorContext } from './ide/link/context.ts';
 import { editorDiagnostics } from './ide/link/diagnostics.ts';
 import { type EditorLink, linkHere } from './ide/link/link.ts';
+import { CodeIndex } from './index/code-index.ts';
+import { INDEX_LIMITS } from './index/limits.ts';
 import { currentCall, logEvent } from './log.ts';
 import { serverFileIn } from './mcp/server-file.ts';
 import { McpServers } from './mcp/servers.ts';
@@ -47,6 +50,7 @@ import { enteredFolder, readReadable, stateFolders } from './sandbox/view/owners
 import { BackgroundProcesses } from './terminal/background.ts';
 import { ProcessBook } from './terminal/process-book.ts';
 import { createCatalogue, createCommandTools } from './tools/catalogue.ts';
+import { codebaseSearching } from './tools/codebase-search.ts';
 import type { BridgeTool } from './tools/executor.ts';
 import { ReadLedger } from './tools/ledger.ts';
 import { Offers } from './tools/offers.ts';
@@ -95,6 +99,8 @@ export interface BridgeConfig {
   readonly offers?: Offers;
   /** The owner's search service. Without one the bridge has no web_search. */
   readonly webSearch?: SearchService | undefined;
+  /** The modes in which a message gets the code that it is about. Default: all but `debug`. */
+  readonly codeInPrompt?: readonly Mode[] | undefined;
   /** How web_fetch reaches the web; another one in tests. */
   readonly net?: Net;
   /** Programs beside the bridge's own that are started again from their files: the Node of a server. */
@@ -195,6 +201,7 @@ class Bridge {
   readonly #ground: Ground;
   readonly #background: BackgroundProcesses;
   readonly #ledger = new ReadLedger();
+  readonly #index: CodeIndex;
   readonly #looker: Looker;
   readonly #offerFeed: OfferFeed;
   readonly #guests: Guests;
@@ -215,6 +222,12 @@ class Bridge {
     this.link = linkHere(root, config, (view) =>
       this.#companion.contextChanged(guestContext(view)),
     );
+    this.#index = new CodeIndex({
+      workspace,
+      path: join(config.stateDir, 'index.sqlite'),
+      onReport: (index) => config.onStatus({ event: 'index', index }),
+      signal,
+    });
     this.#looker = this.#newLooker(signal);
     this.#offerFeed = new OfferFeed(async () =>
       offers.isEmpty ? null : offers.set(await readTrust(surroundings)),
@@ -255,7 +268,9 @@ class Bridge {
       looker: this.#looker,
       offers: this.#offerFeed,
       onStatus: (status: BridgeStatus) => {
-        this.#servers.start(); // Only now: they would slow the bridge's own start.
+        // Only now: they would slow the bridge's own start.
+        this.#servers.start();
+        this.#index.start(INDEX_LIMITS.startDelayMs);
         config.onStatus(status);
       },
     };
@@ -266,7 +281,8 @@ class Bridge {
   async end(): Promise<void> {
     const sessionEnd = this.#session.end().then(() => this.link.end());
     const ends = [this.#background.endAll(), this.#ground.worktrees?.end(), this.#servers.end()];
-    await Promise.all([sessionEnd, ...ends, this.#companion.end(), this.#languageServers.end()]);
+    const parts = [this.#companion, this.#languageServers, this.#index];
+    await Promise.all([sessionEnd, ...ends, ...parts.map((part) => part.end())]);
   }
 
   #newLooker(signal: AbortSignal): Looker {
@@ -293,8 +309,9 @@ class Bridge {
     const commands = createCommandTools({ confinement, background: this.#background, guard });
     const more = [this.#guests.tool, ...(this.#ground.worktrees?.tools ?? [])];
     const named = more.map((tool) => [tool.definition.name, tool] as const);
+    const searching = codebaseSearching(this.#index);
     return new Map([
-      ...createCatalogue(commands, this.#languageServers),
+      ...createCatalogue([...commands, searching], this.#languageServers),
       ...web,
       ...undoing,
       ...named,
@@ -311,6 +328,10 @@ class Bridge {
       readShowable: () => readFindable(surroundings, trust.isDistrusted),
       worktreeOf: async (conversationId: string) =>
         await this.#ground.worktrees?.rooms.lookedOf(conversationId),
+      code: {
+        index: this.#index,
+        modes: this.#ground.config.codeInPrompt ?? ['agent', 'plan', 'ask'],
+      },
       readDiagnostics: async (used: readonly string[], { readable, signal }: Reading) => {
         const asked = { used, readable, signal };
         const found = await editorDiagnostics(this.link, asked);

@@ -8,9 +8,9 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { build } from 'esbuild';
-import { describeBundle } from '../bin/bundle.mjs';
+import { copyGrammars, describeBundle } from '../bin/bundle.mjs';
 import { bundleWorker } from '../local/runtime/bundle.ts';
 import { licencesOf } from './licences.ts';
 import { packageConfig } from './package-config.ts';
@@ -42,7 +42,8 @@ async function buildProgram(dir: string): Promise<string[]> {
     keepNames: true,
     metafile: true,
   });
-  return Object.keys(metafile.inputs);
+  const grammars = copyGrammars(ROOT, join(dir, 'cli')).map((file) => relative(ROOT, file));
+  return [...Object.keys(metafile.inputs), ...grammars];
 }
 
 /** The Worker as one module, with the configuration that deploys it and the types of what it exports. */

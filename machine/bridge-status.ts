@@ -2,6 +2,15 @@
 import * as z from 'zod';
 import { Confinement } from '../shared/wire/tunnel.ts';
 
+/** How the index of a bridge's workspace is. `off`: searches look into the files themselves. */
+export const IndexReport = z.discriminatedUnion('state', [
+  z.object({ state: z.literal('off'), reason: z.string() }),
+  z.object({ state: z.literal('building'), files: z.int(), of: z.int() }),
+  /** `leftOut` counts the files beyond the limits. */
+  z.object({ state: z.literal('ready'), files: z.int(), leftOut: z.int() }),
+]);
+export type IndexReport = z.infer<typeof IndexReport>;
+
 /**
  * `disconnected` passes by itself. After `refused` the bridge does not reconnect. `failed` says why its process ends.
  */
@@ -10,5 +19,6 @@ export const BridgeStatus = z.discriminatedUnion('event', [
   z.object({ event: z.literal('disconnected'), reason: z.string() }),
   z.object({ event: z.literal('refused'), message: z.string() }),
   z.object({ event: z.literal('failed'), message: z.string() }),
+  z.object({ event: z.literal('index'), index: IndexReport }),
 ]);
 export type BridgeStatus = z.infer<typeof BridgeStatus>;

@@ -57,6 +57,8 @@ const EVENTS = {
   mcp_server_down: 'warn',
   mcp_list_refused: 'warn',
   offer_refused: 'warn',
+  index_ready: 'info',
+  index_failed: 'warn',
 } as const;
 
 export type LogEvent = keyof typeof EVENTS;

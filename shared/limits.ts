@@ -340,6 +340,11 @@ export const FINDING_LIMITS = {
   /** Errors and warnings of an editor, and the length of one message: more are fixed one after another anyway. */
   maxDiagnostics: 60,
   maxDiagnosticChars: 500,
+  /** Passages that a search for a message's words adds to it, and the length of one: 2,000 tokens with all. */
+  maxPassages: 6,
+  maxPassageChars: 6_000,
+  /** The beginning of a message that is searched for. */
+  maxQueryChars: 2_000,
   /**
    * How long a run waits for a look that has mentions: a person asked for them by name, and a file takes some
    * milliseconds. A page takes as long as its server.

@@ -83,6 +83,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['bridge/sandbox/launch', 'bridge/search', 'bridge/terminal', 'bridge/workspace'],
     ...['node:', 'zod'],
   ],
+  'bridge/index': [
+    ...['shared', 'machine', 'bridge/compute', 'bridge/log.ts', 'bridge/search'],
+    ...['bridge/search/codebase', 'bridge/workspace', 'node:', 'web-tree-sitter'],
+  ],
   'bridge/rules': [
     ...['shared', 'machine', 'bridge/failure.ts', 'bridge/log.ts', 'bridge/search'],
     ...['bridge/workspace', 'node:'],
@@ -101,7 +105,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/sandbox',
       'bridge/sandbox/launch',
     ],
-    ...['bridge/search', 'bridge/terminal', 'bridge/tools', 'bridge/web', 'bridge/workspace'],
+    ...['bridge/search', 'bridge/search/codebase', 'bridge/terminal', 'bridge/tools'],
+    ...['bridge/web', 'bridge/workspace'],
   ],
   'bridge/tools': [
     ...[
@@ -210,6 +215,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/diagnostics',
       'bridge/guests',
       'bridge/ide/link',
+      'bridge/index',
       'bridge/log.ts',
       'bridge/mcp',
       'bridge/own-files.ts',
@@ -387,6 +393,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', 'bench/cases', 'bench/escapes', 'bench/faults', 'bench/fuzz', 'bridge/mcp'],
     ...[
       'bridge/checkpoints',
+      'bridge/index',
+      'bridge/search',
       'bridge/workspace',
       'bridge/sandbox',
       'bridge/sandbox/launch',

@@ -11,6 +11,7 @@ import type { Workspace } from '../workspace/workspace.ts';
 import { attach } from './attachments.ts';
 import { EditHistory } from './edit-history.ts';
 import type { Reading } from './file-text.ts';
+import { type CodeFinding, findCode } from './found-code.ts';
 import { FIND_LIMITS } from './limits.ts';
 import type { Looker, ShowableNames } from './looker.ts';
 import { readShown, shownBy } from './shown-files.ts';
@@ -21,6 +22,8 @@ export interface FinderDeps {
   readonly worktreeOf: (conversationId: string) => Promise<LookedWorktree | undefined>;
   readonly ledger: ReadLedger;
   readonly looker: Looker;
+  /** Undefined where the owner wants no code in the prompt. */
+  readonly code?: CodeFinding | undefined;
   /** The policy of this moment. */
   readonly readShowable: () => Promise<ShowableNames & Pick<Visit, 'mayFetch'>>;
   /** The text of a web page. Throws a ToolFailure. */
@@ -88,7 +91,7 @@ export class Finder {
   }
 
   async #find(
-    { conversationId, mentions, shown, worktree, isSteer, workspacePath }: MessageLook,
+    { conversationId, mentions, shown, worktree, isSteer, workspacePath, search }: MessageLook,
     context: Promise<MachineContext>,
     signal: AbortSignal,
   ): Promise<Findings> {
@@ -108,7 +111,7 @@ export class Finder {
     };
     if (isSteer) return { ...NOTHING_FOUND, attachments: await attach(mentions, attaching) };
     // The editor of this machine and git's status are about the person's own files.
-    const [attachments, changed, { editor, gitStatus }, seen, diagnostics, client] =
+    const [attachments, changed, { editor, gitStatus }, seen, diagnostics, client, passages] =
       await Promise.all([
         attach(mentions, attaching),
         this.#history.changedSince(conversationId, reading),
@@ -116,6 +119,7 @@ export class Finder {
         room?.look({ ...showable, mayName: mayVolunteer }, signal),
         room ? undefined : this.#diagnose(conversationId, reading),
         findClient(workspacePath, workspace.root),
+        this.#finding.code && findCode(this.#finding.code, { search, workspace: unasked, signal }),
       ]);
     const inClient = shown?.map((file) => ({
       ...file,
@@ -135,6 +139,7 @@ export class Finder {
       ...(diagnostics && { diagnostics }),
       ...(client && { client: client.place }),
       ...(seen && { worktree: seen }),
+      ...(passages && { passages }),
     };
   }
 

@@ -1,6 +1,7 @@
 /** Answers a question about a code base with the passages that mention the question's concepts most. */
 import type { Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { compute } from '../compute/compute.ts';
 import { ToolFailure, toFileFailure } from '../failure.ts';
@@ -9,9 +10,10 @@ import type { Place, Workspace } from '../workspace/workspace.ts';
 import { findCandidates } from './candidates.ts';
 import { CODEBASE_LIMITS } from './codebase/limits.ts';
 import { Matcher } from './codebase/matcher.ts';
-import type { PassageChoice } from './codebase/passages.ts';
-import type { FoundFile } from './codebase/pick.ts';
+import { choosePassages, type PassageChoice } from './codebase/passages.ts';
+import { type FoundFile, linesOf } from './codebase/pick.ts';
 import { conceptsOf } from './codebase/question.ts';
+import type { SearchIndex } from './search-index.ts';
 
 export interface CodebaseSearch {
   /** In natural language. */
@@ -19,6 +21,8 @@ export interface CodebaseSearch {
   /** The folder or file to search. */
   readonly place: Place;
   readonly workspace: Workspace;
+  /** Without one, and where it cannot answer, the files themselves are searched. */
+  readonly index?: SearchIndex | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -31,10 +35,7 @@ export interface SearchAnswer extends PassageChoice {
   readonly isWhole: boolean;
 }
 
-/**
- * Searches the files on disk at this moment; nothing is kept between two searches. Failures are those of the place: not
- * found, not a regular file, too large.
- */
+/** Failures are those of the place: not found, not a regular file, too large. */
 export async function searchCodebase(search: CodebaseSearch): Promise<SearchAnswer> {
   const question = search.question.slice(0, CODEBASE_LIMITS.maxQuestionChars);
   const isWhole = question === search.question;
@@ -48,7 +49,28 @@ async function searchFor(search: CodebaseSearch): Promise<FoundPassages> {
   if (matcher.concepts.length === 0) return NOTHING;
   if (search.workspace.isUnindexed(search.place.path)) return NOTHING;
   const isFolder = (await lookAt(search.place)).isDirectory();
-  return isFolder ? await searchFolder(search, matcher) : await searchFile(search);
+  if (!isFolder) return await searchFile(search);
+  return (await searchIndexed(search)) ?? (await searchFolder(search, matcher));
+}
+
+/** In the index alone. Undefined without one that can answer. */
+export async function searchIndexed(search: CodebaseSearch): Promise<FoundPassages | undefined> {
+  const { index, workspace, place, question } = search;
+  const places = [workspace.nameOf(place.path)];
+  const limit = CODEBASE_LIMITS.maxRankedChunks;
+  const found = await index?.find({ workspace, question, places, limit });
+  if (!found) return undefined;
+  const { maxIndexedFiles, maxIndexedBytes } = CODEBASE_LIMITS;
+  const names = [...new Set(found.chunks.map(({ path }) => path))].slice(0, maxIndexedFiles);
+  const paths = names.map((name) => join(workspace.root, name));
+  const files = await readCandidates(paths, maxIndexedBytes, search);
+  const byName = new Map(files.map((file) => [file.name, linesOf(file)]));
+  const scored = found.chunks.flatMap(({ path, score, ...chunk }) => {
+    const lines = byName.get(path);
+    return !lines ? [] : [{ file: { name: path, lines }, chunk, score }];
+  });
+  const ofFile = CODEBASE_LIMITS.maxChunksOfFile;
+  return { ...choosePassages(scored, ofFile), files: byName.size, isComplete: found.isWhole };
 }
 
 const NOTHING: FoundPassages = { passages: [], isAll: true, files: 0, isComplete: true };
@@ -56,7 +78,7 @@ const NOTHING: FoundPassages = { passages: [], isAll: true, files: 0, isComplete
 async function searchFolder(search: CodebaseSearch, matcher: Matcher): Promise<FoundPassages> {
   const { question, place, workspace, signal } = search;
   const found = await findCandidates({ folder: place.path, workspace, question, matcher, signal });
-  const files = await readCandidates(found.paths, search);
+  const files = await readCandidates(found.paths, CODEBASE_LIMITS.maxReadBytes, search);
   const ofFile = CODEBASE_LIMITS.maxChunksOfFile;
   const { rarity, count, isComplete } = found;
   const choice = await compute('pickPassages', { question, rarity, files, ofFile }, signal);
@@ -66,6 +88,7 @@ async function searchFolder(search: CodebaseSearch, matcher: Matcher): Promise<F
 /** Reads files from the best on, as many as the limits allow. */
 async function readCandidates(
   paths: readonly string[],
+  maxBytes: number,
   search: CodebaseSearch,
 ): Promise<FoundFile[]> {
   const files: FoundFile[] = [];
@@ -73,7 +96,7 @@ async function readCandidates(
   for (const path of paths) {
     const file = await readCandidate(path, search);
     bytes += file?.bytes.length ?? 0;
-    if (bytes > CODEBASE_LIMITS.maxReadBytes) break;
+    if (bytes > maxBytes) break;
     if (file !== null) files.push(file);
   }
   return files;

@@ -1,6 +1,5 @@
 /** The tools this bridge can run, by their canonical names. */
 import type { ToolName } from '../../shared/tools/catalogue.ts';
-import { codebaseSearch } from '../../shared/tools/codebase-search.ts';
 import { deleteFile } from '../../shared/tools/delete-file.ts';
 import { editFile } from '../../shared/tools/edit-file.ts';
 import { editNotebook } from '../../shared/tools/edit-notebook.ts';
@@ -18,7 +17,7 @@ import { write } from '../../shared/tools/write.ts';
 import { EditChecks } from '../diagnostics/edit-checks.ts';
 import type { LanguageServers } from '../diagnostics/servers.ts';
 import type { Edit } from '../edits/propose.ts';
-import { executeCodebaseSearch } from './codebase-search.ts';
+import { codebaseSearching } from './codebase-search.ts';
 import { createControlProcess } from './control-process.ts';
 import { deleting } from './delete-file.ts';
 import { editing } from './edit-tool.ts';
@@ -36,7 +35,7 @@ import { savingPlan } from './save-plan.ts';
 
 /**
  * The tools by name: the file tools, and tools that need more than a workspace, such as
- * {@link createCommandTools}. With `servers` they check each edit.
+ * {@link createCommandTools}. With `servers` they check each edit. One of `more` takes the place of a tool of its name.
  */
 export function createCatalogue(
   more: readonly BridgeTool[] = [],
@@ -71,7 +70,7 @@ function fileTools(
     list_dir: doing(listDir, withRuleNotes(executeListDir)),
     glob_file_search: doing(globFileSearch, withRuleNotes(executeGlobFileSearch)),
     grep: doing(grep, withRuleNotes(executeGrep)),
-    codebase_search: doing(codebaseSearch, withRuleNotes(executeCodebaseSearch)),
+    codebase_search: codebaseSearching(),
     read_lints: createReadLints(servers),
     str_replace: editing(strReplace, toReplacement, checks),
     edit_file: editing(editFile, ({ code_edit }) => ({ kind: 'merge', text: code_edit }), checks),

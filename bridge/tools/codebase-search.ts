@@ -1,26 +1,34 @@
 /** Runs codebase_search: finds the passages of the code that answer a question best, and shows their lines. */
 
 import { nameInLine } from '../../shared/text/plain-sight.ts';
-import type { codebaseSearch } from '../../shared/tools/codebase-search.ts';
+import { codebaseSearch } from '../../shared/tools/codebase-search.ts';
 import { numberLine } from '../edits/line-numbers.ts';
 import { cutLine } from '../result-lines.ts';
 import { CODEBASE_LIMITS } from '../search/codebase/limits.ts';
 import type { Passage } from '../search/codebase/passages.ts';
 import { type SearchAnswer, searchCodebase } from '../search/codebase-search.ts';
+import type { SearchIndex } from '../search/search-index.ts';
 import type { Place } from '../workspace/workspace.ts';
-import type { ArgumentsOf, ToolExecutor } from './executor.ts';
+import { type ArgumentsOf, type BridgeTool, doing, type ToolExecutor } from './executor.ts';
+import { withRuleNotes } from './rule-notes.ts';
+
+/** The tool, with the index of the workspace where there is one. */
+export function codebaseSearching(index?: SearchIndex): BridgeTool {
+  return doing(codebaseSearch, withRuleNotes(executeWith(index)));
+}
 
 /** A shown passage does not count as read: an edit needs the file itself. */
-export const executeCodebaseSearch: ToolExecutor<ArgumentsOf<typeof codebaseSearch>> = async (
-  args,
-  { workspace, places, signal },
-) => {
-  const answers: SearchAnswer[] = [];
-  for (const place of withoutInner(places)) {
-    answers.push(await searchCodebase({ question: args.query, place, workspace, signal }));
-  }
-  return { status: 'success', data: showAnswer(joined(answers)) };
-};
+function executeWith(
+  index: SearchIndex | undefined,
+): ToolExecutor<ArgumentsOf<typeof codebaseSearch>> {
+  return async ({ query: question }, { workspace, places, signal }) => {
+    const answers: SearchAnswer[] = [];
+    for (const place of withoutInner(places)) {
+      answers.push(await searchCodebase({ question, place, workspace, index, signal }));
+    }
+    return { status: 'success', data: showAnswer(joined(answers)) };
+  };
+}
 
 /** Drops a place inside another one, because the outer search covers it. */
 function withoutInner(places: readonly Place[]): Place[] {
@@ -62,7 +70,7 @@ function showAnswer(answer: SearchAnswer): string {
 const SEPARATOR = '\n\n';
 
 /** `path:first-last` and as many lines as fit, without blank lines at the end; null when none fits. */
-function showPassage(passage: Passage, room: number): string | null {
+export function showPassage(passage: Passage, room: number): string | null {
   const { start } = passage;
   const name = nameInLine(passage.name);
   const lines: string[] = [];

@@ -11,6 +11,7 @@ import { locateState, type StateLocation, type StatePlace } from '../../local/st
 import { FORMAT_STEPS, readKnownFormat } from '../../local/state/format.ts';
 import { findInstanceIn } from '../../local/state/running.ts';
 import { configFolder } from '../../machine/config-folder.ts';
+import { loadSqlite, NO_SQLITE } from '../../machine/sqlite.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { MIB } from '../../shared/units.ts';
 import { CLI_LIMITS } from '../limits.ts';
@@ -26,13 +27,19 @@ export async function checkProgram(signal: AbortSignal): Promise<Finding[]> {
   const says = `Drawbridge ${OWN_VERSION}, ${kind}, on Node ${version.slice(1)} (${platform}, ${arch})`;
   try {
     const { stdout } = await run(workerdPath(), ['--version'], { signal });
-    return [good('program', `${says}, ${stdout.trim()}`)];
+    return [good('program', `${says}, ${stdout.trim()}`), ...checkIndex()];
   } catch (error) {
     const reason = String(Object(error).stderr || Object(error).message).trim();
     const advice =
       'Install again on this machine (npm packages of another system do not run here). workerd needs glibc 2.35 or newer, so Alpine and old systems cannot run it.';
     return [good('program', says), bad('runtime', `workerd does not start: ${reason}`, advice)];
   }
+}
+
+/** Without an index `codebase_search` still answers. */
+function checkIndex(): Finding[] {
+  if (loadSqlite()) return [];
+  return [note('index', `${NO_SQLITE}: codebase_search reads the files at each question.`)];
 }
 
 /** config.json and the environment. Reads no key and runs no command. */

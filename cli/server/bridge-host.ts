@@ -91,14 +91,22 @@ async function runHosted(
   };
   const onNotice: TellNotice = (line, event) => write({ event, message: line }, inOneLine(line));
   try {
-    const { preset, webSearch } = await readSettings(bridge.environment);
+    const { preset, webSearch, codeInPrompt } = await readSettings(bridge.environment);
     const configDir = configFolder(bridge.environment);
     await logTo(write, () =>
       beside(
         (ending) => watchState(bridge.stateDir, onNotice, ending),
         (ending) =>
           runBridge(
-            { ...bridge, configDir, preset, webSearch, onStatus, programs: [process.execPath] },
+            {
+              ...bridge,
+              configDir,
+              preset,
+              webSearch,
+              codeInPrompt,
+              onStatus,
+              programs: [process.execPath],
+            },
             ending,
           ),
         signal,

@@ -113,12 +113,12 @@ function statusText(
   return `${lines.join('\n')}\n`;
 }
 
-function stateText({ workspaceDir, bridge }: ProjectReport): string {
+function stateText({ workspaceDir, bridge, index }: ProjectReport): string {
   switch (bridge.state) {
     case 'starting':
       return 'its bridge is starting';
     case 'connected':
-      return `commands ${inOneLine(confinementText(bridge.confinement))}`;
+      return `commands ${inOneLine(confinementText(bridge.confinement))}${indexText(index)}`;
     case 'away':
       return `its bridge is reconnecting (${inOneLine(bridge.reason)})`;
     case 'failed':
@@ -127,6 +127,24 @@ function stateText({ workspaceDir, bridge }: ProjectReport): string {
       const off = ownCommand('disconnect', '--workspace', workspaceDir);
       return `it was deleted or moved; \`${off}\` takes it off the list`;
     }
+  }
+}
+
+/** Only worth knowing while there is no whole index: searches then take longer. */
+function indexText(index: ProjectReport['index']): string {
+  switch (index?.state) {
+    case 'off':
+      return `; no index (${inOneLine(index.reason)})`;
+    case 'building':
+      return index.of === 0
+        ? '; looking through its files'
+        : `; ${index.files} of ${index.of} files indexed`;
+    case 'ready':
+      return index.leftOut === 0
+        ? `; ${index.files} files indexed`
+        : `; ${index.files} files indexed, ${index.leftOut} beyond the limits`;
+    case undefined:
+      return '';
   }
 }
 

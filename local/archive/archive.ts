@@ -51,7 +51,7 @@ const TYPES = { file: 'file', folder: 'directory', link: 'symlink' } as const;
  * contents for undos: after a restore, ids of responses mean others, and the files are as they are.
  */
 const LEFT_OUT =
-  /^(build|logs|backups|checkpoints|worktrees|instance\.json|lock|.*\.(lock|tmp|sock|upgrade))$/;
+  /^(build|logs|backups|checkpoints|worktrees|index\.sqlite.*|instance\.json|lock|.*\.(lock|tmp|sock|upgrade))$/;
 /** The folders that LEFT_OUT is about. Others can hold files of the person with any name. */
 const OWN_FOLDERS = /^(projects\/[^/]+)?$/;
 /** SQLite makes its index of a write-ahead log again. */

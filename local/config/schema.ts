@@ -5,6 +5,7 @@ import { BUDGET_LIMITS, MODEL_LIMITS } from '../../shared/limits.ts';
 import { chats, ModelEntry, ModelTable } from '../../shared/settings/models.ts';
 import { PromptChanges } from '../../shared/settings/prompt-blocks.ts';
 import { ModeName } from '../../shared/wire/definitions.ts';
+import { Mode } from '../../shared/wire/modes.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 import { isOrigin } from '../settings.ts';
 
@@ -179,6 +180,12 @@ export const Config = z
     preset: Preset.optional().describe(
       'What the agent may do without a question, in a project without a preset of its own in policy.json.',
     ),
+    codeInPrompt: z
+      .array(Mode)
+      .optional()
+      .describe(
+        'The modes in which a message gets the code that it is about: agent, plan, ask and debug.',
+      ),
     webSearch: WebSearch.optional().describe('The service behind the tool web_search.'),
     server: Server.optional(),
     updateHint: z.boolean().optional().describe('Whether to show that there is a newer version.'),

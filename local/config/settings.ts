@@ -4,6 +4,7 @@ import { LocalError } from '../../machine/local-error.ts';
 import { Preset } from '../../machine/preset.ts';
 import { parseJson } from '../../shared/text/json.ts';
 import { ModeName } from '../../shared/wire/definitions.ts';
+import type { Mode } from '../../shared/wire/modes.ts';
 import { type ModelSettings, readModelSettings, readWorkerSettings } from '../settings.ts';
 import { type ConfigFile, readConfig } from './config-file.ts';
 import { openKey } from './keys.ts';
@@ -42,6 +43,7 @@ export interface Settings {
   readonly preset: Preset;
   readonly updateHint: boolean;
   /** The service of the tool web_search. Its key is read when the bridge searches. */
+  readonly codeInPrompt: readonly Mode[];
   readonly webSearch: OpenableSearch | undefined;
   /** Whether a person or a file has said which model answers. */
   readonly isModelChosen: boolean;
@@ -62,7 +64,13 @@ export interface ServerSettings {
   readonly workerSettings: Readonly<Record<string, string>>;
 }
 
-const DEFAULTS = { port: 8787, mode: 'agent', preset: 'workspace', updateHint: true } as const;
+const DEFAULTS = {
+  codeInPrompt: ['agent', 'plan', 'ask'],
+  port: 8787,
+  mode: 'agent',
+  preset: 'workspace',
+  updateHint: true,
+} as const;
 
 /**
  * Reads the file and the environment. Runs no command and reads no key.
@@ -85,6 +93,7 @@ export async function readSettings(
     mode: checked('mode'),
     preset: checked('preset'),
     updateHint: checked('updateHint'),
+    codeInPrompt: checked('codeInPrompt'),
     webSearch: searchOf(file, env),
     isModelChosen: shown.has('model') || shown.has('models') || shown.has('baseUrl'),
     shown,
@@ -148,6 +157,7 @@ const ROWS: readonly Row[] = [
     fallback: DEFAULTS.port,
     parse: (text) => oneOf('DRAWBRIDGE_PORT', toPort(text), 'a number from 0 to 65535'),
   },
+  { name: 'codeInPrompt', variable: '', fallback: DEFAULTS.codeInPrompt, parse: asIs },
   { name: 'webSearch.shape', variable: '', parse: asIs },
   { name: 'webSearch.url', variable: '', parse: asIs },
   { name: 'webSearch.key', variable: '', parse: asIs },

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { formatLogLine, type LogEvent } from '../../machine/log-line.ts';
+import { loadSqlite } from '../../machine/sqlite.ts';
 import { ConversationId } from '../../shared/ids.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 import type { LogFile } from '../processes/log-file.ts';
@@ -46,30 +47,6 @@ export function readAlarms({
   } catch (error) {
     tellFailure(log, 'alarms_unread', `The alarms of conversations were not read: ${error}`);
     return [];
-  }
-}
-
-/** What is used of `node:sqlite`. */
-interface Sqlite {
-  readonly DatabaseSync: new (
-    path: string,
-    options: { readOnly: boolean },
-  ) => { prepare(query: string): Statement; close(): void };
-}
-
-interface Statement {
-  setReadBigInts(isEnabled: boolean): void;
-  all(): object[];
-}
-
-/** Undefined in a Node without it. Node 22 prints a warning that the module is experimental. */
-function loadSqlite(): Sqlite | undefined {
-  const { emitWarning } = process;
-  process.emitWarning = () => {};
-  try {
-    return process.getBuiltinModule('node:sqlite') as Sqlite | undefined;
-  } finally {
-    process.emitWarning = emitWarning;
   }
 }
 

@@ -1,5 +1,6 @@
 /** The control socket's wire: one line of JSON asks, lines of JSON answer. */
 import * as z from 'zod';
+import { IndexReport } from '../../machine/bridge-status.ts';
 import { sha256 } from '../../machine/hash.ts';
 import { Confinement } from '../../shared/wire/tunnel.ts';
 
@@ -28,7 +29,12 @@ export const BridgeReport = z.discriminatedUnion('state', [
 ]);
 export type BridgeReport = z.infer<typeof BridgeReport>;
 
-export const ProjectReport = z.object({ workspaceDir: z.string(), bridge: BridgeReport });
+export const ProjectReport = z.object({
+  workspaceDir: z.string(),
+  bridge: BridgeReport,
+  /** Absent until the bridge has been connected. */
+  index: IndexReport.optional(),
+});
 export type ProjectReport = z.infer<typeof ProjectReport>;
 
 /** Programs of other versions read it too: a field keeps its meaning. */

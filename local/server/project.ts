@@ -1,6 +1,7 @@
 /** One connected folder of a server: keeps its bridge running, and knows how the bridge is. */
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { IndexReport } from '../../machine/bridge-status.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import type { LogEvent, TellNotice } from '../../machine/log-line.ts';
 import type { BridgeHost } from '../bridge/host.ts';
@@ -37,6 +38,7 @@ export class Project {
   readonly #waiting = new Set<() => void>();
   readonly #running: Promise<void>;
   #bridge: BridgeReport = { state: 'starting' };
+  #index: IndexReport | undefined;
   /** Ends since the bridge was last connected. */
   #failures = 0;
   #noticed = '';
@@ -50,7 +52,12 @@ export class Project {
   }
 
   get report(): ProjectReport {
-    return { workspaceDir: this.options.place.workspaceDir, bridge: this.#bridge };
+    const index = this.#index;
+    return {
+      workspaceDir: this.options.place.workspaceDir,
+      bridge: this.#bridge,
+      ...(index && { index }),
+    };
   }
 
   /** Resolves when it is known whether the bridge connects, or at its time limit. */
@@ -147,8 +154,12 @@ export class Project {
         return this.#set({ state: 'away', reason: news.reason });
       case 'refused':
         return this.#fail(news.message);
+      case 'index':
+        this.#index = news.index;
+        return;
       case 'failed':
       case 'ended':
+        this.#index = undefined;
         return;
     }
   }

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { ConversationId } from '../ids.ts';
 import { FINDING_LIMITS, MENTION_LIMITS, REQUEST_LIMITS } from '../limits.ts';
 import { Mention } from '../text/mentions.ts';
+import { Mode } from './modes.ts';
 
 const Path = z.string().max(REQUEST_LIMITS.maxPathChars);
 
@@ -22,6 +23,8 @@ export const MessageLook = z.object({
     .optional(),
   /** The folder that the request's client has open. */
   workspacePath: Path.optional(),
+  /** The person's words, to find code that they are about, and the run's mode: the machine's owner chooses the modes. */
+  search: z.object({ query: z.string().max(FINDING_LIMITS.maxQueryChars), mode: Mode }).optional(),
   /** The message steers the current run: only its mentions count. */
   isSteer: z.literal(true).optional(),
 });
@@ -71,6 +74,11 @@ export const Findings = z.object({
   touched: z.array(Path).max(FINDING_LIMITS.maxTouchedFiles),
   /** How many more files of both kinds there are. Absent where there are none. */
   unnamed: z.int().positive().optional(),
+  /** Code that the message is about, as far as an index shows it, the best first; each with its path and lines. */
+  passages: z
+    .array(z.string().max(FINDING_LIMITS.maxPassageChars))
+    .max(FINDING_LIMITS.maxPassages)
+    .optional(),
   /** Absent without an editor that reports any, and for a run in a worktree. */
   diagnostics: Diagnostics.optional(),
   /** Whether the client's folder is the workspace, by whatever path, or lies in it. Absent for any other folder. */

@@ -54,7 +54,10 @@ const configOf = () => ({
 function startBridge(run = runBridge) {
   const ending = new AbortController();
   const statuses: BridgeStatus[] = [];
-  const onStatus = (status: BridgeStatus) => statuses.push(status);
+  // The index reports whenever it is ready.
+  const onStatus = (status: BridgeStatus) => {
+    if (status.event !== 'index') statuses.push(status);
+  };
   const ended = run({ ...configOf(), onStatus }, ending.signal);
   onTestFinished(async () => {
     ending.abort();

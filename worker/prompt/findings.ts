@@ -9,7 +9,7 @@ import { PROMPT_LIMITS } from './limits.ts';
 import type { Sources } from './surroundings.ts';
 
 /** The findings that are sent with one message only. */
-interface FoundOnce extends Pick<Findings, 'touched' | 'unnamed'> {
+interface FoundOnce extends Pick<Findings, 'touched' | 'unnamed' | 'passages'> {
   readonly attachments: readonly Attachment[];
 }
 
@@ -20,7 +20,7 @@ export function renderFindings(
   room: number,
 ): string[] {
   if (!findings) return [];
-  const { touched, attachments, unnamed } = findings;
+  const { touched, attachments, unnamed, passages } = findings;
   const more = unnamed === undefined ? [] : [cutNote(unnamed, 'run git status', 'file')];
   const names = [...touched.map(nameInLine), ...more].join('\n');
   const within = (maxChars: number) =>
@@ -34,7 +34,12 @@ export function renderFindings(
     return [tagged(TAGS[type], `${nameInLine(name)}\n${short}`)];
   });
   const changed = cutLines(names, within(PROMPT_LIMITS.maxFileNamesChars), 'run git status');
-  return [...(names === '' ? [] : [tagged('changed_files', changed)]), ...attached];
+  const code = cutLines(passages?.join('\n\n') ?? '', within(PROMPT_LIMITS.maxPassagesChars));
+  return [
+    ...(names === '' ? [] : [tagged('changed_files', changed)]),
+    ...(code === '' ? [] : [tagged('found_code', code)]),
+    ...attached,
+  ];
 }
 
 /**

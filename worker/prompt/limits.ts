@@ -18,6 +18,8 @@ export const PROMPT_LIMITS = {
   maxChangedChars: 17_000,
   /** Everything that one message names with `@`: the bridge sends at most 65,536. */
   maxAttachedChars: 66_000,
+  /** Code that was found for a message: the bridge sends at most 6,000. */
+  maxPassagesChars: 6_500,
   /** All linter errors: a hundred lines. More errors are fixed one after another anyway. */
   maxLinterChars: 10_000,
   /** One linter message: some messages quote half a file. */

@@ -1,6 +1,14 @@
 /** The kind of a file, by its path or a first look, and how well each kind answers a question about code. */
 
-export type FileKind = 'code' | 'test' | 'example' | 'docs' | 'data' | 'generated';
+export type FileKind =
+  | 'code'
+  | 'types'
+  | 'test'
+  | 'example'
+  | 'docs'
+  | 'settings'
+  | 'data'
+  | 'generated';
 
 /** By the path alone, with `/`. */
 export function kindOfPath(path: string): FileKind {
@@ -8,7 +16,14 @@ export function kindOfPath(path: string): FileKind {
   if (DATA_PATH.test(path)) return 'data';
   if (TEST_PATH.test(path)) return 'test';
   if (EXAMPLE_PATH.test(path)) return 'example';
+  if (TYPES_PATH.test(path)) return 'types';
+  if (SETTINGS_PATH.test(path)) return 'settings';
   return DOCS_PATH.test(path) ? 'docs' : 'code';
+}
+
+/** Sorts files by what they are worth in an answer, the best first. */
+export function orderOfKind(path: string): number {
+  return 1 - KIND_WEIGHTS[kindOfPath(path)];
 }
 
 /** Whether a program made the text: the top says so, or the lines are longer than a person writes. */
@@ -27,9 +42,11 @@ export function weightOfKind(kind: FileKind, question: string): number {
 /** Tests and documents repeat the words of their subject, often more than the code itself does. */
 const KIND_WEIGHTS: Readonly<Record<FileKind, number>> = {
   code: 1,
+  types: 0.7,
   test: 0.6,
   example: 0.6,
   docs: 0.6,
+  settings: 0.5,
   data: 0.4,
   generated: 0.1,
 };
@@ -47,6 +64,13 @@ const TEST_PATH =
 
 const EXAMPLE_PATH = /(?:^|\/)(?:examples?|samples?|bench|benchmarks?)\//;
 
+/** Declarations repeat the names and the documentation of the code. */
+const TYPES_PATH = /\.d\.[cm]?ts$|\.pyi$/;
+
+/** What tools read: builds, linters, continuous integration. */
+const SETTINGS_PATH =
+  /(?:^|\/)\.[^/]+|\.(?:ya?ml|toml|ini|cfg|conf|properties|lock)$|(?:^|\/)(?:[^/]+\.(?:config|conf)\.[^/]+|Dockerfile|scripts\/.*)$/i;
+
 const DOCS_PATH = /\.(?:md|mdx|markdown|rst|adoc|txt|tex)$|(?:^|\/)(?:LICENSE|NOTICE|AUTHORS)$/;
 
 const LINES_OF_NOTICE = 5;
@@ -58,5 +82,8 @@ const LONGEST_USUAL_LINE = 250;
 const ASKED_FOR: Readonly<Partial<Record<FileKind, RegExp>>> = {
   test: /\b(?:tests?|tested|testing|specs?|fixtures?|mock(?:s|ed)?)\b/i,
   example: /\b(?:examples?|samples?|bench|benchmarks?)\b/i,
+  settings:
+    /\b(?:ci|config(?:ured|uration)?|lint(?:er|ing)?|build|bundl(?:e|ed|er)|publish(?:ed)?|releases?|workflows?|pipelines?|scripts?)\b/i,
+  types: /\b(?:types?|typed|declarations?|declared)\b/i,
   docs: /\b(?:docs?|documentation|documented|readme|guide|manual|changelog|dokumentation|dokumentiert)\b/i,
 };

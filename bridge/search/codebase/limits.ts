@@ -20,6 +20,10 @@ export const CODEBASE_LIMITS = {
   /** The most promising files, which are read and ranked by their chunks: about 0.1 s. */
   maxReadFiles: 80,
   maxReadBytes: 8 * MIB,
+  /** Chunks that an index finds, and the files of them that are read: more than are shown. */
+  maxRankedChunks: 40,
+  maxIndexedFiles: 16,
+  maxIndexedBytes: 2 * MIB,
   /** Lines of one chunk: a function or two, and as many as fit on a screen. */
   minChunkLines: 15,
   maxChunkLines: 60,

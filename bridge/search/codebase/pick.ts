@@ -33,11 +33,16 @@ export function pickPassages({ question, rarity, files, ofFile }: PickRequest): 
   return choosePassages(chunks, ofFile);
 }
 
-function partsOf({ name, bytes }: FoundFile, matcher: Matcher): FileParts | null {
+function partsOf(file: FoundFile, matcher: Matcher): FileParts | null {
+  const lines = linesOf(file);
+  return lines && takeApart({ name: file.name, lines }, matcher);
+}
+
+/** The lines of a text file as a chunk counts them; null for a binary file. */
+export function linesOf({ bytes }: Pick<FoundFile, 'bytes'>): readonly string[] | null {
   const decoded = decode(bytes);
   if (decoded.kind === 'binary') return null;
-  const lines = lineTexts(decoded.text).slice(0, countLines(decoded.text));
-  return takeApart({ name, lines }, matcher);
+  return lineTexts(decoded.text).slice(0, countLines(decoded.text));
 }
 
 function rarityWithin({ chunks }: FileParts, { concepts }: Matcher): Rarity {

@@ -172,6 +172,33 @@ function formsOf(table: string): ReadonlyMap<string, readonly string[]> {
   return forms;
 }
 
+/** Whether a word, in lower case, is one that every question has. */
+export function isStopWord(word: string): boolean {
+  return STOP_WORDS.has(word);
+}
+
+/** Whether the concept's word is one that could stand in most questions. */
+export function isWeak(concept: Concept): boolean {
+  const [word = ''] = concept.keys();
+  return WEAK_WORDS.has(word);
+}
+
+const WEAK_WORDS: ReadonlySet<string> = new Set(
+  `again allow another answer app apply become begin behave behind build built call called carry case
+  cause certain change changed choose code come complete create current decide developer different
+  do end ensure every everything exist fact far few final finally first follow form full further
+  general give given go good group grow guess handle hand happen hold home idea instead keep kept
+  kind know known large last late later lead least leave left let level library lie long look lot
+  made main make manage many matter mean moment move multiple name near need new next nothing number
+  often old open order original own part pass past piece place plain point possible present prevent
+  program put reach ready real really reason receive remain result return right run running say
+  second see send set several short side simple single small special stand start stay still stop
+  store sure take tell think time together top try turn type use user usual value various wait want
+  way word world write wrong`
+    .split(/\s+/)
+    .map(stem),
+);
+
 /** Words of English and German questions about code that name no code. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   `a about actually after all also am an and any anything are around as at be because been before being between both

@@ -25,12 +25,13 @@ export function openBridgeLog({ logFile, bridgeId, isAtTerminal }: BridgeLogOpti
       if (isAtTerminal && line !== null) console.error(line);
     },
     noteStatus(status) {
+      if (status.event === 'index') return; // The bridge writes what matters of it itself.
       note({ event: `bridge_${status.event}`, bridge: bridgeId, message: detailOf(status) });
     },
   };
 }
 
-function detailOf(status: BridgeStatus): string {
+function detailOf(status: Exclude<BridgeStatus, { event: 'index' }>): string {
   switch (status.event) {
     case 'connected':
       return status.confinement.detail;

@@ -52,9 +52,10 @@ export function registerConnect(program: Command, runBridge: RunBridge = runOwnB
     .option('--bridge-id <id>', 'the id of this bridge (default: the id in the token)')
     .option('--move', MOVE_HELP);
   addLocationOptions(command, 'here').action(async (url: string, options: ConnectOptions) => {
-    const { preset, webSearch, keyNames } = await readSettings();
+    const { preset, webSearch, codeInPrompt, keyNames } = await readSettings();
     const configDir = configFolder(process.env);
-    const config = { ...(await configOf(url, options)), configDir, preset, webSearch };
+    const owners = { configDir, preset, webSearch, codeInPrompt };
+    const config = { ...(await configOf(url, options)), ...owners };
     limitOwnEnvironment(keyNames);
     await connect(config, runBridge, abortOnInterrupt());
   });
@@ -97,6 +98,7 @@ async function connect(
 function newStatusTeller(): (status: BridgeStatus) => void {
   let isAway = false;
   return (status) => {
+    if (status.event === 'index') return; // `codebase_search` answers from the files meanwhile.
     if (status.event === 'refused' || status.event === 'failed') process.exitCode = EXIT.failure;
     const back = isAway && status.event === 'connected' ? 'The bridge is back. ' : '';
     isAway = status.event === 'disconnected';
@@ -104,7 +106,7 @@ function newStatusTeller(): (status: BridgeStatus) => void {
   };
 }
 
-function describe(status: BridgeStatus): string {
+function describe(status: Exclude<BridgeStatus, { event: 'index' }>): string {
   switch (status.event) {
     case 'connected':
       return `Connected. Sandbox: ${status.confinement.kind}. ${status.confinement.detail}`;

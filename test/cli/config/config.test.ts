@@ -57,6 +57,7 @@ test('config sets, gets and removes settings, and links the schema', async () =>
       'mode = agent  (default)',
       'preset = workspace  (default)',
       `server.port = 9000  (file: ${path})`,
+      'codeInPrompt = ["agent","plan","ask"]  (default)',
       'updateHint = true  (default)\n',
     ].join('\n'),
   );

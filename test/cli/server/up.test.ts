@@ -70,6 +70,8 @@ describe('up', () => {
       machineId: expect.stringMatching(/^device_/),
       asksAtTerminal: true,
       preset: 'workspace',
+      codeInPrompt: ['agent', 'plan', 'ask'],
+      configDir: expect.any(String),
       programs: [expect.any(String)],
       environment: [],
     });

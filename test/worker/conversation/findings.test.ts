@@ -19,6 +19,7 @@ import { query, conversation as sentConversation } from './sent.ts';
 const NOTHING: Findings = { attachments: [], openFiles: [], changed: [], touched: [] };
 const FILE = { type: 'file', name: 'src/a.ts', text: '1|let a;' } as const;
 const FILE_TOLD = '<attached_file>\nsrc/a.ts\n1|let a;\n</attached_file>';
+const searched = (words: string) => ({ query: words, mode: 'agent' });
 const MENTION = { type: 'path', path: 'src/a.ts', isCertain: true };
 
 it('what a message mentions is asked of the bridge, sent with that message, and never again', async () => {
@@ -28,8 +29,8 @@ it('what a message mentions is asked of the bridge, sent with that message, and 
   bridge.finds = NOTHING;
   await say('two');
   expect(bridge.asked).toEqual([
-    { conversationId: conversationId(), mentions: [MENTION] },
-    { conversationId: conversationId(), mentions: [] },
+    { conversationId: conversationId(), mentions: [MENTION], search: searched('see @src/a.ts') },
+    { conversationId: conversationId(), mentions: [], search: searched('two') },
   ]);
   expect(sent()[0]?.endsWith(`\n\n${FILE_TOLD}\n\n${query('see @src/a.ts')}`)).toBe(true);
   expect(sent()[1]).toBe(query('two'));

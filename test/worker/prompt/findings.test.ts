@@ -16,13 +16,21 @@ it('what the bridge found cannot leave its tag, whatever it holds, and is text t
     openFiles: named,
     changed: named,
     touched: [EVIL, EVIL],
+    passages: [EVIL],
   });
   expect(sent).not.toContain('<user_query>');
   expect(sent.isWellFormed()).toBe(true);
   const tags = [...sent.matchAll(/^<\/?[\w]+>$/gm)].map(([tag]) => tag);
   expect(tags).toEqual([
     ...['<open_file>', '</open_file>', '<changed_file>', '</changed_file>'],
-    ...['<changed_files>', '</changed_files>', '<attached_file>', '</attached_file>'],
+    ...[
+      '<changed_files>',
+      '</changed_files>',
+      '<found_code>',
+      '</found_code>',
+      '<attached_file>',
+      '</attached_file>',
+    ],
     ...['<attached_folder>', '</attached_folder>', '<attached_url>', '</attached_url>'],
     ...['<not_attached>', '</not_attached>'],
   ]);
@@ -84,3 +92,15 @@ function render(found: Partial<Findings>, room = ROOM): string {
   const parts = [...renderSurroundings(now, known), ...renderFindings(findings, undefined, room)];
   return parts.join('\n\n');
 }
+
+it('sends found code as data, within the room of the model', () => {
+  const found = {
+    touched: [],
+    attachments: [],
+    passages: ['a.ts:1-1\n1|if (a < b)', 'b.ts:2-2\n2|b'],
+  };
+  expect(renderFindings(found, undefined, 100_000)).toEqual([
+    '<found_code>\na.ts:1-1\n1|if (a &lt; b)\n\nb.ts:2-2\n2|b\n</found_code>',
+  ]);
+  expect(renderFindings(found, undefined, 200).join('').length).toBeLessThan(100);
+});

@@ -32,10 +32,18 @@ export function messageLookOf(
   return {
     conversationId,
     mentions: mentionsOf(request),
+    ...searchOf(request),
     ...(request.worktree && { worktree: request.worktree }),
     ...(shown && { shown }),
     ...(isBounded && { workspacePath }),
   };
+}
+
+/** A model's words to a subagent name what it wants itself. The index is about the workspace, not about a worktree. */
+function searchOf({ type, messages, mode, worktree }: RunRequest): Pick<MessageLook, 'search'> {
+  if (type === 'guest' || type === 'subagent' || worktree) return {};
+  const query = textOf(messages.at(-1)?.content ?? '').slice(0, FINDING_LIMITS.maxQueryChars);
+  return query.trim() === '' ? {} : { search: { query, mode } };
 }
 
 /** What is asked about a message that steers a run in this place. Undefined for one that mentions nothing. */

@@ -6,8 +6,9 @@ open_file (the first line is the path). changed_file shows a file that differs f
 lines with + are new), and changed_files names others: the user or another program changed them, so work from their present
 content. edit_history lists what the user changed since their last message, as their client reports it. attached_file,
 attached_folder and attached_url contain what the request names with @, and not_attached gives the reason if something that
-it names is missing. In these tags &lt; means <, &gt; means > and &amp; means &. A later request reports only what has
-changed since: in a tag that ends in _changes, a line with + is new and one with - is gone.`;
+it names is missing. found_code has code that a search for the request's words found: it can be beside the point. In these
+tags &lt; means <, &gt; means > and &amp; means &. A later request reports only what has changed since: in a tag that ends in
+_changes, a line with + is new and one with - is gone.`;
 
 export const workspaceRules = `A rule tag contains the rules of one file for work in this workspace. Its first line is the file's path and what the rules
 apply to; the same path again replaces the earlier text. available_rules lists other files of rules by their topics: read

@@ -1,0 +1,241 @@
+/** An index that follows its workspace: reads what has changed, and ranks what it has. */
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readSync,
+  type Stats,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { sha256 } from '../../machine/hash.ts';
+import { loadSqlite } from '../../machine/sqlite.ts';
+import { isWithin } from '../../shared/text/paths.ts';
+import { Turns } from '../compute/turns.ts';
+import { kindOfPath, orderOfKind } from '../search/codebase/kinds.ts';
+import { anchorFolder } from '../workspace/anchor.ts';
+import { entryOf } from './entry.ts';
+import { INDEX_LIMITS } from './limits.ts';
+import type { Hit, IndexWork, UpdateReport } from './messages.ts';
+import { type RankedFile, rank } from './query.ts';
+import { fileOf, type IndexedFile, type KnownFile, Store } from './store.ts';
+
+type Progress = (done: number, of: number) => void;
+
+/** In the thread of the index only. */
+export class Searchable {
+  readonly #root: string;
+  readonly #store: Store;
+  readonly #parses: boolean;
+  /** As the store has them. */
+  readonly #files: Map<string, KnownFile>;
+  readonly #ranked = new Map<number, RankedFile>();
+
+  private constructor(store: Store, root: string, parses: boolean) {
+    this.#store = store;
+    this.#root = root;
+    this.#parses = parses;
+    this.#files = store.files();
+    for (const [path, { id }] of this.#files)
+      this.#ranked.set(id, { path, kind: kindOfPath(path) });
+  }
+
+  static open({ path, root, parses }: IndexWork['open']['ask']): Searchable {
+    const sqlite = loadSqlite();
+    if (!sqlite) throw new Error('this Node has no SQLite');
+    return new Searchable(Store.open(sqlite, path, root), root, parses);
+  }
+
+  /** `names` are all files of the workspace that may be in the index. Others go out of it. */
+  async update(names: readonly string[], onProgress: Progress): Promise<UpdateReport> {
+    const { changed, kept, leftOut } = await this.#compare(names);
+    await this.#removeAllBut(kept);
+    let done = 0;
+    let shownMs = performance.now();
+    const size = kept.size;
+    for (let at = 0; at < changed.length; at += INDEX_LIMITS.filesPerWrite) {
+      await this.#read(changed.slice(at, at + INDEX_LIMITS.filesPerWrite));
+      done += INDEX_LIMITS.filesPerWrite;
+      if (performance.now() - shownMs < INDEX_LIMITS.progressMs) continue;
+      shownMs = performance.now();
+      onProgress(Math.max(0, size - changed.length + Math.min(done, changed.length)), size);
+    }
+    return { files: this.#files.size, leftOut };
+  }
+
+  close(): void {
+    this.#store.close();
+  }
+
+  /** Reads the files of the answer again where they have changed since. */
+  async rank({ question, places, limit }: IndexWork['rank']['ask']): Promise<Hit[]> {
+    const hits = this.#rank(question, places, limit);
+    const stale = [
+      ...new Set(hits.slice(0, INDEX_LIMITS.maxChecked).map(({ path }) => path)),
+    ].filter((path) => this.#isStale(path));
+    if (stale.length === 0) return hits;
+    await this.#read(stale);
+    return this.#rank(question, places, limit);
+  }
+
+  #isStale(path: string): boolean {
+    const stats = statOf(join(this.#root, path));
+    return stats === undefined || this.#files.get(path)?.stamp !== stampOf(stats);
+  }
+
+  #rank(question: string, places: readonly string[], limit: number): Hit[] {
+    const isWhole = places.includes('.');
+    const fileWith = (id: number) => {
+      const file = this.#ranked.get(id);
+      return file && (isWhole || isWithin(file.path, places)) ? file : undefined;
+    };
+    return rank(this.#store, { question, fileWith, limit }).flatMap(([chunk, score]) => {
+      const path = this.#ranked.get(fileOf(chunk))?.path;
+      const lines = this.#store.linesOf(chunk);
+      return path !== undefined && lines ? [{ path, ...lines, score }] : [];
+    });
+  }
+
+  /** The files whose times have changed. Beyond the limits, code comes before documents and data. */
+  async #compare(names: readonly string[]): Promise<Comparison> {
+    const turns = new Turns();
+    const changed: string[] = [];
+    const kept = new Set<string>();
+    const { maxFiles, maxBytes, maxFileBytes } = INDEX_LIMITS;
+    let [bytes, leftOut] = [0, 0];
+    const ordered =
+      names.length <= maxFiles ? names : [...names].sort((a, b) => orderOfKind(a) - orderOfKind(b));
+    for (const name of ordered) {
+      if (turns.isDue) await turns.take();
+      const stats = statOf(join(this.#root, name));
+      if (stats === undefined) continue;
+      const known = this.#files.get(name);
+      if (stats.size > maxFileBytes) continue;
+      if (kept.size === maxFiles || bytes + stats.size > maxBytes) leftOut++;
+      else {
+        kept.add(name);
+        bytes += stats.size;
+        if (known?.stamp !== stampOf(stats)) changed.push(name);
+      }
+    }
+    return { changed, kept, leftOut };
+  }
+
+  async #removeAllBut(kept: ReadonlySet<string>): Promise<void> {
+    const gone = [...this.#files.keys()].filter((path) => !kept.has(path));
+    for (let at = 0; at < gone.length; at += INDEX_LIMITS.filesPerWrite) {
+      this.#store.inOneStep(() => {
+        for (const path of gone.slice(at, at + INDEX_LIMITS.filesPerWrite)) this.#forget(path);
+      });
+      await nextTurn();
+    }
+  }
+
+  /** Reads files and writes their entries in one step. What is no readable file any more leaves the index. */
+  async #read(paths: readonly string[]): Promise<void> {
+    const entries: { readonly path: string; readonly entry: IndexedFile | 'same' | undefined }[] =
+      [];
+    const stamps = new Map<string, string>();
+    for (const path of paths) {
+      const file = await this.#readFile(path);
+      if (file && this.#files.get(path)?.hash === file.hash) {
+        stamps.set(path, file.stamp);
+        entries.push({ path, entry: 'same' });
+      } else entries.push({ path, entry: file && (await this.#entryOf(path, file)) });
+      await nextTurn();
+    }
+    this.#store.inOneStep(() => {
+      for (const { path, entry } of entries) {
+        if (entry === 'same') this.#stamp(path, stamps.get(path) ?? '');
+        else {
+          this.#forget(path);
+          if (entry) this.#put(entry);
+        }
+      }
+    });
+  }
+
+  async #entryOf(path: string, { bytes, ...file }: FileRead): Promise<IndexedFile> {
+    const entry = await entryOf(path, bytes, this.#parses);
+    return { ...entry, ...file, bytes: bytes.length };
+  }
+
+  /** By its held folder: a program can put a link into the way at any time. */
+  async #readFile(path: string): Promise<FileRead | undefined> {
+    try {
+      const whole = join(this.#root, path);
+      await using folder = await anchorFolder(dirname(whole));
+      return readRegular(folder.entry(whole.slice(dirname(whole).length + 1)));
+    } catch {
+      return undefined; // It has gone, or may not be read.
+    }
+  }
+
+  #put(file: IndexedFile): void {
+    const { path, stamp, hash, bytes } = file;
+    const id = this.#store.put(file);
+    this.#files.set(path, { id, stamp, hash, bytes });
+    this.#ranked.set(id, { path, kind: kindOfPath(path) });
+  }
+
+  #stamp(path: string, stamp: string): void {
+    const known = this.#files.get(path);
+    if (!known) return;
+    this.#store.setStamp(known.id, stamp);
+    this.#files.set(path, { ...known, stamp });
+  }
+
+  #forget(path: string): void {
+    const known = this.#files.get(path);
+    if (!known) return;
+    this.#store.remove(known.id);
+    this.#files.delete(path);
+    this.#ranked.delete(known.id);
+  }
+}
+
+interface Comparison {
+  readonly changed: readonly string[];
+  /** All that belong into the index. */
+  readonly kept: ReadonlySet<string>;
+  readonly leftOut: number;
+}
+
+interface FileRead {
+  readonly bytes: Uint8Array;
+  readonly stamp: string;
+  readonly hash: string;
+}
+
+/** Never waits, and never reads more than the size that the file had. */
+function readRegular(path: string): FileRead | undefined {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const descriptor = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  try {
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile() || stats.size > INDEX_LIMITS.maxFileBytes) return undefined;
+    const buffer = Buffer.alloc(stats.size);
+    const bytes = buffer.subarray(0, readSync(descriptor, buffer, 0, buffer.length, 0));
+    // Later changes within one tick of the file system's clock have the same times.
+    const isSettled = Date.now() - stats.ctimeMs > INDEX_LIMITS.settledMs;
+    return { bytes, stamp: isSettled ? stampOf(stats) : '', hash: sha256(bytes) };
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function stampOf(stats: Stats): string {
+  return [stats.size, stats.mtimeMs, stats.ctimeMs, stats.ino].join('-');
+}
+
+/** Undefined for what is no regular file. */
+function statOf(path: string): Stats | undefined {
+  try {
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    return stats?.isFile() ? stats : undefined;
+  } catch {
+    return undefined; // A folder on the way cannot be entered, or is none.
+  }
+}

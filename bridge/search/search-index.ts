@@ -1,0 +1,33 @@
+/** What a search wants of an index. bridge/index/ has it. */
+
+import type { Workspace } from '../workspace/workspace.ts';
+import type { FileChunk } from './codebase/chunks.ts';
+
+export interface SearchIndex {
+  /** Undefined where the index cannot answer: the files themselves are searched then. Never rejects. */
+  find(question: IndexQuestion): Promise<FoundChunks | undefined>;
+}
+
+export interface IndexQuestion {
+  /** The view of the workspace whose files may be shown. */
+  readonly workspace: Workspace;
+  readonly question: string;
+  /** Folders and files, relative to the workspace; `.` is all of it. */
+  readonly places: readonly string[];
+  /** The most chunks that are found. */
+  readonly limit: number;
+}
+
+export interface FoundChunks {
+  /** The best first. A chunk's lines are those of the file as it was a moment ago. */
+  readonly chunks: readonly FoundChunk[];
+  /** False where the index has not every file. */
+  readonly isWhole: boolean;
+}
+
+export interface FoundChunk extends FileChunk {
+  /** Relative to the workspace, with `/`. */
+  readonly path: string;
+  /** Comparable within one question only. */
+  readonly score: number;
+}
