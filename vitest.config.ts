@@ -26,6 +26,7 @@ export function insideWorkerd() {
         RATE_LIMIT_REQUESTS_PER_MINUTE: '0',
         RATE_LIMIT_RUNS_PER_MINUTE: '0',
         TEXT_ONLY_MODELS: 'blind',
+        PRIVATE_MODELS: 'scripted',
         ALLOWED_ORIGINS: 'https://app.test, https://other.test',
       },
     },

@@ -24,6 +24,7 @@ import type {
   BridgeDetails,
   BridgeList,
   Me,
+  MePatch,
   ModelList,
   ToolList,
 } from '../shared/api/listings.ts';
@@ -144,6 +145,7 @@ export interface Client {
   ): AsyncGenerator<Watched, void, undefined>;
   getResponse(responseId: string, signal?: AbortSignal): Promise<ChatResponse>;
   getMe(signal?: AbortSignal): Promise<Me>;
+  updateMe(patch: MePatch, signal?: AbortSignal): Promise<Me>;
   listModels(signal?: AbortSignal): Promise<ModelList>;
   listTools(signal?: AbortSignal): Promise<ToolList>;
   /** What was spent, by day and model. The oldest day comes first. */

@@ -50,6 +50,7 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
     },
     watchConversation: (conversationId, options) => watch(client, conversationId, clock, options),
     getMe: (signal) => get('me', isAnswer.me, { signal }),
+    updateMe: (body, signal) => get('me', isAnswer.me, { method: 'PATCH', body, signal }),
     listModels: (signal) => get('models', isAnswer.models, { signal }),
     listTools: (signal) => get('tools', isAnswer.tools, { signal }),
     listUsage: (wanted, signal) =>

@@ -36,7 +36,13 @@ import { CURSOR_STREAM } from './stream.ts';
 
 const AGENTS = '/v1/agents';
 const SUBMIT_ERRORS = [
-  ...(['BRIDGE_NOT_NAMED', 'UNKNOWN_MODEL', 'IMAGES_NOT_SUPPORTED', 'CONVERSATION_FULL'] as const),
+  ...([
+    'BRIDGE_NOT_NAMED',
+    'UNKNOWN_MODEL',
+    'MODEL_NOT_PRIVATE',
+    'IMAGES_NOT_SUPPORTED',
+    'CONVERSATION_FULL',
+  ] as const),
   'IDEMPOTENCY_CONFLICT',
 ] as const;
 

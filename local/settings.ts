@@ -1,7 +1,7 @@
 /** Reads the settings of an instance from the environment: its models, and other settings of the Worker. */
 import { LocalError } from '../machine/local-error.ts';
 import { DrawbridgeError } from '../shared/errors.ts';
-import { BUDGET_LIMITS, METRICS_LIMITS } from '../shared/limits.ts';
+import { BUDGET_LIMITS, METRICS_LIMITS, PRIVACY_LIMITS } from '../shared/limits.ts';
 import { DEFAULT_DIALECT, PROVIDERS } from '../shared/settings/dialects.ts';
 import { chats, type ModelTable, parseModelTable } from '../shared/settings/models.ts';
 import { parsePromptBlocks } from '../shared/settings/prompt-blocks.ts';
@@ -137,6 +137,13 @@ function requireTurns(text = ''): void {
   throw new LocalError('refused', `MAX_TURNS must be a whole number from 1 to ${most}.`);
 }
 
+/** The Worker would refuse every new conversation. */
+function requireHours(text = ''): void {
+  const { maxHours: most } = PRIVACY_LIMITS;
+  if (text === '' || (/^\d+$/.test(text) && Number(text) <= most)) return;
+  throw new LocalError('refused', `DELETE_AFTER_HOURS must be a whole number from 0 to ${most}.`);
+}
+
 /** The Worker would not count a short one, and answer 404 without a reason. */
 function requireLongTokens(text = ''): void {
   const { minTokenChars: least } = METRICS_LIMITS;
@@ -152,6 +159,8 @@ function requireLongTokens(text = ''): void {
 const WORKER_SETTINGS = [
   'ALLOWED_ORIGINS',
   'TEXT_ONLY_MODELS',
+  'PRIVATE_MODELS',
+  'DELETE_AFTER_HOURS',
   'PROMPT_BLOCKS',
   'WEBHOOK_ORIGINS',
   'MAX_TURNS',
@@ -165,14 +174,15 @@ export const SERVER_VARIABLES = [...MODEL_VARIABLES, ...WORKER_SETTINGS] as cons
 
 /**
  * The settings that are set, except those of the model.
- * @throws {LocalError} if PROMPT_BLOCKS is no list of changes, WEBHOOK_ORIGINS no list of origins, MAX_TURNS no number
- * within its bound, or METRICS_TOKEN too short.
+ * @throws {LocalError} if PROMPT_BLOCKS is no list of changes, WEBHOOK_ORIGINS no list of origins, MAX_TURNS or
+ * DELETE_AFTER_HOURS no number within its bound, or METRICS_TOKEN too short.
  */
 export function readWorkerSettings(env: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
   const { PROMPT_BLOCKS: blocks, WEBHOOK_ORIGINS: origins } = env;
   if (blocks) orRefused(() => parsePromptBlocks(blocks));
   for (const origin of origins ? origins.split(',') : []) requireOrigin(origin.trim());
   requireTurns(env['MAX_TURNS']);
+  requireHours(env['DELETE_AFTER_HOURS']);
   requireLongTokens(env['METRICS_TOKEN']);
   const entries = WORKER_SETTINGS.map((name) => [name, env[name] ?? ''] as const);
   return Object.fromEntries(entries.filter(([, value]) => value !== ''));

@@ -99,6 +99,12 @@ export const CONVERSATION_LIMITS = {
   maxCopyMs: 10 * MINUTE,
 } as const;
 
+/** Private conversations. */
+export const PRIVACY_LIMITS = {
+  /** The longest time in hours until the text is deleted: a month. Longer is hardly privacy. */
+  maxHours: 720,
+} as const;
+
 /** The run of one response. */
 export const RUN_LIMITS = {
   /** At this many equal calls with equal results the model is stopped: a second call is common, a third is a loop. */

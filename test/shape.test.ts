@@ -8,7 +8,13 @@ const ROOT = join(import.meta.dirname, '..');
 /** How rooms of the Worker reach objects, and each other's refusals. */
 const EDGE = [
   ...['worker/ports.ts', 'worker/env.ts', 'worker/objects.ts'],
-  ...['worker/outcome.ts', 'worker/reach.ts', 'worker/time-limit.ts', 'worker/health'],
+  ...[
+    'worker/outcome.ts',
+    'worker/reach.ts',
+    'worker/privacy.ts',
+    'worker/time-limit.ts',
+    'worker/health',
+  ],
 ];
 
 /**
@@ -424,6 +430,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'worker/origin.ts': ['worker/env.ts'],
   'worker/outcome.ts': ['shared'],
   'worker/reach.ts': ['shared', 'worker/storage'],
+  'worker/privacy.ts': ['shared', 'worker/env.ts', 'worker/objects.ts', 'worker/reach.ts'],
   'worker/app.ts': [
     ...['shared', 'hono', 'worker/reach.ts', 'worker/account', 'worker/endpoint.ts'],
     ...[

@@ -21,6 +21,8 @@ export interface Env extends ModelEnv, PromptEnv, RestoredEnv, SendEnv {
   readonly PUBLIC_URL?: string;
   /** Turns of an answer whose request does not say it, from 1 to BUDGET_LIMITS.maxTurns. RUN_LIMITS has the default. */
   readonly MAX_TURNS?: string;
+  /** Hours: makes new conversations private where neither the account nor the message says it. */
+  readonly DELETE_AFTER_HOURS?: string;
   /** Requests and runs a minute for one account. 0 means no limit. RATE_LIMITS has the defaults. */
   readonly RATE_LIMIT_REQUESTS_PER_MINUTE?: string;
   readonly RATE_LIMIT_RUNS_PER_MINUTE?: string;

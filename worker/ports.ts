@@ -130,6 +130,9 @@ export interface ConversationPort extends Rpc.DurableObjectBranded {
 
   /** From the tunnel: a question is settled, here or at the machine. */
   approvalResolved(callId: string, resolution: ApprovalResolution): void;
+
+  /** From the tunnel: it has no arguments any more of open calls of this private conversation. Dispatches them again. */
+  dispatchAgain(): void;
 }
 
 /** A message on its way into a conversation. */
@@ -166,6 +169,8 @@ export interface Submission extends Posted {
     readonly bridgeId: string | null;
     readonly title: string;
     readonly ephemeral: boolean;
+    /** Set for a private conversation. */
+    readonly deleteAfterHours?: number | null | undefined;
     /** Set for an agent, which its account lists with its status. */
     readonly agent?: AgentWishes | undefined;
     /** Whether the title was given and stays: no model makes another one. */
@@ -219,6 +224,7 @@ export interface ForkSource extends ForkPoint {
 export interface ForkPage extends TablePage {
   readonly bridge: string | null;
   readonly title: string;
+  readonly deleteAfterHours: number | null;
   /** The last response that is copied; 0 if there is none. */
   readonly ordinal: number;
 }
@@ -267,7 +273,8 @@ export interface TunnelPort extends Rpc.DurableObjectBranded {
   /**
    * Takes calls over. They are stored when this returns. The same call again changes nothing. Returns the number of
    * rows written, including the later rows that deliver and delete the calls. Calls that are `isPatient` wait for a
-   * bridge that is away until it is back, however long that takes.
+   * bridge that is away until it is back, however long that takes. The arguments of a private call are not stored: a
+   * tunnel that has lost them asks its conversation ({@link ConversationPort.dispatchAgain}).
    */
   dispatch(account: string, calls: readonly ToolCall[], isPatient?: boolean): Promise<number>;
 
@@ -359,6 +366,14 @@ export interface AccountPort extends Rpc.DurableObjectBranded {
   /** The agents among the conversations. */
   agents(query: AgentListQuery): AgentList;
 
+  /** What the list has of a private conversation; null for any other one. */
+  privateListing(conversationId: string): PrivateListing | null;
+
+  /** The account's default for new conversations; undefined where it has none. Null: not private. */
+  deleteAfterHours(): number | null | undefined;
+
+  setDeleteAfterHours(hours: number | null): void;
+
   /** Uses a ticket up. False if it was used before. */
   redeem(ticketId: string, expiresMs: number): boolean;
 }
@@ -380,7 +395,13 @@ export interface Listed {
   /** Set for an agent. */
   readonly agent?: AgentStatus | undefined;
   readonly bridgeId: string | null;
+  /** Hours; set for a private conversation. */
+  readonly deleteAfterHours?: number | null;
 }
+
+export type PrivateListing = Pick<Listed, 'createdMs' | 'bridgeId'> & {
+  readonly deleteAfterHours: number;
+};
 
 /** A conversation at the end of a response. `text` is the searchable text of the exchange. */
 export interface AnsweredExchange extends Listed {

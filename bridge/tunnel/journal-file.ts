@@ -48,7 +48,8 @@ export class JournalFile {
   static open(path: string, { calls, isWhole }: Replayed): JournalFile {
     const file = new JournalFile(path, calls);
     if (isWhole && statSync(path, { throwIfNoEntry: false })) file.#open();
-    if (file.#file === CLOSED || file.#isMostlyForgotten) file.#rewrite();
+    // What is forgotten can be of private calls that were acked while another process ran.
+    if (file.#file === CLOSED || file.#bytes > file.#liveBytes) file.#rewrite();
     return file;
   }
 
@@ -74,9 +75,13 @@ export class JournalFile {
     }
   }
 
-  /** Leaves out forgotten calls, where that is worth it. A journal with much content waits for the next start. */
-  compact(): void {
-    if (!this.#isMostlyForgotten || this.#liveBytes > COMMAND_LIMITS.maxCompactedBytes) return;
+  /**
+   * Leaves out forgotten calls, where that is worth it, or in any case. A journal with much content waits for the next
+   * start.
+   */
+  compact(inAnyCase: boolean): void {
+    if (!inAnyCase && !this.#isMostlyForgotten) return;
+    if (this.#liveBytes > COMMAND_LIMITS.maxCompactedBytes) return;
     try {
       this.#rewrite();
     } catch (error) {

@@ -158,12 +158,12 @@ export class Journal implements CallBook, Disposable {
 
   /**
    * Forgets an acked call: its result is stored elsewhere. An unknown call needs nothing. Where the disk takes nothing,
-   * the next process offers the result again, and gets another ack.
+   * the next process offers the result again, and gets another ack. Of a private call, nothing stays in the file.
    */
-  forget(callId: string): void {
+  forget(callId: string, isPrivate = false): void {
     if (!this.#file.calls.has(callId)) return;
     this.#file.note({ type: 'forgotten', callId }, { isDurable: false });
-    this.#file.compact();
+    this.#file.compact(isPrivate);
   }
 
   /** Lets another process open the journal. May be called twice. */

@@ -72,6 +72,8 @@ export class Session {
   /** Sends a frame now or not at all. Everything important is sent again after the next welcome. */
   #send: ((frame: BridgeFrame) => void) | null = null;
   #credit = 0;
+  /** The calls of private conversations, until they are forgotten. */
+  readonly #private = new Set<string>();
 
   constructor(machine: SessionMachine) {
     this.#machine = machine;
@@ -183,6 +185,7 @@ export class Session {
   /** The journal's state of a call decides whether the call runs. */
   #take(call: ToolCall): void {
     const { callId } = call;
+    if (call.isPrivate) this.#private.add(callId);
     if (this.#running.has(callId)) return;
     const known = this.#machine.journal.lookup(callId);
     switch (known.state) {
@@ -241,7 +244,7 @@ export class Session {
   /** An ack is for a result. A running call has none yet, and its journal entries are still needed. */
   #forget(callId: string): void {
     if (this.#running.has(callId)) return;
-    this.#machine.journal.forget(callId);
+    this.#machine.journal.forget(callId, this.#private.delete(callId));
     this.#machine.guests.refused(callId);
   }
 

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import { type AgentInput, type Client, createClient } from '../../client/index.ts';
 import { AgentStatus } from '../../shared/api/agents.ts';
 import { BUDGET_LIMITS, REQUEST_LIMITS } from '../../shared/limits.ts';
-import { openChat } from '../chat/command.ts';
+import { deleteAfterOption, openChat } from '../chat/command.ts';
 import { readMessage } from '../chat/message.ts';
 import { EXIT_CODES } from '../chat/run-chat.ts';
 import { joinTurn } from '../chat/turn.ts';
@@ -28,6 +28,7 @@ interface CreateOptions
   readonly inPlace?: boolean;
   readonly webhook?: string;
   readonly maxTurns?: number;
+  readonly deleteAfter?: number;
 }
 
 export function registerAgents(program: Command): void {
@@ -101,6 +102,7 @@ function registerCreate(group: Command): void {
       'how many requests to the model each answer may take',
       wholeNumber(1, BUDGET_LIMITS.maxTurns),
     )
+    .addOption(deleteAfterOption())
     .option('--branch <name>', 'the branch to make')
     .option('--base <revision>', 'where the branch begins (default: HEAD)')
     .option('--commit', 'end with a commit')
@@ -108,11 +110,13 @@ function registerCreate(group: Command): void {
   addOptions(create).action(async (words: string[], options: CreateOptions) => {
     const { title, model, mode, branch, base, commit, bridge, inPlace, webhook, maxTurns } =
       options;
+    const { deleteAfter: deleteAfterHours } = options;
     const target = await findTarget(options);
     const client = createClient(target);
     const bridgeId = bridge ?? (await bridgeForNew(client, target));
     const budget = maxTurns === undefined ? undefined : { maxTurns };
-    const wanted = { title, model, mode, branch, base, commit, bridgeId, budget };
+    const named = { title, model, mode, branch, base, commit };
+    const wanted = { ...named, bridgeId, budget, deleteAfterHours };
     const set = Object.entries(wanted).filter(([, value]) => value !== undefined);
     const request: AgentInput = {
       ...(Object.fromEntries(set) as Partial<AgentInput>),

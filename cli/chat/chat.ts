@@ -26,6 +26,8 @@ export interface Chat {
   readonly model: string | undefined;
   /** The most requests to the model for each answer; undefined where the server decides. */
   readonly maxTurns?: number | undefined;
+  /** For a new conversation; undefined where the account's default holds. */
+  readonly deleteAfterHours?: number | undefined;
   readonly withReasoning: boolean;
   /** The first message carries them. */
   readonly images: readonly ImagePart[];

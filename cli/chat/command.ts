@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { createClient } from '../../client/index.ts';
 import { readSettings } from '../../local/config/settings.ts';
-import { BUDGET_LIMITS, RUN_LIMITS } from '../../shared/limits.ts';
+import { BUDGET_LIMITS, PRIVACY_LIMITS, RUN_LIMITS } from '../../shared/limits.ts';
 import { SECOND } from '../../shared/units.ts';
 import { ModeName } from '../../shared/wire/definitions.ts';
 import { Mode } from '../../shared/wire/modes.ts';
@@ -27,6 +27,7 @@ export interface ChatOptions extends TargetOptions {
   readonly answerWithin?: number;
   readonly model?: string;
   readonly maxTurns?: number;
+  readonly deleteAfter?: number;
   readonly conversation?: string;
   readonly continue?: boolean;
   readonly image?: readonly string[];
@@ -64,6 +65,7 @@ export function registerChat(program: Command): void {
       'how many requests to the model the answer may take',
       wholeNumber(1, BUDGET_LIMITS.maxTurns),
     )
+    .addOption(deleteAfterOption().conflicts(['conversation', 'continue']))
     .option('--conversation <id>', 'continue this conversation')
     .addOption(
       new Option(
@@ -80,6 +82,13 @@ export function registerChat(program: Command): void {
       const terminal = openTerminal(process, process.env, { machine: options.json });
       process.exitCode = await runChat(await openChat(options, terminal), words);
     });
+}
+
+/** Of the commands that begin a conversation. */
+export function deleteAfterOption(): Option {
+  const help = 'make it private: delete its text this long after the last answer';
+  const parse = wholeNumber(0, PRIVACY_LIMITS.maxHours);
+  return new Option('--delete-after <hours>', help).argParser(parse);
 }
 
 const QUESTIONS_HELP =
@@ -112,7 +121,7 @@ function collect(file: string, files: readonly string[] = []): string[] {
 /** The chat that the options describe. */
 export async function openChat(options: ChatOptions, terminal: Terminal): Promise<Chat> {
   const { mode } = await readSettings(process.env, { mode: options.mode });
-  const { model, maxTurns, conversation, image: files = [] } = options;
+  const { model, maxTurns, deleteAfter, conversation, image: files = [] } = options;
   const named = conversation === undefined ? undefined : parseConversationId(conversation);
   const images = await Promise.all(files.map(readImage));
   const target = await findTarget(options);
@@ -130,6 +139,7 @@ export async function openChat(options: ChatOptions, terminal: Terminal): Promis
     model,
     questions: policyOf(options),
     maxTurns,
+    deleteAfterHours: deleteAfter,
     withReasoning: options.reasoning,
     images,
     targetWords: targetWordsOf(options),

@@ -1,6 +1,7 @@
 /** A chat: one prompt and its answer, or a conversation in the terminal. */
 import { ClientError } from '../../client/index.ts';
 import { ModeName } from '../../shared/wire/definitions.ts';
+import type { ConversationView } from '../../shared/wire/documents.ts';
 import type { StreamEvent } from '../../shared/wire/events.ts';
 import { isOver } from '../../shared/wire/fold.ts';
 import { Mode } from '../../shared/wire/modes.ts';
@@ -10,6 +11,7 @@ import { UsageError } from '../terminal/usage-error.ts';
 import { BridgeWatch } from './bridge-watch.ts';
 import type { Chat } from './chat.ts';
 import { readMessage, toContent } from './message.ts';
+import { sayPrivacy } from './privacy.ts';
 import { joinTurn, runTurn, type TurnEnd } from './turn.ts';
 
 /**
@@ -45,7 +47,13 @@ async function converse(opened: Chat): Promise<number> {
   const chat = { ...opened, onEvent: (event: StreamEvent) => watch.see(event) };
   using _ = terminal.listen();
   terminal.write(`${terminal.paint('dim', HINT)}\n`);
-  let end = await joinRunningAnswer(chat);
+  const { conversationId } = chat;
+  const view =
+    conversationId === undefined
+      ? undefined
+      : await chat.client.getConversation(conversationId, { limit: 1 });
+  sayPrivacy(chat, view);
+  let end = await joinRunningAnswer(chat, view);
   let { images } = chat;
   while (!end || isOver(end)) {
     const message = await terminal.readMessage(terminal.paint('bold', '> '));
@@ -82,9 +90,10 @@ function tookMode(chat: Chat, message: string): boolean {
 }
 
 /** Shows the answer in progress, and its open questions, to a person who comes back. */
-async function joinRunningAnswer(chat: Chat): Promise<TurnEnd | null> {
-  if (chat.conversationId === undefined) return null;
-  const { responses } = await chat.client.getConversation(chat.conversationId, { limit: 1 });
-  const last = responses.at(-1);
+async function joinRunningAnswer(
+  chat: Chat,
+  view: ConversationView | undefined,
+): Promise<TurnEnd | null> {
+  const last = view?.responses.at(-1);
   return last && !isOver(last.status) ? await joinTurn(chat, last.id) : null;
 }

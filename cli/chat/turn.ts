@@ -92,9 +92,12 @@ export async function runUndo(chat: Chat, request: UndoInput): Promise<TurnEnd> 
 }
 
 /** The conversation that goes on, or the bridge of a new one. */
-function placeOf({ conversationId, bridgeId }: Chat) {
+function placeOf({ conversationId, bridgeId, deleteAfterHours }: Chat) {
   if (conversationId !== undefined) return { conversationId };
-  return bridgeId === undefined ? {} : { bridgeId };
+  return {
+    ...(bridgeId !== undefined && { bridgeId }),
+    ...(deleteAfterHours !== undefined && { deleteAfterHours }),
+  };
 }
 
 function settingsOf({ model, maxTurns, questions, withReasoning }: Chat) {

@@ -51,6 +51,7 @@ const ENVIRONMENT = `Variables of the model. MODELS or OPENAI_BASE_URL replaces 
   OPENAI_MODEL        the model that answers when a request names none
   MODELS              a table of models as JSON (docs/models.md)
   TEXT_ONLY_MODELS    models that take no images, separated by commas
+  PRIVATE_MODELS      models whose server keeps nothing, separated by commas; * for all
 
 Variables of the server:
 
@@ -58,6 +59,7 @@ Variables of the server:
   ALLOWED_ORIGINS     web pages that may call the API, separated by commas
   WEBHOOK_ORIGINS     origins that webhooks may go to without https
   PROMPT_BLOCKS       changes of the system prompt as JSON (docs/prompt.md)
+  DELETE_AFTER_HOURS  makes new conversations private (docs/configuration.md)
   MAX_TURNS           requests to the model in one answer; 100 by default
   METRICS_TOKEN       more tokens for GET /metrics (docs/observability.md)
   RATE_LIMIT_REQUESTS_PER_MINUTE, RATE_LIMIT_RUNS_PER_MINUTE

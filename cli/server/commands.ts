@@ -9,6 +9,7 @@ import { resolveWorkspace } from '../../local/state/workspace.ts';
 import { forgetFolder } from '../../machine/agent-folders.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { inOneLine, nameInLine } from '../../shared/text/plain-sight.ts';
+import { afterHours } from '../chat/privacy.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import {
   addLocationOptions,
@@ -95,10 +96,13 @@ function statusText(
   serverDir: string,
   troubles: readonly (readonly string[])[],
 ): string {
-  const { version, url, pid, model, started, projects, notices } = server;
+  const { version, url, pid, model, deleteAfterHours, started, projects, notices } = server;
   const lines = [
     `Drawbridge ${version} runs at ${url} (process ${pid}, since ${started}).`,
     `Model   ${inOneLine(model.text)}`,
+    ...(deleteAfterHours === undefined
+      ? []
+      : [`Privacy The text of new conversations is deleted ${afterHours(deleteAfterHours)}.`]),
     `State   ${nameInLine(serverDir)}`,
     `Metrics ${url}/metrics; \`${ownCommand('token', '--scope', 'metrics')}\` prints the token`,
     '',

@@ -1,7 +1,7 @@
 /** The form of config.json. docs/config.schema.json is made from it (local/config/json-schema.ts). */
 import * as z from 'zod';
 import { Preset } from '../../machine/preset.ts';
-import { BUDGET_LIMITS, MODEL_LIMITS } from '../../shared/limits.ts';
+import { BUDGET_LIMITS, MODEL_LIMITS, PRIVACY_LIMITS } from '../../shared/limits.ts';
 import { chats, ModelEntry, ModelTable } from '../../shared/settings/models.ts';
 import { PromptChanges } from '../../shared/settings/prompt-blocks.ts';
 import { ModeName } from '../../shared/wire/definitions.ts';
@@ -104,6 +104,7 @@ const Origins = z.array(
 );
 const PORT = 'must be a number from 0 to 65535';
 const TURNS = `must be a whole number from 1 to ${BUDGET_LIMITS.maxTurns}`;
+const HOURS = `must be a whole number from 0 to ${PRIVACY_LIMITS.maxHours}`;
 const RATE = 'must be a whole number; 0 is for no limit';
 const Rate = z.int(RATE).min(0, RATE);
 
@@ -122,6 +123,16 @@ const Server = z.strictObject({
     .array(z.string().regex(/^[^,]+$/, 'must be a name without a comma'))
     .optional()
     .describe('Models of `baseUrl` that take no images.'),
+  privateModels: z
+    .array(z.string().regex(/^[^,]+$/, 'must be a name without a comma'))
+    .optional()
+    .describe('Models of `baseUrl` whose server keeps nothing of a request; "*" for all.'),
+  deleteAfterHours: z
+    .int(HOURS)
+    .min(0, HOURS)
+    .max(PRIVACY_LIMITS.maxHours, HOURS)
+    .optional()
+    .describe('Makes new conversations private: their text is deleted this long after the answer.'),
   maxTurns: z
     .int(TURNS)
     .min(1, TURNS)

@@ -44,6 +44,8 @@ export const ServerReport = z.object({
   url: z.string(),
   /** The model that answers a request that names none: null without one; and words for a person. */
   model: z.object({ name: z.string().nullable(), text: z.string() }),
+  /** Set where new conversations are private, unless the account or the message says otherwise. */
+  deleteAfterHours: z.int().nonnegative().optional(),
   /** SHA-256 of the value of each setting that it was started with, by variable. Older servers do not send it. */
   settings: z.record(z.string(), z.string()).optional(),
   started: z.iso.datetime(),

@@ -68,11 +68,13 @@ export async function runServer(options: ServerOptions, signal: AbortSignal): Pr
   const started = new Date().toISOString();
   const work: Work = async ({ url, announce }, running) => {
     const projects = new Projects({ ...options, url, host, onNotice });
+    const { DELETE_AFTER_HOURS: hours } = options.workerSettings;
     const report = (): ServerReport => ({
       version: OWN_VERSION,
       pid: process.pid,
       url,
       model: options.modelNames,
+      ...(hours && { deleteAfterHours: Number(hours) }),
       started,
       projects: projects.reports,
       notices,

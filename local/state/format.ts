@@ -27,6 +27,7 @@ export const FORMAT_STEPS: readonly FormatStep[] = [
   // The first position after a restore stands in `state.json`.
   { tables: { conversation: 11, tunnel: 6, account: 5 } },
   { tables: { conversation: 11, tunnel: 6, account: 6 } },
+  { tables: { conversation: 12, tunnel: 6, account: 7 } },
 ];
 
 /** The text of `state.json`. */

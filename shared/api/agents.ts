@@ -40,6 +40,7 @@ const AgentFields = ChatFields.pick({
   model: true,
   mode: true,
   bridgeId: true,
+  deleteAfterHours: true,
   tools: true,
   context: true,
   include: true,
@@ -80,6 +81,7 @@ export type AgentRequestInput = z.input<typeof AgentRequest>;
 /** `POST agents/{id}/followup`. Without a model, a mode or tools, those of the newest message count. */
 export const AgentFollowUp = AgentFields.omit({
   bridgeId: true,
+  deleteAfterHours: true,
   title: true,
   workspace: true,
   branch: true,

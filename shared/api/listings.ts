@@ -7,6 +7,7 @@ import { DefinitionList } from '../wire/definitions.ts';
 import { McpServerReports } from '../wire/mcp-servers.ts';
 import { Effect } from '../wire/modes.ts';
 import { Confinement } from '../wire/tunnel.ts';
+import { DeleteAfterHours } from './requests.ts';
 
 /** `GET me`. */
 export const Me = z.object({
@@ -14,14 +15,22 @@ export const Me = z.object({
   scope: z.literal('user'),
   /** Until when the token is valid. */
   expires: z.iso.datetime(),
+  /** For new conversations whose first message does not say it; null where they are not private. */
+  deleteAfterHours: DeleteAfterHours,
 });
 export type Me = z.infer<typeof Me>;
+
+/** `PATCH me`. */
+export const MePatch = z.strictObject({ deleteAfterHours: DeleteAfterHours });
+export type MePatch = z.infer<typeof MePatch>;
 
 /** A missing field means that its value is unknown. */
 export const ModelInfo = z.object({
   id: z.string(),
   isDefault: z.boolean(),
   takesImages: z.boolean(),
+  /** Whether it may answer in private conversations: by its operator's word, its server keeps nothing. */
+  isPrivate: z.literal(true).optional(),
   /** Absent: the model chats. */
   roles: z.array(ModelRole).optional(),
   /** Tokens of the prompt and the answer together. */

@@ -1,7 +1,7 @@
 /** The bodies and queries that clients send to the HTTP API, parsed once and then trusted. */
 import * as z from 'zod';
 import { BridgeId, CallId, ConversationId, ResponseId } from '../ids.ts';
-import { REQUEST_LIMITS, RUN_LIMITS } from '../limits.ts';
+import { PRIVACY_LIMITS, REQUEST_LIMITS, RUN_LIMITS } from '../limits.ts';
 import { askQuestion } from '../tools/ask-question.ts';
 import { createPlan } from '../tools/create-plan.ts';
 import { ToolRegistry, ToolSelection, toolRegistry, toolSelection } from '../tools/selection.ts';
@@ -166,6 +166,12 @@ export const QuestionPolicy = z.strictObject({
 });
 export type QuestionPolicy = z.infer<typeof QuestionPolicy>;
 
+/**
+ * Hours after the last answer until all text of a private conversation is deleted; 0: as soon as it is answered. Null:
+ * the conversation is not private.
+ */
+export const DeleteAfterHours = z.int().min(0).max(PRIVACY_LIMITS.maxHours).nullable();
+
 /** Strict, like all bodies: a limit with a misspelt name would have no effect, and the client would not notice. */
 export const ChatFields = z.strictObject({
   /** Any name that the model server knows. Absent: the configured default answers. */
@@ -177,6 +183,8 @@ export const ChatFields = z.strictObject({
   conversationId: ConversationId.optional(),
   /** The bridge of a new conversation. Absent: the bridge that the token names, or the account's only one. */
   bridgeId: BridgeId.optional(),
+  /** Makes a new conversation private. Absent: the account's default. A conversation keeps what it began with. */
+  deleteAfterHours: DeleteAfterHours.optional(),
   context: RequestContext.optional(),
   /** The run has only these tools. Absent: all tools that the mode allows. */
   tools: ToolSelection.optional(),
@@ -244,13 +252,25 @@ function toOneSelection({ availableTools, ...request }: ChatFieldValues) {
 
 /** If two fields said the same thing, it would be unclear which one counts. */
 function refuseTwoPlaces(
-  { editOf, conversationId, bridgeId, tools, availableTools, ...form }: ChatFieldValues,
+  {
+    editOf,
+    conversationId,
+    bridgeId,
+    deleteAfterHours: hours,
+    tools,
+    availableTools,
+    ...form
+  }: ChatFieldValues,
   context: z.RefinementCtx,
 ): void {
   refuseTwoForms(form, context);
   if (tools && availableTools) {
     const message = 'Leave it out: the request has tools too';
     context.addIssue({ code: 'custom', path: ['availableTools'], message });
+  }
+  if (hours !== undefined && (conversationId ?? editOf) !== undefined) {
+    const message = 'Leave it out: a conversation, and a copy of it, keep what it began with';
+    context.addIssue({ code: 'custom', path: ['deleteAfterHours'], message });
   }
   if (editOf === undefined) return;
   const message = 'Leave it out: editOf already decides it';
@@ -285,6 +305,7 @@ const ExecutionFields = ChatFields.omit({
   messages: true,
   conversationId: true,
   bridgeId: true,
+  deleteAfterHours: true,
   tools: true,
   availableTools: true,
   editOf: true,

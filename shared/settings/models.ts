@@ -36,6 +36,8 @@ export const ModelSwitches = z.strictObject({
   maxTokensField: z.enum(['max_tokens', 'max_completion_tokens']).default('max_tokens'),
   /** All dialects. Whether an answer may have several calls. Without it nothing is sent: several servers refuse it. */
   parallelToolCalls: z.boolean().optional(),
+  /** What to send as `store`. Private conversations send false, and leave it out where the server refuses the field. */
+  store: z.boolean().optional(),
   /** Whether a `<think>` at the start of an answer encloses reasoning. */
   thinkTags: z.boolean().default(true),
   /**
@@ -92,6 +94,8 @@ export const ModelEntry = z.strictObject({
   maxOutputTokens: Tokens.optional(),
   prices: PricesSetting.optional(),
   takesImages: z.boolean().default(true),
+  /** Whether the server keeps nothing of a request once it is answered. The operator's word: nothing can check it. */
+  isPrivate: z.boolean().default(false),
   /** Ids of the models in this table that answer if this one cannot, in order. */
   fallbacks: z.array(ModelName).max(MODEL_LIMITS.maxFallbacks).default([]),
   switches: ModelSwitches.prefault({}),

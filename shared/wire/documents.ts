@@ -301,6 +301,16 @@ export const UserMessage = z.object({
 });
 export type UserMessage = z.infer<typeof UserMessage>;
 
+/** What becomes of the text of a private conversation. */
+const Privacy = z.object({
+  /** Hours after the last answer. */
+  deleteAfterHours: z.int().nonnegative(),
+  /** When the text is deleted unless another message comes; absent while an answer runs, and once it is deleted. */
+  deletes: z.iso.datetime().optional(),
+  /** When the text was deleted: there are no messages and responses any more, and no new ones. */
+  deleted: z.iso.datetime().optional(),
+});
+
 /**
  * The part of a conversation that a client has read at once: whole exchanges in a row, the oldest first. A client shows
  * each message before the response with its `responseId`.
@@ -311,6 +321,8 @@ export const ConversationView = z.object({
   archived: z.boolean(),
   created: z.iso.datetime(),
   bridgeId: z.string().nullable(),
+  /** Set for a private conversation. */
+  privacy: Privacy.optional(),
   messages: z.array(UserMessage),
   responses: z.array(ChatResponse),
   /** The first response here if older ones exist: pass it as `before` to read them. Null at the beginning. */

@@ -75,6 +75,8 @@ export const ToolCall = z.object({
    * the person's own files.
    */
   worktree: z.union([z.literal(true), ConversationId]).optional(),
+  /** Set in a private conversation: nothing of the call stays on a disk once it is over. An older bridge drops it. */
+  isPrivate: z.literal(true).optional(),
   /** The ids of the run and of its trace, for the bridge's log. An older bridge drops them. */
   run: ResponseId.optional(),
   trace: TraceId.optional(),

@@ -174,7 +174,7 @@ function upArguments(workspace: string, state: string, { args = [] }: HouseOptio
 function environment({ modelUrl, variables }: HouseOptions): NodeJS.ProcessEnv {
   const unset = [
     ...['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'OPENAI_MODEL'],
-    ...['ALLOWED_ORIGINS', 'TEXT_ONLY_MODELS'],
+    ...['ALLOWED_ORIGINS', 'TEXT_ONLY_MODELS', 'PRIVATE_MODELS', 'DELETE_AFTER_HOURS'],
     ...['RATE_LIMIT_REQUESTS_PER_MINUTE', 'RATE_LIMIT_RUNS_PER_MINUTE'],
   ];
   const rest = Object.entries(process.env).filter(([name]) => !unset.includes(name));

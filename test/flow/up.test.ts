@@ -13,7 +13,7 @@ it('answers with the demo model over a real folder when no model is configured',
   });
   expect(house.ready.model).toBe('demo');
   expect((await house.client.listModels()).items).toEqual([
-    { id: 'demo', isDefault: true, takesImages: false },
+    { id: 'demo', isDefault: true, takesImages: false, isPrivate: true },
   ]);
   expect((await house.client.listTools()).items.map(({ name }) => name)).toContain('read_file');
   expect((await house.client.listBridges()).items).toMatchObject([

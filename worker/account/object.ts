@@ -11,6 +11,7 @@ import type {
   KnownBridge,
   Listed,
   ListQuery,
+  PrivateListing,
   SpentSince,
   UsageRange,
 } from '../ports.ts';
@@ -85,6 +86,18 @@ export class Account extends DurableObject<Env> implements AccountPort {
 
   usage(range: UsageRange): { items: UsageEntry[]; hasMore: boolean } {
     return this.#store.readUsage(range);
+  }
+
+  privateListing(conversationId: string): PrivateListing | null {
+    return this.#store.readPrivate(conversationId);
+  }
+
+  deleteAfterHours(): number | null | undefined {
+    return this.#store.readDeleteAfterHours();
+  }
+
+  setDeleteAfterHours(hours: number | null): void {
+    this.#store.saveDeleteAfterHours(hours);
   }
 
   redeem(ticketId: string, expiresMs: number): boolean {

@@ -8,6 +8,7 @@ import type {
   KnownBridge,
   Listed,
   ListQuery,
+  PrivateListing,
   SpentSince,
   UsageRange,
 } from '../ports.ts';
@@ -40,6 +41,9 @@ export const MIGRATIONS = [
   // Older versions did not mark them: an open question is most likely among these. Those without one drop their mark.
   `create table waiting (id text not null);
    insert into waiting select id from conversations order by coalesce(agent, '') = 'waiting' desc, updated desc limit 100;`,
+  // Hours; null for a conversation that is not private.
+  `create table settings (id integer primary key check (id = 1), delete_after integer);
+   alter table conversations add column delete_after integer;`,
 ] as const;
 
 /** Updates the columns of a listed conversation that its own object decides. */
@@ -120,11 +124,12 @@ export class AccountStore {
   }
 
   #insert(listed: Listed, text: string, onConflict: string, counted: number | null = 0): void {
-    const { id, title, archived, createdMs, updatedMs, agent, bridgeId } = listed;
+    const { id, title, archived, createdMs, updatedMs, agent, bridgeId, deleteAfterHours } = listed;
     this.#prepare();
     this.#sql.exec(
-      `insert into conversations (id, title, archived, created, updated, search_title, search, agent, counted, bridge)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do ${onConflict}`,
+      `insert into conversations (id, title, archived, created, updated, search_title, search, agent, counted, bridge,
+         delete_after)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do ${onConflict}`,
       id,
       title,
       archived ? 1 : 0,
@@ -135,6 +140,7 @@ export class AccountStore {
       agent ?? null,
       counted,
       bridgeId ?? '',
+      deleteAfterHours ?? null,
     );
   }
 
@@ -211,6 +217,36 @@ export class AccountStore {
         const { archived: _, ...info } = parseListed(row);
         return { ...info, status: AgentStatus.parse(row.agent) };
       });
+  }
+
+  /** Null for a conversation that is not listed, or is not private. */
+  readPrivate(id: string): PrivateListing | null {
+    if (!this.#isStored) return null;
+    const [row] = this.#sql
+      .exec<{ created: number; bridge: string; hours: number }>(
+        `select created, bridge, delete_after as hours from conversations
+         where id = ? and delete_after is not null`,
+        id,
+      )
+      .toArray();
+    return row
+      ? { createdMs: row.created, bridgeId: row.bridge || null, deleteAfterHours: row.hours }
+      : null;
+  }
+
+  /** Undefined where it was never set. */
+  readDeleteAfterHours(): number | null | undefined {
+    if (!this.#isStored) return undefined;
+    const rows = this.#sql.exec<{ hours: number | null }>(
+      'select delete_after as hours from settings',
+    );
+    return rows.toArray()[0]?.hours;
+  }
+
+  saveDeleteAfterHours(hours: number | null): void {
+    this.#prepare();
+    const set = 'on conflict (id) do update set delete_after = excluded.delete_after';
+    this.#sql.exec(`insert into settings (id, delete_after) values (1, ?) ${set}`, hours);
   }
 
   /** False if the ticket was used before. Also deletes tickets that have long expired. */

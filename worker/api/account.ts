@@ -1,9 +1,15 @@
 /** `me`, `models`, `tools`: the caller's account and the models and tools to use. */
 
-import { Me, ModelList, ToolList } from '../../shared/api/listings.ts';
+import type { Context } from 'hono';
+import { Me, MePatch, ModelList, ToolList } from '../../shared/api/listings.ts';
 import { TOOLS } from '../../shared/tools/catalogue.ts';
 import { toFunctionDefinition } from '../../shared/tools/definition.ts';
+import type { AppContext } from '../account/caller.ts';
+import { parseBody } from '../desk/parse.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';
+import { accountOf } from '../objects.ts';
+import { defaultPrivacy } from '../privacy.ts';
+import { reach } from '../reach.ts';
 import { listModels } from '../upstream/models.ts';
 
 const TOOL_LIST: ToolList = {
@@ -24,10 +30,21 @@ export const ACCOUNT: readonly Endpoint[] = [
     path: '/api/v1/me',
     summary: 'Get the caller’s account',
     answers: [jsonAnswer(200, 'The account and the token’s scope.', Me)],
-    handle: (c) => {
-      const { sub: account, expiresMs } = c.var.caller;
-      const expires = new Date(expiresMs).toISOString();
-      return c.json({ account, scope: 'user', expires } satisfies Me);
+    handle: showMe,
+  },
+  {
+    ...COMMON,
+    id: 'updateMe',
+    method: 'patch',
+    path: '/api/v1/me',
+    summary: 'Change the caller’s account',
+    description: 'Conversations that have begun keep what they began with.',
+    body: { schema: MePatch, example: { deleteAfterHours: 24 } },
+    answers: [jsonAnswer(200, 'The account.', Me)],
+    handle: async (c) => {
+      const { deleteAfterHours: hours } = await parseBody(c, MePatch);
+      await reach<void>(() => accountOf(c.env, c.var.caller.sub).setDeleteAfterHours(hours));
+      return await showMe(c);
     },
   },
   {
@@ -49,3 +66,10 @@ export const ACCOUNT: readonly Endpoint[] = [
     handle: (c) => c.json(TOOL_LIST),
   },
 ];
+
+async function showMe(c: Context<AppContext>): Promise<Response> {
+  const { sub: account, expiresMs } = c.var.caller;
+  const expires = new Date(expiresMs).toISOString();
+  const deleteAfterHours = await defaultPrivacy(c.env, account);
+  return c.json({ account, scope: 'user', expires, deleteAfterHours } satisfies Me);
+}

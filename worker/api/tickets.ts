@@ -24,7 +24,7 @@ export const TICKETS: readonly Endpoint[] = [
     access: 'user',
     body: { schema: TicketRequest, example: { conversationId: CONVERSATION_ID } },
     answers: [jsonAnswer(201, 'The ticket.', Ticket)],
-    errors: ['NOT_FOUND'],
+    errors: ['NOT_FOUND', 'CONTENT_DELETED'],
     handle: async (c) => {
       const { path, conversationId, ordinal } = streamOf(await parseBody(c, TicketRequest));
       const caller = { ...personOf(c), conversationId };

@@ -112,7 +112,9 @@ export class Listing {
   answered(text: string, atMs: number): void {
     this.#usage.ended();
     if (!isListed(this.#row)) return void this.reportUsage();
-    this.#unreported = newest(`${this.#unreported}${text}\n`);
+    // The list would keep the bytes of a private text for an unknown time, because rows of its table are never wiped.
+    if (this.#row.deleteAfterHours === null)
+      this.#unreported = newest(`${this.#unreported}${text}\n`);
     this.#reporting = this.#reporting.then(() => this.#report(atMs));
   }
 
@@ -160,11 +162,24 @@ export class Listing {
   }
 
   #listed(updatedMs: number): Listed {
-    const { id, title, archived, created, bridge: bridgeId } = this.#row;
+    const { id, archived, created, bridge: bridgeId, deleteAfterHours } = this.#row;
     const agent = this.#agentStatus();
-    return { id, title, archived, createdMs: Date.parse(created), updatedMs, agent, bridgeId };
+    const title = deleteAfterHours === null ? this.#row.title : PRIVATE_TITLE;
+    return {
+      id,
+      title,
+      archived,
+      createdMs: Date.parse(created),
+      updatedMs,
+      agent,
+      bridgeId,
+      deleteAfterHours,
+    };
   }
 }
+
+/** The title of every private conversation in the list. Its own title stays in the conversation. */
+const PRIVATE_TITLE = 'Private conversation';
 
 function newest(text: string): string {
   return text.slice(-ACCOUNT_LIMITS.maxSearchChars);

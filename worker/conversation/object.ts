@@ -17,6 +17,7 @@ import { TRACE_HEADER } from '../../shared/wire/trace.ts';
 import type { GuestCall, ToolResult } from '../../shared/wire/tunnel.ts';
 import type { Env } from '../env.ts';
 import { logEvent } from '../health/log.ts';
+import { accountOf } from '../objects.ts';
 import { type Outcome, toOutcome, unwrap } from '../outcome.ts';
 import type {
   ApprovalAsked,
@@ -27,10 +28,13 @@ import type {
   ForkPoint,
   ForkSource,
   PageStart,
+  PrivateListing,
   ResponseUsage,
   Submission,
   TaskReport,
 } from '../ports.ts';
+import { defaultPrivacy } from '../privacy.ts';
+import { reach } from '../reach.ts';
 import { hasSchema } from '../storage/migrations.ts';
 import { RowMeter } from '../storage/row-meter.ts';
 import { answerClarification } from './calls/clarifications.ts';
@@ -40,6 +44,7 @@ import { readPage } from './fork/pages.ts';
 import { agentOf, notFound, runOf } from './found.ts';
 import { newestSaid, saidIn } from './listing.ts';
 import { assembleParts, type Parts } from './parts.ts';
+import { contentDeleted, lapsesAtMs, stoneOf, toListedRow, viewOfStone } from './privacy.ts';
 import { parseFollowRequest, parseReadRequest, READ_PATH } from './reading/requests.ts';
 import { serveFollower, serveRead } from './serving.ts';
 import type { ConversationRow } from './store/rows.ts';
@@ -56,6 +61,9 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
   readonly #store: ConversationStore;
   readonly #followers: Followers;
   #parts: Parts | null;
+  /** Set once the text of a private conversation is deleted, or is being deleted. */
+  #stone: ConversationRow | null;
+  #burying: Promise<void> | null = null;
   /** Set while this object copies another conversation into itself. */
   #copying: Promise<void> | null = null;
 
@@ -64,12 +72,16 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     this.#store = new ConversationStore(state.storage.sql, this.#meter);
     this.#followers = new Followers(state);
     const row = this.#store.readConversation();
-    this.#parts = row && this.#assemble(row, true);
+    const isDeleted = row?.deletedMs !== undefined;
+    this.#stone = isDeleted ? row : null;
+    this.#parts = row && !isDeleted ? this.#assemble(row, true) : null;
   }
 
   submit(caller: Caller, submission: Submission): Promise<Outcome<{ responseId: string }>> {
     return toOutcome(async () => {
       await this.#copying?.catch(() => undefined); // The caller of `fork` gets the error.
+      if (!submission.create) await this.#findStone(caller);
+      this.#requireText(caller);
       if (!this.#parts && hasSchema(this.ctx.storage.sql)) await this.#sweep();
       return await takeIn(caller, submission, this.#doorFor(caller));
     });
@@ -81,7 +93,9 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     call: GuestCall,
   ): Promise<Outcome<{ responseId: string }>> {
     return toOutcome(async () => {
-      const submission = guestSubmission(this.#parts?.log, bridgeId, call);
+      const log = this.#parts?.log;
+      const hours = log ? null : await defaultPrivacy(this.env, caller.account);
+      const submission = guestSubmission(log, bridgeId, call, hours);
       return unwrap(await this.submit(caller, submission));
     });
   }
@@ -154,9 +168,15 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
 
   delete(caller: Caller, parent?: string): Promise<Outcome<void>> {
     return toOutcome(async () => {
-      const parts = this.#partsFor(caller);
-      const isOther = parent !== undefined && parts.row.parent?.conversationId !== parent;
+      await this.#burying?.catch(() => undefined);
+      const parts = this.#parts;
+      if ((parts?.row ?? this.#stone)?.owner !== caller.account) throw notFound('conversation');
+      const isOther = parent !== undefined && parts?.row.parent?.conversationId !== parent;
       if (isOther) throw notFound('conversation');
+      if (!parts) {
+        this.#stone = null;
+        return await this.ctx.storage.deleteAll();
+      }
       if (parts.children.hasAny) {
         // First, so that no more subagents start. This conversation goes last: a second attempt finds what is left.
         for (const run of [...parts.log.open]) parts.runner.cancel(run);
@@ -168,6 +188,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
 
   fork(caller: Caller, source: ForkSource): Promise<Outcome<void>> {
     return toOutcome(async () => {
+      this.#requireText(caller);
       if (!this.#parts) this.#copying ??= this.#copy(caller, source);
       await this.#copying;
       this.#partsFor(caller);
@@ -179,9 +200,9 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       const parts = this.#partsFor(caller);
       runOf(parts, point.ordinal);
       const extent = extentOf(parts.log, this.#store.runs, point);
-      const { bridge, title } = parts.listing.row;
+      const { bridge, title, deleteAfterHours } = parts.listing.row;
       const page = readPage(this.ctx.storage.sql, extent, start);
-      return { ...page, bridge, title, ordinal: extent.ordinal };
+      return { ...page, bridge, title, deleteAfterHours, ordinal: extent.ordinal };
     });
   }
 
@@ -245,6 +266,11 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     this.#parts?.runner.advance(); // The call has less time from now on: the alarm moves closer.
   }
 
+  dispatchAgain(): void {
+    this.#parts?.runner.dispatchAgain();
+    void this.#parts?.agent?.worktree?.close();
+  }
+
   /** Serves what RPC cannot carry: followers' sockets, and documents of any size. */
   override async fetch(request: Request): Promise<Response> {
     const url = new URL(request.url);
@@ -252,9 +278,14 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     try {
       if (isRead) {
         const { caller, wanted } = parseReadRequest(url);
+        await this.#findStone(caller);
+        if (this.#stone?.owner === caller.account && wanted.type === 'newest') {
+          return Response.json(viewOfStone(this.#stone));
+        }
         return serveRead(this.#partsFor(caller), wanted);
       }
       const wanted = parseFollowRequest(url);
+      await this.#findStone(wanted.caller);
       return serveFollower(this.#partsFor(wanted.caller), this.#followers, wanted);
     } catch (error) {
       // A reader asks again when the object dies under the request, so it gets the exception. A follower gets an error
@@ -271,7 +302,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
 
   override async alarm(): Promise<void> {
     if (this.#parts) await this.#parts.deadlines.fire();
-    else await this.#sweep();
+    else if (!this.#stone) await this.#sweep();
   }
 
   override webSocketClose(socket: WebSocket): void {
@@ -298,17 +329,32 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     await listing.settled();
   }
 
-  /** Ends every run and stops the alarm first, so that work under way cannot write after the deletion. */
-  async #erase({
-    log,
-    runner,
-    deadlines,
-    listing,
-    agent,
-    titles,
-    waits,
-    watch,
-  }: Parts): Promise<void> {
+  /**
+   * Deletes the text of a private conversation, and keeps a row that says so. What is under way is refused from now on.
+   * Throws where a subagent cannot be reached: the alarm, which is set, calls again.
+   */
+  async #bury(parts: Parts): Promise<void> {
+    this.#stone ??= stoneOf(parts.listing.row, Date.now());
+    this.#burying ??= (async () => {
+      try {
+        await parts.children.deleteAll();
+        await parts.listing.reportUsage();
+        if (this.#parts === parts) await this.#erase(parts, this.#stone);
+      } finally {
+        this.#burying = null;
+      }
+    })();
+    await this.#burying;
+  }
+
+  /**
+   * Ends every run and stops the alarm first, so that work under way cannot write after the deletion. `stone` is the row
+   * that stays.
+   */
+  async #erase(
+    { log, runner, deadlines, listing, agent, titles, waits, watch }: Parts,
+    stone: ConversationRow | null = null,
+  ): Promise<void> {
     this.#parts = null;
     this.#followers.close();
     titles.stop();
@@ -322,7 +368,10 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       }
     }
     await agent?.worktree?.remove();
-    await this.ctx.storage.deleteAll();
+    // The whole database file goes, with its free pages and its log, and not only its rows.
+    const erased = this.ctx.storage.deleteAll();
+    if (stone) this.#store.create(stone); // Without an await, so that nothing comes between the two.
+    await erased;
     await Promise.all([listing.settled(), waits.report()]);
   }
 
@@ -340,7 +389,10 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       meter: this.#meter,
       onEnd: (ordinal) => this.#ended(ordinal),
       onExpiry: async () => {
-        if (this.#parts) await this.#erase(this.#parts);
+        const parts = this.#parts;
+        if (!parts) return;
+        if (parts.row.ephemeral) await this.#erase(parts);
+        else await this.#bury(parts);
       },
       onOver: (isGone) => this.#over(isGone),
     });
@@ -359,7 +411,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     const { row, log, listing, recorder, deadlines, titles, parentLink, agent } = this.#parts;
     parentLink?.notify();
     agent?.worktree?.ended(ordinal);
-    if (row.ephemeral) void deadlines.arm();
+    if (row.ephemeral || row.deleteAfterHours !== null) void deadlines.arm();
     const asked = log.find(ordinal)?.request.messages.at(-1);
     const isFolded = recorder.response?.id === responseIdOf(row.id, ordinal);
     listing.answered(
@@ -375,7 +427,11 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       parts: () => this.#parts,
       isCopying: () => this.#copying !== null,
       handsAt: (bridgeId) =>
-        new TunnelHands(this.env, this.#meter, { account, conversationId, bridgeId }),
+        // Only looks: what it dispatches would have to be private where the conversation is.
+        new TunnelHands(this.env, this.#meter, {
+          ...{ account, conversationId, bridgeId },
+          isPrivate: false,
+        }),
       create: (row) => this.#create(row),
     };
   }
@@ -389,7 +445,32 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     return parts;
   }
 
+  /** A crash can come between the end of the file and the row that stays. The account's list still has both in one. */
+  async #findStone({ account, conversationId }: Caller): Promise<void> {
+    const isEmpty = () => !this.#parts && !this.#stone && !hasSchema(this.ctx.storage.sql);
+    if (!isEmpty()) return;
+    const known = await reach<PrivateListing | null>(() =>
+      accountOf(this.env, account).privateListing(conversationId),
+    );
+    if (!known || !isEmpty()) return;
+    this.#stone = stoneOf(toListedRow({ account, conversationId }, known), Date.now());
+    this.#store.create(this.#stone);
+  }
+
+  /**
+   * Throws CONTENT_DELETED where the text is deleted, and where its time is over: the alarm can be late, after a laptop
+   * has slept.
+   */
+  #requireText({ account }: Caller): void {
+    const parts = this.#parts;
+    if (parts && !parts.row.ephemeral && (lapsesAtMs(parts) ?? Infinity) <= Date.now()) {
+      this.ctx.waitUntil(this.#bury(parts).catch(() => undefined)); // The alarm calls again.
+    }
+    if (this.#stone?.owner === account) throw contentDeleted(this.#stone);
+  }
+
   #partsFor(caller: Caller): Parts {
+    this.#requireText(caller);
     if (this.#parts?.row.owner !== caller.account) throw notFound('conversation');
     return this.#parts;
   }

@@ -5,6 +5,7 @@ import { DeliveryStore } from '../deliveries/delivery-statements.ts';
 import type { Env } from '../env.ts';
 import { firstPositionOf, wasTakenBack } from '../storage/restored.ts';
 import type { RowMeter } from '../storage/row-meter.ts';
+import { privateSettings } from '../upstream/models.ts';
 import { Approvals } from './calls/approvals.ts';
 import { CallDesk } from './calls/call-desk.ts';
 import { TunnelHands } from './calls/hands.ts';
@@ -13,6 +14,7 @@ import { Deadlines } from './deadlines.ts';
 import { isListed, Listing } from './listing.ts';
 import { RunLog } from './log/run-log.ts';
 import { Memory } from './memory/prepare-turn.ts';
+import { lapsesAtMs } from './privacy.ts';
 import { TapeReader } from './reading/reader.ts';
 import { RunEnding, RunRows } from './run/ending.ts';
 import { Inbox } from './run/inbox.ts';
@@ -45,7 +47,7 @@ type DeadlineName =
 
 /** What the object gives its parts. */
 export interface ObjectGround extends Pick<RunDeps, 'onEnd'> {
-  /** Called when an ephemeral conversation has expired. */
+  /** Called when an ephemeral conversation has expired, or the text of a private one is to be deleted. */
   readonly onExpiry: () => Promise<void>;
   /** Called when no one waits for a subagent's conversation any more; `isGone` if its parent was deleted. */
   readonly onOver: (isGone: boolean) => void;
@@ -61,9 +63,11 @@ export interface ObjectGround extends Pick<RunDeps, 'onEnd'> {
 export function assembleParts(
   row: ConversationRow,
   isStored: boolean,
-  { env, storage, store, followers, meter, onEnd, onExpiry, onOver }: ObjectGround,
+  { env: configured, storage, store, followers, meter, onEnd, onExpiry, onOver }: ObjectGround,
 ) {
   const { id: conversationId, owner: account, bridge: bridgeId } = row;
+  const isPrivate = row.deleteAfterHours !== null;
+  const env = isPrivate ? privateSettings(configured) : configured;
   const log = new RunLog(store.runs, isStored);
   const tape = new Tape(store, isStored, firstPositionOf(env));
   const { current } = log;
@@ -73,7 +77,7 @@ export function assembleParts(
     agent?.look();
     waits.look();
   });
-  const hands = new TunnelHands(env, meter, { account, conversationId, bridgeId });
+  const hands = new TunnelHands(env, meter, { account, conversationId, bridgeId, isPrivate });
   const memory = new Memory({ conversationId, log, runs: store.runs, recorder, settings: env });
   const watch = new RunWatch({ account, conversation: conversationId });
   const deps: RunDeps = {
@@ -133,9 +137,12 @@ export function assembleParts(
         ...(parentMs === null ? [] : [{ name: 'parent' as const, atMs: parentMs }]),
       ];
       const due = [...known, ...usage.deadlines(nowMs), ...waits.deadlines(nowMs)];
-      if (!row.ephemeral || known.length > 0) return due;
-      const expiryMs = reader.answeredMs() + CONVERSATION_LIMITS.ephemeralMs;
-      return [...due, { name: 'expiry', atMs: expiryMs }];
+      const isOver = row.ephemeral && known.length === 0;
+      const ends = [
+        isOver ? reader.answeredMs() + CONVERSATION_LIMITS.ephemeralMs : null,
+        lapsesAtMs({ row, log, reader }),
+      ].filter((atMs) => atMs !== null);
+      return [...due, ...ends.map((atMs) => ({ name: 'expiry' as const, atMs }))];
     },
     handlers: {
       watchdog: advance,
@@ -168,7 +175,10 @@ export function assembleParts(
   const approvals = new Approvals(log, recorder, hands, bridgeId);
   const plans = new Plans({ conversationId, log, runs: store.runs, tape, recorder });
   /** The fields that never change; the listing owns the others. */
-  const fixed: Pick<ConversationRow, 'id' | 'owner' | 'bridge' | 'ephemeral' | 'parent'> = row;
+  const fixed: Pick<
+    ConversationRow,
+    'id' | 'owner' | 'bridge' | 'ephemeral' | 'deleteAfterHours' | 'parent'
+  > = row;
   return {
     row: fixed,
     listing,

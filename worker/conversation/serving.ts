@@ -2,6 +2,7 @@
 import { waitingQuestions } from './calls/clarifications.ts';
 import { runOf } from './found.ts';
 import type { Parts } from './parts.ts';
+import { privacyOf } from './privacy.ts';
 import type { FollowRequest, ReadRequest } from './reading/requests.ts';
 import type { Followers } from './tape/followers.ts';
 
@@ -37,7 +38,7 @@ function documentOf(parts: Parts, wanted: ReadRequest['wanted']): object {
       return reader.response(runOf(parts, wanted.ordinal));
     case 'newest':
       if (wanted.newest.before !== null) runOf(parts, wanted.newest.before);
-      return reader.views.newest(wanted.newest);
+      return { ...reader.views.newest(wanted.newest), privacy: privacyOf(parts) };
     case 'chapter':
       return reader.views.chapter(wanted.from);
     case 'approvals':

@@ -1,4 +1,5 @@
 /** Takes a message into its conversation, which may not exist yet. */
+import { imagesOf } from '../../shared/api/requests.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { responseIdOf } from '../../shared/ids.ts';
 import { newTraceId } from '../../shared/wire/trace.ts';
@@ -6,6 +7,7 @@ import type { GuestCall } from '../../shared/wire/tunnel.ts';
 import { newAgentRow, requireWorktrees } from '../agents/agent.ts';
 import type { Env } from '../env.ts';
 import type { Caller, Submission } from '../ports.ts';
+import { type ModelEnv, privateSettings, resolveModel } from '../upstream/models.ts';
 import type { TunnelHands } from './calls/hands.ts';
 import { mentionsOf } from './calls/message-look.ts';
 import { notFound } from './found.ts';
@@ -30,13 +32,16 @@ export interface Door {
 /** Returns when the message and its run are stored. */
 export async function takeIn(
   caller: Caller,
-  submission: Submission,
+  sent: Submission,
   door: Door,
 ): Promise<{ responseId: string }> {
-  const { create, delivery } = submission;
+  const { create, delivery } = sent;
   const found = door.parts();
   const parts = found?.row.owner === caller.account ? found : null;
   if (!parts && (found || !create)) throw notFound('conversation');
+  const { deleteAfterHours = null } = parts?.row ?? create ?? {};
+  const settings = deleteAfterHours === null ? door.env : privateSettings(door.env);
+  const submission = withOwnModel(sent, settings);
   if (parts && !create) refuseSubagent(parts);
   if (parts && !create) requireOwnBridge(parts, submission);
   const hands = parts?.hands ?? door.handsAt(create?.bridgeId ?? null);
@@ -55,7 +60,7 @@ export async function takeIn(
   const ordinal = stored && repeated(stored, submission.request)?.ordinal;
   if (ordinal) return { responseId: responseIdOf(caller.conversationId, ordinal) };
   if (create && (stored || door.isCopying())) throw keyTaken();
-  if (machine !== undefined) inWantedMode(submission.request, machine, door.env);
+  if (machine !== undefined) inWantedMode(submission.request, machine, settings);
   if (!stored) requireWorktrees(create?.agent, machine);
   const { inbox, listing, plans, agent } = stored ?? door.create(newRow(caller, create));
   const asked = plans.requestOf(submission);
@@ -66,11 +71,28 @@ export async function takeIn(
   return { responseId };
 }
 
+/**
+ * The message with a model that a private conversation may ask. Only one that the message leaves open is replaced, and
+ * none that a budget or an image depends on.
+ * @throws {DrawbridgeError} MODEL_NOT_PRIVATE
+ */
+function withOwnModel(submission: Submission, settings: ModelEnv): Submission {
+  const { request, ownFields } = submission;
+  const asksNone = ['guest', 'save', 'undo'].includes(request.type);
+  if (!settings.isPrivate || asksNone) return submission;
+  const isOpen = !ownFields.some((field) => field === 'model' || field === 'budget');
+  const isText = request.messages.every(({ content }) => imagesOf(content).length === 0);
+  const isReplaceable = isOpen && isText && request.type !== 'subagent';
+  const model = resolveModel(isReplaceable ? undefined : request.model, settings);
+  return { ...submission, request: { ...request, model } };
+}
+
 /** A guest's call as a message of the guest's conversation. The call's id makes it unique. */
 export function guestSubmission(
   log: RunLog | undefined,
   bridgeId: string,
   { callId, program, path, title }: GuestCall,
+  deleteAfterHours: number | null,
 ): Submission {
   if (log && log.find(1)?.request.type !== 'guest') throw notFound('conversation');
   const request: RunRequest = {
@@ -83,7 +105,8 @@ export function guestSubmission(
     trace: newTraceId(crypto.randomUUID()),
     createdMs: Date.now(),
   };
-  const create = { bridgeId, title: titleOf(title), isTitled: true, ephemeral: false };
+  const named = { title: titleOf(title), isTitled: true };
+  const create = { bridgeId, ...named, ephemeral: false, deleteAfterHours };
   const posted = { request, device: undefined, delivery: 'queue' as const, ownFields: [] };
   return { ...posted, bridgeId, create: log ? null : create };
 }
@@ -93,7 +116,7 @@ function newRow(
   create: Submission['create'],
 ): ConversationRow {
   if (!create) throw notFound('conversation'); // The conversation was deleted while its bridge was asked.
-  const { bridgeId, title, ephemeral, agent, isTitled, parent } = create;
+  const { bridgeId, title, ephemeral, agent, isTitled, parent, deleteAfterHours = null } = create;
   return {
     id: conversationId,
     owner: account,
@@ -102,6 +125,7 @@ function newRow(
     title,
     archived: false,
     ephemeral,
+    deleteAfterHours,
     agent: agent && newAgentRow(agent),
     titleAttempts: ephemeral || isTitled || parent ? null : 0,
     parent,

@@ -11,6 +11,7 @@ import type { Env } from '../env.ts';
 import { accountOf, conversationOf, tunnelOf } from '../objects.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
 import type { AgentWishes, Caller, PlanVersion, SaveAs, Submission } from '../ports.ts';
+import { defaultPrivacy } from '../privacy.ts';
 import { readPromptChanges } from '../prompt/setting.ts';
 import { reach, UNKNOWN } from '../reach.ts';
 import { resolveModel, resolveTarget } from '../upstream/models.ts';
@@ -134,8 +135,10 @@ async function openConversation(
   if (asked !== undefined) await requireBridge(env, account, asked);
   const isTitled = agent?.title !== undefined;
   const bridgeId = asked ?? (await onlyBridge(env, account));
+  const { deleteAfterHours = await defaultPrivacy(env, account) } = request;
   const workspace = agent?.workspace ?? (bridgeId === null ? 'in_place' : 'worktree');
-  return { bridgeId, title, ephemeral, agent: agent && { ...agent, workspace }, isTitled };
+  const settled = { bridgeId, title, ephemeral, deleteAfterHours, isTitled };
+  return { ...settled, agent: agent && { ...agent, workspace } };
 }
 
 /** Null for an account without bridges. Of several none is chosen: the message could reach files that it is not about. */

@@ -65,11 +65,14 @@ export async function deliver(
       return hasExpired(followed) ? 'expired' : 'left';
     }
     if (attached?.response.ok) return 'done';
-    return attached?.response.status === 404 ? 'gone' : 'lost';
+    return GONE.has(attached?.response.status ?? 0) ? 'gone' : 'lost';
   } finally {
     clearInterval(heartbeat);
   }
 }
+
+/** The conversation was deleted, or its text. */
+const GONE: ReadonlySet<number> = new Set([404, 410]);
 
 function isStalled({ stalledForMs }: Outlet): boolean {
   return stalledForMs > FOLLOW_LIMITS.stalledMs;

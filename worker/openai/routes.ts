@@ -67,6 +67,7 @@ export const OPENAI: readonly Endpoint[] = [
     errors: [
       'BRIDGE_NOT_NAMED',
       'UNKNOWN_MODEL',
+      'MODEL_NOT_PRIVATE',
       'UNKNOWN_MODE',
       'IMAGES_NOT_SUPPORTED',
       'COST_UNKNOWN',

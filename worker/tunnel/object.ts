@@ -62,6 +62,8 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   readonly #over = new Set<string>();
   /** Calls that guests began and that have not come back yet, with the time of their frame: a flood counts at once. */
   readonly #begun = new Map<string, number>();
+  /** The open private calls with their arguments, which are not stored. */
+  readonly #private = new Map<string, ToolCall>();
   /** Waiting looks at the workspace, by `lookId`. */
   readonly #looks = new Map<string, (seen: SeenLook) => void>();
 
@@ -90,9 +92,9 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     const known = this.describe(account);
     const socket = this.#socket.current(Date.now());
     if (!known || !socket || !attachmentOf(socket).looks) return known && { known, rows: 0 };
-    const seen = await this.#askForLook(socket, message);
+    const { context, ...seen } = await this.#askForLook(socket, message);
     const machine = this.describe(account);
-    return machine && { known: machine, ...seen };
+    return machine && { known: { ...machine, ...(context && { context }) }, ...seen };
   }
 
   status(account: string): BridgeState | null {
@@ -131,6 +133,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     for (const [index, call] of calls.entries()) {
       this.#begun.delete(call.callId);
       if (this.#over.has(call.callId)) continue;
+      if (call.isPrivate) this.#private.set(call.callId, call);
       // A millisecond apart, so that a welcome sends the calls in their order.
       const waiting = { atMs: now + index, delivered: socket !== null, isPatient };
       if (this.#store.insertCall(call, waiting)) rows += socket ? 2 : 3;
@@ -155,10 +158,9 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
 
   answer(account: string, answer: ApprovalAnswer): Promise<Outcome<number>> {
     return toOutcome(() => {
-      if (!this.describe(account) || !this.#store.readCall(answer.callId)) {
-        throw new DrawbridgeError('NOT_FOUND', 'There is no such call');
-      }
-      if (!this.#store.insertAnswer(answer)) {
+      const open = this.describe(account) && this.#store.readCall(answer.callId);
+      if (!open) throw new DrawbridgeError('NOT_FOUND', 'There is no such call');
+      if (!this.#store.insertAnswer(answer, open.call.isPrivate ?? false)) {
         throw new DrawbridgeError('ALREADY_ANSWERED', 'This call was answered already');
       }
       sendFrame(this.#socket.inUse(), { type: 'approval', answer });
@@ -237,11 +239,22 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
 
   /** Sends calls that were stored while the connection looked dead. Its pings were late, so no welcome follows. */
   #deliver(socket: WebSocket): void {
-    for (const { call, cancelled } of this.#waiting()) {
-      if (cancelled) continue;
+    for (const call of this.#whole(this.#waiting().filter(({ cancelled }) => !cancelled))) {
       sendFrame(socket, { type: 'call', call });
       this.#store.markDelivered(call.callId);
     }
+  }
+
+  /** The calls with their arguments. Those that an earlier instance has lost come again from their conversations. */
+  #whole(open: readonly OpenCall[]): ToolCall[] {
+    const whole = open.map(({ call, isCut }) => (isCut ? this.#private.get(call.callId) : call));
+    const lost = open.filter((_, index) => !whole[index]);
+    for (const conversationId of new Set(lost.map(({ call }) => call.conversationId))) {
+      // An object that is reset dispatches its open calls when it wakes.
+      const asked = conversationOf(this.env, { conversationId }).dispatchAgain();
+      this.ctx.waitUntil(asked.catch(() => undefined));
+    }
+    return whole.filter((call) => call !== undefined);
   }
 
   async #giveUp({ call: { callId } }: OpenCall): Promise<void> {
@@ -289,7 +302,8 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     const { bridgeId: id, tools, confinement, context, offers } = hello;
     const { offers: before, machineId: known } = this.#store.readBridge() ?? {};
     const machineId = hello.machineId ?? known;
-    const introduced = { id, owner, tools, confinement, context, machineId };
+    const { editor: _, ...kept } = context;
+    const introduced = { id, owner, tools, confinement, context: kept, machineId };
     const isKnown = offers === undefined || this.#store.readOffers(offers) !== null;
     this.#store.saveBridge({ ...introduced, offers: isKnown ? offers : before });
   }
@@ -343,7 +357,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     connectedTunnels.add(String(this.ctx.id));
     const isOver = ({ cancelled, atMs }: OpenCall) =>
       cancelled || wasTakenBack(this.env, atMs, Date.now());
-    const calls = open.filter((each) => !isOver(each)).map(({ call }) => call);
+    const calls = this.#whole(open.filter((each) => !isOver(each)));
     const answers = this.#store.readAnswers();
     // A quarter stays free for the other fields.
     const [fitting, answered] = [countFitting(calls, 1 / 2), countFitting(answers, 1 / 4)];
@@ -372,9 +386,9 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   async #receive(socket: WebSocket, frame: Exclude<BridgeFrame, Hello>): Promise<void> {
     switch (frame.type) {
       case 'context': {
-        const rows = this.#saveContext(frame.context);
-        const { lookId = '', findings } = frame;
-        return this.#looks.get(lookId)?.({ rows, ...(findings && { findings }) });
+        const { lookId = '', findings, context } = frame;
+        const rows = this.#saveContext(context);
+        return this.#looks.get(lookId)?.({ rows, context, ...(findings && { findings }) });
       }
       case 'offers':
         return this.#takeOffers(frame.set);
@@ -450,9 +464,10 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
 
   /**
    * Stores the context, and returns the number of rows written. Also keeps a late one: the next run uses it if the
-   * bridge is gone.
+   * bridge is gone. The editor is left out: it is old by then, and what is selected in it can be text of a private
+   * conversation.
    */
-  #saveContext(context: MachineContext): number {
+  #saveContext({ editor: _, ...context }: MachineContext): number {
     const bridge = this.#store.readBridge();
     if (!bridge || JSON.stringify(bridge.context) === JSON.stringify(context)) return 0;
     this.#store.saveBridge({ ...bridge, context });
@@ -502,6 +517,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   }
 
   #markOver(callId: string): void {
+    this.#private.delete(callId);
     this.#over.add(callId);
     const [oldest] = this.#over;
     if (oldest && this.#over.size > TUNNEL_LIMITS.maxSettled) this.#over.delete(oldest);
@@ -517,7 +533,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
 }
 
 /** The answer to a look, and the number of rows that it wrote. */
-type SeenLook = Pick<BridgeLook, 'rows' | 'findings'>;
+type SeenLook = Pick<BridgeLook, 'rows' | 'findings'> & { readonly context?: MachineContext };
 
 function lookMs(message: MessageLook | undefined): number {
   const types = new Set(message?.mentions.map(({ type }) => type));

@@ -53,6 +53,8 @@ export interface OpenCall {
   readonly cancelled: boolean;
   /** Whether it waits for its bridge however long that is away. */
   readonly isPatient: boolean;
+  /** Whether its arguments are not stored, because the call is private. */
+  readonly isCut: boolean;
 }
 
 /** Named statements. They are synchronous, so writes without an await between are atomic. */
@@ -126,13 +128,13 @@ export class TunnelStore {
   /** For a stored call, only marks it as delivered. False if nothing was written. */
   insertCall(
     call: ToolCall,
-    { atMs, delivered, isPatient }: Omit<OpenCall, 'call' | 'cancelled'>,
+    { atMs, delivered, isPatient }: Omit<OpenCall, 'call' | 'cancelled' | 'isCut'>,
   ): boolean {
     const { rowsWritten } = this.#sql.exec(
       `insert into calls (id, body, at, delivered, patient) values (?, ?, ?, ?, ?)
        on conflict (id) do update set delivered = 1 where excluded.delivered > calls.delivered`,
       call.callId,
-      JSON.stringify(call),
+      JSON.stringify(withoutWords(call)),
       atMs,
       delivered ? 1 : 0,
       isPatient ? 1 : 0,
@@ -165,13 +167,17 @@ export class TunnelStore {
     this.deleteAnswer(callId);
   }
 
-  /** False if the call already has an answer that was not refused. */
-  insertAnswer(answer: ApprovalAnswer): boolean {
+  /**
+   * False if the call already has an answer that was not refused. Of a private answer the words are not stored: if a
+   * bridge gets it later, a rejection has no reason, and an approval of changed content does not count.
+   */
+  insertAnswer(answer: ApprovalAnswer, isPrivate: boolean): boolean {
+    const { message: _, content: __, ...kept } = answer;
     const { rowsWritten } = this.#sql.exec(
       `insert into answers (id, body) values (?, ?)
        on conflict (id) do update set body = excluded.body, refused = null where refused is not null`,
       answer.callId,
-      JSON.stringify(answer),
+      JSON.stringify(isPrivate ? kept : answer),
     );
     return rowsWritten > 0;
   }
@@ -226,9 +232,20 @@ interface CallRow extends Record<string, SqlStorageValue> {
   patient: number;
 }
 
+/** SQLite keeps the bytes of deleted rows until it needs their place, and a Durable Object cannot have them wiped. */
+function withoutWords(call: ToolCall): StoredCall {
+  const { callId, conversationId, tool, mode, isPrivate } = call;
+  if (!isPrivate || Object.keys(call.arguments).length === 0) return call;
+  return { callId, conversationId, tool, mode, arguments: {}, isPrivate, isCut: true };
+}
+
+type StoredCall = ToolCall & { readonly isCut?: true };
+
 function parseCall({ body, at, delivered, cancelled, patient }: CallRow): OpenCall {
+  const { isCut = false, ...call } = JSON.parse(body) as StoredCall;
   return {
-    call: JSON.parse(body) as ToolCall,
+    call,
+    isCut,
     atMs: at,
     delivered: delivered === 1,
     cancelled: cancelled === 1,

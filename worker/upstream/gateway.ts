@@ -97,7 +97,7 @@ async function attempt(
   const again = await attempt(withSwitches(target, change), request, onParts, guard);
   if (isLasting && !again.reply.error) {
     if (lasting.size >= UPSTREAM_LIMITS.maxKnownModels) lasting.clear();
-    lasting.set(keyOf(target), change);
+    lasting.set(keyOf(target), { ...lasting.get(keyOf(target)), ...change });
   }
   return again;
 }

@@ -62,20 +62,35 @@ export interface ModelEnv {
   readonly OPENAI_MODEL?: string;
   /** Models that take no images, separated by commas: a message with images is refused for them. */
   readonly TEXT_ONLY_MODELS?: string;
+  /** Names of the configured upstream whose servers keep nothing, separated by commas; `*` for all. */
+  readonly PRIVATE_MODELS?: string;
+  /** Set by {@link privateSettings}. */
+  readonly isPrivate?: true;
   /** Not a model's key. Listed here so that no text of a server can show it. */
   readonly AUTH_SECRET?: string;
 }
 
 /**
+ * The settings of a private conversation: only models that keep nothing answer, none of them makes titles or summaries
+ * for another, and `store` is false.
+ */
+export function privateSettings<Settings extends ModelEnv>(env: Settings): Settings {
+  return { ...env, isPrivate: true };
+}
+
+/**
  * A name in the table goes to its own server, any other name to the configured upstream. Without a table and an
  * upstream, the demo answers for every name.
- * @throws {DrawbridgeError} NOT_CONFIGURED for a bad table, UNKNOWN_MODEL for a name that no server answers for.
+ * @throws {DrawbridgeError} NOT_CONFIGURED for a bad table, UNKNOWN_MODEL for a name that no server answers for,
+ * MODEL_NOT_PRIVATE in a private conversation.
  */
 export function resolveTarget(model: string, env: ModelEnv): ModelTarget {
   const table = readTable(env);
   const entry = table?.find(({ id }) => id === model);
   if (entry) return targetOf(entry, env);
-  if (passesThrough(env, table)) return passThrough(model, env);
+  const isOpen = passesThrough(env, table);
+  if (env.isPrivate && (isOpen || table) && !isPassedPrivately(model, env)) throw notPrivate(table);
+  if (isOpen) return passThrough(model, env);
   if (table) throw unknownModel(model, table);
   return DEMO;
 }
@@ -88,6 +103,7 @@ export function resolveModel(requested: string | undefined, env: ModelEnv): stri
   const table = readTable(env);
   if (!table && !passesThrough(env, table)) return DEMO_MODEL;
   const model = requested ?? defaultModel(env, table);
+  if (!model && env.isPrivate) throw notPrivate(table);
   if (!model) {
     throw new DrawbridgeError(
       'UNKNOWN_MODEL',
@@ -130,7 +146,7 @@ export function listModels(env: ModelEnv): ModelList {
   const table = readTable(env);
   const isOpen = passesThrough(env, table);
   if (!table && !isOpen) {
-    const demo = { id: DEMO_MODEL, isDefault: true, takesImages: false };
+    const demo = { id: DEMO_MODEL, isDefault: true, takesImages: false, isPrivate: true as const };
     return { items: [demo], passesThrough: isOpen };
   }
   const first = defaultModel(env, table);
@@ -139,18 +155,48 @@ export function listModels(env: ModelEnv): ModelList {
     return { items: listed, passesThrough: isOpen };
   }
   const { takesImages } = resolveTarget(first, env);
-  const items = [...listed, { id: first, isDefault: true, takesImages }];
+  const isPrivate = isPassedPrivately(first, env) && { isPrivate: true as const };
+  const items = [...listed, { id: first, isDefault: true, takesImages, ...isPrivate }];
   return { items, passesThrough: isOpen };
 }
 
 /** The table, or null if `MODELS` is not set. Parsed again only if the text changes. */
-export function readTable({ MODELS: text }: ModelEnv): ModelTable | null {
+export function readTable({ MODELS: text, isPrivate }: ModelEnv): ModelTable | null {
   if (!text) return null;
-  if (parsed?.text !== text) parsed = { text, table: parseModelTable(text) };
-  return parsed.table;
+  if (parsed?.text !== text) {
+    const table = parseModelTable(text);
+    parsed = { text, table, privateTable: privateTableOf(table) };
+  }
+  return isPrivate ? parsed.privateTable : parsed.table;
 }
 
-let parsed: { readonly text: string; readonly table: ModelTable } | null = null;
+let parsed: {
+  readonly text: string;
+  readonly table: ModelTable;
+  readonly privateTable: ModelTable;
+} | null = null;
+
+function privateTableOf(table: ModelTable): ModelTable {
+  const kept = table.filter((entry) => entry.isPrivate && chats(entry));
+  const names = new Set(kept.map(({ id }) => id));
+  return kept.map((entry) => ({
+    ...entry,
+    roles: ['chat'],
+    fallbacks: entry.fallbacks.filter((name) => names.has(name)),
+    switches: { ...entry.switches, store: false },
+  }));
+}
+
+/** Whether the configured upstream keeps nothing of what this model gets. An entry of the table speaks for itself. */
+function isPassedPrivately(model: string, { MODELS, PRIVATE_MODELS }: ModelEnv): boolean {
+  const names = namesIn(PRIVATE_MODELS);
+  const isListed = readTable({ MODELS: MODELS ?? '' })?.some(({ id }) => id === model);
+  return !isListed && (names.includes('*') || names.includes(model));
+}
+
+function namesIn(setting = ''): string[] {
+  return setting.split(',').map((name) => name.trim());
+}
 
 /** With a table, names outside it need OPENAI_BASE_URL: OPENAI_API_KEY alone may be meant for the table's models. */
 function passesThrough(env: ModelEnv, table: ModelTable | null): boolean {
@@ -158,7 +204,10 @@ function passesThrough(env: ModelEnv, table: ModelTable | null): boolean {
 }
 
 function defaultModel(env: ModelEnv, table: ModelTable | null): string | undefined {
-  return env.OPENAI_MODEL || table?.find(chats)?.id;
+  const { OPENAI_MODEL: named, isPrivate } = env;
+  const isLeftOut =
+    isPrivate && !table?.some(({ id }) => id === named) && !isPassedPrivately(named ?? '', env);
+  return (!isLeftOut && named) || table?.find(chats)?.id;
 }
 
 function targetOf(entry: ModelEntry, env: ModelEnv): ServerTarget {
@@ -191,9 +240,10 @@ function keyOf(entry: ModelEntry, keyName = '', env: ModelEnv): string | null {
 }
 
 function passThrough(model: string, env: ModelEnv): ServerTarget {
-  const textOnly = (env.TEXT_ONLY_MODELS ?? '').split(',').map((name) => name.trim());
   // A model that is not listed as text-only gets images.
-  return targetOf({ ...PASSED_ON, id: model, takesImages: !textOnly.includes(model) }, env);
+  const takesImages = !namesIn(env.TEXT_ONLY_MODELS).includes(model);
+  const switches = { ...PASSED_ON.switches, ...(env.isPrivate && { store: false }) };
+  return targetOf({ ...PASSED_ON, id: model, takesImages, switches }, env);
 }
 
 const PASSED_ON = ModelEntry.parse({ id: 'any' });
@@ -213,11 +263,12 @@ function withoutSlash(url: string): string {
 }
 
 function infoOf(entry: ModelEntry, first: string | undefined): ModelInfo {
-  const { id, takesImages, roles, contextWindow, prices } = entry;
+  const { id, takesImages, roles, contextWindow, prices, isPrivate } = entry;
   return {
     id,
     isDefault: id === first && chats(entry),
     takesImages,
+    ...(isPrivate && { isPrivate }),
     roles,
     ...(contextWindow !== undefined && { contextWindow }),
     ...(prices && { prices }),
@@ -229,5 +280,18 @@ function unknownModel(model: string, table: ModelTable): DrawbridgeError {
   return new DrawbridgeError(
     'UNKNOWN_MODEL',
     `model: nothing here answers as ${model}: name one of ${names.join(', ')}`,
+  );
+}
+
+/** `table` has the models that a private conversation can have. */
+function notPrivate(table: ModelTable | null): DrawbridgeError {
+  const names = (table ?? []).map(({ id }) => id);
+  const todo =
+    names.length === 0
+      ? 'the operator of this server marks such models with isPrivate or PRIVATE_MODELS'
+      : `name one of ${names.join(', ')}`;
+  return new DrawbridgeError(
+    'MODEL_NOT_PRIVATE',
+    `model: a private conversation goes only to models that keep nothing: ${todo}`,
   );
 }

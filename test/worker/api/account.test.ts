@@ -15,7 +15,10 @@ it.each([
   [
     'the demo model alone',
     {},
-    { items: [{ id: 'demo', isDefault: true, takesImages: false }], passesThrough: false },
+    {
+      items: [{ id: 'demo', isDefault: true, takesImages: false, isPrivate: true }],
+      passesThrough: false,
+    },
   ],
   [
     'the default of an upstream that takes any name',
@@ -29,7 +32,7 @@ it.each([
 
 it('serves the models it is configured with', async () => {
   expect(await (await call('models')).json()).toEqual({
-    items: [{ id: 'scripted', isDefault: true, takesImages: true }],
+    items: [{ id: 'scripted', isDefault: true, takesImages: true, isPrivate: true }],
     passesThrough: true,
   });
 });

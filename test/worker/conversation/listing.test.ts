@@ -186,6 +186,8 @@ it('a conversation of the version before has a title, and can be changed and ans
       'title_attempts',
       'parent',
       'agent_closing',
+      'delete_after',
+      'deleted',
     ]) {
       sql.exec(`alter table conversation drop column ${column}`);
     }

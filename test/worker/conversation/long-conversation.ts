@@ -47,7 +47,13 @@ export class ConversationWriter {
     this.#conversationId = conversationId;
     this.#store.create({
       ...{ id: conversationId, owner: account, bridge: null, created: CREATED },
-      ...{ title: 'Long', archived: false, ephemeral: false, titleAttempts: null },
+      ...{
+        title: 'Long',
+        archived: false,
+        ephemeral: false,
+        deleteAfterHours: null,
+        titleAttempts: null,
+      },
     });
     this.tape = new Tape(this.#store, false);
   }

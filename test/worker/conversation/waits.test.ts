@@ -147,6 +147,8 @@ it('an account of a version without marks lists an open question, and marks no o
   (await model.next()).answer({ text: 'Hi.' });
   await reader.toEnd();
   await runInDurableObject(accountObject(), (_, { storage: { sql } }) => {
+    sql.exec('drop table settings');
+    sql.exec('alter table conversations drop column delete_after');
     sql.exec('drop table waiting');
     sql.exec('update schema_version set version = 5');
   });

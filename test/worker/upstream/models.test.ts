@@ -4,6 +4,8 @@ import {
   listModels,
   type ModelEnv,
   modelForRole,
+  privateSettings,
+  readTable,
   resolveModel,
   resolveTarget,
 } from '../../../worker/upstream/models.ts';
@@ -222,4 +224,35 @@ it.each<[unknown, string]>([
       }),
     );
   }
+});
+
+it('a private conversation finds only models that keep nothing, without other tasks and fallbacks', () => {
+  const own = { baseUrl: 'http://own.test/v1' };
+  const table = [
+    { id: 'open', ...own, roles: ['chat', 'fast', 'summary'] },
+    { id: 'kept', ...own, isPrivate: true, fallbacks: ['open', 'spare'] },
+    { id: 'spare', ...own, isPrivate: true, roles: ['chat', 'fast', 'summary'] },
+  ];
+  const env = privateSettings(envOf({ OPENAI_MODEL: 'open' }, table));
+  expect(resolveModel(undefined, env)).toBe('kept');
+  expect(resolveTarget('kept', env)).toMatchObject({ switches: { store: false } });
+  expect(readTable(env)?.map(({ id, fallbacks }) => [id, fallbacks])).toEqual([
+    ['kept', ['spare']],
+    ['spare', []],
+  ]);
+  for (const role of ['fast', 'summary'] as const) expect(modelForRole(role, null, env)).toBe(null);
+  for (const model of ['open', 'unknown']) {
+    expect(() => resolveModel(model, env)).toThrow('name one of kept, spare');
+  }
+  const passing = { OPENAI_BASE_URL: 'http://gate.test/v1', PRIVATE_MODELS: '*' };
+  const gate = privateSettings(envOf(passing, table));
+  expect(() => resolveModel('open', gate)).toThrow('keep nothing');
+  expect(resolveTarget('other', gate)).toMatchObject({
+    baseUrl: 'http://gate.test/v1',
+    switches: { store: false },
+  });
+  const named = privateSettings(envOf({ ...passing, PRIVATE_MODELS: 'a, b' }, table));
+  expect(resolveModel('b', named)).toBe('b');
+  expect(() => resolveModel('c', named)).toThrow('keep nothing');
+  expect(resolveTarget('any', privateSettings({}))).toMatchObject({ kind: 'demo' });
 });

@@ -35,6 +35,7 @@ import {
   BridgeInfo,
   BridgeList,
   Me,
+  MePatch,
   ModelList,
   ToolList,
 } from '../../../shared/api/listings.ts';
@@ -145,7 +146,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ Agent, AgentInfo, AgentList, AgentRequest, AgentFollowUp, AgentStatus },
   ...{ WebhookDelivery, WebhookDeliveries, DeliveryState },
   ...{ UsageEntry, UsageList },
-  ...{ Me, ModelList, ToolList, BridgeList, BridgeInfo, Confinement },
+  ...{ Me, MePatch, ModelList, ToolList, BridgeList, BridgeInfo, Confinement },
   ...{ ApprovalList, OpenApproval },
   ...{ BridgeDetails, McpServerReport, ProcessInfo, ProcessList },
   ...{ [TYPED]: TypedDocument, StreamEvent, ...eventsByName() },

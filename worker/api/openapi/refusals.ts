@@ -35,7 +35,15 @@ function toOpenAiRefusal(code: ErrorCode): EndpointRefusal {
   return { status: failure.status, code: failure.code };
 }
 
-function codesOf({ access, params, body, query, headers, errors = [] }: Operation): Set<ErrorCode> {
+function codesOf({
+  access,
+  path,
+  params,
+  body,
+  query,
+  headers,
+  errors = [],
+}: Operation): Set<ErrorCode> {
   const codes = new Set<ErrorCode>(['INTERNAL', ...errors]);
   const add = (...more: readonly ErrorCode[]) => more.forEach((code) => void codes.add(code));
   if (access === 'metrics') add('UNAUTHENTICATED', 'NOT_FOUND');
@@ -45,10 +53,13 @@ function codesOf({ access, params, body, query, headers, errors = [] }: Operatio
   if (access === 'user' || access === 'stream') add('RATE_LIMITED');
   // A bridge's token names the only bridge that its path can.
   if (params && access !== 'bridge') add('NOT_FOUND');
+  if (params && OF_CONVERSATION.test(path)) add('CONTENT_DELETED');
   if (query || headers || body) add('INVALID_REQUEST');
   if (body) add('INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'REQUEST_TIMEOUT');
   return codes;
 }
+
+const OF_CONVERSATION = /\/(conversations|completions|agents)\/\{/;
 
 const HEADERS: Readonly<Record<number, object>> = {
   401: {

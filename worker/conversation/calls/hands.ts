@@ -24,6 +24,7 @@ export interface HandsOf {
   readonly conversationId: string;
   /** Null for a conversation without a bridge. */
   readonly bridgeId: string | null;
+  readonly isPrivate: boolean;
 }
 
 /** Every call is idempotent and may throw when the tunnel's object resets. */
@@ -79,8 +80,9 @@ export class TunnelHands {
 
   /** `isPatient` as in {@link TunnelPort.dispatch}. */
   async dispatch(calls: readonly BridgeCall[], isPatient = false): Promise<void> {
-    const { account, conversationId } = this.#of;
-    const known = calls.map((call) => ({ ...call, conversationId }));
+    const { account, conversationId, isPrivate } = this.#of;
+    const mark = isPrivate && { isPrivate: true as const };
+    const known = calls.map((call) => ({ ...call, conversationId, ...mark }));
     this.#meter.count((await this.#tunnel()?.dispatch(account, known, isPatient)) ?? 0);
   }
 

@@ -97,6 +97,7 @@ export async function takePages(
     title: first.title,
     archived: false,
     ephemeral: false,
+    deleteAfterHours: first.deleteAfterHours,
     titleAttempts: null,
   };
 }

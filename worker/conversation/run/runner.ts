@@ -71,6 +71,12 @@ export class Runner {
     if (!this.#advancing) void this.#loop();
   }
 
+  /** Hands all pending calls over again, which changes nothing for those that the bridge has. */
+  dispatchAgain(): void {
+    this.#handOver.clear();
+    this.advance();
+  }
+
   /** The times at which the alarm must call {@link advance} for the current run. */
   deadlines(nowMs: number): Deadline<RunDeadline>[] {
     const due = stepDeadlines(this.#deps.log, this.#calls, this.#handOver, nowMs);

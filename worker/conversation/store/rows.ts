@@ -31,6 +31,10 @@ export interface ConversationRow {
    * Created for one answer: the account does not list the conversation, and it is deleted some time after the answer.
    */
   readonly ephemeral: boolean;
+  /** Hours after the last answer until the text is deleted. Null where the conversation is not private. */
+  readonly deleteAfterHours: number | null;
+  /** Set once the text is deleted: nothing but this row is stored then. Epoch milliseconds. */
+  readonly deletedMs?: number | undefined;
   /** The attempts that were begun to let a model title it. Null once nothing but a person may change the title. */
   readonly titleAttempts: number | null;
   /** Set for an agent: a conversation that works in the background (worker/agents/). */

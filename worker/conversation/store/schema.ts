@@ -64,4 +64,7 @@ export const MIGRATIONS = [
   'alter table conversation add column parent text;',
   // The close of an agent's worktree after a run that could not close it, as JSON.
   'alter table conversation add column agent_closing text;',
+  // Hours, null where it is not private; and when its text was deleted. All else of a deleted text is gone.
+  `alter table conversation add column delete_after integer;
+   alter table conversation add column deleted integer;`,
 ] as const;

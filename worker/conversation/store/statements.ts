@@ -31,11 +31,13 @@ export class ConversationStore {
     const [row] = this.#sql
       .exec<StoredConversation>(
         `select id, owner, bridge, created, title, archived, ephemeral, title_attempts, agent_status, agent_told, agent,
-           agent_closing, parent
+           agent_closing, parent, delete_after, deleted
          from conversation`,
       )
       .toArray();
     if (!row) return null;
+    const deleteAfterHours = row.delete_after;
+    const deletedMs = row.deleted ?? undefined;
     const title = String(row.title ?? titleOf(this.#firstMessage()));
     const created = Number.isNaN(Date.parse(row.created)) ? UNKNOWN_TIME : row.created;
     const { id, owner, bridge, title_attempts: titleAttempts } = row;
@@ -47,7 +49,19 @@ export class ConversationStore {
     const agent = status ? { settings, status, listed, closing } : undefined;
     const parent =
       row.parent === null ? undefined : (readStored(row.parent, PARENT) ?? LOST_PARENT);
-    return { id, owner, bridge, created, title, ...flags, titleAttempts, agent, parent };
+    const privacy = { deleteAfterHours, deletedMs };
+    return {
+      id,
+      owner,
+      bridge,
+      created,
+      title,
+      ...flags,
+      ...privacy,
+      titleAttempts,
+      agent,
+      parent,
+    };
   }
 
   /** Creates the tables. A copy needs them before its conversation row, which is written last. */
@@ -59,8 +73,9 @@ export class ConversationStore {
     this.prepare();
     this.#sql.exec(
       `insert into conversation
-         (id, owner, bridge, created, title, archived, ephemeral, title_attempts, agent_status, agent, parent)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         (id, owner, bridge, created, title, archived, ephemeral, title_attempts, agent_status, agent, parent,
+          delete_after, deleted)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       row.id,
       row.owner,
       row.bridge,
@@ -72,6 +87,8 @@ export class ConversationStore {
       row.agent?.status ?? null,
       row.agent ? JSON.stringify(row.agent.settings) : null,
       row.parent ? JSON.stringify(row.parent) : null,
+      row.deleteAfterHours,
+      row.deletedMs ?? null,
     );
   }
 
@@ -177,6 +194,8 @@ interface StoredConversation extends Record<string, SqlStorageValue> {
   agent: string | null;
   agent_closing: string | null;
   parent: string | null;
+  delete_after: number | null;
+  deleted: number | null;
 }
 
 /** Null where the conversation is no agent, and for a status of a later version. */

@@ -24,7 +24,10 @@ import { isTask } from './shares.ts';
 
 export interface ChildrenDeps {
   readonly env: Env;
-  readonly row: Pick<ConversationRow, 'id' | 'owner' | 'bridge' | 'ephemeral' | 'agent'>;
+  readonly row: Pick<
+    ConversationRow,
+    'id' | 'owner' | 'bridge' | 'ephemeral' | 'deleteAfterHours' | 'agent'
+  >;
   readonly log: RunLog;
   readonly runs: RunStore;
   readonly recorder: Recorder;
@@ -175,9 +178,9 @@ export class Children {
     });
     if (planned.type === 'refused') return calls.settle(call.callId, planned.result);
     const { request, title } = planned;
-    const { id: conversationId, bridge: bridgeId, ephemeral } = row;
+    const { id: conversationId, bridge: bridgeId, ephemeral, deleteAfterHours } = row;
     const parent = { conversationId, callId: call.callId };
-    const create = { bridgeId, title, ephemeral, parent };
+    const create = { bridgeId, title, ephemeral, deleteAfterHours, parent };
     const posted = { request, device: undefined, delivery: 'queue' as const, ownFields: [] };
     const caller = this.#callerOf(call.callId);
     unwrap(await conversationOf(env, caller).submit(caller, { ...posted, create }));

@@ -266,6 +266,7 @@ it('what a person decides', async () => {
 });
 
 it('what there is', async () => {
+  await api.call('updateMe', { body: { deleteAfterHours: null } });
   for (const operation of ['getMe', 'listModels', 'listTools', 'getHealth', 'getOpenApi']) {
     expect((await api.call(operation)).status).toBe(200);
   }

@@ -223,6 +223,7 @@ it('takes over what a version stored that did not note where turns begin', async
       for (const table of ['offers', 'deliveries']) sql.exec(`drop table ${table}`);
       for (const column of [
         ...['agent_status', 'agent_told', 'title_attempts', 'agent', 'parent', 'agent_closing'],
+        ...['delete_after', 'deleted'],
       ]) {
         sql.exec(`alter table conversation drop column ${column}`);
       }

@@ -91,7 +91,14 @@ async function recording(work: (recorder: Recorder, rows: () => number) => void)
   await runInDurableObject(env.CONVERSATIONS.get(id), (_, state) => {
     const store = new ConversationStore(state.storage.sql);
     const row = { id: 'conv', owner: 'someone', bridge: null, created: '' };
-    store.create({ ...row, title: '', archived: false, ephemeral: false, titleAttempts: null });
+    store.create({
+      ...row,
+      title: '',
+      archived: false,
+      ephemeral: false,
+      deleteAfterHours: null,
+      titleAttempts: null,
+    });
     vi.useFakeTimers();
     const recorder = new Recorder(new Tape(store, true), new Followers(state), null);
     work(recorder, () => [...store.tapeFrom(0)].length);

@@ -211,6 +211,7 @@ async function onTape<T>(work: (tape: Tape, store: ConversationStore) => T): Pro
       title: '',
       archived: false,
       ephemeral: false,
+      deleteAfterHours: null,
       titleAttempts: null,
     });
     return work(new Tape(store, true), store);

@@ -8,7 +8,7 @@ import { type AssistantMessage, isThought } from '../thoughts.ts';
 /** The request's body. */
 export function formatChat(request: UpstreamRequest, target: ServerTarget): object {
   const { tools, sampling = {}, isOnce } = request;
-  const { streamOptions, maxTokensField, parallelToolCalls, effort } = target.switches;
+  const { streamOptions, maxTokensField, parallelToolCalls, effort, store } = target.switches;
   const { temperature, user } = sampling;
   const withTools = tools.length > 0;
   const messages = request.messages.map((message) =>
@@ -22,6 +22,7 @@ export function formatChat(request: UpstreamRequest, target: ServerTarget): obje
     temperature,
     user,
     reasoning_effort: effort,
+    store,
     [maxTokensField]: maxTokensOf(request, target),
     stream: true,
     ...(streamOptions && { stream_options: { include_usage: true } }),
@@ -71,10 +72,14 @@ function withMarkedText(message: UpstreamMessage): object {
 /** A request with the reasoning that the server misses, or without the field that it does not know. */
 export function concedeChat(
   refusal: string,
-  { reasoningField, streamOptions }: ModelSwitches,
+  { reasoningField, streamOptions, store }: ModelSwitches,
 ): Concession | null {
   if (reasoningField === 'none' && /reasoning_content/.test(refusal)) {
     return { change: { reasoningField: 'reasoning_content' } };
+  }
+  // A server without the field has nothing to switch off.
+  if (store !== undefined && /\bstore\b/.test(refusal)) {
+    return { change: { store: undefined }, isLasting: true };
   }
   const refusesOptions = /stream_options|extra inputs are not permitted/i.test(refusal);
   return streamOptions && refusesOptions ? { change: { streamOptions: false } } : null;
