@@ -42,7 +42,7 @@ export function weightOfKind(kind: FileKind, question: string): number {
 /** Tests and documents repeat the words of their subject, often more than the code itself does. */
 const KIND_WEIGHTS: Readonly<Record<FileKind, number>> = {
   code: 1,
-  types: 0.7,
+  types: 0.5,
   test: 0.6,
   example: 0.6,
   docs: 0.6,
@@ -62,7 +62,7 @@ const DATA_PATH = /\.(?:csv|tsv|jsonl|ndjson|json|xml|po|log|ipynb)$/i;
 const TEST_PATH =
   /(?:^|\/)(?:(?:[^/]+-)?tests?|__tests__|specs?|e2e|testing|testdata|fixtures|__mocks__|mocks)\/|(?:^|\/)(?:test_[^/]+|conftest\.py|[^/]+[._-](?:test|tests|spec|bench)\.[^/.]+)$|[a-z](?:Test|Tests|Spec)\.[a-z]+$/;
 
-const EXAMPLE_PATH = /(?:^|\/)(?:examples?|samples?|bench|benchmarks?)\//;
+const EXAMPLE_PATH = /(?:^|\/)(?:examples?|samples?|demos?|[^/]*playground|bench|benchmarks?)\//;
 
 /** Declarations repeat the names and the documentation of the code. */
 const TYPES_PATH = /\.d\.[cm]?ts$|\.pyi$/;
