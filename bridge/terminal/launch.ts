@@ -1,5 +1,7 @@
 /** What is needed to start a command. `sandbox/` makes it, `terminal/` starts it. */
 import { existsSync } from 'node:fs';
+import { shellWord } from '../../machine/shell-word.ts';
+import { reportingScript } from './shell-report.ts';
 
 /** A program with its arguments, environment and descriptors. */
 export interface Launch {
@@ -18,11 +20,18 @@ export interface Launch {
    * program then reports, by `--info-fd`, on the descriptor behind all others: see {@link reportDescriptor}.
    */
   readonly hasPidNamespace: boolean;
+  /** Whether the shell reports its end on the last descriptor of all: see {@link shellDescriptor}. */
+  readonly reportsShell?: boolean;
 }
 
 /** Where bubblewrap reports its first process, if the launch has so many inputs and descriptors. */
 export function reportDescriptor(others: number): number {
   return FIRST_INPUT + others;
+}
+
+/** Where the command's shell reports its end. */
+export function shellDescriptor(others: number, { hasPidNamespace }: { hasPidNamespace: boolean }) {
+  return FIRST_INPUT + others + (hasPidNamespace ? 1 : 0);
 }
 
 /** The descriptor of a launch's first input. The other inputs and descriptors follow. */
@@ -31,7 +40,18 @@ export const FIRST_INPUT = 3;
 /** The shell of every command. Models write Bash. Where Bash is missing, the system's shell is similar enough. */
 export const SHELL = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh';
 
-/** A command line as a program and its arguments. Both outputs share one pipe, so that their lines keep their order. */
-export function shellArgv(command: string): readonly [file: string, ...args: string[]] {
-  return ['/bin/sh', '-c', 'exec "$0" -c "$1" 2>&1', SHELL, command];
+/**
+ * A command line as a program and its arguments. Both outputs share one pipe, so that their lines keep their order.
+ * `report` is the descriptor on which the shell reports its end.
+ */
+export function shellArgv(
+  command: string,
+  report?: number,
+): readonly [file: string, ...args: string[]] {
+  return ['/bin/sh', '-c', `exec "$0" ${shellCall(report)} 2>&1`, SHELL, command];
+}
+
+/** The arguments of the shell `$0` that runs the line `$1`, as words of a shell. */
+export function shellCall(report?: number): string {
+  return report === undefined ? '-c "$1"' : `-c ${shellWord(reportingScript(report))} "$0" "$1"`;
 }

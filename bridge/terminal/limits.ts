@@ -28,6 +28,14 @@ export const TERMINAL_LIMITS = {
   /** UTF-16 units of output that one look searches, and those of a line's beginning that the next look searches again. */
   maxSearchedChars: 256 * KIB,
   maxLineChars: 4 * KIB,
+  /**
+   * UTF-16 units of a shell's report, which has its variables twice, and of those that later commands take over: a
+   * person reads them in each question.
+   */
+  maxReportChars: 256 * KIB,
+  maxSessionChars: 8 * KIB,
+  /** Conversations whose folder and variables are kept: those of a day. */
+  maxSessions: 64,
   /** UTF-16 units of a command line in a list of processes. */
   maxListedChars: 200,
   /**

@@ -9,7 +9,10 @@ import type { CommandEnd, RunningCommand } from './running-command.ts';
 export interface CommandFacts {
   /** Only this conversation's calls find the process. */
   readonly conversationId: string;
+  /** The line as it ran, which rules and questions show. */
   readonly command: string;
+  /** The line as the call wrote it, for lists: without the session's variables, which may be secrets. */
+  readonly title: string;
   /** Its folder relative to the workspace. */
   readonly folder: string;
   readonly permissions: readonly Permission[];

@@ -4,6 +4,7 @@ import type { Launch } from './launch.ts';
 import { LiveOutput } from './live-output.ts';
 import { BoundedOutput } from './output.ts';
 import { type CommandEnd, RunningCommand } from './running-command.ts';
+import type { ShellReport } from './shell-report.ts';
 
 /** The outcome of a command. */
 export interface CommandOutcome {
@@ -11,6 +12,8 @@ export interface CommandOutcome {
   /** Both outputs in the order of writing: head and tail. */
   readonly output: string;
   readonly durationMs: number;
+  /** Of a command that ended by itself and whose launch asks for it. */
+  readonly shell?: ShellReport | undefined;
 }
 
 /**
@@ -43,7 +46,9 @@ export async function runCommand(
   signal.addEventListener('abort', cancel, { once: true });
   try {
     const end = await command.ended;
-    return { end, output: kept.toString(), durationMs: performance.now() - startedAt };
+    const durationMs = performance.now() - startedAt;
+    const shell = end.state === 'exited' ? await command.shellReport() : undefined;
+    return { end, output: kept.toString(), durationMs, shell };
   } finally {
     clearTimeout(limit);
     signal.removeEventListener('abort', cancel);

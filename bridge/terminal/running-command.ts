@@ -7,6 +7,7 @@ import { newDeferred } from '../../machine/deferred.ts';
 import type { Launch } from './launch.ts';
 import { TERMINAL_LIMITS } from './limits.ts';
 import { PacedReading } from './paced-reading.ts';
+import type { ShellReport } from './shell-report.ts';
 import { type Program, spawnLaunch } from './spawn-launch.ts';
 
 /** Why a command was stopped. `agent` and `person`: by its handle. */
@@ -52,6 +53,11 @@ export class RunningCommand {
   get input(): Writable | undefined {
     const { stdin } = this.#program.child;
     return stdin?.writable === true ? stdin : undefined;
+  }
+
+  /** What its shell has reported. For a launch that asks for it, after its end. */
+  shellReport(): Promise<ShellReport | undefined> {
+    return this.#program.shellReport();
   }
 
   /** Ends the command if it still runs. The first reason counts. */

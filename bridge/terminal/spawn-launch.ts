@@ -4,22 +4,27 @@ import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import { INHERITED, NOTHING } from './inherited.ts';
-import { FIRST_INPUT, type Launch, reportDescriptor } from './launch.ts';
+import { FIRST_INPUT, type Launch, reportDescriptor, shellDescriptor } from './launch.ts';
 import { endNamespace, endProcessGroup, type Identity, identify } from './process-group.ts';
+import { readShellReport, type ShellReport } from './shell-report.ts';
 
 /** A program that was started. */
 export interface Program {
   readonly child: ChildProcess;
   /** Ends all its processes, and resolves when they have gone or cannot be ended: at once where none was started. */
   readonly end: () => Promise<void>;
+  /** What its shell has reported, once it has ended. */
+  readonly shellReport: () => Promise<ShellReport | undefined>;
 }
 
 /** The program leads its own process group. Its outputs are pipes, and it gets no other descriptor of this process. */
 export function spawnLaunch(launch: Launch, stdin: 'ignore' | 'pipe'): Program {
-  const { file, args, cwd, env, inputs, descriptors = [], hasPidNamespace } = launch;
+  const { file, args, cwd, env, inputs, descriptors = [], hasPidNamespace, reportsShell } = launch;
   const pipes = inputs.map(() => 'pipe' as const);
-  const last = hasPidNamespace ? (['pipe'] as const) : [];
-  const given: StdioItem[] = [stdin, 'pipe', 'pipe', ...pipes, ...descriptors, ...last];
+  const reports = [hasPidNamespace, reportsShell === true].flatMap((is) =>
+    is ? ['pipe' as const] : [],
+  );
+  const given: StdioItem[] = [stdin, 'pipe', 'pipe', ...pipes, ...descriptors, ...reports];
   const stdio = withoutInherited(given);
   const child = spawn(file, args, { cwd, env, detached: true, stdio });
   // It has none where this process may open no more files: then it only reports its error.
@@ -30,14 +35,17 @@ export function spawnLaunch(launch: Launch, stdin: 'ignore' | 'pipe'): Program {
     // A program that ends before it has read its input says why by its exit.
     stream.on('error', () => {}).end(bytes);
   }
-  const report = hasPidNamespace && streams[reportDescriptor(inputs.length + descriptors.length)];
+  const others = inputs.length + descriptors.length;
+  const said = reportsShell && streams[shellDescriptor(others, launch)];
+  const shellReport = said instanceof Readable ? readShellReport(said) : async () => undefined;
+  const report = hasPidNamespace && streams[reportDescriptor(others)];
   const first = report instanceof Readable ? firstInside(report) : undefined;
   const end = async () => {
     if (child.pid === undefined) return;
     await endProcessGroup(child.pid, { hasPidNamespace });
     await endNamespace(await first?.());
   };
-  return { child, end };
+  return { child, end, shellReport };
 }
 
 /**

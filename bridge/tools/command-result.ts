@@ -18,6 +18,8 @@ export interface CommandReport {
   readonly permissions: readonly string[];
   readonly limits: string;
   readonly closed: readonly ClosedName[];
+  /** Sentences on the folder and the variables of the conversation's session; mostly none. */
+  readonly session: readonly string[];
   /** New things in the workspace that a person should know of. */
   readonly attention: readonly AttentionItem[];
   /** Whether other commands of the conversation reach its ports. */
@@ -34,6 +36,7 @@ export function toCommandResult(report: CommandReport): ToolResult {
   const data = [
     ending.text,
     `Sandbox: ${report.limits}.`,
+    ...report.session,
     ...report.attention.map((item) => attentionSentence(item)),
     ...closedSentences(report),
     ...handleSentences(report),

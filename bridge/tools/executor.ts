@@ -136,21 +136,19 @@ export type ArgumentsOf<Tool extends ToolDefinition> = z.output<Tool['arguments'
 /** The work of a tool. */
 export interface ToolWork<Args> {
   readonly propose: (args: Args, context: ToolContext) => Promise<Proposed>;
-  /** The path for a tool whose subject is not a path. */
-  readonly pathOf?: (args: Args) => string;
 }
 
 /** Binds a tool's definition to its work here. */
 export function bindTool<Definition extends ToolDefinition>(
   definition: Definition,
-  { propose, pathOf }: ToolWork<ArgumentsOf<Definition>>,
+  { propose }: ToolWork<ArgumentsOf<Definition>>,
 ): BridgeTool {
   return {
     definition,
     read: (given) => {
       const args = parseArguments(definition, given);
       const subjects = subjectsOf(definition, args);
-      const paths = takesPath(definition) ? subjects : [pathOf?.(args) ?? '.'];
+      const paths = takesPath(definition) ? subjects : ['.'];
       return { args, subjects, paths, propose: (context) => propose(args, context) };
     },
   };
@@ -195,7 +193,7 @@ export function toErrorResult({ code, message, metadata }: ToolFailure): ToolRes
  * The edge has parsed the arguments too, but the machine's owner need not trust the edge. Reads what is meant as well:
  * the tool must run with the same arguments that the policy has judged.
  */
-function parseArguments<Definition extends ToolDefinition>(
+export function parseArguments<Definition extends ToolDefinition>(
   definition: Definition,
   args: unknown,
 ): ArgumentsOf<Definition> {

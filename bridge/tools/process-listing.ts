@@ -26,7 +26,7 @@ function toInfo({ id, conversationId, startedAtMs, state, ...about }: KnownProce
   return {
     id,
     conversationId,
-    command: shortened(about.command),
+    command: shortened(about.title),
     folder: shortened(about.folder),
     running,
     started: new Date(startedAtMs).toISOString(),

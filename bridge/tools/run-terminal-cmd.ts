@@ -14,9 +14,16 @@ import { TERMINAL_LIMITS } from '../terminal/limits.ts';
 import { BoundedOutput } from '../terminal/output.ts';
 import type { KnownProcess } from '../terminal/process-book.ts';
 import { runCommand } from '../terminal/run-command.ts';
-import type { Place } from '../workspace/workspace.ts';
+import { lineIn, type ShellSession, ShellSessions } from '../terminal/shell-sessions.ts';
+import type { Place, Workspace } from '../workspace/workspace.ts';
 import { toCommandResult } from './command-result.ts';
-import { type ArgumentsOf, type BridgeTool, bindTool, type ToolContext } from './executor.ts';
+import {
+  type ArgumentsOf,
+  type BridgeTool,
+  type Proposed,
+  parseArguments,
+  type ToolContext,
+} from './executor.ts';
 
 type CommandCall = ArgumentsOf<typeof runTerminalCmd>;
 
@@ -37,34 +44,57 @@ export interface CommandMachine {
  * of a terminal command.
  */
 export function createRunTerminalCmd(machine: CommandMachine): BridgeTool {
-  return bindTool(runTerminalCmd, {
-    pathOf: (args) => args.working_directory ?? '.',
-    propose: async (args, { places: [place], workspace }) => {
-      await assertFolder(place);
-      assertNoNul(args);
+  const sessions = new ShellSessions();
+  return {
+    definition: runTerminalCmd,
+    read: (given, conversationId) => {
+      const args = parseArguments(runTerminalCmd, given);
+      const session = sessions.of(conversationId);
+      const line = lineIn(session, args.command);
+      const work = { ...machine, args, line, session, sessions };
       return {
-        proposal: toProposal(args, workspace.nameOf(place.path), machine),
-        apply: (context) => carryOut(args, machine, context),
+        args,
+        subjects: [line],
+        paths: [args.working_directory ?? session.folder ?? '.'],
+        propose: (context) => propose(work, context),
       };
     },
-  });
+  };
 }
 
-function toProposal(args: CommandCall, folder: string, machine: CommandMachine): Proposal {
-  const { command, permissions = [], is_background: background = false } = args;
+/** One call with the session that it began with. What is judged, shown and run is the same line. */
+interface Work extends CommandMachine {
+  readonly args: CommandCall;
+  readonly session: ShellSession;
+  readonly line: string;
+  readonly sessions: ShellSessions;
+}
+
+async function propose(work: Work, { places: [place], workspace }: ToolContext): Promise<Proposed> {
+  await assertFolder(place);
+  assertNoNul(work.args);
+  return {
+    proposal: toProposal(work, workspace.nameOf(place.path)),
+    apply: (context) => carryOut(work, context),
+  };
+}
+
+function toProposal(work: Work, folder: string): Proposal {
+  const { args, line, confinement } = work;
+  const { permissions = [], is_background: background = false } = args;
   return {
     kind: 'command',
     tool: runTerminalCmd.name,
-    command,
+    command: line,
     folder,
     permissions: [...new Set(permissions)].sort(),
     background,
     timeLimitMs: background ? null : timeoutOf(args),
-    confinement: isHeld(args, machine) ? machine.confinement.kind : 'none',
+    confinement: isHeld(work) ? confinement.kind : 'none',
   };
 }
 
-function isHeld({ permissions = [] }: CommandCall, { confinement }: CommandMachine): boolean {
+function isHeld({ args: { permissions = [] }, confinement }: Work): boolean {
   return confinement.kind !== 'none' && !permissions.includes('all');
 }
 
@@ -72,32 +102,79 @@ function timeoutOf({ timeout = COMMAND_LIMITS.defaultTimeoutMs }: CommandCall): 
   return timeout;
 }
 
-async function carryOut(
-  args: CommandCall,
-  machine: CommandMachine,
-  context: ToolContext,
-): Promise<ToolResult> {
+async function carryOut(work: Work, context: ToolContext): Promise<ToolResult> {
+  const { args, line, confinement, guard } = work;
   const { command, permissions = [] } = args;
-  const { signal } = context;
+  const { conversationId, signal } = context;
   const [place] = context.places;
-  const guarded = isHeld(args, machine) ? await machine.guard?.begins(command) : undefined;
-  const { conversationId } = context;
-  const request = { command, cwd: place.path, permissions, conversationId };
+  const guarded = isHeld(work) ? await guard?.begins(command) : undefined;
+  const reportsShell = args.is_background !== true;
+  const asked = { command: line, cwd: place.path, permissions, conversationId, reportsShell };
   const { outcome, process, ...prepared } = await start(
     () =>
-      machine.confinement.start(request, async (prepared) => ({
+      confinement.start(asked, async (prepared) => ({
         limits: prepared.limits,
         closed: prepared.closed ?? [],
         sharesNetwork: prepared.sharesNetwork === true,
-        ...(await run(args, prepared, machine, context)),
+        ...(await run(work, prepared, context)),
       })),
     guarded,
   );
   const attention = await leftBehind(outcome, guarded);
-  if (signal.aborted) machine.guard?.reportAgain(attention);
+  if (signal.aborted) guard?.reportAgain(attention);
   const workingDirectory = place.name;
-  const report = { command, workingDirectory, permissions, process, ...prepared };
+  const session = await sessionAfter(work, outcome, context);
+  const report = { command, workingDirectory, permissions, process, session, ...prepared };
   return toCommandResult({ ...report, attention, outcome });
+}
+
+/** Hands on what the command has left. Returns sentences on what it ran with, and on what has changed. */
+async function sessionAfter(
+  { args, session, sessions }: Work,
+  { shell }: BackgroundOutcome,
+  { conversationId, places: [place], workspace }: ToolContext,
+): Promise<readonly string[]> {
+  const isInherited = args.working_directory === undefined;
+  const ran = sentenceOn('It ran', isInherited ? place.name : undefined, session);
+  if (shell === undefined) return ran;
+  const isMoved = shell.folder !== place.path;
+  const moved = isMoved ? await placeOf(shell.folder, workspace) : undefined;
+  const folder = isMoved ? moved?.path : session.folder;
+  const next = sessions.take(conversationId, session, shell, folder);
+  const isLost = isMoved && moved === undefined;
+  const name = folder === undefined ? '.' : workspace.nameOf(folder);
+  const isSame = folder === session.folder && lineIn(next, '') === lineIn(session, '');
+  return [
+    ...ran,
+    ...(isSame ? [] : sentenceOn('Your next command starts', name, next, { always: true })),
+    ...(isLost ? [OUTSIDE] : []),
+  ];
+}
+
+const OUTSIDE = 'No command can start in the folder where it ended.';
+
+async function placeOf(folder: string, workspace: Workspace): Promise<Place | undefined> {
+  try {
+    return await workspace.resolve(folder, 'read');
+  } catch (error) {
+    if (error instanceof ToolFailure) return undefined;
+    throw error;
+  }
+}
+
+/** Variables by their names alone: their values may be secrets, and people see them where they are asked. */
+function sentenceOn(
+  beginning: string,
+  folder: string | undefined,
+  { variables }: ShellSession,
+  { always = false } = {},
+): string[] {
+  const names = [...variables.keys()].sort().join(', ');
+  const place = folder === '.' ? 'the workspace itself' : nameInLine(folder ?? '.');
+  const isShown = folder !== undefined && (folder !== '.' || always);
+  const where = isShown ? ` in ${place}` : '';
+  if (where === '' && names === '') return [];
+  return [`${beginning}${where}${names === '' ? '' : `, with other values of ${names}`}.`];
 }
 
 /** A command that was never started counts as ended. */
@@ -128,14 +205,13 @@ interface Run {
 }
 
 async function run(
-  args: CommandCall,
+  work: Work,
   { launch }: PreparedCommand,
-  machine: CommandMachine,
   { onOutput, signal, places: [{ name: folder }], conversationId }: ToolContext,
 ): Promise<Run> {
-  const { background } = machine;
-  const { command, permissions = [] } = args;
-  const about = { conversationId, command, folder, permissions };
+  const { args, line, background } = work;
+  const { command: title, permissions = [] } = args;
+  const about = { conversationId, command: line, title, folder, permissions };
   if (args.is_background === true) {
     if (background.isFull) throw tooMany();
     const outcome = await background.start(launch, { about, onOutput, signal });

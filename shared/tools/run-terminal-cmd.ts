@@ -16,7 +16,12 @@ export const runTerminalCmd = defineTool({
     'read-only. Request `permissions` (network, git_write, all) only if the command needs them; the user may have to agree.',
   arguments: z.object({
     command: z.string().min(1).max(COMMAND_LIMITS.maxCommandChars).describe('The command line'),
-    working_directory: z.string().optional().describe('Where to run it, relative to the workspace'),
+    working_directory: z
+      .string()
+      .optional()
+      .describe(
+        'Where to run it, relative to the workspace. Default: where your last command ended',
+      ),
     timeout: z
       .int()
       .positive()

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { GIB } from '../../../shared/units.ts';
 import { ToolFailure } from '../../failure.ts';
 import { Lanes } from '../../lanes.ts';
-import { FIRST_INPUT, type Launch, shellArgv } from '../../terminal/launch.ts';
+import { FIRST_INPUT, type Launch, shellArgv, shellDescriptor } from '../../terminal/launch.ts';
 import type { CommandUser } from '../account.ts';
 import { fromText, isBelow, toBytes } from '../byte-path.ts';
 import { readAuthor } from '../view/git-author.ts';
@@ -190,23 +190,24 @@ function confineLook(
 
 /** `all` opens everything but our own state. The PID namespace stays, so that no process outlives the command. */
 function prepareOpen(
-  { command, cwd }: CommandRequest,
+  { command, cwd, reportsShell = false }: CommandRequest,
   { bubblewrap: { file }, surroundings: { closedFolders, environment, workspace } }: SandboxMachine,
 ): PreparedCommand {
   // Variables of the person's shell may name code in the workspace: bubblewrap itself starts without them.
   const variables = Object.entries(fullEnvironment(environment)).flatMap(([name, value]) => [
     ...['--setenv', name, value],
   ]);
+  const report = reportsShell ? shellDescriptor(1, { hasPidNamespace: true }) : undefined;
   const args = [
     ...['--unshare-pid', '--new-session', '--die-with-parent', ...reporting(1)],
     ...['--args', String(FIRST_INPUT), '--dev-bind', '/', '/', '--proc', '/proc'],
     ...closedFolders.flatMap((path) => hideFolder(path, { around: workspace })),
     ...['--bind', workspace, workspace],
-    ...['--chdir', cwd, '--', ...shellArgv(command)],
+    ...['--chdir', cwd, '--', ...shellArgv(command, report)],
   ];
   const inputs = [Buffer.from(variables.map((arg) => `${arg}\0`).join(''))];
   return {
-    launch: { file, args, cwd: '/', env: {}, inputs, hasPidNamespace: true },
+    launch: { file, args, cwd: '/', env: {}, inputs, hasPidNamespace: true, reportsShell },
     limits: 'bubblewrap with all permissions: only its processes are kept together',
   };
 }
@@ -234,7 +235,7 @@ async function startInBase<Result>(
     ...reporting(length + descriptors.length),
     ...['--bind', '/', '/', ...devices(), ...ownFolders(surroundings.workspace, bases.shownLinks)],
     ...writing(request, surroundings.workspace),
-    ...commandArguments(request, ''),
+    ...commandArguments(request, '', length + descriptors.length),
   ];
   const enter = enterNamespaces(FIRST_INPUT + length, isJoined);
   const nsenter = [bubblewrap.nsenter ?? 'nsenter', ...enter, '--', bubblewrap.file];
@@ -270,7 +271,7 @@ async function startHeld<Result>(
     const { length } = made.inputs;
     const args = [
       ...[...namespaces(request.permissions, bubblewrap), ...reporting(length + 1)],
-      ...['--args', String(FIRST_INPUT + length), ...commandArguments(request, HOLD)],
+      ...['--args', String(FIRST_INPUT + length), ...commandArguments(request, HOLD, length + 1)],
     ];
     const [file = '', ...rest] = [...account.prefix, bubblewrap.file, ...args];
     const inputs = [...made.inputs, Buffer.concat(bytes)];
@@ -288,15 +289,15 @@ function kindOf({ permissions }: CommandRequest): BaseKind {
   return permissions.includes('git_write') ? 'git' : 'plain';
 }
 
-function commandArguments(request: CommandRequest, first: string): string[] {
-  const { cwd, command } = request;
-  const shell = limitedShell(command, first, request);
-  return ['--seccomp', String(FIRST_INPUT), '--chdir', cwd, '--', ...shell];
+/** The launch has so many inputs and descriptors. */
+function commandArguments(request: CommandRequest, first: string, others: number): string[] {
+  const shell = limitedShell(request, first, others);
+  return ['--seccomp', String(FIRST_INPUT), '--chdir', request.cwd, '--', ...shell];
 }
 
 function launchOf(
   { bubblewrap, account, surroundings }: SandboxMachine,
-  { permissions, variables }: CommandRequest,
+  { permissions, variables, reportsShell = false }: CommandRequest,
 ): Omit<Launch, 'file' | 'args'> {
   const limited = limitedEnvironment(surroundings.environment, permissions, GIT_KNOWS_MASKS);
   const own = { ...identityOf(account), TMPDIR: '/tmp' };
@@ -305,7 +306,7 @@ function launchOf(
     bubblewrap.seccompProgram,
     ...(variables === undefined ? [] : [exportsOf(variables)]),
   ];
-  return { cwd: '/', env, inputs, hasPidNamespace: true };
+  return { cwd: '/', env, inputs, hasPidNamespace: true, reportsShell };
 }
 
 function prepared(

@@ -3,7 +3,13 @@
 import { shellWord } from '../../../machine/shell-word.ts';
 import { inOneLine } from '../../../shared/text/plain-sight.ts';
 import type { Permission } from '../../../shared/tools/run-terminal-cmd.ts';
-import { FIRST_INPUT, reportDescriptor, SHELL } from '../../terminal/launch.ts';
+import {
+  FIRST_INPUT,
+  reportDescriptor,
+  SHELL,
+  shellCall,
+  shellDescriptor,
+} from '../../terminal/launch.ts';
 import { isBelow } from '../byte-path.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 import type { FolderLink } from '../view/links.ts';
@@ -61,13 +67,14 @@ function ownMemory(path: string, bytes: number): string[] {
 
 /**
  * The shell with its limits. The limits are set inside, where the kernel counts only the sandbox's processes; outside
- * it would count all processes of the user. The script closes the descriptors that the program does not need. The shell
- * runs the line `first` before everything else, and takes the program's variables last: they act on the program alone.
+ * it would count all processes of the user. The script closes the launch's inputs and descriptors, which are `others`,
+ * and bubblewrap's own. The shell runs the line `first` before everything else, and takes the program's variables last:
+ * they act on the program alone.
  */
 export function limitedShell(
-  command: string,
+  { command, isServer = false, reportsShell = false, variables }: CommandRequest,
   first: string,
-  { isServer = false, variables }: Pick<CommandRequest, 'isServer' | 'variables'>,
+  others: number,
 ): string[] {
   const { maxProcesses, maxDataKib } = SANDBOX_LIMITS;
   const processes = SHELL.endsWith('/bash') ? '-u' : '-p';
@@ -75,10 +82,17 @@ export function limitedShell(
   const firstToEnd = 'echo 1000 >/proc/self/oom_score_adj';
   const limits = `ulimit ${processes} ${maxProcesses}; ulimit -d ${maxDataKib}; ${firstToEnd}`;
   const [taken, given] = variables === undefined ? ['', ''] : [TAKE_VARIABLES, 'eval "$v"; '];
-  const closed = 'exec 4<&- 5<&- 6<&- 7<&-';
-  const start = `exec "$0" -c "$1"${isServer ? '' : ' 2>&1'}`;
+  const closed = `exec${range(FIRST_INPUT + 1, reportDescriptor(others))
+    .map((descriptor) => ` ${descriptor}<&-`)
+    .join('')}`;
+  const report = reportsShell ? shellDescriptor(others, { hasPidNamespace: true }) : undefined;
+  const start = `exec "$0" ${shellCall(report)}${isServer ? '' : ' 2>&1'}`;
   const script = `${first}\n{ ${limits}; } 2>/dev/null\n${taken}\n${closed}; ${given}${start}`;
   return [SHELL, '-c', script, SHELL, command];
+}
+
+function range(first: number, last: number): number[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
 }
 
 /** Of {@link exportsOf}, behind the system call filter. The descriptor is no file that the shell could open again. */

@@ -1,6 +1,6 @@
 /** The contract of a confinement, and the confinement that does not confine. */
 import type { Permission } from '../../../shared/tools/run-terminal-cmd.ts';
-import { type Launch, shellArgv } from '../../terminal/launch.ts';
+import { type Launch, shellArgv, shellDescriptor } from '../../terminal/launch.ts';
 import type { FolderLink } from '../view/links.ts';
 import type { Closure } from '../view/protected.ts';
 import { fullEnvironment, limitedEnvironment } from './environment.ts';
@@ -46,6 +46,8 @@ export interface CommandRequest {
   readonly permissions: readonly Permission[];
   /** The conversation whose commands without the permission `network` share one, closed to everything else. */
   readonly conversationId?: string;
+  /** Whether the command's shell reports its folder and variables at its end. */
+  readonly reportsShell?: boolean;
   /** For a program that speaks on its standard output: its errors stay apart. Else both share one pipe. */
   readonly isServer?: boolean;
   /** Lets the program write nothing in the workspace. */
@@ -110,8 +112,9 @@ export function unconfined(surroundings: Surroundings, reason: string): Confinem
   return {
     kind: 'none',
     detail: reason,
-    start: async ({ command, cwd, permissions, variables }, start) => {
-      const [file, ...args] = shellArgv(command);
+    start: async ({ command, cwd, permissions, variables, reportsShell = false }, start) => {
+      const report = reportsShell ? shellDescriptor(0, { hasPidNamespace: false }) : undefined;
+      const [file, ...args] = shellArgv(command, report);
       const { environment } = surroundings;
       const env = permissions.includes('all')
         ? fullEnvironment(environment)
@@ -124,6 +127,7 @@ export function unconfined(surroundings: Surroundings, reason: string): Confinem
           env: { ...env, ...variables },
           inputs: [],
           hasPidNamespace: false,
+          reportsShell,
         },
         limits: 'none',
       });

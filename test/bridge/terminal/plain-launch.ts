@@ -12,7 +12,8 @@ export function plainLaunch(command: string): Launch {
 
 /** A command of a conversation, outside of any sandbox. */
 export function aboutCommand(command: string): CommandFacts {
-  return { conversationId: 'conv_test', command, folder: '.', permissions: [] };
+  const about = { conversationId: 'conv_test', command, title: command, folder: '.' };
+  return { ...about, permissions: [] };
 }
 
 /** Runs to the end, with a limit that only a failing test meets. */

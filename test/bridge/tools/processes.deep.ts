@@ -165,3 +165,28 @@ test.skipIf(NO_BUBBLEWRAP)(
     expect(await isAnyoneRunning(marker)).toBe(false);
   },
 );
+
+test.skipIf(NO_BUBBLEWRAP)(
+  `commands in the sandbox hand on folder and variables, over permissions, and no descriptor ${NO_BUBBLEWRAP ?? ''}`,
+  async () => {
+    for (const isHeld of [false, true]) {
+      const { confinement, surroundings, put } = await freshWorkspace({ isHeld });
+      await put('workspace/sub/file', 'text\n');
+      const made = createCommandTools({ confinement, background });
+      const changes = { workspace: await Workspace.open(surroundings.workspace) };
+      const run = async (command: string, ...permissions: string[]) =>
+        (await call('run_terminal_cmd', { command, permissions }, changes, made)).data;
+      const first = await run('ls -l /proc/self/fd | grep -c -e ":\\["; cd sub; export A="1  2"');
+      // Its two outputs share one pipe; the third descriptor is that of the folder that `ls` lists.
+      expect(first).toMatch(/Output:\n2\n$/);
+      expect(await run('cat file; echo "$A"')).toMatch(/Output:\ntext\n1 {2}2\n$/);
+      expect(await run('cat file; echo "$A"', 'git_write')).toMatch(/Output:\ntext\n1 {2}2\n$/);
+      expect(await run('cat file; export A=3', 'all')).toMatch(/Output:\ntext\n$/);
+      expect(await run('echo $A; cd ..; ls -d sub')).toMatch(/Output:\n3\nsub\n$/);
+      const program = `perl -e '$SIG{TERM} = sub { print "cleaned\\n"; exit }; sleep 60'; echo more`;
+      const stopped = { command: program, timeout: 1_000 };
+      const { data } = await call('run_terminal_cmd', stopped, changes, made);
+      expect(data).toMatch(/ended at its time limit[\s\S]*\ncleaned\n$/);
+    }
+  },
+);

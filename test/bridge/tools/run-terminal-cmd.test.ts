@@ -32,6 +32,27 @@ async function call(
   return await carryOut(tool, args, { ...context, ...changes });
 }
 
+/** Calls of one bridge, whose conversations have sessions. */
+async function sessionIn({ root, context }: TemporaryWorkspace) {
+  const surroundings = {
+    ...{ workspace: root, home: root, closedFolders: [], maskFolder: '/tmp/masks' },
+    environment: process.env,
+  };
+  const tool = createRunTerminalCmd({
+    confinement: unconfined(surroundings, 'a test'),
+    background,
+  });
+  const propose = async (args: Record<string, unknown>) => {
+    const { subjects, paths, propose } = tool.read(args, context.conversationId);
+    const places = [await context.workspace.resolve(paths[0] ?? '', 'read')] as const;
+    const { proposal, apply } = await propose({ ...context, places });
+    return { subjects, proposal, apply: () => apply({ ...context, places }) };
+  };
+  const run = (args: Record<string, unknown>, conversationId = context.conversationId) =>
+    carryOut(tool, args, { ...context, conversationId });
+  return Object.assign(run, { propose });
+}
+
 describe('run_terminal_cmd', () => {
   test('reports the exit code, the sandbox and the output, whatever the exit code', async () => {
     const place = await temporaryWorkspace({ 'src/a.txt': 'hello\n' });
@@ -83,6 +104,49 @@ describe('run_terminal_cmd', () => {
     ]);
   });
 
+  test('begins where the last command of its conversation ended, with its variables', async () => {
+    const place = await temporaryWorkspace({ 'sub/a.txt': '', 'other/b.txt': '' });
+    const call = await sessionIn(place);
+    const first = await call({ command: 'cd sub; export GREETING="hi  there" TOKEN=s3cret' });
+    expect(first.data).toContain(
+      'Your next command starts in sub, with other values of GREETING, TOKEN.',
+    );
+    const second = await call({ command: 'ls; echo "$GREETING"; unset TOKEN' });
+    expect(second).toMatchObject({
+      data: expect.stringMatching(
+        /It ran in sub, with other values of GREETING, TOKEN\.\n[\s\S]*\na\.txt\nhi {2}there\n$/,
+      ),
+      metadata: { command: 'ls; echo "$GREETING"; unset TOKEN', workingDirectory: 'sub' },
+    });
+    const given = await call({ command: 'ls; exit 3', working_directory: 'other' });
+    expect(given.data).toContain('b.txt');
+    expect((await call({ command: 'ls' }, 'conv_other')).data).toContain('Output:\nother\nsub\n');
+    const back = await call({ command: 'cd /; echo "$TOKEN"' });
+    expect(back.data).toContain(
+      'Your next command starts in the workspace itself, with other values of GREETING.\n' +
+        'No command can start in the folder where it ended.',
+    );
+    expect(back.data).toContain('Output:\n\n');
+    expect((await call({ command: 'pwd' })).data).toContain(`Output:\n${place.root}\n`);
+  });
+
+  test('shows people and rules the folder and the variables that it runs with', async () => {
+    const place = await temporaryWorkspace({ 'sub/a.txt': '' });
+    const call = await sessionIn(place);
+    await call({ command: 'cd sub; export PATH="/evil:$PATH" LIST="a b"; unset LANG' });
+    const { subjects, proposal } = await call.propose({ command: 'git push' });
+    expect(proposal).toMatchObject({ folder: 'sub', command: subjects[0] });
+    expect(subjects).toEqual([
+      expect.stringMatching(/^export LIST='a b' PATH='\/evil:[^']*'\n(?:unset LANG\n)?git push$/),
+    ]);
+    await call({ command: 'cd .. && rmdir sub 2>/dev/null; export PATH=/usr/bin:/bin' });
+    // A call keeps what it was read with, whatever other commands do meanwhile.
+    const before = await call.propose({ command: 'true' });
+    await call({ command: 'export LATER=1' });
+    const { data } = await before.apply();
+    expect(data).not.toContain('LATER');
+  });
+
   test('says that nothing was printed', async () => {
     const { data } = await call(await temporaryWorkspace(), { command: 'true' });
     expect(data).toBe('Exit code: 0\nSandbox: none.\nIt printed nothing.');
@@ -95,12 +159,12 @@ describe('run_terminal_cmd', () => {
     expect(await call(await temporaryWorkspace(), args)).toEqual({
       status: 'error',
       code: 'TIMEOUT',
-      data: `${text}\nSandbox: none.\nOutput:\nready\n`,
+      data: `${text}\nSandbox: none.\nOutput:\nready\nTerminated\n`,
       metadata: {
         command: args.command,
         workingDirectory: '.',
         exitCode: -1,
-        output: 'ready\n',
+        output: 'ready\nTerminated\n',
         duration_ms: expect.any(Number),
         permissions: [],
         result: { status: 'error', data: text },
@@ -118,7 +182,7 @@ describe('run_terminal_cmd', () => {
     expect(result).toMatchObject({
       status: 'error',
       code: 'CANCELLED',
-      metadata: { output: 'ready\n', exitCode: -1 },
+      metadata: { output: 'ready\nTerminated\n', exitCode: -1 },
     });
   });
 

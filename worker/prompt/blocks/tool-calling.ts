@@ -31,6 +31,7 @@ const COMMANDS = `Use run_terminal_cmd for builds, tests, git and the project's 
 instead of cat, grep and glob_file_search instead of grep and find, an editing tool instead of sed or a redirection.
 A command has no terminal and gets no input, so choose options with which it asks nothing. It is stopped after
 ${COMMAND_LIMITS.defaultTimeoutMs / MINUTE} minutes; set timeout for one that takes longer, up to ${COMMAND_LIMITS.maxTimeoutMs / MINUTE} minutes.
+Folder and exported variables stay for your next command (cd, export, source), unless the line ends the shell itself (exit).
 The result has the beginning and the end of a long output; read_process pages through the rest by its process_id.
 Start servers and watchers with is_background: the call returns a process_id after the first output. Follow it with
 read_process, which can wait for a pattern, and stop it with control_process when you are done.

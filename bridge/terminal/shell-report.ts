@@ -1,0 +1,97 @@
+/** What a command's shell reports at its end: its folder, and how its exported variables have changed. */
+import { existsSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { TERMINAL_LIMITS } from './limits.ts';
+
+/** The end of one command's shell. The program's own word: nothing in it is trusted. */
+export interface ShellReport {
+  /** As the shell says it. */
+  readonly folder: string;
+  /** The exported variables that differ from those of the shell's start; null for one that is gone. */
+  readonly variables: Variables;
+}
+
+export type Variables = ReadonlyMap<string, string | null>;
+
+/**
+ * A script for a shell whose first argument is a command line. It runs the line, and writes to the descriptor its
+ * variables at the start and at the end, and its folder. A line that ends the shell itself (`exit`, `exec`) writes no
+ * end, so it changes nothing for later commands. The line does not get the descriptor. At SIGTERM the shell waits for the
+ * program that runs: with the shell its sandbox would end, before the program could clean up.
+ */
+export function reportingScript(descriptor: number): string {
+  const list = `${ENV} -0`;
+  return `{ ${list}; command printf '\\0'; } >&${descriptor} 2>/dev/null
+trap 'exit 143' TERM
+eval "shift
+$1" ${descriptor}>&-
+set -- "$?"
+{ command pwd -P; command printf '\\0'; ${list}; command printf '\\0'; } >&${descriptor} 2>/dev/null || :
+exit "$1"`;
+}
+
+/** By its path: the line may have changed PATH, or have a function of that name. */
+const ENV = existsSync('/usr/bin/env') ? '/usr/bin/env' : '/bin/env';
+
+/** Undefined for a report without an end, or one that is no report. */
+export function parseShellReport(text: string): ShellReport | undefined {
+  const [start = '', end = '', rest] = splitAt(text, '\0\0');
+  const [line = '', ...after] = end.split('\0');
+  if (rest !== '' || !line.startsWith('/') || !line.endsWith('\n')) return undefined;
+  const variables = changesBetween(readVariables(start.split('\0')), readVariables(after));
+  return { folder: line.slice(0, -1), variables };
+}
+
+/** The text before, between and behind the first two marks. */
+function splitAt(text: string, mark: string): string[] {
+  const first = text.indexOf(mark);
+  const second = text.indexOf(mark, first + mark.length);
+  if (first < 0 || second < 0) return [];
+  return [text.slice(0, first), text.slice(first + mark.length, second), text.slice(second + 2)];
+}
+
+function readVariables(lines: readonly string[]): ReadonlyMap<string, string> {
+  const pairs = lines.flatMap((line) => {
+    const at = line.indexOf('=');
+    return at < 0 ? [] : [[line.slice(0, at), line.slice(at + 1)] as const];
+  });
+  return new Map(pairs.filter(([name, value]) => isKept(name, value)));
+}
+
+/** A shell sets some names itself, and takes others from no one. A value that is no text would come back as another one. */
+function isKept(name: string, value: string): boolean {
+  return /^[A-Za-z_]\w*$/.test(name) && !OF_THE_SHELL.has(name) && !value.includes('\uFFFD');
+}
+
+const OF_THE_SHELL: ReadonlySet<string> = new Set(
+  '_ PWD OLDPWD SHLVL UID EUID PPID BASHOPTS SHELLOPTS BASH_VERSINFO'.split(' '),
+);
+
+function changesBetween(
+  before: ReadonlyMap<string, string>,
+  after: ReadonlyMap<string, string>,
+): Variables {
+  const changes = new Map<string, string | null>();
+  for (const [name, value] of after) if (before.get(name) !== value) changes.set(name, value);
+  for (const name of before.keys()) if (!after.has(name)) changes.set(name, null);
+  return changes;
+}
+
+/**
+ * Reads a report while it comes. The result resolves with it once the shell has gone; undefined for one that is too long
+ * or has no end. Whatever still holds the descriptor then is left alone.
+ */
+export function readShellReport(stream: Readable): () => Promise<ShellReport | undefined> {
+  let text = '';
+  stream.setEncoding('utf8').on('error', () => {});
+  stream.on('data', (more: string) => {
+    if (text.length <= TERMINAL_LIMITS.maxReportChars) text += more;
+  });
+  return async () => {
+    const signal = AbortSignal.timeout(TERMINAL_LIMITS.drainMs);
+    await finished(stream, { writable: false, signal }).catch(() => {});
+    stream.destroy();
+    return text.length > TERMINAL_LIMITS.maxReportChars ? undefined : parseShellReport(text);
+  };
+}

@@ -1,0 +1,72 @@
+/** The folder and the variables that a conversation's commands hand on to its later ones, as in a terminal. */
+import { statSync } from 'node:fs';
+import { shellWord } from '../../machine/shell-word.ts';
+import { TERMINAL_LIMITS } from './limits.ts';
+import type { ShellReport, Variables } from './shell-report.ts';
+
+/** What a command begins with. A call keeps the one that it was read with: that is what people and rules see. */
+export interface ShellSession {
+  /** Absolute; undefined for the workspace itself. */
+  readonly folder: string | undefined;
+  /** Against those of any command; null for one that is unset. */
+  readonly variables: Variables;
+}
+
+const FRESH: ShellSession = { folder: undefined, variables: new Map() };
+
+/** In memory: the next bridge begins with fresh sessions. */
+export class ShellSessions {
+  /** By their conversations, the one used last at the end. */
+  readonly #sessions = new Map<string, ShellSession>();
+
+  of(conversationId: string): ShellSession {
+    const session = this.#sessions.get(conversationId) ?? FRESH;
+    const { folder } = session;
+    // Deleted or replaced since: then no later command could begin.
+    const isGone = folder !== undefined && statSync(folder, IF_ANY)?.isDirectory() !== true;
+    return isGone ? { ...session, folder: undefined } : session;
+  }
+
+  /**
+   * Takes over what a command has left that began with `began`; `folder` is where a later one can begin. Returns the new
+   * session. Variables that are too long stay as they were.
+   */
+  take(
+    conversationId: string,
+    began: ShellSession,
+    { variables }: ShellReport,
+    folder: string | undefined,
+  ): ShellSession {
+    const isFitting = linesOf(variables).length <= TERMINAL_LIMITS.maxSessionChars;
+    const session = { folder, variables: isFitting ? variables : began.variables };
+    this.#sessions.delete(conversationId);
+    this.#sessions.set(conversationId, session);
+    const [oldest] = this.#sessions.keys();
+    if (oldest !== undefined && this.#sessions.size > TERMINAL_LIMITS.maxSessions)
+      this.#sessions.delete(oldest);
+    return session;
+  }
+}
+
+const IF_ANY = { throwIfNoEntry: false } as const;
+
+/**
+ * A command line as it really runs: with the session's variables in front, in words of the shell. Rules and people read
+ * the same line.
+ */
+export function lineIn({ variables }: ShellSession, command: string): string {
+  return `${linesOf(variables)}${command}`;
+}
+
+function linesOf(variables: Variables): string {
+  const names = [...variables.keys()].sort();
+  const given = names.flatMap((name) => {
+    const value = variables.get(name);
+    return typeof value === 'string' ? [`${name}=${shellWord(value)}`] : [];
+  });
+  const gone = names.filter((name) => variables.get(name) === null);
+  return [
+    ...(given.length > 0 ? [`export ${given.join(' ')}\n`] : []),
+    ...(gone.length > 0 ? [`unset ${gone.join(' ')}\n`] : []),
+  ].join('');
+}
