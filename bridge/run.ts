@@ -3,12 +3,13 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { noteFolder } from '../machine/agent-folders.ts';
 import type { BridgeStatus } from '../machine/bridge-status.ts';
-import { allowAlways } from '../machine/owner-rules.ts';
+import { addRules } from '../machine/owner-rules.ts';
 import type { Preset } from '../machine/preset.ts';
 import type { Mode } from '../shared/wire/modes.ts';
 import { DeviceAsker, terminalAsker } from './admission/askers.ts';
 import { Asking } from './admission/asking.ts';
 import { noteDeviceUse, readDevices } from './admission/devices.ts';
+import { Grants } from './admission/grants.ts';
 import {
   createJudge,
   type JudgeFacts,
@@ -18,6 +19,7 @@ import {
   readShowable,
   readTrust,
 } from './admission/judge.ts';
+import { rulesOf } from './admission/lasting.ts';
 import { idleRules, ownersFiles, readOwnersRules } from './admission/rules.ts';
 import { createTerminalPrompt } from './admission/terminal.ts';
 import { Checkpoints } from './checkpoints/checkpoints.ts';
@@ -97,6 +99,8 @@ export interface BridgeConfig {
   readonly preset?: Preset;
   /** Tools beside the built-in ones. The tools of the owner's MCP servers are added to them. */
   readonly offers?: Offers;
+  /** Whether the owner lets devices of other machines allow calls from now on. */
+  readonly devicesMayAllowAlways?: boolean;
   /** The owner's search service. Without one the bridge has no web_search. */
   readonly webSearch?: SearchService | undefined;
   /** The modes in which a message gets the code that it is about. Default: all but `debug`. */
@@ -145,10 +149,12 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   const editor: { link?: EditorLink } = {};
   const isDistrusted = () => editor.link?.isTrusted === false;
   const sites = new AllowedSites();
+  const grants = new Grants();
   const trust = {
     isConfined: confinement.kind !== 'none',
     isDistrusted,
     isSiteAllowed: (conversationId: string, site: string) => sites.has(conversationId, site),
+    grantsOf: (conversationId: string) => grants.of(conversationId),
   };
   const web = newWebTools(config, { sites, readRules: () => readPageRules(surroundings, trust) });
   const book = new ProcessBook();
@@ -165,7 +171,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     readShowable: () => readShowable(surroundings),
   });
   const opened = { workspace, journal, guard, confinement, checkpoints, offers, worktrees };
-  const ground = { config, bootId, ...opened, book, surroundings, trust, web, undoing };
+  const ground = { config, bootId, ...opened, book, surroundings, trust, web, undoing, grants };
   const bridge = new Bridge(ground, signal);
   editor.link = bridge.link;
   try {
@@ -190,7 +196,10 @@ interface Ground {
   readonly worktrees: Worktrees | undefined;
   readonly book: ProcessBook;
   readonly surroundings: JudgeSurroundings;
-  readonly trust: Pick<JudgeFacts, 'isConfined' | 'isSiteAllowed'> & { isDistrusted(): boolean };
+  readonly trust: Pick<JudgeFacts, 'isConfined' | 'isSiteAllowed' | 'grantsOf'> & {
+    isDistrusted(): boolean;
+  };
+  readonly grants: Grants;
   readonly web: ReadonlyMap<string, BridgeTool>;
   readonly undoing: ReadonlyMap<string, BridgeTool>;
 }
@@ -390,16 +399,20 @@ class Bridge {
   }
 
   #newAsking(devices: DeviceAsker): Asking {
-    const { config, journal } = this.#ground;
-    const { bridgeId, stateDir, asksAtTerminal } = config;
+    const { config, journal, grants } = this.#ground;
+    const { bridgeId, stateDir, asksAtTerminal, devicesMayAllowAlways } = config;
     const terminal = asksAtTerminal && createTerminalPrompt(process.stdin, process.stderr);
-    const here = terminal
-      ? [terminalAsker(terminal, (lasting) => allowAlways(stateDir, lasting))]
-      : [];
+    const here = terminal ? [terminalAsker(terminal)] : [];
     return new Asking({
       bridgeId,
       book: journal,
       askers: [devices, this.link.asker, ...here],
+      devicesMayAllowAlways,
+      onLasting: async ({ conversationId, proposal }, { scope, pattern }) => {
+        const rules = rulesOf(proposal, pattern, new Date());
+        if (scope === 'conversation') return grants.add(conversationId, rules);
+        await addRules(ownersFiles(stateDir, undefined).project, rules);
+      },
       onRequested: (open) => this.#session.sendQuestion(open),
       onResolved: (question, resolution) => this.#session.sendResolution(question, resolution),
     });

@@ -39,6 +39,7 @@ import type {
   UndoRequestInput,
 } from '../shared/api/requests.ts';
 import type { UsageList, UsageQuery } from '../shared/api/usage.ts';
+import type { Choice } from '../shared/wire/approval-text.ts';
 import type { ApprovalQuestion } from '../shared/wire/approvals.ts';
 import type { ChatResponse, ConversationView } from '../shared/wire/documents.ts';
 import type { ReadEvent } from '../shared/wire/events.ts';
@@ -250,13 +251,14 @@ export interface Client {
   /** The calls that wait for approval, and the questions that wait for answers, in all conversations. */
   listApprovals(signal?: AbortSignal): Promise<ApprovalList>;
   /**
-   * Allows a call once, signed by an enrolled device. Pass the question that the person was shown. `content` replaces
-   * the proposed file, or holds the values that a form asks for.
+   * Allows a call, signed by an enrolled device. Pass the question that the person was shown. `content` replaces the
+   * proposed file, or holds the values that a form asks for. `scope` makes the yes last, where the question has
+   * `lasting`, for the patterns that the person was shown or wrote (`pattern`, one on each line).
    */
   allowCall(
     question: ApprovalQuestion,
     device: Device,
-    options?: { readonly content?: string | undefined; readonly signal?: AbortSignal | undefined },
+    options?: Choice & { readonly signal?: AbortSignal | undefined },
   ): Promise<void>;
   /** Rejects a call. The model gets the message. */
   rejectCall(

@@ -119,12 +119,11 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
       return get(`chat/completions/${responseId}/cancel`, isAnswer.cancelled, parts);
     },
     listApprovals: (signal) => get('approvals', isAnswer.approvals, { signal }),
-    async allowCall(question, device, { content, signal } = {}) {
-      const signature = await signApproval(device, question, content);
+    async allowCall(question, device, { signal, ...choice } = {}) {
+      const signature = await signApproval(device, question, choice);
       const { conversationId, callId, nonce } = question;
-      const answer = { nonce, decision: 'once' as const, signature };
-      const whole = content === undefined ? answer : { ...answer, content };
-      await client.answerApproval(conversationId, callId, whole, signal);
+      const answer = { nonce, decision: 'once' as const, signature, ...choice };
+      await client.answerApproval(conversationId, callId, answer, signal);
     },
     async rejectCall({ conversationId, callId, nonce }, { message, signal } = {}) {
       const answer = { nonce, decision: 'reject' as const };

@@ -1,7 +1,12 @@
 /** Signs approvals with a device's own key; a bridge trusts the signature of an enrolled device. */
 
 import type { ApprovalRequest } from '../shared/api/requests.ts';
-import { ALLOW_ONCE, approvalText, DEVICE_ALGORITHM } from '../shared/wire/approval-text.ts';
+import {
+  approvalText,
+  type Choice,
+  DEVICE_ALGORITHM,
+  grantOf,
+} from '../shared/wire/approval-text.ts';
 import type { ApprovalQuestion, DeviceKey, Proposal } from '../shared/wire/approvals.ts';
 import { clientError } from './error.ts';
 
@@ -44,17 +49,17 @@ export async function createDevice(
 }
 
 /**
- * Allows the question's proposal once. Pass the question that the person was shown, not a newer one. With `content` the
- * person allows this whole file instead; the answer must hold the same content.
+ * Allows the question's proposal. Pass the question that the person was shown, not a newer one, and what the person
+ * chose: the answer must hold the same.
  * @throws {ClientError} `UNKNOWN_PROPOSAL` if a part of the proposal is unknown to this version, so that no person was shown it.
  */
 export async function signApproval(
   device: Device,
   question: ApprovalQuestion,
-  content?: string,
+  choice: Choice = {},
 ): Promise<NonNullable<ApprovalRequest['signature']>> {
   refuseUnknown(question.proposal);
-  const text = new TextEncoder().encode(approvalText(question, { ...ALLOW_ONCE, content }));
+  const text = new TextEncoder().encode(approvalText(question, grantOf(choice)));
   const signature = await crypto.subtle.sign(DEVICE_ALGORITHM, await keyOf(device), text);
   return { deviceId: device.deviceId, value: encodeBase64Url(new Uint8Array(signature)) };
 }

@@ -1,27 +1,22 @@
 /** Changes the files of rules of a machine's owner. Their form is checked where they are read: bridge/admission/rules.ts. */
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Lasting } from '../shared/shown/proposal.ts';
 import { isObject, parseJson } from '../shared/text/json.ts';
+import { canonicalJson } from '../shared/wire/approval-text.ts';
 import { LocalError } from './local-error.ts';
 import { type LockAttempt, takeLock } from './lock.ts';
 import { readIfThere, replaceFile } from './private-files.ts';
 
-/**
- * Lets a tool of a server, or the pages of a site, pass without a question from now on. `stateDir` is the folder of the
- * bridge's state. Only for a person at this machine. @throws {LocalError} for a file that is no list of rules.
- */
-export async function allowAlways(stateDir: string, lasting: Lasting): Promise<void> {
-  await changeRules(join(stateDir, 'policy.json'), (rules) => [...rules, ruleFor(lasting)]);
+/** Puts rules of a person's answer behind the others, once. @throws {LocalError} as {@link changeRules}. */
+export async function addRules(path: string, made: readonly object[]): Promise<void> {
+  const added = new Set(made.map(withoutTime));
+  await changeRules(path, (rules) => [
+    ...rules.filter((rule) => !added.has(withoutTime(rule))),
+    ...made,
+  ]);
 }
 
-/** The rule for a tool holds for one definition of it, that for a site with and without TLS. */
-function ruleFor(lasting: Lasting) {
-  if ('site' in lasting) {
-    return { tool: 'web', pattern: `*://${lasting.site}/*`, decision: 'allow' };
-  }
-  const { server, tool, definition } = lasting;
-  return { tool: `mcp:${server}`, pattern: `${server}/${tool}`, decision: 'allow', definition };
+function withoutTime(rule: unknown): string {
+  return canonicalJson(isObject(rule) && 'answered' in rule ? { ...rule, answered: true } : rule);
 }
 
 /**

@@ -531,6 +531,8 @@ export const SUBAGENT_LIMITS = {
 export const COMMAND_LIMITS = {
   /** UTF-16 units of a command line. */
   maxCommandChars: 32 * KIB,
+  /** UTF-16 units of the patterns of one answer: a person reads them. */
+  maxAnswerPatternChars: 4 * KIB,
   defaultTimeoutMs: 2 * MINUTE,
   maxTimeoutMs: 10 * MINUTE,
   /** From SIGTERM to SIGKILL. */

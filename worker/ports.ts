@@ -200,12 +200,12 @@ export type AgentWishes = Pick<
 /** A question as the bridge asks it. */
 export type ApprovalAsked = Pick<
   Extract<TapeEvent, { type: 'approval_request' }>,
-  'nonce' | 'proposal' | 'reason' | 'newText'
+  'nonce' | 'proposal' | 'reason' | 'newText' | 'lasting'
 >;
 
 /** The end of a question, as the bridge reports it. */
 export type ApprovalResolution = Pick<ApprovalAsked, 'nonce'> &
-  Pick<Extract<TapeEvent, { type: 'approval_resolved' }>, 'decision' | 'by' | 'message'>;
+  Pick<Extract<TapeEvent, { type: 'approval_resolved' }>, 'decision' | 'by' | 'scope' | 'message'>;
 
 /** The response up to which a conversation is copied. `through` includes that response. */
 export interface ForkPoint {

@@ -12,6 +12,7 @@ import {
 import type { Access, Place, Workspace } from '../workspace/workspace.ts';
 import type { Judge, Judgement } from './judge.ts';
 import { denied } from './refusals.ts';
+import type { Rule } from './rules.ts';
 import { strictestOf } from './verdict.ts';
 
 /** A call that may run, perhaps after a person was asked. */
@@ -23,6 +24,8 @@ export interface AdmittedCall extends ReadCall, Pick<ToolCall, 'callId' | 'conve
   /** The files that the call changes. Calls that share a file run one after the other. */
   readonly lanes: readonly string[];
   readonly verdict: Judgement;
+  /** Whether these rules of the owner's, added to the others, would let the call run without a question. */
+  readonly wouldRunBy: (rules: readonly Rule[]) => Promise<boolean>;
   /** The tool's facts as the owner's rules see them, where a server claims other ones. */
   readonly counts: Pick<ToolFactsHere, 'effect' | 'idempotent'>;
 }
@@ -107,7 +110,10 @@ async function judged(
   );
   const { args, subjects } = read;
   const judgedCall = { definition, args, subjects, mode, limits, approvalReason, conversationId };
-  const verdict = await judge(judgedCall, takesPath(definition) ? realNames : []);
+  const names = takesPath(definition) ? realNames : [];
+  const verdict = await judge(judgedCall, names);
+  const wouldRunBy = async (rules: readonly Rule[]) =>
+    (await judge(judgedCall, names, rules)).decision === 'allow';
   if (verdict.decision === 'deny') return refused(denied(verdict.reason));
   const places = placesIn(resolved);
   if (access === 'write') for (const place of places) await assertChangeable?.(place);
@@ -115,8 +121,11 @@ async function judged(
   const { effect, idempotent } = (isTrusted && definition.claims) || definition;
   const shown = visibility ? within.showing(visibility.mayShow) : within;
   const lanes = definition.document.type === 'file_edit' ? places.map(({ path }) => path) : [];
-  const known = { callId, conversationId, tool, places, lanes, verdict, workspace: shown };
-  return { state: 'admitted', call: { ...read, ...known, counts: { effect, idempotent } } };
+  const known = { callId, conversationId, tool, places, lanes, verdict, wouldRunBy };
+  return {
+    state: 'admitted',
+    call: { ...read, ...known, workspace: shown, counts: { effect, idempotent } },
+  };
 }
 
 /** Returns a failure as a value, because the policy's verdict counts first. */

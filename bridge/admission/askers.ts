@@ -1,49 +1,28 @@
 /** The ways to reach people: the terminal of this machine, and enrolled devices over the tunnel. */
 import { newDeferred } from '../../machine/deferred.ts';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
-import { type Lasting, lastingOf } from '../../shared/shown/proposal.ts';
 import { takesContent } from '../../shared/wire/approval-text.ts';
-import type { ApprovalQuestion, DeviceKey } from '../../shared/wire/approvals.ts';
+import type { EnrolledDevice } from '../../shared/wire/approvals.ts';
 import { readForm } from '../../shared/wire/elicitation.ts';
 import type { ApprovalAnswer } from '../../shared/wire/tunnel.ts';
-import { logTrouble } from '../log.ts';
 import type { Asker, OpenQuestion } from './asking.ts';
 import type { AnswerEntry } from './book.ts';
 import { verifyApproval } from './devices.ts';
+import { problemOfPattern } from './lasting.ts';
 
-export interface TerminalAnswer {
-  /** `always` is a `once` with a rule that lets the same tool of a server, or the same site, pass without a question. */
-  readonly decision: 'once' | 'always' | 'reject';
-  readonly message?: string;
-  readonly content?: string;
-}
+export type TerminalAnswer = Omit<AnswerEntry, 'by'>;
 
 /** A person at the machine. */
 export interface TerminalPrompt {
   /** Undefined without an answer: the terminal was closed, or the signal withdrew the question. Never rejects. */
-  ask(
-    question: ApprovalQuestion,
-    reason: string,
-    signal: AbortSignal,
-  ): Promise<TerminalAnswer | undefined>;
+  ask(open: OpenQuestion, signal: AbortSignal): Promise<TerminalAnswer | undefined>;
 }
 
-/** Asks at the terminal. `allowAlways` writes the rule of an `always`; without the rule the yes counts once. */
-export function terminalAsker(
-  prompt: TerminalPrompt,
-  allowAlways: (lasting: Lasting) => Promise<void>,
-): Asker {
+export function terminalAsker(prompt: TerminalPrompt): Asker {
   return {
-    ask: async ({ question, reason }, signal) => {
-      const answer = await prompt.ask(question, reason, signal);
-      if (answer?.decision !== 'always')
-        return answer && toAnswered({ ...answer, decision: answer.decision }, 'terminal');
-      const lasting = lastingOf(question.proposal);
-      if (lasting)
-        await allowAlways(lasting).catch((error: unknown) =>
-          logTrouble({ event: 'rules_unreadable' }, 'The rule was not written', error),
-        );
-      return toAnswered({ ...answer, decision: 'once' }, 'terminal');
+    ask: async (open, signal) => {
+      const answer = await prompt.ask(open, signal);
+      return answer && toAnswered(answer, 'terminal');
     },
   };
 }
@@ -56,14 +35,14 @@ export type AnswerOutcome = 'counted' | 'refused' | 'not_pending';
 
 interface DeviceOptions {
   /** Read anew for each answer, so that a newly enrolled device counts. */
-  readonly keys: () => Promise<readonly DeviceKey[]>;
+  readonly keys: () => Promise<readonly EnrolledDevice[]>;
   readonly onRefused: (answer: ApprovalAnswer, why: string) => void;
   /** Called with the device whose approval has counted. */
   readonly onUsed?: (deviceId: string) => void;
 }
 
 interface Waiting {
-  readonly question: ApprovalQuestion;
+  readonly open: Pick<OpenQuestion, 'question' | 'lasting'>;
   readonly answered: Promise<AnswerEntry | undefined>;
   readonly resolve: (answered: AnswerEntry | undefined) => void;
 }
@@ -79,19 +58,17 @@ export class DeviceAsker implements Asker {
     this.#options = options;
   }
 
-  early(
-    question: ApprovalQuestion,
-    signal: AbortSignal,
-  ): Promise<AnswerEntry | undefined> | undefined {
-    const early = this.#early.get(question.callId);
+  early(open: OpenQuestion, signal: AbortSignal): Promise<AnswerEntry | undefined> | undefined {
+    const { callId } = open.question;
+    const early = this.#early.get(callId);
     if (early === undefined) return undefined;
-    this.#early.delete(question.callId);
-    const { answered } = this.#wait(question, signal);
+    this.#early.delete(callId);
+    const { answered } = this.#wait(open, signal);
     return this.answer(early).then((outcome) => (outcome === 'refused' ? undefined : answered));
   }
 
-  async ask({ question }: OpenQuestion, signal: AbortSignal): Promise<AnswerEntry | undefined> {
-    return await this.#wait(question, signal).answered;
+  async ask(open: OpenQuestion, signal: AbortSignal): Promise<AnswerEntry | undefined> {
+    return await this.#wait(open, signal).answered;
   }
 
   /** Takes a device's answer. Never rejects. */
@@ -101,7 +78,8 @@ export class DeviceAsker implements Asker {
       this.#keepEarly(answer);
       return 'not_pending';
     }
-    const { nonce, proposal } = waiting.question;
+    const { question } = waiting.open;
+    const { nonce, proposal } = question;
     if (answer.nonce !== nonce) return this.#refuse(answer, OTHER_QUESTION);
     if (answer.content !== undefined && !takesContent(proposal)) {
       return this.#refuse(answer, TAKES_NO_CONTENT);
@@ -112,9 +90,11 @@ export class DeviceAsker implements Asker {
     }
     // An unreadable file of keys enrols no device. The command that enrols devices reports what is wrong with the file.
     const keys = await this.#options.keys().catch(() => []);
-    if (!(await verifyApproval(answer, waiting.question, keys))) {
+    if (!(await verifyApproval(answer, question, keys))) {
       return this.#refuse(answer, NOT_SIGNED);
     }
+    const problem = problemOfReach(answer, waiting.open, keys);
+    if (problem !== undefined) return this.#refuse(answer, problem);
     if (this.#waiting.get(answer.callId) !== waiting) return 'not_pending';
     this.#waiting.delete(answer.callId);
     waiting.resolve(toAnswered(answer, 'device'));
@@ -125,12 +105,12 @@ export class DeviceAsker implements Asker {
   }
 
   /** Waits until the question is answered here, or the signal withdraws it. */
-  #wait(question: ApprovalQuestion, signal: AbortSignal): Waiting {
-    const { callId } = question;
+  #wait(open: OpenQuestion, signal: AbortSignal): Waiting {
+    const { callId } = open.question;
     const known = this.#waiting.get(callId);
-    if (known?.question === question) return known;
+    if (known?.open.question === open.question) return known;
     const { promise: answered, resolve } = newDeferred<AnswerEntry | undefined>();
-    const waiting = { question, answered, resolve };
+    const waiting = { open, answered, resolve };
     this.#waiting.set(callId, waiting);
     const end = () => {
       if (this.#waiting.get(callId) === waiting) this.#waiting.delete(callId);
@@ -156,6 +136,23 @@ export class DeviceAsker implements Asker {
   }
 }
 
+/** Why an answer may not reach as far as it says; undefined for one that may. */
+function problemOfReach(
+  { decision, scope, pattern, content, signature }: ApprovalAnswer,
+  { question, lasting }: Waiting['open'],
+  keys: readonly EnrolledDevice[],
+): string | undefined {
+  if (decision === 'reject' || scope === undefined) return undefined;
+  if (!lasting || pattern === undefined || content !== undefined) return COUNTS_ONCE;
+  const device = keys.find(({ deviceId }) => deviceId === signature?.deviceId);
+  const isHere = device !== undefined && device.enrolledAt === undefined;
+  if (scope === 'always' && !isHere && !lasting.always) return ONLY_HERE;
+  return problemOfPattern(question.proposal, pattern);
+}
+
+const COUNTS_ONCE = 'A yes to this question counts for its call alone.';
+const ONLY_HERE =
+  'Only the machine of the bridge may allow this from now on. Its owner lets devices do so by `drawbridge config set devicesMayAllowAlways true`.';
 const NOT_SIGNED =
   'The answer is not signed by a device that is enrolled at this bridge, or its signature is for another question. `drawbridge devices` at its machine enrols one.';
 const TAKES_NO_CONTENT =
@@ -163,10 +160,11 @@ const TAKES_NO_CONTENT =
 const OTHER_QUESTION = 'Another question has replaced the one that was answered.';
 
 function toAnswered(
-  { decision, message, content }: Pick<ApprovalAnswer, 'decision' | 'message' | 'content'>,
+  { decision, message, content, scope, pattern }: Omit<ApprovalAnswer, 'callId' | 'nonce'>,
   by: string,
 ): AnswerEntry {
   const said = message === undefined || message === '' ? {} : { message };
   const isChanged = decision === 'once' && content !== undefined;
-  return { decision, by, ...said, ...(isChanged && { content }) };
+  const reach = decision === 'once' && scope !== undefined ? { scope, pattern } : {};
+  return { decision, by, ...said, ...reach, ...(isChanged && { content }) };
 }

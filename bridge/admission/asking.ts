@@ -1,7 +1,8 @@
 /** Asks people about calls. It asks everywhere at once, and the first valid answer decides. */
 import { newDeferred } from '../../machine/deferred.ts';
 import { RUN_LIMITS } from '../../shared/limits.ts';
-import type { ApprovalQuestion } from '../../shared/wire/approvals.ts';
+import type { ApprovalQuestion, Lasting, Scope } from '../../shared/wire/approvals.ts';
+import { logTrouble } from '../log.ts';
 import type { EditedFile } from '../tools/executor.ts';
 import type { AnswerEntry, QuestionBook, Resolution } from './book.ts';
 import { type ApprovalSubject, digestOf } from './proposal.ts';
@@ -13,6 +14,8 @@ export interface OpenQuestion {
   readonly reason: string;
   /** For a change to a file that a person may change further. */
   readonly edited?: Pick<EditedFile, 'path' | 'newText'> | undefined;
+  /** What a yes can cover beyond the call. */
+  readonly lasting?: Lasting | undefined;
 }
 
 /** A way to reach people. No method rejects. The signal withdraws the question and ends each method. */
@@ -22,7 +25,7 @@ export interface Asker {
    * answer is not valid. While it is checked, no other way is used.
    */
   readonly early?: (
-    question: ApprovalQuestion,
+    open: OpenQuestion,
     signal: AbortSignal,
   ) => Promise<AnswerEntry | undefined> | undefined;
   /** Undefined when this way gives no answer; another way may. */
@@ -33,6 +36,10 @@ export interface AskingOptions {
   readonly bridgeId: string;
   readonly book: QuestionBook;
   readonly askers: readonly Asker[];
+  /** Whether a device of another machine may answer `always`. */
+  readonly devicesMayAllowAlways?: boolean | undefined;
+  /** Makes rules of an answer that lasts, once it is on disk. Making the same again changes nothing. */
+  readonly onLasting?: (question: ApprovalQuestion, answer: LastingAnswer) => Promise<void>;
   readonly onRequested: (open: OpenQuestion) => void;
   readonly onResolved: (
     question: Pick<ApprovalQuestion, 'callId' | 'nonce'>,
@@ -40,11 +47,19 @@ export interface AskingOptions {
   ) => void;
 }
 
+/** An answer that reaches farther than its call. */
+export interface LastingAnswer {
+  readonly scope: Scope;
+  readonly pattern: string;
+}
+
 /** A question, and how to check whether it still holds. */
 export interface Inquiry {
   readonly subject: ApprovalSubject;
   readonly reason: string;
   readonly edited?: OpenQuestion['edited'];
+  /** The patterns of a yes that lasts; absent where a yes counts for this call alone. */
+  readonly pattern?: string | undefined;
   readonly signal: AbortSignal;
   /** Called before a yes counts. False makes the yes void. */
   readonly stillHolds?: () => Promise<boolean>;
@@ -70,18 +85,21 @@ export class Asking {
    * at the same time is a bug and rejects.
    */
   async ask(inquiry: Inquiry): Promise<Resolution> {
-    const { subject, reason, edited } = inquiry;
+    const { subject, reason, edited, pattern } = inquiry;
     const { callId, proposal } = subject;
     if (this.#pending.has(callId)) throw new Error(`Call ${callId} is being asked about already.`);
-    const { bridgeId, book, onRequested, onResolved } = this.#options;
+    const { bridgeId, book, devicesMayAllowAlways = false } = this.#options;
+    const { onRequested, onResolved } = this.#options;
     const beforeHash = proposal.kind === 'edit' ? proposal.beforeHash : undefined;
     const { nonce, answer } = book.ask(callId, digestOf(subject), beforeHash);
     const question = { ...subject, bridgeId, nonce };
     if (answer !== undefined) {
-      onResolved(question, answer);
-      return answer;
+      const kept = await this.#keep(question, answer);
+      onResolved(question, kept);
+      return kept;
     }
-    const open = { question, reason, edited };
+    const lasting = pattern === undefined ? undefined : { pattern, always: devicesMayAllowAlways };
+    const open = { question, reason, edited, lasting };
     this.#pending.set(callId, open);
     onRequested(open);
     return await this.#resolve(open, inquiry);
@@ -103,14 +121,28 @@ export class Asking {
       const isVoid = first.decision === 'once' && (await inquiry.stillHolds?.()) === false;
       const resolution = isVoid ? SUPERSEDED : first;
       if (isAnswered(resolution)) book.answer(callId, nonce, toKeep(open, resolution));
-      onResolved(question, resolution);
-      return resolution;
+      const kept = await this.#keep(question, resolution);
+      onResolved(question, kept);
+      return kept;
     } catch (error) {
       onResolved(question, inquiry.signal.aborted ? CANCELLED : NOT_KEPT);
       throw error;
     } finally {
       this.#pending.delete(callId);
       closing.abort();
+    }
+  }
+
+  /** Without the rules of a lasting answer the yes counts for its call. */
+  async #keep(question: ApprovalQuestion, resolution: Resolution): Promise<Resolution> {
+    const { scope, pattern, ...once } = resolution;
+    if (scope === undefined || pattern === undefined) return once;
+    try {
+      await this.#options.onLasting?.(question, { scope, pattern });
+      return resolution;
+    } catch (error) {
+      logTrouble({ event: 'rules_unreadable' }, 'The rule was not written', error);
+      return once;
     }
   }
 
@@ -133,7 +165,7 @@ export class Asking {
   ): Promise<void> {
     const { askers } = this.#options;
     for (const asker of askers) {
-      const looking = asker.early?.(open.question, closed);
+      const looking = asker.early?.(open, closed);
       const early = looking && (await looking);
       if (early !== undefined) return answer(early);
     }

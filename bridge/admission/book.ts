@@ -1,5 +1,6 @@
 /** What admission stores on disk, and the error for a disk that takes nothing. */
 import type { ToolDefinition } from '../../shared/tools/definition.ts';
+import type { Scope } from '../../shared/wire/approvals.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import type { FileChange } from '../tools/executor.ts';
 
@@ -10,6 +11,9 @@ export interface Resolution {
   /** `device`, `terminal`, `editor` or `drawbridge`. */
   readonly by: string;
   readonly message?: string;
+  /** With `once`: how far it reaches, if farther than the call, and for which patterns. */
+  readonly scope?: Scope | undefined;
+  readonly pattern?: string | undefined;
   /** With `once`, for an edit: the whole file as the person wants it, without a byte order mark. */
   readonly content?: string;
 }

@@ -22,6 +22,7 @@ import type { Place } from '../workspace/workspace.ts';
 import { type AdmittedCall, admit, admitAgain, type Gate } from './admit.ts';
 import type { Asking } from './asking.ts';
 import { type CallBook, JournalUnwritable } from './book.ts';
+import { patternOf, rulesOf } from './lasting.ts';
 import { isAskable, isSame } from './proposal.ts';
 import { notAllowed, PATH_CHANGED, TOO_LARGE, UNKNOWN_OUTCOME, unwritable } from './refusals.ts';
 
@@ -175,10 +176,16 @@ export class CallLife {
       if (!isAskable(proposal)) return { result: TOO_LARGE };
       const isRuled = now.verdict.decision === 'ask' || asks === undefined;
       const reason = isRuled ? now.verdict.reason : asks;
+      const pattern = patternOf(proposal);
+      const lasts =
+        asks === undefined &&
+        pattern !== undefined &&
+        (await now.wouldRunBy(rulesOf(proposal, pattern, new Date())));
       const { decision, content, ...said } = await asking.ask({
         subject: { callId, conversationId, proposal },
         reason: isChanged ? `${CHANGED} ${reason}` : reason,
         edited,
+        pattern: lasts ? pattern : undefined,
         signal,
         stillHolds: async () => (await inLane(() => this.#findSame(life, now, proposal))) !== null,
       });

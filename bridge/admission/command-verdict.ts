@@ -1,6 +1,7 @@
 /** Decides about a command line. */
 import type { Permission } from '../../shared/tools/run-terminal-cmd.ts';
 import { type Command, type CommandLine, parseCommandLine } from './command-line.ts';
+import { fedCommands } from './fed.ts';
 import { lossOf, namesLoss } from './losses.ts';
 import { lineReadingsOf, readingsOf } from './readings.ts';
 import type { NamedTool } from './rule-names.ts';
@@ -13,6 +14,7 @@ import {
 } from './rulebook.ts';
 import type { Rule } from './rules.ts';
 import { allow, ask, strictestOf, type Verdict } from './verdict.ts';
+import { withoutBounds } from './wrappers.ts';
 
 export interface JudgedCommand {
   /** That runs the command, or sends the line to one that runs. */
@@ -43,16 +45,33 @@ export function judgeCommand(
   surroundings: CommandSurroundings,
 ): Verdict {
   const line = parseCommandLine(text);
+  const isWithin = (rule: Rule) => allowsThere(rule, permissions, surroundings);
+  const rules = { ...book, userRules: book.userRules.filter(isWithin) };
   const isRead = strictRulesFor(book, tool).length > 0;
-  const subjects = line.commands.map((command) => subjectOf(command, line.isPlain, surroundings));
+  const fed = fedCommands(line);
+  const subjects = line.commands.map((command) => ({
+    ...subjectOf(command, line.isPlain, surroundings),
+    isFed: fed.has(command),
+  }));
   const builtIn = builtInVerdict(permissions, surroundings);
   return strictestOf([
-    ...subjects.flatMap((subject) => verdictsOn(tool, subject, book, builtIn, permissions)),
+    ...subjects.flatMap((subject) => verdictsOn(tool, subject, rules, builtIn, permissions)),
     ...verdictsOnLine(tool, text, line, book),
     ...(isRead && !(line.isWhole && subjects.every(({ isComplete }) => isComplete))
       ? [TANGLED]
       : []),
   ]);
+}
+
+/** Whether a rule's bounds let it decide here. A rule that forbids or asks has none. */
+function allowsThere(
+  { decision, permissions: most, sandbox }: Rule,
+  permissions: readonly Permission[],
+  { isConfined }: CommandSurroundings,
+): boolean {
+  if (decision !== 'allow') return true;
+  if (sandbox && !isConfined) return false;
+  return most === undefined || permissions.every((permission) => most.includes(permission));
 }
 
 interface CommandSubject extends Subject {
@@ -67,10 +86,14 @@ function subjectOf(
   canBeAllowed: boolean,
   { isConfined, alias }: CommandSurroundings,
 ): CommandSubject {
+  const { text } = command;
   const readings = readingsOf(command);
   const loss = alias === undefined ? lossOf(readings, { isConfined }) : undefined;
   const isComplete = readings !== undefined;
-  return { text: command.text, readings: readings ?? [], canBeAllowed, isComplete, loss };
+  return {
+    ...{ text, bare: withoutBounds(text), readings: readings ?? [] },
+    ...{ canBeAllowed, isComplete, loss },
+  };
 }
 
 function verdictsOn(
@@ -119,8 +142,9 @@ function verdictsOnLine(
   );
 }
 
-function spansCommands({ pattern }: Rule): boolean {
-  return /[;&|\n]/.test(pattern);
+/** The pattern of an answer is for one command of a line, also where that has such a character in quotes. */
+function spansCommands({ pattern, answered }: Rule): boolean {
+  return answered === undefined && /[;&|\n]/.test(pattern);
 }
 
 /** Writes the pattern like the readings of a line. */

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { readIfThere, replaceFile } from '../../machine/private-files.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
-import { ALLOW_ONCE, approvalText, DEVICE_ALGORITHM } from '../../shared/wire/approval-text.ts';
+import { approvalText, DEVICE_ALGORITHM, grantOf } from '../../shared/wire/approval-text.ts';
 import {
   type ApprovalQuestion,
   type DeviceKey,
@@ -25,8 +25,8 @@ export async function verifyApproval(
   if (answer.decision === 'reject') return true;
   const device = devices.find(({ deviceId }) => deviceId === answer.signature?.deviceId);
   if (device === undefined || answer.signature === undefined) return false;
-  const grant = { ...ALLOW_ONCE, content: answer.content };
-  return await isSignedBy(device, answer.signature.value, approvalText(question, grant));
+  const text = approvalText(question, grantOf(answer));
+  return await isSignedBy(device, answer.signature.value, text);
 }
 
 /** The enrolled devices; none without the file. Throws for a damaged file, which must not pass for an empty one. */

@@ -9,7 +9,7 @@ import type { ToolFactsHere } from '../tools/executor.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { isTrusted } from './offer-verdict.ts';
 import { type JudgedCall, judgeCall, type Policy, visibilityOf } from './policy.ts';
-import { ownersFiles, RULE_FILE_NAME, readOwnersRules, readRules } from './rules.ts';
+import { ownersFiles, RULE_FILE_NAME, type Rule, readOwnersRules, readRules } from './rules.ts';
 import { ask, deny, type Verdict } from './verdict.ts';
 import { type Visibility, visibilityInAll } from './visibility.ts';
 import { type IsSiteAllowed, judgePage, mayFetch } from './web.ts';
@@ -22,10 +22,14 @@ export interface Judgement extends Verdict {
   readonly isTrusted?: boolean;
 }
 
-/** `realNames` are the real paths of the call, relative to the workspace; undefined for a path that is refused. */
+/**
+ * `realNames` are the real paths of the call, relative to the workspace; undefined for a path that is refused. `added`
+ * are rules that count as the owner's last ones.
+ */
 export type Judge = (
   call: JudgedCall,
   realNames: readonly (string | undefined)[],
+  added?: readonly Rule[],
 ) => Promise<Judgement>;
 
 export interface JudgeSurroundings {
@@ -48,6 +52,8 @@ export interface JudgeFacts extends Pick<Policy, 'isConfined'> {
   readonly isDistrusted?: () => boolean;
   /** Whether a person has allowed the site (host and port) for the conversation. */
   readonly isSiteAllowed?: (conversationId: string, site: string) => boolean;
+  /** The rules that people's answers made for the conversation. */
+  readonly grantsOf?: (conversationId: string) => readonly Rule[];
   /** The folder that stands for the workspace in calls: a worktree of its repository. */
   readonly folder?: string;
 }
@@ -55,18 +61,21 @@ export interface JudgeFacts extends Pick<Policy, 'isConfined'> {
 /** Judges by the rule files as they are at that moment. */
 export function createJudge(
   surroundings: JudgeSurroundings,
-  { isConfined, isDistrusted = () => false, isSiteAllowed, folder }: JudgeFacts,
+  { isConfined, isDistrusted = () => false, isSiteAllowed, grantsOf, folder }: JudgeFacts,
 ): Judge {
   const { root } = surroundings;
   const place = folder === undefined ? { workspace: root } : { workspace: folder, alias: root };
-  return async (call, realNames) => {
+  return async (call, realNames, added = []) => {
     const rules = await readAllRules(surroundings);
     if (rules === undefined) return deny(UNREADABLE_RULES);
     const { conversationId = '' } = call;
     const isAllowed = (site: string) => isSiteAllowed?.(conversationId, site) ?? false;
-    const policy = { ...place, isConfined, realNames, isSiteAllowed: isAllowed, ...rules };
+    const granted = grantsOf?.(conversationId) ?? [];
+    const userRules = [...rules.userRules, ...granted, ...added];
+    const facts = { ...place, isConfined, realNames, isSiteAllowed: isAllowed };
+    const policy = { ...facts, ...rules, userRules };
     const { definition } = call;
-    const isBelieved = definition.claims !== undefined && isTrusted(definition, policy);
+    const isBelieved = definition.claims !== undefined && isTrusted(definition, rules);
     const judged = judgeCall(call, policy);
     const stricter = judged.decision === 'allow' && isDistrusted() ? ask(DISTRUSTED) : judged;
     const verdict = { ...stricter, visibility: visibilityOf(call, policy) };

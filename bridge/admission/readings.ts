@@ -15,6 +15,12 @@ const WRAPPERS: ReadonlyMap<string, number> = new Map([
 /** Programs that run the operand after `-c`, and their input. */
 const SHELLS: ReadonlySet<string> = new Set('ash bash dash fish ksh script sh su zsh'.split(' '));
 
+/** Whether the program runs a command that is among its arguments. */
+export function runsOthers(program: string): boolean {
+  const name = baseName(program);
+  return WRAPPERS.has(name) || SHELLS.has(name) || name === 'eval';
+}
+
 /** Undefined for a command that is too tangled to read. */
 export type Readings = readonly string[] | undefined;
 

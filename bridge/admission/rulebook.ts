@@ -19,6 +19,10 @@ export interface Subject {
   readonly readings: readonly string[];
   /** Whether a rule that allows can apply. */
   readonly canBeAllowed: boolean;
+  /** The text without wrappers that change nothing, as a question shows it. Only the rules of answers apply to it. */
+  readonly bare?: string;
+  /** Whether another command writes the input of this one. An answer was about the command without it. */
+  readonly isFed?: boolean;
 }
 
 export function pathSubject(name: string, readings: readonly string[] = []): Subject {
@@ -40,9 +44,20 @@ export function findDecidingRules(
 ): DecidingRules {
   const holds = (rule: Rule) => isFor(rule, tool) && matches(rule, subject, toReading);
   return {
-    owners: userRules.findLast(holds),
+    owners: ownersRuleOf(userRules, holds),
     workspaces: workspaceRules.filter(isStrict).findLast(holds),
   };
+}
+
+/** The last one, but an answer's rule never takes the place of one that forbids: it lifts questions only. */
+export function ownersRuleOf(
+  rules: readonly Rule[],
+  holds: (rule: Rule) => boolean,
+): Rule | undefined {
+  const last = rules.findLast(holds);
+  if (last?.answered === undefined) return last;
+  const own = rules.findLast((rule) => rule.answered === undefined && holds(rule));
+  return own?.decision === 'deny' ? own : last;
 }
 
 /** The verdicts of the deciding rules. Where the owner has none, the built-in verdict takes its place. */
@@ -66,10 +81,13 @@ function isStrict({ decision }: Rule): boolean {
 
 function matches(
   rule: Rule,
-  { text, readings, canBeAllowed }: Subject,
+  { text, readings, canBeAllowed, bare = text, isFed = false }: Subject,
   toReading: (pattern: string) => string,
 ): boolean {
   const isMatch = matchesWildcard(rule.pattern, text);
+  if (rule.answered !== undefined) {
+    return canBeAllowed && !isFed && (isMatch || matchesWildcard(rule.pattern, bare));
+  }
   if (!isStrict(rule)) return isMatch && canBeAllowed;
   const pattern = toReading(rule.pattern);
   return isMatch || readings.some((reading) => matchesWildcard(pattern, reading));

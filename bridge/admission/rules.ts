@@ -7,32 +7,47 @@ import { readPlainFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { DrawbridgeError, invalidRequest } from '../../shared/errors.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
+import { Permission } from '../../shared/tools/run-terminal-cmd.ts';
 import { problemOfName } from './rule-names.ts';
 
 /** From the mildest to the strictest. */
 export const Decision = z.enum(['allow', 'ask', 'deny']);
 export type Decision = z.infer<typeof Decision>;
 
-export const Rule = z.strictObject({
-  /** A tool's name or alias, a category, or a pattern of names: see rule-names.ts. */
-  tool: z
-    .string()
-    .min(1)
-    .superRefine((name, context) => {
-      const problem = problemOfName(name);
-      if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
-    }),
-  /** Matched against the call's path or command line. The default matches everything. */
-  pattern: z.string().min(1).default('*'),
-  decision: Decision,
-  /**
-   * Digest of an offered tool's one definition that the rule applies to. A rule that allows an offered tool needs it.
-   */
-  definition: z
-    .string()
-    .regex(/^[0-9a-f]{64}$/, { error: 'it is the digest that the question about the tool shows' })
-    .optional(),
-});
+export const Rule = z
+  .strictObject({
+    /** A tool's name or alias, a category, or a pattern of names: see rule-names.ts. */
+    tool: z
+      .string()
+      .min(1)
+      .superRefine((name, context) => {
+        const problem = problemOfName(name);
+        if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+      }),
+    /** Matched against the call's path or command line. The default matches everything. */
+    pattern: z.string().min(1).default('*'),
+    decision: Decision,
+    /**
+     * Digest of an offered tool's one definition that the rule applies to. A rule that allows an offered tool needs it.
+     */
+    definition: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/, { error: 'it is the digest that the question about the tool shows' })
+      .optional(),
+    /** For a rule that allows commands: it allows none that asks for another permission. Absent: any but `all`. */
+    permissions: z.array(Permission).optional(),
+    /** For a rule that allows commands: it holds only where a sandbox holds them. */
+    sandbox: z.literal(true).optional(),
+    /** When a person's answer made the rule. It lifts questions only: a rule that forbids counts more. */
+    answered: z.iso.datetime().optional(),
+  })
+  .refine(
+    ({ decision, answered, permissions, sandbox }) =>
+      decision === 'allow' || !(answered || permissions || sandbox),
+    {
+      error: '"permissions", "sandbox" and "answered" are for a rule that allows',
+    },
+  );
 export type Rule = z.infer<typeof Rule>;
 
 const RuleFile = z

@@ -1,11 +1,18 @@
 /** Asks the person at the bridge's own terminal, one question after another. */
 
 import { askForm } from '../../machine/ask-form.ts';
+import { askPatterns } from '../../machine/ask-patterns.ts';
 import { Keyboard, type KeyInput, type KeyOutput, signalAll } from '../../machine/keyboard.ts';
-import { describeProposal, lastingOf, parseAnswer, yesWords } from '../../shared/shown/proposal.ts';
+import {
+  type Choices,
+  describeProposal,
+  parseAnswer,
+  yesWords,
+} from '../../shared/shown/proposal.ts';
 import { inPlainSight } from '../../shared/text/plain-sight.ts';
-import type { ApprovalQuestion } from '../../shared/wire/approvals.ts';
 import type { TerminalAnswer, TerminalPrompt } from './askers.ts';
+import type { OpenQuestion } from './asking.ts';
+import { problemOfPattern } from './lasting.ts';
 
 /** Undefined where there is no terminal. Then the bridge asks nothing here. */
 export function createTerminalPrompt(
@@ -16,8 +23,8 @@ export function createTerminalPrompt(
   const keyboard = new Keyboard({ input, output, onInterrupt: interruptJob });
   let previous: Promise<unknown> = Promise.resolve();
   return {
-    ask: (question, reason, signal) => {
-      const answer = previous.then(() => askOne({ question, reason, signal, keyboard, output }));
+    ask: (open, signal) => {
+      const answer = previous.then(() => askOne({ open, signal, keyboard, output }));
       previous = answer;
       return answer;
     },
@@ -35,8 +42,7 @@ function interruptJob(): boolean {
 }
 
 interface Prompt {
-  readonly question: ApprovalQuestion;
-  readonly reason: string;
+  readonly open: OpenQuestion;
   readonly signal: AbortSignal;
   readonly keyboard: Keyboard;
   readonly output: NodeJS.WritableStream;
@@ -44,46 +50,71 @@ interface Prompt {
 
 /** Holds the keyboard only during the question, so that the terminal is free in between. */
 async function askOne(prompt: Prompt): Promise<TerminalAnswer | undefined> {
-  const { question, reason, signal, keyboard, output } = prompt;
+  const { open, signal, keyboard, output } = prompt;
   if (signal.aborted) return undefined;
-  const above = describeQuestion(question, reason);
-  const words = question.proposal.kind === 'elicitation' ? 'Answer it?' : 'Run it?';
-  const canBeAlways = lastingOf(question.proposal) !== undefined;
-  const decided = await readAnswer(keyboard, { above, words, canBeAlways }, signal);
-  const answer = decided && (await withValues(decided, prompt));
+  const { proposal } = open.question;
+  const above = describeQuestion(open);
+  const words = proposal.kind === 'elicitation' ? 'Answer it?' : 'Run it?';
+  const choices = { canLast: open.lasting !== undefined, canBeAlways: true };
+  const decided = await readAnswer(keyboard, { above, words, ...choices }, signal);
+  const answer = decided && (await withPatterns(decided, prompt));
   // The question was withdrawn or the terminal was closed. Another device may still answer.
   if (answer === undefined) output.write('(The question was withdrawn.)\n');
   return answer;
 }
 
+/** A yes that lasts is for patterns, which the person can change. */
+async function withPatterns(
+  answer: TerminalAnswer,
+  prompt: Prompt,
+): Promise<TerminalAnswer | undefined> {
+  const { question, lasting } = prompt.open;
+  const { proposal } = question;
+  if (answer.scope === undefined || !lasting) return await withValues(answer, prompt);
+  const { ask, say } = asking(prompt);
+  for (;;) {
+    const pattern = await askPatterns(ask, proposal, lasting.pattern);
+    if (pattern === undefined) return undefined;
+    const problem = problemOfPattern(proposal, pattern);
+    if (problem === undefined) return { ...answer, pattern };
+    say(`  ${inPlainSight(problem).replaceAll('\n', ' ')}`);
+  }
+}
+
+function asking({ signal, keyboard, output }: Prompt) {
+  return {
+    ask: (words: string) => keyboard.ask(words, signal),
+    say: (line: string) => void output.write(`${line}\n`),
+  };
+}
+
 /** A yes to a server's question needs values. */
 async function withValues(
   answer: TerminalAnswer,
-  { question: { proposal }, signal, keyboard, output }: Prompt,
+  prompt: Prompt,
 ): Promise<TerminalAnswer | undefined> {
+  const { proposal } = prompt.open.question;
   if (proposal.kind !== 'elicitation' || answer.decision === 'reject') return answer;
-  const ask = (words: string) => keyboard.ask(words, signal);
-  const say = (line: string) => output.write(`${line}\n`);
+  const { ask, say } = asking(prompt);
   const content = await askForm({ ask, say }, proposal.fields);
   return content === undefined ? undefined : { ...answer, content };
 }
 
-interface QuestionWords {
+interface QuestionWords extends Choices {
   readonly above: string;
   readonly words: string;
-  readonly canBeAlways: boolean;
 }
 
 async function readAnswer(
   keyboard: Keyboard,
-  { above: question, words, canBeAlways }: QuestionWords,
+  { above: question, words, ...choices }: QuestionWords,
   signal: AbortSignal,
 ): Promise<TerminalAnswer | undefined> {
   for (let above = question; ; above = '') {
-    const answers = canBeAlways ? 'y/a/n' : 'y/n';
+    const answers = choices.canLast ? 'y/c/a/n' : 'y/n';
     const typed = await keyboard.ask(`${words} [${answers}] `, signal, above);
     if (typed === undefined) return undefined;
-    const answer = parseAnswer(typed, canBeAlways);
+    const answer = parseAnswer(typed, choices);
     if (answer?.decision !== 'reject') {
       if (answer !== null) return answer;
       continue;
@@ -94,13 +125,14 @@ async function readAnswer(
 }
 
 /** Shows everything that the person approves, with no hidden characters. */
-export function describeQuestion({ proposal }: ApprovalQuestion, reason: string): string {
+export function describeQuestion({ question, reason, lasting }: OpenQuestion): string {
+  const { proposal } = question;
   return [
     '',
     `Drawbridge asks: ${inPlainSight(proposal.tool)}`,
     ...describeProposal(proposal),
     `  (${inPlainSight(reason).replaceAll('\n', ' ')})`,
-    `${yesWords(proposal, true)}; n rejects it.`,
+    `${yesWords(proposal, lasting && { ...lasting, always: true })}; n rejects it.`,
     '',
   ].join('\n');
 }

@@ -6,6 +6,7 @@ import { isFor } from './rule-names.ts';
 import {
   type DecidingRules,
   findDecidingRules,
+  ownersRuleOf,
   pathSubject,
   type Rulebook,
   verdictsOf,
@@ -52,6 +53,11 @@ export function mayFetch(address: string, book: Rulebook): boolean {
   return rules.workspaces === undefined && rules.owners?.decision === 'allow';
 }
 
+/** Whether a rule with the pattern, which allows pages, is about the address. */
+export function allowsPage(pattern: string, address: string): boolean {
+  return matchesSite(canonicalPattern(pattern), canonicalUrl(address).href);
+}
+
 /** The same site by another name, which rules that forbid it do not match. */
 function isOtherName({ hostname }: URL): boolean {
   return hostname.endsWith('.');
@@ -70,7 +76,7 @@ function rulesAbout(
     return readings.some((reading) => matchesWildcard(canonical, reading));
   };
   return {
-    owners: userRules.findLast(holds),
+    owners: ownersRuleOf(userRules, holds),
     workspaces: workspaceRules.filter(({ decision }) => decision !== 'allow').findLast(holds),
   };
 }

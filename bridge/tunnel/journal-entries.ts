@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { CallId } from '../../shared/ids.ts';
-import { Nonce } from '../../shared/wire/approvals.ts';
+import { Nonce, Scope } from '../../shared/wire/approvals.ts';
 import { ToolResult } from '../../shared/wire/tunnel.ts';
 
 const FileHash = z.string().nullable();
@@ -27,6 +27,8 @@ const Answered = z.object({
   decision: z.enum(['once', 'reject']),
   by: z.string(),
   message: z.string().optional(),
+  scope: Scope.optional(),
+  pattern: z.string().optional(),
   content: z.string().optional(),
 });
 

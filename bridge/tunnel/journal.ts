@@ -189,9 +189,10 @@ const DURABLE = { isDurable: true } as const;
 const NONCE_BYTES = 18;
 
 function toAnswer(entry: NonNullable<HeldCall['answered']>): AnswerEntry {
-  const { decision, by, message, content } = entry;
+  const { decision, by, message, content, scope, pattern } = entry;
   const said = message === undefined ? {} : { message };
-  return { decision, by, ...said, ...(content !== undefined && { content }) };
+  const reach = scope === undefined ? {} : { scope, pattern };
+  return { decision, by, ...said, ...reach, ...(content !== undefined && { content }) };
 }
 
 /** Locks the journal before it is read, because the last holder may write until it releases the lock. */

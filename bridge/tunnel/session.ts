@@ -93,8 +93,9 @@ export class Session {
   }
 
   /** Shows the edge that a person is asked about a call. */
-  sendQuestion({ question: { callId, nonce, proposal }, reason, edited }: OpenQuestion): void {
-    const asked = { callId, nonce, proposal, reason: fitText(reason) };
+  sendQuestion({ question, reason, edited, lasting }: OpenQuestion): void {
+    const { callId, nonce, proposal } = question;
+    const asked = { callId, nonce, proposal, reason: fitText(reason), ...(lasting && { lasting }) };
     const newText = edited?.newText;
     const isShort = newText !== undefined && newText.length <= REQUEST_LIMITS.maxAmendedChars;
     this.#send?.({ type: 'approval_request', ...asked, ...(isShort && { newText }) });
@@ -110,7 +111,7 @@ export class Session {
     { callId, nonce }: Pick<ApprovalQuestion, 'callId' | 'nonce'>,
     resolution: Resolution,
   ): void {
-    const { message, content: _, ...rest } = resolution;
+    const { message, content: _, pattern: __, ...rest } = resolution;
     const said = message === undefined ? {} : { message: fitText(message) };
     const resolved: Resolved = { type: 'approval_resolved', callId, nonce, ...rest, ...said };
     const work = this.#running.get(callId);

@@ -1,8 +1,13 @@
 /** Asks the person for the approvals that the bridge needs, and signs a yes with this machine's key. */
 import { type Device, isNewText } from '../../client/index.ts';
 import { askForm } from '../../machine/ask-form.ts';
-import { allowAlways } from '../../machine/owner-rules.ts';
-import { lastingOf, parseAnswer, type TypedAnswer, yesWords } from '../../shared/shown/proposal.ts';
+import { askPatterns } from '../../machine/ask-patterns.ts';
+import {
+  narrowPattern,
+  parseAnswer,
+  type TypedAnswer,
+  yesWords,
+} from '../../shared/shown/proposal.ts';
 import type { ApprovalEvent } from '../render/catch-up.ts';
 import { askForChangedFile } from './changed-file.ts';
 import { type Chat, sayUnlessCounted } from './chat.ts';
@@ -22,9 +27,6 @@ export async function askApproval(
   const answer = device && (await askUntilClear(chat, question, signal));
   if (answer) {
     const isTaken = await sayUnlessCounted(chat, () => send(chat, question, answer, device));
-    const lasting = lastingOf(question.proposal);
-    if (isTaken && answer.decision === 'always' && lasting && chat.own)
-      await allowAlways(chat.own.stateDir, lasting);
     return isTaken ? 'sent' : 'refused';
   }
   if (!device) say(NO_KEY);
@@ -35,16 +37,24 @@ export async function askApproval(
 /** Where the person is asked, and what signs. */
 export type ApprovalDesk = Pick<Chat, 'client' | 'device' | 'terminal' | 'conversationId' | 'own'>;
 
-type AskedApproval = Pick<ApprovalEvent, 'callId' | 'bridgeId' | 'nonce' | 'proposal' | 'newText'>;
+type AskedApproval = Pick<
+  ApprovalEvent,
+  'callId' | 'bridgeId' | 'nonce' | 'proposal' | 'newText' | 'lasting'
+>;
 
 async function askUntilClear(
   { terminal, own }: ApprovalDesk,
-  { proposal, newText, bridgeId }: AskedApproval,
+  { proposal, newText, bridgeId, lasting }: AskedApproval,
   signal: AbortSignal,
 ): Promise<ApprovalReply | undefined> {
-  const canBeAlways = own?.bridgeId === bridgeId && lastingOf(proposal) !== undefined;
+  const pattern = narrowPattern(proposal, lasting);
+  const canBeAlways = own?.bridgeId === bridgeId || lasting?.always === true;
+  const choices = { canLast: pattern !== undefined, canBeAlways };
   const file = await changeable(proposal, newText);
-  const yes = yesWords(proposal, canBeAlways);
+  const yes = yesWords(
+    proposal,
+    pattern === undefined ? undefined : { pattern, always: canBeAlways },
+  );
   const change = file ? '; e lets you change it first' : '';
   while (true) {
     const text = await terminal.ask(
@@ -52,7 +62,11 @@ async function askUntilClear(
       signal,
     );
     if (text === undefined) return undefined;
-    const answer = parseAnswer(text, canBeAlways);
+    const answer = parseAnswer(text, choices);
+    if (answer?.scope !== undefined && pattern !== undefined) {
+      const chosen = await askPatterns((words) => terminal.ask(words, signal), proposal, pattern);
+      return chosen === undefined ? undefined : { ...answer, pattern: chosen };
+    }
     if (answer?.decision === 'once' && proposal.kind === 'elicitation') {
       const ask = (words: string) => terminal.ask(words, signal);
       const say = (line: string) => terminal.write(`${line}\n`);
@@ -78,12 +92,12 @@ async function changeable(
 async function send(
   { client, conversationId = '' }: ApprovalDesk,
   question: AskedApproval,
-  { decision, message, content }: ApprovalReply,
+  { decision, message, ...choice }: ApprovalReply,
   device: Device,
 ): Promise<void> {
   const asked = { ...question, conversationId };
   if (decision === 'reject') await client.rejectCall(asked, { message });
-  else await client.allowCall(asked, device, { content });
+  else await client.allowCall(asked, device, choice);
 }
 
 const UNANSWERED =
@@ -94,5 +108,6 @@ const NO_KEY =
   'that the bridge knows; `drawbridge devices show` makes this machine one. Ctrl-C cancels the answer.';
 
 interface ApprovalReply extends TypedAnswer {
+  readonly pattern?: string;
   readonly content?: string;
 }

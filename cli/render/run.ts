@@ -28,12 +28,14 @@ export function writeApproval(pen: Pen, event: Event<'approval_request'>, paint:
 export function writeResolved(pen: Pen, event: Event<'approval_resolved'>, paint: Paint): void {
   pen.line();
   const message = event.message === undefined ? '' : `: ${printable(event.message)}`;
-  const words = `${DECISIONS[event.decision]}${PLACES.get(event.by) ?? ''}${message.replaceAll('\n', ' ')}`;
+  const words = `${DECISIONS[event.scope ?? event.decision]}${PLACES.get(event.by) ?? ''}${message.replaceAll('\n', ' ')}`;
   pen.write(`${paint('dim', words)}\n`);
 }
 
 const DECISIONS = {
   once: 'Allowed once',
+  conversation: 'Allowed in this conversation',
+  always: 'Allowed from now on',
   reject: 'Rejected',
   expired: 'Not answered',
   superseded: 'This question is void; another one replaces it',

@@ -91,22 +91,17 @@ async function runHosted(
   };
   const onNotice: TellNotice = (line, event) => write({ event, message: line }, inOneLine(line));
   try {
-    const { preset, webSearch, codeInPrompt } = await readSettings(bridge.environment);
+    const { preset, webSearch, codeInPrompt, devicesMayAllowAlways } = await readSettings(
+      bridge.environment,
+    );
+    const owners = { preset, webSearch, codeInPrompt, devicesMayAllowAlways };
     const configDir = configFolder(bridge.environment);
     await logTo(write, () =>
       beside(
         (ending) => watchState(bridge.stateDir, onNotice, ending),
         (ending) =>
           runBridge(
-            {
-              ...bridge,
-              configDir,
-              preset,
-              webSearch,
-              codeInPrompt,
-              onStatus,
-              programs: [process.execPath],
-            },
+            { ...bridge, ...owners, configDir, onStatus, programs: [process.execPath] },
             ending,
           ),
         signal,

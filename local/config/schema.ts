@@ -197,6 +197,10 @@ export const Config = z
       .describe(
         'The modes in which a message gets the code that it is about: agent, plan, ask and debug.',
       ),
+    devicesMayAllowAlways: z
+      .boolean()
+      .optional()
+      .describe('Whether devices of other machines may allow calls from now on, not once.'),
     webSearch: WebSearch.optional().describe('The service behind the tool web_search.'),
     server: Server.optional(),
     updateHint: z.boolean().optional().describe('Whether to show that there is a newer version.'),

@@ -42,6 +42,7 @@ export interface Settings {
   /** The preset of a project without a preset of its own. */
   readonly preset: Preset;
   readonly updateHint: boolean;
+  readonly devicesMayAllowAlways: boolean;
   /** The service of the tool web_search. Its key is read when the bridge searches. */
   readonly codeInPrompt: readonly Mode[];
   readonly webSearch: OpenableSearch | undefined;
@@ -94,6 +95,7 @@ export async function readSettings(
     preset: checked('preset'),
     updateHint: checked('updateHint'),
     codeInPrompt: checked('codeInPrompt'),
+    devicesMayAllowAlways: checked('devicesMayAllowAlways'),
     webSearch: searchOf(file, env),
     isModelChosen: shown.has('model') || shown.has('models') || shown.has('baseUrl'),
     shown,
@@ -158,6 +160,7 @@ const ROWS: readonly Row[] = [
     parse: (text) => oneOf('DRAWBRIDGE_PORT', toPort(text), 'a number from 0 to 65535'),
   },
   { name: 'codeInPrompt', variable: '', fallback: DEFAULTS.codeInPrompt, parse: asIs },
+  { name: 'devicesMayAllowAlways', variable: '', fallback: false, parse: asIs },
   { name: 'webSearch.shape', variable: '', parse: asIs },
   { name: 'webSearch.url', variable: '', parse: asIs },
   { name: 'webSearch.key', variable: '', parse: asIs },

@@ -418,6 +418,17 @@ export const ApprovalRequest = ApprovalAnswer.omit({ callId: true })
     path: ['content'],
     error: 'content goes with the decision "once" only',
   })
+  .refine(
+    ({ decision, scope, content }) => !scope || (decision === 'once' && content === undefined),
+    {
+      path: ['scope'],
+      error: 'scope goes with the decision "once" and without content',
+    },
+  )
+  .refine(({ scope, pattern }) => (scope === undefined) === (pattern === undefined), {
+    path: ['pattern'],
+    error: 'pattern goes with scope, and scope with pattern',
+  })
   .refine(({ content }) => content?.isWellFormed() !== false, {
     path: ['content'],
     error: 'content holds half of a surrogate pair, which no file can hold',

@@ -4,7 +4,7 @@ import { REQUEST_LIMITS } from '../limits.ts';
 import { inPlainSight, nameInLine } from '../text/plain-sight.ts';
 import { findTool } from '../tools/catalogue.ts';
 import { webFetch } from '../tools/web-fetch.ts';
-import type { Proposal } from '../wire/approvals.ts';
+import type { Lasting, Proposal, Scope } from '../wire/approvals.ts';
 
 /** The whole proposal, line by line. Values are indented, and their further lines are indented deeper. */
 export function describeProposal(proposal: Proposal): string[] {
@@ -34,33 +34,54 @@ export function describeProposal(proposal: Proposal): string[] {
   }
 }
 
-/** What a person can allow for good: a tool of a server, or the pages of a web site. */
-export type Lasting = NonNullable<CallProposal['offer']> | { readonly site: string };
-
-/** A host and its port. A star would be a wildcard of the rule. */
-const SITE = /^[a-z0-9._:[\]-]+$/;
-
-/** Undefined for a proposal of which nothing can be allowed for good. */
-export function lastingOf(proposal: Proposal): Lasting | undefined {
-  if (proposal.kind !== 'call') return undefined;
-  const { tool, offer, arguments: args } = proposal;
-  if (tool !== webFetch.name) return offer;
-  const { site } = args;
-  return typeof site === 'string' && SITE.test(site) ? { site } : undefined;
+/** What the answers "y", "c" and "a" do, as far as the question takes them. `lasting.always`: whether it takes "a" here. */
+export function yesWords(proposal: Proposal, lasting?: Lasting): string {
+  const yes = `y ${consequenceOf(proposal)}, this once`;
+  const site = siteOf(proposal);
+  const once =
+    site === undefined ? yes : `y lets the agent read pages of ${site} in this conversation`;
+  if (!lasting) return once;
+  const shown = inPlainSight(lasting.pattern).split('\n').join(', ');
+  const always = lasting.always ? '; a allows it from now on' : '';
+  return `${once}; c allows ${shown} in this conversation${always}${boundsOf(proposal)}`;
 }
 
-/** What the answers "y" and, where there is one, "a" do. `canBeAlways`: whether the person may give the answer "a" here. */
-export function yesWords(proposal: Proposal, canBeAlways: boolean): string {
-  const yes = `y ${consequenceOf(proposal)}, this once`;
-  const lasting = lastingOf(proposal);
-  if (lasting !== undefined && 'site' in lasting) {
-    const pages = `pages of ${inPlainSight(lasting.site)}`;
-    const always = canBeAlways ? '; a lets it read them from now on' : '';
-    return `y lets the agent read ${pages} in this conversation${always}`;
+function boundsOf(proposal: Proposal): string {
+  if (proposal.kind === 'call' && proposal.offer) return ', until its definition changes';
+  if (proposal.kind !== 'command') return '';
+  const { permissions, confinement } = proposal;
+  const most = permissions.length === 0 ? '' : ` with at most ${permissions.join(' and ')}`;
+  return confinement === 'none' ? ', without a sandbox' : `, in the sandbox${most}`;
+}
+
+/** The site whose pages a yes allows, as the proposal names it. */
+function siteOf(proposal: Proposal): string | undefined {
+  if (proposal.kind !== 'call' || proposal.tool !== webFetch.name) return undefined;
+  const { site } = proposal.arguments;
+  return typeof site === 'string' ? inPlainSight(site) : undefined;
+}
+
+/**
+ * The patterns that a question offers, if they match only what its proposal shows. They come unsigned: an edge can send
+ * wider ones, for a person to sign unread.
+ */
+export function narrowPattern(
+  proposal: Proposal,
+  lasting: Lasting | undefined,
+): string | undefined {
+  const patterns = lasting?.pattern.split('\n') ?? [];
+  return patterns.every((pattern) => isNarrow(proposal, pattern)) ? lasting?.pattern : undefined;
+}
+
+function isNarrow(proposal: Proposal, pattern: string): boolean {
+  if (proposal.kind === 'call') {
+    const { offer, arguments: args } = proposal;
+    return pattern === (offer ? `${offer.server}/${offer.tool}` : `*://${args['site']}/*`);
   }
-  if (lasting === undefined || !canBeAlways) return yes;
-  const name = `${inPlainSight(lasting.server)}/${inPlainSight(lasting.tool)}`;
-  return `${yes}; a lets ${name} run without a question from now on, until its definition changes`;
+  const isLiteral = !/(?<!\[)[*?]|[*?](?!\])/.test(pattern);
+  const text = pattern.replace(/\[([*?])\]/g, '$1');
+  if (proposal.kind === 'command') return isLiteral && proposal.command.includes(text);
+  return isLiteral && proposal.kind === 'edit' && proposal.path === text;
 }
 
 function consequenceOf(proposal: Proposal): string {
@@ -80,18 +101,32 @@ const CONSEQUENCES = {
 
 /** A person's answer as they typed it. */
 export interface TypedAnswer {
-  readonly decision: 'once' | 'always' | 'reject';
+  readonly decision: 'once' | 'reject';
+  /** How far a yes reaches beyond the call. */
+  readonly scope?: Scope;
   /** The reason of a no. */
   readonly message?: string;
 }
 
+/** Whether a question takes a yes that lasts, and whether it takes `always` from this person. */
+export interface Choices {
+  readonly canLast: boolean;
+  readonly canBeAlways: boolean;
+}
+
 /**
- * Takes `y`, `yes`, `n`, `no` and, where the tool can have it, `a` and `always`; text after a no is its reason. Null for
- * anything else: no typing error is a yes.
+ * Takes `y`, `yes`, `n`, `no` and, where the question can have it, `c`, `conversation`, `a` and `always`; text after a no
+ * is its reason. Null for anything else: no typing error is a yes.
  */
-export function parseAnswer(text: string, canBeAlways: boolean): TypedAnswer | null {
+export function parseAnswer(
+  text: string,
+  { canLast, canBeAlways }: Choices = { canLast: false, canBeAlways: false },
+): TypedAnswer | null {
   if (/^\s*y(?:es)?\s*$/i.test(text)) return { decision: 'once' };
-  if (canBeAlways && /^\s*a(?:lways)?\s*$/i.test(text)) return { decision: 'always' };
+  if (canLast && /^\s*c(?:onversation)?\s*$/i.test(text))
+    return { decision: 'once', scope: 'conversation' };
+  if (canLast && canBeAlways && /^\s*a(?:lways)?\s*$/i.test(text))
+    return { decision: 'once', scope: 'always' };
   const no = /^\s*no?(?:$|[\s,:;.-]+(.*))$/is.exec(text);
   if (!no) return null;
   const message = no[1]?.trim().slice(0, REQUEST_LIMITS.maxReasonChars);

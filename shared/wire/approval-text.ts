@@ -1,10 +1,11 @@
 /** What a device signs. Without zod at run time: a browser's bundle has it. */
-import type { ApprovalQuestion, Proposal } from './approvals.ts';
+import type { ApprovalQuestion, Proposal, Scope } from './approvals.ts';
 
 /** How far an approval reaches. The signature covers the grant, so that an edge cannot widen it. */
 export interface Grant {
   readonly decision: string;
   readonly scope: string;
+  /** One pattern on each line, for a scope beyond `once`. */
   readonly pattern: string | null;
   /**
    * The whole file as the person wants it instead of the proposed one; absent for the proposal as it is. For a server's
@@ -13,8 +14,19 @@ export interface Grant {
   readonly content?: string | undefined;
 }
 
-/** The only grant that a bridge accepts so far, with or without content. */
+/** A yes for one call, with or without content. */
 export const ALLOW_ONCE: Grant = { decision: 'allow', scope: 'once', pattern: null };
+
+/** What a person may choose of a yes: content of their own, or how far it reaches and for which patterns. */
+export interface Choice {
+  readonly content?: string | undefined;
+  readonly scope?: Scope | undefined;
+  readonly pattern?: string | undefined;
+}
+
+export function grantOf({ content, scope, pattern }: Choice): Grant {
+  return { ...ALLOW_ONCE, content, ...(scope && { scope, pattern: pattern ?? null }) };
+}
 
 /**
  * Whether a yes to the proposal may bring content of its own: a file that stays can be written otherwise, and a server's

@@ -1,6 +1,7 @@
 /** What a person approves: the question as shown. All sides share this; shared/wire/approval-text.ts has what a device signs. */
 import * as z from 'zod';
 import { BridgeId, CallId, ConversationId, DeviceId, DocumentId, ResponseId } from '../ids.ts';
+import { COMMAND_LIMITS } from '../limits.ts';
 import { Diff, Metadata, Question } from './documents.ts';
 import { Form } from './elicitation.ts';
 
@@ -69,6 +70,22 @@ export const Proposal = z.discriminatedUnion('kind', [
 ]);
 export type Proposal = z.infer<typeof Proposal>;
 
+/** How far a yes reaches, if farther than its call: to this conversation, or to all from now on. */
+export const Scope = z.enum(['conversation', 'always']);
+export type Scope = z.infer<typeof Scope>;
+
+/** The patterns of a yes that lasts, one on each line. A person may change them. */
+export const Patterns = z.string().min(1).max(COMMAND_LIMITS.maxAnswerPatternChars);
+
+/** What a question offers beyond a yes for its call. It is not signed: what counts is what the device sends. */
+export const Lasting = z.object({
+  /** They match only what the proposal shows. */
+  pattern: Patterns,
+  /** Whether a device may answer `always` here. The machine of the bridge always may. */
+  always: z.boolean(),
+});
+export type Lasting = z.infer<typeof Lasting>;
+
 /** Random text that the bridge makes for each question. An answer with another nonce belongs to another question. */
 export const Nonce = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/);
 
@@ -116,6 +133,7 @@ export const OpenApproval = Asked.extend({
   /** Why the bridge asks, in one sentence. */
   reason: z.string(),
   newText: z.string().optional(),
+  lasting: Lasting.optional(),
 });
 export type OpenApproval = z.infer<typeof OpenApproval>;
 

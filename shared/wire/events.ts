@@ -1,7 +1,7 @@
 /** The events of a tape: what happened in a conversation, in order. */
 import * as z from 'zod';
 import { CallId, ConversationId, DocumentId, ResponseId } from '../ids.ts';
-import { Asked } from './approvals.ts';
+import { Asked, Lasting, Scope } from './approvals.ts';
 import { AttentionItem } from './attention.ts';
 import { BudgetState } from './budget.ts';
 import {
@@ -150,6 +150,8 @@ const ApprovalRequest = z.object({
   /** Why the bridge asks, in one sentence. */
   reason: z.string(),
   newText: z.string().optional(),
+  /** Absent where a yes counts for this call alone. */
+  lasting: Lasting.optional(),
 });
 
 const ApprovalResolved = z.object({
@@ -160,6 +162,8 @@ const ApprovalResolved = z.object({
   decision: z.enum(['once', 'reject', 'expired', 'superseded']),
   /** The place of the answer: `device`, `terminal`, or `drawbridge` without an answer. Later versions may add more. */
   by: z.string(),
+  /** For a `once` that reaches farther than the call. */
+  scope: Scope.optional(),
   message: z.string().optional(),
 });
 

@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { BridgeId, CallId, ConversationId, DeviceId, ResponseId } from '../ids.ts';
 import { EDITOR_LIMITS, REQUEST_LIMITS, TUNNEL_LIMITS } from '../limits.ts';
 import { AllowedPath } from '../text/paths.ts';
-import { Nonce, Proposal } from './approvals.ts';
+import { Lasting, Nonce, Patterns, Proposal, Scope } from './approvals.ts';
 import { DefinitionSet } from './definitions.ts';
 import { Metadata } from './documents.ts';
 import { Findings, MessageLook } from './findings.ts';
@@ -92,6 +92,9 @@ export const ApprovalAnswer = z.object({
   nonce: Nonce,
   decision: z.enum(['once', 'reject']),
   message: z.string().max(REQUEST_LIMITS.maxReasonChars).optional(),
+  /** With `once`, where the question offers it: how far the yes reaches, and for what. The signature covers both. */
+  scope: Scope.optional(),
+  pattern: Patterns.optional(),
   /** With `once`, for an edit: the whole file as the person wants it. The signature covers it. */
   content: z.string().max(REQUEST_LIMITS.maxAmendedChars).optional(),
   signature: z.object({ deviceId: DeviceId, value: z.base64url() }).optional(),
@@ -243,6 +246,8 @@ const ApprovalRequest = z.object({
   proposal: Proposal,
   reason: z.string().max(TUNNEL_LIMITS.maxTextChars),
   newText: NewText.optional(),
+  /** An older edge drops it, and no answer reaches farther than its call then. */
+  lasting: Lasting.optional(),
 });
 
 /** An answer to this question did not count. The question stays open, and another answer may come. */
@@ -262,6 +267,7 @@ const ApprovalResolved = z.object({
   decision: z.enum(['once', 'reject', 'expired', 'superseded']),
   /** The place of the answer: `device`, `terminal`, `editor`, or `drawbridge` without an answer. More may come. */
   by: z.string().max(REQUEST_LIMITS.maxNameChars),
+  scope: Scope.optional(),
   message: z.string().max(TUNNEL_LIMITS.maxTextChars).optional(),
 });
 

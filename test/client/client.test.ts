@@ -143,11 +143,14 @@ describe('a request', () => {
     const client = createClient({ url: api.url, token: 'token' });
     const { device } = await createDevice('Phone');
     await client.allowCall(QUESTION, device, { content: 'new text' });
+    const lasting = { scope: 'always', pattern: 'npm *' } as const;
+    await client.allowCall(QUESTION, device, lasting);
     await client.rejectCall(QUESTION, { message: 'Not now' });
     const { nonce } = QUESTION;
     const signature = { deviceId: device.deviceId, value: expect.any(String) };
     expect(api.requests).toEqual([
       { line, body: { nonce, decision: 'once', content: 'new text', signature } },
+      { line, body: { nonce, decision: 'once', ...lasting, signature } },
       { line, body: { nonce, decision: 'reject', message: 'Not now' } },
     ]);
   });

@@ -60,6 +60,32 @@ it('runs what a device of this machine has approved, and only with its signature
   expect(late.status).toBeGreaterThanOrEqual(404);
 });
 
+it('asks no more in the conversation, and then nowhere, for as long as a person has said', async () => {
+  const first = await askToRun();
+  const { house, conversationId } = first;
+  const device = deviceOf(house);
+  const question = { ...first.request, conversationId };
+  expect(question.lasting).toEqual({ pattern: command, always: false });
+  const body = { nonce: question.nonce, decision: 'once', scope: 'conversation' };
+  const noPattern = await answer(house, conversationId, question.callId, body);
+  expect(noPattern.status).toBe(400);
+  await house.client.allowCall(question, device, { scope: 'conversation', pattern: command });
+  expect((await first.rest()).find(({ type }) => type === 'approval_resolved')).toMatchObject({
+    ...{ decision: 'once', scope: 'conversation' },
+  });
+  expect(await asksAgain(conversationId)).toBe(false);
+  const second = await askToRun();
+  const again = { ...second.request, conversationId: second.conversationId };
+  await house.client.allowCall(again, device, { scope: 'always', pattern: 'touch made*' });
+  await second.rest();
+  const file = join(house.state, 'policy.json');
+  const { rules } = JSON.parse(readFileSync(file, 'utf8'));
+  expect(rules.at(-1)).toMatchObject({ pattern: 'touch made*', decision: 'allow' });
+  expect(await asksAgain()).toBe(false);
+  writeFileSync(file, JSON.stringify({ rules: rules.slice(0, -1) }));
+  expect(await asksAgain()).toBe(true);
+});
+
 it('sends the model the reason why a person rejected a call', async () => {
   const asked = await askToRun();
   const { house, request, conversationId } = asked;
@@ -127,7 +153,7 @@ it('writes what a device has changed, and sends the model the difference', async
   const { callId, nonce } = event;
   const question = { ...event, conversationId };
   const approve = async (content: string, signed: string) => {
-    const signature = await signApproval(device, question, signed);
+    const signature = await signApproval(device, question, { content: signed });
     const body = { nonce, decision: 'once', content, signature };
     return await answer(house, conversationId, callId, body);
   };
@@ -158,7 +184,7 @@ it('says of a new file what a device made of it', async () => {
   if (event?.type !== 'approval_request') throw new Error('nothing was asked');
   const { callId, nonce } = event;
   const content = 'eins\nzwei\n';
-  const signature = await signApproval(deviceOf(house), { ...event, conversationId }, content);
+  const signature = await signApproval(deviceOf(house), { ...event, conversationId }, { content });
   const body = { nonce, decision: 'once', content, signature };
   expect((await answer(house, conversationId, callId, body)).status).toBe(200);
   const end = (await asked.rest()).find(({ type }) => type === 'document_end');
@@ -185,14 +211,29 @@ async function askToRun() {
   return Object.assign(asked, { request });
 }
 
+/** Whether the same command asks once more, in this conversation or a new one. */
+async function asksAgain(conversationId?: string): Promise<boolean> {
+  const call = { name: 'run_terminal_cmd', arguments: { command } };
+  const asked = await startTask(call, 'approval_request', conversationId);
+  const last = asked.events.at(-1);
+  if (last?.type !== 'approval_request') return false;
+  await at.house.client.rejectCall({ ...last, conversationId: asked.conversationId });
+  await asked.rest();
+  return true;
+}
+
 /** A run of this one call, up to the question or its end. */
 async function startTask(
   call: { name: string; arguments: Record<string, unknown> },
   end: StreamEvent['type'] = 'approval_request',
+  known?: string,
 ) {
   const { house } = at;
   at.answerWith([{ calls: [call] }, { text: 'Over.' }]);
-  const stream = house.client.streamChat({ messages: [{ role: 'user', content: 'Go' }] });
+  const stream = house.client.streamChat({
+    messages: [{ role: 'user', content: 'Go' }],
+    ...(known !== undefined && { conversationId: known }),
+  });
   const events: ReadEvent[] = [];
   let conversationId = '';
   const readUntil = async (type: StreamEvent['type']) => {

@@ -15,6 +15,8 @@ export const RULE_LIMITS = {
   maxReadingChars: 256 * KIB,
   /** UTF-16 units of a rule's tool name that are shown, and compared with the known names. */
   maxNameChars: 64,
+  /** Patterns of one answer: a person reads each of them. */
+  maxPatterns: 10,
   /** Patterns that a search names when it leaves their files out. */
   maxNamedPatterns: 5,
 } as const;

@@ -52,9 +52,10 @@ export function registerConnect(program: Command, runBridge: RunBridge = runOwnB
     .option('--bridge-id <id>', 'the id of this bridge (default: the id in the token)')
     .option('--move', MOVE_HELP);
   addLocationOptions(command, 'here').action(async (url: string, options: ConnectOptions) => {
-    const { preset, webSearch, codeInPrompt, keyNames } = await readSettings();
+    const { preset, webSearch, codeInPrompt, devicesMayAllowAlways, keyNames } =
+      await readSettings();
     const configDir = configFolder(process.env);
-    const owners = { configDir, preset, webSearch, codeInPrompt };
+    const owners = { configDir, preset, webSearch, codeInPrompt, devicesMayAllowAlways };
     const config = { ...(await configOf(url, options)), ...owners };
     limitOwnEnvironment(keyNames);
     await connect(config, runBridge, abortOnInterrupt());

@@ -4,13 +4,13 @@ import {
   type TerminalAnswer,
   terminalAsker,
 } from '../../../bridge/admission/askers.ts';
-import { Asking } from '../../../bridge/admission/asking.ts';
+import { Asking, type OpenQuestion } from '../../../bridge/admission/asking.ts';
 import type { QuestionBook, Resolution } from '../../../bridge/admission/book.ts';
 import type { ApprovalSubject } from '../../../bridge/admission/proposal.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
-import { ALLOW_ONCE } from '../../../shared/wire/approval-text.ts';
+import { ALLOW_ONCE, type Grant } from '../../../shared/wire/approval-text.ts';
 import type { Proposal } from '../../../shared/wire/approvals.ts';
-import { BRIDGE_ID, type Device, newDevice, newSubject } from './device.ts';
+import { BRIDGE_ID, type Device, newCommand, newDevice, newSubject } from './device.ts';
 
 const NONCE = 'the-only-one';
 const asked = (subject: ApprovalSubject) => ({ ...subject, bridgeId: BRIDGE_ID, nonce: NONCE });
@@ -34,7 +34,7 @@ class ScriptedTerminal {
   readonly withdrawn: string[] = [];
   answer: (answer: TerminalAnswer | undefined) => void = () => {};
 
-  ask({ callId }: { callId: string }, _: string, signal: AbortSignal) {
+  ask({ question: { callId } }: OpenQuestion, signal: AbortSignal) {
     this.asked.push(callId);
     signal.addEventListener('abort', () => {
       this.withdrawn.push(callId);
@@ -75,7 +75,7 @@ describe('a question', () => {
     asking = new Asking({
       bridgeId: BRIDGE_ID,
       book,
-      askers: [devices, terminalAsker(terminal, async (offer) => void events.push(offer))],
+      askers: [devices, terminalAsker(terminal)],
       onRequested: ({ question: { callId }, reason }) => void events.push({ callId, reason }),
       onResolved: ({ callId }, resolution) => void events.push({ callId, ...resolution }),
     });
@@ -279,6 +279,93 @@ describe('a question', () => {
   test('of a call that is cancelled already is not put to anyone at the terminal', async () => {
     const resolution = await ask(newSubject(), AbortSignal.abort());
     expect([resolution.decision, terminal.asked]).toEqual(['expired', []]);
+  });
+
+  describe('whose answer can last', () => {
+    const ENROLLED = '2026-11-24T00:00:00Z';
+    const lasting = (scope: string, pattern: string) => ({ ...ALLOW_ONCE, scope, pattern });
+    const start = ({ enrolledAt = ENROLLED as string | null, mayAlways = false } = {}) => {
+      const made: unknown[] = [];
+      const known = enrolledAt === null ? device.key : { ...device.key, enrolledAt };
+      devices = new DeviceAsker({
+        keys: async () => [known],
+        onRefused: (_, why) => void events.push(why),
+      });
+      asking = new Asking({
+        bridgeId: BRIDGE_ID,
+        book,
+        askers: [devices, terminalAsker(terminal)],
+        devicesMayAllowAlways: mayAlways,
+        onRequested: ({ lasting: offered }) => void events.push(offered),
+        onResolved: (_, resolution) => void events.push(resolution),
+        onLasting: async (_, answer) => void made.push(answer),
+      });
+      const subject = { ...newSubject(), proposal: newCommand('npm run a') };
+      const resolution = asking.ask({ subject, reason: 'why', pattern: 'npm run a', signal: live });
+      const say = async (grant: Grant, signed = grant) => {
+        const { signature } = await device.approve(asked(subject), signed);
+        return await devices.answer({
+          ...(await device.approve(asked(subject), grant)),
+          signature,
+        });
+      };
+      return { made, subject, resolution, say };
+    };
+
+    test('takes one for the conversation from any device, with the pattern that is signed', async () => {
+      const { made, resolution, say } = start();
+      const grant = lasting('conversation', 'npm run *');
+      expect(await say(grant, ALLOW_ONCE)).toBe('refused');
+      expect(await say(ALLOW_ONCE, grant)).toBe('refused');
+      expect(await say(lasting('conversation', 'npm *'), grant)).toBe('refused');
+      expect(await say(lasting('always', 'npm run *'), grant)).toBe('refused');
+      expect(await say(lasting('conversation', 'npm*'))).toBe('refused');
+      expect(made).toEqual([]);
+      expect(await say(grant)).toBe('counted');
+      const answer = { scope: 'conversation', pattern: 'npm run *' };
+      expect(await resolution).toEqual({ decision: 'once', by: 'device', ...answer });
+      expect([made, book.answers]).toEqual([
+        [answer],
+        [{ decision: 'once', by: 'device', ...answer }],
+      ]);
+      expect(events[0]).toEqual({ pattern: 'npm run a', always: false });
+    });
+
+    test.each([
+      ['another machine', ENROLLED, false, 'refused'],
+      ['another machine, where the owner lets it', ENROLLED, true, 'counted'],
+      ['the machine of the bridge', null, false, 'counted'],
+    ] as const)('takes "always" from a device of %s', async (_, enrolledAt, mayAlways, outcome) => {
+      const { made, resolution, say } = start({ enrolledAt, mayAlways });
+      expect(await say(lasting('always', 'npm run a'))).toBe(outcome);
+      if (outcome === 'counted') await resolution;
+      expect(made).toHaveLength(outcome === 'counted' ? 1 : 0);
+      if (outcome === 'refused') expect(events.at(-1)).toContain('devicesMayAllowAlways');
+    });
+
+    test('takes none where the question offers none', async () => {
+      start();
+      const subject = { ...newSubject(), proposal: newCommand('npm run a') };
+      void asking.ask({ subject, reason: 'why', signal: live });
+      const grant = lasting('conversation', 'npm run a');
+      expect(await devices.answer(await device.approve(asked(subject), grant))).toBe('refused');
+      expect(events.at(-1)).toBe('A yes to this question counts for its call alone.');
+    });
+
+    test('makes its rules again after a restart, and without them counts once', async () => {
+      const answer = { decision: 'once', by: 'terminal', scope: 'always', pattern: 'x' } as const;
+      book.ask = () => ({ nonce: NONCE, answer });
+      const { made, resolution } = start();
+      expect(await resolution).toEqual(answer);
+      expect(made).toEqual([{ scope: 'always', pattern: 'x' }]);
+      asking = new Asking({
+        ...{ bridgeId: BRIDGE_ID, book, askers: [] },
+        onRequested: () => {},
+        onResolved: () => {},
+        onLasting: () => Promise.reject(new Error('the disk is full')),
+      });
+      expect(await ask(newSubject())).toEqual({ decision: 'once', by: 'terminal' });
+    });
   });
 
   test('is left to the devices when the terminal closes', async () => {

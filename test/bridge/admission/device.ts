@@ -8,7 +8,12 @@ import {
   DEVICE_ALGORITHM,
   type Grant,
 } from '../../../shared/wire/approval-text.ts';
-import { type ApprovalQuestion, DeviceKey, type Proposal } from '../../../shared/wire/approvals.ts';
+import {
+  type ApprovalQuestion,
+  DeviceKey,
+  type Proposal,
+  Scope,
+} from '../../../shared/wire/approvals.ts';
 import type { ApprovalAnswer } from '../../../shared/wire/tunnel.ts';
 
 export interface Device {
@@ -34,9 +39,11 @@ export async function newDevice(): Promise<Device> {
       const value = Buffer.from(signature).toString('base64url');
       const { deviceId } = key;
       const { callId, nonce } = question;
-      const { content } = grant;
+      const { content, scope, pattern } = grant;
       const changed = content === undefined ? {} : { content };
-      return { callId, nonce, decision: 'once', ...changed, signature: { deviceId, value } };
+      const reach = scope === 'once' ? {} : { scope: Scope.parse(scope), pattern: pattern ?? '' };
+      const by = { deviceId, value };
+      return { callId, nonce, decision: 'once', ...changed, ...reach, signature: by };
     },
   };
 }
@@ -46,6 +53,13 @@ type AboutCall = { readonly proposal: Extract<Proposal, { kind: 'call' }> };
 
 export function newQuestion(): ApprovalQuestion & AboutCall {
   return { ...newSubject(), bridgeId: BRIDGE_ID, nonce: randomUUID() };
+}
+
+export function newCommand(command: string): Extract<Proposal, { kind: 'command' }> {
+  return {
+    ...{ kind: 'command', tool: 'run_terminal_cmd', command, folder: '.', permissions: [] },
+    ...{ background: false, timeLimitMs: 60_000, confinement: 'bubblewrap' },
+  };
 }
 
 export const BRIDGE_ID = newBridgeId(randomUUID());

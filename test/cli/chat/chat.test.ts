@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Chat } from '../../../cli/chat/chat.ts';
 import { runChat } from '../../../cli/chat/run-chat.ts';
@@ -24,7 +23,6 @@ import {
   startScriptedApi,
   streamText,
 } from '../../client/scripted-api.ts';
-import { temporaryFolder } from '../../local/temporary-folder.ts';
 import { type ScriptedTerminal, scriptTerminal } from '../scripted-terminal.ts';
 import { DEVICE_ID, newChat, newDevice, newKeys, requested } from './scripted-chat.ts';
 
@@ -176,6 +174,48 @@ describe('an approval', () => {
     expect(terminal.screen()).toContain('? run_terminal_cmd needs your approval: Commands ask.');
   });
 
+  it.each([
+    { typed: ['c', ''], isOwn: false, scope: 'conversation', pattern: 'npm test' },
+    { typed: ['a', 'c', 'npm *'], isOwn: false, scope: 'conversation', pattern: 'npm *' },
+    { typed: ['a', ''], isOwn: true, scope: 'always', pattern: 'npm test' },
+  ])('lasts by $typed, for the pattern that the person leaves', async (wanted) => {
+    const { typed, isOwn, scope, pattern } = wanted;
+    const asked: typeof ASKED = {
+      ...{ ...ASKED, lasting: { pattern: 'npm test', always: false } },
+      proposal: {
+        ...{ kind: 'command', tool: 'run_terminal_cmd', command: 'npm test', folder: '.' },
+        ...{ permissions: [], background: false, timeLimitMs: 1, confinement: 'bubblewrap' },
+      },
+    };
+    const tape = SAMPLE_TAPE.toSpliced(8, 0, asked, RESOLVED);
+    await using api = await startScriptedApi(tape);
+    await answeredBy(api, APPROVE, tape);
+    const { device, publicKey } = await newKeys();
+    const terminal = scriptTerminal({ answers: typed });
+    const own = isOwn ? { own: { stateDir: '/nowhere', bridgeId: asked.bridgeId } } : {};
+    expect(await runChat({ ...newChat(api, terminal, device), ...own }, ['Hi'])).toBe(0);
+    const { body } = api.requests.find(({ line }) => line === APPROVE) ?? {};
+    const { signature, ...answer } = ApprovalRequest.parse(body);
+    expect(answer).toEqual({ nonce: asked.nonce, decision: 'once', scope, pattern });
+    const question: ApprovalQuestion = { ...asked, conversationId: CONVERSATION_ID };
+    const grant = { ...ALLOW_ONCE, scope, pattern };
+    const text = new TextEncoder().encode(approvalText(question, grant));
+    const bytes = Buffer.from(signature?.value ?? '', 'base64url');
+    expect(await crypto.subtle.verify(DEVICE_ALGORITHM, publicKey, bytes, text)).toBe(true);
+  });
+
+  it('does not last for a pattern that is wider than what is shown', async () => {
+    const asked: typeof ASKED = { ...ASKED, lasting: { pattern: '*', always: true } };
+    const tape = SAMPLE_TAPE.toSpliced(8, 0, asked, RESOLVED);
+    await using api = await startScriptedApi(tape);
+    await answeredBy(api, APPROVE, tape);
+    const terminal = scriptTerminal({ answers: ['a', 'c', 'y'] });
+    expect(await runChat(newChat(api, terminal, await newDevice()), ['Hi'])).toBe(0);
+    expect(terminal.questions[0]).not.toContain('in this conversation');
+    const { body } = api.requests.find(({ line }) => line === APPROVE) ?? {};
+    expect(body).not.toHaveProperty('scope');
+  });
+
   it('of an edit takes the file as the person has changed it, and signs that', async () => {
     const edit: typeof ASKED = { ...ASKED, proposal: EDIT, newText: 'new\n' };
     const tape = SAMPLE_TAPE.toSpliced(8, 0, edit, RESOLVED);
@@ -239,24 +279,24 @@ describe('an approval', () => {
   it('of a tool of a server can be given for good, at the machine of its bridge only', async () => {
     const offer = { server: 'tickets', tool: 'find', definition: 'a'.repeat(64) };
     const proposal = { kind: 'call', tool: 'mcp_tickets_find', arguments: {}, offer } as const;
-    const tape = SAMPLE_TAPE.toSpliced(8, 0, { ...ASKED, proposal }, RESOLVED);
+    const lasting = { pattern: 'tickets/find', always: false };
+    const tape = SAMPLE_TAPE.toSpliced(8, 0, { ...ASKED, proposal, lasting }, RESOLVED);
     await using api = await startScriptedApi(tape);
     await answeredBy(api, APPROVE, tape);
     const terminal = scriptTerminal({ answers: ['a'] });
-    const stateDir = temporaryFolder();
-    const own = { bridgeId: ASKED.bridgeId, stateDir };
+    const own = { bridgeId: ASKED.bridgeId, stateDir: '/nowhere' };
     const chat = { ...newChat(api, terminal, await newDevice()), own };
     expect(await runChat(chat, ['Hi'])).toBe(0);
-    expect(terminal.questions[0]).toContain('a lets tickets/find run without a question');
-    expect(JSON.parse(readFileSync(join(stateDir, 'policy.json'), 'utf8')).rules).toMatchObject([
-      { tool: 'mcp:tickets', pattern: 'tickets/find', definition: offer.definition },
+    expect(terminal.questions).toEqual([
+      expect.stringContaining('a allows it from now on, until its definition changes'),
     ]);
-    expect(api.requests.map(({ line }) => line)).toContain(APPROVE);
+    const { body } = api.requests.find(({ line }) => line === APPROVE) ?? {};
+    expect(body).toMatchObject({ scope: 'always', pattern: 'tickets/find' });
     await using other = await startScriptedApi(tape);
     await answeredBy(other, APPROVE, tape);
     const elsewhere = scriptTerminal({ answers: ['a', 'y'] });
     expect(await runChat(newChat(other, elsewhere, await newDevice()), ['Hi'])).toBe(0);
-    expect(elsewhere.questions[0]).not.toContain('without a question');
+    expect(elsewhere.questions[0]).not.toContain('from now on');
   });
 
   it('is withdrawn when somebody else answers it', async () => {

@@ -58,6 +58,7 @@ test('config sets, gets and removes settings, and links the schema', async () =>
       'preset = workspace  (default)',
       `server.port = 9000  (file: ${path})`,
       'codeInPrompt = ["agent","plan","ask"]  (default)',
+      'devicesMayAllowAlways = false  (default)',
       'updateHint = true  (default)\n',
     ].join('\n'),
   );

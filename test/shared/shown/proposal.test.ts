@@ -1,5 +1,10 @@
 import { expect, it } from 'vitest';
-import { describeProposal, parseAnswer, yesWords } from '../../../shared/shown/proposal.ts';
+import {
+  describeProposal,
+  narrowPattern,
+  parseAnswer,
+  yesWords,
+} from '../../../shared/shown/proposal.ts';
 import type { Proposal } from '../../../shared/wire/approvals.ts';
 
 it('an argument cannot look like another one', () => {
@@ -94,24 +99,59 @@ it.each([
   ['yes please', null],
   ['nothing', null],
 ])('the typed answer %j is %j', (text, answer) => {
-  for (const canBeAlways of [true, false]) expect(parseAnswer(text, canBeAlways)).toEqual(answer);
-});
-
-it('takes "always" only where the tool can have it', () => {
-  for (const text of ['a', ' Always ']) {
-    expect(parseAnswer(text, true)).toEqual({ decision: 'always' });
-    expect(parseAnswer(text, false)).toBeNull();
+  for (const isOffered of [true, false]) {
+    const choices = { canLast: isOffered, canBeAlways: isOffered };
+    expect(parseAnswer(text, choices)).toEqual(answer);
   }
 });
 
 it.each([
-  [
-    'docs.example.com:8443',
-    'y lets the agent read pages of docs.example.com:8443 in this conversation; a lets it read them from now on',
-  ],
-  // A star would be a wildcard of the rule that an `a` writes.
-  ['*.com', 'y lets this tool run, this once'],
-])('a yes to web_fetch is for the site %s', (site, words) => {
-  const args = { url: 'https://docs.example.com:8443/a', site };
-  expect(yesWords({ kind: 'call', tool: 'web_fetch', arguments: args }, true)).toBe(words);
+  [['c', ' Conversation '], { canLast: true, canBeAlways: false }, 'conversation'],
+  [['a', ' Always '], { canLast: true, canBeAlways: true }, 'always'],
+  [['a', ' Always '], { canLast: true, canBeAlways: false }, null],
+  [['a', 'c'], { canLast: false, canBeAlways: true }, null],
+] as const)('takes %j where the question offers %j', (texts, choices, scope) => {
+  const answer = scope && { decision: 'once', scope };
+  for (const text of texts) expect(parseAnswer(text, choices)).toEqual(answer);
+});
+
+const COMMAND: Proposal = {
+  ...{ kind: 'command', tool: 'run_terminal_cmd', command: 'cd a && rm *.b', folder: '.' },
+  ...{ permissions: ['network'], background: false, timeLimitMs: 1, confinement: 'bubblewrap' },
+};
+const NEW_FILE: Proposal = {
+  ...{ kind: 'edit', tool: 'write', path: 'a*', operation: 'create', diff: [] },
+  ...{ beforeHash: null, afterHash: null },
+};
+const PAGE: Proposal = { kind: 'call', tool: 'web_fetch', arguments: { site: 'a.test', url: '' } };
+
+it('says what a yes that lasts covers', () => {
+  expect(yesWords(COMMAND, { pattern: 'cd a\nrm [*].b', always: true })).toBe(
+    'y runs this command, this once; c allows cd a, rm [*].b in this conversation; a allows it from now on, in the sandbox with at most network',
+  );
+  const open: Proposal = { ...COMMAND, confinement: 'none' };
+  expect(yesWords(open, { pattern: 'cd a', always: false })).toBe(
+    'y runs this command, this once; c allows cd a in this conversation, without a sandbox',
+  );
+});
+
+it.each<[Proposal, string, boolean]>([
+  [COMMAND, 'cd a\nrm [*].b', true],
+  [COMMAND, 'cd a\nrm *.b', false],
+  [COMMAND, 'cd a\nrm [*]*', false],
+  [COMMAND, '*', false],
+  [COMMAND, '?', false],
+  [COMMAND, 'rm -rf', false],
+  [NEW_FILE, 'a[*]', true],
+  [NEW_FILE, 'a*', false],
+  [NEW_FILE, 'a', false],
+  [PAGE, '*://a.test/*', true],
+  [PAGE, '*://*.test/*', false],
+])('%j: the offered pattern %j is narrow: %s', (proposal, pattern, isNarrow) => {
+  const offered = narrowPattern(proposal, { pattern, always: true });
+  expect(offered).toBe(isNarrow ? pattern : undefined);
+});
+
+it('a yes to web_fetch is for the site', () => {
+  expect(yesWords(PAGE)).toBe('y lets the agent read pages of a.test in this conversation');
 });

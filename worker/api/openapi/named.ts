@@ -65,7 +65,7 @@ import {
   ResponseId,
 } from '../../../shared/ids.ts';
 import { ToolSelection } from '../../../shared/tools/selection.ts';
-import { Asked, Nonce, OpenApproval, Proposal } from '../../../shared/wire/approvals.ts';
+import { Nonce, OpenApproval, Proposal } from '../../../shared/wire/approvals.ts';
 import { AttentionItem } from '../../../shared/wire/attention.ts';
 import { Budget, BudgetState, Cost } from '../../../shared/wire/budget.ts';
 import {
@@ -105,7 +105,9 @@ export const OpenApi = z.looseObject({
 
 /** Metadata that any type of document can have: while it waits, when its call failed, and after a crash. */
 const BESIDE = z.object({
-  approval: Asked.extend({ reason: z.string(), newText: z.string().optional() }).optional(),
+  approval: OpenApproval.omit({
+    ...{ conversationId: true, title: true, responseId: true, documentId: true },
+  }).optional(),
   awaiting: z.boolean().optional(),
   result: ToolOutcome.optional(),
   interrupted: z.boolean().optional(),

@@ -30,15 +30,15 @@ export class Approvals {
    * Records a question of the bridge. Ignores a question that is open already. A question with another nonce replaces
    * it.
    */
-  requested(callId: string, { nonce, proposal, reason, newText }: ApprovalAsked): void {
+  requested(callId: string, { nonce, proposal, reason, newText, lasting }: ApprovalAsked): void {
     const bridgeId = this.#bridgeId;
     const call = this.#log.findPending(callId)?.call;
     if (!call || bridgeId === null) return;
     const { documentId } = call;
     const open = this.#openNonce(documentId);
     if (open === nonce) return;
-    const shown = { proposal, reason, ...(newText !== undefined && { newText }) };
-    const asked = { documentId, callId, bridgeId, nonce, ...shown };
+    const more = { ...(newText !== undefined && { newText }), ...(lasting && { lasting }) };
+    const asked = { documentId, callId, bridgeId, nonce, proposal, reason, ...more };
     const resolved = { documentId, callId, decision: 'superseded', by: 'drawbridge' } as const;
     this.#log.setDeadline(Date.now() + RUN_LIMITS.approvalMs + RUN_LIMITS.callDeadlineMs);
     this.#recorder.record([
@@ -47,11 +47,12 @@ export class Approvals {
     ]);
   }
 
-  resolved(callId: string, { nonce, decision, by, message }: ApprovalResolution): void {
+  resolved(callId: string, { nonce, decision, by, scope, message }: ApprovalResolution): void {
     const documentId = this.#documentOf(callId);
     if (documentId === undefined || this.#openNonce(documentId) !== nonce) return;
     const event = { type: 'approval_resolved', documentId, callId, decision, by } as const;
-    this.#recorder.record([{ ...event, ...(message !== undefined && { message }) }]);
+    const more = { ...(scope && { scope }), ...(message !== undefined && { message }) };
+    this.#recorder.record([{ ...event, ...more }]);
     if (this.#recorder.response?.status === 'waiting') return;
     this.#log.setDeadline(Date.now() + RUN_LIMITS.callDeadlineMs);
   }

@@ -1,0 +1,21 @@
+/** Shows a person the patterns of a yes that lasts, and lets the person change each. */
+import { inPlainSight } from '../shared/text/plain-sight.ts';
+import type { Proposal } from '../shared/wire/approvals.ts';
+
+/** The patterns, one on each line. Undefined without an answer. `ask` as in `ask-form.ts`. */
+export async function askPatterns(
+  ask: (words: string) => Promise<string | undefined>,
+  proposal: Proposal,
+  patterns: string,
+): Promise<string | undefined> {
+  // The rule of a server's tool is for that tool.
+  if (proposal.kind === 'call' && proposal.offer) return patterns;
+  const chosen: string[] = [];
+  for (const pattern of patterns.split('\n')) {
+    const shown = inPlainSight(pattern);
+    const typed = await ask(`For ${shown} (Enter), or for this pattern (* is any text): `);
+    if (typed === undefined) return undefined;
+    chosen.push(typed.trim() || pattern);
+  }
+  return chosen.join('\n');
+}
