@@ -50,6 +50,7 @@ it('offers and runs nothing that changes anything in ask mode', async () => {
     'codebase_search',
     'read_lints',
     'web_fetch',
+    'read_process',
     'switch_mode',
     'task',
   ]);

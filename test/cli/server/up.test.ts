@@ -71,6 +71,7 @@ describe('up', () => {
       asksAtTerminal: true,
       preset: 'workspace',
       codeInPrompt: ['agent', 'plan', 'ask'],
+      devicesMayAllowAlways: false,
       configDir: expect.any(String),
       programs: [expect.any(String)],
       environment: [],

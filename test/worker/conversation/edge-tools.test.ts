@@ -229,6 +229,7 @@ it('plan mode offers what reads, plans and asks, and nothing that changes anythi
     'read_lints',
     'web_fetch',
     'web_search',
+    'read_process',
     'create_plan',
     'ask_question',
     'switch_mode',

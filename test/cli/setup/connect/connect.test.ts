@@ -42,6 +42,9 @@ describe('connect at a terminal', () => {
       machineId: expect.stringMatching(/^device_/),
       asksAtTerminal: true,
       preset: 'workspace',
+      codeInPrompt: ['agent', 'plan', 'ask'],
+      devicesMayAllowAlways: false,
+      configDir: expect.any(String),
       environment: [],
     });
     bridge.kill('SIGINT');
