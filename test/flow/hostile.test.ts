@@ -3,7 +3,6 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { gzipSync } from 'node:zlib';
 import { beforeAll, expect, test } from 'vitest';
 import { type House, startHouse, until, workerdOf } from './house.ts';
 
@@ -77,26 +76,6 @@ test.each([
   });
   const failed = (await Promise.all(statuses)).filter(([, status = '5']) => status.startsWith('5'));
   expect(failed).toEqual([]);
-});
-
-test.runIf(process.platform === 'linux')('a gzip bomb takes no memory', async () => {
-  const bomb = gzipSync(Buffer.alloc(900 * 1024 * 1024));
-  const body = Buffer.concat([Buffer.from([1, 0, 0, 0, 0]), bomb]);
-  body.writeUInt32BE(bomb.length, 1);
-  const status = () => readFileSync(`/proc/${workerdOf(house)}/status`, 'utf8');
-  const peakMb = () => Number(/VmHWM:\s+(\d+)/.exec(status())?.[1]) / 1024;
-  await say('warm');
-  const before = peakMb();
-  for (let round = 0; round < 4; round++) {
-    const response = await house.fetch('/aiserver.v1.AiService/StreamChat', {
-      method: 'POST',
-      headers: { 'content-type': 'application/connect+json', 'connect-content-encoding': 'gzip' },
-      body,
-    });
-    expect(await response.text()).toContain('resource_exhausted');
-  }
-  // Unpacked whole, one of them takes more than 600. What is garbage stays a while on a busy machine.
-  expect(peakMb() - before).toBeLessThan(250);
 });
 
 test('a conversation whose file is no database leaves the others and the list, and is reported in one sentence', async () => {
