@@ -6,6 +6,7 @@ export default defineConfig({
   test: {
     maxWorkers: 1,
     testTimeout: 15 * 60_000,
+    hookTimeout: 15 * 60_000,
     expect: PATIENT,
     setupFiles: 'test/patience.ts',
     projects: [

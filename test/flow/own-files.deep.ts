@@ -118,7 +118,8 @@ function attacksOn(modules: string) {
   const shell = `#!/bin/sh\\necho ran >> ${'$MARK'}\\n`;
   const script = `import { appendFileSync } from "node:fs"; appendFileSync("$MARK", "ran");`;
   const put =
-    `put() { mkdir -p "$(dirname "$1")"; rm -f "$1"; printf "${shell}" > "$1"; chmod 755 "$1"; }; ` +
+    // Without `rm`, which asks.
+    `put() { mkdir -p "$(dirname "$1")"; printf "${shell}" > "$1.new"; chmod 755 "$1.new"; mv -f "$1.new" "$1"; }; ` +
     `all() { for p in @vscode/ripgrep-linux-x64/bin/rg @cloudflare/workerd-linux-64/bin/workerd workerd/bin/workerd node/bin/node .bin/node .bin/drawbridge; do put "$1/$p"; done; ` +
     `for f in $(find . -path "*${modules}*" -name "*.js") $(find . -path "*@vscode*lib/index.js") $(find . -path "*workerd/lib/main.js"); do echo '${script}' > $f; done; }; `;
   const command = (line: string) => [{ name: 'run_terminal_cmd', arguments: { command: line } }];
@@ -136,7 +137,8 @@ function attacksOn(modules: string) {
               join(project, `evil-${basename(name)}`),
             ];
             return [
-              { name: 'delete_file', arguments: { path } },
+              // Not deleted: no undo could restore a file of this size, so that would ask.
+              { name: 'rename_file', arguments: { target_file: path, new_path: `${path}.old` } },
               { name: 'rename_file', arguments: { target_file: target, new_path: path } },
             ];
           },

@@ -53,11 +53,9 @@ const SAFE = { isSafe: true, owned: '' };
 interface Extent {
   /** Whether each command has mounts of its own, as where no base can be entered. */
   readonly isHeld: boolean;
-  /** Without the two that take many seconds. */
-  readonly isShort?: boolean;
 }
 
-export function describeEscapes({ isHeld, isShort = false }: Extent): void {
+export function describeEscapes({ isHeld }: Extent): void {
   const way = isHeld ? 'by holding each command' : 'by a base';
   describe.skipIf(NO_BUBBLEWRAP)(`what is closed stays closed ${way}`, () => {
     const DEEP = 'n=$(printf %0200d 0); for i in $(seq 24); do mkdir -p $n && cd $n; done';
@@ -88,7 +86,7 @@ export function describeEscapes({ isHeld, isShort = false }: Extent): void {
         `W=$PWD; mkdir .idea; cd .idea; ${DEEP}; mv $W/packages/api .`,
         `cd .idea; ${DEEP}; cd api`,
       ],
-      ...(isShort ? [] : [BEHIND_MANY]),
+      BEHIND_MANY,
     ])('when its parents are moved %s', async (_, move, enter) => {
       const place = await withProject(isHeld);
       await place.attempt('true');
@@ -265,18 +263,15 @@ export function describeEscapes({ isHeld, isShort = false }: Extent): void {
       expect(output).toBe(`${place.path('home')}\n`);
     });
 
-    test.skipIf(isShort)(
-      'a fork bomb ends at a number of processes, and a greedy program at its memory',
-      async () => {
-        const place = await freshWorkspace({ isHeld });
-        const bomb = 'for i in $(seq 1500); do sleep 5 & done 2>/dev/null; jobs -r | wc -l';
-        const { output } = await place.attempt(`bash -c '${bomb}' 2>/dev/null | tail -1`);
-        expect(Number(output.trim() || '0')).toBeLessThan(1_100);
-        const { output: memory } = await place.attempt(
-          'ulimit -d; df --output=size -BM /tmp /dev/shm | tail -2',
-        );
-        expect(memory).toBe('4194304\n    1024M\n     256M\n');
-      },
-    );
+    test('a fork bomb ends at a number of processes, and a greedy program at its memory', async () => {
+      const place = await freshWorkspace({ isHeld });
+      const bomb = 'for i in $(seq 1500); do sleep 5 & done 2>/dev/null; jobs -r | wc -l';
+      const { output } = await place.attempt(`bash -c '${bomb}' 2>/dev/null | tail -1`);
+      expect(Number(output.trim() || '0')).toBeLessThan(1_100);
+      const { output: memory } = await place.attempt(
+        'ulimit -d; df --output=size -BM /tmp /dev/shm | tail -2',
+      );
+      expect(memory).toBe('4194304\n    1024M\n     256M\n');
+    });
   });
 }

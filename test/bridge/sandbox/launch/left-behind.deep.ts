@@ -2,9 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { SANDBOX_LIMITS } from '../../../../bridge/sandbox/limits.ts';
 import { probeConfinement } from '../../../../bridge/sandbox/proof/confine.ts';
 import { confinedTo, freshWorkspace, NO_BUBBLEWRAP } from '../sandboxed-workspace.ts';
-import { describeEscapes } from './describe-escapes.ts';
-
-describeEscapes({ isHeld: false, isShort: true });
 
 describe.skipIf(NO_BUBBLEWRAP)(`a command cannot end all others ${NO_BUBBLEWRAP ?? ''}`, () => {
   test.each([
