@@ -4,10 +4,11 @@ import { expect, it } from 'vitest';
 import type { ConversationList } from '../../../shared/api/conversations.ts';
 import { HOUR } from '../../../shared/units.ts';
 import { SubagentState } from '../../../shared/wire/subagents.ts';
+import { FINDINGS_FEATURE, LOOK } from '../../../shared/wire/tunnel.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';
 import { configure } from '../settings.ts';
-import { connectBridge } from '../tunnel/scripted-bridge.ts';
+import { connectBridge, connectLookingBridge } from '../tunnel/scripted-bridge.ts';
 import {
   alarmOf,
   askStreamed,
@@ -244,7 +245,7 @@ it('goes only to models that keep nothing, which get `store: false`, and to no o
   });
   const { status, model, conversationId } = await chat('one', { account, ...PRIVATE });
   expect([status, model]).toEqual(['completed', 'kept']);
-  await chat('two', { account, conversationId });
+  await chat('two', { conversationId });
   const other = await ask('three', { account, conversationId, model: 'open' });
   expect(await errorOf(other)).toMatchObject({ code: 'MODEL_NOT_PRIVATE' });
   expect(requests.map(({ model }) => model)).toEqual(['kept', 'kept']);
@@ -276,3 +277,16 @@ function rowsIn(stub: DurableObjectStub): Promise<string> {
     );
   });
 }
+
+it('says to its bridge with each message that the words are private, the first one too', async () => {
+  const { bridgeId, asked } = await connectLookingBridge('a.ts', [LOOK, FINDINGS_FEATURE]);
+  scriptModel(() => ({ text: 'Done.' }));
+  const { conversationId } = await chat('one', { bridgeId, ...PRIVATE });
+  await chat('two', { conversationId });
+  await chat('open', { bridgeId });
+  expect(asked.map((look) => look?.search)).toEqual([
+    { query: 'one', mode: 'agent', isPrivate: true },
+    { query: 'two', mode: 'agent', isPrivate: true },
+    { query: 'open', mode: 'agent' },
+  ]);
+});
