@@ -1,7 +1,11 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findCode } from '../../../bridge/context/found-code.ts';
 import type { CodeEmbedding } from '../../../bridge/index/code-index.ts';
+import { INDEX_LIMITS } from '../../../bridge/index/limits.ts';
 import { logTo } from '../../../bridge/log.ts';
 import { codebaseSearching } from '../../../bridge/tools/codebase-search.ts';
 import {
@@ -105,22 +109,35 @@ describe('vectors of a workspace', () => {
     expect(JSON.stringify(far.sent)).not.toMatch(/unicorn/i);
   });
 
-  it('go on after an end in the middle', async () => {
+  it('go on after an end and after a kill in the middle', async () => {
     const files = Object.fromEntries(
       Array.from({ length: 100 }, (_, at) => [`f${at}.ts`, `export const name${at} = ${at};\n`]),
     );
     const far = await embeddingsServer();
-    far.answer = (body, response) => (far.sent.length > 1 ? silent(body, response) : false);
+    const stopAfter = (count: number) => {
+      far.answer = (body, response) => far.sent.length > count && silent(body, response);
+    };
+    stopAfter(1);
     const first = await indexed(files, undefined, undefined, by(far));
     await expect.poll(() => far.sent.length, { timeout: 10_000 }).toBe(2);
     expect(await first.find(QUESTION)).toEqual([]);
     await first.index.end();
-    const kept = far.sent[0]?.input ?? [];
+
+    stopAfter(3);
+    const program = join(import.meta.dirname, 'embedding-process.ts');
+    const words = [program, first.root, first.database, far.baseUrl];
+    const killed = spawn(process.execPath, words, { stdio: 'ignore' });
+    await expect.poll(() => far.sent.length, { timeout: 10_000 }).toBe(4);
+    killed.kill('SIGKILL');
+    await once(killed, 'exit');
+
+    const kept = [0, 2].flatMap((at) => far.sent[at]?.input ?? []);
     far.answer = undefined;
     far.sent.length = 0;
     await embedded(far, first);
+    expect(new Set(kept).size).toBe(2 * INDEX_LIMITS.maxInputs);
     expect(far.texts()).toHaveLength(100 - kept.length);
-    expect(far.texts()).not.toContain(kept[0]);
+    expect(far.texts().filter((text) => kept.includes(text))).toEqual([]);
   });
 
   it('are asked for again after a server that was busy', async () => {
