@@ -245,7 +245,7 @@ it('goes only to models that keep nothing, which get `store: false`, and to no o
   });
   const { status, model, conversationId } = await chat('one', { account, ...PRIVATE });
   expect([status, model]).toEqual(['completed', 'kept']);
-  await chat('two', { conversationId });
+  await chat('two', { account, conversationId });
   const other = await ask('three', { account, conversationId, model: 'open' });
   expect(await errorOf(other)).toMatchObject({ code: 'MODEL_NOT_PRIVATE' });
   expect(requests.map(({ model }) => model)).toEqual(['kept', 'kept']);
