@@ -1,6 +1,9 @@
 /**
- * `npm run bench:retrieval -- QUESTIONS.json REPOSITORY [--files 50000]`: how well and how fast `codebase_search` finds
+ * `npm run bench:retrieval -- QUESTIONS.json REPOSITORY [--files 50000] [--embed-url http://127.0.0.1:11434/v1
+ * --embed-model NAME]`: how well and how fast `codebase_search` finds
  * the files that answer questions, with the index and without. `--files` copies the repository until it has so many.
+ * `--embed-url` and `--embed-model` name an embeddings endpoint, which gets the repository's text; the variable EMBED_KEY
+ * has its key.
  *
  * A file of questions, in bench/questions/, is written by somebody who did not make the index:
  * `{"repository": "name@version", "questions": [{"question": "Where is …?", "files": ["lib/answer.js"]}]}`. Each file of
@@ -11,7 +14,8 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
-import { CodeIndex } from '../bridge/index/code-index.ts';
+import { type CodeEmbedding, CodeIndex } from '../bridge/index/code-index.ts';
+import type { EmbeddingService } from '../bridge/index/embedder.ts';
 import { searchCodebase } from '../bridge/search/codebase-search.ts';
 import type { SearchIndex } from '../bridge/search/search-index.ts';
 import { Workspace } from '../bridge/workspace/workspace.ts';
@@ -27,7 +31,11 @@ const Questions = z.strictObject({
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { files: { type: 'string' } },
+  options: {
+    files: { type: 'string' },
+    'embed-url': { type: 'string' },
+    'embed-model': { type: 'string' },
+  },
 });
 const [file, repository] = positionals;
 if (file === undefined || repository === undefined) {
@@ -48,6 +56,26 @@ await first.index.end();
 const again = await openIndex();
 process.stdout.write(`opened again: ${again.text}\n`);
 await again.index.end();
+const { 'embed-url': baseUrl, 'embed-model': model } = values;
+if (baseUrl !== undefined && model !== undefined) await measureWithVectors({ baseUrl, model });
+
+async function measureWithVectors(server: Pick<EmbeddingService, 'baseUrl' | 'model'>) {
+  const key = process.env['EMBED_KEY'];
+  const service = { ...server, isPrivate: false, readKey: key ? async () => key : undefined };
+  const startedMs = performance.now();
+  const { index } = await openIndex({ service, readSendable: async () => () => true });
+  for (;;) {
+    const { report: now } = index;
+    const vectors = now.state === 'ready' ? now.vectors : undefined;
+    if (vectors?.state === 'failing') throw new Error(vectors.reason);
+    if (vectors?.state === 'ready') break;
+    await sleep(100);
+  }
+  const ms = performance.now() - startedMs;
+  process.stdout.write(`vectors by ${model}: ${ms.toFixed(0)} ms\n`);
+  report('with the index and vectors', await measure(index));
+  await index.end();
+}
 
 /** Copies lie side by side; a question is answered by any of them. */
 function grown(files: number): string {
@@ -59,10 +87,12 @@ function grown(files: number): string {
   return target;
 }
 
-async function openIndex(): Promise<{ readonly index: CodeIndex; readonly text: string }> {
+async function openIndex(
+  embedding?: CodeEmbedding,
+): Promise<{ readonly index: CodeIndex; readonly text: string }> {
   const path = join(folder.path, 'index.sqlite');
   const startedMs = performance.now();
-  const index = new CodeIndex({ workspace, path, signal });
+  const index = new CodeIndex({ workspace, path, embedding, signal });
   index.start();
   while (index.report.state === 'building') await sleep(10);
   const ms = performance.now() - startedMs;
@@ -85,7 +115,8 @@ async function measure(index: SearchIndex | undefined): Promise<Measured> {
   const times: number[] = [];
   for (const { question, files } of questions) {
     const startedMs = performance.now();
-    const { passages } = await searchCodebase({ question, place, workspace, index, signal });
+    const asked = { question, place, workspace, index, isPrivate: false, signal };
+    const { passages } = await searchCodebase(asked);
     times.push(performance.now() - startedMs);
     const found = [...new Set(passages.map((passage) => passage.name.replace(/^copy-\d+\//, '')))];
     const at = found.findIndex((path) => files.includes(path));

@@ -37,6 +37,7 @@ import { editorContext } from './ide/link/context.ts';
 import { editorDiagnostics } from './ide/link/diagnostics.ts';
 import { type EditorLink, linkHere } from './ide/link/link.ts';
 import { CodeIndex } from './index/code-index.ts';
+import type { EmbeddingService } from './index/embedder.ts';
 import { INDEX_LIMITS } from './index/limits.ts';
 import { currentCall, logEvent } from './log.ts';
 import { serverFileIn } from './mcp/server-file.ts';
@@ -103,6 +104,8 @@ export interface BridgeConfig {
   readonly devicesMayAllowAlways?: boolean;
   /** The owner's search service. Without one the bridge has no web_search. */
   readonly webSearch?: SearchService | undefined;
+  /** The owner's model for vectors. Without one the index finds by words. */
+  readonly embedding?: EmbeddingService | undefined;
   /** The modes in which a message gets the code that it is about. Default: all but `debug`. */
   readonly codeInPrompt?: readonly Mode[] | undefined;
   /** How web_fetch reaches the web; another one in tests. */
@@ -234,6 +237,10 @@ class Bridge {
     this.#index = new CodeIndex({
       workspace,
       path: join(config.stateDir, 'index.sqlite'),
+      embedding: config.embedding && {
+        service: config.embedding,
+        readSendable: async () => sendable(await this.#readFindable()),
+      },
       onReport: (index) => config.onStatus({ event: 'index', index }),
       signal,
     });
@@ -328,13 +335,13 @@ class Bridge {
   }
 
   #newFinder(signal: AbortSignal): Finder {
-    const { workspace, surroundings, trust } = this.#ground;
+    const { workspace } = this.#ground;
     const finding = {
       workspace,
       ledger: this.#ledger,
       looker: this.#looker,
       readPage,
-      readShowable: () => readFindable(surroundings, trust.isDistrusted),
+      readShowable: () => this.#readFindable(),
       worktreeOf: async (conversationId: string) =>
         await this.#ground.worktrees?.rooms.lookedOf(conversationId),
       code: {
@@ -348,6 +355,11 @@ class Bridge {
       },
     };
     return new Finder(finding, signal);
+  }
+
+  #readFindable(): ReturnType<typeof readFindable> {
+    const { surroundings, trust } = this.#ground;
+    return readFindable(surroundings, trust.isDistrusted);
   }
 
   #newServers(): McpServers {
@@ -417,6 +429,14 @@ class Bridge {
       onResolved: (question, resolution) => this.#session.sendResolution(question, resolution),
     });
   }
+}
+
+/** A server for vectors gets the files that the model may get unasked. */
+function sendable({
+  mayVolunteer,
+  mayRead,
+}: Awaited<ReturnType<typeof readFindable>>): (path: string) => boolean {
+  return (path) => mayVolunteer(path) && mayRead(path);
 }
 
 /** The tools that reach the web, by their names: web_search only with a service. */

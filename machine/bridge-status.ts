@@ -2,12 +2,27 @@
 import * as z from 'zod';
 import { Confinement } from '../shared/wire/tunnel.ts';
 
+/** How far the vectors of an index are. `server` makes them: it gets the text of the files. */
+export const VectorReport = z.discriminatedUnion('state', [
+  z.object({ state: z.literal('making'), server: z.string(), done: z.int(), of: z.int() }),
+  /** `leftOut` counts the chunks beyond the limits. */
+  z.object({ state: z.literal('ready'), server: z.string(), leftOut: z.int() }),
+  z.object({ state: z.literal('failing'), server: z.string(), reason: z.string() }),
+]);
+export type VectorReport = z.infer<typeof VectorReport>;
+
 /** How the index of a bridge's workspace is. `off`: searches look into the files themselves. */
 export const IndexReport = z.discriminatedUnion('state', [
   z.object({ state: z.literal('off'), reason: z.string() }),
   z.object({ state: z.literal('building'), files: z.int(), of: z.int() }),
   /** `leftOut` counts the files beyond the limits. */
-  z.object({ state: z.literal('ready'), files: z.int(), leftOut: z.int() }),
+  z.object({
+    state: z.literal('ready'),
+    files: z.int(),
+    leftOut: z.int(),
+    /** Where the owner has a model for them. */
+    vectors: VectorReport.optional(),
+  }),
 ]);
 export type IndexReport = z.infer<typeof IndexReport>;
 

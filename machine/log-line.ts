@@ -59,6 +59,8 @@ const EVENTS = {
   offer_refused: 'warn',
   index_ready: 'info',
   index_failed: 'warn',
+  vectors_ready: 'info',
+  vectors_failed: 'warn',
 } as const;
 
 export type LogEvent = keyof typeof EVENTS;

@@ -91,7 +91,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'bridge/index': [
     ...['shared', 'machine', 'bridge/compute', 'bridge/log.ts', 'bridge/search'],
-    ...['bridge/search/codebase', 'bridge/workspace', 'node:', 'web-tree-sitter'],
+    ...['bridge/search/codebase', 'bridge/workspace', 'node:', 'web-tree-sitter', 'zod'],
   ],
   'bridge/rules': [
     ...['shared', 'machine', 'bridge/failure.ts', 'bridge/log.ts', 'bridge/search'],

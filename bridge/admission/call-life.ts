@@ -277,7 +277,7 @@ export class CallLife {
   }
 
   #contextOf(now: AdmittedCall, { signal, onOutput }: ToolRun, isReviewed: boolean) {
-    const { workspace, places, conversationId, callId, counts } = now;
+    const { workspace, places, conversationId, isPrivate, callId, counts } = now;
     const mayRepeat = counts.effect === 'read' || counts.idempotent;
     const { ledger, checkpoints } = this.#desk;
     const kept = checkpoints && {
@@ -285,7 +285,7 @@ export class CallLife {
       canKeep: (bytes: Uint8Array | null) => checkpoints.canKeep(bytes),
     };
     const run = { isReviewed, ledger, ...kept, signal, onOutput };
-    const known = { workspace, places, callId, conversationId, ...run };
+    const known = { workspace, places, callId, conversationId, isPrivate, ...run };
     return { ...known, mayRepeat, elicit: async () => NOT_ASKED };
   }
 

@@ -33,7 +33,9 @@ export async function findCode(
   const inTime = AbortSignal.any([signal, late]);
   try {
     const place = await workspace.resolve('.', 'read');
-    const looked = { question: search.query, place, workspace, index, signal: inTime };
+    const { query: question, isPrivate = false } = search;
+    const how = { isPrivate, waitMs: FIND_LIMITS.vectorWaitMs, signal: inTime };
+    const looked = { question, place, workspace, index, ...how };
     const found = await Promise.race([searchIndexed(looked), aborted(inTime)]);
     const texts = found ? textsOf(found.passages) : [];
     return texts.length === 0 ? undefined : texts;

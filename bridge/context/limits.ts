@@ -6,6 +6,8 @@ export const FIND_LIMITS = {
   maxMs: 7 * SECOND,
   /** Milliseconds for finding code: a run waits for a look for 300 in all. */
   codeMs: 200,
+  /** Milliseconds of them for the message's vector and its comparison, so that the words alone can still answer. */
+  vectorWaitMs: 150,
   /** Telling words of a message that asks for code. */
   leastConcepts: 2,
   /** The part of the room that is left which one passage may take. */

@@ -8,23 +8,33 @@ import { logEvent, logTrouble } from '../log.ts';
 import { listFiles } from '../search/file-list.ts';
 import type { FoundChunks, IndexQuestion, SearchIndex } from '../search/search-index.ts';
 import type { Workspace } from '../workspace/workspace.ts';
+import { Embedder, type EmbeddingService } from './embedder.ts';
+import { Embedding } from './embedding.ts';
 import { INDEX_LIMITS } from './limits.ts';
-import type { Hit, UpdateReport } from './messages.ts';
+import type { Hit, Ranked, UpdateReport } from './messages.ts';
 import { IndexThread } from './thread.ts';
 
 export interface CodeIndexOptions {
   readonly workspace: Workspace;
   /** The file of the database, outside every workspace. */
   readonly path: string;
+  /** The server that makes vectors, and the rules of a moment: which files may go there, by their paths in the workspace. */
+  readonly embedding?: CodeEmbedding | undefined;
   /** Gets each new state. */
   readonly onReport?: (report: IndexReport) => void;
   readonly signal: AbortSignal;
+}
+
+export interface CodeEmbedding {
+  readonly service: EmbeddingService;
+  readonly readSendable: () => Promise<(path: string) => boolean>;
 }
 
 /** No method rejects. Without an index, and while it is made, `find` finds nothing out: the caller searches the files. */
 export class CodeIndex implements SearchIndex {
   readonly #options: CodeIndexOptions;
   readonly #thread: IndexThread;
+  readonly #embedding: Embedding | undefined;
   #report: IndexReport = { state: 'building', files: 0, of: 0 };
   #isStarted = false;
   #isEnded = false;
@@ -39,10 +49,12 @@ export class CodeIndex implements SearchIndex {
     this.#options = options;
     const { workspace, path } = options;
     this.#thread = new IndexThread({ path, root: workspace.root });
+    this.#embedding = options.embedding && this.#newEmbedding(options.embedding);
   }
 
   get report(): IndexReport {
-    return this.#report;
+    const vectors = this.#embedding?.report;
+    return this.#report.state === 'ready' && vectors ? { ...this.#report, vectors } : this.#report;
   }
 
   /** Begins after a while, once. */
@@ -59,21 +71,27 @@ export class CodeIndex implements SearchIndex {
     question,
     places,
     limit,
+    ...meaning
   }: IndexQuestion): Promise<FoundChunks | undefined> {
     if (this.#report.state !== 'ready' || workspace.root !== this.#options.workspace.root)
       return undefined;
+    const asked = this.#embedding?.vectorOf({ text: question, ...meaning });
     await this.#freshen(this.#report.files);
+    const vector = await asked;
     if (this.#report.state !== 'ready') return undefined;
     const { leftOut } = this.#report;
     const ask = async (most: number) =>
-      this.#shown(workspace, await this.#thread.ask('rank', { question, places, limit: most }));
+      this.#shown(
+        workspace,
+        await this.#thread.ask('rank', { question, places, limit: most, vector }),
+      );
     try {
       const late = sleep(INDEX_LIMITS.searchMs, undefined, { ref: false });
       const first = await Promise.race([ask(limit), late]);
       if (!first) return undefined;
       const isHidden = first.hidden > 0 && first.chunks.length < limit;
-      const { chunks } = isHidden ? await ask(INDEX_LIMITS.maxMoreHits) : first;
-      return { chunks: chunks.slice(0, limit), isWhole: leftOut === 0 };
+      const { chunks, byMeaning } = isHidden ? await ask(INDEX_LIMITS.maxMoreHits) : first;
+      return { chunks: chunks.slice(0, limit), isWhole: leftOut === 0, byMeaning };
     } catch (error) {
       this.#fail(error);
       return undefined;
@@ -83,16 +101,31 @@ export class CodeIndex implements SearchIndex {
   async end(): Promise<void> {
     this.#isEnded = true;
     clearTimeout(this.#soon);
+    await this.#embedding?.end();
     await this.#thread.end();
   }
 
+  #newEmbedding({ service, readSendable }: CodeEmbedding): Embedding {
+    return new Embedding({
+      embedder: new Embedder(service),
+      thread: this.#thread,
+      readSendable,
+      onReport: () => {
+        if (this.#report.state === 'ready') this.#set(this.#report);
+      },
+      onTrouble: (error) => this.#fail(error),
+    });
+  }
+
   /** Without the chunks that the question's own view of the workspace does not have. */
-  #shown(workspace: Workspace, hits: readonly Hit[]) {
+  #shown(workspace: Workspace, { hits, vector }: Ranked) {
+    if (vector === 'other') this.#embedding?.restart();
     const path = (hit: Hit) => join(workspace.root, hit.path);
     const chunks = hits.filter(
       (hit) => workspace.mayShow(path(hit)) && !workspace.isUnindexed(path(hit)),
     );
-    return { chunks, hidden: hits.length - chunks.length };
+    const byMeaning = vector === 'used';
+    return { chunks, hidden: hits.length - chunks.length, byMeaning };
   }
 
   /** In a large workspace the search does not wait: the thread compares the files of its answer in any case. */
@@ -135,7 +168,7 @@ export class CodeIndex implements SearchIndex {
     }
   }
 
-  #updated({ files, leftOut }: UpdateReport, tookMs: number): void {
+  #updated({ files, leftOut, hasChanged }: UpdateReport, tookMs: number): void {
     this.#lookedMs = performance.now();
     const before = this.#report;
     if (before.state === 'off') return;
@@ -144,6 +177,7 @@ export class CodeIndex implements SearchIndex {
     }
     const isSame = before.state === 'ready' && before.files === files && before.leftOut === leftOut;
     if (!isSame) this.#set({ state: 'ready', files, leftOut });
+    if (hasChanged || before.state === 'building') this.#embedding?.refresh();
   }
 
   /** All files that a search may show, but for those that the rules of this machine close: each answer asks for them. */
@@ -171,7 +205,7 @@ export class CodeIndex implements SearchIndex {
 
   #set(report: IndexReport): void {
     this.#report = report;
-    this.#options.onReport?.(report);
+    this.#options.onReport?.(this.report);
   }
 }
 

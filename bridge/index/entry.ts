@@ -1,4 +1,5 @@
 /** Makes an entry of the index of a file's bytes. */
+import { sha256 } from '../../machine/hash.ts';
 import { linesOf } from '../search/codebase/pick.ts';
 import { chunksOf } from './chunks.ts';
 import type { IndexedFile } from './store.ts';
@@ -21,7 +22,11 @@ export async function entryOf(
       start,
       end,
       names: indexWords(names),
-      body: indexWords(lines.slice(start, end).join('\n')),
+      ...bodyOf(lines.slice(start, end).join('\n')),
     })),
   };
+}
+
+function bodyOf(text: string) {
+  return { body: indexWords(text), hash: sha256(text) };
 }

@@ -53,4 +53,40 @@ export const INDEX_LIMITS = {
   maxKnownWords: 50_000,
   /** Bytes in which a statement of the database may keep pages. */
   cacheKib: 8 * KIB,
+  /** Chunks with a vector: at 1,536 numbers a database of 85 MB more, which one search reads in 0.25 to 0.4 s. */
+  maxVectors: 40_000,
+  /** Vectors without a chunk that are kept, for code that comes back with another branch. */
+  maxSpareVectors: 5_000,
+  /** Numbers of a vector: the largest models have 4,096. */
+  maxDimensions: 4_096,
+  /** UTF-16 units of a chunk that are sent, and chunks of one request: a small server on a CPU takes seconds for them. */
+  maxSentChars: 2_000,
+  maxInputs: 32,
+  /** Bytes of the answer: 32 vectors of the largest models, with 20 digits for each number. */
+  maxAnswerBytes: 4 * MIB,
+  /** Milliseconds for one request with chunks, and for one with a question. */
+  chunksMs: 2 * MINUTE,
+  questionMs: 10 * SECOND,
+  /** Milliseconds from a change of files to the request: an editor saves often. */
+  embedDelayMs: SECOND,
+  /** Milliseconds before another attempt, which double with each failure, and the most, also where the server asks for more. */
+  retryMs: SECOND,
+  maxRetryMs: 10 * MINUTE,
+  /** Failures in a row after which people see the reason. The attempts go on. */
+  shownFailures: 3,
+  /** Chunks that the server refuses in a row, none accepted between them, before it gets no more. */
+  maxRefused: 5,
+  /** Times that the vectors may begin anew because the server's have another length. */
+  maxRestarts: 2,
+  /** Milliseconds after a question that got no vector in which the next ones ask for none. */
+  questionRestMs: 30 * SECOND,
+  /** Questions whose vectors are remembered: a call asks for each of its folders. */
+  maxQuestions: 16,
+  /** The share of the chunks that may be without a vector while vectors rank: others would be hard to find. */
+  maxUnembedded: 0.1,
+  /** Chunks of each of the two rankings that are joined, and those nearest to the question that the second one begins with. */
+  maxFused: 50,
+  maxNearest: 100,
+  /** Vectors that are read from the database at once: 0.8 MB. */
+  vectorPage: 512,
 } as const;

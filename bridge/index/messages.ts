@@ -1,4 +1,6 @@
 /** The messages to the index's thread and back. Both ends are this program, so no message comes from outside. */
+import type { NewVector, VectorCount } from './store.ts';
+
 /** A chunk of a file and how well it answers. Lines are counted from 0; `end` is not part of it. */
 export interface Hit {
   readonly path: string;
@@ -22,15 +24,59 @@ export interface IndexWork {
       readonly question: string;
       readonly places: readonly string[];
       readonly limit: number;
+      /** The question's vector, for chunks that share no word with it. */
+      readonly vector?: QuestionVector | undefined;
     };
-    readonly answer: readonly Hit[];
+    readonly answer: Ranked;
   };
+  /** Texts of chunks without a vector of this embedder, in the order of their ids. Vectors of another one are deleted. */
+  pending: {
+    readonly ask: { readonly embedder: string; readonly after: number };
+    readonly answer: Pending;
+  };
+  /** Keeps vectors. False where they do not have the length of those that are there: nothing is kept then. */
+  keep: {
+    readonly ask: { readonly embedder: string; readonly vectors: readonly NewVector[] };
+    readonly answer: boolean;
+  };
+  /** Deletes all vectors. */
+  forget: { readonly ask: null; readonly answer: null };
+}
+
+export interface QuestionVector {
+  readonly embedder: string;
+  readonly numbers: Float32Array;
+  /** Milliseconds for the comparison with all others. The words alone answer after it. */
+  readonly maxMs: number;
+}
+
+export interface Ranked {
+  readonly hits: readonly Hit[];
+  /** Whether the question's vector counted. `other` where the vectors of the chunks have another length. */
+  readonly vector: 'used' | 'unused' | 'other';
+}
+
+export interface Pending {
+  readonly texts: readonly PendingText[];
+  /** The last chunk that was looked at; null after the last one of all. */
+  readonly after: number | null;
+  /** With the first chunk only: to count takes as long as to look at all of them. */
+  readonly count?: VectorCount;
+}
+
+/** A chunk as its file has it now. */
+export interface PendingText {
+  readonly path: string;
+  /** SHA-256 of the whole text. */
+  readonly hash: string;
+  readonly text: string;
 }
 
 export interface UpdateReport {
   readonly files: number;
   /** Files that are not in the index for a limit's sake. */
   readonly leftOut: number;
+  readonly hasChanged: boolean;
 }
 
 export type IndexTask = keyof IndexWork;

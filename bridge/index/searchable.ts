@@ -14,13 +14,22 @@ import { sha256 } from '../../machine/hash.ts';
 import { loadSqlite } from '../../machine/sqlite.ts';
 import { isWithin } from '../../shared/text/paths.ts';
 import { Turns } from '../compute/turns.ts';
-import { kindOfPath, orderOfKind } from '../search/codebase/kinds.ts';
+import { type FileKind, kindOfPath, orderOfKind, weightOfKind } from '../search/codebase/kinds.ts';
+import { linesOf } from '../search/codebase/pick.ts';
 import { anchorFolder } from '../workspace/anchor.ts';
 import { entryOf } from './entry.ts';
 import { INDEX_LIMITS } from './limits.ts';
-import type { Hit, IndexWork, UpdateReport } from './messages.ts';
-import { type RankedFile, rank } from './query.ts';
-import { fileOf, type IndexedFile, type KnownFile, Store } from './store.ts';
+import type {
+  IndexWork,
+  Pending,
+  PendingText,
+  QuestionVector,
+  Ranked,
+  UpdateReport,
+} from './messages.ts';
+import { type Query, type RankedFile, rank } from './query.ts';
+import { type ChunkId, fileOf, type IndexedFile, type KnownFile, Store } from './store.ts';
+import { fuse, nearestVectors, scoreAt } from './vectors.ts';
 
 type Progress = (done: number, of: number) => void;
 
@@ -51,7 +60,7 @@ export class Searchable {
   /** `names` are all files of the workspace that may be in the index. Others go out of it. */
   async update(names: readonly string[], onProgress: Progress): Promise<UpdateReport> {
     const { changed, kept, leftOut } = await this.#compare(names);
-    await this.#removeAllBut(kept);
+    const gone = await this.#removeAllBut(kept);
     let done = 0;
     let shownMs = performance.now();
     const size = kept.size;
@@ -62,7 +71,39 @@ export class Searchable {
       shownMs = performance.now();
       onProgress(Math.max(0, size - changed.length + Math.min(done, changed.length)), size);
     }
-    return { files: this.#files.size, leftOut };
+    const hasChanged = changed.length > 0 || gone > 0;
+    return { files: this.#files.size, leftOut, hasChanged };
+  }
+
+  /** Reads the files of chunks without a vector. A chunk whose file has changed waits for the next look. */
+  async pending({ embedder, after }: IndexWork['pending']['ask']): Promise<Pending> {
+    this.#store.useEmbedder(embedder);
+    if (after === 0) this.#store.pruneVectors();
+    const chunks = this.#store.bareChunks(after, INDEX_LIMITS.maxInputs);
+    const texts = new Map<string, PendingText>();
+    let read: { readonly path: string; readonly lines: readonly string[] } | undefined;
+    for (const { path, start, end, hash } of chunks) {
+      if (read?.path !== path) read = { path, lines: await this.#linesOf(path) };
+      const text = read.lines.slice(start, end).join('\n');
+      if (text.trim() !== '' && sha256(text) === hash) texts.set(hash, { path, hash, text });
+    }
+    return {
+      texts: [...texts.values()],
+      after: chunks.length < INDEX_LIMITS.maxInputs ? null : (chunks.at(-1)?.id ?? null),
+      ...(after === 0 && { count: this.#store.countVectors() }),
+    };
+  }
+
+  keep({ embedder, vectors }: IndexWork['keep']['ask']): boolean {
+    const length = vectors[0]?.numbers.length ?? 0;
+    this.#store.useEmbedder(embedder);
+    if (this.#store.hasVectors(embedder, length) === 'other') return false;
+    this.#store.putVectors(vectors);
+    return true;
+  }
+
+  forgetVectors(): void {
+    this.#store.forgetVectors();
   }
 
   close(): void {
@@ -70,14 +111,14 @@ export class Searchable {
   }
 
   /** Reads the files of the answer again where they have changed since. */
-  async rank({ question, places, limit }: IndexWork['rank']['ask']): Promise<Hit[]> {
-    const hits = this.#rank(question, places, limit);
+  async rank(asked: IndexWork['rank']['ask']): Promise<Ranked> {
+    const ranked = this.#rank(asked);
     const stale = [
-      ...new Set(hits.slice(0, INDEX_LIMITS.maxChecked).map(({ path }) => path)),
+      ...new Set(ranked.hits.slice(0, INDEX_LIMITS.maxChecked).map(({ path }) => path)),
     ].filter((path) => this.#isStale(path));
-    if (stale.length === 0) return hits;
+    if (stale.length === 0) return ranked;
     await this.#read(stale);
-    return this.#rank(question, places, limit);
+    return this.#rank(asked);
   }
 
   #isStale(path: string): boolean {
@@ -85,17 +126,46 @@ export class Searchable {
     return stats === undefined || this.#files.get(path)?.stamp !== stampOf(stats);
   }
 
-  #rank(question: string, places: readonly string[], limit: number): Hit[] {
+  #rank({ question, places, limit, vector }: IndexWork['rank']['ask']): Ranked {
     const isWhole = places.includes('.');
     const fileWith = (id: number) => {
       const file = this.#ranked.get(id);
       return file && (isWhole || isWithin(file.path, places)) ? file : undefined;
     };
-    return rank(this.#store, { question, fileWith, limit }).flatMap(([chunk, score]) => {
+    const has = vector && this.#store.hasVectors(vector.embedder, vector.numbers.length);
+    const most = Math.max(limit, INDEX_LIMITS.maxFused);
+    const byWords = rank(this.#store, { question, fileWith, limit: most });
+    const near = vector && has === 'yes' ? this.#nearest(vector, question, fileWith) : undefined;
+    const joined = near ? fuse([byWords.map(([chunk]) => chunk), near]) : byWords;
+    const hits = joined.slice(0, limit).flatMap(([chunk, score]) => {
       const path = this.#ranked.get(fileOf(chunk))?.path;
       const lines = this.#store.linesOf(chunk);
       return path !== undefined && lines ? [{ path, ...lines, score }] : [];
     });
+    return { hits, vector: near ? 'used' : has === 'other' ? 'other' : 'unused' };
+  }
+
+  /** The chunks nearest to the question. Tests and documents count less, as they do for words. */
+  #nearest(
+    { numbers, maxMs }: QuestionVector,
+    question: string,
+    fileWith: Query['fileWith'],
+  ): ChunkId[] | undefined {
+    const ids = nearestVectors(numbers, this.#store.vectorPages(), maxMs);
+    if (!ids) return undefined;
+    const found: { readonly chunk: ChunkId; readonly kind: FileKind }[] = [];
+    for (const id of ids) {
+      for (const chunk of this.#store.chunksOfVector(id)) {
+        const file = fileWith(fileOf(chunk));
+        if (file) found.push({ chunk, kind: file.kind });
+      }
+      if (found.length >= INDEX_LIMITS.maxNearest) break;
+    }
+    const ranked = found.map(({ chunk, kind }, place) => ({
+      chunk,
+      score: weightOfKind(kind, question) * scoreAt(place),
+    }));
+    return ranked.sort((a, b) => b.score - a.score).map(({ chunk }) => chunk);
   }
 
   /** The files whose times have changed. Beyond the limits, code comes before documents and data. */
@@ -123,7 +193,8 @@ export class Searchable {
     return { changed, kept, leftOut };
   }
 
-  async #removeAllBut(kept: ReadonlySet<string>): Promise<void> {
+  /** Returns how many there were. */
+  async #removeAllBut(kept: ReadonlySet<string>): Promise<number> {
     const gone = [...this.#files.keys()].filter((path) => !kept.has(path));
     for (let at = 0; at < gone.length; at += INDEX_LIMITS.filesPerWrite) {
       this.#store.inOneStep(() => {
@@ -131,6 +202,7 @@ export class Searchable {
       });
       await nextTurn();
     }
+    return gone.length;
   }
 
   /** Reads files and writes their entries in one step. What is no readable file any more leaves the index. */
@@ -155,6 +227,11 @@ export class Searchable {
         }
       }
     });
+  }
+
+  async #linesOf(path: string): Promise<readonly string[]> {
+    const file = await this.#readFile(path);
+    return (file && linesOf(file)) ?? [];
   }
 
   async #entryOf(path: string, { bytes, ...file }: FileRead): Promise<IndexedFile> {

@@ -3,6 +3,7 @@ import { chmodSync, closeSync, openSync, rmSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import type { Database, Sqlite, Statement } from '../../machine/sqlite.ts';
 import { INDEX_LIMITS } from './limits.ts';
+import { packed, type StoredVector } from './vectors.ts';
 
 /** A file as the index has it. `stamp` is empty where the file must be read again. */
 export interface KnownFile {
@@ -27,6 +28,28 @@ export interface IndexedChunk {
   readonly end: number;
   readonly names: string;
   readonly body: string;
+  /** SHA-256 of the text, in hexadecimal. */
+  readonly hash: string;
+}
+
+/** The vector of a text. */
+export interface NewVector {
+  readonly hash: string;
+  readonly numbers: Float32Array;
+}
+
+export interface VectorCount {
+  readonly chunks: number;
+  readonly without: number;
+}
+
+/** A chunk without a vector. Lines as in {@link IndexedChunk}. */
+export interface BareChunk {
+  readonly id: ChunkId;
+  readonly path: string;
+  readonly start: number;
+  readonly end: number;
+  readonly hash: string;
 }
 
 /** The id of a chunk has that of its file in it. */
@@ -46,7 +69,7 @@ export interface CountedWord {
 }
 
 /** Changes with the tables, and with how texts become chunks and words. */
-const FORM = 1;
+const FORM = 2;
 
 /** Only the thread of the index uses it. Every method may throw an error of SQLite: the index is then made again. */
 export class Store {
@@ -109,8 +132,9 @@ export class Store {
       'INSERT INTO files (path, stamp, hash, bytes) VALUES (?, ?, ?, ?)',
     ).run(path, stamp, hash, bytes);
     const first = Number(lastInsertRowid) * CHUNKS_OF_FILE;
-    for (const [index, { start, end, names, body }] of chunks.entries()) {
-      this.#get('INSERT INTO chunks VALUES (?, ?, ?)').run(first + index, start, end);
+    for (const [index, { start, end, names, body, hash }] of chunks.entries()) {
+      const bytes = Buffer.from(hash, 'hex');
+      this.#get('INSERT INTO chunks VALUES (?, ?, ?, ?)').run(first + index, start, end, bytes);
       this.#get('INSERT INTO words (rowid, path, names, body) VALUES (?, ?, ?, ?)').run(
         first + index,
         words,
@@ -160,6 +184,96 @@ export class Store {
     return row && { start: Number(row['start']), end: Number(row['end']) };
   }
 
+  /** Makes place for the vectors of an embedder: those of another one go. */
+  useEmbedder(embedder: string): void {
+    if (this.#embedder?.name === embedder) return;
+    this.inOneStep(() => {
+      this.#forgetVectors();
+      this.#get('INSERT INTO embedder VALUES (?, 0)').run(embedder);
+    });
+  }
+
+  /** Whether there are vectors of this embedder, and whether they have this length. */
+  hasVectors(embedder: string, dimensions: number): 'yes' | 'no' | 'other' {
+    const known = this.#embedder;
+    if (known?.name !== embedder || known.dimensions === 0) return 'no';
+    return known.dimensions === dimensions ? 'yes' : 'other';
+  }
+
+  forgetVectors(): void {
+    this.inOneStep(() => this.#forgetVectors());
+  }
+
+  /** In one step. All have the same length. */
+  putVectors(vectors: readonly NewVector[]): void {
+    this.inOneStep(() => {
+      for (const { hash, numbers } of vectors) {
+        const { scale, bytes } = packed(numbers);
+        this.#get('INSERT OR IGNORE INTO vectors (hash, scale, numbers) VALUES (?, ?, ?)').run(
+          ...[Buffer.from(hash, 'hex'), scale, bytes],
+        );
+      }
+      const { length = 0 } = vectors[0]?.numbers ?? {};
+      this.#get('UPDATE embedder SET dimensions = ?').run(length);
+    });
+  }
+
+  countVectors(): VectorCount {
+    const without = Number(this.#get(`SELECT count(*) AS count ${BARE}`).get()?.['count']);
+    return { chunks: this.chunkCount, without };
+  }
+
+  /** In the order of their ids, from behind `after` on. */
+  bareChunks(after: ChunkId, limit: number): BareChunk[] {
+    const rows = this.#get(
+      `SELECT chunks.id, start, end, lower(hex(chunks.hash)) AS hash, path ${BARE} AND chunks.id > ?
+       ORDER BY chunks.id LIMIT ?`,
+    ).all(after, limit);
+    return rows as unknown as BareChunk[];
+  }
+
+  /** Without a chunk, but for the newest ones. */
+  pruneVectors(): void {
+    const { count } = this.#get(`SELECT count(*) AS count ${SPARE}`).get() ?? {};
+    const spare = Number(count) - INDEX_LIMITS.maxSpareVectors;
+    if (spare <= 0) return;
+    this.#get(
+      `DELETE FROM vectors WHERE id IN (SELECT vectors.id ${SPARE} ORDER BY vectors.id LIMIT ?)`,
+    ).run(spare);
+  }
+
+  /** All vectors, in pages: they would take too much memory at once. */
+  *vectorPages(): Generator<readonly StoredVector[]> {
+    const next = this.#get(
+      'SELECT id, scale, numbers FROM vectors WHERE id > ? ORDER BY id LIMIT ?',
+    );
+    let after = 0;
+    for (;;) {
+      const page = next.all(after, INDEX_LIMITS.vectorPage) as unknown as StoredVector[];
+      if (page.length === 0) return;
+      yield page;
+      after = page.at(-1)?.id ?? 0;
+    }
+  }
+
+  /** The chunks with this vector: texts can be the same. */
+  chunksOfVector(id: number): ChunkId[] {
+    const rows = this.#get(
+      'SELECT chunks.id FROM vectors JOIN chunks ON chunks.hash = vectors.hash WHERE vectors.id = ?',
+    ).all(id);
+    return rows.map((row) => Number(row['id']));
+  }
+
+  get #embedder(): { readonly name: string; readonly dimensions: number } | undefined {
+    const row = this.#get('SELECT name, dimensions FROM embedder').get();
+    return row && { name: String(row['name']), dimensions: Number(row['dimensions']) };
+  }
+
+  #forgetVectors(): void {
+    this.#get('DELETE FROM vectors').run();
+    this.#get('DELETE FROM embedder').run();
+  }
+
   #countWordsLike(word: string, isBeginning: boolean): CountedWord[] {
     const sql = 'SELECT term AS word, doc AS count FROM vocabulary WHERE';
     const end = `${word}\u{10ffff}`;
@@ -199,6 +313,11 @@ function quote(word: string): string {
   return `"${word.replaceAll('"', '""')}"`;
 }
 
+const BARE = `FROM chunks JOIN files ON files.id = chunks.id / ${CHUNKS_OF_FILE}
+  WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE vectors.hash = chunks.hash)`;
+const SPARE = `FROM vectors
+  WHERE NOT EXISTS (SELECT 1 FROM chunks WHERE chunks.hash = vectors.hash)`;
+
 function openDatabase(open: Sqlite['DatabaseSync'], path: string): Database {
   // SQLite makes its other files with the rights of this one.
   closeSync(openSync(path, 'a', 0o600));
@@ -226,7 +345,14 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE files (
   id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, stamp TEXT NOT NULL, hash TEXT NOT NULL, bytes INTEGER NOT NULL
 );
-CREATE TABLE chunks (id INTEGER PRIMARY KEY, start INTEGER NOT NULL, end INTEGER NOT NULL);
+CREATE TABLE chunks (
+  id INTEGER PRIMARY KEY, start INTEGER NOT NULL, end INTEGER NOT NULL, hash BLOB NOT NULL
+);
+CREATE INDEX chunks_by_hash ON chunks (hash);
+CREATE TABLE embedder (name TEXT NOT NULL, dimensions INTEGER NOT NULL);
+CREATE TABLE vectors (
+  id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, scale REAL NOT NULL, numbers BLOB NOT NULL
+);
 CREATE VIRTUAL TABLE words USING fts5(path, names, body, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 0');
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, row);
 `;

@@ -13,7 +13,7 @@ import { Matcher } from './codebase/matcher.ts';
 import { choosePassages, type PassageChoice } from './codebase/passages.ts';
 import { type FoundFile, linesOf } from './codebase/pick.ts';
 import { conceptsOf } from './codebase/question.ts';
-import type { SearchIndex } from './search-index.ts';
+import type { IndexQuestion, SearchIndex } from './search-index.ts';
 
 export interface CodebaseSearch {
   /** In natural language. */
@@ -23,6 +23,9 @@ export interface CodebaseSearch {
   readonly workspace: Workspace;
   /** Without one, and where it cannot answer, the files themselves are searched. */
   readonly index?: SearchIndex | undefined;
+  readonly isPrivate: boolean;
+  /** As in {@link IndexQuestion}. */
+  readonly waitMs?: number;
   readonly signal: AbortSignal;
 }
 
@@ -31,6 +34,8 @@ export interface SearchAnswer extends PassageChoice {
   readonly files: number;
   /** False when not every file was searched. */
   readonly isComplete: boolean;
+  /** Whether vectors found them too, and not the words alone. */
+  readonly byMeaning: boolean;
   /** False when only the beginning of the question was used. */
   readonly isWhole: boolean;
 }
@@ -55,11 +60,14 @@ async function searchFor(search: CodebaseSearch): Promise<FoundPassages> {
 
 /** In the index alone. Undefined without one that can answer. */
 export async function searchIndexed(search: CodebaseSearch): Promise<FoundPassages | undefined> {
-  const { index, workspace, place, question } = search;
+  const { index, workspace, place, question, isPrivate } = search;
   const places = [workspace.nameOf(place.path)];
   const limit = CODEBASE_LIMITS.maxRankedChunks;
-  const found = await index?.find({ workspace, question, places, limit });
+  const { waitMs = CODEBASE_LIMITS.vectorWaitMs } = search;
+  const asked: IndexQuestion = { workspace, question, places, limit, isPrivate, waitMs };
+  const found = await index?.find(asked);
   if (!found) return undefined;
+  const { isWhole: isComplete, byMeaning } = found;
   const { maxIndexedFiles, maxIndexedBytes } = CODEBASE_LIMITS;
   const names = [...new Set(found.chunks.map(({ path }) => path))].slice(0, maxIndexedFiles);
   const paths = names.map((name) => join(workspace.root, name));
@@ -70,10 +78,16 @@ export async function searchIndexed(search: CodebaseSearch): Promise<FoundPassag
     return !lines ? [] : [{ file: { name: path, lines }, chunk, score }];
   });
   const ofFile = CODEBASE_LIMITS.maxChunksOfFile;
-  return { ...choosePassages(scored, ofFile), files: byName.size, isComplete: found.isWhole };
+  return { ...choosePassages(scored, ofFile), files: byName.size, isComplete, byMeaning };
 }
 
-const NOTHING: FoundPassages = { passages: [], isAll: true, files: 0, isComplete: true };
+const NOTHING: FoundPassages = {
+  passages: [],
+  isAll: true,
+  files: 0,
+  isComplete: true,
+  byMeaning: false,
+};
 
 async function searchFolder(search: CodebaseSearch, matcher: Matcher): Promise<FoundPassages> {
   const { question, place, workspace, signal } = search;
@@ -82,7 +96,7 @@ async function searchFolder(search: CodebaseSearch, matcher: Matcher): Promise<F
   const ofFile = CODEBASE_LIMITS.maxChunksOfFile;
   const { rarity, count, isComplete } = found;
   const choice = await compute('pickPassages', { question, rarity, files, ofFile }, signal);
-  return { ...choice, files: count, isComplete };
+  return { ...choice, files: count, isComplete, byMeaning: false };
 }
 
 /** Reads files from the best on, as many as the limits allow. */
@@ -113,10 +127,11 @@ async function readCandidate(path: string, search: CodebaseSearch): Promise<Foun
 }
 
 async function searchFile({ question, place, signal }: CodebaseSearch): Promise<FoundPassages> {
-  const files = [await readFound(place, signal)];
+  const request = { question, rarity: null, files: [await readFound(place, signal)] };
   const ofFile = CODEBASE_LIMITS.maxChunks;
-  const choice = await compute('pickPassages', { question, rarity: null, files, ofFile }, signal);
-  return { ...choice, files: Math.min(choice.passages.length, 1), isComplete: true };
+  const choice = await compute('pickPassages', { ...request, ofFile }, signal);
+  const files = Math.min(choice.passages.length, 1);
+  return { ...choice, files, isComplete: true, byMeaning: false };
 }
 
 async function readFound(place: Place, signal: AbortSignal): Promise<FoundFile> {

@@ -16,6 +16,10 @@ export interface IndexQuestion {
   readonly places: readonly string[];
   /** The most chunks that are found. */
   readonly limit: number;
+  /** Whether the question is of a private conversation: only a private server may get it. */
+  readonly isPrivate: boolean;
+  /** Milliseconds for the question's vector and its comparison with others. The words alone answer after them. */
+  readonly waitMs: number;
 }
 
 export interface FoundChunks {
@@ -23,6 +27,8 @@ export interface FoundChunks {
   readonly chunks: readonly FoundChunk[];
   /** False where the index has not every file. */
   readonly isWhole: boolean;
+  /** Whether vectors counted too, and not the words alone. */
+  readonly byMeaning: boolean;
 }
 
 export interface FoundChunk extends FileChunk {

@@ -21,10 +21,11 @@ export function codebaseSearching(index?: SearchIndex): BridgeTool {
 function executeWith(
   index: SearchIndex | undefined,
 ): ToolExecutor<ArgumentsOf<typeof codebaseSearch>> {
-  return async ({ query: question }, { workspace, places, signal }) => {
+  return async ({ query: question }, { workspace, places, signal, isPrivate = false }) => {
     const answers: SearchAnswer[] = [];
+    const asked = { question, workspace, index, isPrivate, signal };
     for (const place of withoutInner(places)) {
-      answers.push(await searchCodebase({ question, place, workspace, index, signal }));
+      answers.push(await searchCodebase({ ...asked, place }));
     }
     return { status: 'success', data: showAnswer(joined(answers)) };
   };
@@ -47,6 +48,7 @@ function joined(answers: readonly SearchAnswer[]): SearchAnswer {
     isAll: answers.every(({ isAll }) => isAll),
     files: answers.reduce((sum, { files }) => sum + files, 0),
     isComplete: answers.every(({ isComplete }) => isComplete),
+    byMeaning: answers.some(({ byMeaning }) => byMeaning),
     isWhole: answers.every(({ isWhole }) => isWhole),
   };
 }
@@ -94,7 +96,7 @@ const ROOM_FOR_RANGE = 24;
 
 function summarize(answer: SearchAnswer, shown: readonly Passage[]): string {
   const sentences = [
-    shown.length === 0 ? NOTHING_FOUND : countPlaces(shown.length),
+    shown.length === 0 ? NOTHING_FOUND : countPlaces(shown.length, answer.byMeaning),
     ...(answer.isComplete ? [] : [STOPPED]),
     ...(answer.isWhole ? [] : [CUT]),
     ...leftOut(answer, shown),
@@ -123,7 +125,8 @@ function leftOut({ passages, files, isAll }: SearchAnswer, shown: readonly Passa
   ];
 }
 
-function countPlaces(count: number): string {
+function countPlaces(count: number, byMeaning: boolean): string {
   const places = count === 1 ? '1 place' : `${count} places, the best first`;
-  return `${places}: found by the words of the question.`;
+  const how = byMeaning ? 'by the words and the meaning' : 'by the words';
+  return `${places}: found ${how} of the question.`;
 }

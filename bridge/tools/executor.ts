@@ -34,6 +34,7 @@ export interface ToolContext {
   readonly signal: AbortSignal;
   readonly callId: string;
   readonly conversationId: string;
+  readonly isPrivate?: true | undefined;
   /** Whether a person sees the proposal before it is carried out. */
   readonly isReviewed: boolean;
   /** Takes live output as it comes. The result has the whole output, bounded. */

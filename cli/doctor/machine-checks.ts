@@ -4,7 +4,7 @@ import { access, constants, stat, statfs } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { readSettings } from '../../local/config/settings.ts';
+import { readSettings, type Settings } from '../../local/config/settings.ts';
 import { IS_CLONE, OWN_VERSION } from '../../local/own-root.ts';
 import { workerdPath } from '../../local/runtime/runtime.ts';
 import { locateState, type StateLocation, type StatePlace } from '../../local/state/folder.ts';
@@ -47,12 +47,18 @@ export async function checkSettings(): Promise<Finding[]> {
   const settings = await readSettings();
   const { path, text } = settings.source.file;
   const file = path !== undefined && text !== undefined ? path : 'no config.json';
-  if (settings.isModelChosen) return [good('settings', file)];
+  const found = [good('settings', file), ...noteVectors(settings)];
+  if (settings.isModelChosen) return found;
   const advice = `\`${ownCommand('config', 'model')}\` chooses one.`;
-  return [
-    good('settings', file),
-    note('model', 'The built-in demo answers: no model is set.', advice),
-  ];
+  return [...found, note('model', 'The built-in demo answers: no model is set.', advice)];
+}
+
+/** It is the owner's choice, but easily forgotten. */
+function noteVectors({ embedding }: Pick<Settings, 'embedding'>): Finding[] {
+  if (!embedding) return [];
+  const { origin } = new URL(embedding.baseUrl);
+  const text = `${origin} gets the text of the indexed files, for vectors by ${embedding.model}.`;
+  return [note('vectors', text, 'Take the role "embed" out of config.json to send nothing.')];
 }
 
 /** Whether the state folder is there, readable for its owner only, of a known format, and on a disk with room. */

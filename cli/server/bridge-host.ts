@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { logTo } from '../../bridge/log.ts';
 import type { BridgeConfig } from '../../bridge/run.ts';
 import { type HostedBridge, type HostNews, HostOrder } from '../../local/bridge/messages.ts';
-import { readSettings } from '../../local/config/settings.ts';
+import { ownersOf, readSettings } from '../../local/config/settings.ts';
 import { LOCAL_LIMITS } from '../../local/limits.ts';
 import { beside } from '../../local/processes/beside.ts';
 import { releaseMemoryOfStart } from '../../local/processes/memory.ts';
@@ -91,10 +91,7 @@ async function runHosted(
   };
   const onNotice: TellNotice = (line, event) => write({ event, message: line }, inOneLine(line));
   try {
-    const { preset, webSearch, codeInPrompt, devicesMayAllowAlways } = await readSettings(
-      bridge.environment,
-    );
-    const owners = { preset, webSearch, codeInPrompt, devicesMayAllowAlways };
+    const owners = ownersOf(await readSettings(bridge.environment));
     const configDir = configFolder(bridge.environment);
     await logTo(write, () =>
       beside(

@@ -7,6 +7,7 @@ import { locateState, projectName, sharedServerDir } from '../../local/state/fol
 import { findInstanceIn } from '../../local/state/running.ts';
 import { resolveWorkspace } from '../../local/state/workspace.ts';
 import { forgetFolder } from '../../machine/agent-folders.ts';
+import type { VectorReport } from '../../machine/bridge-status.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { inOneLine, nameInLine } from '../../shared/text/plain-sight.ts';
 import { afterHours } from '../chat/privacy.ts';
@@ -143,10 +144,27 @@ function indexText(index: ProjectReport['index']): string {
       return index.of === 0
         ? '; looking through its files'
         : `; ${index.files} of ${index.of} files indexed`;
+    case 'ready': {
+      const files = `; ${index.files} files indexed`;
+      const rest = index.leftOut === 0 ? '' : `, ${index.leftOut} beyond the limits`;
+      return `${files}${rest}${vectorsText(index.vectors)}`;
+    }
+    case undefined:
+      return '';
+  }
+}
+
+/** Names the server, because it gets the text of the files. */
+function vectorsText(vectors: VectorReport | undefined): string {
+  switch (vectors?.state) {
+    case 'making':
+      return `, vectors by ${vectors.server}: ${vectors.done} of ${vectors.of} passages sent`;
     case 'ready':
-      return index.leftOut === 0
-        ? `; ${index.files} files indexed`
-        : `; ${index.files} files indexed, ${index.leftOut} beyond the limits`;
+      return vectors.leftOut === 0
+        ? `, with vectors by ${vectors.server}`
+        : `, with vectors by ${vectors.server} (${vectors.leftOut} passages beyond the limits)`;
+    case 'failing':
+      return `, no vectors by ${vectors.server} (${inOneLine(vectors.reason)})`;
     case undefined:
       return '';
   }

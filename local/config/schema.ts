@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { Preset } from '../../machine/preset.ts';
 import { BUDGET_LIMITS, MODEL_LIMITS, PRIVACY_LIMITS } from '../../shared/limits.ts';
+import { DEFAULT_DIALECT, PROVIDERS } from '../../shared/settings/dialects.ts';
 import { chats, ModelEntry, ModelTable } from '../../shared/settings/models.ts';
 import { PromptChanges } from '../../shared/settings/prompt-blocks.ts';
 import { ModeName } from '../../shared/wire/definitions.ts';
@@ -50,8 +51,9 @@ export type KeyReference = z.infer<typeof KeyReference>;
 const [, FileKey, CommandKey] = KeyReference.options;
 
 /** A key of the bridge. It gets none of the environment, so that no program that it starts can have one. */
+const BRIDGE_REFERENCES = '{"file": "PATH"} or {"command": ["pass", "show", "x"]}';
 const BridgeKey = z.union([FileKey, CommandKey], {
-  error: 'must say where the key is kept: {"file": "PATH"} or {"command": ["pass", "show", "x"]}',
+  error: `must say where the key is kept: ${BRIDGE_REFERENCES}`,
 });
 
 const BaseUrl = z
@@ -98,6 +100,43 @@ const Models = z
       context.addIssue({ code: 'custom', path: place, message: text });
     }
   });
+
+/** The model of the table that makes vectors. The bridge asks it itself. */
+export function embedderOf({ models = [], baseUrl, key }: EmbedderSettings) {
+  const index = models.findIndex(({ roles }) => roles.includes('embed'));
+  const model = models[index];
+  if (!model) return undefined;
+  const hasOwn = model.baseUrl !== undefined;
+  return {
+    model: model.upstreamId ?? model.id,
+    dialect: model.dialect,
+    isPrivate: model.isPrivate,
+    baseUrl: model.baseUrl ?? baseUrl ?? PROVIDERS[DEFAULT_DIALECT].baseUrl,
+    isOpenAi: !hasOwn && baseUrl === undefined,
+    key: model.key ?? (hasOwn ? undefined : key),
+    place: `models[${index}].key`,
+    index,
+  };
+}
+
+type EmbedderSettings = Pick<Config, 'models' | 'baseUrl' | 'key'>;
+
+/** What keeps the bridge from asking the model for vectors. */
+function embedderMisfit(config: EmbedderSettings): { path: PropertyKey[]; message: string } | null {
+  const found = embedderOf(config);
+  if (!found) return null;
+  const at = ['models', found.index];
+  if (found.dialect === 'anthropic') {
+    return {
+      path: [...at, 'dialect'],
+      message: 'Anthropic has no vectors: the role "embed" needs another',
+    };
+  }
+  const isReadable = found.key ? !('env' in found.key) : !found.isOpenAi;
+  if (isReadable) return null;
+  const message = `the bridge reads the key of the role "embed", and has no variables with keys: name ${BRIDGE_REFERENCES}`;
+  return { path: [...at, 'key'], message };
+}
 
 const Origins = z.array(
   z.string().refine(isOrigin, 'must be an origin such as https://app.example.com'),
@@ -205,7 +244,10 @@ export const Config = z
     server: Server.optional(),
     updateHint: z.boolean().optional().describe('Whether to show that there is a newer version.'),
   })
-  .superRefine(({ model, models, baseUrl }, context) => {
+  .superRefine((config, context) => {
+    const { model, models, baseUrl } = config;
+    const misfit = embedderMisfit(config);
+    if (misfit) context.addIssue({ code: 'custom', ...misfit });
     if (!models || baseUrl) return;
     const names = models.filter(chats).map(({ id }) => id);
     if (names.length === 0) {

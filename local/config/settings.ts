@@ -7,10 +7,11 @@ import { ModeName } from '../../shared/wire/definitions.ts';
 import type { Mode } from '../../shared/wire/modes.ts';
 import { type ModelSettings, readModelSettings, readWorkerSettings } from '../settings.ts';
 import { type ConfigFile, readConfig } from './config-file.ts';
-import { openKey } from './keys.ts';
+import { type KeyRequest, openKey } from './keys.ts';
 import {
   type Config,
   choosesDemo,
+  embedderOf,
   type KeyReference,
   keyVariable,
   toModelTable,
@@ -46,6 +47,8 @@ export interface Settings {
   /** The service of the tool web_search. Its key is read when the bridge searches. */
   readonly codeInPrompt: readonly Mode[];
   readonly webSearch: OpenableSearch | undefined;
+  /** The model that makes vectors for the index. Its key is read when the bridge first asks it. */
+  readonly embedding: OpenableEmbedder | undefined;
   /** Whether a person or a file has said which model answers. */
   readonly isModelChosen: boolean;
   /** Every setting that is set or has a default: what `config get` shows. Keys are references. */
@@ -97,6 +100,7 @@ export async function readSettings(
     codeInPrompt: checked('codeInPrompt'),
     devicesMayAllowAlways: checked('devicesMayAllowAlways'),
     webSearch: searchOf(file, env),
+    embedding: embeddingOf(file, env),
     isModelChosen: shown.has('model') || shown.has('models') || shown.has('baseUrl'),
     shown,
     keyNames: referencedVariables(file.config),
@@ -104,9 +108,48 @@ export async function readSettings(
   };
 }
 
+/** What a bridge gets of the owner's settings. */
+export function ownersOf({
+  preset,
+  webSearch,
+  embedding,
+  codeInPrompt,
+  devicesMayAllowAlways,
+}: Settings) {
+  return { preset, webSearch, embedding, codeInPrompt, devicesMayAllowAlways };
+}
+
 /** A search service with the way to its key. */
 export interface OpenableSearch extends Pick<WebSearch, 'shape' | 'url'> {
   readonly readKey?: (signal: AbortSignal) => Promise<string>;
+}
+
+/** A model that makes vectors, with the way to its key. */
+export interface OpenableEmbedder {
+  readonly baseUrl: string;
+  readonly model: string;
+  readonly isPrivate: boolean;
+  readonly readKey?: (signal: AbortSignal) => Promise<string>;
+}
+
+function embeddingOf(
+  { path, config }: ConfigFile,
+  env: NodeJS.ProcessEnv,
+): OpenableEmbedder | undefined {
+  const found = embedderOf(config);
+  if (!found) return undefined;
+  const { baseUrl, model, isPrivate, key: reference, place } = found;
+  const service = { baseUrl, model, isPrivate };
+  return reference ? { ...service, readKey: opener({ path, reference, place, env }) } : service;
+}
+
+/** A key that the bridge reads, once it needs it. */
+function opener({
+  path,
+  ...request
+}: Pick<KeyRequest, 'reference' | 'place' | 'env'> & Pick<ConfigFile, 'path'>) {
+  const folder = dirname(path ?? '/');
+  return (signal: AbortSignal) => openKey({ ...request, folder, onWarning: () => {} }, signal);
 }
 
 function searchOf(
@@ -116,9 +159,7 @@ function searchOf(
   if (!config.webSearch) return undefined;
   const { shape, url, key: reference } = config.webSearch;
   if (!reference) return { shape, url };
-  const request = { reference, place: 'webSearch.key', folder: dirname(path ?? '/'), env };
-  const readKey = (signal: AbortSignal) => openKey({ ...request, onWarning: () => {} }, signal);
-  return { shape, url, readKey };
+  return { shape, url, readKey: opener({ path, reference, place: 'webSearch.key', env }) };
 }
 
 /** A setting, and where else than in the file it may stand. */

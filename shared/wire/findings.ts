@@ -24,7 +24,14 @@ export const MessageLook = z.object({
   /** The folder that the request's client has open. */
   workspacePath: Path.optional(),
   /** The person's words, to find code that they are about, and the run's mode: the machine's owner chooses the modes. */
-  search: z.object({ query: z.string().max(FINDING_LIMITS.maxQueryChars), mode: Mode }).optional(),
+  search: z
+    .object({
+      query: z.string().max(FINDING_LIMITS.maxQueryChars),
+      mode: Mode,
+      /** Set in a private conversation: only a private server gets the words. An older bridge sends them nowhere. */
+      isPrivate: z.literal(true).optional(),
+    })
+    .optional(),
   /** The message steers the current run: only its mentions count. */
   isSteer: z.literal(true).optional(),
 });

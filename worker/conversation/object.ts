@@ -426,12 +426,10 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       env: this.env,
       parts: () => this.#parts,
       isCopying: () => this.#copying !== null,
-      handsAt: (bridgeId) =>
-        // Only looks: what it dispatches would have to be private where the conversation is.
-        new TunnelHands(this.env, this.#meter, {
-          ...{ account, conversationId, bridgeId },
-          isPrivate: false,
-        }),
+      handsAt: (bridgeId, isPrivate) => {
+        const of = { account, conversationId, bridgeId, isPrivate };
+        return new TunnelHands(this.env, this.#meter, of);
+      },
       create: (row) => this.#create(row),
     };
   }

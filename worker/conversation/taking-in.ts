@@ -24,7 +24,7 @@ export interface Door {
   readonly parts: () => Parts | null;
   readonly isCopying: () => boolean;
   /** The hands of a conversation that is not stored yet. */
-  readonly handsAt: (bridgeId: string | null) => TunnelHands;
+  readonly handsAt: (bridgeId: string | null, isPrivate: boolean) => TunnelHands;
   /** Stores a new conversation. */
   readonly create: (row: ConversationRow) => Parts;
 }
@@ -40,11 +40,12 @@ export async function takeIn(
   const parts = found?.row.owner === caller.account ? found : null;
   if (!parts && (found || !create)) throw notFound('conversation');
   const { deleteAfterHours = null } = parts?.row ?? create ?? {};
-  const settings = deleteAfterHours === null ? door.env : privateSettings(door.env);
+  const isPrivate = deleteAfterHours !== null;
+  const settings = isPrivate ? privateSettings(door.env) : door.env;
   const submission = withOwnModel(sent, settings);
   if (parts && !create) refuseSubagent(parts);
   if (parts && !create) requireOwnBridge(parts, submission);
-  const hands = parts?.hands ?? door.handsAt(create?.bridgeId ?? null);
+  const hands = parts?.hands ?? door.handsAt(create?.bridgeId ?? null, isPrivate);
   const held = (digest: string) => parts?.log.heldOffers(digest);
   // A message that waits does not need the machine yet: its run looks when it starts. One that mentions something
   // waits too, because the look can take seconds. A mode of the workspace is looked for at once.

@@ -24,6 +24,8 @@ export const CODEBASE_LIMITS = {
   maxRankedChunks: 40,
   maxIndexedFiles: 16,
   maxIndexedBytes: 2 * MIB,
+  /** Milliseconds for the vector of a question (servers take 0.05 to 0.5 s) and its comparison (0.4 s at most). */
+  vectorWaitMs: 2 * SECOND,
   /** Lines of one chunk: a function or two, and as many as fit on a screen. */
   minChunkLines: 15,
   maxChunkLines: 60,

@@ -6,7 +6,7 @@ import { decodeJwt } from 'jose';
 import { logTo } from '../../../bridge/log.ts';
 import type { BridgeConfig } from '../../../bridge/run.ts';
 import { limitOwnEnvironment } from '../../../local/bridge/environment.ts';
-import { readSettings } from '../../../local/config/settings.ts';
+import { ownersOf, readSettings } from '../../../local/config/settings.ts';
 import { beside } from '../../../local/processes/beside.ts';
 import { bridgeLogOf } from '../../../local/state/folder.ts';
 import { openState } from '../../../local/state/state.ts';
@@ -52,12 +52,10 @@ export function registerConnect(program: Command, runBridge: RunBridge = runOwnB
     .option('--bridge-id <id>', 'the id of this bridge (default: the id in the token)')
     .option('--move', MOVE_HELP);
   addLocationOptions(command, 'here').action(async (url: string, options: ConnectOptions) => {
-    const { preset, webSearch, codeInPrompt, devicesMayAllowAlways, keyNames } =
-      await readSettings();
+    const settings = await readSettings();
     const configDir = configFolder(process.env);
-    const owners = { configDir, preset, webSearch, codeInPrompt, devicesMayAllowAlways };
-    const config = { ...(await configOf(url, options)), ...owners };
-    limitOwnEnvironment(keyNames);
+    const config = { ...(await configOf(url, options)), configDir, ...ownersOf(settings) };
+    limitOwnEnvironment(settings.keyNames);
     await connect(config, runBridge, abortOnInterrupt());
   });
 }

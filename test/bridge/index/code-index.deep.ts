@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { codebaseSearching } from '../../../bridge/tools/codebase-search.ts';
 import { carryOut } from '../tools/temporary-workspace.ts';
-import { indexed } from './indexed.ts';
+import { ASKED, indexed } from './indexed.ts';
 
 const FILES = {
   'src/retry.ts':
@@ -102,6 +102,7 @@ describe('the index of a workspace', () => {
       question: 'backoff',
       places: ['.'],
       limit: 40,
+      ...ASKED,
     });
     expect(found?.chunks.map(({ path }) => path)).toEqual(['docs/notes.md']);
   });

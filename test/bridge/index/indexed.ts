@@ -1,16 +1,21 @@
 /** An index of a real folder, in its own thread, that goes away with the test. */
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import { CodeIndex } from '../../../bridge/index/code-index.ts';
+import { type CodeEmbedding, CodeIndex } from '../../../bridge/index/code-index.ts';
 import { Workspace } from '../../../bridge/workspace/workspace.ts';
 import type { IndexReport } from '../../../machine/bridge-status.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-workspace.ts';
+
+/** How questions are asked that are about something else. */
+export const ASKED = { isPrivate: false, waitMs: 2_000 } as const;
 
 export interface Indexed extends TemporaryWorkspace {
   readonly index: CodeIndex;
   readonly database: string;
   readonly reports: IndexReport[];
   readonly find: (question: string, places?: readonly string[]) => Promise<string[]>;
+  /** Whether the last answer came by vectors too. */
+  readonly isByMeaning: () => boolean;
   readonly chunks: (question: string) => Promise<[path: string, start: number, end: number][]>;
 }
 
@@ -19,6 +24,7 @@ export async function indexed(
   files: Readonly<Record<string, string>>,
   prepare?: (made: TemporaryWorkspace) => void,
   before?: Partial<Indexed>,
+  embedding?: CodeEmbedding,
 ): Promise<Indexed> {
   const made = before?.root === undefined ? await temporaryWorkspace(files) : (before as Indexed);
   prepare?.(made);
@@ -29,6 +35,7 @@ export async function indexed(
   const index = new CodeIndex({
     workspace,
     path: database,
+    embedding,
     onReport: (report) => reports.push(report),
     signal: ending.signal,
   });
@@ -38,17 +45,20 @@ export async function indexed(
   });
   index.start();
   await expect.poll(() => index.report.state, { timeout: 20_000 }).toBe('ready');
+  let byMeaning = false;
   const find = async (question: string, places: readonly string[] = ['.']) => {
-    const found = await index.find({ workspace, question, places, limit: 40 });
+    const found = await index.find({ workspace, question, places, limit: 40, ...ASKED });
+    byMeaning = found?.byMeaning ?? false;
     return [...new Set(found?.chunks.map(({ path }) => path))];
   };
   const chunks = async (question: string) => {
-    const found = await index.find({ workspace, question, places: ['.'], limit: 40 });
+    const found = await index.find({ workspace, question, places: ['.'], limit: 40, ...ASKED });
     return (found?.chunks ?? []).map(({ path, start, end }): [string, number, number] => [
       path,
       start,
       end,
     ]);
   };
-  return { ...made, index, database, reports, find, chunks };
+  const isByMeaning = () => byMeaning;
+  return { ...made, index, database, reports, find, isByMeaning, chunks };
 }

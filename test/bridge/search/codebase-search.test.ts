@@ -204,6 +204,6 @@ async function ask(
 ) {
   const { workspace } = context;
   const place = await workspace.resolve(where, 'read');
-  const answer = await searchCodebase({ question, place, workspace, signal });
+  const answer = await searchCodebase({ question, place, workspace, isPrivate: false, signal });
   return { ...answer, files: [...new Set(answer.passages.map(({ name }) => name))] };
 }

@@ -119,6 +119,41 @@ test('settings of the server become variables of the Worker, below the environme
   });
 });
 
+describe('the model for vectors', () => {
+  test.each<[string, unknown, unknown]>([
+    ['none', { models: [{ id: 'a' }] }, undefined],
+    [
+      'the first one, at its own server and without the key of another',
+      {
+        key: { file: 'key' },
+        models: [
+          { id: 'a' },
+          { id: 'v', roles: ['embed'], baseUrl: OLLAMA, upstreamId: 'nomic', isPrivate: true },
+          { id: 'w', roles: ['embed'], baseUrl: OPENAI },
+        ],
+      },
+      { baseUrl: OLLAMA, model: 'nomic', isPrivate: true },
+    ],
+    [
+      'one at the server of the file, with its key',
+      { baseUrl: OLLAMA, key: { file: 'key' }, models: [{ id: 'v', roles: ['embed'] }] },
+      { baseUrl: OLLAMA, model: 'v', isPrivate: false, readKey: expect.any(Function) },
+    ],
+    [
+      'one at OpenAI with its own key',
+      { models: [{ id: 'a' }, { id: 'v', roles: ['embed'], key: { file: 'key' } }] },
+      { baseUrl: OPENAI, model: 'v', isPrivate: false, readKey: expect.any(Function) },
+    ],
+  ])('%s', async (_, config, embedding) => {
+    const { env, folder } = newConfig(config);
+    writeFileSync(join(folder, 'key'), 'mine\n', { mode: 0o600 });
+    const settings = await readSettings(env);
+    expect(settings.embedding).toEqual(embedding);
+    const { signal } = new AbortController();
+    expect(await settings.embedding?.readKey?.(signal)).toBe(settings.embedding?.readKey && 'mine');
+  });
+});
+
 describe('the order of places', () => {
   const config = { mode: 'plan', preset: 'ask', updateHint: false, server: { port: 1 } };
   const variables = {
@@ -211,6 +246,27 @@ describe('a file that is not right is refused', () => {
     ],
     [{ models: [{ id: 'a', roles: ['fast'] }] }, /models: no model of the table answers messages/],
     [{ models: [{ id: 'a' }], model: 'b' }, /model: must be a chat model of the table: a$/],
+    [
+      { models: [{ id: 'a' }, { id: 'v', roles: ['embed'], key: { env: 'V' } }] },
+      /models\[1\]\.key: the bridge reads the key of the role "embed"/,
+    ],
+    [
+      { key: { env: 'MINE' }, models: [{ id: 'a' }, { id: 'v', roles: ['embed'] }] },
+      /models\[1\]\.key: the bridge reads the key of the role "embed"/,
+    ],
+    [
+      { models: [{ id: 'a' }, { id: 'v', roles: ['embed'] }] },
+      /models\[1\]\.key: the bridge reads the key of the role "embed"/,
+    ],
+    [
+      {
+        models: [
+          { id: 'a' },
+          { id: 'v', roles: ['embed'], dialect: 'anthropic', key: { file: 'k' } },
+        ],
+      },
+      /models\[1\]\.dialect: Anthropic has no vectors/,
+    ],
     [{ mode: 'No' }, /mode: must be agent, plan, ask, debug, or/],
     [{ preset: 'all' }, /preset: .*"read-only"/],
     [{ server: { port: 65_536 } }, /server\.port: must be a number from 0 to 65535$/],

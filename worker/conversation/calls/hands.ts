@@ -48,8 +48,8 @@ export class TunnelHands {
     held: (digest: string) => OfferSet | undefined,
     request: RunRequest | null,
   ): Promise<Machine | null> {
-    const { account, conversationId } = this.#of;
-    const message = request ? messageLookOf(conversationId, request) : undefined;
+    const { account } = this.#of;
+    const message = request ? messageLookOf(this.#of, request) : undefined;
     const look: BridgeLook | null | undefined = await this.#tunnel()?.look(account, message);
     this.#meter.count(look?.rows ?? 0);
     if (!look) return null;

@@ -20,9 +20,15 @@ export function mentionsIn(content: MessageContent): Mention[] {
   return findMentions(textOf(content));
 }
 
+/** The conversation that the look is for. */
+export interface LookedFor {
+  readonly conversationId: string;
+  readonly isPrivate: boolean;
+}
+
 /** Undefined for a run that asks no model. */
 export function messageLookOf(
-  conversationId: string,
+  { conversationId, isPrivate }: LookedFor,
   request: RunRequest,
 ): MessageLook | undefined {
   if (request.type === 'guest') return undefined;
@@ -32,7 +38,7 @@ export function messageLookOf(
   return {
     conversationId,
     mentions: mentionsOf(request),
-    ...searchOf(request),
+    ...searchOf(request, isPrivate),
     ...(request.worktree && { worktree: request.worktree }),
     ...(shown && { shown }),
     ...(isBounded && { workspacePath }),
@@ -40,10 +46,14 @@ export function messageLookOf(
 }
 
 /** A model's words to a subagent name what it wants itself. The index is about the workspace, not about a worktree. */
-function searchOf({ type, messages, mode, worktree }: RunRequest): Pick<MessageLook, 'search'> {
+function searchOf(
+  { type, messages, mode, worktree }: RunRequest,
+  isPrivate: boolean,
+): Pick<MessageLook, 'search'> {
   if (type === 'guest' || type === 'subagent' || worktree) return {};
   const query = textOf(messages.at(-1)?.content ?? '').slice(0, FINDING_LIMITS.maxQueryChars);
-  return query.trim() === '' ? {} : { search: { query, mode } };
+  if (query.trim() === '') return {};
+  return { search: { query, mode, ...(isPrivate && { isPrivate }) } };
 }
 
 /** What is asked about a message that steers a run in this place. Undefined for one that mentions nothing. */
