@@ -1,13 +1,14 @@
 /**
  * `npm run bench:retrieval -- QUESTIONS.json REPOSITORY [--files 50000] [--embed-url http://127.0.0.1:11434/v1
- * --embed-model NAME]`: how well and how fast `codebase_search` finds
- * the files that answer questions, with the index and without. `--files` copies the repository until it has so many.
- * `--embed-url` and `--embed-model` name an embeddings endpoint, which gets the repository's text; the variable EMBED_KEY
- * has its key.
+ * --embed-model NAME]`: how well and how fast `codebase_search` finds the files that answer questions, with the index and
+ * without. `--files` copies the repository until it has so many. `--embed-url` and `--embed-model` name an embeddings
+ * endpoint, which gets the repository's text; the variable EMBED_KEY has its key.
  *
  * A file of questions, in bench/questions/, is written by somebody who did not make the index:
- * `{"repository": "name@version", "questions": [{"question": "Where is …?", "files": ["lib/answer.js"]}]}`. Each file of
- * `files` answers the question alone; the first one found counts. REPOSITORY is a folder with those files.
+ * `{"repository": "name@version", "questions": [{"question": "Where is …?", "query": "Where is …? words of the code",
+ * "files": ["lib/answer.js"]}]}`. Each file of `files` answers the question alone; the first one found counts. `query` is
+ * the question as a model sends it that knows the tool's description and not the repository. REPOSITORY is a folder
+ * with those files.
  */
 import { cpSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -25,7 +26,13 @@ import { percentile } from './statistics.ts';
 const Questions = z.strictObject({
   repository: z.string(),
   questions: z
-    .array(z.strictObject({ question: z.string().min(1), files: z.array(z.string()).min(1) }))
+    .array(
+      z.strictObject({
+        question: z.string().min(1),
+        query: z.string().min(1),
+        files: z.array(z.string()).min(1),
+      }),
+    )
     .min(1),
 });
 
@@ -48,10 +55,10 @@ const workspace = await Workspace.open(root, { home: '/nonexistent' });
 const { signal } = new AbortController();
 
 process.stdout.write(`${name}, ${questions.length} questions\n`);
-report('without the index', await measure(undefined));
+await report('without the index', undefined);
 const first = await openIndex();
 process.stdout.write(`index of ${first.text}\n`);
-report('with the index', await measure(first.index));
+await report('with the index', first.index);
 await first.index.end();
 const again = await openIndex();
 process.stdout.write(`opened again: ${again.text}\n`);
@@ -73,7 +80,7 @@ async function measureWithVectors(server: Pick<EmbeddingService, 'baseUrl' | 'mo
   }
   const ms = performance.now() - startedMs;
   process.stdout.write(`vectors by ${model}: ${ms.toFixed(0)} ms\n`);
-  report('with the index and vectors', await measure(index));
+  await report('with the index and vectors', index);
   await index.end();
 }
 
@@ -109,11 +116,11 @@ interface Measured {
   readonly times: readonly number[];
 }
 
-async function measure(index: SearchIndex | undefined): Promise<Measured> {
+async function measure(kind: 'question' | 'query', index?: SearchIndex): Promise<Measured> {
   const place = await workspace.resolve('.', 'read');
   const places: number[] = [];
   const times: number[] = [];
-  for (const { question, files } of questions) {
+  for (const { [kind]: question, files } of questions) {
     const startedMs = performance.now();
     const asked = { question, place, workspace, index, isPrivate: false, signal };
     const { passages } = await searchCodebase(asked);
@@ -125,10 +132,14 @@ async function measure(index: SearchIndex | undefined): Promise<Measured> {
   return { places, times };
 }
 
-function report(what: string, { places, times }: Measured): void {
-  const mrr = places.reduce((sum, at) => sum + 1 / at, 0) / places.length;
-  const within = (most: number) => places.filter((at) => at <= most).length;
-  const found = `MRR ${mrr.toFixed(3)}, first ${within(1)}, in five ${within(5)}, of ${places.length}`;
-  const [median, p95] = [0.5, 0.95].map((share) => percentile(times, share).toFixed(0));
-  process.stdout.write(`${what}: ${found}; ${median} ms median, ${p95} ms p95\n`);
+/** As a person asks, and as a model does. */
+async function report(what: string, index: SearchIndex | undefined): Promise<void> {
+  for (const kind of ['question', 'query'] as const) {
+    const { places, times } = await measure(kind, index);
+    const mrr = places.reduce((sum, at) => sum + 1 / at, 0) / places.length;
+    const within = (most: number) => places.filter((at) => at <= most).length;
+    const found = `MRR ${mrr.toFixed(3)}, first ${within(1)}, in five ${within(5)}, of ${places.length}`;
+    const [median, p95] = [0.5, 0.95].map((share) => percentile(times, share).toFixed(0));
+    process.stdout.write(`${what}, by ${kind}: ${found}; ${median} ms median, ${p95} ms p95\n`);
+  }
 }

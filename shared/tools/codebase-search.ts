@@ -8,10 +8,14 @@ export const codebaseSearch = defineTool({
   aliases: ['SemanticSearch'],
   description:
     'Find the places in the code that answer a question, if you do not know the exact words to grep for. ' +
-    'Ask a complete question in words that the code probably uses, such as "Where is the Flask app initialized?". ' +
+    'Ask a complete question, then add words that the code probably has for it: identifiers, names of errors, synonyms, ' +
+    'such as "Where is the Flask app initialized? create_app Flask factory setup". ' +
     'The best places come first, with line numbers as in read_file. Ignored files are left out.',
   arguments: z.object({
-    query: z.string().min(1).describe('A complete question about what you want to find'),
+    query: z
+      .string()
+      .min(1)
+      .describe('A complete question about what you want to find, and likely words of the code'),
     target_directories: z
       .array(
         z.string().regex(/^[^*]*$/, {
