@@ -123,6 +123,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/compute',
       'bridge/diagnostics',
       'bridge/edits',
+      'bridge/egress',
       'bridge/failure.ts',
       'bridge/log.ts',
       'bridge/quarantine',
@@ -200,6 +201,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/admission',
       'bridge/context',
       'bridge/diagnostics',
+      'bridge/egress',
       'bridge/failure.ts',
     ],
     ...[
@@ -220,6 +222,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/context',
       'bridge/definitions',
       'bridge/diagnostics',
+      'bridge/egress',
       'bridge/guests',
       'bridge/ide/link',
       'bridge/index',

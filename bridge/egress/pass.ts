@@ -10,13 +10,20 @@ export interface Grant {
   readonly hosts: readonly string[];
 }
 
+/** A host that stayed closed. */
+export interface Refused {
+  readonly times: number;
+  /** One sentence on what to do. */
+  readonly reason: string;
+}
+
 /** Ends with its command. */
 export class Pass implements Disposable {
   /** Nothing but the command's environment has it. */
   readonly token: string = randomBytes(24).toString('base64url');
   readonly grant: Grant;
   readonly #ending = new AbortController();
-  readonly #refused = new Map<string, number>();
+  readonly #refused = new Map<string, Refused>();
 
   constructor(grant: Grant) {
     this.grant = grant;
@@ -27,16 +34,16 @@ export class Pass implements Disposable {
     return this.#ending.signal;
   }
 
-  /** The hosts that the command asked for and did not reach, with how often; only the first ones. */
-  get refused(): ReadonlyMap<string, number> {
+  /** The hosts that the command asked for and did not reach; only the first ones. */
+  get refused(): ReadonlyMap<string, Refused> {
     return this.#refused;
   }
 
-  noteRefused(target: HostPort): void {
+  noteRefused(target: HostPort, reason: string): void {
     const name = hostText(target);
-    const count = this.#refused.get(name) ?? 0;
-    if (count > 0 || this.#refused.size < EGRESS_LIMITS.maxRefused)
-      this.#refused.set(name, count + 1);
+    const times = (this.#refused.get(name)?.times ?? 0) + 1;
+    if (times > 1 || this.#refused.size < EGRESS_LIMITS.maxRefused)
+      this.#refused.set(name, { times, reason });
   }
 
   [Symbol.dispose](): void {

@@ -139,14 +139,15 @@ export class HostProxy {
     try {
       const verdict = await judge(target, pass.grant);
       if (!verdict.isOpen) {
-        pass.noteRefused(target);
+        pass.noteRefused(target, verdict.reason);
         return { status: 403, text: verdict.reason };
       }
       const found = await inTime(addressesOf(target, verdict.reach, resolver));
       if (pass.ended.aborted) return NO_PASS;
       if (found !== undefined) return { pass, target, found };
-      pass.noteRefused(target);
-      return privateAddress(target);
+      const refusal = privateAddress(target);
+      pass.noteRefused(target, refusal.text);
+      return refusal;
     } catch {
       return unreachable(target);
     }

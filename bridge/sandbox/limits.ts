@@ -43,6 +43,10 @@ export const SANDBOX_LIMITS = {
   maxNetworks: 64,
   /** Milliseconds until a network has a door: a Node starts for it, in 50 ms on an idle machine. */
   doorMs: 15_000,
+  /** KiB of a workspace's package caches when its bridge starts: two large projects in three languages. */
+  maxCacheKib: 4 * MIB,
+  /** Milliseconds for measuring them: a cold disk reads 100,000 entries in that time. */
+  measureMs: 10_000,
   /** Milliseconds until every sandboxed process is stopped. It usually takes a few, and 100 against a storm of forks. */
   freezeMs: 5_000,
   /** Processes and threads of one sandbox: parallel builds use some hundred, a fork bomb any number. */

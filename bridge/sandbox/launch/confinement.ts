@@ -17,6 +17,11 @@ export interface Surroundings {
    * user that they run as may enter it. It need not exist yet.
    */
   readonly maskFolder: string;
+  /**
+   * Holds what package managers keep for later installations. Commands of this workspace and its worktrees write there,
+   * and nothing outside of their sandboxes reads it. Without it they keep nothing.
+   */
+  readonly cacheFolder?: string;
   /** What the owner lets commands read outside the workspace, beside the system and the tools of the home folder. */
   readonly readable?: readonly string[];
   /** The bridge's own environment. */

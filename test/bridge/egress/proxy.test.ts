@@ -76,7 +76,12 @@ it('a refused host gets a sentence on what to do, and is noted for the result', 
   expect(await send(plain)).toMatch(/^HTTP\/1.1 403/);
   for (let at = 0; at < 20; at++)
     await send(`CONNECT evil${at}.test:8443 HTTP/1.1\r\n${credentials}\r\n`);
-  expect([pass.refused.size, pass.refused.get('evil.test'), lookedUp]).toEqual([10, 3, []]);
+  const evil = pass.refused.get('evil.test');
+  expect([pass.refused.size, evil, lookedUp]).toEqual([
+    10,
+    { times: 3, reason: 'Ask with hosts.' },
+    [],
+  ]);
 });
 
 it('a name that leads to an address that is not public is not connected to, nor looked up twice', async () => {
