@@ -43,6 +43,7 @@ export function toCommandResult(report: CommandReport): ToolResult {
     ...report.attention.map((item) => attentionSentence(item)),
     ...closedSentences(report),
     ...refusedSentences(report),
+    ...(FULL.test(report.outcome.output) ? [DISK_IS_FULL] : []),
     ...handleSentences(report),
     report.outcome.output === '' ? 'It printed nothing.' : `Output:\n${report.outcome.output}`,
   ].join('\n');
@@ -78,6 +79,10 @@ function closedSentences({ closed, outcome: { output } }: CommandReport): string
       : []),
   ];
 }
+
+const FULL = /No space left on device|ENOSPC/;
+const DISK_IS_FULL =
+  'A disk is full: that of the workspace, that of the package caches (/var/cache/drawbridge), or /tmp with its limit.';
 
 function refusedSentences({ refused }: CommandReport): string[] {
   return [...refused.values()].map(({ times, reason }) =>

@@ -34,10 +34,10 @@ const TOOLS: Readonly<Record<string, string>> = {
 export async function prepareCaches(
   folder: string,
   { uid, gid, prefix }: CommandUser,
-  { mayEmpty }: { readonly mayEmpty: boolean },
+  { mayEmpty, maxKib = SANDBOX_LIMITS.maxCacheKib }: { mayEmpty: boolean; maxKib?: number },
 ): Promise<string | undefined> {
   try {
-    if (mayEmpty && (await isTooLarge(folder, prefix))) await removeAs(folder, prefix);
+    if (mayEmpty && (await sizeKib(folder, prefix)) > maxKib) await removeAs(folder, prefix);
     mkdirSync(dirname(folder), { recursive: true });
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     if (prefix.length > 0) chownSync(folder, uid, gid);
@@ -48,12 +48,15 @@ export async function prepareCaches(
   }
 }
 
-/** Commands may have made any name in it, so the programs that look at it have no more rights than commands. */
-async function isTooLarge(folder: string, prefix: readonly string[]): Promise<boolean> {
+/**
+ * Commands may have made any name in it, so the programs that look at it have no more rights than commands. Zero for one
+ * that is not there, or that takes too long to measure.
+ */
+async function sizeKib(folder: string, prefix: readonly string[]): Promise<number> {
   const { stdout } = await asUser(prefix, ['/usr/bin/du', '-sk', '--', folder]).catch(() => ({
     stdout: '',
   }));
-  return Number.parseInt(stdout, 10) > SANDBOX_LIMITS.maxCacheKib;
+  return Number.parseInt(stdout, 10) || 0;
 }
 
 /** Go's modules are read-only folders. */
