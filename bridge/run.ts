@@ -11,6 +11,7 @@ import { Asking } from './admission/asking.ts';
 import { noteDeviceUse, readDevices } from './admission/devices.ts';
 import { Grants } from './admission/grants.ts';
 import {
+  createConnectionJudge,
   createJudge,
   type JudgeFacts,
   type JudgeSurroundings,
@@ -30,6 +31,7 @@ import { Definitions } from './definitions/definitions.ts';
 import { confinedServers } from './diagnostics/confined.ts';
 import type { LanguageServers } from './diagnostics/servers.ts';
 import { usedFileDiagnostics } from './diagnostics/used-files.ts';
+import { Egress } from './egress/egress.ts';
 import { guestContext } from './guests/context.ts';
 import { Guests } from './guests/guests.ts';
 import { CompanionHost } from './guests/hosting.ts';
@@ -139,6 +141,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     home: homedir(),
     closedFolders: await stateFolders(stateDir),
     maskFolder,
+    cacheFolder: enteredFolder(stateDir, 'caches'),
     readable: await readReadable(stateDir),
     environment,
   });
@@ -155,10 +158,14 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   const grants = new Grants();
   const trust = {
     isConfined: confinement.kind !== 'none',
+    opensHosts: confinement.openDoor !== undefined,
     isDistrusted,
     isSiteAllowed: (conversationId: string, site: string) => sites.has(conversationId, site),
     grantsOf: (conversationId: string) => grants.of(conversationId),
   };
+  const egress = trust.opensHosts
+    ? new Egress(createConnectionJudge(surroundings, trust))
+    : undefined;
   const web = newWebTools(config, { sites, readRules: () => readPageRules(surroundings, trust) });
   const book = new ProcessBook();
   const worktrees = await Worktrees.open({
@@ -166,6 +173,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     book,
     stateDir,
     confinement,
+    egress,
     isForeign,
     findElsewhere: (name) => undoing.get(name) ?? web.get(name) ?? offers.find(name),
     serversOf: (folder, held) =>
@@ -174,7 +182,18 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     readShowable: () => readShowable(surroundings),
   });
   const opened = { workspace, journal, guard, confinement, checkpoints, offers, worktrees };
-  const ground = { config, bootId, ...opened, book, surroundings, trust, web, undoing, grants };
+  const ground = {
+    config,
+    bootId,
+    ...opened,
+    egress,
+    book,
+    surroundings,
+    trust,
+    web,
+    undoing,
+    grants,
+  };
   const bridge = new Bridge(ground, signal);
   editor.link = bridge.link;
   try {
@@ -197,9 +216,10 @@ interface Ground {
   readonly checkpoints: Checkpoints | undefined;
   readonly offers: Offers;
   readonly worktrees: Worktrees | undefined;
+  readonly egress: Egress | undefined;
   readonly book: ProcessBook;
   readonly surroundings: JudgeSurroundings;
-  readonly trust: Pick<JudgeFacts, 'isConfined' | 'isSiteAllowed' | 'grantsOf'> & {
+  readonly trust: Pick<JudgeFacts, 'isConfined' | 'opensHosts' | 'isSiteAllowed' | 'grantsOf'> & {
     isDistrusted(): boolean;
   };
   readonly grants: Grants;
@@ -321,8 +341,9 @@ class Bridge {
   }
 
   #newTools(): ReadonlyMap<string, BridgeTool> {
-    const { confinement, guard, web, undoing } = this.#ground;
-    const commands = createCommandTools({ confinement, background: this.#background, guard });
+    const { confinement, guard, egress, web, undoing } = this.#ground;
+    const background = this.#background;
+    const commands = createCommandTools({ confinement, background, guard, egress });
     const more = [this.#guests.tool, ...(this.#ground.worktrees?.tools ?? [])];
     const named = more.map((tool) => [tool.definition.name, tool] as const);
     const searching = codebaseSearching(this.#index);

@@ -533,6 +533,10 @@ export const COMMAND_LIMITS = {
   maxCommandChars: 32 * KIB,
   /** UTF-16 units of the patterns of one answer: a person reads them. */
   maxAnswerPatternChars: 4 * KIB,
+  /** Hosts that a command names beside the registries: a person reads each of them. */
+  maxHosts: 10,
+  /** UTF-16 units of a host with its port: the longest name has 253. */
+  maxHostChars: 260,
   defaultTimeoutMs: 2 * MINUTE,
   maxTimeoutMs: 10 * MINUTE,
   /** From SIGTERM to SIGKILL. */

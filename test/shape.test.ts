@@ -101,6 +101,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', 'bridge/failure.ts', 'bridge/rules', 'bridge/workspace', 'node:', 'zod'],
   ],
   'bridge/web': ['shared', 'bridge/compute', 'bridge/failure.ts', 'node:', 'zod'],
+  'bridge/egress': ['shared', 'machine', 'bridge/sandbox/launch', 'bridge/web', 'node:'],
   'bridge/context': [
     ...[
       'shared',
@@ -122,6 +123,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/compute',
       'bridge/diagnostics',
       'bridge/edits',
+      'bridge/egress',
       'bridge/failure.ts',
       'bridge/log.ts',
       'bridge/quarantine',
@@ -199,6 +201,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/admission',
       'bridge/context',
       'bridge/diagnostics',
+      'bridge/egress',
       'bridge/failure.ts',
     ],
     ...[
@@ -219,6 +222,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/context',
       'bridge/definitions',
       'bridge/diagnostics',
+      'bridge/egress',
       'bridge/guests',
       'bridge/ide/link',
       'bridge/index',

@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isWrittenBehindLinks, LINKED, LINKS } from './linked-writes.ts';
 import { startListedServers } from './listed-servers.ts';
+import { startLoopbackServer } from './loopback-server.ts';
 import { OWN_PROJECT, startOwnProgram } from './own-program.ts';
 import { runPersonsGit } from './persons-git.ts';
 
@@ -250,6 +251,20 @@ export const PLAIN: readonly Attack[] = [
     name: 'to read them by links',
     attempt: (index) =>
       `mkdir -p l${index}; for f in ${HOME_FILES}; do ln -sf "$f" l${index}/link; cat l${index}/link; ln "$f" l${index}/hard; cat l${index}/hard; done`,
+  },
+  {
+    name: 'to reach the loopback interface of the machine',
+    attempt: (index) =>
+      `p=$(cat port); ` +
+      ([
+        'exec 3<>/dev/tcp/127.0.0.1/$p; echo x >&3',
+        'exec 3<>/dev/tcp/localhost/$p; echo x >&3',
+        'echo x >/dev/udp/127.0.0.1/$p',
+        'curl -s -m 2 http://127.0.0.1:$p http://0.0.0.0:$p "http://[::1]:$p"',
+        'for q in $(tail -n +2 /proc/net/tcp | cut -c 16-19); do q=$((16#$q)); exec 3<>/dev/tcp/127.0.0.1/$q && ' +
+          'printf "CONNECT 127.0.0.1:$p HTTP/1.1\\r\\n\\r\\nx" >&3; done; sleep 0.1',
+      ][index % 5] ?? ''),
+    start: startLoopbackServer,
   },
   {
     name: 'to write outside',

@@ -1,8 +1,10 @@
 /** Decides about a command line. */
+import { hostWords } from '../../shared/tools/registries.ts';
 import type { Permission } from '../../shared/tools/run-terminal-cmd.ts';
 import { type Command, type CommandLine, parseCommandLine } from './command-line.ts';
 import { fedCommands } from './fed.ts';
 import { lossOf, namesLoss } from './losses.ts';
+import { judgeHosts } from './network-verdict.ts';
 import { lineReadingsOf, readingsOf } from './readings.ts';
 import type { NamedTool } from './rule-names.ts';
 import {
@@ -21,6 +23,8 @@ export interface JudgedCommand {
   readonly tool: NamedTool;
   readonly command: string;
   readonly permissions?: readonly Permission[] | undefined;
+  /** The hosts that it wants, if it wants any: see {@link judgeHosts}. */
+  readonly hosts?: readonly string[] | undefined;
 }
 
 /** How commands are confined, and what they may have inside the sandbox. */
@@ -40,7 +44,7 @@ export interface CommandSurroundings {
  * grants `all` for one call, not for a pattern.
  */
 export function judgeCommand(
-  { tool, command: text, permissions = [] }: JudgedCommand,
+  { tool, command: text, permissions = [], hosts = [] }: JudgedCommand,
   book: Rulebook,
   surroundings: CommandSurroundings,
 ): Verdict {
@@ -53,8 +57,10 @@ export function judgeCommand(
     ...subjectOf(command, line.isPlain, surroundings),
     isFed: fed.has(command),
   }));
-  const builtIn = builtInVerdict(permissions, surroundings);
+  const network = judgeHosts(hosts, book, surroundings);
+  const builtIn = builtInVerdict(permissions, hosts, network.isOpen, surroundings);
   return strictestOf([
+    ...network.verdicts,
     ...subjects.flatMap((subject) => verdictsOn(tool, subject, rules, builtIn, permissions)),
     ...verdictsOnLine(tool, text, line, book),
     ...(isRead && !(line.isWhole && subjects.every(({ isComplete }) => isComplete))
@@ -114,13 +120,17 @@ function verdictsOn(
 
 function builtInVerdict(
   permissions: readonly Permission[],
-  { isConfined, trustsNetwork = false }: CommandSurroundings,
+  hosts: readonly string[],
+  isNetworkOpen: boolean,
+  { isConfined }: CommandSurroundings,
 ): Verdict {
-  const wanted = permissions.length === 0 ? '' : ` It asks for ${permissions.join(', ')}.`;
-  if (!isConfined) return ask(`No sandbox holds commands on this machine.${wanted}`);
-  if (wanted === '') return allow('Commands are allowed in the sandbox.');
-  const isTrusted = trustsNetwork && permissions.every((permission) => permission === 'network');
-  return isTrusted ? allow('The network is allowed in the sandbox.') : ask(wanted.trim());
+  const others = permissions.filter((one) => one !== 'network' || hosts.length === 0);
+  const isOpen = hosts.length === 0 || isNetworkOpen;
+  const network = isOpen ? [] : [`the network (${hostWords(hosts)})`];
+  const wanted = [...others, ...network].join(', ');
+  const asks = wanted === '' ? '' : ` It asks for ${wanted}.`;
+  if (!isConfined) return ask(`No sandbox holds commands on this machine.${asks}`);
+  return asks === '' ? allow('Commands are allowed in the sandbox.') : ask(asks.trim());
 }
 
 /** A pattern that itself joins commands, such as `curl * | sh*`, applies to the line as a whole. */

@@ -1,12 +1,14 @@
 /** Applies the owner's and the workspace's rules, as they are now, to calls. */
 import { join } from 'node:path';
 import type { Preset } from '../../machine/preset.ts';
+import type { HostPort } from '../../shared/text/hosts.ts';
 import type { ToolFacts } from '../../shared/tools/definition.ts';
 import { listDir } from '../../shared/tools/list-dir.ts';
 import { readFile } from '../../shared/tools/read-file.ts';
 import { currentCall, logTrouble } from '../log.ts';
 import type { ToolFactsHere } from '../tools/executor.ts';
 import type { Workspace } from '../workspace/workspace.ts';
+import { type ConnectionVerdict, judgeConnection } from './network-verdict.ts';
 import { isTrusted } from './offer-verdict.ts';
 import { type JudgedCall, judgeCall, type Policy, visibilityOf } from './policy.ts';
 import { ownersFiles, RULE_FILE_NAME, type Rule, readOwnersRules, readRules } from './rules.ts';
@@ -47,7 +49,7 @@ export interface JudgeSurroundings {
 }
 
 /** What the judge knows beside the rules. */
-export interface JudgeFacts extends Pick<Policy, 'isConfined'> {
+export interface JudgeFacts extends Pick<Policy, 'isConfined' | 'opensHosts'> {
   /** Whether an editor says that its user does not trust the workspace. It only makes decisions stricter. */
   readonly isDistrusted?: () => boolean;
   /** Whether a person has allowed the site (host and port) for the conversation. */
@@ -61,7 +63,14 @@ export interface JudgeFacts extends Pick<Policy, 'isConfined'> {
 /** Judges by the rule files as they are at that moment. */
 export function createJudge(
   surroundings: JudgeSurroundings,
-  { isConfined, isDistrusted = () => false, isSiteAllowed, grantsOf, folder }: JudgeFacts,
+  {
+    isConfined,
+    opensHosts = false,
+    isDistrusted = () => false,
+    isSiteAllowed,
+    grantsOf,
+    folder,
+  }: JudgeFacts,
 ): Judge {
   const { root } = surroundings;
   const place = folder === undefined ? { workspace: root } : { workspace: folder, alias: root };
@@ -72,7 +81,7 @@ export function createJudge(
     const isAllowed = (site: string) => isSiteAllowed?.(conversationId, site) ?? false;
     const granted = grantsOf?.(conversationId) ?? [];
     const userRules = [...rules.userRules, ...granted, ...added];
-    const facts = { ...place, isConfined, realNames, isSiteAllowed: isAllowed };
+    const facts = { ...place, isConfined, opensHosts, realNames, isSiteAllowed: isAllowed };
     const policy = { ...facts, ...rules, userRules };
     const { definition } = call;
     const isBelieved = definition.claims !== undefined && isTrusted(definition, rules);
@@ -80,6 +89,26 @@ export function createJudge(
     const stricter = judged.decision === 'allow' && isDistrusted() ? ask(DISTRUSTED) : judged;
     const verdict = { ...stricter, visibility: visibilityOf(call, policy) };
     return isBelieved ? { ...verdict, isTrusted: true } : verdict;
+  };
+}
+
+/** What a running command was granted of the network. */
+interface NetworkGrant {
+  readonly conversationId: string;
+  readonly hosts: readonly string[];
+}
+
+/** Judges each connection of running commands by the rule files as they are at that moment. */
+export function createConnectionJudge(
+  surroundings: JudgeSurroundings,
+  { isDistrusted = () => false, grantsOf }: Pick<JudgeFacts, 'isDistrusted' | 'grantsOf'>,
+): (target: HostPort, grant: NetworkGrant) => Promise<ConnectionVerdict> {
+  return async (target, { conversationId, hosts }) => {
+    const rules = await readAllRules(surroundings);
+    if (rules === undefined) return { isOpen: false, reason: UNREADABLE_RULES };
+    const userRules = [...rules.userRules, ...(grantsOf?.(conversationId) ?? [])];
+    const facts = { trustsNetwork: rules.trustsNetwork === true, isDistrusted: isDistrusted() };
+    return judgeConnection(target, hosts, { ...rules, userRules }, facts);
   };
 }
 

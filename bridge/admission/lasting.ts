@@ -3,9 +3,11 @@
  * change; the answer makes rules of them, which hold for nothing but what the question showed. Pure.
  */
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
+import { splitPattern } from '../../shared/text/hosts.ts';
 import { findTool } from '../../shared/tools/catalogue.ts';
 import { editFile } from '../../shared/tools/edit-file.ts';
 import { editNotebook } from '../../shared/tools/edit-notebook.ts';
+import { hostsIn } from '../../shared/tools/network-permission.ts';
 import { Permission, runTerminalCmd } from '../../shared/tools/run-terminal-cmd.ts';
 import { strReplace } from '../../shared/tools/str-replace.ts';
 import { webFetch } from '../../shared/tools/web-fetch.ts';
@@ -14,6 +16,7 @@ import type { Proposal } from '../../shared/wire/approvals.ts';
 import { parseCommandLine } from './command-line.ts';
 import { fedCommands } from './fed.ts';
 import { runsOthers } from './readings.ts';
+import { NETWORK } from './rule-names.ts';
 import type { Rule } from './rules.ts';
 import { RULE_LIMITS } from './shell/limits.ts';
 import { allowsPage } from './web.ts';
@@ -26,11 +29,16 @@ import { withoutBounds } from './wrappers.ts';
  */
 export function patternOf(proposal: Proposal): string | undefined {
   const shown = subjectsOf(proposal);
-  if (!shown || shown.length === 0 || shown.length > RULE_LIMITS.maxPatterns) return undefined;
+  if (!shown || shown.length === 0 || shown.length > mostOf(proposal)) return undefined;
   const patterns = shown.map(({ pattern }) => pattern);
   const joined = patterns.join('\n');
   const isReadable = joined.length <= COMMAND_LIMITS.maxAnswerPatternChars;
   return isReadable && !patterns.some((pattern) => pattern.includes('\n')) ? joined : undefined;
+}
+
+function mostOf(proposal: Proposal): number {
+  const isNetwork = proposal.kind === 'command' && hostsIn(proposal.permissions).length > 0;
+  return isNetwork ? RULE_LIMITS.maxHostPatterns : RULE_LIMITS.maxPatterns;
 }
 
 /** A sentence on why the patterns are none for this proposal; undefined for patterns that are. */
@@ -53,6 +61,7 @@ export function rulesOf(proposal: Proposal, patterns: string, now: Date): readon
     patterns.split('\n').map((pattern): Rule => ({ tool, pattern, decision: 'allow', answered }));
   switch (proposal.kind) {
     case 'command': {
+      if (hostsIn(proposal.permissions).length > 0) return made(NETWORK);
       const permissions = proposal.permissions.flatMap(
         (one) => Permission.safeParse(one).data ?? [],
       );
@@ -99,11 +108,19 @@ function subjectsOf(proposal: Proposal): readonly ShownSubject[] | undefined {
   }
 }
 
-/** Undefined for a line that shells read differently, or that a rule cannot allow. */
+/**
+ * The hosts of a command that wants nothing else of a person: any later command may reach them. Undefined for a line
+ * that shells read differently, or that a rule cannot allow.
+ */
 function commandsOf({
   command,
   permissions,
+  confinement,
 }: Extract<Proposal, { kind: 'command' }>): readonly ShownSubject[] | undefined {
+  const hosts = hostsIn(permissions);
+  if (hosts.length > 0) return hosts.length === permissions.length ? hosts.map(hostOf) : undefined;
+  // A rule that opened the whole network would open more than the command.
+  if (permissions.includes('network') && confinement !== 'none') return undefined;
   const line = parseCommandLine(command);
   if (!line.isPlain || permissions.includes('all') || fedCommands(line).size > 0) return undefined;
   if (line.commands.some(({ words }) => CHANGES_SHELL.has(words[0] ?? ''))) return undefined;
@@ -112,6 +129,20 @@ function commandsOf({
     pattern: literalPattern(text),
     problemOf: (pattern) => problemOfCommand(pattern, text),
   }));
+}
+
+function hostOf(host: string): ShownSubject {
+  const problemOf = (pattern: string) =>
+    isHostPattern(pattern, host) ? undefined : `The pattern of this host is ${host}.`;
+  return { pattern: host, problemOf };
+}
+
+/** The host itself, or all names below a part of its name that has a dot, at the same port. */
+function isHostPattern(pattern: string, host: string): boolean {
+  if (pattern === host) return true;
+  const [own, given] = [splitPattern(host), splitPattern(pattern)];
+  const below = /^\*(\.[^*?[]+\.[^*?[]+)$/.exec(given.name)?.[1];
+  return below !== undefined && own.port === given.port && own.name.endsWith(below);
 }
 
 /** They change what the commands after them do, so a rule for each command would not be about the same. */

@@ -2,6 +2,7 @@
 import { isAbsolute, relative, resolve } from 'node:path';
 import { findTool } from '../../shared/tools/catalogue.ts';
 import { type ToolFacts, takesPath } from '../../shared/tools/definition.ts';
+import { hostsWanted, permissionsWanted } from '../../shared/tools/network-permission.ts';
 import { runTerminalCmd } from '../../shared/tools/run-terminal-cmd.ts';
 import { webSearch } from '../../shared/tools/web-search.ts';
 import type { Metadata } from '../../shared/wire/documents.ts';
@@ -28,6 +29,8 @@ export interface Policy extends Rulebook {
   readonly alias?: string;
   /** Whether a sandbox passed its self-test. */
   readonly isConfined: boolean;
+  /** Whether hosts can be opened to a confined command by name. Else it has the whole network, or none. */
+  readonly opensHosts?: boolean;
   /** Whether the owner lets confined commands and web_fetch use the network without a question (rules.ts). */
   readonly trustsNetwork?: boolean;
   /** For this call's conversation. */
@@ -72,12 +75,16 @@ function judgeWork(
   if (tool.reaches === 'web') return judgeWeb(tool, subjects, policy);
   if (tool.effect === 'read') return judgeReading(tool, subjects, policy);
   if (subjects.length === 0) return allow('It runs nothing.');
-  const permissions = PERMISSIONS.safeParse(args['permissions']).data;
+  const wishes = WISHES.safeParse(args).data ?? {};
+  const permissions = permissionsWanted(wishes);
+  const hosts = hostsWanted(wishes, policy.opensHosts === true);
   // A line for a command that runs already is held by the rules for commands, too.
   const tools = [...new Set([runTerminalCmd, tool])];
   return strictestOf(
     subjects.flatMap((command) =>
-      tools.map((each) => judgeCommand({ tool: each, command, permissions }, policy, policy)),
+      tools.map((each) =>
+        judgeCommand({ tool: each, command, permissions, hosts }, policy, policy),
+      ),
     ),
   );
 }
@@ -100,7 +107,7 @@ function judgeWeb({ name }: ToolFacts, subjects: readonly string[], policy: Poli
   return strictestOf(subjects.map(judge));
 }
 
-const PERMISSIONS = runTerminalCmd.arguments.shape.permissions;
+const WISHES = runTerminalCmd.arguments.pick({ permissions: true, hosts: true });
 
 /**
  * The part of the workspace that an admitted call may show: nothing that a rule forbids. Of paths that a rule asks

@@ -7,8 +7,11 @@ import type { ToolFactsHere } from '../tools/executor.ts';
 import { RULE_LIMITS } from './shell/limits.ts';
 import { matchesWildcard } from './wildcard.ts';
 
+/** The category of rules about the hosts that commands reach: network-verdict.ts. No tool is in it. */
+export const NETWORK = 'network';
+
 /** Categories of tools by effect. `web` is about the tools that reach the web, and the pages that a message names. Each MCP server is a category, `mcp:<server>`. */
-const CATEGORIES = ['read', 'edit', 'command', 'web'] as const;
+const CATEGORIES = ['read', 'edit', 'command', 'web', NETWORK] as const;
 type Category = (typeof CATEGORIES)[number] | `mcp:${string}`;
 
 /** The part of a tool that rules use. */

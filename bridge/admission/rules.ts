@@ -8,7 +8,7 @@ import { isSystemError } from '../../machine/system-error.ts';
 import { DrawbridgeError, invalidRequest } from '../../shared/errors.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { Permission } from '../../shared/tools/run-terminal-cmd.ts';
-import { problemOfName } from './rule-names.ts';
+import { NETWORK, problemOfName } from './rule-names.ts';
 
 /** From the mildest to the strictest. */
 export const Decision = z.enum(['allow', 'ask', 'deny']);
@@ -24,7 +24,7 @@ export const Rule = z
         const problem = problemOfName(name);
         if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
       }),
-    /** Matched against the call's path or command line. The default matches everything. */
+    /** Matched against the call's path or command line, or against a host. The default matches everything. */
     pattern: z.string().min(1).default('*'),
     decision: Decision,
     /**
@@ -66,14 +66,19 @@ export interface PolicyRules {
 
 /** A rule file starts from a preset. Its own rules come after and win. */
 const PRESETS: Readonly<Record<Preset, PolicyRules>> = {
-  'read-only': { rules: forAll('deny', ['edit', 'command', 'web', 'mcp:*']), trustsNetwork: false },
-  ask: { rules: forAll('ask', ['edit', 'command', 'web', 'mcp:*']), trustsNetwork: false },
+  'read-only': { rules: forAll('deny'), trustsNetwork: false },
+  ask: { rules: forAll('ask'), trustsNetwork: false },
   workspace: { rules: [], trustsNetwork: false },
   trusted: { rules: [], trustsNetwork: true },
 };
 
-function forAll(decision: Rule['decision'], categories: readonly string[]): readonly Rule[] {
-  return categories.map((tool) => ({ tool, pattern: '*', decision }));
+/** For all that changes something or reaches out. */
+function forAll(decision: Rule['decision']): readonly Rule[] {
+  return ['edit', 'command', 'web', NETWORK, 'mcp:*'].map((tool) => ({
+    tool,
+    pattern: '*',
+    decision,
+  }));
 }
 
 /**

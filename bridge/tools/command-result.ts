@@ -5,6 +5,7 @@ import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { type AttentionItem, attentionSentence } from '../../shared/wire/attention.ts';
 import type { TerminalCommandMetadata } from '../../shared/wire/documents.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
+import type { Refused } from '../egress/pass.ts';
 import type { ClosedName } from '../sandbox/launch/confinement.ts';
 import type { BackgroundOutcome } from '../terminal/background.ts';
 import { TERMINAL_LIMITS } from '../terminal/limits.ts';
@@ -24,6 +25,8 @@ export interface CommandReport {
   readonly attention: readonly AttentionItem[];
   /** Whether other commands of the conversation reach its ports. */
   readonly sharesNetwork: boolean;
+  /** The hosts that it asked for and did not reach. */
+  readonly refused: ReadonlyMap<string, Refused>;
   readonly outcome: BackgroundOutcome;
   /** Of a command that runs on, or whose output is longer than a result shows. */
   readonly process?: KnownProcess | undefined;
@@ -39,6 +42,8 @@ export function toCommandResult(report: CommandReport): ToolResult {
     ...report.session,
     ...report.attention.map((item) => attentionSentence(item)),
     ...closedSentences(report),
+    ...refusedSentences(report),
+    ...(FULL.test(report.outcome.output) ? [DISK_IS_FULL] : []),
     ...handleSentences(report),
     report.outcome.output === '' ? 'It printed nothing.' : `Output:\n${report.outcome.output}`,
   ].join('\n');
@@ -73,6 +78,16 @@ function closedSentences({ closed, outcome: { output } }: CommandReport): string
         ]
       : []),
   ];
+}
+
+const FULL = /No space left on device|ENOSPC/;
+const DISK_IS_FULL =
+  'A disk is full: that of the workspace, that of the package caches (/var/cache/drawbridge), or /tmp with its limit.';
+
+function refusedSentences({ refused }: CommandReport): string[] {
+  return [...refused.values()].map(({ times, reason }) =>
+    times === 1 ? reason : `${reason} (${times} times)`,
+  );
 }
 
 function handleSentences({ process, sharesNetwork }: CommandReport): string[] {

@@ -1,14 +1,26 @@
 /** Runs run_terminal_cmd: runs a shell command under the machine's confinement, to its end or in the background. */
 import { stat } from 'node:fs/promises';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
+import { WHOLE_NETWORK } from '../../shared/text/hosts.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
+import {
+  hostsWanted,
+  permissionsWanted,
+  shownPermissions,
+} from '../../shared/tools/network-permission.ts';
 import { runTerminalCmd } from '../../shared/tools/run-terminal-cmd.ts';
 import type { Proposal } from '../../shared/wire/approvals.ts';
 import type { AttentionItem } from '../../shared/wire/attention.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
+import { type Egress, proxyVariables } from '../egress/egress.ts';
+import type { Pass } from '../egress/pass.ts';
 import { ToolFailure } from '../failure.ts';
 import type { GuardedCommand, WorkspaceGuard } from '../quarantine/guard.ts';
-import type { Confinement, PreparedCommand } from '../sandbox/launch/confinement.ts';
+import type {
+  CommandRequest,
+  Confinement,
+  PreparedCommand,
+} from '../sandbox/launch/confinement.ts';
 import type { BackgroundOutcome, BackgroundProcesses } from '../terminal/background.ts';
 import { TERMINAL_LIMITS } from '../terminal/limits.ts';
 import { BoundedOutput } from '../terminal/output.ts';
@@ -35,6 +47,8 @@ export interface CommandMachine {
    * Watches what sandboxed commands leave behind. Commands outside the sandbox are not watched: a person allowed them.
    */
   readonly guard?: WorkspaceGuard | undefined;
+  /** Opens hosts to commands. Without it a command has the whole network, or none; the judge must know which. */
+  readonly egress?: Egress | undefined;
 }
 
 /**
@@ -80,14 +94,15 @@ async function propose(work: Work, { places: [place], workspace }: ToolContext):
 }
 
 function toProposal(work: Work, folder: string): Proposal {
-  const { args, line, confinement } = work;
-  const { permissions = [], is_background: background = false } = args;
+  const { args, line, confinement, egress } = work;
+  const { is_background: background = false } = args;
+  const hosts = hostsWanted(args, egress !== undefined);
   return {
     kind: 'command',
     tool: runTerminalCmd.name,
     command: line,
     folder,
-    permissions: [...new Set(permissions)].sort(),
+    permissions: shownPermissions(permissionsWanted(args), hosts),
     background,
     timeLimitMs: background ? null : timeoutOf(args),
     confinement: isHeld(work) ? confinement.kind : 'none',
@@ -104,28 +119,70 @@ function timeoutOf({ timeout = COMMAND_LIMITS.defaultTimeoutMs }: CommandCall): 
 
 async function carryOut(work: Work, context: ToolContext): Promise<ToolResult> {
   const { args, line, confinement, guard } = work;
-  const { command, permissions = [] } = args;
+  const { command } = args;
   const { conversationId, signal } = context;
   const [place] = context.places;
   const guarded = isHeld(work) ? await guard?.begins(command) : undefined;
   const reportsShell = args.is_background !== true;
-  const asked = { command: line, cwd: place.path, permissions, conversationId, reportsShell };
-  const { outcome, process, ...prepared } = await start(
-    () =>
-      confinement.start(asked, async (prepared) => ({
-        limits: prepared.limits,
-        closed: prepared.closed ?? [],
-        sharesNetwork: prepared.sharesNetwork === true,
-        ...(await run(work, prepared, context)),
-      })),
+  const { path: cwd } = place;
+  const asked = { command: line, cwd, conversationId, reportsShell };
+  const { outcome, process, pass, ...prepared } = await start(
+    async () =>
+      await inNetwork(work, conversationId, (network) =>
+        confinement.start({ ...asked, ...network }, async (prepared) => ({
+          limits: prepared.limits,
+          closed: prepared.closed ?? [],
+          sharesNetwork: prepared.sharesNetwork === true,
+          ...(await run(work, prepared, context)),
+        })),
+      ),
     guarded,
   );
+  endWith(outcome, pass);
   const attention = await leftBehind(outcome, guarded);
   if (signal.aborted) guard?.reportAgain(attention);
   const workingDirectory = place.name;
   const session = await sessionAfter(work, outcome, context);
-  const report = { command, workingDirectory, permissions, process, session, ...prepared };
-  return toCommandResult({ ...report, attention, outcome });
+  const permissions = permissionsWanted(args);
+  const refused = pass?.refused ?? new Map();
+  const report = { command, workingDirectory, permissions, process, session, refused };
+  return toCommandResult({ ...report, ...prepared, attention, outcome });
+}
+
+/** What a command's request says of the network: `network` among the permissions is the whole one. */
+type Network = Pick<CommandRequest, 'permissions' | 'hosts' | 'variables'>;
+
+/** Starts a command with what it may reach. Its pass is the caller's once it has started. */
+async function inNetwork<Started extends object>(
+  { args, confinement, egress }: Work,
+  conversationId: string,
+  begin: (network: Network) => Promise<Started>,
+): Promise<Started & { readonly pass: Pass | undefined }> {
+  const hosts = hostsWanted(args, egress !== undefined);
+  const permissions = permissionsWanted(args);
+  if (hosts === undefined || hosts.includes(WHOLE_NETWORK))
+    return { ...(await begin({ permissions })), pass: undefined };
+  const door = await confinement.openDoor?.(conversationId);
+  // The whole network would be more than was judged.
+  if (door === undefined || egress === undefined) throw new ToolFailure('SANDBOX_FAILED', NO_DOOR);
+  const pass = egress.admit(door, { conversationId, hosts });
+  const others = permissions.filter((permission) => permission !== 'network');
+  const variables = proxyVariables(door, pass);
+  try {
+    return { ...(await begin({ permissions: others, hosts, variables })), pass };
+  } catch (error) {
+    pass[Symbol.dispose]();
+    throw error;
+  }
+}
+
+const NO_DOOR = 'Hosts cannot be opened by name here, so the command was not run.';
+
+/** A command in the background keeps its hosts until it ends. */
+function endWith({ end }: BackgroundOutcome, pass: Pass | undefined): void {
+  if (pass === undefined) return;
+  if (end.state !== 'running') pass[Symbol.dispose]();
+  else void end.ended.finally(() => pass[Symbol.dispose]());
 }
 
 /** Hands on what the command has left. Returns sentences on what it ran with, and on what has changed. */

@@ -8,6 +8,7 @@ import type { Elsewhere } from '../admission/call-life.ts';
 import type { Judge } from '../admission/judge.ts';
 import type { LookedWorktree } from '../context/finder.ts';
 import type { LanguageServers } from '../diagnostics/servers.ts';
+import type { Egress } from '../egress/egress.ts';
 import { ToolFailure } from '../failure.ts';
 import { Lanes } from '../lanes.ts';
 import { currentCall, logTrouble } from '../log.ts';
@@ -27,6 +28,8 @@ export interface House {
   readonly workshop: Workshop;
   /** Has the handles of all commands of the bridge. */
   readonly book: ProcessBook;
+  /** Opens hosts to commands, as in the workspace. */
+  readonly egress?: Egress | undefined;
   /** Judges calls whose paths are relative to this folder, by the rules of the workspace. */
   readonly judgeIn: (folder: string) => Judge;
   /** The tools that work in no folder of a call: those of servers, and of the web. */
@@ -156,7 +159,7 @@ export class Rooms implements Elsewhere {
   }
 
   async #make(facts: WorktreeFacts): Promise<Room> {
-    const { workshop, book, judgeIn, findElsewhere, serversOf } = this.#house;
+    const { workshop, book, egress, judgeIn, findElsewhere, serversOf } = this.#house;
     const { root, store } = workshop;
     const folder = await folderOf(root, facts, store.pathsOf(facts.conversationId));
     const workspace = await Workspace.open(folder.workspace, { alias: root });
@@ -164,7 +167,8 @@ export class Rooms implements Elsewhere {
     if (confinement.nameless) workspace.keepClosed(confinement.nameless);
     const background = new BackgroundProcesses(book);
     const servers = serversOf(folder.workspace, confinement);
-    const known = createCatalogue(createCommandTools({ confinement, background }), servers);
+    const commands = createCommandTools({ confinement, background, egress });
+    const known = createCatalogue(commands, servers);
     return {
       workspace,
       confinement,

@@ -3,6 +3,8 @@
 import { REQUEST_LIMITS } from '../limits.ts';
 import { inPlainSight, nameInLine } from '../text/plain-sight.ts';
 import { findTool } from '../tools/catalogue.ts';
+import { hostsIn } from '../tools/network-permission.ts';
+import { isRegistry } from '../tools/registries.ts';
 import { webFetch } from '../tools/web-fetch.ts';
 import type { Lasting, Proposal, Scope } from '../wire/approvals.ts';
 
@@ -16,7 +18,7 @@ export function describeProposal(proposal: Proposal): string[] {
       return describeValues({
         command,
         folder,
-        permissions: permissions.length === 0 ? 'none' : permissions.join(', '),
+        permissions: permissionWords(permissions),
         ...(background && { background: 'it goes on until it or the bridge ends' }),
         ...(timeLimitMs !== null && { timeLimit: `${timeLimitMs} ms` }),
         sandbox: confinement,
@@ -34,6 +36,26 @@ export function describeProposal(proposal: Proposal): string[] {
   }
 }
 
+/** Each host as it is signed, and the registries with one word before them. */
+function permissionWords(permissions: readonly string[]): string {
+  const hosts = hostsIn(permissions);
+  const others = permissions.filter((permission) => !permission.startsWith('network'));
+  const registries = hosts.filter(isRegistry);
+  const named = hosts.filter((host) => !isRegistry(host));
+  const network = [
+    ...named,
+    ...(registries.length > 0 ? [`package registries (${registries.join(', ')})`] : []),
+  ];
+  const words = [
+    ...others,
+    ...(permissions.includes('network') ? [WHOLE] : []),
+    ...(network.length > 0 ? [`network: ${network.join(', ')}`] : []),
+  ];
+  return words.length === 0 ? 'none' : words.join(', ');
+}
+
+const WHOLE = 'network (the whole network of the machine)';
+
 /** What the answers "y", "c" and "a" do, as far as the question takes them. `lasting.always`: whether it takes "a" here. */
 export function yesWords(proposal: Proposal, lasting?: Lasting): string {
   const yes = `y ${consequenceOf(proposal)}, this once`;
@@ -50,6 +72,7 @@ function boundsOf(proposal: Proposal): string {
   if (proposal.kind === 'call' && proposal.offer) return ', until its definition changes';
   if (proposal.kind !== 'command') return '';
   const { permissions, confinement } = proposal;
+  if (hostsIn(permissions).length > 0) return ', for every command in the sandbox';
   const most = permissions.length === 0 ? '' : ` with at most ${permissions.join(' and ')}`;
   return confinement === 'none' ? ', without a sandbox' : `, in the sandbox${most}`;
 }
@@ -80,6 +103,8 @@ function isNarrow(proposal: Proposal, pattern: string): boolean {
   }
   const isLiteral = !/(?<!\[)[*?]|[*?](?!\])/.test(pattern);
   const text = pattern.replace(/\[([*?])\]/g, '$1');
+  if (proposal.kind === 'command' && hostsIn(proposal.permissions).length > 0)
+    return hostsIn(proposal.permissions).includes(pattern);
   if (proposal.kind === 'command') return isLiteral && proposal.command.includes(text);
   return isLiteral && proposal.kind === 'edit' && proposal.path === text;
 }

@@ -17,6 +17,8 @@ export const RULE_LIMITS = {
   maxNameChars: 64,
   /** Patterns of one answer: a person reads each of them. */
   maxPatterns: 10,
+  /** The same for hosts: the registries, and as many as a command may name. */
+  maxHostPatterns: 20,
   /** Patterns that a search names when it leaves their files out. */
   maxNamedPatterns: 5,
 } as const;

@@ -14,6 +14,7 @@ import { Links } from '../view/links.ts';
 import { hideFolder, SEAL, systemView } from '../view/view.ts';
 import { type BaseKind, Bases, type ClosedAbout } from './bases.ts';
 import type { Bubblewrap } from './bubblewrap.ts';
+import { cacheMount, cacheVariables, prepareCaches } from './caches.ts';
 import {
   describeLimits,
   devices,
@@ -31,6 +32,7 @@ import type {
   PreparedCommand,
   Surroundings,
 } from './confinement.ts';
+import type { Door } from './door.ts';
 import { fullEnvironment, GIT_KNOWS_MASKS, limitedEnvironment } from './environment.ts';
 import { failed, HOLD } from './held-command.ts';
 import type { MemoryGroup } from './memory-group.ts';
@@ -62,13 +64,17 @@ export async function bubblewrapConfinement(
   const shown = new Links(links, account, surroundings.alias ?? workspace);
   const problem = await problemOf(shown);
   if (problem !== undefined) return { ok: false, reason: problem };
+  const { cacheFolder } = surroundings;
+  // A worktree shares them with the workspace, whose commands may run.
+  const mayEmpty = surroundings.alias === undefined;
+  const caches = cacheFolder && (await prepareCaches(cacheFolder, account, { mayEmpty }));
   const networks = await Networks.open(account, bubblewrap);
   const opened = await Bases.open({
     workspace,
     account,
     file: bubblewrap.file,
     entry: networks?.entry,
-    view: [...view, ...bind('--ro-bind', linked)],
+    view: [...view, ...bind('--ro-bind', linked), ...cacheMount(caches).map(fromText)],
     links: shown,
     maskFolder: surroundings.maskFolder,
     alias: surroundings.alias,
@@ -80,7 +86,7 @@ export async function bubblewrapConfinement(
     return opened;
   }
   const { bases } = opened;
-  const machine = { bubblewrap, account, surroundings, bases, networks, view, memory };
+  const machine = { bubblewrap, account, surroundings, bases, networks, view, memory, caches };
   return { ok: true, confinement: confinementOf(machine) };
 }
 
@@ -100,6 +106,7 @@ interface SandboxMachine {
   readonly networks: Networks | undefined;
   readonly view: readonly string[];
   readonly memory: MemoryGroup | undefined;
+  readonly caches: string | undefined;
 }
 
 function confinementOf(machine: SandboxMachine): Confinement {
@@ -123,6 +130,7 @@ function confinementOf(machine: SandboxMachine): Confinement {
       });
       return await started;
     },
+    ...(networks && { openDoor: (conversationId: string) => openDoor(conversationId, networks) }),
     confineLook: async (launch, reach) => confineLook(launch, machine, reach),
     elsewhere: (folder) => confineElsewhere(folder, machine),
     nameless: () => bases.nameless,
@@ -131,6 +139,12 @@ function confinementOf(machine: SandboxMachine): Confinement {
       networks?.[Symbol.dispose]();
     },
   };
+}
+
+async function openDoor(conversationId: string, networks: Networks): Promise<Door> {
+  return await networks.door(conversationId).catch((cause: unknown) => {
+    throw failed(cause);
+  });
 }
 
 /** Without a self-test: the workspace's has shown that these arguments work on this machine. */
@@ -296,12 +310,14 @@ function commandArguments(request: CommandRequest, first: string, others: number
 }
 
 function launchOf(
-  { bubblewrap, account, surroundings }: SandboxMachine,
-  { permissions, variables, reportsShell = false }: CommandRequest,
+  { bubblewrap, account, surroundings, caches }: SandboxMachine,
+  { permissions, hosts, variables, reportsShell = false }: CommandRequest,
 ): Omit<Launch, 'file' | 'args'> {
   const limited = limitedEnvironment(surroundings.environment, permissions, GIT_KNOWS_MASKS);
   const own = { ...identityOf(account), TMPDIR: '/tmp' };
-  const env = { ...limited, ...surroundings.variables, ...own };
+  const mayDownload = hosts !== undefined || permissions.includes('network');
+  const cached = cacheVariables(caches, { mayDownload });
+  const env = { ...limited, ...cached, ...surroundings.variables, ...own };
   const inputs = [
     bubblewrap.seccompProgram,
     ...(variables === undefined ? [] : [exportsOf(variables)]),
@@ -311,10 +327,10 @@ function launchOf(
 
 function prepared(
   launch: Launch,
-  { permissions }: CommandRequest,
+  { permissions, hosts }: CommandRequest,
   { notes, closed }: ClosedAbout,
 ): PreparedCommand {
-  return { launch, limits: describeLimits(permissions, notes), closed };
+  return { launch, limits: describeLimits(permissions, notes, hosts), closed };
 }
 
 function enterNamespaces(descriptor: number, isJoined: boolean): string[] {

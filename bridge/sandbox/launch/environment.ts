@@ -10,6 +10,17 @@ const PASSED_ON: ReadonlySet<string> = new Set(
   `),
 );
 
+/** Variables that name certificate authorities, for networks whose proxies have their own. */
+const AUTHORITIES: ReadonlySet<string> = new Set(
+  words(`
+    SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS REQUESTS_CA_BUNDLE CURL_CA_BUNDLE PIP_CERT
+    GIT_SSL_CAINFO CARGO_HTTP_CAINFO NIX_SSL_CERT_FILE
+  `),
+);
+
+/** A place of the system, which commands can read and not change. */
+const OF_THE_SYSTEM = /^\/(?:etc|usr)\/(?!.*\.\.)/;
+
 /** By these, programs know that no person is there: no prompts, no pager, no colours. */
 const UNATTENDED = {
   CI: '1',
@@ -61,7 +72,9 @@ export function limitedEnvironment(
   further: GitSettings = [],
 ): Record<string, string> {
   const settings = permissions.includes('git_write') ? GIT_RUNS_LESS : GIT_RUNS_NOTHING;
-  return { ...pick(own, (name) => PASSED_ON.has(name)), ...gitSettings([...settings, ...further]) };
+  const isPicked = (name: string) =>
+    PASSED_ON.has(name) || (AUTHORITIES.has(name) && OF_THE_SYSTEM.test(own[name] ?? ''));
+  return { ...pick(own, isPicked), ...gitSettings([...settings, ...further]) };
 }
 
 const NOT_FOR_COMMANDS = /^(?:DRAWBRIDGE_|GEMINI_CLI_IDE_|QWEN_CODE_IDE_)/;

@@ -65,7 +65,7 @@ function toValue(text: string): unknown {
  * A folder of the state. For a bridge that root runs it lies where other users can enter it: its commands are another
  * user's.
  */
-export function enteredFolder(stateDir: string, name: 'worktrees' | 'masks'): string {
+export function enteredFolder(stateDir: string, name: 'worktrees' | 'masks' | 'caches'): string {
   if (process.getuid?.() !== 0) return join(stateDir, name);
   const digest = sha256(stateDir).slice(0, 16);
   return join('/var/lib/drawbridge', name === 'worktrees' ? digest : `${digest}-${name}`);

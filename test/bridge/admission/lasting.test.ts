@@ -103,24 +103,52 @@ it.each<[string, string, RegExp | undefined]>([
 });
 
 it('a rule of an answer holds with the permissions and the sandbox of its question', () => {
-  const proposal: Proposal = { ...newCommand('npm install'), permissions: ['network'] };
-  const [rule, ...others] = rulesOf(proposal, 'npm install', NOW);
+  const proposal: Proposal = { ...newCommand('git commit'), permissions: ['git_write'] };
+  const [rule, ...others] = rulesOf(proposal, 'git commit', NOW);
   expect([rule, others]).toEqual([
     {
-      ...{ tool: 'run_terminal_cmd', pattern: 'npm install', decision: 'allow' },
-      ...{ permissions: ['network'], sandbox: true, answered: NOW.toISOString() },
+      ...{ tool: 'run_terminal_cmd', pattern: 'git commit', decision: 'allow' },
+      ...{ permissions: ['git_write'], sandbox: true, answered: NOW.toISOString() },
     },
     [],
   ]);
   const by = (permissions: string[], isConfined: boolean) =>
-    decide('npm install', rule ? [rule] : [], { permissions, isConfined });
-  expect([by(['network'], true), by([], true)]).toEqual(['allow', 'allow']);
+    decide('git commit', rule ? [rule] : [], { permissions, isConfined });
+  expect([by(['git_write'], true), by([], true)]).toEqual(['allow', 'allow']);
   expect([
     by(['network', 'git_write'], true),
     by(['all'], true),
-    by(['network'], false),
+    by(['git_write'], false),
     by([], false),
   ]).toEqual(Array(4).fill('ask'));
+});
+
+it('an answer about the network is for the hosts that were shown, and for no command', () => {
+  const permissions = ['network:a.example.com', 'network:b.test:8443'];
+  const proposal: Proposal = { ...newCommand('npm install > log'), permissions };
+  const pattern = 'a.example.com\nb.test:8443';
+  expect(patternOf(proposal)).toBe(pattern);
+  expect(rulesOf(proposal, pattern, NOW)).toEqual(
+    ['a.example.com', 'b.test:8443'].map((host) => ({
+      ...{ tool: 'network', pattern: host, decision: 'allow', answered: NOW.toISOString() },
+    })),
+  );
+  for (const given of [pattern, '*.example.com\nb.test:8443'])
+    expect(problemOfPattern(proposal, given)).toBeUndefined();
+  for (const given of [
+    'a.example.com',
+    '*\nb.test:8443',
+    '*.com\nb.test:8443',
+    'a.example.com\n*.test:8443',
+    'a.example.com\nb.test',
+    'a.example.com:*\nb.test:8443',
+  ])
+    expect(problemOfPattern(proposal, given), given).toMatch(/pattern/);
+});
+
+it('a yes to the whole network, or to the network and more, counts once', () => {
+  for (const permissions of [['network'], ['git_write', 'network:a.test']])
+    expect(patternOf({ ...newCommand('npm install'), permissions })).toBeUndefined();
 });
 
 it('an answer lifts questions, but never takes the place of a rule that forbids', () => {

@@ -113,6 +113,7 @@ test('the rules of a file come after those of its preset, so they win', () => {
     ['edit', 'ask'],
     ['command', 'ask'],
     ['web', 'ask'],
+    ['network', 'ask'],
     ['mcp:*', 'ask'],
     ['write', 'allow'],
   ]);

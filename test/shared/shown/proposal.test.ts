@@ -62,6 +62,22 @@ it.each<[string, Proposal, string[]]>([
     ['  delete: b'],
   ],
   [
+    'a command shows each host that it may reach',
+    {
+      ...{ kind: 'command', tool: 'run', command: 'a', folder: '.', background: false },
+      ...{
+        permissions: ['git_write', 'network:a.test:8443', 'network:pypi.org'],
+        timeLimitMs: null,
+      },
+      confinement: 'bubblewrap',
+    },
+    [
+      ...['  command: a', '  folder: .'],
+      '  permissions: git_write, network: a.test:8443, package registries (pypi.org)',
+      '  sandbox: bubblewrap',
+    ],
+  ],
+  [
     'a command shows where and how it runs',
     {
       ...{ kind: 'command', tool: 'run', command: 'a\n  folder: b', folder: 'src' },
@@ -69,7 +85,12 @@ it.each<[string, Proposal, string[]]>([
       confinement: 'none',
     },
     [
-      ...['  command: a', '      folder: b', '  folder: src', '  permissions: all, network'],
+      ...[
+        '  command: a',
+        '      folder: b',
+        '  folder: src',
+        '  permissions: all, network (the whole network of the machine)',
+      ],
       ...['  timeLimit: 1000 ms', '  sandbox: none'],
     ],
   ],

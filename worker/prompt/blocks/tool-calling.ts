@@ -37,6 +37,7 @@ Start servers and watchers with is_background: the call returns a process_id aft
 read_process, which can wait for a pattern, and stop it with control_process when you are done.
 In a sandbox, other commands reach a server at localhost only where the result of its start says so.
 If a command fails because of the sandbox (no network, .git or a path is read-only), run it again with the \`permissions\` that
-it needs: network to download, git_write to commit, all only if neither is enough. The user may have to agree.`;
+it needs: network for packages and the \`hosts\` that you name, git_write to commit, all only if neither is enough. The user may
+have to agree.`;
 
 export const commands: BlockText = (facts) => (hasTool(facts, runTerminalCmd) ? COMMANDS : null);

@@ -1,0 +1,52 @@
+/** The right of one command to reach hosts, for as long as it runs. */
+import { randomBytes } from 'node:crypto';
+import { type HostPort, hostText } from '../../shared/text/hosts.ts';
+import { EGRESS_LIMITS } from './limits.ts';
+
+/** What a command was granted. */
+export interface Grant {
+  readonly conversationId: string;
+  /** Patterns of hosts: `host`, `host:port`, `*.example.com`. */
+  readonly hosts: readonly string[];
+}
+
+/** A host that stayed closed. */
+export interface Refused {
+  readonly times: number;
+  /** One sentence on what to do. */
+  readonly reason: string;
+}
+
+/** Ends with its command. */
+export class Pass implements Disposable {
+  /** Nothing but the command's environment has it. */
+  readonly token: string = randomBytes(24).toString('base64url');
+  readonly grant: Grant;
+  readonly #ending = new AbortController();
+  readonly #refused = new Map<string, Refused>();
+
+  constructor(grant: Grant) {
+    this.grant = grant;
+  }
+
+  /** Aborts when the command has ended: so do its connections. */
+  get ended(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  /** The hosts that the command asked for and did not reach; only the first ones. */
+  get refused(): ReadonlyMap<string, Refused> {
+    return this.#refused;
+  }
+
+  noteRefused(target: HostPort, reason: string): void {
+    const name = hostText(target);
+    const times = (this.#refused.get(name)?.times ?? 0) + 1;
+    if (times > 1 || this.#refused.size < EGRESS_LIMITS.maxRefused)
+      this.#refused.set(name, { times, reason });
+  }
+
+  [Symbol.dispose](): void {
+    this.#ending.abort();
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * The package caches of a workspace's commands: a folder of the bridge's state that no other workspace's commands see.
+ * Commands wrote all of it, so only commands read it.
+ */
+import { execFile } from 'node:child_process';
+import { chownSync, existsSync, lstatSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import type { CommandUser } from '../account.ts';
+import { SANDBOX_LIMITS } from '../limits.ts';
+
+/** Where commands see the folder. */
+const PLACE = '/var/cache/drawbridge';
+
+/** The folder of each tool, by the variable that leads the tool there. */
+const TOOLS: Readonly<Record<string, string>> = {
+  npm_config_cache: 'npm',
+  npm_config_store_dir: 'pnpm',
+  YARN_CACHE_FOLDER: 'yarn',
+  YARN_GLOBAL_FOLDER: 'yarn',
+  PIP_CACHE_DIR: 'pip',
+  UV_CACHE_DIR: 'uv',
+  POETRY_CACHE_DIR: 'poetry',
+  CARGO_HOME: 'cargo',
+  GOMODCACHE: 'go-mod',
+  GOCACHE: 'go-build',
+  BUNDLE_USER_CACHE: 'bundle',
+};
+
+/**
+ * Makes the folder. With `mayEmpty`, while no command runs, empties one that has grown too large. Undefined where it cannot be
+ * made: then commands have no caches.
+ */
+export async function prepareCaches(
+  folder: string,
+  { uid, gid, prefix }: CommandUser,
+  { mayEmpty, maxKib = SANDBOX_LIMITS.maxCacheKib }: { mayEmpty: boolean; maxKib?: number },
+): Promise<string | undefined> {
+  try {
+    if (mayEmpty && (await sizeKib(folder, prefix)) > maxKib) await removeAs(folder, prefix);
+    mkdirSync(dirname(folder), { recursive: true });
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (prefix.length > 0) chownSync(folder, uid, gid);
+    const made = lstatSync(folder);
+    return made.isDirectory() && made.uid === uid ? folder : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Commands may have made any name in it, so the programs that look at it have no more rights than commands. Zero for one
+ * that is not there, or that takes too long to measure.
+ */
+async function sizeKib(folder: string, prefix: readonly string[]): Promise<number> {
+  const { stdout } = await asUser(prefix, ['/usr/bin/du', '-sk', '--', folder]).catch(() => ({
+    stdout: '',
+  }));
+  return Number.parseInt(stdout, 10) || 0;
+}
+
+/** Go's modules are read-only folders. */
+async function removeAs(folder: string, prefix: readonly string[]): Promise<void> {
+  const script = 'chmod -R u+rwx -- "$1" 2>/dev/null; rm -rf -- "$1"/* "$1"/.[!.]*';
+  await asUser(prefix, ['/bin/sh', '-c', script, 'sh', folder]);
+}
+
+async function asUser(prefix: readonly string[], argv: readonly string[]) {
+  const [program = '', ...args] = [...prefix, ...argv];
+  const options = { cwd: '/', env: { PATH: '/usr/bin:/bin' }, timeout: SANDBOX_LIMITS.measureMs };
+  return await promisify(execFile)(program, args, options);
+}
+
+/** The arguments for bubblewrap by which commands see the folder. */
+export function cacheMount(folder: string | undefined): string[] {
+  return folder === undefined ? [] : ['--bind', folder, PLACE];
+}
+
+/**
+ * The variables that lead tools to their caches: of all tools for a command that may download, of those whose cache was
+ * begun for any other. Until then a tool reads the cache of the person's home folder, which it cannot write to.
+ */
+export function cacheVariables(
+  folder: string | undefined,
+  { mayDownload }: { readonly mayDownload: boolean },
+): Record<string, string> {
+  if (folder === undefined) return {};
+  const used = Object.entries(TOOLS).filter(
+    ([, name]) => mayDownload || existsSync(join(folder, name)),
+  );
+  return Object.fromEntries(used.map(([variable, name]) => [variable, join(PLACE, name)]));
+}

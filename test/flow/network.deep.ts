@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { ApprovalQuestion } from '../../shared/wire/approvals.ts';
+import { NO_BUBBLEWRAP } from '../bridge/sandbox/sandboxed-workspace.ts';
+import type { ScriptedAnswer } from '../far-ends/scripted-model.ts';
+import { deviceOf } from './allowing.ts';
+import { oneHouse } from './one-house.ts';
+
+const isOnline = await fetch('https://registry.npmjs.org/is-number/7.0.0').then(
+  ({ ok }) => ok,
+  () => false,
+);
+const skipped = NO_BUBBLEWRAP ?? (isOnline ? undefined : 'skipped: no registry answers');
+
+const at = oneHouse({
+  rules: [],
+  prepare: () => {},
+});
+
+interface Ran {
+  readonly asked: readonly ApprovalQuestion[];
+  /** What the model read of each command. */
+  readonly results: readonly string[];
+}
+
+/** The agent runs these commands, one after the other; a person allows each question from now on. */
+async function run(...calls: readonly object[]): Promise<Ran> {
+  const { house } = at;
+  at.answerWith([
+    ...calls.map(
+      (args): ScriptedAnswer => ({ calls: [{ name: 'run_terminal_cmd', arguments: { ...args } }] }),
+    ),
+    { text: 'Done.' },
+  ]);
+  const asked: ApprovalQuestion[] = [];
+  const results: string[] = [];
+  let conversationId = '';
+  const messages = [{ role: 'user' as const, content: 'Go on' }];
+  for await (const { event } of house.client.streamChat({ messages })) {
+    if (event.type === 'response_start') conversationId = event.response.conversationId;
+    if (event.type === 'tool_result') results.push(JSON.stringify(event));
+    if (event.type !== 'approval_request') continue;
+    const question = { ...event, conversationId };
+    asked.push(question);
+    const pattern = event.lasting?.pattern;
+    const choice = pattern === undefined ? {} : { scope: 'always' as const, pattern };
+    await house.client.allowCall(question, deviceOf(house), choice);
+  }
+  return { asked, results };
+}
+
+const INSTALL = {
+  command: 'npm install --no-audit --no-fund is-number@7.0.0',
+  permissions: ['network'],
+};
+
+describe.skipIf(skipped)(`the network by name ${skipped ?? ''}`, () => {
+  it('costs one question in a project, and installs packages without one from then on', async () => {
+    const first = await run(INSTALL);
+    expect(first.results.join('')).toContain('added 1 package');
+    expect(first.asked).toHaveLength(1);
+    expect(first.asked[0]?.proposal).toMatchObject({
+      permissions: expect.arrayContaining(['network:pypi.org', 'network:registry.npmjs.org']),
+    });
+    const folder = join(at.house.workspace, 'node_modules/is-number/package.json');
+    expect(JSON.parse(readFileSync(folder, 'utf8'))).toMatchObject({ version: '7.0.0' });
+    const again = await run(
+      {
+        ...INSTALL,
+        command: 'rm -f package-lock.json; npm install --no-audit --no-fund is-odd@3.0.1 | tail -3',
+      },
+      { command: 'npm install --offline --no-audit --no-fund is-number@7.0.0' },
+    );
+    // `rm` asks by itself.
+    expect(
+      again.asked.map(({ proposal }) => proposal.kind === 'command' && proposal.command),
+    ).toEqual([expect.stringContaining('rm -f')]);
+    expect(again.results.join('')).toMatch(/added \d packages?.*up to date/);
+  });
+
+  it('keeps every other host closed, and says how to ask for it', async () => {
+    const { asked, results } = await run({
+      command:
+        'curl -sS -m 20 https://example.com/; curl -sS -m 5 --noproxy "*" https://registry.npmjs.org/',
+      permissions: ['network'],
+    });
+    expect(asked).toEqual([]);
+    expect(results.join('')).toMatch(/example.com is closed to this command: run it again with/);
+    expect(results.join('')).toMatch(/Could not resolve host: registry.npmjs.org/);
+  });
+
+  it('leads a page of a server to curl, with no question at all', async () => {
+    const server = `require("http").createServer((q, s) => s.end("a page")).listen(3000, () => console.log("up"))`;
+    const { asked, results } = await run(
+      { command: `node -e '${server}'`, is_background: true, permissions: ['network'] },
+      { command: 'curl -s http://localhost:3000/' },
+      { command: 'curl -s http://localhost:3000/', permissions: ['network'] },
+    );
+    expect(asked).toEqual([]);
+    expect(results.filter((result) => result.includes('a page'))).toHaveLength(2);
+  });
+});
