@@ -81,8 +81,9 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
     async deleteConversation(conversationId, signal) {
       await send(`conversations/${conversationId}`, { method: 'DELETE', signal });
     },
-    forkConversation(conversationId, responseId, signal) {
-      const parts = { method: 'POST', body: { responseId }, signal } as const;
+    forkConversation(conversationId, responseId, { files, digest, ...options } = {}) {
+      const body = { responseId, ...(files && { files }), ...(digest && { digest }) };
+      const parts = keyedParts(body, options);
       return get(`conversations/${conversationId}/forks`, isAnswer.forked, parts);
     },
     exportConversation: (conversationId, signal) =>

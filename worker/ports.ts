@@ -95,6 +95,9 @@ export interface ConversationPort extends Rpc.DurableObjectBranded {
   /** Makes this object a copy of `source`, unless it is a conversation already; see `forkConversation`. */
   fork(caller: Caller, source: ForkSource): Promise<Outcome<void>>;
 
+  /** The conversation in whose worktree this one works; null where it works in the workspace. */
+  worktreeOf(caller: Caller): Promise<Outcome<string | null>>;
+
   /** A page of the rows that a copy up to this point takes over. */
   forkPage(caller: Caller, point: ForkPoint, start: PageStart): Promise<Outcome<ForkPage>>;
 
@@ -211,6 +214,8 @@ export type ApprovalResolution = Pick<ApprovalAsked, 'nonce'> &
 export interface ForkPoint {
   readonly ordinal: number;
   readonly through: boolean;
+  /** The files are to be restored: no response of the conversation may run, and its bridge must be connected. */
+  readonly restores?: boolean | undefined;
 }
 
 export interface ForkSource extends ForkPoint {

@@ -107,6 +107,14 @@ describe('a request', () => {
       call: (client: Client) => client.forkConversation(CONVERSATION_ID, RESPONSE_ID),
     },
     {
+      name: 'forkConversation with its files',
+      line: `POST conversations/${CONVERSATION_ID}/forks`,
+      body: { responseId: RESPONSE_ID, files: 'restore', digest: 'd1' },
+      answer: { conversationId: CONVERSATION_ID, responseId: RESPONSE_ID },
+      call: (client: Client) =>
+        client.forkConversation(CONVERSATION_ID, RESPONSE_ID, { files: 'restore', digest: 'd1' }),
+    },
+    {
       name: 'exportConversation',
       line: `GET conversations/${CONVERSATION_ID}/export`,
       answer: { version: 1, exported: '2026-11-20T12:00:00Z', conversation: WHOLE },

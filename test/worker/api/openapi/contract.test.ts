@@ -166,6 +166,7 @@ it('what is done to a conversation', async () => {
   const params = { id: conversationId };
   await api.call('updateConversation', { params, body: { title: 'Other', archived: true } });
   await api.call('forkConversation', { params, body: { responseId: id } });
+  await api.call('forkConversation', { params, body: { responseId: id, files: 'restore' } });
   await api.call('cancelResponse', { params: { id } });
   const { json } = await api.call('createTicket', { body: { conversationId } });
   const query = { ticket: Object(json).ticket };
