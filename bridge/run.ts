@@ -30,6 +30,7 @@ import { Definitions } from './definitions/definitions.ts';
 import { confinedServers } from './diagnostics/confined.ts';
 import type { LanguageServers } from './diagnostics/servers.ts';
 import { usedFileDiagnostics } from './diagnostics/used-files.ts';
+import { Formatters } from './formatting/formatters.ts';
 import { guestContext } from './guests/context.ts';
 import { Guests } from './guests/guests.ts';
 import { CompanionHost } from './guests/hosting.ts';
@@ -167,6 +168,8 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     findElsewhere: (name) => undoing.get(name) ?? web.get(name) ?? offers.find(name),
     serversOf: (folder, held) =>
       confinedServers({ root: folder, confinement: held, stateDir, isDistrusted }),
+    formattersOf: (folder, held) =>
+      new Formatters({ root: folder, confinement: held, stateDir, isDistrusted }),
     judgeIn: (folder) => createJudge(surroundings, { ...trust, folder }),
     readShowable: () => readShowable(surroundings),
   });
@@ -314,13 +317,15 @@ class Bridge {
   }
 
   #newTools(): ReadonlyMap<string, BridgeTool> {
-    const { confinement, guard, web, undoing } = this.#ground;
+    const { confinement, guard, web, undoing, config, trust, workspace } = this.#ground;
+    const { root } = workspace;
+    const formatters = new Formatters({ root, confinement, stateDir: config.stateDir, ...trust });
     const commands = createCommandTools({ confinement, background: this.#background, guard });
     const more = [this.#guests.tool, ...(this.#ground.worktrees?.tools ?? [])];
     const named = more.map((tool) => [tool.definition.name, tool] as const);
     const searching = codebaseSearching(this.#index);
     return new Map([
-      ...createCatalogue([...commands, searching], this.#languageServers),
+      ...createCatalogue([...commands, searching], this.#languageServers, formatters),
       ...web,
       ...undoing,
       ...named,

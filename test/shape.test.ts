@@ -89,6 +89,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['bridge/sandbox/launch', 'bridge/search', 'bridge/terminal', 'bridge/workspace'],
     ...['node:', 'zod'],
   ],
+  'bridge/formatting': [
+    ...['shared', 'machine', 'bridge/diagnostics', 'bridge/failure.ts', 'bridge/terminal'],
+    ...['node:', 'zod'],
+  ],
   'bridge/index': [
     ...['shared', 'machine', 'bridge/compute', 'bridge/log.ts', 'bridge/search'],
     ...['bridge/search/codebase', 'bridge/workspace', 'node:', 'web-tree-sitter'],
@@ -123,6 +127,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/diagnostics',
       'bridge/edits',
       'bridge/failure.ts',
+      'bridge/formatting',
       'bridge/log.ts',
       'bridge/quarantine',
     ],
@@ -200,6 +205,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/context',
       'bridge/diagnostics',
       'bridge/failure.ts',
+      'bridge/formatting',
     ],
     ...[
       'bridge/lanes.ts',
@@ -219,6 +225,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/context',
       'bridge/definitions',
       'bridge/diagnostics',
+      'bridge/formatting',
       'bridge/guests',
       'bridge/ide/link',
       'bridge/index',

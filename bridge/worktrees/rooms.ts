@@ -9,6 +9,7 @@ import type { Judge } from '../admission/judge.ts';
 import type { LookedWorktree } from '../context/finder.ts';
 import type { LanguageServers } from '../diagnostics/servers.ts';
 import { ToolFailure } from '../failure.ts';
+import type { Formatters } from '../formatting/formatters.ts';
 import { Lanes } from '../lanes.ts';
 import { currentCall, logTrouble } from '../log.ts';
 import type { Confinement } from '../sandbox/launch/confinement.ts';
@@ -33,6 +34,8 @@ export interface House {
   readonly findElsewhere: (name: string) => ReturnType<Gate['tools']['get']>;
   /** The language servers of a folder with its own confinement. */
   readonly serversOf: (root: string, confinement: Confinement) => LanguageServers;
+  /** The owner's formatters, likewise. */
+  readonly formattersOf: (root: string, confinement: Confinement) => Formatters;
 }
 
 export interface Room extends Gate {
@@ -156,7 +159,7 @@ export class Rooms implements Elsewhere {
   }
 
   async #make(facts: WorktreeFacts): Promise<Room> {
-    const { workshop, book, judgeIn, findElsewhere, serversOf } = this.#house;
+    const { workshop, book, judgeIn, findElsewhere, serversOf, formattersOf } = this.#house;
     const { root, store } = workshop;
     const folder = await folderOf(root, facts, store.pathsOf(facts.conversationId));
     const workspace = await Workspace.open(folder.workspace, { alias: root });
@@ -164,7 +167,9 @@ export class Rooms implements Elsewhere {
     if (confinement.nameless) workspace.keepClosed(confinement.nameless);
     const background = new BackgroundProcesses(book);
     const servers = serversOf(folder.workspace, confinement);
-    const known = createCatalogue(createCommandTools({ confinement, background }), servers);
+    const formatters = formattersOf(folder.workspace, confinement);
+    const commands = createCommandTools({ confinement, background });
+    const known = createCatalogue(commands, servers, formatters);
     return {
       workspace,
       confinement,
