@@ -105,6 +105,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', 'bridge/failure.ts', 'bridge/rules', 'bridge/workspace', 'node:', 'zod'],
   ],
   'bridge/web': ['shared', 'bridge/compute', 'bridge/failure.ts', 'node:', 'zod'],
+  'bridge/egress': ['shared', 'machine', 'bridge/sandbox/launch', 'bridge/web', 'node:'],
   'bridge/context': [
     ...[
       'shared',

@@ -41,6 +41,8 @@ export const SANDBOX_LIMITS = {
   baseMs: 10_000,
   /** Conversations whose commands share a network at a time, each for one descriptor: those of a day. */
   maxNetworks: 64,
+  /** Milliseconds until a network has a door: a Node starts for it, in 50 ms on an idle machine. */
+  doorMs: 15_000,
   /** Milliseconds until every sandboxed process is stopped. It usually takes a few, and 100 against a storm of forks. */
   freezeMs: 5_000,
   /** Processes and threads of one sandbox: parallel builds use some hundred, a fork bomb any number. */

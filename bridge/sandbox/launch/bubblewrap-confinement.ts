@@ -31,6 +31,7 @@ import type {
   PreparedCommand,
   Surroundings,
 } from './confinement.ts';
+import type { Door } from './door.ts';
 import { fullEnvironment, GIT_KNOWS_MASKS, limitedEnvironment } from './environment.ts';
 import { failed, HOLD } from './held-command.ts';
 import type { MemoryGroup } from './memory-group.ts';
@@ -123,6 +124,7 @@ function confinementOf(machine: SandboxMachine): Confinement {
       });
       return await started;
     },
+    ...(networks && { openDoor: (conversationId: string) => openDoor(conversationId, networks) }),
     confineLook: async (launch, reach) => confineLook(launch, machine, reach),
     elsewhere: (folder) => confineElsewhere(folder, machine),
     nameless: () => bases.nameless,
@@ -131,6 +133,12 @@ function confinementOf(machine: SandboxMachine): Confinement {
       networks?.[Symbol.dispose]();
     },
   };
+}
+
+async function openDoor(conversationId: string, networks: Networks): Promise<Door> {
+  return await networks.door(conversationId).catch((cause: unknown) => {
+    throw failed(cause);
+  });
 }
 
 /** Without a self-test: the workspace's has shown that these arguments work on this machine. */
@@ -311,10 +319,10 @@ function launchOf(
 
 function prepared(
   launch: Launch,
-  { permissions }: CommandRequest,
+  { permissions, hosts }: CommandRequest,
   { notes, closed }: ClosedAbout,
 ): PreparedCommand {
-  return { launch, limits: describeLimits(permissions, notes), closed };
+  return { launch, limits: describeLimits(permissions, notes, hosts), closed };
 }
 
 function enterNamespaces(descriptor: number, isJoined: boolean): string[] {

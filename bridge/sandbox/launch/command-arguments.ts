@@ -2,6 +2,7 @@
 
 import { shellWord } from '../../../machine/shell-word.ts';
 import { inOneLine } from '../../../shared/text/plain-sight.ts';
+import { hostWords } from '../../../shared/tools/registries.ts';
 import type { Permission } from '../../../shared/tools/run-terminal-cmd.ts';
 import {
   FIRST_INPUT,
@@ -113,11 +114,17 @@ export function exportsOf(variables: Readonly<Record<string, string>>): Uint8Arr
 export function describeLimits(
   permissions: readonly Permission[],
   notes: readonly string[],
+  hosts?: readonly string[],
 ): string {
   return [
     'bubblewrap: writes only to the workspace',
-    permissions.includes('network') ? 'network open' : 'no network',
+    describeNetwork(permissions, hosts),
     permissions.includes('git_write') ? '.git writable' : '.git read-only',
     ...notes,
   ].join(', ');
+}
+
+function describeNetwork(permissions: readonly Permission[], hosts?: readonly string[]): string {
+  if (permissions.includes('network')) return 'network open';
+  return hosts === undefined ? 'no network' : `network: ${hostWords(hosts)}`;
 }

@@ -3,6 +3,7 @@ import type { Permission } from '../../../shared/tools/run-terminal-cmd.ts';
 import { type Launch, shellArgv, shellDescriptor } from '../../terminal/launch.ts';
 import type { FolderLink } from '../view/links.ts';
 import type { Closure } from '../view/protected.ts';
+import type { Door } from './door.ts';
 import { fullEnvironment, limitedEnvironment } from './environment.ts';
 
 /** What commands can reach, and what is closed to them. All paths are absolute and real. */
@@ -42,8 +43,13 @@ export interface CommandRequest {
   readonly command: string;
   /** Absolute, inside the workspace. */
   readonly cwd: string;
-  /** The permissions that the policy granted. */
+  /** The permissions that the policy granted. `network` is the machine's whole network. */
   readonly permissions: readonly Permission[];
+  /**
+   * Instead of the whole network: the hosts that the command reaches by the door of its conversation's network, for the
+   * description of its limits. The caller opens them, and names the way in `variables`.
+   */
+  readonly hosts?: readonly string[] | undefined;
   /** The conversation whose commands without the permission `network` share one, closed to everything else. */
   readonly conversationId?: string;
   /** Whether the command's shell reports its folder and variables at its end. */
@@ -90,6 +96,11 @@ export interface Confinement extends Disposable {
     request: CommandRequest,
     start: (command: PreparedCommand) => Promise<Result>,
   ) => Promise<Result>;
+  /**
+   * Opens the network of a conversation's commands to this process. Absent where each command has a network of its own,
+   * so that hosts cannot be opened by name. Throws a ToolFailure where it cannot be opened.
+   */
+  readonly openDoor?: (conversationId: string) => Promise<Door>;
   /**
    * Confines a program of ours that looks at the workspace, so that it changes nothing and has no network: files that a
    * sandboxed command wrote may make it run something. Without a sandbox the launch stays unchanged.

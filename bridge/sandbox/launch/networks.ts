@@ -7,6 +7,7 @@ import type { CommandUser } from '../account.ts';
 import { fromText } from '../byte-path.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 import type { Bubblewrap } from './bubblewrap.ts';
+import { type Door, openDoor } from './door.ts';
 import { type Entry, startHolder } from './holder.ts';
 
 /**
@@ -20,7 +21,7 @@ export class Networks implements Disposable {
   readonly #account: CommandUser;
   readonly #file: string;
   /** By their conversations, the one used last at the end. */
-  readonly #networks = new Map<string, Promise<number>>();
+  readonly #networks = new Map<string, Network>();
 
   private constructor(account: CommandUser, file: string, entry: Entry) {
     this.#account = account;
@@ -45,23 +46,47 @@ export class Networks implements Disposable {
 
   /** The descriptor of the conversation's network, valid until the next call. */
   async of(conversationId: string): Promise<number> {
-    const known = this.#networks.get(conversationId);
-    this.#networks.delete(conversationId);
-    const network = known ?? this.#make();
-    this.#networks.set(conversationId, network);
-    this.#forgetOldest();
+    const network = this.#networkOf(conversationId);
     try {
-      return await network;
+      return await network.descriptor;
     } catch (error) {
       this.#networks.delete(conversationId);
       throw error;
     }
   }
 
+  /** The door of the conversation's network. It stays until the network is given up. */
+  async door(conversationId: string): Promise<Door> {
+    const network = this.#networkOf(conversationId);
+    network.door ??= this.#open(network);
+    try {
+      return await network.door;
+    } catch (error) {
+      delete network.door;
+      throw error;
+    }
+  }
+
   [Symbol.dispose](): void {
-    for (const network of this.#networks.values()) closeLater(network);
+    for (const network of this.#networks.values()) giveUp(network);
     this.#networks.clear();
     closeSync(this.entry.user);
+  }
+
+  #networkOf(conversationId: string): Network {
+    const network = this.#networks.get(conversationId) ?? { descriptor: this.#make() };
+    this.#networks.delete(conversationId);
+    this.#networks.set(conversationId, network);
+    this.#forgetOldest();
+    return network;
+  }
+
+  async #open({ descriptor }: Network): Promise<Door> {
+    const network = await descriptor;
+    const { nsenter, user } = this.entry;
+    // As another user than the command's, the bridge has the rights of root.
+    const isRoot = this.#account.prefix.length > 0;
+    return await openDoor({ nsenter, user: isRoot ? undefined : user, network });
   }
 
   async #make(): Promise<number> {
@@ -76,14 +101,30 @@ export class Networks implements Disposable {
     if (oldest === undefined || this.#networks.size <= SANDBOX_LIMITS.maxNetworks) return;
     const [conversationId, network] = oldest;
     this.#networks.delete(conversationId);
-    closeLater(network);
+    giveUp(network);
   }
 }
 
 /** The holder's program is one of the system: nothing is closed to it. */
 const PLAIN = ['--unshare-user', '--die-with-parent', '--ro-bind', '/', '/'] as const;
 
-/** A network that could not be made has no descriptor. */
-function closeLater(network: Promise<number>): void {
-  network.then(closeSync, () => {});
+interface Network {
+  readonly descriptor: Promise<number>;
+  door?: Promise<Door>;
+}
+
+/** A network that could not be made has no descriptor, and one that was never opened no door. */
+function giveUp({ descriptor, door }: Network): void {
+  door?.then(
+    (open) => open[Symbol.dispose](),
+    () => {},
+  );
+  // A door that is being opened needs the descriptor.
+  const opened = door?.catch(() => {});
+  descriptor
+    .then(async (network) => {
+      await opened;
+      closeSync(network);
+    })
+    .catch(() => {});
 }
