@@ -163,6 +163,23 @@ export interface Client {
   listProcesses(bridgeId: string, signal?: AbortSignal): Promise<ProcessList>;
   /** Stops a process with all that it started. */
   stopProcess(bridgeId: string, processId: string, signal?: AbortSignal): Promise<ProcessInfo>;
+  /**
+   * Opens a port of the process to the programs of the bridge's machine. `ports` of the answer has its address. Pass a
+   * port that the person chose.
+   */
+  openPort(
+    bridgeId: string,
+    processId: string,
+    port: number,
+    device: Device,
+    signal?: AbortSignal,
+  ): Promise<ProcessInfo>;
+  closePort(
+    bridgeId: string,
+    processId: string,
+    port: number,
+    signal?: AbortSignal,
+  ): Promise<ProcessInfo>;
   /** The most recently answered conversation comes first. */
   listConversations(
     query?: Partial<ConversationsQuery>,

@@ -198,6 +198,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'zod',
     ],
   ],
+  'bridge/ports': [
+    ...['shared', 'bridge/admission', 'bridge/failure.ts', 'bridge/lanes.ts', 'bridge/log.ts'],
+    ...['bridge/terminal', 'bridge/tools', 'node:'],
+  ],
   'bridge/worktrees': [
     ...[
       'shared',
@@ -233,6 +237,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/log.ts',
       'bridge/mcp',
       'bridge/own-files.ts',
+      'bridge/ports',
       'bridge/quarantine',
       'bridge/rules',
       'bridge/sandbox/launch',

@@ -74,6 +74,13 @@ describe('a request', () => {
       call: (client: Client) => client.getRules(CONVERSATION_ID),
     },
     {
+      name: 'closePort',
+      line: 'POST bridges/bridge_1/processes/proc_1/ports',
+      body: { port: 3000 },
+      answer: { id: 'proc_1', command: 'serve', running: true },
+      call: (client: Client) => client.closePort('bridge_1', 'proc_1', 3000),
+    },
+    {
       name: 'cancel',
       line: `POST chat/completions/${RESPONSE_ID}/cancel`,
       answer: { id: RESPONSE_ID, status: 'cancelled' },
