@@ -5,6 +5,7 @@ import { noteFolder } from '../machine/agent-folders.ts';
 import type { BridgeStatus } from '../machine/bridge-status.ts';
 import { addRules } from '../machine/owner-rules.ts';
 import type { Preset } from '../machine/preset.ts';
+import type { EnrolledDevice } from '../shared/wire/approvals.ts';
 import type { Mode } from '../shared/wire/modes.ts';
 import { DeviceAsker, terminalAsker } from './admission/askers.ts';
 import { Asking } from './admission/asking.ts';
@@ -32,6 +33,7 @@ import { confinedServers } from './diagnostics/confined.ts';
 import type { LanguageServers } from './diagnostics/servers.ts';
 import { usedFileDiagnostics } from './diagnostics/used-files.ts';
 import { Egress } from './egress/egress.ts';
+import { Formatters } from './formatting/formatters.ts';
 import { guestContext } from './guests/context.ts';
 import { Guests } from './guests/guests.ts';
 import { CompanionHost } from './guests/hosting.ts';
@@ -45,6 +47,8 @@ import { currentCall, logEvent } from './log.ts';
 import { serverFileIn } from './mcp/server-file.ts';
 import { McpServers } from './mcp/servers.ts';
 import { requireForeignFiles } from './own-files.ts';
+import { OpenPorts } from './ports/open-ports.ts';
+import { reportProcesses } from './ports/report.ts';
 import { WorkspaceGuard } from './quarantine/guard.ts';
 import { protectedIn } from './quarantine/listing.ts';
 import { type RuleLook, Rules } from './rules/rules.ts';
@@ -59,7 +63,6 @@ import { codebaseSearching } from './tools/codebase-search.ts';
 import type { BridgeTool } from './tools/executor.ts';
 import { ReadLedger } from './tools/ledger.ts';
 import { Offers } from './tools/offers.ts';
-import { listProcesses } from './tools/process-listing.ts';
 import { undoTools } from './tools/undo.ts';
 import { createWebFetch, type WebFetching } from './tools/web-fetch.ts';
 import { createWebSearch } from './tools/web-search.ts';
@@ -178,6 +181,8 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     findElsewhere: (name) => undoing.get(name) ?? web.get(name) ?? offers.find(name),
     serversOf: (folder, held) =>
       confinedServers({ root: folder, confinement: held, stateDir, isDistrusted }),
+    formattersOf: (folder, held) =>
+      new Formatters({ root: folder, confinement: held, stateDir, isDistrusted }),
     judgeIn: (folder) => createJudge(surroundings, { ...trust, folder }),
     readShowable: () => readShowable(surroundings),
   });
@@ -233,6 +238,7 @@ class Bridge {
   readonly #ground: Ground;
   readonly #background: BackgroundProcesses;
   readonly #ledger = new ReadLedger();
+  readonly #ports: OpenPorts;
   readonly #index: CodeIndex;
   readonly #looker: Looker;
   readonly #offerFeed: OfferFeed;
@@ -249,6 +255,11 @@ class Bridge {
   constructor(ground: Ground, signal: AbortSignal) {
     this.#ground = ground;
     this.#background = new BackgroundProcesses(ground.book);
+    this.#ports = new OpenPorts({
+      bridgeId: ground.config.bridgeId,
+      book: ground.book,
+      devices: () => this.#readDevices(),
+    });
     const { config, workspace, offers, surroundings } = ground;
     const { root } = workspace;
     this.link = linkHere(root, config, (view) =>
@@ -315,6 +326,7 @@ class Bridge {
 
   /** The editor goes after the calls, which may still ask there. */
   async end(): Promise<void> {
+    this.#ports.end();
     const sessionEnd = this.#session.end().then(() => this.link.end());
     const ends = [this.#background.endAll(), this.#ground.worktrees?.end(), this.#servers.end()];
     const parts = [this.#companion, this.#languageServers, this.#index];
@@ -341,14 +353,16 @@ class Bridge {
   }
 
   #newTools(): ReadonlyMap<string, BridgeTool> {
-    const { confinement, guard, egress, web, undoing } = this.#ground;
+    const { confinement, guard, egress, web, undoing, config, trust, workspace } = this.#ground;
+    const { root } = workspace;
+    const formatters = new Formatters({ root, confinement, stateDir: config.stateDir, ...trust });
     const background = this.#background;
     const commands = createCommandTools({ confinement, background, guard, egress });
     const more = [this.#guests.tool, ...(this.#ground.worktrees?.tools ?? [])];
     const named = more.map((tool) => [tool.definition.name, tool] as const);
     const searching = codebaseSearching(this.#index);
     return new Map([
-      ...createCatalogue([...commands, searching], this.#languageServers),
+      ...createCatalogue([...commands, searching], this.#languageServers, formatters),
       ...web,
       ...undoing,
       ...named,
@@ -410,21 +424,25 @@ class Bridge {
       offers: this.#offerFeed,
       mcpServers: this.#serverFeed,
       guests: this.#guests,
-      processes: (stop) => listProcesses(this.#ground.book, stop),
+      processes: (ask) => reportProcesses(this.#ground.book, this.#ports, ask),
       look: (message) => this.#finder.look(message),
       elsewhere: worktrees?.rooms ?? NO_ROOMS,
       checkpoints,
     });
   }
 
-  #newDeviceAsker(): DeviceAsker {
+  /** The devices that are enrolled at this machine, or for this folder. */
+  async #readDevices(): Promise<readonly EnrolledDevice[]> {
     const { stateDir, machineDir = stateDir } = this.#ground.config;
     const lists = [...new Set([machineDir, stateDir])];
+    const read = lists.map((dir) => readDevices(join(dir, 'devices.json')));
+    return (await Promise.all(read)).flat();
+  }
+
+  #newDeviceAsker(): DeviceAsker {
+    const { stateDir } = this.#ground.config;
     return new DeviceAsker({
-      keys: async () => {
-        const read = lists.map((dir) => readDevices(join(dir, 'devices.json')));
-        return (await Promise.all(read)).flat();
-      },
+      keys: () => this.#readDevices(),
       onRefused: (answer, why) => this.#session.sendRefusal(answer, why),
       onUsed: (deviceId) =>
         void noteDeviceUse(join(stateDir, 'device-uses.json'), deviceId, new Date()),

@@ -16,6 +16,7 @@ import type {
   ConversationQuery,
   ConversationsQuery,
   Forked,
+  ForkRequestInput,
   Ticket,
   TicketRequest,
 } from '../shared/api/conversations.ts';
@@ -92,6 +93,9 @@ export interface KeyedOptions extends Pick<FollowOptions, 'signal'> {
 
 export interface SendOptions extends FollowOptions, KeyedOptions {}
 
+/** Whether a fork also restores the files. Without a `digest` it restores them without a preview. */
+export interface ForkOptions extends KeyedOptions, Omit<ForkRequestInput, 'responseId'> {}
+
 /** Where a stream begins: after `cursor`, the position of the last event that the reader has seen. */
 export interface FollowFrom extends FollowOptions {
   readonly cursor?: number | undefined;
@@ -159,6 +163,23 @@ export interface Client {
   listProcesses(bridgeId: string, signal?: AbortSignal): Promise<ProcessList>;
   /** Stops a process with all that it started. */
   stopProcess(bridgeId: string, processId: string, signal?: AbortSignal): Promise<ProcessInfo>;
+  /**
+   * Opens a port of the process to the programs of the bridge's machine. `ports` of the answer has its address. Pass a
+   * port that the person chose.
+   */
+  openPort(
+    bridgeId: string,
+    processId: string,
+    port: number,
+    device: Device,
+    signal?: AbortSignal,
+  ): Promise<ProcessInfo>;
+  closePort(
+    bridgeId: string,
+    processId: string,
+    port: number,
+    signal?: AbortSignal,
+  ): Promise<ProcessInfo>;
   /** The most recently answered conversation comes first. */
   listConversations(
     query?: Partial<ConversationsQuery>,
@@ -182,11 +203,14 @@ export interface Client {
   ): Promise<ConversationInfo>;
   /** Ends the conversation's runs and deletes all its content. */
   deleteConversation(conversationId: string, signal?: AbortSignal): Promise<void>;
-  /** A new conversation with everything up to the end of the response. */
+  /**
+   * A new conversation with everything up to the end of the response. With `files: "restore"` it begins by taking back
+   * what later responses changed in files: follow the `responseId` of the answer.
+   */
   forkConversation(
     conversationId: string,
     responseId: string,
-    signal?: AbortSignal,
+    options?: ForkOptions,
   ): Promise<Forked>;
   exportConversation(conversationId: string, signal?: AbortSignal): Promise<ConversationExport>;
   exportMarkdown(conversationId: string, signal?: AbortSignal): Promise<string>;

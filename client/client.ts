@@ -3,7 +3,7 @@ import type { ReadEvent } from '../shared/wire/events.ts';
 import { isOver } from '../shared/wire/fold.ts';
 import type { Client, Endpoint, EventStream, KeyedOptions, SendOptions } from './api.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { signApproval } from './device.ts';
+import { signApproval, signPort } from './device.ts';
 import { clientError } from './error.ts';
 import { follow } from './follow.ts';
 import { createSend, type RequestParts, readJson, readText, type Send } from './send.ts';
@@ -20,6 +20,10 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
     const opened = await send(path, keyedParts({ ...request, stream: true }, options));
     const source = responseSource(send, idIn(opened, 'Response'));
     yield* follow({ ...source, opened }, clock, options);
+  }
+  function changePort(bridgeId: string, processId: string, body: object, signal?: AbortSignal) {
+    const path = `bridges/${bridgeId}/processes/${encodeURIComponent(processId)}/ports`;
+    return get(path, isAnswer.process, { method: 'POST', body, signal });
   }
   const client: Client = {
     async chat(request, options) {
@@ -64,6 +68,12 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
         method: 'POST',
         signal,
       }),
+    async openPort(bridgeId, processId, port, device, signal) {
+      const body = { port, grant: await signPort(device, { bridgeId, processId, port }) };
+      return await changePort(bridgeId, processId, body, signal);
+    },
+    closePort: (bridgeId, processId, port, signal) =>
+      changePort(bridgeId, processId, { port }, signal),
     getResponse: (responseId, signal) =>
       get(`chat/completions/${responseId}`, isAnswer.chatResponse, { signal }),
     listConversations: (wanted, signal) =>
@@ -81,8 +91,9 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
     async deleteConversation(conversationId, signal) {
       await send(`conversations/${conversationId}`, { method: 'DELETE', signal });
     },
-    forkConversation(conversationId, responseId, signal) {
-      const parts = { method: 'POST', body: { responseId }, signal } as const;
+    forkConversation(conversationId, responseId, { files, digest, ...options } = {}) {
+      const body = { responseId, ...(files && { files }), ...(digest && { digest }) };
+      const parts = keyedParts(body, options);
       return get(`conversations/${conversationId}/forks`, isAnswer.forked, parts);
     },
     exportConversation: (conversationId, signal) =>

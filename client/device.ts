@@ -6,8 +6,10 @@ import {
   type Choice,
   DEVICE_ALGORITHM,
   grantOf,
+  portText,
 } from '../shared/wire/approval-text.ts';
 import type { ApprovalQuestion, DeviceKey, Proposal } from '../shared/wire/approvals.ts';
+import type { PortRequest } from '../shared/wire/processes.ts';
 import { clientError } from './error.ts';
 
 /** An enrolled device. Its private key never leaves it. */
@@ -59,8 +61,24 @@ export async function signApproval(
   choice: Choice = {},
 ): Promise<NonNullable<ApprovalRequest['signature']>> {
   refuseUnknown(question.proposal);
-  const text = new TextEncoder().encode(approvalText(question, grantOf(choice)));
-  const signature = await crypto.subtle.sign(DEVICE_ALGORITHM, await keyOf(device), text);
+  return await signText(device, approvalText(question, grantOf(choice)));
+}
+
+/** Says yes, once, to opening a port of a process. */
+export async function signPort(
+  device: Device,
+  opened: { readonly bridgeId: string; readonly processId: string; readonly port: number },
+): Promise<NonNullable<PortRequest['grant']>> {
+  const nonce = crypto.randomUUID();
+  return { nonce, signature: await signText(device, portText({ ...opened, nonce })) };
+}
+
+async function signText(
+  device: Device,
+  text: string,
+): Promise<NonNullable<ApprovalRequest['signature']>> {
+  const bytes = new TextEncoder().encode(text);
+  const signature = await crypto.subtle.sign(DEVICE_ALGORITHM, await keyOf(device), bytes);
   return { deviceId: device.deviceId, value: encodeBase64Url(new Uint8Array(signature)) };
 }
 

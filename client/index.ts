@@ -56,6 +56,7 @@ export type {
   Endpoint,
   EventStream,
   FollowFrom,
+  ForkOptions,
   KeyedOptions,
   PlanFileInput,
   PlanInput,

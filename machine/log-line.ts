@@ -57,6 +57,8 @@ const EVENTS = {
   mcp_server_down: 'warn',
   mcp_list_refused: 'warn',
   offer_refused: 'warn',
+  process_port_opened: 'info',
+  process_port_closed: 'info',
   index_ready: 'info',
   index_failed: 'warn',
   vectors_ready: 'info',

@@ -89,6 +89,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['bridge/sandbox/launch', 'bridge/search', 'bridge/terminal', 'bridge/workspace'],
     ...['node:', 'zod'],
   ],
+  'bridge/formatting': [
+    ...['shared', 'machine', 'bridge/diagnostics', 'bridge/failure.ts', 'bridge/terminal'],
+    ...['node:', 'zod'],
+  ],
   'bridge/index': [
     ...['shared', 'machine', 'bridge/compute', 'bridge/log.ts', 'bridge/search'],
     ...['bridge/search/codebase', 'bridge/workspace', 'node:', 'web-tree-sitter', 'zod'],
@@ -125,6 +129,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/edits',
       'bridge/egress',
       'bridge/failure.ts',
+      'bridge/formatting',
       'bridge/log.ts',
       'bridge/quarantine',
     ],
@@ -194,6 +199,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'zod',
     ],
   ],
+  'bridge/ports': [
+    ...['shared', 'bridge/admission', 'bridge/failure.ts', 'bridge/lanes.ts', 'bridge/log.ts'],
+    ...['bridge/terminal', 'bridge/tools', 'node:'],
+  ],
   'bridge/worktrees': [
     ...[
       'shared',
@@ -203,6 +212,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/diagnostics',
       'bridge/egress',
       'bridge/failure.ts',
+      'bridge/formatting',
     ],
     ...[
       'bridge/lanes.ts',
@@ -223,12 +233,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/definitions',
       'bridge/diagnostics',
       'bridge/egress',
+      'bridge/formatting',
       'bridge/guests',
       'bridge/ide/link',
       'bridge/index',
       'bridge/log.ts',
       'bridge/mcp',
       'bridge/own-files.ts',
+      'bridge/ports',
       'bridge/quarantine',
       'bridge/rules',
       'bridge/sandbox/launch',

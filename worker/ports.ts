@@ -28,7 +28,7 @@ import type { TapeEvent } from '../shared/wire/events.ts';
 import type { Findings, MessageLook } from '../shared/wire/findings.ts';
 import type { OfferSet } from '../shared/wire/offer.ts';
 import type { Plan, PlanEdit, PlanName } from '../shared/wire/plans.ts';
-import type { ProcessInfo } from '../shared/wire/processes.ts';
+import type { ProcessAsk, ProcessReport } from '../shared/wire/processes.ts';
 import type { SubagentAsk, SubagentState } from '../shared/wire/subagents.ts';
 import type { ApprovalAnswer, GuestCall, ToolCall, ToolResult } from '../shared/wire/tunnel.ts';
 import type { Machine, Parent, RunRequest } from './conversation/store/rows.ts';
@@ -94,6 +94,9 @@ export interface ConversationPort extends Rpc.DurableObjectBranded {
 
   /** Makes this object a copy of `source`, unless it is a conversation already; see `forkConversation`. */
   fork(caller: Caller, source: ForkSource): Promise<Outcome<void>>;
+
+  /** The conversation in whose worktree this one works; null where it works in the workspace. */
+  worktreeOf(caller: Caller): Promise<Outcome<string | null>>;
 
   /** A page of the rows that a copy up to this point takes over. */
   forkPage(caller: Caller, point: ForkPoint, start: PageStart): Promise<Outcome<ForkPage>>;
@@ -211,6 +214,8 @@ export type ApprovalResolution = Pick<ApprovalAsked, 'nonce'> &
 export interface ForkPoint {
   readonly ordinal: number;
   readonly through: boolean;
+  /** The files are to be restored: no response of the conversation may run, and its bridge must be connected. */
+  readonly restores?: boolean | undefined;
 }
 
 export interface ForkSource extends ForkPoint {
@@ -267,8 +272,8 @@ export interface TunnelPort extends Rpc.DurableObjectBranded {
   /** The bridge with its MCP servers. Null like {@link describe}. */
   details(account: string): Omit<BridgeDetails, 'lastConnected'> | null;
 
-  /** The bridge's processes, after a stop of one. Null if it does not answer or cannot, and like {@link describe}. */
-  processes(account: string, stop?: string): Promise<ProcessInfo[] | null>;
+  /** The bridge's processes, after what is asked. Null if it does not answer or cannot, and like {@link describe}. */
+  processes(account: string, ask: ProcessAsk): Promise<ProcessReport | null>;
 
   /**
    * Takes calls over. They are stored when this returns. The same call again changes nothing. Returns the number of

@@ -32,6 +32,8 @@ export class RequestMaker {
   readonly #description: Description;
   readonly #random: Random;
   #made = 0;
+  /** Whether the account's default may be private, so that models are refused which an example names. */
+  #isPrivate = false;
 
   constructor(description: Description, random: Random) {
     this.#description = description;
@@ -43,6 +45,7 @@ export class RequestMaker {
   next(world: World): FuzzRequest {
     const operation = this.#operations[this.#made++ % this.#operations.length];
     if (!operation) throw new Error('The document has no operations.');
+    this.#isPrivate ||= operation.operationId === 'updateMe';
     const random = this.#random;
     const makers: readonly (() => FuzzRequest)[] = [
       () => this.#good(operation, world),
@@ -76,7 +79,8 @@ export class RequestMaker {
       .replace(/chat_[0-9a-f-]{36}/g, own.ResponseId);
     // It has no token for the metrics.
     const isOurs = !operation.security?.some(({ metricsToken }) => metricsToken);
-    const isGood = isOurs && !isWaiting;
+    const isRefused = this.#isPrivate && body?.includes('"model":');
+    const isGood = isOurs && !isWaiting && !isRefused;
     return { ...request, isGood, ...(body !== undefined && { body }) };
   }
 

@@ -23,10 +23,18 @@ export async function verifyApproval(
 ): Promise<boolean> {
   if (answer.callId !== question.callId || answer.nonce !== question.nonce) return false;
   if (answer.decision === 'reject') return true;
-  const device = devices.find(({ deviceId }) => deviceId === answer.signature?.deviceId);
-  if (device === undefined || answer.signature === undefined) return false;
-  const text = approvalText(question, grantOf(answer));
-  return await isSignedBy(device, answer.signature.value, text);
+  if (answer.signature === undefined) return false;
+  return await isSigned(approvalText(question, grantOf(answer)), answer.signature, devices);
+}
+
+/** Whether one of the devices has signed exactly this text. Never throws. */
+export async function isSigned(
+  text: string,
+  { deviceId, value }: NonNullable<ApprovalAnswer['signature']>,
+  devices: readonly DeviceKey[],
+): Promise<boolean> {
+  const device = devices.find((each) => each.deviceId === deviceId);
+  return device !== undefined && (await isSignedBy(device, value, text));
 }
 
 /** The enrolled devices; none without the file. Throws for a damaged file, which must not pass for an empty one. */

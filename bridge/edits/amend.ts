@@ -1,4 +1,4 @@
-/** An edit that a person changed before allowing it. */
+/** An edit that a person changed before allowing it, or that a formatter changed before it was proposed. */
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { ToolFailure } from '../failure.ts';
 import { diffTexts } from './diff.ts';
@@ -14,8 +14,10 @@ export interface Amendment {
   readonly bytes: Uint8Array | null;
   /** The file as the edit would leave it. */
   readonly proposed: Uint8Array;
-  /** The whole file as the person wants it: written as it is, with the byte order mark that the file has. */
+  /** The whole file as it is wanted instead: written as it is, with the byte order mark that the file has. */
   readonly content: string;
+  /** The name of the formatter that changed the edit; absent where a person did. */
+  readonly formatter?: string;
 }
 
 /**
@@ -23,13 +25,17 @@ export interface Amendment {
  * where the file differs from its edit. Throws a {@link ToolFailure} (`FILE_TOO_LARGE`, `BINARY_FILE`,
  * `OTHER_ENCODING`).
  */
-export function amendEdit({ name, bytes, proposed, content }: Amendment): EditProposal {
+export function amendEdit({ name, bytes, proposed, content, formatter }: Amendment): EditProposal {
   const after = toWritable(name, content);
   const before = bytes === null ? null : toSourceText(name, bytes);
   const wanted = toSourceText(name, proposed).text;
   const data = describeEdit(name, before, after);
   if (after === wanted) return proposalOf(before, after, data);
-  const changed = `${data} The person changed your edit before allowing it. From your edit (-) to the file (+):`;
+  const who =
+    formatter === undefined
+      ? 'The person changed your edit before allowing it.'
+      : `${formatter} formatted your edit before it was written.`;
+  const changed = `${data} ${who} From your edit (-) to the file (+):`;
   return proposalOf(before, after, `${changed}\n${difference(wanted, after)}`);
 }
 

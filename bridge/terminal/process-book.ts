@@ -1,5 +1,6 @@
 /** The commands of one bridge that have a handle: those in the background, and ended ones with a long output. */
 import { randomBytes } from 'node:crypto';
+import type { Socket } from 'node:net';
 import type { Permission } from '../../shared/tools/run-terminal-cmd.ts';
 import { TERMINAL_LIMITS } from './limits.ts';
 import type { BoundedOutput } from './output.ts';
@@ -16,6 +17,15 @@ export interface CommandFacts {
   /** Its folder relative to the workspace. */
   readonly folder: string;
   readonly permissions: readonly Permission[];
+  /** Enters the network that the command is in; absent where it shares none with others. */
+  readonly openDialer?: (() => Promise<Dialer>) | undefined;
+}
+
+/** Connects to ports at the loopback interface of a command's network. Aborts its signal when it no longer can. */
+export interface Dialer extends Disposable {
+  readonly ended: AbortSignal;
+  /** Rejects where nothing listens. */
+  readonly connect: (port: number) => Promise<Socket>;
 }
 
 /** One command with its handle. */

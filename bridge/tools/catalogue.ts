@@ -17,10 +17,11 @@ import { write } from '../../shared/tools/write.ts';
 import { EditChecks } from '../diagnostics/edit-checks.ts';
 import type { LanguageServers } from '../diagnostics/servers.ts';
 import type { Edit } from '../edits/propose.ts';
+import type { Formatters } from '../formatting/formatters.ts';
 import { codebaseSearching } from './codebase-search.ts';
 import { createControlProcess } from './control-process.ts';
 import { deleting } from './delete-file.ts';
-import { editing } from './edit-tool.ts';
+import { type EditAids, editing } from './edit-tool.ts';
 import { type ArgumentsOf, type BridgeTool, bindTool, doing } from './executor.ts';
 import { executeGlobFileSearch } from './glob-file-search.ts';
 import { executeGrep } from './grep.ts';
@@ -35,13 +36,15 @@ import { savingPlan } from './save-plan.ts';
 
 /**
  * The tools by name: the file tools, and tools that need more than a workspace, such as
- * {@link createCommandTools}. With `servers` they check each edit. One of `more` takes the place of a tool of its name.
+ * {@link createCommandTools}. With `servers` they check each edit, with `formatters` they format it. One of `more` takes
+ * the place of a tool of its name.
  */
 export function createCatalogue(
   more: readonly BridgeTool[] = [],
   servers?: LanguageServers,
+  formatters?: Formatters,
 ): ReadonlyMap<string, BridgeTool> {
-  const tools = [...Object.values(fileTools(servers)), savingPlan, ...more];
+  const tools = [...Object.values(fileTools(servers, formatters)), savingPlan, ...more];
   return new Map(tools.map((tool) => [tool.definition.name, tool]));
 }
 
@@ -63,8 +66,9 @@ type OtherName = (
 /** A new tool of the bridge is one more line here; without it the program does not compile. */
 function fileTools(
   servers: LanguageServers | undefined,
+  formatters: Formatters | undefined,
 ): Readonly<Record<Exclude<ToolName<'bridge'>, OtherName>, BridgeTool>> {
-  const checks = servers && new EditChecks(servers);
+  const aids: EditAids = { formatters, checks: servers && new EditChecks(servers) };
   return {
     read_file: doing(readFile, executeReadFile),
     list_dir: doing(listDir, withRuleNotes(executeListDir)),
@@ -72,9 +76,9 @@ function fileTools(
     grep: doing(grep, withRuleNotes(executeGrep)),
     codebase_search: codebaseSearching(),
     read_lints: createReadLints(servers),
-    str_replace: editing(strReplace, toReplacement, checks),
-    edit_file: editing(editFile, ({ code_edit }) => ({ kind: 'merge', text: code_edit }), checks),
-    write: editing(write, ({ contents }) => ({ kind: 'write', text: contents }), checks),
+    str_replace: editing(strReplace, toReplacement, aids),
+    edit_file: editing(editFile, ({ code_edit }) => ({ kind: 'merge', text: code_edit }), aids),
+    write: editing(write, ({ contents }) => ({ kind: 'write', text: contents }), aids),
     edit_notebook: editing(editNotebook, toCellEdit),
     delete_file: bindTool(deleteFile, deleting),
     rename_file: doing(renameFile, executeRenameFile),

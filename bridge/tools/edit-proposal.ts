@@ -11,6 +11,7 @@ import { compute } from '../compute/compute.ts';
 import type { EditCheck } from '../diagnostics/edit-checks.ts';
 import { decode } from '../edits/encoding.ts';
 import type { EditProposal } from '../edits/propose.ts';
+import { type Formatting, formattingMetadata } from '../formatting/formatters.ts';
 import { assertReplaceable } from '../workspace/changes.ts';
 import type { FileImage } from '../workspace/files.ts';
 import type { Place } from '../workspace/workspace.ts';
@@ -33,17 +34,21 @@ interface EditFacts {
   readonly written?: string | undefined;
   /** What language servers say of it. */
   readonly check?: EditCheck | undefined;
+  readonly formatting?: Formatting | undefined;
 }
 
 /** The proposal of `edited`, the edit that the call leads to. */
 export function toProposed(
   call: EditCall,
   edited: EditProposal,
-  { written, check }: EditFacts = {},
+  { written, check, formatting = { state: 'none' } }: EditFacts = {},
 ): Proposed {
   const { tool, place, before, context } = call;
   const { bytes, diff, hunks, shown } = edited;
-  const data = check?.note ? `${edited.data}\n${check.note}` : edited.data;
+  const unformatted = formatting.state === 'failed' ? `Not formatted: ${formatting.reason}.` : '';
+  const data = [edited.data, unformatted, check?.note ?? '']
+    .filter((part) => part !== '')
+    .join('\n');
   const operation = before === null ? 'create' : 'edit';
   const language = languageOf(place.name);
   const isSpanning = hunks !== undefined && isLong(diff);
@@ -53,6 +58,7 @@ export function toProposed(
     language,
     diff: isSpanning ? null : diff,
     ...(hunks && { hunks: [...hunks] }),
+    ...formattingMetadata(formatting),
     ...check?.metadata,
   };
   const shownMetadata = { ...metadata, ...(written !== undefined && { written }) };

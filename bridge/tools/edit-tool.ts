@@ -4,8 +4,9 @@ import type { ToolDefinition } from '../../shared/tools/definition.ts';
 import { compute } from '../compute/compute.ts';
 import type { EditCheck, EditChecks } from '../diagnostics/edit-checks.ts';
 import { decode } from '../edits/encoding.ts';
-import type { Edit } from '../edits/propose.ts';
+import type { Edit, EditProposal } from '../edits/propose.ts';
 import type { Standing } from '../edits/source.ts';
+import type { Formatters, Formatting } from '../formatting/formatters.ts';
 import { assertReplaceable, replaceImage } from '../workspace/changes.ts';
 import { type FileImage, readImage, readImageIfAny } from '../workspace/files.ts';
 import type { Place } from '../workspace/workspace.ts';
@@ -19,11 +20,18 @@ import {
   whyAsked,
 } from './executor.ts';
 
-/** A tool that edits one file. `toEdit` turns its arguments into an edit, which `checks` may refuse. */
+/** What happens to an edit before it is proposed. It is formatted first: what is checked is what would be written. */
+export interface EditAids {
+  readonly formatters?: Formatters | undefined;
+  /** May refuse the edit. */
+  readonly checks?: EditChecks | undefined;
+}
+
+/** A tool that edits one file. `toEdit` turns its arguments into an edit. */
 export function editing<Definition extends ToolDefinition>(
   definition: Definition,
   toEdit: (args: ArgumentsOf<Definition>) => Edit,
-  checks?: EditChecks,
+  { formatters, checks }: EditAids = {},
 ): BridgeTool {
   const { name: tool } = definition;
   return bindTool(definition, {
@@ -35,16 +43,43 @@ export function editing<Definition extends ToolDefinition>(
       const standing = standingOf(place, before, edit, context);
       const name = nameInLine(place.name);
       const request = { name, bytes: before?.bytes ?? null, standing, edit };
-      const edited = await compute('proposeEdit', request, context.signal);
-      if (edited.bytes !== null) await assertReplaceable(place);
+      const plain = await compute('proposeEdit', request, context.signal);
+      if (plain.bytes !== null) await assertReplaceable(place);
+      const { edited, formatting } = await formatEdit(formatters, place, before, plain, context);
       const check = checks && (await checkEdit(checks, place, before, edited.bytes, context));
       const carryOut = (bytes: Uint8Array | null, running: ToolContext) =>
         makeEdit(place, before, bytes, running);
-      const proposed = toProposed({ tool, place, before, context, carryOut }, edited, { check });
+      const proposed = toProposed({ tool, place, before, context, carryOut }, edited, {
+        check,
+        formatting,
+      });
       const isOverwritten = edit.kind === 'write' && before !== null && edited.bytes !== null;
       return isOverwritten ? { ...proposed, asks: whyAsked(before.bytes, context) } : proposed;
     },
   });
+}
+
+/** Only text in UTF-8 is formatted. */
+async function formatEdit(
+  formatters: Formatters | undefined,
+  place: Place<'write'>,
+  before: FileImage | null,
+  edited: EditProposal,
+  { callId, signal }: ToolContext,
+): Promise<{ readonly edited: EditProposal; readonly formatting: Formatting }> {
+  const { bytes: proposed } = edited;
+  const decoded = proposed && decode(proposed);
+  if (!formatters || !proposed || decoded?.kind !== 'utf8') {
+    return { edited, formatting: { state: 'none' } };
+  }
+  const { text } = decoded;
+  const formatting = await formatters.format({ callId, path: place.path, text }, signal);
+  if (formatting.state !== 'formatted' || formatting.text === text) return { edited, formatting };
+  const amendment = {
+    ...{ name: nameInLine(place.name), bytes: before?.bytes ?? null, proposed },
+    ...{ content: formatting.text, formatter: formatting.by },
+  };
+  return { edited: await compute('amendEdit', amendment, signal), formatting };
 }
 
 /** Undefined where nothing is written, and where a side is no text in UTF-8. Throws as {@link EditChecks.check} does. */

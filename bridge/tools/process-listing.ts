@@ -5,15 +5,18 @@ import type { ProcessInfo } from '../../shared/wire/processes.ts';
 import { type KnownProcess, type ProcessBook, stopProcess } from '../terminal/process-book.ts';
 import { describeEnd } from './command-result.ts';
 
-/** The running ones first, then the newest. Before it lists them, stops the one named, whatever its conversation. */
+/**
+ * `first`, then the running ones, then the newest. Before it lists them, stops the one that `stop` names, whatever its
+ * conversation.
+ */
 export async function listProcesses(
   book: ProcessBook,
-  stop?: string,
-): Promise<readonly ProcessInfo[]> {
+  { stop, first }: { readonly stop?: string | undefined; readonly first?: string | undefined },
+): Promise<ProcessInfo[]> {
   const named = stop === undefined ? undefined : book.get(stop);
   if (named) await stopProcess(named, 'person');
   const all = book.list().reverse();
-  const isNamed = ({ id }: KnownProcess) => id === stop;
+  const isNamed = ({ id }: KnownProcess) => id === first;
   const isRunning = ({ state }: KnownProcess) => state.state === 'running';
   const places = [isNamed, isRunning, () => true];
   const placeOf = (process: KnownProcess) => places.findIndex((is) => is(process));
@@ -34,6 +37,7 @@ function toInfo({ id, conversationId, startedAtMs, state, ...about }: KnownProce
   };
 }
 
-function shortened(text: string): string {
+/** In one line, as long as a list holds it. */
+export function shortened(text: string): string {
   return shorten(inOneLine(text), PROCESS_REPORT_LIMITS.maxTextChars);
 }

@@ -263,12 +263,17 @@ interface Run {
 
 async function run(
   work: Work,
-  { launch }: PreparedCommand,
+  { launch, sharesNetwork }: PreparedCommand,
   { onOutput, signal, places: [{ name: folder }], conversationId }: ToolContext,
 ): Promise<Run> {
-  const { args, line, background } = work;
+  const { args, line, background, confinement } = work;
   const { command: title, permissions = [] } = args;
-  const about = { conversationId, command: line, title, folder, permissions };
+  const { openDialer } = confinement;
+  const dial = sharesNetwork && openDialer && (() => openDialer(conversationId));
+  const about = {
+    ...{ conversationId, command: line, title, folder, permissions },
+    ...(dial && { openDialer: dial }),
+  };
   if (args.is_background === true) {
     if (background.isFull) throw tooMany();
     const outcome = await background.start(launch, { about, onOutput, signal });

@@ -3,7 +3,7 @@ import type { LogIds } from '../../machine/log-line.ts';
 import { REQUEST_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
 import type { ApprovalQuestion } from '../../shared/wire/approvals.ts';
 import type { MessageLook } from '../../shared/wire/findings.ts';
-import type { ProcessInfo } from '../../shared/wire/processes.ts';
+import type { ProcessAsk, ProcessReport } from '../../shared/wire/processes.ts';
 import type {
   ApprovalAnswer,
   BridgeFrame,
@@ -28,8 +28,8 @@ export interface SessionMachine extends Desk {
   readonly offers: OfferFeed;
   readonly guests: GuestCalls;
   readonly mcpServers: ServerFeed;
-  /** What has a handle here, after the process with this id was stopped. Does not reject. */
-  readonly processes: (stop: string | undefined) => Promise<readonly ProcessInfo[]>;
+  /** What has a handle here, after what is asked was done. */
+  readonly processes: (ask: ProcessAsk) => Promise<ProcessReport>;
   /** The workspace's present state, and what it has for a message. Rejects only when the bridge ends. */
   readonly look: (message: MessageLook | undefined) => Promise<Sight>;
 }
@@ -273,10 +273,10 @@ export class Session {
 
   async #listProcesses({
     askId,
-    stop,
+    ...ask
   }: Extract<TunnelFrame, { type: 'processes' }>): Promise<void> {
-    const items = [...(await this.#machine.processes(stop))];
-    this.#send?.({ type: 'processes', askId, items });
+    const report = await this.#machine.processes(ask);
+    this.#send?.({ type: 'processes', askId, ...report });
   }
 
   /** Drops live output, and never queues it, without a connection or when the other end is too slow. */

@@ -10,6 +10,7 @@ import type { LookedWorktree } from '../context/finder.ts';
 import type { LanguageServers } from '../diagnostics/servers.ts';
 import type { Egress } from '../egress/egress.ts';
 import { ToolFailure } from '../failure.ts';
+import type { Formatters } from '../formatting/formatters.ts';
 import { Lanes } from '../lanes.ts';
 import { currentCall, logTrouble } from '../log.ts';
 import type { Confinement } from '../sandbox/launch/confinement.ts';
@@ -36,6 +37,8 @@ export interface House {
   readonly findElsewhere: (name: string) => ReturnType<Gate['tools']['get']>;
   /** The language servers of a folder with its own confinement. */
   readonly serversOf: (root: string, confinement: Confinement) => LanguageServers;
+  /** The owner's formatters, likewise. */
+  readonly formattersOf: (root: string, confinement: Confinement) => Formatters;
 }
 
 export interface Room extends Gate {
@@ -159,7 +162,7 @@ export class Rooms implements Elsewhere {
   }
 
   async #make(facts: WorktreeFacts): Promise<Room> {
-    const { workshop, book, egress, judgeIn, findElsewhere, serversOf } = this.#house;
+    const { workshop, book, egress, judgeIn, findElsewhere, serversOf, formattersOf } = this.#house;
     const { root, store } = workshop;
     const folder = await folderOf(root, facts, store.pathsOf(facts.conversationId));
     const workspace = await Workspace.open(folder.workspace, { alias: root });
@@ -167,8 +170,9 @@ export class Rooms implements Elsewhere {
     if (confinement.nameless) workspace.keepClosed(confinement.nameless);
     const background = new BackgroundProcesses(book);
     const servers = serversOf(folder.workspace, confinement);
+    const formatters = formattersOf(folder.workspace, confinement);
     const commands = createCommandTools({ confinement, background, egress });
-    const known = createCatalogue(commands, servers);
+    const known = createCatalogue(commands, servers, formatters);
     return {
       workspace,
       confinement,

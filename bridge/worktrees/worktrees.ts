@@ -23,7 +23,7 @@ import { NOT_REMOVED, type WorktreeFacts, WorktreeStore } from './store.ts';
 
 export interface WorktreesConfig
   extends Pick<Workshop, 'root' | 'stateDir' | 'confinement' | 'isForeign'>,
-    Pick<House, 'book' | 'egress' | 'findElsewhere' | 'serversOf'> {
+    Pick<House, 'book' | 'egress' | 'findElsewhere' | 'serversOf' | 'formattersOf'> {
   readonly judgeIn: (folder: string) => Judge;
   /** The files, by their paths in the workspace, that the rules let tools read. */
   readonly readShowable: () => Promise<{ readonly mayRead: (name: string) => boolean }>;
@@ -50,16 +50,13 @@ export class Worktrees {
     return new Worktrees(config, workshop);
   }
 
-  private constructor(
-    { book, egress, judgeIn, findElsewhere, serversOf, readShowable }: WorktreesConfig,
-    workshop: Workshop,
-  ) {
+  private constructor({ judgeIn, readShowable, ...house }: WorktreesConfig, workshop: Workshop) {
     this.#workshop = workshop;
     this.#readShowable = readShowable;
     this.#cleared = workshop.store
       .removeLeftovers()
       .catch((error) => logTrouble({ event: 'worktree_left' }, NOT_REMOVED, error));
-    this.rooms = new Rooms({ workshop, book, egress, judgeIn, findElsewhere, serversOf });
+    this.rooms = new Rooms({ workshop, judgeIn, ...house });
     this.tools = [
       doing(openTool, (args, context) => this.#open(args, context)),
       doing(closeTool, (args, context) => this.#close(args, context)),

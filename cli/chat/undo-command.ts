@@ -11,7 +11,7 @@ import { UsageError } from '../terminal/usage-error.ts';
 import type { Chat } from './chat.ts';
 import { openChat } from './command.ts';
 import { EXIT_CODES } from './run-chat.ts';
-import { runUndo } from './turn.ts';
+import { joinTurn, runUndo, type TurnEnd } from './turn.ts';
 
 interface UndoOptions extends TargetOptions {
   readonly conversation?: string;
@@ -60,15 +60,22 @@ async function run(options: UndoOptions, wanted: UndoInput): Promise<void> {
   process.exitCode = await undo(chat, options, wanted);
 }
 
-/** Takes back what the later responses of the conversation changed, after a look and a question. */
-export async function undoAfter(
-  conversation: string,
-  responseId: string,
-  options: TargetOptions,
-): Promise<void> {
-  const id = responseIdOf(conversation, parseResponseId(responseId).ordinal + 1);
-  const undone = { ...options, conversation, yes: false, preview: false, json: false };
-  await run(undone, { scope: 'since', id });
+/**
+ * Shows what the later responses of the chat's conversation changed, asks, and forks there with the files restored.
+ * Resolves to the exit code. @throws {LocalError} after a no.
+ */
+export async function forkWithFiles(chat: Chat, responseId: string): Promise<number> {
+  const { client, conversationId = '' } = chat;
+  const id = responseIdOf(conversationId, parseResponseId(responseId).ordinal + 1);
+  const { end, report, isEmpty } = await look(chat, { scope: 'since', id });
+  if (!report && !isEmpty) return EXIT_CODES[end];
+  if (report && changes(report)) await askToChange(chat, 'Nothing was forked.');
+  const fork = report && ({ files: 'restore', digest: report.digest } as const);
+  const made = await client.forkConversation(conversationId, responseId, fork);
+  process.stdout.write(`${made.conversationId}\n`);
+  if (made.responseId === undefined) return EXIT_CODES.completed;
+  const forked = { ...chat, conversationId: made.conversationId };
+  return EXIT_CODES[await joinTurn(forked, made.responseId)];
 }
 
 /** Resolves to the exit code. @throws {LocalError} after a no. */
@@ -78,16 +85,37 @@ export async function undo(
   wanted: UndoInput,
 ): Promise<number> {
   if (yes) return EXIT_CODES[await runUndo(chat, wanted)];
+  const { end, report } = await look(chat, wanted);
+  if (preview || !report || !changes(report)) return EXIT_CODES[end];
+  await askToChange(chat, 'Nothing was changed.');
+  return EXIT_CODES[await runUndo(chat, { ...wanted, digest: report.digest })];
+}
+
+interface Look {
+  readonly end: TurnEnd;
+  /** Undefined unless the preview is whole. */
+  readonly report: UndoReport | undefined;
+  /** Whether there is nothing to take back. */
+  readonly isEmpty: boolean;
+}
+
+/** Shows what an undo would do. */
+async function look(chat: Chat, wanted: UndoInput): Promise<Look> {
   let report: UndoReport | undefined;
+  let isEmpty = false;
   const onEvent = (event: StreamEvent) => {
     const metadata = event.type === 'document_end' ? event.metadata : undefined;
     report = UndoReport.safeParse(metadata?.['undo']).data ?? report;
+    isEmpty ||= metadata?.['errorCode'] === 'NOTHING_TO_UNDO';
   };
   const end = await runUndo({ ...chat, onEvent }, { ...wanted, preview: true });
-  const changes = report?.files.some(({ action }) => action !== 'keep') ?? false;
-  if (preview || end !== 'completed' || !changes) return EXIT_CODES[end];
-  const words = { unasked: 'add --yes', otherwise: 'Nothing was changed.' };
-  await askFirst(chat.terminal, 'Change these files?', words);
-  const digest = report?.digest ?? '';
-  return EXIT_CODES[await runUndo(chat, { ...wanted, digest })];
+  return { end, report: end === 'completed' ? report : undefined, isEmpty };
+}
+
+function changes({ files }: UndoReport): boolean {
+  return files.some(({ action }) => action !== 'keep');
+}
+
+async function askToChange({ terminal }: Chat, otherwise: string): Promise<void> {
+  await askFirst(terminal, 'Change these files?', { unasked: 'add --yes', otherwise });
 }

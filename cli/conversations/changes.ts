@@ -2,7 +2,8 @@
 import type { Command } from 'commander';
 import { createClient } from '../../client/index.ts';
 import { ConversationPatch } from '../../shared/api/conversations.ts';
-import { undoAfter } from '../chat/undo-command.ts';
+import { openChat } from '../chat/command.ts';
+import { forkWithFiles } from '../chat/undo-command.ts';
 import { addTargetOptions, findTarget, type TargetOptions } from '../target/target.ts';
 import { parseConversationId, parseResponseId } from '../target/typed-ids.ts';
 import { askFirst } from '../terminal/confirm.ts';
@@ -32,15 +33,20 @@ export function registerChanges(group: Command): void {
   const fork = group
     .command('fork <id> <response-id>')
     .description('Copy a conversation, up to the end of this response, into a new one');
-  fork.option('--files', 'then take back what later responses changed in files', false);
+  fork.option('--files', 'take back what later responses changed in files, after a preview', false);
   addTargetOptions(fork).action(async (id: string, responseId: string, options: ForkOptions) => {
     const from = [parseConversationId(id), parseResponseId(responseId)] as const;
-    const { isInteractive } = openTerminal(process, process.env);
-    if (options.files && !isInteractive) throw new UsageError('--files asks at a terminal.');
+    if (options.files) {
+      const terminal = openTerminal(process, process.env);
+      if (!terminal.isInteractive) throw new UsageError('--files asks at a terminal.');
+      const settings = { ...options, mode: 'agent', reasoning: false, json: false };
+      const chat = await openChat({ ...settings, conversation: from[0] }, terminal);
+      process.exitCode = await forkWithFiles(chat, from[1]);
+      return;
+    }
     const client = createClient(await findTarget(options));
     const { conversationId } = await client.forkConversation(...from);
     process.stdout.write(`${conversationId}\n`);
-    if (options.files) await undoAfter(id, responseId, options);
   });
 }
 

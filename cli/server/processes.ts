@@ -1,6 +1,6 @@
 /** `drawbridge processes`: lists what the agent's commands have left running in the background, and stops it. */
 import type { Command } from 'commander';
-import { type Client, createClient } from '../../client/index.ts';
+import { type Client, createClient, type Device } from '../../client/index.ts';
 import { locateState } from '../../local/state/folder.ts';
 import { readBridgeId } from '../../local/state/state.ts';
 import { LocalError } from '../../machine/local-error.ts';
@@ -13,6 +13,7 @@ import {
 import { findTarget } from '../target/target.ts';
 import { shortLine } from '../terminal/short-line.ts';
 import { openTerminal } from '../terminal/terminal.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 
 /** Adds the command, which lists if no subcommand is given. */
 export function registerProcesses(program: Command): void {
@@ -26,6 +27,12 @@ export function registerProcesses(program: Command): void {
   addLocationOptions(list).action(listAll);
   const stop = group.command('stop <id>').description('Stop one, with all that it started');
   addLocationOptions(stop).action(stopOne);
+  const open = group
+    .command('open <id> <port>')
+    .description('Open a port of one to the browser of this machine, until it ends');
+  addLocationOptions(open).action(openPort);
+  const close = group.command('close <id> <port>').description('Close the port again');
+  addLocationOptions(close).action(closePort);
 }
 
 async function listAll(options: LocationOptions): Promise<void> {
@@ -42,13 +49,45 @@ async function stopOne(id: string, options: LocationOptions): Promise<void> {
   openTerminal(process, process.env).writeOut(`${processLine(stopped)}\n`);
 }
 
-async function connect(
-  options: LocationOptions,
-): Promise<{ readonly client: Client; readonly bridgeId: string }> {
+async function openPort(id: string, typed: string, options: LocationOptions): Promise<void> {
+  const port = parsePort(typed);
+  const { client, bridgeId, device } = await connect(options);
+  if (device === null) throw new LocalError('refused', NO_DEVICE);
+  const { ports = [] } = await client.openPort(bridgeId, id, port, device);
+  const terminal = openTerminal(process, process.env);
+  terminal.write(`${OPENED}\n`);
+  for (const each of ports) {
+    if (each.port === port) terminal.writeOut(`${shortLine(each.address)}\n`);
+  }
+}
+
+async function closePort(id: string, typed: string, options: LocationOptions): Promise<void> {
+  const { client, bridgeId } = await connect(options);
+  const closed = await client.closePort(bridgeId, id, parsePort(typed));
+  openTerminal(process, process.env).writeOut(`${processLine(closed)}\n`);
+}
+
+function parsePort(typed: string): number {
+  const port = Number(typed);
+  if (/^\d{1,5}$/.test(typed) && port >= 1 && port <= 65_535) return port;
+  throw new UsageError(`A port is a number from 1 to 65535, not ${shortLine(typed)}.`);
+}
+
+const OPENED =
+  'Every program and every web page on this machine reaches it now, until the process ends or you close it.';
+
+const NO_DEVICE = 'Only an enrolled device opens a port, and this machine has none yet.';
+
+async function connect(options: LocationOptions): Promise<{
+  readonly client: Client;
+  readonly bridgeId: string;
+  readonly device: Device | null;
+}> {
   const { projectDir } = await locateState(await findLocation(options, 'kept'));
   const bridgeId = await readBridgeId(projectDir);
   if (bridgeId === undefined) throw new LocalError('refused', 'This folder was never connected.');
-  return { client: createClient(await findTarget(options)), bridgeId };
+  const target = await findTarget(options);
+  return { client: createClient(target), bridgeId, device: target.device };
 }
 
 /** Empty where no bridge answers before the signal aborts. */
@@ -65,7 +104,16 @@ export async function processesIn(
 }
 
 /** A line of a list. */
-export function processLine({ id, running, started, end = '', command }: ProcessInfo): string {
+export function processLine({
+  id,
+  running,
+  started,
+  end = '',
+  command,
+  ports = [],
+}: ProcessInfo): string {
   const state = running ? 'runs' : shortLine(end);
-  return [shortLine(id), `started ${shortLine(started)}`, state, shortLine(command)].join('  ');
+  const open = ports.map(({ port, address }) => `port ${port} at ${shortLine(address)}`);
+  const known = [shortLine(id), `started ${shortLine(started)}`, state, ...open];
+  return [...known, shortLine(command)].join('  ');
 }

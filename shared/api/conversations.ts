@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { BridgeId, ConversationId, ResponseId } from '../ids.ts';
 import { CONVERSATION_LIMITS, REQUEST_LIMITS } from '../limits.ts';
 import { ConversationView } from '../wire/documents.ts';
+import { UndoFields } from '../wire/undo.ts';
 
 export const ConversationInfo = z.object({
   id: ConversationId,
@@ -69,10 +70,26 @@ export const ConversationPatch = z
 export type ConversationPatch = z.infer<typeof ConversationPatch>;
 
 /** `POST conversations/{id}/forks`: makes a new conversation with everything up to the end of this response. */
-export const ForkRequest = z.strictObject({ responseId: ResponseId });
-export type ForkRequest = z.infer<typeof ForkRequest>;
+export const ForkRequest = z
+  .strictObject({
+    responseId: ResponseId,
+    /** `restore` also takes back what later responses changed in files. */
+    files: z.enum(['keep', 'restore']).default('keep'),
+    /** The digest of a preview (shared/wire/undo.ts), of an undo `since` the response after this one. */
+    digest: UndoFields.shape.digest,
+  })
+  .superRefine(({ files, digest }, context) => {
+    if (files === 'restore' || digest === undefined) return;
+    const message = 'Leave it out: only `files: "restore"` takes a digest';
+    context.addIssue({ code: 'custom', path: ['digest'], message });
+  });
+export type ForkRequestInput = z.input<typeof ForkRequest>;
 
-export const Forked = z.object({ conversationId: ConversationId });
+export const Forked = z.object({
+  conversationId: ConversationId,
+  /** Set with `files: "restore"`: the response of the new conversation that restores the files. */
+  responseId: ResponseId.optional(),
+});
 export type Forked = z.infer<typeof Forked>;
 
 export const ExportQuery = z.object({ format: z.enum(['json', 'markdown']).default('json') });

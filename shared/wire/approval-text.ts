@@ -50,6 +50,16 @@ export function approvalText(question: ApprovalQuestion, grant: Grant = ALLOW_ON
   return `drawbridge-approval-v2\n${canonicalJson(signed)}`;
 }
 
+/** The text with which a device opens a port of a process, likewise. No approval has a text like it. */
+export function portText(opened: {
+  readonly bridgeId: string;
+  readonly processId: string;
+  readonly port: number;
+  readonly nonce: string;
+}): string {
+  return `drawbridge-port-v1\n${canonicalJson(opened)}`;
+}
+
 /** JSON with sorted keys, as RFC 8785 orders them: by UTF-16 units. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;

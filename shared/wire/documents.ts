@@ -56,6 +56,10 @@ export const FileEditMetadata = z.object({
   checked_by: z.string().optional(),
   /** Why no language server checked a file of a language that has one. */
   not_checked: z.string().optional(),
+  /** The owner's formatter that the new text went through. */
+  formatted_by: z.string().optional(),
+  /** Why the owner's formatter for the file did not format the new text. */
+  not_formatted: z.string().optional(),
   /** The errors that the edit adds, in the new text or in files that import it; both numbers count from 1. */
   linter_errors: z
     .array(

@@ -1,11 +1,15 @@
 /** The processes of a bridge as people see them: commands in the background, and ended ones that still have a handle. */
 import * as z from 'zod';
+import { DeviceId } from '../ids.ts';
 import { PROCESS_REPORT_LIMITS } from '../limits.ts';
+import { Nonce } from './approvals.ts';
 
 const { maxProcesses, maxTextChars } = PROCESS_REPORT_LIMITS;
 const Text = z.string().max(maxTextChars);
 
 export const ProcessId = Text.min(1);
+
+const Port = z.int().min(1).max(65_535);
 
 export const ProcessInfo = z.object({
   id: ProcessId,
@@ -19,9 +23,39 @@ export const ProcessInfo = z.object({
   started: z.iso.datetime(),
   /** How it ended; absent while it runs. */
   end: Text.optional(),
+  /** The ports of its network that a person has opened, each with its address on the bridge's machine. */
+  ports: z.array(z.object({ port: Port, address: Text })).optional(),
 });
 export type ProcessInfo = z.infer<typeof ProcessInfo>;
 
 /** `GET bridges/{id}/processes`: the running ones first, then the newest. */
 export const ProcessList = z.object({ items: z.array(ProcessInfo).max(maxProcesses) });
 export type ProcessList = z.infer<typeof ProcessList>;
+
+/**
+ * `POST bridges/{id}/processes/{processId}/ports`. The grant opens the port: an enrolled device's signature over
+ * `portText` (approval-text.ts). Its nonce counts once. Without a grant the port is closed.
+ */
+export const PortRequest = z.strictObject({
+  port: Port,
+  grant: z
+    .strictObject({
+      nonce: Nonce,
+      signature: z.strictObject({ deviceId: DeviceId, value: z.base64url() }),
+    })
+    .optional(),
+});
+export type PortRequest = z.infer<typeof PortRequest>;
+
+/** What a person asks for before the bridge lists its processes. */
+export const ProcessAsk = z.object({
+  /** Stops this one. */
+  stop: ProcessId.optional(),
+  /** Opens or closes a port of one. */
+  port: z.object({ processId: ProcessId, ...PortRequest.shape }).optional(),
+});
+export type ProcessAsk = z.infer<typeof ProcessAsk>;
+
+/** The processes after that. `refused` says why a port was not opened. */
+export const ProcessReport = ProcessList.extend({ refused: Text.optional() });
+export type ProcessReport = z.infer<typeof ProcessReport>;

@@ -13,7 +13,7 @@ import { Findings, MessageLook } from './findings.ts';
 import { McpServerReports } from './mcp-servers.ts';
 import { Mode } from './modes.ts';
 import { OfferSet } from './offer.ts';
-import { ProcessId, ProcessList } from './processes.ts';
+import { ProcessAsk, ProcessReport } from './processes.ts';
 import { RuleSet } from './rules.ts';
 import { TraceId } from './trace.ts';
 
@@ -278,7 +278,7 @@ const Offers = z.object({ type: z.literal('offers'), set: OfferSet.nullable() })
 const McpServers = z.object({ type: z.literal('mcp_servers'), servers: McpServerReports });
 
 /** The answer to the edge's `processes` with this id. */
-const Processes = ProcessList.extend({
+const Processes = ProcessReport.extend({
   type: z.literal('processes'),
   askId: z.string().max(REQUEST_LIMITS.maxNameChars),
 });
@@ -343,13 +343,12 @@ const Look = z.object({
 });
 
 /**
- * A person asks for the bridge's processes, and first stops one. Sent only to a bridge with the tool `control_process`,
- * which answers with `processes`.
+ * A person asks for the bridge's processes. Sent only to a bridge with the tool `control_process`, which answers with
+ * `processes`. An older bridge opens no port.
  */
-const AskProcesses = z.object({
+const AskProcesses = ProcessAsk.extend({
   type: z.literal('processes'),
   askId: z.string().max(REQUEST_LIMITS.maxNameChars),
-  stop: ProcessId.optional(),
 });
 
 /** UTF-16 units of output that have arrived: the bridge may send as many again. */

@@ -74,6 +74,13 @@ describe('a request', () => {
       call: (client: Client) => client.getRules(CONVERSATION_ID),
     },
     {
+      name: 'closePort',
+      line: 'POST bridges/bridge_1/processes/proc_1/ports',
+      body: { port: 3000 },
+      answer: { id: 'proc_1', command: 'serve', running: true },
+      call: (client: Client) => client.closePort('bridge_1', 'proc_1', 3000),
+    },
+    {
       name: 'cancel',
       line: `POST chat/completions/${RESPONSE_ID}/cancel`,
       answer: { id: RESPONSE_ID, status: 'cancelled' },
@@ -105,6 +112,14 @@ describe('a request', () => {
       body: { responseId: RESPONSE_ID },
       answer: { conversationId: CONVERSATION_ID },
       call: (client: Client) => client.forkConversation(CONVERSATION_ID, RESPONSE_ID),
+    },
+    {
+      name: 'forkConversation with its files',
+      line: `POST conversations/${CONVERSATION_ID}/forks`,
+      body: { responseId: RESPONSE_ID, files: 'restore', digest: 'd1' },
+      answer: { conversationId: CONVERSATION_ID, responseId: RESPONSE_ID },
+      call: (client: Client) =>
+        client.forkConversation(CONVERSATION_ID, RESPONSE_ID, { files: 'restore', digest: 'd1' }),
     },
     {
       name: 'exportConversation',

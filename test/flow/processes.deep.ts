@@ -27,6 +27,16 @@ it('leaves a command running that people list and stop, and the agent learns of 
   const here = ['--workspace', house.workspace, '--state', house.state];
   const { stdout: status } = await callDrawbridge(['status', ...here]);
   expect(status).toMatch(new RegExp(`\n    ${id}  started \\S+  runs  echo up; sleep 600\n`));
+  const opening = await callDrawbridge(['processes', 'open', id, '3000', ...here]);
+  const { confinement } = await house.client.getBridge(bridgeId);
+  if (confinement.kind === 'bubblewrap') {
+    const listed = await callDrawbridge(['processes', ...here]);
+    expect(listed.stdout).toContain(`  port 3000 at ${opening.stdout.trim()}  `);
+    const closed = await callDrawbridge(['processes', 'close', id, '3000', ...here]);
+    expect(closed.stdout).not.toContain('port 3000');
+  } else {
+    expect(opening).toMatchObject({ code: 1, stderr: expect.stringContaining('no sandbox') });
+  }
   const { stdout, code } = await callDrawbridge(['processes', 'stop', id, ...here]);
   expect([stdout, code]).toEqual([expect.stringContaining('  The person stopped it.  echo up'), 0]);
   expect((await callDrawbridge(['processes', ...here])).stdout).toBe(stdout);

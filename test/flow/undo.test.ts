@@ -106,6 +106,48 @@ it('an undo leaves a file alone that is closed to tools now', async () => {
   rmSync(join(house.workspace, '.cursorignore'));
 });
 
+it('a fork restores the files of its point, once, and its model learns of it', async () => {
+  const { house } = at;
+  const text = (name: string) => readFileSync(join(house.workspace, name), 'utf8');
+  const write = (path: string, contents: string) => ({
+    calls: [{ name: 'write', arguments: { path, contents } }],
+  });
+  at.answerWith([
+    write('early.txt', 'early\n'),
+    { text: 'One.' },
+    write('late.txt', 'late\n'),
+    { text: 'Two.' },
+    { text: 'I see.' },
+  ]);
+  const { id, conversationId } = await house.client.chat({ messages: [user('First')] });
+  const second = await house.client.chat({ messages: [user('Second')], conversationId });
+  const since = { scope: 'since', id: second.id } as const;
+  const preview = await read(house.client.undo(conversationId, { ...since, preview: true }));
+  const { digest } = Object(preview.documents[0]?.metadata['undo']);
+
+  const stale = { files: 'restore', digest: 'other' } as const;
+  const refused = await house.client.forkConversation(conversationId, id, stale);
+  const unchanged = await read(house.client.followResponse(refused.responseId ?? ''));
+  expect([unchanged.status, text('late.txt')]).toEqual(['error', 'late\n']);
+
+  const keyed = { files: 'restore', digest, idempotencyKey: 'fork-1' } as const;
+  const fork = await house.client.forkConversation(conversationId, id, keyed);
+  const restored = await read(house.client.followResponse(fork.responseId ?? ''));
+  expect(restored).toMatchObject({ status: 'completed', conversationId: fork.conversationId });
+  expect(existsSync(join(house.workspace, 'late.txt'))).toBe(false);
+  expect(text('early.txt')).toBe('early\n');
+  expect(await house.client.forkConversation(conversationId, id, keyed)).toEqual(fork);
+
+  await house.client.chat({ messages: [user('So?')], conversationId: fork.conversationId });
+  const said = JSON.stringify(at.requests().at(-1)?.messages);
+  expect(said).toContain('Restore the files as they were at this point');
+  expect(said).toContain("At the user's request, Drawbridge took back changes in late.txt.");
+
+  const again = await house.client.forkConversation(conversationId, id, { files: 'restore' });
+  const nothing = await read(house.client.followResponse(again.responseId ?? ''));
+  expect(nothing).toMatchObject({ status: 'completed' });
+});
+
 function user(content: string) {
   return { role: 'user' as const, content };
 }

@@ -4,8 +4,16 @@ import type { Context } from 'hono';
 import { BridgeDetails, type BridgeInfo, BridgeList } from '../../shared/api/listings.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { BridgeId } from '../../shared/ids.ts';
-import { ProcessId, ProcessInfo, ProcessList } from '../../shared/wire/processes.ts';
+import {
+  PortRequest,
+  type ProcessAsk,
+  ProcessId,
+  ProcessInfo,
+  ProcessList,
+  type ProcessReport,
+} from '../../shared/wire/processes.ts';
 import type { AppContext } from '../account/caller.ts';
+import { parseBody, parseId } from '../desk/parse.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';
 import type { Env } from '../env.ts';
 import { accountOf, tunnelOf } from '../objects.ts';
@@ -14,6 +22,7 @@ import { reach } from '../reach.ts';
 import { formatConnectUrl } from '../tunnel/connect-url.ts';
 
 const BRIDGE = { id: { description: 'The bridge.', zod: BridgeId } };
+const PROCESS = { ...BRIDGE, processId: { description: 'The process.', zod: ProcessId } };
 
 /** The endpoints of this file. */
 export const BRIDGES: readonly Endpoint[] = [
@@ -48,7 +57,7 @@ export const BRIDGES: readonly Endpoint[] = [
     params: BRIDGE,
     answers: [jsonAnswer(200, 'The processes.', ProcessList)],
     errors: ['UNAVAILABLE'],
-    handle: async (c) => c.json({ items: await processesOf(c) }),
+    handle: async (c) => c.json({ items: (await reportOf(c, {})).items }),
   },
   {
     id: 'stopProcess',
@@ -57,15 +66,37 @@ export const BRIDGES: readonly Endpoint[] = [
     tag: 'Bridges',
     summary: 'Stop a process',
     access: 'user',
-    params: { ...BRIDGE, processId: { description: 'The process.', zod: ProcessId } },
+    params: PROCESS,
     answers: [jsonAnswer(200, 'The stopped process.', ProcessInfo)],
     errors: ['UNAVAILABLE'],
     handle: async (c) => {
-      const id = ProcessId.safeParse(c.req.param('processId')).data;
-      const all = id === undefined ? [] : await processesOf(c, id);
-      const found = all.find((process) => process.id === id);
-      if (!found) throw new DrawbridgeError('NOT_FOUND', 'There is no such process');
-      return c.json(found);
+      const stop = processIn(c);
+      return c.json(named(await reportOf(c, { stop }), stop));
+    },
+  },
+  {
+    id: 'changePort',
+    method: 'post',
+    path: '/api/v1/bridges/{id}/processes/{processId}/ports',
+    tag: 'Bridges',
+    summary: 'Open or close a port of a process',
+    description:
+      'Opens a port of the process’s closed network at a loopback address of the bridge’s machine. That takes a `grant`, signed by a device that is enrolled at the bridge. Without one, closes the port.',
+    access: 'user',
+    params: PROCESS,
+    body: { schema: PortRequest, example: { port: 3000 } },
+    answers: [jsonAnswer(200, 'The process with its open ports.', ProcessInfo)],
+    errors: ['UNAVAILABLE', 'APPROVAL_REFUSED'],
+    handle: async (c) => {
+      const processId = processIn(c);
+      const request = await parseBody(c, PortRequest);
+      const report = await reportOf(c, { port: { processId, ...request } });
+      const found = named(report, processId);
+      if (report.refused !== undefined)
+        throw new DrawbridgeError('APPROVAL_REFUSED', report.refused);
+      const isOpen = found.ports?.some(({ port }) => port === request.port) ?? false;
+      if (isOpen === (request.grant !== undefined)) return c.json(found);
+      throw new DrawbridgeError('UNAVAILABLE', 'The port is not open, or the bridge is older');
     },
   },
   {
@@ -123,11 +154,22 @@ async function getBridge({
   return { ...details, lastConnected: new Date(found.connectedAtMs).toISOString() };
 }
 
-/** The processes of the bridge, after a stop of one. */
-async function processesOf(c: Context<AppContext>, stop?: string): Promise<ProcessInfo[]> {
+function processIn(c: Context): string {
+  return parseId(ProcessId, c.req.param('processId'), 'process');
+}
+
+function named({ items }: ProcessReport, id: string): ProcessInfo {
+  const found = items.find((process) => process.id === id);
+  if (found) return found;
+  throw new DrawbridgeError('NOT_FOUND', 'There is no such process');
+}
+
+/** The processes of the bridge, after what is asked. */
+async function reportOf(c: Context<AppContext>, ask: ProcessAsk): Promise<ProcessReport> {
   const { id } = await getBridge(c);
-  const items = await reach(() => tunnelOf(c.env, id).processes(c.var.caller.sub, stop));
-  if (items) return items;
+  const { sub } = c.var.caller;
+  const report = await reach<ProcessReport | null>(() => tunnelOf(c.env, id).processes(sub, ask));
+  if (report) return report;
   throw new DrawbridgeError('UNAVAILABLE', 'The bridge is offline, or older than processes');
 }
 

@@ -9,17 +9,24 @@ import {
   ForkRequest,
 } from '../../shared/api/conversations.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
-import { newConversationId, parseResponseId } from '../../shared/ids.ts';
+import { parseResponseId } from '../../shared/ids.ts';
 import { CONVERSATION_LIMITS, REQUEST_LIMITS } from '../../shared/limits.ts';
 import { ConversationView } from '../../shared/wire/documents.ts';
 import { RuleReports } from '../../shared/wire/rules.ts';
 import { parseCursor } from '../account/cursor.ts';
 import { wordsOf } from '../account/search.ts';
-import { forkConversation } from '../conversation/fork/fork.ts';
 import { readDocument } from '../conversation/reading/requests.ts';
 import { deleteConversation } from '../desk/delete.ts';
+import { forkKeeping, forkRestoring } from '../desk/fork.ts';
+import { sentWith } from '../desk/idempotency.ts';
 import { parse, parseBody } from '../desk/parse.ts';
-import { describePage, describeQuery, type Endpoint, jsonAnswer } from '../endpoint.ts';
+import {
+  describePage,
+  describeQuery,
+  type Endpoint,
+  IDEMPOTENCY_KEY,
+  jsonAnswer,
+} from '../endpoint.ts';
 import { follow } from '../follow/follow.ts';
 import { accountOf, conversationOf } from '../objects.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
@@ -160,20 +167,25 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
     method: 'post',
     path: `${CONVERSATIONS}/{id}/forks`,
     summary: 'Fork a conversation',
-    description: 'Makes a new conversation with everything up to the end of one response.',
+    description:
+      'Makes a new conversation with everything up to the end of one response. With `files: "restore"` it begins with a response that asks no model: the bridge takes back what later responses changed in files, as an undo `since` the next response does, and with the `digest` of its preview nothing else. It is refused before anything is made while the conversation answers a message (`CONVERSATION_BUSY`) and while its bridge is offline (`UNAVAILABLE`).',
+    rate: 'run',
+    headers: [IDEMPOTENCY_KEY],
     params: CONVERSATION_PARAMS,
     body: { schema: ForkRequest, example: { responseId: RESPONSE_ID } },
     answers: [jsonAnswer(201, 'The new conversation.', Forked)],
-    errors: ['CONVERSATION_BUSY'],
+    errors: ['CONVERSATION_BUSY', 'IDEMPOTENCY_CONFLICT', 'UNAVAILABLE'],
     handle: async (c) => {
       const caller = callerOf(c);
-      const { account, conversationId: from } = caller;
-      const { responseId } = await parseBody(c, ForkRequest);
-      const ordinal = ordinalIn(caller, responseId);
-      const conversationId = newConversationId(crypto.randomUUID());
-      const to = { account, conversationId };
-      await reach(() => forkConversation(c.env, to, { from, ordinal, through: true }));
-      return c.json({ conversationId } satisfies Forked, 201);
+      const { responseId: at, files, digest } = await parseBody(c, ForkRequest);
+      const { bridgeId: _, ...sent } = sentWith(c); // The fork works where the conversation does.
+      const sending = { ...sent, from: caller.conversationId, ordinal: ordinalIn(caller, at) };
+      if (files === 'keep') {
+        const conversationId = await forkKeeping(c.env, sending);
+        return c.json({ conversationId } satisfies Forked, 201);
+      }
+      const { caller: fork, responseId } = await forkRestoring(c.env, sending, digest);
+      return c.json({ conversationId: fork.conversationId, responseId } satisfies Forked, 201);
     },
   },
   {

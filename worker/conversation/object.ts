@@ -206,6 +206,14 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     });
   }
 
+  worktreeOf(caller: Caller): Promise<Outcome<string | null>> {
+    return toOutcome(() => {
+      const { log } = this.#partsFor(caller);
+      const worktree = log.find(log.newest)?.request.worktree;
+      return worktree === true ? caller.conversationId : (worktree ?? null);
+    });
+  }
+
   answerApproval(
     caller: Caller,
     callId: string,

@@ -38,6 +38,8 @@ export interface Sending {
   readonly planFile?: string | undefined;
   /** Takes changes back instead. The conversation must exist. */
   readonly undo?: Extract<Errand, { type: 'undo' }>['undo'] | undefined;
+  /** Forks this conversation first, and takes back in its files what `undo` names. */
+  readonly forkOf?: Restored | undefined;
   /** The id of the new conversation, if the client chose it. Needs an `idempotencyKey`. */
   readonly newId?: string | undefined;
   /** Makes the new conversation an agent. */
@@ -46,6 +48,13 @@ export interface Sending {
   readonly ephemeral?: boolean;
   /** The agent may not ask questions, because no client could answer them. */
   readonly unasking?: boolean;
+}
+
+/** A conversation up to the end of a response, and the worktree in which it works. */
+interface Restored {
+  readonly from: string;
+  readonly ordinal: number;
+  readonly worktree: string | null;
 }
 
 export interface Submitted {
@@ -72,6 +81,7 @@ export async function submitMessage(env: Env, sending: Sending): Promise<Submitt
       request: {
         ...runRequestOf(request),
         ...errandOf(sending),
+        ...(sending.forkOf?.worktree && { worktree: sending.forkOf.worktree }),
         model,
         budget,
         idempotency,
@@ -118,6 +128,12 @@ async function prepareConversation(
 ): Promise<Submission['create']> {
   const { conversationId, editOf, messages } = sending.request;
   if (conversationId !== undefined) return null;
+  if (sending.forkOf) {
+    const { from, ordinal } = sending.forkOf;
+    const source = { from, ordinal, through: true, restores: true };
+    await reach(() => forkConversation(env, caller, source));
+    return null;
+  }
   if (editOf === undefined) return await openConversation(env, sending);
   const { conversationId: from, ordinal } = parseResponseId(editOf);
   const title = ordinal === 1 ? titleOf(messages.at(-1)?.content ?? '') : undefined;
@@ -215,7 +231,7 @@ function modelOf(env: Env, { model: requested, messages }: ChatRequest): string 
  * The id of a new conversation. Derived from the key, so that a repeated request finds the same conversation. Such an id
  * is no UUID of version 4, so that no client can choose it for a conversation of its own.
  */
-async function newIdFor(account: string, key: string | undefined): Promise<string> {
+export async function newIdFor(account: string, key: string | undefined): Promise<string> {
   if (key === undefined) return newConversationId(crypto.randomUUID());
   const hex = await sha256(`${account}\n${key}`);
   const parts = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20)];

@@ -14,7 +14,7 @@ import { controlProcess } from '../../shared/tools/process.ts';
 import { listDefinitions } from '../../shared/wire/definitions.ts';
 import { type MessageLook, missedFindings } from '../../shared/wire/findings.ts';
 import type { OfferSet } from '../../shared/wire/offer.ts';
-import type { ProcessInfo } from '../../shared/wire/processes.ts';
+import type { ProcessAsk, ProcessReport } from '../../shared/wire/processes.ts';
 import {
   type ApprovalAnswer,
   type BridgeFrame,
@@ -68,7 +68,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   readonly #looks = new Map<string, (seen: SeenLook) => void>();
 
   /** People who wait for the bridge's processes, by `askId`. */
-  readonly #asked = new Map<string, (items: ProcessInfo[] | null) => void>();
+  readonly #asked = new Map<string, (items: ProcessReport | null) => void>();
 
   constructor(state: DurableObjectState, env: Env) {
     super(state, env);
@@ -111,18 +111,18 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     return status && { ...status, mcpServers: this.#store.readMcpServers(), definitions };
   }
 
-  async processes(account: string, stop?: string): Promise<ProcessInfo[] | null> {
+  async processes(account: string, ask: ProcessAsk): Promise<ProcessReport | null> {
     const socket = this.#socket.current(Date.now());
     if (!socket || !this.describe(account)?.tools.includes(controlProcess.name)) return null;
     const askId = crypto.randomUUID();
-    const { promise, resolve } = Promise.withResolvers<ProcessInfo[] | null>();
+    const { promise, resolve } = Promise.withResolvers<ProcessReport | null>();
     this.#asked.set(askId, resolve);
     const timer = setTimeout(() => resolve(null), PROCESS_REPORT_LIMITS.waitMs);
-    sendFrame(socket, { type: 'processes', askId, stop });
-    const items = await promise;
+    sendFrame(socket, { type: 'processes', askId, ...ask });
+    const report = await promise;
     clearTimeout(timer);
     this.#asked.delete(askId);
-    return items;
+    return report;
   }
 
   async dispatch(account: string, calls: readonly ToolCall[], isPatient = false): Promise<number> {
@@ -395,7 +395,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
       case 'mcp_servers':
         return this.#store.saveMcpServers(frame.servers);
       case 'processes':
-        return this.#asked.get(frame.askId)?.(frame.items);
+        return this.#asked.get(frame.askId)?.(frame);
       case 'held_calls':
         return this.#ackUnknown(socket, frame.calls);
       case 'guest_call':

@@ -32,7 +32,6 @@ import type {
   PreparedCommand,
   Surroundings,
 } from './confinement.ts';
-import type { Door } from './door.ts';
 import { fullEnvironment, GIT_KNOWS_MASKS, limitedEnvironment } from './environment.ts';
 import { failed, HOLD } from './held-command.ts';
 import type { MemoryGroup } from './memory-group.ts';
@@ -130,7 +129,10 @@ function confinementOf(machine: SandboxMachine): Confinement {
       });
       return await started;
     },
-    ...(networks && { openDoor: (conversationId: string) => openDoor(conversationId, networks) }),
+    ...(networks && {
+      openDoor: (conversationId: string) => networks.door(conversationId).catch(unentered),
+      openDialer: (conversationId: string) => networks.dialer(conversationId).catch(unentered),
+    }),
     confineLook: async (launch, reach) => confineLook(launch, machine, reach),
     elsewhere: (folder) => confineElsewhere(folder, machine),
     nameless: () => bases.nameless,
@@ -141,10 +143,8 @@ function confinementOf(machine: SandboxMachine): Confinement {
   };
 }
 
-async function openDoor(conversationId: string, networks: Networks): Promise<Door> {
-  return await networks.door(conversationId).catch((cause: unknown) => {
-    throw failed(cause);
-  });
+function unentered(cause: unknown): never {
+  throw failed(cause);
 }
 
 /** Without a self-test: the workspace's has shown that these arguments work on this machine. */

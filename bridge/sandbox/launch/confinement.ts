@@ -1,6 +1,7 @@
 /** The contract of a confinement, and the confinement that does not confine. */
 import type { Permission } from '../../../shared/tools/run-terminal-cmd.ts';
 import { type Launch, shellArgv, shellDescriptor } from '../../terminal/launch.ts';
+import type { Dialer } from '../../terminal/process-book.ts';
 import type { FolderLink } from '../view/links.ts';
 import type { Closure } from '../view/protected.ts';
 import type { Door } from './door.ts';
@@ -106,6 +107,11 @@ export interface Confinement extends Disposable {
    * so that hosts cannot be opened by name. Throws a ToolFailure where it cannot be opened.
    */
   readonly openDoor?: (conversationId: string) => Promise<Door>;
+  /**
+   * Connects to what a conversation's commands serve in their network. Absent where each command has a network of its
+   * own. Throws a ToolFailure where the network cannot be entered.
+   */
+  readonly openDialer?: (conversationId: string) => Promise<Dialer>;
   /**
    * Confines a program of ours that looks at the workspace, so that it changes nothing and has no network: files that a
    * sandboxed command wrote may make it run something. Without a sandbox the launch stays unchanged.

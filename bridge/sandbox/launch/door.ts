@@ -2,7 +2,7 @@
  * A door of a closed network: a port at its loopback interface whose connections come to this process. A socket belongs
  * for good to the network that it was made in, and may be handed to a process of another one.
  */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Server } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
@@ -55,24 +55,9 @@ const server = require('net').createServer();
 const done = () => { server.close(); process.disconnect(); };
 server.listen(0, '127.0.0.1', () => process.send('door', server, done));`;
 
-/**
- * Runs a script of ours in the network, which sends one socket and ends. It runs outside of the sandbox, with nothing
- * of the workspace: no variable, no file.
- */
-async function socketFromInside(
-  script: string,
-  { nsenter, user, network }: InsideNetwork,
-): Promise<unknown> {
-  const descriptors = user === undefined ? [network] : [network, user];
-  const enter = [
-    `--net=/proc/self/fd/${FIRST}`,
-    ...(user === undefined ? [] : [`--user=/proc/self/fd/${FIRST + 1}`, '--preserve-credentials']),
-  ];
-  const child = spawn(nsenter, [...enter, '--', process.execPath, '-e', script], {
-    cwd: '/',
-    env: {},
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc', ...descriptors],
-  });
+/** Runs a script of ours in the network, which sends one socket and ends. */
+async function socketFromInside(script: string, place: InsideNetwork): Promise<unknown> {
+  const child = startInside(script, place);
   const signal = AbortSignal.timeout(SANDBOX_LIMITS.doorMs);
   let socket: unknown;
   child.on('message', (_message, handle) => {
@@ -86,6 +71,26 @@ async function socketFromInside(
   } finally {
     child.kill('SIGKILL');
   }
+}
+
+/**
+ * Starts a script of ours in the network, with a channel of messages. It runs outside of the sandbox, with nothing of the
+ * workspace: no variable, no file.
+ */
+export function startInside(
+  script: string,
+  { nsenter, user, network }: InsideNetwork,
+): ChildProcess {
+  const descriptors = user === undefined ? [network] : [network, user];
+  const enter = [
+    `--net=/proc/self/fd/${FIRST}`,
+    ...(user === undefined ? [] : [`--user=/proc/self/fd/${FIRST + 1}`, '--preserve-credentials']),
+  ];
+  return spawn(nsenter, [...enter, '--', process.execPath, '-e', script], {
+    cwd: '/',
+    env: {},
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc', ...descriptors],
+  });
 }
 
 /** Behind the standard descriptors and the channel. */

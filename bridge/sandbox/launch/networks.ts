@@ -3,11 +3,13 @@
  * conversation's commands reach its servers and nothing outside does.
  */
 import { closeSync, openSync } from 'node:fs';
+import type { Dialer } from '../../terminal/process-book.ts';
 import type { CommandUser } from '../account.ts';
 import { fromText } from '../byte-path.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 import type { Bubblewrap } from './bubblewrap.ts';
-import { type Door, openDoor } from './door.ts';
+import { openDialer } from './dialer.ts';
+import { type Door, type InsideNetwork, openDoor } from './door.ts';
 import { type Entry, startHolder } from './holder.ts';
 
 /**
@@ -67,6 +69,13 @@ export class Networks implements Disposable {
     }
   }
 
+  /** Connects to the servers in the conversation's network. Rejects where there is none. */
+  async dialer(conversationId: string): Promise<Dialer> {
+    const network = this.#networks.get(conversationId);
+    if (network === undefined) throw new Error('The conversation has no network any more.');
+    return await openDialer(this.#inside(await network.descriptor));
+  }
+
   [Symbol.dispose](): void {
     for (const network of this.#networks.values()) giveUp(network);
     this.#networks.clear();
@@ -82,11 +91,14 @@ export class Networks implements Disposable {
   }
 
   async #open({ descriptor }: Network): Promise<Door> {
-    const network = await descriptor;
+    return await openDoor(this.#inside(await descriptor));
+  }
+
+  #inside(network: number): InsideNetwork {
     const { nsenter, user } = this.entry;
     // As another user than the command's, the bridge has the rights of root.
     const isRoot = this.#account.prefix.length > 0;
-    return await openDoor({ nsenter, user: isRoot ? undefined : user, network });
+    return { nsenter, user: isRoot ? undefined : user, network };
   }
 
   async #make(): Promise<number> {

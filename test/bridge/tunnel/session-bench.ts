@@ -234,7 +234,7 @@ export class Bench {
       devices: asker,
       journal,
       look: () => Promise.reject(new Error('no test looks')),
-      processes: () => Promise.resolve([]),
+      processes: () => Promise.resolve({ items: [] }),
       offers: new OfferFeed(async () => null),
       mcpServers: new ServerFeed(() => []),
       checkpoints,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { undo } from '../../../cli/chat/undo-command.ts';
+import { forkWithFiles, undo } from '../../../cli/chat/undo-command.ts';
+import { parseResponseId, responseIdOf } from '../../../shared/ids.ts';
 import type { TapeEvent } from '../../../shared/wire/events.ts';
 import { CONVERSATION_ID, RESPONSE_ID, SAMPLE_TAPE } from '../../client/sample-tape.ts';
 import { startScriptedApi } from '../../client/scripted-api.ts';
@@ -44,6 +45,34 @@ describe('undo', () => {
     const made = await callDrawbridge(['undo', '--since', RESPONSE_ID, '--yes', ...target]);
     expect(made.code).toBe(0);
     expect(api.requests.at(-1)?.body).toEqual({ scope: 'since', id: RESPONSE_ID, stream: true });
+  });
+});
+
+describe('fork with its files', () => {
+  it('shows what would change, asks, forks with exactly that and shows what became of it', async () => {
+    await using api = await startScriptedApi(tapeOf(FILES));
+    const made = { conversationId: CONVERSATION_ID, responseId: RESPONSE_ID };
+    const path = `POST conversations/${CONVERSATION_ID}/forks`;
+    api.answers.set(path, made);
+    const terminal = scriptTerminal({ answers: ['y'] });
+    expect(await forkWithFiles(chatOf(api, terminal), RESPONSE_ID)).toBe(0);
+    const { conversationId, ordinal } = parseResponseId(RESPONSE_ID);
+    const id = responseIdOf(conversationId, ordinal + 1);
+    expect(api.requests.slice(0, 2)).toEqual([
+      {
+        line: `POST conversations/${CONVERSATION_ID}/undo`,
+        body: { scope: 'since', id, preview: true, stream: true },
+      },
+      { line: path, body: { responseId: RESPONSE_ID, files: 'restore', digest: 'd1' } },
+    ]);
+    expect(api.requests.at(-1)?.line).toContain(`GET chat/completions/${RESPONSE_ID}/events`);
+  });
+
+  it('forks nothing after a no', async () => {
+    await using api = await startScriptedApi(tapeOf(FILES));
+    const no = forkWithFiles(chatOf(api, scriptTerminal({ answers: ['n'] })), RESPONSE_ID);
+    await expect(no).rejects.toThrow('Nothing was forked.');
+    expect(api.requests).toHaveLength(1);
   });
 });
 

@@ -30,6 +30,9 @@ export interface BridgeOptions {
 }
 
 /** Of the one question that most tests ask. */
+/** The signature that the scripted bridge refuses. */
+export const WRONG_SIGNATURE = 'd3Jvbmc';
+
 export const NONCE = 'the-first-question';
 
 export const PROPOSAL = {
@@ -76,11 +79,15 @@ export class ScriptedBridge {
         return this.send({ type: 'context', lookId, context: this.sees, ...findings });
       }
       if (frame.type === 'processes') {
-        const { askId, stop } = frame;
-        const items = this.processes.map((process) =>
-          process.id === stop ? { ...process, running: false } : process,
-        );
-        return this.send({ type: 'processes', askId, items });
+        const { askId, stop, port: asked } = frame;
+        const isWrong = asked?.grant?.signature.value === WRONG_SIGNATURE;
+        const items = this.processes.map((process) => {
+          if (process.id === stop) return { ...process, running: false };
+          if (process.id !== asked?.processId || !asked.grant || isWrong) return process;
+          return { ...process, ports: [{ port: asked.port, address: 'http://127.0.0.1:4711' }] };
+        });
+        const refused = isWrong && { refused: 'No device has signed it.' };
+        return this.send({ type: 'processes', askId, items, ...refused });
       }
       this.frames.push(frame);
       this.#wake();

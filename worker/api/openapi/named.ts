@@ -91,7 +91,7 @@ import { StreamEvent } from '../../../shared/wire/events.ts';
 import { McpServerReport } from '../../../shared/wire/mcp-servers.ts';
 import { Effect, Mode } from '../../../shared/wire/modes.ts';
 import { Plan, PlanEdit, PlanState } from '../../../shared/wire/plans.ts';
-import { ProcessInfo, ProcessList } from '../../../shared/wire/processes.ts';
+import { PortRequest, ProcessInfo, ProcessList } from '../../../shared/wire/processes.ts';
 import { LeftOutRule, RuleKind, RuleReport, RuleReports } from '../../../shared/wire/rules.ts';
 import { Confinement } from '../../../shared/wire/tunnel.ts';
 import { CompletionRequest } from '../../openai/request.ts';
@@ -150,7 +150,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ UsageEntry, UsageList },
   ...{ Me, MePatch, ModelList, ToolList, BridgeList, BridgeInfo, Confinement },
   ...{ ApprovalList, OpenApproval },
-  ...{ BridgeDetails, McpServerReport, ProcessInfo, ProcessList },
+  ...{ BridgeDetails, McpServerReport, PortRequest, ProcessInfo, ProcessList },
   ...{ [TYPED]: TypedDocument, StreamEvent, ...eventsByName() },
   ...Object.fromEntries(DOCUMENTS.map((schema) => [nameOf(schema, 'Document'), schema])),
   ...CURSOR_SCHEMAS,

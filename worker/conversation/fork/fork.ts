@@ -2,7 +2,7 @@
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
 import type { Env } from '../../env.ts';
-import { conversationOf } from '../../objects.ts';
+import { conversationOf, tunnelOf } from '../../objects.ts';
 import { unwrap } from '../../outcome.ts';
 import type {
   Caller,
@@ -33,9 +33,13 @@ export async function forkConversation(env: Env, to: Caller, source: ForkSource)
  * The part that a copy takes. All its runs must have finished, because rows of ended runs never change but for what
  * {@link readSteer} leaves out.
  */
-export function extentOf(log: RunLog, store: RunStore, { ordinal, through }: ForkPoint): Extent {
+export function extentOf(
+  log: RunLog,
+  store: RunStore,
+  { ordinal, through, restores }: ForkPoint,
+): Extent {
   const last = through ? ordinal : ordinal - 1;
-  if (log.current && log.current.ordinal <= last) {
+  if (log.current && (restores || log.current.ordinal <= last)) {
     throw new DrawbridgeError(
       'CONVERSATION_BUSY',
       'The response has not ended: wait for it, or cancel it',
@@ -48,16 +52,27 @@ export function extentOf(log: RunLog, store: RunStore, { ordinal, through }: For
 export async function* pagesOf(
   env: Env,
   account: string,
-  { from, ordinal, through, title }: ForkSource,
+  { from, title, ...point }: ForkSource,
 ): AsyncGenerator<ForkPage> {
   const caller = { account, conversationId: from };
   for (let start: PageStart | null = FIRST_PAGE; start; ) {
     const page: ForkPage = unwrap<ForkPage>(
-      await conversationOf(env, caller).forkPage(caller, { ordinal, through }, start),
+      await conversationOf(env, caller).forkPage(caller, point, start),
     );
+    if (point.restores) await requireConnected(env, account, page.bridge);
     yield { ...page, title: title ?? page.title };
     start = page.next;
   }
+}
+
+/** Refuses before the copy exists, so that a person who wanted the files too does not get the talk alone. */
+async function requireConnected(env: Env, account: string, bridge: string | null): Promise<void> {
+  const status = bridge === null ? null : await tunnelOf(env, bridge).status(account);
+  if (status?.connected) return;
+  throw new DrawbridgeError(
+    'UNAVAILABLE',
+    'The bridge of the conversation is offline, so the files cannot be restored: connect it, or fork without `files`',
+  );
 }
 
 /**

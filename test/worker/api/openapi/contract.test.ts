@@ -8,7 +8,12 @@ import {
 } from '../../../../shared/ids.ts';
 import { call, scriptModel, standsAt, tokenFor } from '../../api.ts';
 import { holdModel } from '../../conversation/held-model.ts';
-import { connectBridge, NONCE, type ScriptedBridge } from '../../tunnel/scripted-bridge.ts';
+import {
+  connectBridge,
+  NONCE,
+  type ScriptedBridge,
+  WRONG_SIGNATURE,
+} from '../../tunnel/scripted-bridge.ts';
 import { type DocumentedApi, openDocumentedApi } from './documented-api.ts';
 
 const ACCOUNT = `ada-${crypto.randomUUID()}`;
@@ -84,6 +89,19 @@ it('lists and stops what runs in the background of a bridge', async () => {
   expect(json).toEqual({ items: bridge.processes });
   const stopped = await api.call('stopProcess', { params: { ...params, processId: 'proc_1' } });
   expect(stopped.json).toEqual({ ...process, running: false });
+  const port = { params: { ...params, processId: 'proc_1' } };
+  const signature = { deviceId: `device_${crypto.randomUUID()}`, value: 'c2lnbmVk' };
+  const grant = { nonce: 'n', signature };
+  const opened = await api.call('changePort', { ...port, body: { port: 3000, grant } });
+  const ports = [{ port: 3000, address: 'http://127.0.0.1:4711' }];
+  expect(opened.json).toEqual({ ...process, running: true, ports });
+  const closed = await api.call('changePort', { ...port, body: { port: 3000 } });
+  expect(closed.json).toEqual({ ...process, running: true });
+  const wrong = { nonce: 'n', signature: { ...signature, value: WRONG_SIGNATURE } };
+  const refused = await api.call('changePort', { ...port, body: { port: 3000, grant: wrong } });
+  expect(refused.json).toMatchObject({
+    error: { code: 'APPROVAL_REFUSED', message: 'No device has signed it.' },
+  });
   const missing = { ...params, processId: 'proc_2' };
   expect((await api.call('stopProcess', { params: missing })).status).toBe(404);
   const older = await connectBridge({ account: ACCOUNT, tools: ['run_terminal_cmd'] });
@@ -166,6 +184,7 @@ it('what is done to a conversation', async () => {
   const params = { id: conversationId };
   await api.call('updateConversation', { params, body: { title: 'Other', archived: true } });
   await api.call('forkConversation', { params, body: { responseId: id } });
+  await api.call('forkConversation', { params, body: { responseId: id, files: 'restore' } });
   await api.call('cancelResponse', { params: { id } });
   const { json } = await api.call('createTicket', { body: { conversationId } });
   const query = { ticket: Object(json).ticket };

@@ -1,0 +1,221 @@
+/** Formats what an edit would write, before a person is asked and before it is written. */
+import { relative } from 'node:path';
+import { sha256 } from '../../machine/hash.ts';
+import { shellWord } from '../../machine/shell-word.ts';
+import { inOneLine, shorten } from '../../shared/text/plain-sight.ts';
+import type { FileEditMetadata } from '../../shared/wire/documents.ts';
+import type { ConfinedPlace } from '../diagnostics/confined.ts';
+import { SERVER_VARIABLES } from '../diagnostics/known-servers.ts';
+import { ToolFailure } from '../failure.ts';
+import { type Program, spawnLaunch } from '../terminal/spawn-launch.ts';
+import { FORMATTING_LIMITS } from './limits.ts';
+import { chooseFormatter, type OwnFormatter } from './own-list.ts';
+
+/** A file with the text that an edit would give it. */
+export interface UnformattedText {
+  /** The call that would write it. The same text in the same call is formatted once, so that its proposal stays the same. */
+  readonly callId: string;
+  /** Absolute and resolved. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** The outcome for an edit. `none`: the owner has no formatter for the file. */
+export type Formatting =
+  | { readonly state: 'none' }
+  | { readonly state: 'formatted'; readonly by: string; readonly text: string }
+  | { readonly state: 'failed'; readonly reason: string };
+
+/** What the outcome adds to the edit's metadata. */
+export function formattingMetadata(
+  formatting: Formatting,
+): Pick<FileEditMetadata, 'formatted_by' | 'not_formatted'> {
+  switch (formatting.state) {
+    case 'none':
+      return {};
+    case 'formatted':
+      return { formatted_by: formatting.by };
+    case 'failed':
+      return { not_formatted: formatting.reason };
+    default:
+      return formatting satisfies never;
+  }
+}
+
+/** The owner's formatters for one folder. */
+export class Formatters {
+  readonly #place: ConfinedPlace;
+  /** The one unused for longest comes first. */
+  readonly #known = new Map<string, Formatting>();
+  #late = 0;
+  #pausedUntilMs = 0;
+
+  constructor(place: ConfinedPlace) {
+    this.#place = place;
+  }
+
+  /** Rejects only when the signal aborts. */
+  async format({ callId, path, text }: UnformattedText, signal: AbortSignal): Promise<Formatting> {
+    const { root, stateDir } = this.#place;
+    const choice = await chooseFormatter(stateDir, relative(root, path));
+    if (choice.state === 'none') return choice;
+    if (choice.state === 'unreadable') return { state: 'failed', reason: choice.reason };
+    const { formatter } = choice;
+    const key = sha256([callId, path, text, ...formatter.words].join('\0'));
+    const known = this.#known.get(key) ?? (await this.#run(formatter, text, signal));
+    signal.throwIfAborted();
+    this.#known.delete(key);
+    this.#known.set(key, known);
+    const [oldest] = this.#known.keys();
+    if (oldest !== undefined && this.#known.size > FORMATTING_LIMITS.maxRemembered) {
+      this.#known.delete(oldest);
+    }
+    return known;
+  }
+
+  async #run(formatter: OwnFormatter, text: string, signal: AbortSignal): Promise<Formatting> {
+    const { name } = formatter;
+    const failed = (why: string): Formatting => ({ state: 'failed', reason: `${name}: ${why}` });
+    const whyNot = this.#whyNot(text);
+    if (whyNot !== undefined) return failed(whyNot);
+    const end = await this.#output(formatter, text, signal);
+    this.#late = end.state === 'late' && !signal.aborted ? this.#late + 1 : 0;
+    if (this.#late >= FORMATTING_LIMITS.maxLate) {
+      this.#late = 0;
+      this.#pausedUntilMs = Date.now() + FORMATTING_LIMITS.pauseMs;
+    }
+    if (end.state !== 'ended') return failed(end.reason);
+    const formatted = readOutput(end, text);
+    if (formatted.state === 'wrong') return failed(formatted.reason);
+    return { state: 'formatted', by: name, text: formatted.text };
+  }
+
+  #whyNot(text: string): string | undefined {
+    const { confinement, isDistrusted } = this.#place;
+    if (confinement.kind === 'none') {
+      return `it runs only in the sandbox, and there is none (${confinement.detail})`;
+    }
+    if (isDistrusted()) return 'the editor does not trust this folder';
+    if (Date.now() < this.#pausedUntilMs)
+      return 'it was too slow several times, and rests a minute';
+    const isLarge = Buffer.byteLength(text) > FORMATTING_LIMITS.maxTextBytes;
+    return isLarge ? 'the file is too large' : undefined;
+  }
+
+  /**
+   * A formatter runs code of the project (plugins, settings, itself), which the agent can write. So it never runs outside
+   * the sandbox, and there it can write nothing of the workspace and has no network.
+   */
+  async #output(
+    { words }: OwnFormatter,
+    text: string,
+    signal: AbortSignal,
+  ): Promise<Ended | NotEnded> {
+    const { confinement, root } = this.#place;
+    const request = {
+      command: `exec ${words.map(shellWord).join(' ')}`,
+      cwd: root,
+      permissions: [],
+      isServer: true,
+      isReadOnly: true,
+      variables: SERVER_VARIABLES,
+    };
+    const limit = AbortSignal.timeout(FORMATTING_LIMITS.maxHoldMs);
+    const over = AbortSignal.any([signal, limit]);
+    const started = confinement.start(request, async ({ launch }) => spawnLaunch(launch, 'pipe'));
+    const ended = started.then(async (program) => {
+      try {
+        return await outputOf(program, text, over);
+      } finally {
+        // A program that goes on is not waited for: ending it can take longer than the edit may be held.
+        void program.end().catch(() => {});
+      }
+    }, notStarted);
+    return await Promise.race([ended, aborted(over)]);
+  }
+}
+
+/** A formatter that has ended by itself. `code` is null after a signal. */
+interface Ended {
+  readonly state: 'ended';
+  readonly code: number | null;
+  readonly output: Buffer;
+  readonly errors: string;
+}
+
+interface NotEnded {
+  readonly state: 'late' | 'not_ended';
+  readonly reason: string;
+}
+
+const LATE: NotEnded = {
+  state: 'late',
+  reason: `it did not end within ${FORMATTING_LIMITS.maxHoldMs / 1000} s`,
+};
+
+const FLOODED: NotEnded = { state: 'not_ended', reason: 'it printed too much' };
+
+function notStarted(error: unknown): NotEnded {
+  const why = error instanceof ToolFailure ? `: ${error.message}` : '';
+  return { state: 'not_ended', reason: `it could not be started${why}` };
+}
+
+function aborted(over: AbortSignal): Promise<NotEnded> {
+  return new Promise((resolve) => {
+    if (over.aborted) resolve(LATE);
+    over.addEventListener('abort', () => resolve(LATE), { once: true });
+  });
+}
+
+/** Gives the program the text, and resolves when it has ended, prints too much, or is late. */
+function outputOf({ child }: Program, text: string, over: AbortSignal): Promise<Ended | NotEnded> {
+  return new Promise((resolve) => {
+    const { stdin, stdout, stderr } = child;
+    if (over.aborted || !stdin || !stdout || !stderr) return resolve(LATE);
+    over.addEventListener('abort', () => resolve(LATE), { once: true });
+    const pieces: Buffer[] = [];
+    let size = 0;
+    let errors = '';
+    stdout.on('data', (piece: Buffer) => {
+      size += piece.length;
+      if (size <= FORMATTING_LIMITS.maxOutputBytes) return void pieces.push(piece);
+      stdout.destroy();
+      resolve(FLOODED);
+    });
+    stderr.setEncoding('utf8').on('data', (piece: string) => {
+      errors += piece.slice(0, FORMATTING_LIMITS.maxReasonChars - errors.length);
+    });
+    child.on('error', (error) => resolve(notStarted(error)));
+    child.on('close', (code) => {
+      resolve({ state: 'ended', code, output: Buffer.concat(pieces), errors });
+    });
+    // A program that ends before it has read its input says why by its exit.
+    stdin.on('error', () => {}).end(text);
+  });
+}
+
+/** The formatted text, or why the output is none. */
+function readOutput(
+  { code, output, errors }: Ended,
+  input: string,
+): { readonly state: 'right'; readonly text: string } | { state: 'wrong'; reason: string } {
+  if (code !== 0) {
+    const said = shorten(inOneLine(errors.trim()), FORMATTING_LIMITS.maxReasonChars);
+    const ended = code === null ? 'it was ended' : `it ended with exit code ${code}`;
+    return { state: 'wrong', reason: said === '' ? ended : `${ended}: ${said}` };
+  }
+  const text = readUtf8(output);
+  if (text === null) return { state: 'wrong', reason: 'what it printed is no text' };
+  const isGone = text.trim() === '' && input.trim() !== '';
+  return isGone ? { state: 'wrong', reason: 'it printed nothing' } : { state: 'right', text };
+}
+
+/** Without a byte order mark: the file keeps its own. Null for what is no text. */
+function readUtf8(bytes: Buffer): string | null {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return text.includes('\0') ? null : text;
+  } catch {
+    return null; // Bytes that are no UTF-8.
+  }
+}

@@ -1,0 +1,148 @@
+/** Ports of commands that a person has opened to the programs of this machine, such as a browser. */
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+import { pipeline } from 'node:stream/promises';
+import { portText } from '../../shared/wire/approval-text.ts';
+import type { DeviceKey } from '../../shared/wire/approvals.ts';
+import type { PortRequest, ProcessInfo } from '../../shared/wire/processes.ts';
+import { isSigned } from '../admission/devices.ts';
+import { ToolFailure } from '../failure.ts';
+import { Lanes } from '../lanes.ts';
+import { logEvent } from '../log.ts';
+import type { Dialer, KnownProcess, ProcessBook } from '../terminal/process-book.ts';
+import { PORT_LIMITS } from './limits.ts';
+
+export interface PortsConfig {
+  readonly bridgeId: string;
+  readonly book: ProcessBook;
+  /** The enrolled devices. */
+  readonly devices: () => Promise<readonly DeviceKey[]>;
+}
+
+/** Which port of which process, and a device's yes. */
+export interface PortAsk extends PortRequest {
+  readonly processId: string;
+}
+
+interface OpenPort {
+  readonly processId: string;
+  readonly port: number;
+  readonly address: string;
+  readonly close: () => void;
+}
+
+/** A port ends with its process, with the bridge, or when a person closes it. */
+export class OpenPorts {
+  readonly #config: PortsConfig;
+  readonly #open = new Map<string, OpenPort>();
+  /** The nonces that opened a port of a running process: each one counts once. */
+  readonly #spent = new Map<string, Set<string>>();
+  readonly #lanes = new Lanes();
+  #hasEnded = false;
+
+  constructor(config: PortsConfig) {
+    this.#config = config;
+  }
+
+  of(processId: string): NonNullable<ProcessInfo['ports']> {
+    const all = [...this.#open.values()].filter((each) => each.processId === processId);
+    return all.map(({ port, address }) => ({ port, address }));
+  }
+
+  /** Opens the port, or closes it where no device says yes. Throws a ToolFailure (`PORT_REFUSED`). */
+  async change(ask: PortAsk): Promise<void> {
+    // One at a time, so that no bound is passed.
+    await this.#lanes.run(['ports'], async () => {
+      const { processId, port } = ask;
+      const key = `${processId} ${port}`;
+      if (ask.grant === undefined) return this.#open.get(key)?.close();
+      const process = await this.#admit(ask);
+      if (!this.#open.has(key)) await this.#listen(key, process, port);
+    });
+  }
+
+  end(): void {
+    this.#hasEnded = true;
+    for (const { close } of [...this.#open.values()]) close();
+  }
+
+  /** The edge alone opens nothing: what counts is the signature of a device that was enrolled at this machine. */
+  async #admit({ processId, port, grant }: PortAsk): Promise<KnownProcess> {
+    const { bridgeId, book, devices } = this.#config;
+    const process = book.get(processId);
+    if (process?.state.state !== 'running') throw refused('No such process is running.');
+    if (grant === undefined) throw refused(UNSIGNED);
+    const { nonce, signature } = grant;
+    const text = portText({ bridgeId, processId, port, nonce });
+    if (!(await isSigned(text, signature, await devices()))) throw refused(UNSIGNED);
+    const spent = this.#spent.get(processId) ?? new Set();
+    if (spent.has(nonce)) throw refused('This yes was used before: ask again.');
+    this.#spent.set(processId, spent.add(nonce));
+    void process.state.command.ended.then(() => this.#spent.delete(processId));
+    return process;
+  }
+
+  async #listen(key: string, process: KnownProcess, port: number): Promise<void> {
+    if (process.openDialer === undefined) throw refused(ownNetwork(process, port));
+    if (this.#open.size >= PORT_LIMITS.maxOpen) {
+      throw refused(`${PORT_LIMITS.maxOpen} ports are open already: close one.`);
+    }
+    const dialer = await process.openDialer();
+    const server = forwarding(dialer, port);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { state, id: processId } = process;
+    const address = `http://127.0.0.1:${Object(server.address()).port}`;
+    const { conversationId: conversation } = process;
+    const message = (what: string) => `${what} port ${port} of ${processId} at ${address}`;
+    const close = () => {
+      if (!this.#open.delete(key)) return;
+      server.close();
+      dialer[Symbol.dispose]();
+      logEvent({ event: 'process_port_closed', conversation, message: message('Closed') });
+    };
+    this.#open.set(key, { processId, port, address, close });
+    logEvent({ event: 'process_port_opened', conversation, message: message('Opened') });
+    dialer.ended.addEventListener('abort', close, { once: true });
+    if (state.state === 'running') void state.command.ended.then(close);
+    if (state.state === 'ended' || dialer.ended.aborted || this.#hasEnded) close();
+  }
+}
+
+/** Carries bytes and knows no protocol: pages, web sockets and everything else pass. */
+function forwarding(dialer: Dialer, port: number): Server {
+  const server = createServer({ pauseOnConnect: true }, (outer) => {
+    outer.on('error', () => {});
+    dialer.connect(port).then(
+      (inner) => void join(outer, inner, dialer.ended),
+      () => outer.destroy(), // Nothing listens there.
+    );
+  });
+  server.maxConnections = PORT_LIMITS.maxConnections;
+  return server;
+}
+
+/** Both ways, until one side ends or the port is closed. */
+async function join(outer: Socket, inner: Socket, signal: AbortSignal): Promise<void> {
+  await Promise.all([pipeline(outer, inner, { signal }), pipeline(inner, outer, { signal })]).catch(
+    () => {
+      // The end of one side ends the other.
+      outer.destroy();
+      inner.destroy();
+    },
+  );
+}
+
+function ownNetwork({ permissions }: KnownProcess, port: number): string {
+  const isOpen = permissions.includes('network') || permissions.includes('all');
+  return isOpen
+    ? `The process uses the machine's own network: open http://localhost:${port} there.`
+    : 'Commands have no network here that can be entered, or the machine has no sandbox.';
+}
+
+const UNSIGNED =
+  "Only a device that is enrolled at the bridge's machine opens a port: see `drawbridge devices`.";
+
+function refused(why: string): ToolFailure {
+  return new ToolFailure('PORT_REFUSED', why);
+}

@@ -1,0 +1,208 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { PORT_LIMITS } from '../../../bridge/ports/limits.ts';
+import { OpenPorts, type PortAsk } from '../../../bridge/ports/open-ports.ts';
+import { reportProcesses } from '../../../bridge/ports/report.ts';
+import { BackgroundProcesses } from '../../../bridge/terminal/background.ts';
+import type { Dialer } from '../../../bridge/terminal/process-book.ts';
+import { signPort } from '../../../client/device.ts';
+import { createDevice, type Device } from '../../../client/index.ts';
+import { aboutCommand, plainLaunch } from '../terminal/plain-launch.ts';
+
+const BRIDGE = 'bridge_00000000-0000-4000-8000-000000000001';
+
+describe('a port of a process', () => {
+  it('is opened by the yes of an enrolled device, at a loopback address, and carries bytes both ways', async () => {
+    const { ports, id, yes } = await withPorts();
+    await ports.change(await yes(3000));
+    const [open, ...others] = ports.of(id);
+    expect([open?.port, others]).toEqual([3000, []]);
+    expect(open?.address).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    const socket = await reached(open?.address);
+    socket.write('hello');
+    expect(await said(socket, 'hello to you: hello'.length)).toBe('hello to you: hello');
+  });
+
+  it.each([
+    [
+      'of a device that is not enrolled',
+      async ({ id }: Place) => asked(id, 3000, (await createDevice('x')).device),
+    ],
+    ['for another port', async ({ yes }: Place) => ({ ...(await yes(3001)), port: 3000 })],
+    [
+      'for another process',
+      async ({ id, device }: Place) => ({
+        ...(await asked('proc_x', 3000, device)),
+        processId: id,
+      }),
+    ],
+    [
+      'at another bridge',
+      async ({ id, device }: Place) => asked(id, 3000, device, `${BRIDGE.slice(0, -1)}2`),
+    ],
+    ['with another nonce', async ({ yes }: Place) => withNonce(await yes(3000), 'other')],
+  ])('is not opened by a yes %s', async (_, ask) => {
+    const place = await withPorts();
+    await expect(place.ports.change(await ask(place))).rejects.toMatchObject({
+      code: 'PORT_REFUSED',
+      message: expect.stringContaining('enrolled'),
+    });
+    expect(place.ports.of(place.id)).toEqual([]);
+  });
+
+  it('is not opened again by a yes that counted before', async () => {
+    const { ports, id, yes } = await withPorts();
+    const ask = await yes(3000);
+    await ports.change(ask);
+    await ports.change({ processId: id, port: 3000 });
+    expect(ports.of(id)).toEqual([]);
+    await expect(ports.change(ask)).rejects.toThrow('used before');
+    await ports.change(await yes(3000));
+    expect(ports.of(id)).toHaveLength(1);
+  });
+
+  it('keeps its address where it is opened twice', async () => {
+    const { ports, id, yes } = await withPorts();
+    await ports.change(await yes(3000));
+    const before = ports.of(id);
+    await ports.change(await yes(3000));
+    expect(ports.of(id)).toEqual(before);
+  });
+
+  it('is closed with its connections when the process ends', async () => {
+    const { ports, id, yes, background } = await withPorts();
+    await ports.change(await yes(3000));
+    const [open] = ports.of(id);
+    const socket = await reached(open?.address);
+    await background.endAll();
+    await once(socket.resume(), 'close');
+    expect(ports.of(id)).toEqual([]);
+    await expect(reached(open?.address)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    await expect(ports.change(await yes(3000))).rejects.toThrow('No such process is running.');
+  });
+
+  it('is closed with the bridge, and where the network can no longer be entered', async () => {
+    for (const end of ['bridge', 'network'] as const) {
+      const { ports, id, yes, networks } = await withPorts();
+      await ports.change(await yes(3000));
+      if (end === 'bridge') ports.end();
+      else networks[0]?.abort();
+      expect(ports.of(id)).toEqual([]);
+    }
+  });
+
+  it('is one of a few', async () => {
+    const { ports, id, yes } = await withPorts();
+    for (let port = 1; port <= PORT_LIMITS.maxOpen; port++) await ports.change(await yes(port));
+    await expect(ports.change(await yes(3000))).rejects.toThrow('open already');
+    expect(ports.of(id)).toHaveLength(PORT_LIMITS.maxOpen);
+  });
+
+  it('that nothing listens at ends the connection', async () => {
+    const { ports, id, yes } = await withPorts({ isListening: false });
+    await ports.change(await yes(3000));
+    const socket = await reached(ports.of(id)[0]?.address);
+    await once(socket, 'close');
+  });
+
+  it.each([
+    [['network'], "uses the machine's own network: open http://localhost:3000"],
+    [[], 'no network here that can be entered'],
+  ] as const)(
+    'of a process without a network of its own is not opened: %j',
+    async (permissions, why) => {
+      const { ports, yes } = await withPorts({ permissions, hasNetwork: false });
+      await expect(ports.change(await yes(3000))).rejects.toThrow(why);
+    },
+  );
+});
+
+it('the list of processes has the open ports, and says why one was not opened', async () => {
+  const { ports, book, id, yes } = await withPorts();
+  const { nonce = '', signature } = (await yes(3000)).grant ?? {};
+  const wrong = signature && { nonce: `${nonce}x`, signature };
+  const refused = await reportProcesses(book, ports, {
+    port: { processId: id, port: 3000, grant: wrong },
+  });
+  expect(refused).toMatchObject({ items: [{ id }], refused: expect.stringContaining('enrolled') });
+  expect(refused.items[0]).not.toHaveProperty('ports');
+  const open = await reportProcesses(book, ports, { port: await yes(3000) });
+  expect(open).toEqual({ items: [expect.objectContaining({ id, ports: ports.of(id) })] });
+});
+
+type Place = Awaited<ReturnType<typeof withPorts>>;
+
+/** A process whose network is that of this machine, where a server speaks first and then repeats what it is told. */
+async function withPorts({
+  isListening = true,
+  hasNetwork = true,
+  permissions = [] as readonly 'network'[],
+} = {}) {
+  const server = createServer((socket) => {
+    socket.on('error', () => {}).write('hello to you: ');
+    socket.pipe(socket);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const { port } = Object(server.address());
+  if (!isListening) server.close();
+  const networks: AbortController[] = [];
+  const openDialer = async (): Promise<Dialer> => {
+    const network = new AbortController();
+    networks.push(network);
+    return {
+      ended: network.signal,
+      connect: async () => {
+        const socket = connect(port, '127.0.0.1');
+        await once(socket, 'connect');
+        return socket;
+      },
+      [Symbol.dispose]: () => network.abort(),
+    };
+  };
+  const background = new BackgroundProcesses();
+  onTestFinished(() => background.endAll());
+  const about = { ...aboutCommand('sleep 600'), permissions, ...(hasNetwork && { openDialer }) };
+  const { signal } = new AbortController();
+  const started = await background.start(plainLaunch('echo up; sleep 600'), {
+    ...{ about, onOutput: () => {}, signal },
+  });
+  if (started.end.state !== 'running') throw new Error('the process runs');
+  const { id } = started.end.process;
+  const { device, enrolment } = await createDevice('laptop');
+  const { book } = background;
+  const ports = new OpenPorts({ bridgeId: BRIDGE, book, devices: async () => [enrolment] });
+  onTestFinished(() => ports.end());
+  const yes = (wanted: number) => asked(id, wanted, device);
+  return { ports, id, yes, background, book, networks, device };
+}
+
+async function asked(
+  processId: string,
+  port: number,
+  device: Device,
+  bridgeId = BRIDGE,
+): Promise<PortAsk> {
+  return { processId, port, grant: await signPort(device, { bridgeId, processId, port }) };
+}
+
+function withNonce(ask: PortAsk, nonce: string): PortAsk {
+  return ask.grant ? { ...ask, grant: { ...ask.grant, nonce } } : ask;
+}
+
+async function reached(address = ''): Promise<Socket> {
+  const socket = connect(Number(new URL(address).port), '127.0.0.1');
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** The next characters from the other end. */
+async function said(socket: Socket, length: number): Promise<string> {
+  let text = '';
+  for await (const piece of socket) {
+    text += String(piece);
+    if (text.length >= length) break;
+  }
+  return text;
+}
