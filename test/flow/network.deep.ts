@@ -1,22 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { REGISTRIES } from '../../shared/tools/registries.ts';
 import type { ApprovalQuestion } from '../../shared/wire/approvals.ts';
 import { NO_BUBBLEWRAP } from '../bridge/sandbox/sandboxed-workspace.ts';
 import type { ScriptedAnswer } from '../far-ends/scripted-model.ts';
 import { deviceOf } from './allowing.ts';
 import { oneHouse } from './one-house.ts';
 
-const isOnline = await fetch('https://registry.npmjs.org/is-number/7.0.0').then(
+const [NPM = ''] = REGISTRIES;
+const isOnline = await fetch(`https://${NPM}/is-number/7.0.0`).then(
   ({ ok }) => ok,
   () => false,
 );
 const skipped = NO_BUBBLEWRAP ?? (isOnline ? undefined : 'skipped: no registry answers');
 
-const at = oneHouse({
-  rules: [],
-  prepare: () => {},
-});
+const at = oneHouse({ rules: [] });
 
 interface Ran {
   readonly asked: readonly ApprovalQuestion[];
@@ -61,7 +60,7 @@ describe.skipIf(skipped)(`the network by name ${skipped ?? ''}`, () => {
     expect(first.results.join('')).toContain('added 1 package');
     expect(first.asked).toHaveLength(1);
     expect(first.asked[0]?.proposal).toMatchObject({
-      permissions: expect.arrayContaining(['network:pypi.org', 'network:registry.npmjs.org']),
+      permissions: expect.arrayContaining(['network:pypi.org', `network:${NPM}`]),
     });
     const folder = join(at.house.workspace, 'node_modules/is-number/package.json');
     expect(JSON.parse(readFileSync(folder, 'utf8'))).toMatchObject({ version: '7.0.0' });
@@ -81,13 +80,12 @@ describe.skipIf(skipped)(`the network by name ${skipped ?? ''}`, () => {
 
   it('keeps every other host closed, and says how to ask for it', async () => {
     const { asked, results } = await run({
-      command:
-        'curl -sS -m 20 https://example.com/; curl -sS -m 5 --noproxy "*" https://registry.npmjs.org/',
+      command: `curl -sS -m 20 https://example.com/; curl -sS -m 5 --noproxy "*" https://${NPM}/`,
       permissions: ['network'],
     });
     expect(asked).toEqual([]);
     expect(results.join('')).toMatch(/example.com is closed to this command: run it again with/);
-    expect(results.join('')).toMatch(/Could not resolve host: registry.npmjs.org/);
+    expect(results.join('')).toContain(`Could not resolve host: ${NPM}`);
   });
 
   it('leads a page of a server to curl, with no question at all', async () => {
