@@ -36,10 +36,14 @@ const { positionals, values } = parseArgs({
     help: { type: 'boolean', default: false },
   },
 });
-if (values.help) process.stdout.write(HELP);
-else await main(positionals.length > 0 ? positionals : Object.keys(PARTS), Number(values.files));
+const names = positionals.length > 0 ? positionals : Object.keys(PARTS);
+const large = Number(values.files);
+const isRight = large > 0 && names.every((name) => name in PARTS);
+if (values.help || !isRight) process.stdout.write(HELP);
+else await main();
+if (!isRight) process.exitCode = 1;
 
-async function main(names: readonly string[], large: number): Promise<void> {
+async function main(): Promise<void> {
   const sizes: Sizes = {
     small: Math.min(3_000, large),
     middle: Math.min(30_000, Math.ceil(large * 0.6)),
@@ -48,9 +52,8 @@ async function main(names: readonly string[], large: number): Promise<void> {
   const ending = new AbortController();
   process.once('SIGINT', () => ending.abort());
   const rows: string[][] = [];
-  for (const name of names) {
-    const part = PARTS[name];
-    if (!part) throw new Error(`There is no part ${JSON.stringify(name)}. See --help.`);
+  for (const [name, part] of Object.entries(PARTS)) {
+    if (!names.includes(name)) continue;
     process.stderr.write(`${name} ...\n`);
     try {
       const measure = async (signal: AbortSignal) => await part(sizes, signal);
