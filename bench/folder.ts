@@ -1,4 +1,5 @@
 /** A temporary folder for the files of a measurement. */
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,4 +15,12 @@ export function openTemporaryFolder(): TemporaryFolder {
     path,
     [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
   };
+}
+
+/**
+ * For a bench that root runs: gives the folder and all in it to another user. Only then does a bridge of root's confine
+ * commands in it.
+ */
+export function giveAway(path: string): void {
+  if (process.getuid?.() === 0) execFileSync('chown', ['-hR', '1234:1234', path]);
 }

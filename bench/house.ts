@@ -21,6 +21,11 @@ export interface House extends Side, AsyncDisposable {
   restart(): Promise<void>;
 }
 
+/** A house needs only the address of its upstream. */
+export interface HouseGround extends Omit<Ground, 'upstream'> {
+  readonly upstream: Pick<Ground['upstream'], 'baseUrl'>;
+}
+
 /** A GET by default. Its signal breaks the request off, as does the signal of the whole measurement. */
 export type ApiRequest = Partial<Omit<Exchange, 'url'>>;
 
@@ -30,7 +35,7 @@ const WORKER_ENTRY = join(ROOT, 'worker', 'index.ts');
 
 /** `settings` are settings of the Worker, in addition to those of every house. */
 export async function startHouse(
-  { upstream, wrangler, signal }: Ground,
+  { upstream, wrangler, signal }: HouseGround,
   entry = WORKER_ENTRY,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<House> {

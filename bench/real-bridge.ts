@@ -2,14 +2,19 @@
 import { join } from 'node:path';
 import { bridgeEnvironment } from '../local/bridge/environment.ts';
 import { BridgeHost } from '../local/bridge/host.ts';
+import type { HostNews } from '../local/bridge/messages.ts';
 import { mintBridgeToken } from '../local/state/tokens.ts';
+import type { IndexReport } from '../machine/bridge-status.ts';
 import type { ConnectedBridge } from './empty-bridge.ts';
 import type { House } from './house.ts';
 
 const DRAWBRIDGE = join(import.meta.dirname, '..', 'bin', 'drawbridge.mjs');
 
-/** Resolves when the bridge is connected. */
-export async function connectRealBridge(house: House): Promise<ConnectedBridge> {
+/** Resolves when the bridge is connected. `onIndex` gets each state of its index. */
+export async function connectRealBridge(
+  house: House,
+  onIndex: (report: IndexReport) => void = () => {},
+): Promise<ConnectedBridge> {
   const { url, state, workspaceDir } = house;
   const ending = new AbortController();
   const connected = Promise.withResolvers<void>();
@@ -35,8 +40,9 @@ export async function connectRealBridge(house: House): Promise<ConnectedBridge> 
     stateDir: state.projectDir,
     logFile: join(state.logsDir, 'bridge.log'),
   };
-  const onNews = ({ event }: { event: string }) => {
-    if (event === 'connected') connected.resolve();
+  const onNews = (news: HostNews['news']) => {
+    if (news.event === 'connected') connected.resolve();
+    if (news.event === 'index') onIndex(news.index);
   };
   const running = host.run(bridge, onNews, ending.signal);
   await Promise.race([connected.promise, running]);

@@ -18,6 +18,11 @@ export interface RecordingUpstream extends AsyncDisposable {
   take(): readonly Asked[];
 }
 
+/** One chunk of an answer, as an event. */
+export function frame(choice: object): string {
+  return `data: ${JSON.stringify({ choices: [{ index: 0, ...choice }] })}\n\n`;
+}
+
 /** Answers each request with the frames that `script` makes of its body, in one piece. */
 export async function startRecordingUpstream(
   script: (body: string) => string,

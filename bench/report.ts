@@ -12,9 +12,20 @@ export function formatTable(sections: readonly Section[]): string {
   const body = sections.flatMap(({ letter, figures }) =>
     figures.map((figure) => rowOf(letter, figure)),
   );
-  const rows = [HEAD, ...body];
-  const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const lines = rows.map((row) =>
+  const lines = alignRows([HEAD, ...body], isText);
+  const titles = sections.map(({ letter, title }) => `${letter}: ${title}`);
+  return `${[...lines, '', ...titles, FLOOR_NOTE, PEERS_NOTE].join('\n')}\n`;
+}
+
+/** The lines of a table. Columns without text are figures, aligned to the right. */
+export function alignRows(
+  rows: readonly (readonly string[])[],
+  isText: (column: number) => boolean,
+): string[] {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  return rows.map((row) =>
     row
       .map((cell, column) =>
         isText(column) ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
@@ -22,8 +33,6 @@ export function formatTable(sections: readonly Section[]): string {
       .join('  ')
       .trimEnd(),
   );
-  const titles = sections.map(({ letter, title }) => `${letter}: ${title}`);
-  return `${[...lines, '', ...titles, FLOOR_NOTE, PEERS_NOTE].join('\n')}\n`;
 }
 
 export function formatJson(sections: readonly Section[]): string {
@@ -43,7 +52,6 @@ const FLOOR_NOTE =
 
 const HEAD = ['', '', 'bare', 'floor', 'ours', 'ratio', 'target', '', 'AIChatAgent', 'opencode'];
 
-/** Columns without text are figures, aligned to the right. */
 function isText(column: number): boolean {
   return column < 2 || column >= 6;
 }
@@ -65,7 +73,8 @@ function rowOf(letter: string, figure: Figure): string[] {
   ];
 }
 
-function formatAmount(amount: number | null, unit: Unit): string {
+/** A dash for null. */
+export function formatAmount(amount: number | null, unit: Unit): string {
   return amount === null ? '-' : `${amount.toFixed(DECIMALS[unit])} ${unit}`;
 }
 
@@ -74,7 +83,8 @@ const DECIMALS: Readonly<Record<Unit, number>> = {
   ...{ events: 0, requests: 0, '%': 1 },
 };
 
-function formatTarget({ maxRatio, max }: Target, unit: Unit): string {
+/** The bounds, as a person reads them. */
+export function formatTarget({ maxRatio, max }: Target, unit: Unit): string {
   const bounds = [
     ...(maxRatio === undefined ? [] : [`${maxRatio} x bare`]),
     ...(max === undefined ? [] : [`${max} ${unit}`]),

@@ -1,5 +1,4 @@
 /** `npm run bench:sandbox`: measures the time that the sandbox adds to a command. Linux only. */
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +7,7 @@ import { type Confinement, unconfined } from '../bridge/sandbox/launch/confineme
 import { probeConfinement } from '../bridge/sandbox/proof/confine.ts';
 import { WorkspaceScan } from '../bridge/sandbox/view/scan.ts';
 import { runCommand } from '../bridge/terminal/run-command.ts';
+import { giveAway } from './folder.ts';
 
 const COMMANDS = 40;
 const BASES = 10;
@@ -84,10 +84,6 @@ function newFolder(): string {
 
 function protect(workspace: string, name: string): void {
   mkdirSync(join(workspace, name, '.vscode'), { recursive: true });
-}
-
-function giveAway(folder: string): void {
-  if (process.getuid?.() === 0) execFileSync('chown', ['-R', '1234:1234', folder]);
 }
 
 async function timeOf(confinement: Confinement, cwd: string): Promise<number> {

@@ -3,9 +3,10 @@
  * (cold) and with one (warm), and what a server with two folders takes of the memory. Linux only.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { memoryOf } from './family.ts';
 import { openTemporaryFolder } from './folder.ts';
 import { percentile } from './statistics.ts';
 
@@ -75,33 +76,6 @@ function run(command: string, cwd = first): void {
 function pidOfServer(): number {
   const path = join(home.path, 'drawbridge', 'server', 'instance.json');
   return JSON.parse(readFileSync(path, 'utf8')).pid;
-}
-
-/** The processes of the server. Memory that they share counts once in all (PSS). */
-function memoryOf(root: number): { command: string; mb: number }[] {
-  const family = [root];
-  for (const parent of family) {
-    const children = readdirSync('/proc').filter(
-      (pid) => /^\d+$/.test(pid) && parentOf(pid) === parent,
-    );
-    family.push(...children.map(Number));
-  }
-  return family.map((pid) => {
-    const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
-    const kib = Number(/^Pss:\s+(\d+) kB$/m.exec(rollup)?.[1]);
-    const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-    const command = words.find((word) => /^(?:daemon|bridge-host|serve)$/.test(word)) ?? words[0];
-    return { command: command ?? '', mb: (kib * 1024) / 1e6 };
-  });
-}
-
-function parentOf(pid: string): number {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-  } catch {
-    return 0; // The process is gone since it was listed.
-  }
 }
 
 function report(what: keyof typeof TARGETS, unit: string, figures: number[], target: number): void {

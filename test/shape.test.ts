@@ -411,10 +411,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['local/processes', 'local/state', 'node:', 'zod'],
     'local/limits.ts',
   ],
+  'bench/tools': [
+    ...['shared', 'machine', 'bench', 'local/bridge', 'local/runtime', 'bridge/checkpoints'],
+    ...['bridge/diagnostics', 'bridge/index', 'bridge/sandbox/proof', 'bridge/search'],
+    ...['bridge/tools', 'bridge/workspace', '@vscode/ripgrep', 'node:'],
+  ],
   bench: [
     ...['shared', 'bench/cases', 'bench/escapes', 'bench/faults', 'bench/fuzz', 'bridge/mcp'],
+    ...['bench/tools', 'machine'],
     ...[
-      'bridge/checkpoints',
       'bridge/index',
       'bridge/search',
       'bridge/workspace',

@@ -9,7 +9,7 @@ import { connectEmptyBridge } from '../empty-bridge.ts';
 import type { Figure } from '../figure.ts';
 import { type House, startHouse } from '../house.ts';
 import { connectRealBridge } from '../real-bridge.ts';
-import { type RecordingUpstream, startRecordingUpstream } from '../recording-upstream.ts';
+import { frame, type RecordingUpstream, startRecordingUpstream } from '../recording-upstream.ts';
 import type { Ground } from '../side.ts';
 import { median } from '../statistics.ts';
 
@@ -194,8 +194,4 @@ function callNumber(number: number) {
     ...{ index: 0, id: `call_${number}`, type: 'function' },
     function: { name: 'todo_write', arguments: args },
   };
-}
-
-function frame(choice: object): string {
-  return `data: ${JSON.stringify({ choices: [{ index: 0, ...choice }] })}\n\n`;
 }
