@@ -61,7 +61,7 @@ async function ofQueries(
   for (let number = 0; number < WARM_UPS + QUESTIONS; number++) {
     const question = questionOf(number * 37);
     const startedMs = performance.now();
-    await searchCodebase({ question, place, workspace, index: asked, signal });
+    await searchCodebase({ isPrivate: false, question, place, workspace, index: asked, signal });
     times.push(performance.now() - startedMs);
   }
   return timesOf(`a question to the index of ${files} files`, times.slice(WARM_UPS), 50);

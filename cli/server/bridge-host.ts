@@ -6,7 +6,7 @@ import { type HostedBridge, type HostNews, HostOrder } from '../../local/bridge/
 import { ownersOf, readSettings } from '../../local/config/settings.ts';
 import { LOCAL_LIMITS } from '../../local/limits.ts';
 import { beside } from '../../local/processes/beside.ts';
-import { releaseMemoryOfStart } from '../../local/processes/memory.ts';
+import { releaseMemorySoon } from '../../local/processes/memory.ts';
 import { watchState } from '../../local/state/watch.ts';
 import { configFolder } from '../../machine/config-folder.ts';
 import { LocalError } from '../../machine/local-error.ts';
@@ -84,10 +84,13 @@ async function runHosted(
 ): Promise<void> {
   const { bridgeId, asksAtTerminal: isAtTerminal } = bridge;
   const { write, noteStatus } = openBridgeLog({ logFile, bridgeId, isAtTerminal });
+  let isIndexed = false;
   const onStatus: BridgeConfig['onStatus'] = (status) => {
     noteStatus(status);
     report(status);
-    if (status.event === 'connected') releaseMemoryOfStart();
+    const isFirstIndex = !isIndexed && status.event === 'index' && status.index.state === 'ready';
+    isIndexed ||= isFirstIndex;
+    if (status.event === 'connected' || isFirstIndex) releaseMemorySoon();
   };
   const onNotice: TellNotice = (line, event) => write({ event, message: line }, inOneLine(line));
   try {

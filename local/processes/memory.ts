@@ -2,15 +2,15 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** From a start to the time when what it left behind is garbage. */
+/** Until what the work left behind is garbage. */
 const SETTLED_MS = 3000;
 
 /**
- * Has V8 collect once, soon: 10 to 15 MB of a start's garbage go back to the system. By itself V8 collects only while
- * a process allocates. The pause is about 20 ms. (A `Session` of `node:inspector` could ask for it too, and blocks the
+ * Has V8 collect once, soon after a start or another work that comes once: its garbage, 10 to 15 MB of a start, goes
+ * back to the system. By itself V8 collects only while a process allocates. The pause is about 20 ms. (A `Session` of `node:inspector` could ask for it too, and blocks the
  * process for good.)
  */
-export function releaseMemoryOfStart(): void {
+export function releaseMemorySoon(): void {
   setTimeout(() => {
     setFlagsFromString('--expose-gc');
     runInNewContext('gc')({ type: 'major', flavor: 'last-resort' });

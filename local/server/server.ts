@@ -8,7 +8,7 @@ import { LOCAL_LIMITS } from '../limits.ts';
 import { OWN_VERSION } from '../own-root.ts';
 import { whenAborted } from '../processes/beside.ts';
 import { byLines, openEventLog } from '../processes/log-file.ts';
-import { releaseMemoryOfStart } from '../processes/memory.ts';
+import { releaseMemorySoon } from '../processes/memory.ts';
 import type { StatePlace } from '../state/folder.ts';
 import {
   type ControlAnswer,
@@ -88,7 +88,7 @@ export async function runServer(options: ServerOptions, signal: AbortSignal): Pr
       if (withBridges) await projects.restore(options.environment);
       await announce({ url, control: control.path });
       note({ event: 'server_started', url });
-      releaseMemoryOfStart();
+      releaseMemorySoon();
       const ready = options.onReady({ url, connect: (request) => projects.connect(request) });
       const aborted = whenAborted(running);
       // The first connection may take long.

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -107,7 +106,7 @@ function send(request: string) {
   const { hostname, port } = new URL(house.ready.url);
   const socket = connect(Number(port), hostname);
   socket.on('error', () => undefined); // A reset behind the answer.
-  void once(socket, 'connect').then(() => socket.write(request));
+  socket.write(request);
   return { socket, answer: text(socket) };
 }
 

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
-import { releaseMemoryOfStart } from '../../../local/processes/memory.ts';
+import { releaseMemorySoon } from '../../../local/processes/memory.ts';
 
 test('what a start leaves behind is collected once it has settled', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout'] });
   const left = new WeakRef(new Array(1000).fill('left by a start'));
-  releaseMemoryOfStart();
+  releaseMemorySoon();
   vi.advanceTimersByTime(2000);
   await sleep(1);
   expect(left.deref()).toBeDefined();
