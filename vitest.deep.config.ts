@@ -4,7 +4,7 @@ import { insideWorkerd, PATIENT, PROGRAMS } from './vitest.config.ts';
 /** The slow tests: races, schedules, attacks, damage and fuzzing by the thousand. `npm test` runs the rest. */
 export default defineConfig({
   test: {
-    maxWorkers: 1,
+    maxWorkers: 2,
     testTimeout: 15 * 60_000,
     hookTimeout: 15 * 60_000,
     expect: PATIENT,

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -16,6 +17,16 @@ const isOnline = await fetch(`https://${NPM}/is-number/7.0.0`).then(
 const skipped = NO_BUBBLEWRAP ?? (isOnline ? undefined : 'skipped: no registry answers');
 
 const at = oneHouse({ rules: [] });
+
+/** Whether the system has the tool, where the user that commands run as finds it. */
+function has(...command: readonly [string, ...string[]]): boolean {
+  try {
+    execFileSync(command[0], command.slice(1), { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 interface Ran {
   readonly asked: readonly ApprovalQuestion[];
@@ -97,5 +108,27 @@ describe.skipIf(skipped)(`the network by name ${skipped ?? ''}`, () => {
     );
     expect(asked).toEqual([]);
     expect(results.filter((result) => result.includes('a page'))).toHaveLength(2);
+  });
+
+  it.skipIf(!has('/usr/bin/python3', '-m', 'pytest', '--version'))(
+    'is not needed for pytest, which asks nothing',
+    async () => {
+      const lines = 'def test_sum():\\n    assert 1 + 1 == 2\\n';
+      const { asked, results } = await run({
+        command: `printf '${lines}' > test_sum.py && /usr/bin/python3 -m pytest -q test_sum.py`,
+      });
+      expect(asked).toEqual([]);
+      expect(results.join('')).toContain('1 passed');
+    },
+  );
+
+  it.skipIf(!has('/usr/bin/cargo', '--version'))('lets cargo build, with no question', async () => {
+    const { asked, results } = await run({
+      command:
+        '/usr/bin/cargo init -q --vcs none --name made made && cd made && /usr/bin/cargo run',
+      permissions: ['network'],
+    });
+    expect(asked).toEqual([]);
+    expect(results.join('')).toContain('Hello, world!');
   });
 });
