@@ -38,7 +38,7 @@ const { positionals, values } = parseArgs({
 });
 const names = positionals.length > 0 ? positionals : Object.keys(PARTS);
 const large = Number(values.files);
-const isRight = large > 0 && names.every((name) => name in PARTS);
+const isRight = large > 0 && names.every((name) => Object.hasOwn(PARTS, name));
 if (values.help || !isRight) process.stdout.write(HELP);
 else await main();
 if (!isRight) process.exitCode = 1;
