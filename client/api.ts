@@ -205,7 +205,8 @@ export interface Client {
   deleteConversation(conversationId: string, signal?: AbortSignal): Promise<void>;
   /**
    * A new conversation with everything up to the end of the response. With `files: "restore"` it begins by taking back
-   * what later responses changed in files: follow the `responseId` of the answer.
+   * what later responses changed in files: follow the `responseId` of the answer. The fork of an agent restores files in
+   * the agent's worktree, but is no agent itself: its later messages work in the workspace.
    */
   forkConversation(
     conversationId: string,

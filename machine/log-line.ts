@@ -59,6 +59,7 @@ const EVENTS = {
   offer_refused: 'warn',
   process_port_opened: 'info',
   process_port_closed: 'info',
+  process_port_failed: 'warn',
   index_ready: 'info',
   index_failed: 'warn',
   vectors_ready: 'info',

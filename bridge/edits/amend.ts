@@ -16,8 +16,10 @@ export interface Amendment {
   readonly proposed: Uint8Array;
   /** The whole file as it is wanted instead: written as it is, with the byte order mark that the file has. */
   readonly content: string;
-  /** The name of the formatter that changed the edit; absent where a person did. */
-  readonly formatter?: string;
+  /** The formatter that changed the edit, and what the model reads of the edit itself; absent where a person did. */
+  readonly formatter?: { readonly name: string; readonly data: string };
+  /** Whether a formatter had changed `proposed` before: it is not what the model wrote. */
+  readonly isFormatted?: boolean;
 }
 
 /**
@@ -25,18 +27,23 @@ export interface Amendment {
  * where the file differs from its edit. Throws a {@link ToolFailure} (`FILE_TOO_LARGE`, `BINARY_FILE`,
  * `OTHER_ENCODING`).
  */
-export function amendEdit({ name, bytes, proposed, content, formatter }: Amendment): EditProposal {
+export function amendEdit(amendment: Amendment): EditProposal {
+  const { name, bytes, proposed, content, formatter, isFormatted = false } = amendment;
   const after = toWritable(name, content);
   const before = bytes === null ? null : toSourceText(name, bytes);
   const wanted = toSourceText(name, proposed).text;
   const data = describeEdit(name, before, after);
   if (after === wanted) return proposalOf(before, after, data);
-  const who =
-    formatter === undefined
-      ? 'The person changed your edit before allowing it.'
-      : `${formatter} formatted your edit before it was written.`;
-  const changed = `${data} ${who} From your edit (-) to the file (+):`;
-  return proposalOf(before, after, `${changed}\n${difference(wanted, after)}`);
+  const from = `From ${isFormatted ? 'the formatted' : 'your'} edit (-) to the file (+):`;
+  const to = `${from}\n${difference(wanted, after)}`;
+  if (formatter === undefined) {
+    const who = 'The person changed your edit before allowing it.';
+    return proposalOf(before, after, `${data} ${who} ${to}`);
+  }
+  // An edit that the formatter takes back has changed nothing.
+  const said = before?.text === after ? data : formatter.data;
+  const who = `${formatter.name} formatted your edit before it was written.`;
+  return proposalOf(before, after, `${said}\n${who} ${to}`);
 }
 
 function toWritable(name: string, content: string): string {

@@ -96,8 +96,7 @@ export class Formatters {
       return `it runs only in the sandbox, and there is none (${confinement.detail})`;
     }
     if (isDistrusted()) return 'the editor does not trust this folder';
-    if (Date.now() < this.#pausedUntilMs)
-      return 'it was too slow several times, and rests a minute';
+    if (Date.now() < this.#pausedUntilMs) return PAUSED;
     const isLarge = Buffer.byteLength(text) > FORMATTING_LIMITS.maxTextBytes;
     return isLarge ? 'the file is too large' : undefined;
   }
@@ -153,6 +152,8 @@ const LATE: NotEnded = {
   reason: `it did not end within ${FORMATTING_LIMITS.maxHoldMs / 1000} s`,
 };
 
+const PAUSED = 'it was too slow three times; it is not used for a minute';
+
 const FLOODED: NotEnded = { state: 'not_ended', reason: 'it printed too much' };
 
 function notStarted(error: unknown): NotEnded {
@@ -201,11 +202,11 @@ function readOutput(
 ): { readonly state: 'right'; readonly text: string } | { state: 'wrong'; reason: string } {
   if (code !== 0) {
     const said = shorten(inOneLine(errors.trim()), FORMATTING_LIMITS.maxReasonChars);
-    const ended = code === null ? 'it was ended' : `it ended with exit code ${code}`;
+    const ended = code === null ? 'it was stopped' : `it ended with exit code ${code}`;
     return { state: 'wrong', reason: said === '' ? ended : `${ended}: ${said}` };
   }
   const text = readUtf8(output);
-  if (text === null) return { state: 'wrong', reason: 'what it printed is no text' };
+  if (text === null) return { state: 'wrong', reason: 'its output is not text' };
   const isGone = text.trim() === '' && input.trim() !== '';
   return isGone ? { state: 'wrong', reason: 'it printed nothing' } : { state: 'right', text };
 }

@@ -74,9 +74,11 @@ export class OpenPorts {
     if (grant === undefined) throw refused(UNSIGNED);
     const { nonce, signature } = grant;
     const text = portText({ bridgeId, processId, port, nonce });
-    if (!(await isSigned(text, signature, await devices()))) throw refused(UNSIGNED);
+    // An unreadable file of keys enrols no device. The command that enrols devices reports what is wrong with the file.
+    const enrolled = await devices().catch(() => []);
+    if (!(await isSigned(text, signature, enrolled))) throw refused(UNSIGNED);
     const spent = this.#spent.get(processId) ?? new Set();
-    if (spent.has(nonce)) throw refused('This yes was used before: ask again.');
+    if (spent.has(nonce)) throw refused('This approval was already used: ask again.');
     this.#spent.set(processId, spent.add(nonce));
     void process.state.command.ended.then(() => this.#spent.delete(processId));
     return process;
@@ -88,9 +90,10 @@ export class OpenPorts {
       throw refused(`${PORT_LIMITS.maxOpen} ports are open already: close one.`);
     }
     const dialer = await process.openDialer();
-    const server = forwarding(dialer, port);
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    const server = await listening(dialer, port).catch((error: unknown) => {
+      dialer[Symbol.dispose]();
+      throw error;
+    });
     const { state, id: processId } = process;
     const address = `http://127.0.0.1:${Object(server.address()).port}`;
     const { conversationId: conversation } = process;
@@ -107,6 +110,12 @@ export class OpenPorts {
     if (state.state === 'running') void state.command.ended.then(close);
     if (state.state === 'ended' || dialer.ended.aborted || this.#hasEnded) close();
   }
+}
+
+async function listening(dialer: Dialer, port: number): Promise<Server> {
+  const server = forwarding(dialer, port).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
 }
 
 /** Carries bytes and knows no protocol: pages, web sockets and everything else pass. */
@@ -137,7 +146,7 @@ function ownNetwork({ permissions }: KnownProcess, port: number): string {
   const isOpen = permissions.includes('network') || permissions.includes('all');
   return isOpen
     ? `The process uses the machine's own network: open http://localhost:${port} there.`
-    : 'Commands have no network here that can be entered, or the machine has no sandbox.';
+    : 'Ports cannot be opened on this machine: it has no sandbox, or the sandbox has no shared network.';
 }
 
 const UNSIGNED =

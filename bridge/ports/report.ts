@@ -1,11 +1,12 @@
 /** Answers a person's question about the processes of a bridge. */
 import type { ProcessAsk, ProcessReport } from '../../shared/wire/processes.ts';
 import { ToolFailure } from '../failure.ts';
+import { logTrouble } from '../log.ts';
 import type { ProcessBook } from '../terminal/process-book.ts';
 import { listProcesses, shortened } from '../tools/process-listing.ts';
 import type { OpenPorts } from './open-ports.ts';
 
-/** Does what is asked first. A port that is not opened is no failure of the list. */
+/** Does what is asked first. A port that is not opened is no failure of the list. Does not reject. */
 export async function reportProcesses(
   book: ProcessBook,
   ports: OpenPorts,
@@ -29,7 +30,8 @@ async function changePort(
     await ports.change(port);
     return undefined;
   } catch (error) {
-    if (!(error instanceof ToolFailure)) throw error;
-    return shortened(error.message);
+    if (error instanceof ToolFailure) return shortened(error.message);
+    logTrouble({ event: 'process_port_failed' }, 'A port could not be changed', error);
+    return 'The port could not be changed: see the log of the bridge.';
   }
 }

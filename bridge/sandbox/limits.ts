@@ -43,6 +43,8 @@ export const SANDBOX_LIMITS = {
   maxNetworks: 64,
   /** Milliseconds until a network has a door: a Node starts for it, in 50 ms on an idle machine. */
   doorMs: 15_000,
+  /** The same for a port that a person opens: their client waits 8 s for the answer. */
+  dialMs: 5_000,
   /** KiB of a workspace's package caches when its bridge starts: two large projects in three languages. */
   maxCacheKib: 4 * MIB,
   /** Milliseconds for measuring them: a cold disk reads 100,000 entries in that time. */

@@ -70,7 +70,7 @@ export function toProposed(
   return {
     proposal: { kind: 'edit', tool, path, operation, ...shown, beforeHash, afterHash },
     change,
-    edited: context.isReviewed ? toEditedFile(call, bytes ?? before?.bytes) : undefined,
+    edited: context.isReviewed ? toEditedFile(call, edited, { check, formatting }) : undefined,
     apply: async (running) => {
       await call.carryOut(bytes, running);
       return result;
@@ -99,9 +99,11 @@ function writtenBy(
 /** Undefined where the new file is no text: then no person can change it further. */
 function toEditedFile(
   call: EditCall,
-  proposed: Uint8Array = new Uint8Array(),
+  edit: EditProposal,
+  facts: EditFacts,
 ): EditedFile | undefined {
   const { place, before, context } = call;
+  const proposed = edit.bytes ?? before?.bytes ?? new Uint8Array();
   const decoded = decode(proposed);
   if (decoded.kind !== 'utf8') return undefined;
   const name = nameInLine(place.name);
@@ -109,12 +111,12 @@ function toEditedFile(
     path: place.path,
     newText: decoded.text,
     amend: async (content) => {
-      const request = { name, bytes: before?.bytes ?? null, proposed, content };
+      if (content === decoded.text) return toProposed(call, edit, facts);
+      const isFormatted = facts.formatting?.state === 'formatted';
+      const request = { name, bytes: before?.bytes ?? null, proposed, content, isFormatted };
       const edited = await compute('amendEdit', request, context.signal);
       if (edited.bytes !== null) await assertReplaceable(place);
-      const isChanged = content !== decoded.text;
-      const written = isChanged ? writtenBy(edited, content, before) : undefined;
-      return toProposed(call, edited, { written });
+      return toProposed(call, edited, { written: writtenBy(edited, content, before) });
     },
   };
 }

@@ -77,7 +77,7 @@ async function formatEdit(
   if (formatting.state !== 'formatted' || formatting.text === text) return { edited, formatting };
   const amendment = {
     ...{ name: nameInLine(place.name), bytes: before?.bytes ?? null, proposed },
-    ...{ content: formatting.text, formatter: formatting.by },
+    ...{ content: formatting.text, formatter: { name: formatting.by, data: edited.data } },
   };
   return { edited: await compute('amendEdit', amendment, signal), formatting };
 }

@@ -132,7 +132,7 @@ async function carryOut(work: Work, context: ToolContext): Promise<ToolResult> {
         confinement.start({ ...asked, ...network }, async (prepared) => ({
           limits: prepared.limits,
           closed: prepared.closed ?? [],
-          sharesNetwork: prepared.sharesNetwork === true,
+          sharesNetwork: prepared.openDialer !== undefined,
           ...(await run(work, prepared, context)),
         })),
       ),
@@ -263,17 +263,12 @@ interface Run {
 
 async function run(
   work: Work,
-  { launch, sharesNetwork }: PreparedCommand,
+  { launch, openDialer }: PreparedCommand,
   { onOutput, signal, places: [{ name: folder }], conversationId }: ToolContext,
 ): Promise<Run> {
-  const { args, line, background, confinement } = work;
+  const { args, line, background } = work;
   const { command: title, permissions = [] } = args;
-  const { openDialer } = confinement;
-  const dial = sharesNetwork && openDialer && (() => openDialer(conversationId));
-  const about = {
-    ...{ conversationId, command: line, title, folder, permissions },
-    ...(dial && { openDialer: dial }),
-  };
+  const about = { conversationId, command: line, title, folder, permissions, openDialer };
   if (args.is_background === true) {
     if (background.isFull) throw tooMany();
     const outcome = await background.start(launch, { about, onOutput, signal });

@@ -28,7 +28,7 @@ export interface SessionMachine extends Desk {
   readonly offers: OfferFeed;
   readonly guests: GuestCalls;
   readonly mcpServers: ServerFeed;
-  /** What has a handle here, after what is asked was done. */
+  /** What has a handle here, after what is asked was done. Does not reject. */
   readonly processes: (ask: ProcessAsk) => Promise<ProcessReport>;
   /** The workspace's present state, and what it has for a message. Rejects only when the bridge ends. */
   readonly look: (message: MessageLook | undefined) => Promise<Sight>;

@@ -67,7 +67,7 @@ async function run(options: UndoOptions, wanted: UndoInput): Promise<void> {
 export async function forkWithFiles(chat: Chat, responseId: string): Promise<number> {
   const { client, conversationId = '' } = chat;
   const id = responseIdOf(conversationId, parseResponseId(responseId).ordinal + 1);
-  const { end, report, isEmpty } = await look(chat, { scope: 'since', id });
+  const { end, report, isEmpty } = await lookSince(chat, id);
   if (!report && !isEmpty) return EXIT_CODES[end];
   if (report && changes(report)) await askToChange(chat, 'Nothing was forked.');
   const fork = report && ({ files: 'restore', digest: report.digest } as const);
@@ -110,6 +110,21 @@ async function look(chat: Chat, wanted: UndoInput): Promise<Look> {
   };
   const end = await runUndo({ ...chat, onEvent }, { ...wanted, preview: true });
   return { end, report: end === 'completed' ? report : undefined, isEmpty };
+}
+
+/** Looks without showing the failed response that says that nothing was changed since: for a fork, nothing failed. */
+async function lookSince(chat: Chat, id: string): Promise<Look> {
+  const { terminal } = chat;
+  const held: (() => void)[] = [];
+  const holding: typeof terminal = {
+    ...terminal,
+    write: (text) => void held.push(() => terminal.write(text)),
+    writeOut: (text) => void held.push(() => terminal.writeOut(text)),
+  };
+  const looked = await look({ ...chat, terminal: holding }, { scope: 'since', id });
+  if (looked.isEmpty) terminal.write('No file was changed since.\n');
+  else for (const show of held) show();
+  return looked;
 }
 
 function changes({ files }: UndoReport): boolean {

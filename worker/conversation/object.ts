@@ -325,7 +325,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
   async #copy(to: Caller, source: ForkSource): Promise<void> {
     try {
       const pages = pagesOf(this.env, to.account, source);
-      const row = await takePages(this.ctx.storage, this.#store, to, pages);
+      const row = await takePages(this.ctx.storage, this.#store, to, source.from, pages);
       this.#store.create(row);
       this.#parts = this.#assemble(row, true);
     } finally {

@@ -35,7 +35,7 @@ import type {
 import { fullEnvironment, GIT_KNOWS_MASKS, limitedEnvironment } from './environment.ts';
 import { failed, HOLD } from './held-command.ts';
 import type { MemoryGroup } from './memory-group.ts';
-import { Networks } from './networks.ts';
+import { type JoinedNetwork, Networks } from './networks.ts';
 
 /**
  * Only a self-test shows whether the confinement works on this machine. `reason` is a sentence on why there is none.
@@ -131,7 +131,6 @@ function confinementOf(machine: SandboxMachine): Confinement {
     },
     ...(networks && {
       openDoor: (conversationId: string) => networks.door(conversationId).catch(unentered),
-      openDialer: (conversationId: string) => networks.dialer(conversationId).catch(unentered),
     }),
     confineLook: async (launch, reach) => confineLook(launch, machine, reach),
     elsewhere: (folder) => confineElsewhere(folder, machine),
@@ -242,7 +241,7 @@ async function startInBase<Result>(
   const { length } = made.inputs;
   const [ownUser, mounts] = base.namespaces;
   const user = machine.networks?.entry.user ?? ownUser;
-  const descriptors = [user, mounts, ...(network === undefined ? [] : [network])];
+  const descriptors = [user, mounts, ...(network === undefined ? [] : [network.descriptor])];
   const isJoined = network !== undefined;
   const args = [
     ...namespaces(request.permissions, bubblewrap, { isJoined }),
@@ -255,18 +254,24 @@ async function startInBase<Result>(
   const nsenter = [bubblewrap.nsenter ?? 'nsenter', ...enter, '--', bubblewrap.file];
   const [file = '', ...rest] = [...account.prefix, ...nsenter, ...args];
   const launch = { ...made, file, args: rest, descriptors };
-  return start({ ...prepared(launch, request, about), sharesNetwork: isJoined });
+  const openDialer = network && (() => network.openDialer().catch(notDialled));
+  return start({ ...prepared(launch, request, about), openDialer });
 }
 
-/** The descriptor of the network that the command joins. Throws a ToolFailure when it cannot be made. */
+/** The network that the command joins. Throws a ToolFailure when it cannot be made. */
 async function networkOf(
   { conversationId, permissions }: CommandRequest,
   { networks }: SandboxMachine,
-): Promise<number | undefined> {
+): Promise<JoinedNetwork | undefined> {
   if (conversationId === undefined || permissions.includes('network')) return undefined;
   return await networks?.of(conversationId).catch((cause: unknown) => {
     throw failed(cause);
   });
+}
+
+function notDialled(cause: unknown): never {
+  const message = 'The network of this process cannot be entered any more.';
+  throw new ToolFailure('PORT_REFUSED', message, { cause });
 }
 
 /** Starts the command with mounts of its own: see {@link Bases.startHeld}. */

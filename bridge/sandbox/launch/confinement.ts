@@ -76,8 +76,11 @@ export interface PreparedCommand {
   readonly launch: Launch;
   /** The limits of the command, for people and the model. */
   readonly limits: string;
-  /** Whether other commands of its conversation reach its ports, at localhost. */
-  readonly sharesNetwork?: boolean;
+  /**
+   * Connects to what the command serves in its network, which other commands of its conversation reach at localhost.
+   * Absent where it shares none. Throws a ToolFailure where the network cannot be entered any more.
+   */
+  readonly openDialer?: (() => Promise<Dialer>) | undefined;
   /** What is closed to the command in the workspace; absent where nothing is. */
   readonly closed?: readonly ClosedName[];
 }
@@ -107,11 +110,6 @@ export interface Confinement extends Disposable {
    * so that hosts cannot be opened by name. Throws a ToolFailure where it cannot be opened.
    */
   readonly openDoor?: (conversationId: string) => Promise<Door>;
-  /**
-   * Connects to what a conversation's commands serve in their network. Absent where each command has a network of its
-   * own. Throws a ToolFailure where the network cannot be entered.
-   */
-  readonly openDialer?: (conversationId: string) => Promise<Dialer>;
   /**
    * Confines a program of ours that looks at the workspace, so that it changes nothing and has no network: files that a
    * sandboxed command wrote may make it run something. Without a sandbox the launch stays unchanged.

@@ -28,7 +28,7 @@ export async function openDialer(place: InsideNetwork): Promise<Dialer> {
     ready.reject(GONE);
   };
   child.on('error', end).on('exit', end).on('disconnect', end);
-  const limit = setTimeout(() => child.kill('SIGKILL'), SANDBOX_LIMITS.doorMs);
+  const limit = setTimeout(() => child.kill('SIGKILL'), SANDBOX_LIMITS.dialMs);
   try {
     await ready.promise;
   } finally {

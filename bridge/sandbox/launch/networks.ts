@@ -46,11 +46,12 @@ export class Networks implements Disposable {
     }
   }
 
-  /** The descriptor of the conversation's network, valid until the next call. */
-  async of(conversationId: string): Promise<number> {
+  /** The conversation's network, for a command that starts in it. */
+  async of(conversationId: string): Promise<JoinedNetwork> {
     const network = this.#networkOf(conversationId);
     try {
-      return await network.descriptor;
+      const descriptor = await network.descriptor;
+      return { descriptor, openDialer: () => this.#openDialer(conversationId, network) };
     } catch (error) {
       this.#networks.delete(conversationId);
       throw error;
@@ -69,13 +70,6 @@ export class Networks implements Disposable {
     }
   }
 
-  /** Connects to the servers in the conversation's network. Rejects where there is none. */
-  async dialer(conversationId: string): Promise<Dialer> {
-    const network = this.#networks.get(conversationId);
-    if (network === undefined) throw new Error('The conversation has no network any more.');
-    return await openDialer(this.#inside(await network.descriptor));
-  }
-
   [Symbol.dispose](): void {
     for (const network of this.#networks.values()) giveUp(network);
     this.#networks.clear();
@@ -88,6 +82,13 @@ export class Networks implements Disposable {
     this.#networks.set(conversationId, network);
     this.#forgetOldest();
     return network;
+  }
+
+  /** Rejects for a forgotten network: the conversation's present one is not that of the command. */
+  async #openDialer(conversationId: string, network: Network): Promise<Dialer> {
+    const descriptor = await network.descriptor;
+    if (this.#networks.get(conversationId) !== network) throw new Error('It was forgotten.');
+    return await openDialer(this.#inside(descriptor));
   }
 
   async #open({ descriptor }: Network): Promise<Door> {
@@ -119,6 +120,14 @@ export class Networks implements Disposable {
 
 /** The holder's program is one of the system: nothing is closed to it. */
 const PLAIN = ['--unshare-user', '--die-with-parent', '--ro-bind', '/', '/'] as const;
+
+/** A network as a command finds it at its start. */
+export interface JoinedNetwork {
+  /** Valid until the next call. */
+  readonly descriptor: number;
+  /** Connects to the servers in this network. Rejects where it cannot be entered any more. */
+  readonly openDialer: () => Promise<Dialer>;
+}
 
 interface Network {
   readonly descriptor: Promise<number>;

@@ -12,17 +12,22 @@ import { carryOut, temporaryFolder, temporaryWorkspace } from '../tools/temporar
 const UPPER = ['tr', 'a-z', 'A-Z'];
 
 it.each([
-  ['str_replace', { file_path: 'a.ts', old_string: 'two', new_string: 'three' }],
-  ['edit_file', { target_file: 'a.ts', code_edit: 'one\nthree\n' }],
-  ['write', { path: 'a.ts', contents: 'one\nthree\n' }],
+  [
+    'str_replace',
+    { file_path: 'a.ts', old_string: 'two', new_string: 'three' },
+    ' Replaced at line 2.',
+  ],
+  ['edit_file', { target_file: 'a.ts', code_edit: 'one\nthree\n' }, ''],
+  ['write', { path: 'a.ts', contents: 'one\nthree\n' }, ''],
 ])(
-  'what %s proposes is formatted, and the model reads what differs from its edit',
-  async (tool, args) => {
+  'what %s proposes is formatted, and the model reads its edit and what differs from it',
+  async (tool, args, note) => {
     const place = await formattedWorkspace(UPPER);
     await place.call('read_file', { target_file: 'a.ts' });
     const result = await place.call(tool, args);
     expect(result.data).toBe(
-      'Edited a.ts (2 lines before, 2 now). tr formatted your edit before it was written. From your edit (-) to the file (+):\n' +
+      `Edited a.ts (2 lines before, 2 now).${note}\n@@ line 2 @@\n-two\n+three\n` +
+        'tr formatted your edit before it was written. From your edit (-) to the file (+):\n' +
         '@@ line 1 @@\n-one\n-three\n+ONE\n+THREE',
     );
     expect(await place.text('a.ts')).toBe('ONE\nTHREE\n');
@@ -39,6 +44,23 @@ it('a person is asked about the formatted text, and again about the same when it
   expect(again.proposal).toEqual(first.proposal);
   const other = await place.propose('write', { path: 'new.ts', contents: 'one\n' }, 'call_other');
   expect(other.proposal).not.toEqual(first.proposal);
+});
+
+it('a person’s change is shown from the formatted edit', async () => {
+  const place = await formattedWorkspace(UPPER);
+  const { edited } = await place.propose('write', { path: 'new.ts', contents: 'one\ntwo\n' });
+  const { result } = Object((await edited?.amend('ONE\nthree\n'))?.change);
+  expect(result.data).toBe(
+    'Created new.ts (2 lines). The person changed your edit before allowing it. From the formatted edit (-) to the file (+):\n' +
+      '@@ line 2 @@\n-TWO\n+three',
+  );
+});
+
+it('what a device sends back unchanged has the result of the formatted edit', async () => {
+  const place = await formattedWorkspace(UPPER);
+  const { edited, change } = await place.propose('write', { path: 'new.ts', contents: 'one\n' });
+  expect(change?.result.metadata).toMatchObject({ formatted_by: 'tr' });
+  expect((await edited?.amend('ONE\n'))?.change).toEqual(change);
 });
 
 it('a text that is formatted already is written without a word about it', async () => {
@@ -58,8 +80,8 @@ it('the byte order mark of a file stays, whatever a formatter prints', async () 
 it.each([
   [['sh', '-c', 'cat; exit 3'], 'sh: it ended with exit code 3'],
   [['true'], 'true: it printed nothing'],
-  [['sh', '-c', "printf 'a\\0b'"], 'sh: what it printed is no text'],
-  [['sh', '-c', "printf '\\377'"], 'sh: what it printed is no text'],
+  [['sh', '-c', "printf 'a\\0b'"], 'sh: its output is not text'],
+  [['sh', '-c', "printf '\\377'"], 'sh: its output is not text'],
   [['yes'], 'yes: it printed too much'],
   [['no-such-program'], 'no-such-program: it ended with exit code 127'],
 ])('an edit goes on unformatted, with the reason: %j', async (command, reason) => {
@@ -96,7 +118,7 @@ it('an edit that the formatter takes back says that nothing changed', async () =
   const place = await formattedWorkspace(['sh', '-c', 'printf "one\\ntwo\\n"']);
   const args = { file_path: 'a.ts', old_string: 'two', new_string: 'two ' };
   const { data } = await place.call('str_replace', args);
-  expect(data).toContain('a.ts already has exactly this content. sh formatted your edit');
+  expect(data).toContain('a.ts already has exactly this content.\nsh formatted your edit');
 });
 
 interface Options {

@@ -2,11 +2,12 @@
 import { connect } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { OpenPorts } from '../../../bridge/ports/open-ports.ts';
+import { SANDBOX_LIMITS } from '../../../bridge/sandbox/limits.ts';
 import { BackgroundProcesses } from '../../../bridge/terminal/background.ts';
 import { signPort } from '../../../client/device.ts';
 import { createDevice } from '../../../client/index.ts';
-import { freshWorkspace, NO_BUBBLEWRAP, OWNER } from '../sandbox/sandboxed-workspace.ts';
-import { aboutCommand, isAnyoneRunning } from '../terminal/plain-launch.ts';
+import { freshWorkspace, NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
+import { aboutCommand, isAnyoneRunning, run } from '../terminal/plain-launch.ts';
 
 const BRIDGE = 'bridge_00000000-0000-4000-8000-000000000001';
 
@@ -62,8 +63,26 @@ describe.skipIf(NO_BUBBLEWRAP)(`an open port ${NO_BUBBLEWRAP ?? ''}`, () => {
   });
 
   test('is not there where each command has a network of its own', async () => {
-    const place = await freshWorkspace({ isHeld: true });
-    expect(place.confinement.openDialer).toBeUndefined();
+    const { confinement, surroundings } = await freshWorkspace({ isHeld: true });
+    const asked = { command: 'true', cwd: surroundings.workspace, permissions: [] };
+    const request = { ...asked, conversationId: 'conv_a' };
+    const dial = await confinement.start(request, async ({ openDialer }) => openDialer);
+    expect(dial).toBeUndefined();
+  });
+
+  test('never leads into the network that its conversation got after that of the process', async () => {
+    const first = await served(http('127.0.0.1'));
+    const { confinement, surroundings } = first.place;
+    const enter = async (conversationId: string) => {
+      const asked = { command: 'true', cwd: surroundings.workspace, permissions: [] };
+      await confinement.start({ ...asked, conversationId }, ({ launch }) => run(launch));
+    };
+    for (let at = 0; at < SANDBOX_LIMITS.maxNetworks; at++) await enter(`conv_other${at}`);
+    await enter('conv_a');
+    await expect(first.open()).rejects.toMatchObject({
+      code: 'PORT_REFUSED',
+      message: 'The network of this process cannot be entered any more.',
+    });
   });
 });
 
@@ -82,11 +101,10 @@ async function served(
   onTestFinished(() => background.endAll());
   const request = { command, cwd: surroundings.workspace, permissions: [], conversationId };
   const { signal } = new AbortController();
-  const openDialer = () => confinement.openDialer?.(conversationId) ?? Promise.reject(OWNER);
-  const about = { ...aboutCommand(command), openDialer };
-  const { end, output } = await confinement.start(request, ({ launch }) =>
-    background.start(launch, { about, onOutput: () => {}, signal }),
-  );
+  const { end, output } = await confinement.start(request, ({ launch, openDialer }) => {
+    const about = { ...aboutCommand(command), openDialer };
+    return background.start(launch, { about, onOutput: () => {}, signal });
+  });
   if (end.state !== 'running') throw new Error(`the server runs: ${output}`);
   const { id } = end.process;
   await vi.waitFor(() => expect(end.process.output.toString()).toBe('up\n'), { timeout: 10_000 });

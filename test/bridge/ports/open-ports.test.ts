@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { PORT_LIMITS } from '../../../bridge/ports/limits.ts';
-import { OpenPorts, type PortAsk } from '../../../bridge/ports/open-ports.ts';
+import { OpenPorts, type PortAsk, type PortsConfig } from '../../../bridge/ports/open-ports.ts';
 import { reportProcesses } from '../../../bridge/ports/report.ts';
 import { BackgroundProcesses } from '../../../bridge/terminal/background.ts';
 import type { Dialer } from '../../../bridge/terminal/process-book.ts';
@@ -57,7 +57,7 @@ describe('a port of a process', () => {
     await ports.change(ask);
     await ports.change({ processId: id, port: 3000 });
     expect(ports.of(id)).toEqual([]);
-    await expect(ports.change(ask)).rejects.toThrow('used before');
+    await expect(ports.change(ask)).rejects.toThrow('already used');
     await ports.change(await yes(3000));
     expect(ports.of(id)).toHaveLength(1);
   });
@@ -108,7 +108,7 @@ describe('a port of a process', () => {
 
   it.each([
     [['network'], "uses the machine's own network: open http://localhost:3000"],
-    [[], 'no network here that can be entered'],
+    [[], 'cannot be opened on this machine'],
   ] as const)(
     'of a process without a network of its own is not opened: %j',
     async (permissions, why) => {
@@ -131,14 +131,37 @@ it('the list of processes has the open ports, and says why one was not opened', 
   expect(open).toEqual({ items: [expect.objectContaining({ id, ports: ports.of(id) })] });
 });
 
+it.each([
+  ['no device counts', { devices: () => Promise.reject(new Error('broken')) }, 'enrolled'],
+  [
+    'the log says why',
+    { openDialer: () => Promise.reject(new Error('a bug')) },
+    'see the log of the bridge',
+  ],
+] as const)('a port that cannot be opened is refused, and %s', async (_, options, refused) => {
+  const { ports, book, id, yes } = await withPorts(options);
+  const report = await reportProcesses(book, ports, { port: await yes(3000) });
+  expect(report).toMatchObject({ items: [{ id }], refused: expect.stringContaining(refused) });
+});
+
 type Place = Awaited<ReturnType<typeof withPorts>>;
+
+interface Options {
+  readonly isListening?: boolean;
+  readonly hasNetwork?: boolean;
+  readonly permissions?: readonly 'network'[];
+  readonly devices?: PortsConfig['devices'];
+  readonly openDialer?: () => Promise<Dialer>;
+}
 
 /** A process whose network is that of this machine, where a server speaks first and then repeats what it is told. */
 async function withPorts({
   isListening = true,
   hasNetwork = true,
-  permissions = [] as readonly 'network'[],
-} = {}) {
+  permissions = [],
+  devices,
+  openDialer: own,
+}: Options = {}) {
   const server = createServer((socket) => {
     socket.on('error', () => {}).write('hello to you: ');
     socket.pipe(socket);
@@ -148,7 +171,7 @@ async function withPorts({
   const { port } = Object(server.address());
   if (!isListening) server.close();
   const networks: AbortController[] = [];
-  const openDialer = async (): Promise<Dialer> => {
+  const dial = async (): Promise<Dialer> => {
     const network = new AbortController();
     networks.push(network);
     return {
@@ -163,7 +186,11 @@ async function withPorts({
   };
   const background = new BackgroundProcesses();
   onTestFinished(() => background.endAll());
-  const about = { ...aboutCommand('sleep 600'), permissions, ...(hasNetwork && { openDialer }) };
+  const about = {
+    ...aboutCommand('sleep 600'),
+    permissions,
+    ...(hasNetwork && { openDialer: own ?? dial }),
+  };
   const { signal } = new AbortController();
   const started = await background.start(plainLaunch('echo up; sleep 600'), {
     ...{ about, onOutput: () => {}, signal },
@@ -172,7 +199,11 @@ async function withPorts({
   const { id } = started.end.process;
   const { device, enrolment } = await createDevice('laptop');
   const { book } = background;
-  const ports = new OpenPorts({ bridgeId: BRIDGE, book, devices: async () => [enrolment] });
+  const ports = new OpenPorts({
+    bridgeId: BRIDGE,
+    book,
+    devices: devices ?? (async () => [enrolment]),
+  });
   onTestFinished(() => ports.end());
   const yes = (wanted: number) => asked(id, wanted, device);
   return { ports, id, yes, background, book, networks, device };

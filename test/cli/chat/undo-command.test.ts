@@ -11,6 +11,8 @@ import { newChat } from './scripted-chat.ts';
 const [MESSAGE, START] = SAMPLE_TAPE as [TapeEvent, TapeEvent];
 const FILES = [{ path: 'a.txt', action: 'restore' }];
 const ASKED = { yes: false, preview: false };
+const EMPTY = { errorCode: 'NOTHING_TO_UNDO' };
+type Done = Extract<TapeEvent, { type: 'done' }>;
 const LAST = { scope: 'last' } as const;
 
 describe('undo', () => {
@@ -66,6 +68,31 @@ describe('fork with its files', () => {
       { line: path, body: { responseId: RESPONSE_ID, files: 'restore', digest: 'd1' } },
     ]);
     expect(api.requests.at(-1)?.line).toContain(`GET chat/completions/${RESPONSE_ID}/events`);
+  });
+
+  it('says that no file was changed since, and shows no failure', async () => {
+    const failed = { type: 'document_end', documentId: 'doc_001', metadata: EMPTY } as const;
+    const said = { id: 'doc_002', type: 'text', sequence: 2 } as const;
+    const [message, start, tool, , done] = tapeOf([]) as [
+      TapeEvent,
+      TapeEvent,
+      TapeEvent,
+      null,
+      Done,
+    ];
+    await using api = await startScriptedApi([
+      ...[message, start, tool, failed],
+      { type: 'document_start', document: said },
+      { type: 'content_delta', documentId: 'doc_002', delta: 'Nothing was undone.' },
+      { type: 'document_end', documentId: 'doc_002', metadata: {} },
+      { ...done, status: 'error' },
+    ]);
+    const path = `POST conversations/${CONVERSATION_ID}/forks`;
+    api.answers.set(path, { conversationId: CONVERSATION_ID });
+    const terminal = scriptTerminal();
+    expect(await forkWithFiles(chatOf(api, terminal), RESPONSE_ID)).toBe(0);
+    expect(terminal.screen()).toBe('No file was changed since.\n');
+    expect(api.requests.at(-1)).toEqual({ line: path, body: { responseId: RESPONSE_ID } });
   });
 
   it('forks nothing after a no', async () => {

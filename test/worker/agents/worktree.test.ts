@@ -1,5 +1,6 @@
 import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test';
 import { expect, it } from 'vitest';
+import { responseIdOf } from '../../../shared/ids.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import { toolsRunBy } from '../../../shared/tools/catalogue.ts';
 import type { ToolCall } from '../../../shared/wire/tunnel.ts';
@@ -253,6 +254,27 @@ it.each(['archive', 'delete'])('%s removes the worktree', async (change) => {
   expect(await bridge.next('ack')).toBeDefined();
 });
 
+it('the fork of a fork restores files in the worktree of the agent', async () => {
+  const { account, bridge, model, id } = await begin();
+  await serve(bridge, model, 'One.');
+  await untilStatus(account, id, 'completed');
+  await post(account, `/${id}/followup`, { prompt: 'More' });
+  await serve(bridge, model, 'Two.');
+  await untilStatus(account, id, 'completed');
+  const fork = async (from: string, ordinal: number, wishes: object) => {
+    const body = { responseId: responseIdOf(from, ordinal), ...wishes };
+    const made = await call(`conversations/${from}/forks`, { account, body });
+    return Object(await made.json()).conversationId;
+  };
+  const copy = await fork(id, 2, {});
+  const restored = await fork(copy, 1, { files: 'restore' });
+  const undoing = await bridge.nextCall();
+  expect(undoing).toMatchObject({
+    ...{ tool: 'undo_changes', conversationId: restored, worktree: id },
+  });
+  bridge.succeed(undoing.callId, 'Took back.');
+});
+
 it('the model cannot call the tools of worktrees', async () => {
   const { account, bridge, model, id, responseId } = await begin();
   await open(bridge);
@@ -296,7 +318,7 @@ async function beginAndStop() {
   return begun;
 }
 
-const TOOLS = [...toolsRunBy('bridge').map(({ name }) => name), ...WORKTREES];
+const TOOLS = [...toolsRunBy('bridge').map(({ name }) => name), ...WORKTREES, 'undo_changes'];
 
 /** Serves a whole run, in which the model says one thing. */
 async function serve(bridge: ScriptedBridge, model: HeldModel, text: string): Promise<void> {

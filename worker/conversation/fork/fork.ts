@@ -76,13 +76,14 @@ async function requireConnected(env: Env, account: string, bridge: string | null
 }
 
 /**
- * Writes the pages into an object that has no conversation, and returns the conversation's row. Nothing is reachable
+ * Writes the pages of `from` into an object that has no conversation, and returns the conversation's row. Nothing is reachable
  * until the caller stores that row. Sets an alarm, at which the caller deletes an abandoned copy.
  */
 export async function takePages(
   storage: DurableObjectStorage,
   store: ConversationStore,
   to: Caller,
+  from: string,
   pages: AsyncIterable<ForkPage>,
 ): Promise<ConversationRow> {
   let first: ForkPage | undefined;
@@ -95,7 +96,7 @@ export async function takePages(
       const events = table === 'tape' ? readEvents(row['body']) : [];
       // Damaged rows are copied as they are.
       if (table !== 'tape' || events.every(({ type }) => type === 'lost')) {
-        writeRow(storage.sql, table, asCopied(table, row, copy));
+        writeRow(storage.sql, table, asCopied(table, row, copy, from));
         continue;
       }
       for (const copied of copyTapeRow({ position: Number(row['position']), events }, copy)) {
@@ -125,13 +126,19 @@ async function clearFor(storage: DurableObjectStorage, store: ConversationStore)
 }
 
 /** The row without what belongs to the old conversation, such as its Idempotency-Key. */
-function asCopied(table: TableName, row: StoredRow, copy: Copy): StoredRow {
+function asCopied(table: TableName, row: StoredRow, copy: Copy, from: string): StoredRow {
   if (table !== 'runs' && table !== 'steers') return row;
   const column = table === 'runs' ? 'request' : 'body';
-  const stored = table === 'runs' ? readRequest(row[column]) : readSteer(row, copy);
+  const stored = table === 'runs' ? readRun(row[column], from) : readSteer(row, copy);
   if (!stored) return row;
   const { idempotency: _, ...said } = stored;
   return { ...row, [column]: JSON.stringify(said) };
+}
+
+/** A run that worked in its conversation's worktree worked in that of `from`. */
+function readRun(request: unknown, from: string) {
+  const stored = readRequest(request);
+  return stored?.worktree === true ? { ...stored, worktree: from } : stored;
 }
 
 /**
