@@ -5,8 +5,13 @@ import { Confinement } from '../shared/wire/tunnel.ts';
 /** How far the vectors of an index are. `server` makes them: it gets the text of the files. */
 export const VectorReport = z.discriminatedUnion('state', [
   z.object({ state: z.literal('making'), server: z.string(), done: z.int(), of: z.int() }),
-  /** `leftOut` counts the chunks beyond the limits. */
-  z.object({ state: z.literal('ready'), server: z.string(), leftOut: z.int() }),
+  /** `leftOut` counts the chunks beyond the limits, `heldBack` those of files that the rules keep from the server. */
+  z.object({
+    state: z.literal('ready'),
+    server: z.string(),
+    leftOut: z.int(),
+    heldBack: z.int(),
+  }),
   z.object({ state: z.literal('failing'), server: z.string(), reason: z.string() }),
 ]);
 export type VectorReport = z.infer<typeof VectorReport>;

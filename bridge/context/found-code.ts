@@ -34,7 +34,9 @@ export async function findCode(
   try {
     const place = await workspace.resolve('.', 'read');
     const { query: question, isPrivate = false } = search;
-    const how = { isPrivate, waitMs: FIND_LIMITS.vectorWaitMs, signal: inTime };
+    const waitMs = FIND_LIMITS.vectorWaitMs;
+    // Something is always nearest, also to a message about no code.
+    const how = { isPrivate, waitMs, needsWords: true, signal: inTime };
     const looked = { question, place, workspace, index, ...how };
     const found = await Promise.race([searchIndexed(looked), aborted(inTime)]);
     const texts = found ? textsOf(found.passages) : [];

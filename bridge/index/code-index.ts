@@ -8,7 +8,7 @@ import { logEvent, logTrouble } from '../log.ts';
 import { listFiles } from '../search/file-list.ts';
 import type { FoundChunks, IndexQuestion, SearchIndex } from '../search/search-index.ts';
 import type { Workspace } from '../workspace/workspace.ts';
-import { Embedder, type EmbeddingService } from './embedder.ts';
+import type { EmbeddingService } from './embedder.ts';
 import { Embedding } from './embedding.ts';
 import { INDEX_LIMITS } from './limits.ts';
 import type { Hit, Ranked, UpdateReport } from './messages.ts';
@@ -71,6 +71,7 @@ export class CodeIndex implements SearchIndex {
     question,
     places,
     limit,
+    needsWords,
     ...meaning
   }: IndexQuestion): Promise<FoundChunks | undefined> {
     if (this.#report.state !== 'ready' || workspace.root !== this.#options.workspace.root)
@@ -80,11 +81,9 @@ export class CodeIndex implements SearchIndex {
     const vector = await asked;
     if (this.#report.state !== 'ready') return undefined;
     const { leftOut } = this.#report;
+    const asking = { question, places, vector, needsWords };
     const ask = async (most: number) =>
-      this.#shown(
-        workspace,
-        await this.#thread.ask('rank', { question, places, limit: most, vector }),
-      );
+      this.#shown(workspace, await this.#thread.ask('rank', { ...asking, limit: most }));
     try {
       const late = sleep(INDEX_LIMITS.searchMs, undefined, { ref: false });
       const first = await Promise.race([ask(limit), late]);
@@ -107,7 +106,7 @@ export class CodeIndex implements SearchIndex {
 
   #newEmbedding({ service, readSendable }: CodeEmbedding): Embedding {
     return new Embedding({
-      embedder: new Embedder(service),
+      service,
       thread: this.#thread,
       readSendable,
       onReport: () => {
@@ -178,6 +177,7 @@ export class CodeIndex implements SearchIndex {
     const isSame = before.state === 'ready' && before.files === files && before.leftOut === leftOut;
     if (!isSame) this.#set({ state: 'ready', files, leftOut });
     if (hasChanged || before.state === 'building') this.#embedding?.refresh();
+    else this.#embedding?.refreshHeldBack();
   }
 
   /** All files that a search may show, but for those that the rules of this machine close: each answer asks for them. */

@@ -1,4 +1,5 @@
 /** Asks the embeddings endpoint of an OpenAI-compatible server for the vectors of texts. */
+import { once } from 'node:events';
 import * as z from 'zod';
 import { parseJson } from '../../shared/text/json.ts';
 import { INDEX_LIMITS } from './limits.ts';
@@ -35,10 +36,10 @@ const REASONS = {
   KEY_REFUSED: 'the server refuses the key',
   NOT_FOUND: 'the server has no such model, or no /embeddings (404)',
   TEXT_REFUSED: 'the server refuses the text',
-  BUSY: 'the server takes no more at the moment',
+  BUSY: 'the server is busy (429 or 503)',
   REFUSED: 'the server answers with an error',
   UNREACHABLE: 'the server cannot be reached',
-  LATE: 'the server does not answer in time',
+  LATE: 'the server did not answer in time',
   BAD_ANSWER: 'the server does not answer with vectors',
   OTHER_LENGTH: 'the server changes the length of its vectors',
 } as const;
@@ -46,11 +47,14 @@ const REASONS = {
 /** One model at its server. */
 export class Embedder {
   readonly #service: EmbeddingService;
+  readonly #signal: AbortSignal;
   /** Kept while the server takes it: a command that prints it may ask the person. */
-  #key: Promise<string> | undefined;
+  #key: Promise<string | undefined> | undefined;
 
-  constructor(service: EmbeddingService) {
+  /** `signal` ends the reading of the key. */
+  constructor(service: EmbeddingService, signal: AbortSignal) {
     this.#service = service;
+    this.#signal = signal;
   }
 
   /** Vectors of two names cannot be compared. */
@@ -85,7 +89,8 @@ export class Embedder {
 
   async #ask(texts: readonly string[], signal: AbortSignal): Promise<string> {
     const { baseUrl, model } = this.#service;
-    const key = await this.#readKey(signal);
+    this.#key ??= this.#readKey();
+    const key = await Promise.race([this.#key, abortOf(signal)]);
     const response = await fetch(`${baseUrl.replace(/\/+$/, '')}/embeddings`, {
       method: 'POST',
       headers: {
@@ -103,15 +108,21 @@ export class Embedder {
     throw new EmbeddingFailure(code, { waitMs: waitOf(response.headers.get('retry-after')) });
   }
 
-  async #readKey(signal: AbortSignal): Promise<string | undefined> {
+  /** For all requests that wait for it: it goes on where one of them ends. */
+  async #readKey(): Promise<string | undefined> {
     try {
-      this.#key ??= this.#service.readKey?.(signal);
-      return await this.#key;
+      return await this.#service.readKey?.(this.#signal);
     } catch (cause) {
       this.#key = undefined;
       throw new EmbeddingFailure('KEY_UNREADABLE', { cause });
     }
   }
+}
+
+async function abortOf(signal: AbortSignal): Promise<never> {
+  signal.throwIfAborted();
+  await once(signal, 'abort');
+  throw signal.reason;
 }
 
 function sendable(text: string): string {

@@ -2,14 +2,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { VectorReport } from '../../machine/bridge-status.ts';
 import { logEvent } from '../log.ts';
-import { type Embedder, EmbeddingFailure } from './embedder.ts';
+import { Embedder, EmbeddingFailure, type EmbeddingService } from './embedder.ts';
 import { INDEX_LIMITS } from './limits.ts';
 import type { Pending, PendingText, QuestionVector } from './messages.ts';
 import type { NewVector } from './store.ts';
 import type { IndexThread } from './thread.ts';
 
 export interface EmbeddingOptions {
-  readonly embedder: Embedder;
+  readonly service: EmbeddingService;
   readonly thread: Pick<IndexThread, 'ask'>;
   /** Whether the rules of this moment let a file go to the model without a question. By its path in the workspace. */
   readonly readSendable: () => Promise<(path: string) => boolean>;
@@ -29,6 +29,7 @@ export interface AskedQuestion {
 export class Embedding {
   readonly #options: EmbeddingOptions;
   readonly #ending = new AbortController();
+  readonly #embedder: Embedder;
   readonly #questions = new Map<string, Promise<Float32Array | undefined>>();
   /** Until then, questions ask for no vector. */
   #questionsFromMs = 0;
@@ -37,17 +38,24 @@ export class Embedding {
   #refusedInRow = 0;
   #failures = 0;
   #restarts = 0;
+  #isForgetting = false;
   #pass: Promise<void> | undefined;
   /** Whether there is something new since the pass began. */
   #isBehind = false;
-  /** Whether nearly all chunks have vectors, so that they can rank. */
+  /** Texts that the rules held back in the last pass, and its end by the monotonic clock. */
+  #heldBack = 0;
+  #passedMs = 0;
+  /** Chunks without a vector beside which the others rank all the same: those held back, and those beyond the limit. */
+  #unmade = 0;
+  /** Whether nearly all chunks that may have vectors have them, so that they can rank. */
   #isUsable = false;
   #hasStopped = false;
   #report: VectorReport;
 
   constructor(options: EmbeddingOptions) {
     this.#options = options;
-    this.#report = { state: 'making', server: options.embedder.server, done: 0, of: 0 };
+    this.#embedder = new Embedder(options.service, this.#ending.signal);
+    this.#report = { state: 'making', server: this.#embedder.server, done: 0, of: 0 };
   }
 
   get report(): VectorReport {
@@ -63,20 +71,33 @@ export class Embedding {
     });
   }
 
+  /** The same where the rules held texts back, from time to time: they may be open now. */
+  refreshHeldBack(): void {
+    const passed = performance.now() - this.#passedMs;
+    if (this.#heldBack > 0 && passed >= INDEX_LIMITS.heldBackMs) this.refresh();
+  }
+
   /** Begins anew, because the server's vectors have another length than those of the chunks. */
   restart(): void {
+    if (this.#isForgetting) return; // Several answers were on their way.
     if (this.#restarts === INDEX_LIMITS.maxRestarts) {
       return this.#stop(new EmbeddingFailure('OTHER_LENGTH'));
     }
     this.#restarts++;
     this.#isUsable = false;
     this.#questions.clear();
-    this.#options.thread.ask('forget', null).then(() => this.refresh(), this.#options.onTrouble);
+    this.#isForgetting = true;
+    this.#options.thread
+      .ask('forget', null)
+      .then(() => this.refresh(), this.#options.onTrouble)
+      .finally(() => {
+        this.#isForgetting = false;
+      });
   }
 
   /** Undefined while the vectors cannot rank, for a private question to another server, and where the vector is late. */
   async vectorOf({ text, isPrivate, waitMs }: AskedQuestion): Promise<QuestionVector | undefined> {
-    const { embedder } = this.#options;
+    const embedder = this.#embedder;
     if (!this.#isUsable || (isPrivate && !embedder.isPrivate)) return undefined;
     const startedMs = performance.now();
     const late = sleep(waitMs, undefined, { ref: false });
@@ -107,12 +128,13 @@ export class Embedding {
     const { signal } = this.#ending;
     const timeoutMs = INDEX_LIMITS.questionMs;
     try {
-      const [vector] = await this.#options.embedder.embed([text], { timeoutMs, signal });
+      const [vector] = await this.#embedder.embed([text], { timeoutMs, signal });
       return vector;
     } catch (error) {
       this.#questions.delete(text);
       if (signal.aborted) return undefined;
-      this.#questionsFromMs = performance.now() + INDEX_LIMITS.questionRestMs;
+      const restMs = isLasting(error) ? INDEX_LIMITS.maxRetryMs : INDEX_LIMITS.questionRestMs;
+      this.#questionsFromMs = performance.now() + restMs;
       logFailure(error);
       return undefined;
     }
@@ -135,11 +157,10 @@ export class Embedding {
 
   /** From the first chunk to the last one, as far as the limit reaches. */
   async #embedAll(signal: AbortSignal): Promise<void> {
-    const { thread, embedder } = this.#options;
-    const { name, server } = embedder;
+    const { thread } = this.#options;
+    const { name, server } = this.#embedder;
     const most = INDEX_LIMITS.maxVectors;
-    let chunks = 0;
-    let done = 0;
+    let [chunks, done, heldBack] = [0, 0, 0];
     for (let after: number | null = 0; after !== null && done < most; ) {
       const pending: Pending = await thread.ask('pending', { embedder: name, after });
       signal.throwIfAborted();
@@ -147,9 +168,14 @@ export class Embedding {
       if (pending.count) {
         chunks = pending.count.chunks;
         done = chunks - pending.count.without;
-        if (pending.count.without <= chunks * INDEX_LIMITS.maxUnembedded) this.#isUsable = true;
+        const missing = pending.count.without - this.#unmade;
+        this.#isUsable = missing <= chunks * INDEX_LIMITS.maxUnembedded;
       }
-      const sent = (await this.#sendable(pending.texts)).slice(0, Math.max(0, most - done));
+      const open = await this.#sendable(pending.texts);
+      heldBack += pending.texts.length - open.length;
+      const sent = open
+        .filter(({ hash }) => !this.#refused.has(hash))
+        .slice(0, Math.max(0, most - done));
       if (sent.length === 0) continue;
       this.#set({ state: 'making', server, done, of: Math.min(chunks, most) });
       const vectors = await this.#embedded(sent, signal);
@@ -158,35 +184,47 @@ export class Embedding {
       }
       done += vectors.length;
     }
-    this.#isUsable = true;
-    this.#set({ state: 'ready', server, leftOut: done < most ? 0 : chunks - done });
+    const leftOut = done < most ? 0 : chunks - done;
+    this.#heldBack = heldBack;
+    this.#unmade = done > 0 ? heldBack + leftOut : 0;
+    this.#passedMs = performance.now();
+    this.#isUsable = done > 0;
+    const isClosed = done === 0 && heldBack > 0;
+    this.#set(isClosed ? this.#failing(CLOSED) : { state: 'ready', server, leftOut, heldBack });
   }
 
   async #sendable(texts: readonly PendingText[]): Promise<readonly PendingText[]> {
     const isSendable = texts.length === 0 ? () => false : await this.#options.readSendable();
-    return texts.filter(({ path, hash }) => !this.#refused.has(hash) && isSendable(path));
+    return texts.filter(({ path }) => isSendable(path));
   }
 
   /** Waits as long as the server needs. The vectors of texts that it refuses are missing. */
   async #embedded(texts: readonly PendingText[], signal: AbortSignal): Promise<NewVector[]> {
-    for (;;) {
+    for (let open = texts; open.length > 0; open = await this.#stillSendable(open)) {
       try {
-        const sent = texts.map(({ text }) => text);
+        const sent = open.map(({ text }) => text);
         const timeoutMs = INDEX_LIMITS.chunksMs;
-        const vectors = await this.#options.embedder.embed(sent, { timeoutMs, signal });
+        const vectors = await this.#embedder.embed(sent, { timeoutMs, signal });
         this.#failures = 0;
         this.#refusedInRow = 0;
         return vectors.flatMap((numbers, at) => {
-          const hash = texts[at]?.hash;
+          const hash = open[at]?.hash;
           return hash === undefined ? [] : [{ hash, numbers }];
         });
       } catch (error) {
         if (!(error instanceof EmbeddingFailure)) throw error;
-        if (error.code === 'TEXT_REFUSED') return await this.#divided(texts, error, signal);
-        if (LASTING.has(error.code)) throw error;
+        if (error.code === 'TEXT_REFUSED') return await this.#divided(open, error, signal);
         await this.#wait(error, signal);
       }
     }
+    return [];
+  }
+
+  /** The rules can have changed while the server was away. */
+  async #stillSendable(texts: readonly PendingText[]): Promise<readonly PendingText[]> {
+    const open = await this.#sendable(texts);
+    if (open.length < texts.length) this.#isBehind = true;
+    return open;
   }
 
   /** A server may refuse all texts for one that is too long for it. */
@@ -208,9 +246,11 @@ export class Embedding {
   }
 
   async #wait(failure: EmbeddingFailure, signal: AbortSignal): Promise<void> {
-    const ms = waitBefore(failure, this.#failures);
+    const { retryMs, maxRetryMs, shownFailures } = INDEX_LIMITS;
+    const leastMs = isLasting(failure) ? maxRetryMs : retryMs * 2 ** this.#failures;
+    const ms = Math.min(Math.max(failure.waitMs ?? 0, leastMs), maxRetryMs);
     this.#failures++;
-    if (this.#failures === INDEX_LIMITS.shownFailures) {
+    if (isLasting(failure) || this.#failures === shownFailures) {
       logFailure(failure);
       this.#set(this.#failing(`${failure.message}; it is tried again`));
     }
@@ -222,11 +262,11 @@ export class Embedding {
     this.#hasStopped = true;
     this.#isUsable = false;
     logFailure(failure);
-    this.#set(this.#failing(failure.message));
+    this.#set(this.#failing(`${failure.message}; restart the bridge once it is repaired`));
   }
 
   #failing(reason: string): VectorReport {
-    return { state: 'failing', server: this.#options.embedder.server, reason };
+    return { state: 'failing', server: this.#embedder.server, reason };
   }
 
   #set(report: VectorReport): void {
@@ -237,17 +277,15 @@ export class Embedding {
   }
 }
 
-/** Milliseconds until the next attempt, after so many failures before this one. */
-export function waitBefore(
-  { waitMs = 0 }: Pick<EmbeddingFailure, 'waitMs'>,
-  before: number,
-): number {
-  const { retryMs, maxRetryMs } = INDEX_LIMITS;
-  return Math.min(Math.max(waitMs, retryMs * 2 ** before), maxRetryMs);
+/** A person must repair it first: attempts are rare until then. */
+function isLasting(error: unknown): boolean {
+  return error instanceof EmbeddingFailure && LASTING.has(error.code);
 }
 
-/** Another attempt would fail too. */
 const LASTING: ReadonlySet<string> = new Set(['KEY_REFUSED', 'KEY_UNREADABLE', 'NOT_FOUND']);
+
+/** Why there are no vectors where the rules hold all texts back. */
+const CLOSED = 'it may not have any of the files';
 
 /** Without the cause, which could quote the texts or the key. */
 function logFailure(error: unknown): void {

@@ -84,9 +84,11 @@ export const INDEX_LIMITS = {
   maxQuestions: 16,
   /** The share of the chunks that may be without a vector while vectors rank: others would be hard to find. */
   maxUnembedded: 0.1,
-  /** Chunks of each of the two rankings that are joined, and those nearest to the question that the second one begins with. */
-  maxFused: 50,
-  maxNearest: 100,
+  /** Milliseconds between two looks at whether texts that the rules held back may be sent now. */
+  heldBackMs: MINUTE,
+  /** The least chunks of each of the two rankings that are joined, and how many times as many nearest ones the second begins with. */
+  minFused: 50,
+  nearestFactor: 2,
   /** Vectors that are read from the database at once: 0.8 MB. */
   vectorPage: 512,
 } as const;

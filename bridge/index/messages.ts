@@ -26,6 +26,8 @@ export interface IndexWork {
       readonly limit: number;
       /** The question's vector, for chunks that share no word with it. */
       readonly vector?: QuestionVector | undefined;
+      /** As in IndexQuestion. */
+      readonly needsWords?: boolean | undefined;
     };
     readonly answer: Ranked;
   };
@@ -92,7 +94,6 @@ export type IndexNews =
   | {
       readonly id: number;
       readonly state: 'failed';
-
       readonly message: string;
     }
   | { readonly id: number; readonly state: 'progress'; readonly done: number; readonly of: number };

@@ -41,6 +41,8 @@ export class Searchable {
   /** As the store has them. */
   readonly #files: Map<string, KnownFile>;
   readonly #ranked = new Map<number, RankedFile>();
+  /** Whether a search has read files again since the last update. */
+  #hasReread = false;
 
   private constructor(store: Store, root: string, parses: boolean) {
     this.#store = store;
@@ -71,7 +73,8 @@ export class Searchable {
       shownMs = performance.now();
       onProgress(Math.max(0, size - changed.length + Math.min(done, changed.length)), size);
     }
-    const hasChanged = changed.length > 0 || gone > 0;
+    const hasChanged = changed.length > 0 || gone > 0 || this.#hasReread;
+    this.#hasReread = false;
     return { files: this.#files.size, leftOut, hasChanged };
   }
 
@@ -118,6 +121,7 @@ export class Searchable {
     ].filter((path) => this.#isStale(path));
     if (stale.length === 0) return ranked;
     await this.#read(stale);
+    this.#hasReread = true;
     return this.#rank(asked);
   }
 
@@ -126,17 +130,20 @@ export class Searchable {
     return stats === undefined || this.#files.get(path)?.stamp !== stampOf(stats);
   }
 
-  #rank({ question, places, limit, vector }: IndexWork['rank']['ask']): Ranked {
+  #rank({ question, places, limit, vector, needsWords }: IndexWork['rank']['ask']): Ranked {
     const isWhole = places.includes('.');
     const fileWith = (id: number) => {
       const file = this.#ranked.get(id);
       return file && (isWhole || isWithin(file.path, places)) ? file : undefined;
     };
     const has = vector && this.#store.hasVectors(vector.embedder, vector.numbers.length);
-    const most = Math.max(limit, INDEX_LIMITS.maxFused);
-    const byWords = rank(this.#store, { question, fileWith, limit: most });
-    const near = vector && has === 'yes' ? this.#nearest(vector, question, fileWith) : undefined;
-    const joined = near ? fuse([byWords.map(([chunk]) => chunk), near]) : byWords;
+    const most = Math.max(limit, INDEX_LIMITS.minFused);
+    const ranking = rank(this.#store, { question, fileWith, limit: most });
+    const byWords = ranking.map(([chunk]) => chunk);
+    const among = needsWords ? new Set(byWords) : undefined;
+    const nearest = { question, fileWith, among, most: most * INDEX_LIMITS.nearestFactor };
+    const near = vector && has === 'yes' ? this.#nearest(vector, nearest) : undefined;
+    const joined = near ? fuse([byWords, near], most) : ranking;
     const hits = joined.slice(0, limit).flatMap(([chunk, score]) => {
       const path = this.#ranked.get(fileOf(chunk))?.path;
       const lines = this.#store.linesOf(chunk);
@@ -148,8 +155,7 @@ export class Searchable {
   /** The chunks nearest to the question. Tests and documents count less, as they do for words. */
   #nearest(
     { numbers, maxMs }: QuestionVector,
-    question: string,
-    fileWith: Query['fileWith'],
+    { question, fileWith, among, most }: Nearest,
   ): ChunkId[] | undefined {
     const ids = nearestVectors(numbers, this.#store.vectorPages(), maxMs);
     if (!ids) return undefined;
@@ -157,9 +163,9 @@ export class Searchable {
     for (const id of ids) {
       for (const chunk of this.#store.chunksOfVector(id)) {
         const file = fileWith(fileOf(chunk));
-        if (file) found.push({ chunk, kind: file.kind });
+        if (file && among?.has(chunk) !== false) found.push({ chunk, kind: file.kind });
       }
-      if (found.length >= INDEX_LIMITS.maxNearest) break;
+      if (found.length >= most) break;
     }
     const ranked = found.map(({ chunk, kind }, place) => ({
       chunk,
@@ -271,6 +277,13 @@ export class Searchable {
     this.#files.delete(path);
     this.#ranked.delete(known.id);
   }
+}
+
+interface Nearest extends Pick<Query, 'question' | 'fileWith'> {
+  /** The chunks that count; undefined for all. */
+  readonly among: ReadonlySet<ChunkId> | undefined;
+  /** The chunks to begin with. */
+  readonly most: number;
 }
 
 interface Comparison {

@@ -1,5 +1,4 @@
 /** Vectors of texts: stored in a byte for each number, compared with a question's, and joined with the ranking by words. */
-import { INDEX_LIMITS } from './limits.ts';
 
 /** A vector as the database has it. Its numbers are whole, and `scale` makes its length 1. */
 export interface StoredVector {
@@ -56,12 +55,15 @@ function signed({ buffer, byteOffset, length }: Uint8Array): Int8Array {
 
 /**
  * Joins rankings by their places alone, because scores of words and of vectors cannot be compared (reciprocal rank
- * fusion).
+ * fusion). Of each ranking the first `most` count.
  */
-export function fuse<Item>(rankings: readonly (readonly Item[])[]): (readonly [Item, number])[] {
+export function fuse<Item>(
+  rankings: readonly (readonly Item[])[],
+  most: number,
+): (readonly [Item, number])[] {
   const scores = new Map<Item, number>();
   for (const ranking of rankings) {
-    for (const [place, item] of ranking.slice(0, INDEX_LIMITS.maxFused).entries()) {
+    for (const [place, item] of ranking.slice(0, most).entries()) {
       scores.set(item, (scores.get(item) ?? 0) + scoreAt(place));
     }
   }

@@ -26,6 +26,8 @@ export interface CodebaseSearch {
   readonly isPrivate: boolean;
   /** As in {@link IndexQuestion}. */
   readonly waitMs?: number;
+  /** As in {@link IndexQuestion}. */
+  readonly needsWords?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -60,11 +62,12 @@ async function searchFor(search: CodebaseSearch): Promise<FoundPassages> {
 
 /** In the index alone. Undefined without one that can answer. */
 export async function searchIndexed(search: CodebaseSearch): Promise<FoundPassages | undefined> {
-  const { index, workspace, place, question, isPrivate } = search;
+  const { index, workspace, place, question, isPrivate, needsWords } = search;
   const places = [workspace.nameOf(place.path)];
   const limit = CODEBASE_LIMITS.maxRankedChunks;
   const { waitMs = CODEBASE_LIMITS.vectorWaitMs } = search;
-  const asked: IndexQuestion = { workspace, question, places, limit, isPrivate, waitMs };
+  const about = { workspace, question, places, needsWords };
+  const asked: IndexQuestion = { ...about, limit, isPrivate, waitMs };
   const found = await index?.find(asked);
   if (!found) return undefined;
   const { isWhole: isComplete, byMeaning } = found;

@@ -20,6 +20,8 @@ export interface IndexQuestion {
   readonly isPrivate: boolean;
   /** Milliseconds for the question's vector and its comparison with others. The words alone answer after them. */
   readonly waitMs: number;
+  /** Whether only chunks that share a word with the question are found. The vector orders them then. */
+  readonly needsWords?: boolean | undefined;
 }
 
 export interface FoundChunks {

@@ -58,7 +58,7 @@ function noteVectors({ embedding }: Pick<Settings, 'embedding'>): Finding[] {
   if (!embedding) return [];
   const { origin } = new URL(embedding.baseUrl);
   const text = `${origin} gets the text of the indexed files, for vectors by ${embedding.model}.`;
-  return [note('vectors', text, 'Take the role "embed" out of config.json to send nothing.')];
+  return [note('vectors', text, 'Remove the role "embed" from config.json to send nothing.')];
 }
 
 /** Whether the state folder is there, readable for its owner only, of a known format, and on a disk with room. */

@@ -159,10 +159,12 @@ function vectorsText(vectors: VectorReport | undefined): string {
   switch (vectors?.state) {
     case 'making':
       return `, vectors by ${vectors.server}: ${vectors.done} of ${vectors.of} passages sent`;
-    case 'ready':
-      return vectors.leftOut === 0
-        ? `, with vectors by ${vectors.server}`
-        : `, with vectors by ${vectors.server} (${vectors.leftOut} passages beyond the limits)`;
+    case 'ready': {
+      const { server, leftOut, heldBack } = vectors;
+      const closed = heldBack === 0 ? '' : `, but for ${heldBack} passages that rules keep from it`;
+      const rest = leftOut === 0 ? '' : ` (${leftOut} passages beyond the limits)`;
+      return `, with vectors by ${server}${closed}${rest}`;
+    }
     case 'failing':
       return `, no vectors by ${vectors.server} (${inOneLine(vectors.reason)})`;
     case undefined:

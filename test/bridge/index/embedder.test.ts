@@ -1,7 +1,7 @@
 import { expect, it, test } from 'vitest';
 import { Embedder } from '../../../bridge/index/embedder.ts';
-import { waitBefore } from '../../../bridge/index/embedding.ts';
 import { INDEX_LIMITS } from '../../../bridge/index/limits.ts';
+import { newDeferred } from '../../../machine/deferred.ts';
 import {
   type Answering,
   conceptVector,
@@ -19,7 +19,7 @@ it('gets a vector for each text, in the order of the texts, by the owner’s key
   let reads = 0;
   const readKey = async () => `key-${++reads}`;
   const far = await embeddingsServer({ readKey });
-  const embedder = new Embedder(far);
+  const embedder = new Embedder(far, signal);
   const vectors = await embedder.embed(['a zebra', 'the violin'], BOUNDS);
   expect(vectors.map((vector) => [...vector])).toEqual(
     ['a zebra', 'the violin'].map((text) => [...Float32Array.from(conceptVector(text))]),
@@ -32,7 +32,7 @@ it('gets a vector for each text, in the order of the texts, by the owner’s key
 it('sends only the beginning of a long text, as whole characters', async () => {
   const far = await embeddingsServer();
   const long = `${'x'.repeat(INDEX_LIMITS.maxSentChars - 1)}😀`;
-  await new Embedder(far).embed([long], BOUNDS);
+  await new Embedder(far, signal).embed([long], BOUNDS);
   expect(far.texts()).toEqual([`${long.slice(0, INDEX_LIMITS.maxSentChars - 1)}\uFFFD`]);
 });
 
@@ -74,7 +74,7 @@ const WRONG: readonly (readonly [what: string, answer: Answering])[] = [
 test.each(WRONG)('an answer with %s is a failure, and no vector', async (_, answer) => {
   const far = await embeddingsServer();
   far.answer = answer;
-  await expect(new Embedder(far).embed(two.input, BOUNDS)).rejects.toMatchObject({
+  await expect(new Embedder(far, signal).embed(two.input, BOUNDS)).rejects.toMatchObject({
     code: 'BAD_ANSWER',
   });
 });
@@ -96,7 +96,9 @@ const STATUSES: readonly (readonly [number, Record<string, string>, string, numb
 test.each(STATUSES)('the status %i with %o is %s', async (status, headers, code, waitMs) => {
   const far = await embeddingsServer();
   far.answer = refusing(status, headers);
-  const failure = await new Embedder(far).embed(['a'], BOUNDS).catch((error: unknown) => error);
+  const failure = await new Embedder(far, signal)
+    .embed(['a'], BOUNDS)
+    .catch((error: unknown) => error);
   expect(failure).toMatchObject({ code, waitMs });
   expect(String(failure)).not.toContain('the text that was refused');
 });
@@ -104,7 +106,7 @@ test.each(STATUSES)('the status %i with %o is %s', async (status, headers, code,
 it('reads the key again after the server has refused it', async () => {
   let reads = 0;
   const far = await embeddingsServer({ readKey: async () => `key-${++reads}` });
-  const embedder = new Embedder(far);
+  const embedder = new Embedder(far, signal);
   far.answer = refusing(401);
   await expect(embedder.embed(['a'], BOUNDS)).rejects.toThrow();
   far.answer = undefined;
@@ -112,17 +114,42 @@ it('reads the key again after the server has refused it', async () => {
   expect(far.authorizations).toEqual(['Bearer key-1', 'Bearer key-2']);
 });
 
+it('goes on reading a slow key for other requests where one ends', async () => {
+  const key = newDeferred<string>();
+  const signals: AbortSignal[] = [];
+  const readKey = (reading: AbortSignal) => {
+    signals.push(reading);
+    return key.promise;
+  };
+  const far = await embeddingsServer({ readKey });
+  const embedder = new Embedder(far, signal);
+  const ending = new AbortController();
+  const ended = embedder.embed(['a'], { ...BOUNDS, signal: ending.signal });
+  const late = embedder.embed(['b'], { timeoutMs: 20, signal });
+  const patient = embedder.embed(['c'], BOUNDS);
+  ending.abort(new Error('enough'));
+  await expect(ended).rejects.toThrow('enough');
+  await expect(late).rejects.toMatchObject({ code: 'LATE' });
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+  key.resolve('key-1');
+  expect(await patient).toHaveLength(1);
+  expect(far.authorizations).toEqual(['Bearer key-1']);
+});
+
 it('fails for a key that cannot be read, a server that is gone, and one that is late', async () => {
   const readKey = async () => Promise.reject(new Error('the secret'));
-  const keyless = new Embedder(await embeddingsServer({ readKey }));
+  const keyless = new Embedder(await embeddingsServer({ readKey }), signal);
   const failure = await keyless.embed(['a'], BOUNDS).catch((error: unknown) => error);
   expect(failure).toMatchObject({ code: 'KEY_UNREADABLE' });
   expect(String(failure)).not.toContain('the secret');
-  const gone = new Embedder({ baseUrl: 'http://127.0.0.1:1', model: 'a', isPrivate: false });
+  const gone = new Embedder(
+    { baseUrl: 'http://127.0.0.1:1', model: 'a', isPrivate: false },
+    signal,
+  );
   await expect(gone.embed(['a'], BOUNDS)).rejects.toMatchObject({ code: 'UNREACHABLE' });
   const far = await embeddingsServer();
   far.answer = silent;
-  const asked = new Embedder(far).embed(['a'], { timeoutMs: 50, signal });
+  const asked = new Embedder(far, signal).embed(['a'], { timeoutMs: 50, signal });
   await expect(asked).rejects.toMatchObject({ code: 'LATE' });
 });
 
@@ -130,19 +157,11 @@ it('ends with its signal', async () => {
   const far = await embeddingsServer();
   far.answer = silent;
   const ending = new AbortController();
-  const asked = new Embedder(far).embed(['a'], { timeoutMs: 60_000, signal: ending.signal });
+  const asked = new Embedder(far, signal).embed(['a'], {
+    timeoutMs: 60_000,
+    signal: ending.signal,
+  });
   await expect.poll(() => far.sent.length).toBe(1);
   ending.abort(new Error('enough'));
   await expect(asked).rejects.toThrow('enough');
-});
-
-test.each([
-  [undefined, 0, 1_000],
-  [undefined, 3, 8_000],
-  [7_000, 0, 7_000],
-  [7_000, 3, 8_000],
-  [undefined, 2_000, INDEX_LIMITS.maxRetryMs],
-  [86_400_000, 0, INDEX_LIMITS.maxRetryMs],
-])('a server that wants %s ms gets, after %i failures, %i ms', (waitMs, before, ms) => {
-  expect(waitBefore({ waitMs }, before)).toBe(ms);
 });

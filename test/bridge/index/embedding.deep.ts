@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { renameSync, rmSync } from 'node:fs';
+import { renameSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { findCode } from '../../../bridge/context/found-code.ts';
 import type { CodeEmbedding } from '../../../bridge/index/code-index.ts';
 import { INDEX_LIMITS } from '../../../bridge/index/limits.ts';
@@ -31,7 +31,11 @@ function by(far: EmbeddingsServer): CodeEmbedding {
   return { service: far, readSendable: async () => () => true };
 }
 
-async function embedded(far: EmbeddingsServer, before?: Partial<Indexed>, files = FILES) {
+async function embedded(
+  far: EmbeddingsServer,
+  before?: Partial<Indexed>,
+  files: Readonly<Record<string, string>> = FILES,
+) {
   const made = await indexed(files, undefined, before, by(far));
   await settled(made);
   return made;
@@ -62,7 +66,7 @@ describe('vectors of a workspace', () => {
       state: 'ready',
       files: 3,
       leftOut: 0,
-      vectors: { state: 'ready', server, leftOut: 0 },
+      vectors: { state: 'ready', server, leftOut: 0, heldBack: 0 },
     });
   });
 
@@ -107,6 +111,51 @@ describe('vectors of a workspace', () => {
     await settled(made);
     expect(far.texts().length).toBeGreaterThan(2);
     expect(JSON.stringify(far.sent)).not.toMatch(/unicorn/i);
+  });
+
+  it('are made of closed files once these are open, and the report has their number', async () => {
+    const far = await embeddingsServer();
+    let isOpen = (path: string): boolean => path === 'src/other.ts';
+    const readSendable = async () => isOpen;
+    const { index, find } = await indexed(FILES, undefined, undefined, {
+      service: far,
+      readSendable,
+    });
+    await expect.poll(() => vectorsOf(index)).toMatchObject({ state: 'ready', heldBack: 2 });
+    isOpen = () => true;
+    vi.spyOn(performance, 'now').mockReturnValue(performance.now() + INDEX_LIMITS.heldBackMs);
+    await find('kettle');
+    vi.restoreAllMocks();
+    await expect.poll(() => vectorsOf(index)).toMatchObject({ state: 'ready', heldBack: 0 });
+    expect((await find(QUESTION))[0]).toBe('src/zebra.ts');
+  });
+
+  it('are none in the report where every file is closed', async () => {
+    const far = await embeddingsServer();
+    const readSendable = async () => () => false;
+    const embedding = { service: far, readSendable };
+    const { index, find } = await indexed(FILES, undefined, undefined, embedding);
+    await expect
+      .poll(() => vectorsOf(index))
+      .toMatchObject({ state: 'failing', reason: 'it may not have any of the files' });
+    await find(QUESTION);
+    expect(far.sent).toEqual([]);
+  });
+
+  it('do not rank while they are made anew after the database was lost', async () => {
+    const files = Object.fromEntries(
+      Array.from({ length: 100 }, (_, at) => [`f${at}.ts`, `export const name${at} = ${at};\n`]),
+    );
+    const far = await embeddingsServer();
+    const made = await embedded(far, undefined, files);
+    const before = far.sent.length;
+    far.answer = (body, response) => far.sent.length > before + 1 && silent(body, response);
+    for (const end of ['', '-wal']) truncateSync(`${made.database}${end}`, 0);
+    await made.put('new.ts', 'export const violin = 1;\n');
+    await made.find('violin');
+    await expect.poll(() => far.sent.length).toBe(before + 2);
+    await made.find('name1');
+    expect(made.isByMeaning()).toBe(false);
   });
 
   it('go on after an end and after a kill in the middle', async () => {
@@ -212,6 +261,27 @@ describe('vectors of a workspace', () => {
       .toBe(3);
   });
 
+  it('begin anew once for several answers of another length', async () => {
+    const far = await embeddingsServer();
+    const { find, index } = await embedded(far);
+    far.dimensions = 6;
+    await Promise.all(['zebra', 'kettle', 'violin', 'teapot'].map((question) => find(question)));
+    expect(vectorsOf(index)).not.toMatchObject({ state: 'failing' });
+    await expect.poll(() => far.texts().filter((text) => text.includes('zebra()')).length).toBe(2);
+    await settled({ index } as Indexed);
+  });
+
+  it('only order, for a message, what its words find', async () => {
+    const far = await embeddingsServer();
+    const { index, context } = await embedded(far);
+    const { workspace, signal } = context;
+    const search = { query: 'striped animal', mode: 'agent' } as const;
+    expect(
+      await findCode({ index, modes: ['agent'] }, { search, workspace, signal }),
+    ).toBeUndefined();
+    expect(far.texts()).toContain('striped animal');
+  });
+
   it('are missing for a text that the server refuses', async () => {
     const far = await embeddingsServer();
     far.answer = (body, response) =>
@@ -221,7 +291,7 @@ describe('vectors of a workspace', () => {
     expect(await find('kettle')).toContain('src/kettle.ts');
   });
 
-  it('stop for a refused key: the report says why, and neither log nor report has the key', async () => {
+  it('wait for a refused key: the report says why, and neither log nor report has the key', async () => {
     const lines: unknown[] = [];
     const far = await embeddingsServer({ readKey: async () => 'sk-secret' });
     far.answer = refusing(401);
@@ -235,7 +305,7 @@ describe('vectors of a workspace', () => {
       .toEqual({
         state: 'failing',
         server: new URL(far.baseUrl).origin,
-        reason: 'the server refuses the key',
+        reason: 'the server refuses the key; it is tried again',
       });
     expect(await find('kettle')).toEqual(['src/kettle.ts']);
     expect(far.sent).toHaveLength(1);

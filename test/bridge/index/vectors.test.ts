@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { INDEX_LIMITS } from '../../../bridge/index/limits.ts';
 import { fuse, nearestVectors, packed } from '../../../bridge/index/vectors.ts';
 
 it('keeps the order of the nearest in a byte for each number', () => {
@@ -39,14 +38,16 @@ it('gives up once its time is over', () => {
 });
 
 it('joins rankings so that what both know comes first', () => {
-  const joined = fuse([
+  const rankings = [
     ['a', 'b', 'c'],
     ['d', 'c', 'e'],
-  ]);
+  ];
+  const joined = fuse(rankings, 50);
   expect(joined.map(([item]) => item)).toEqual(['c', 'a', 'd', 'b', 'e']);
 });
 
-it('takes a bounded part of each ranking', () => {
-  const long = Array.from({ length: INDEX_LIMITS.maxFused + 10 }, (_, at) => at);
-  expect(fuse([long, []])).toHaveLength(INDEX_LIMITS.maxFused);
+it('takes as much of each ranking as is asked for', () => {
+  const long = Array.from({ length: 200 }, (_, at) => at);
+  expect(fuse([long, []], 50)).toHaveLength(50);
+  expect(fuse([long, []], 150)).toHaveLength(150);
 });

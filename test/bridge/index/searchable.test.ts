@@ -1,0 +1,70 @@
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it, onTestFinished } from 'vitest';
+import { INDEX_LIMITS } from '../../../bridge/index/limits.ts';
+import { Searchable } from '../../../bridge/index/searchable.ts';
+import { conceptVector } from '../../far-ends/embeddings-server.ts';
+import { temporaryWorkspace } from '../tools/temporary-workspace.ts';
+
+const EMBEDDER = 'concepts';
+
+async function searchable(files: Readonly<Record<string, string>>) {
+  const { root, put } = await temporaryWorkspace(files);
+  const path = join(dirname(root), 'index.sqlite');
+  const index = Searchable.open({ path, root, parses: false });
+  onTestFinished(() => index.close());
+  const update = () => index.update(Object.keys(files), () => {});
+  await update();
+  const find = async (question: string, how: { limit?: number; needsWords?: boolean } = {}) => {
+    const numbers = Float32Array.from(conceptVector(question));
+    const vector = { embedder: EMBEDDER, numbers, maxMs: 60_000 };
+    const { hits } = await index.rank({ question, places: ['.'], limit: 40, vector, ...how });
+    return hits.map(({ path }) => path);
+  };
+  const embed = async () => {
+    for (let after: number | null = 0; after !== null; ) {
+      const pending = await index.pending({ embedder: EMBEDDER, after });
+      after = pending.after;
+      const vectors = pending.texts.map(({ hash, text }) => {
+        return { hash, numbers: Float32Array.from(conceptVector(text)) };
+      });
+      index.keep({ embedder: EMBEDDER, vectors });
+    }
+  };
+  return { index, put, update, find, embed };
+}
+
+it('an update reports the files that a search has read again before it', async () => {
+  const { put, update, find } = await searchable({ 'a.ts': 'export const zebra = 1;\n' });
+  await sleep(INDEX_LIMITS.settledMs * 3);
+  await update();
+  expect(await update()).toMatchObject({ hasChanged: false });
+  await put('a.ts', 'export const zebra = 23;\n');
+  await sleep(INDEX_LIMITS.settledMs * 3);
+  expect(await find('zebra')).toEqual(['a.ts']);
+  expect(await update()).toMatchObject({ hasChanged: true });
+  expect(await update()).toMatchObject({ hasChanged: false });
+});
+
+it('where words are needed, vectors only order what these find', async () => {
+  const { find, embed } = await searchable({
+    'zebra.ts': 'export const zebra = 1;\n',
+    'c.ts': `export const animal = 1;\n${'call(value);\n'.repeat(20)}`,
+    'a.ts': 'export const animal = 1;\n',
+    'b.ts': 'export const animal = "on the savanna";\n',
+  });
+  await embed();
+  expect((await find('striped animal')).sort()).toEqual(['a.ts', 'b.ts', 'c.ts', 'zebra.ts']);
+  expect(await find('striped animal', { needsWords: true })).toEqual(['b.ts', 'a.ts', 'c.ts']);
+  expect(await find('striped', { needsWords: true })).toEqual([]);
+});
+
+it('joins as much of both rankings as is asked for', async () => {
+  const names = Array.from({ length: 150 }, (_, at) => `f${at}.ts`);
+  const { find, embed } = await searchable(
+    Object.fromEntries(names.map((name, at) => [name, `export const zebra${at} = 'zebra';\n`])),
+  );
+  await embed();
+  expect(await find('zebra', { limit: 140 })).toHaveLength(140);
+  expect(await find('striped', { limit: 140 })).toHaveLength(140);
+});
