@@ -183,8 +183,12 @@ function environment({ modelUrl, variables }: HouseOptions): NodeJS.ProcessEnv {
     OPENAI_MODEL: 'scripted',
     OPENAI_API_KEY: 'sk-scripted',
   };
-  return { ...Object.fromEntries(rest), ...(modelUrl && scripted), ...variables };
+  const own = { ...(modelUrl && scripted), XDG_CONFIG_HOME: SETTINGS };
+  return { ...Object.fromEntries(rest), ...own, ...variables };
 }
+
+/** No code in prompts: whether the index is there when a message comes depends on the machine. */
+const SETTINGS = join(import.meta.dirname, 'settings');
 
 async function readReady(up: ChildProcess, log: () => string): Promise<Ready> {
   if (!up.stdout) throw new Error('up has no stdout');

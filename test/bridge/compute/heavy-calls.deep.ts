@@ -5,6 +5,8 @@ import { shortestStandstill } from './heartbeat.ts';
 
 const MARK = '// ... existing code ...';
 const LINES = 450_000;
+/** Of processor time; on the calling thread each of these took seconds. */
+const MOST_STANDSTILL_MS = 150;
 
 describe('a call with an extreme input', () => {
   it('merges an edit with 2,000 markers into 450,000 lines', async () => {
@@ -24,7 +26,7 @@ describe('a call with an extreme input', () => {
         /^Edited a\.ts \(450000 lines before, 452000 now\)\.\n[\s\S]{1,2000}$/,
       ),
     });
-    expect(standstillMs).toBeLessThan(50);
+    expect(standstillMs).toBeLessThan(MOST_STANDSTILL_MS);
   });
 
   it.each([
@@ -38,7 +40,7 @@ describe('a call with an extreme input', () => {
       async () => async () => await call('edit_file', { target_file: 'a.ts', code_edit: edit }),
     );
     expect(result).toMatchObject({ status: 'error', code });
-    expect(standstillMs).toBeLessThan(50);
+    expect(standstillMs).toBeLessThan(MOST_STANDSTILL_MS);
   });
 
   it.each([
@@ -53,7 +55,7 @@ describe('a call with an extreme input', () => {
       async () => async () => await call('str_replace', args),
     );
     expect(result).toMatchObject({ status: 'error', code });
-    expect(standstillMs).toBeLessThan(50);
+    expect(standstillMs).toBeLessThan(MOST_STANDSTILL_MS);
   });
 
   it('answers a question of 20,000 words and says that it was cut', async () => {
@@ -67,7 +69,7 @@ describe('a call with an extreme input', () => {
     expect(result).toMatchObject({ status: 'success' });
     expect(result.data).toContain('src/retry.ts:1-1');
     expect(result.data).toContain('Only the first');
-    expect(standstillMs).toBeLessThan(50);
+    expect(standstillMs).toBeLessThan(MOST_STANDSTILL_MS);
   });
 
   it.each([
@@ -80,7 +82,7 @@ describe('a call with an extreme input', () => {
       async () => async () => await call('read_file', { target_file: 'a.txt', offset: -2 }),
     );
     expect(result).toMatchObject({ status: 'success' });
-    expect(standstillMs).toBeLessThan(50);
+    expect(standstillMs).toBeLessThan(MOST_STANDSTILL_MS);
   });
 
   it('says what changed in a large file since it was read', async () => {
@@ -94,7 +96,7 @@ describe('a call with an extreme input', () => {
     });
     expect(result).toMatchObject({ code: 'STALE' });
     expect(result.data).toContain(`around lines ${LINES}-${LINES + 1}`);
-    expect(standstillMs).toBeLessThan(50);
+    expect(standstillMs).toBeLessThan(MOST_STANDSTILL_MS);
   });
 
   it.each([
@@ -108,7 +110,7 @@ describe('a call with an extreme input', () => {
       async () => async () => await call('grep', args),
     );
     expect(result).toMatchObject({ status: 'success' });
-    expect(standstillMs).toBeLessThan(50);
+    expect(standstillMs).toBeLessThan(MOST_STANDSTILL_MS);
   });
 
   it('answers a question about large files', async () => {
@@ -128,6 +130,6 @@ describe('a call with an extreme input', () => {
     );
     expect(result).toMatchObject({ status: 'success' });
     expect(result.data).toMatch(/^\d+ places?\b|src\/0\.ts:/);
-    expect(standstillMs).toBeLessThan(50);
+    expect(standstillMs).toBeLessThan(MOST_STANDSTILL_MS);
   });
 });

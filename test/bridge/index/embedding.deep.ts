@@ -208,8 +208,9 @@ describe('vectors of a workspace', () => {
     expect(found?.chunks.map(({ path }) => path)).toEqual(['src/kettle.ts']);
     const search = { query: 'put the kettle into the other room', mode: 'agent' } as const;
     const look = { search, workspace, signal: context.signal };
-    const texts = await findCode({ index, modes: ['agent'] }, look);
-    expect(texts?.join()).toContain('src/kettle.ts');
+    const find = async () => (await findCode({ index, modes: ['agent'] }, look))?.join();
+    // A busy machine may take the whole time of one try.
+    await expect.poll(find).toContain('src/kettle.ts');
   });
 
   it('of a private question come from a private server only', async () => {
