@@ -125,7 +125,7 @@ async function carryOut(work: Work, context: ToolContext): Promise<ToolResult> {
   const guarded = isHeld(work) ? await guard?.begins(command) : undefined;
   const reportsShell = args.is_background !== true;
   const { path: cwd } = place;
-  const asked = { command: line, cwd, conversationId, reportsShell };
+  const asked = { command: line, cwd, conversationId, reportsShell, hasCaches: true };
   const { outcome, process, pass, ...prepared } = await start(
     async () =>
       await inNetwork(work, conversationId, (network) =>
