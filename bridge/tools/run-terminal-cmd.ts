@@ -267,11 +267,12 @@ async function run(
   { onOutput, signal, places: [{ name: folder }], conversationId }: ToolContext,
 ): Promise<Run> {
   const { args, line, background, confinement } = work;
-  const { command: title, permissions = [] } = args;
+  const { command: title, hosts = [] } = args;
   const { openDialer } = confinement;
   const dial = sharesNetwork && openDialer && (() => openDialer(conversationId));
   const about = {
-    ...{ conversationId, command: line, title, folder, permissions },
+    ...{ conversationId, command: line, title, folder, hosts },
+    permissions: permissionsWanted(args),
     ...(dial && { openDialer: dial }),
   };
   if (args.is_background === true) {
