@@ -10,7 +10,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import { connect, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { newDeferred } from '../../machine/deferred.ts';
@@ -83,7 +83,7 @@ export class HostProxy {
   /** The target of a CONNECT request alone counts, whatever its headers say. */
   async #tunnel(request: IncomingMessage, client: Duplex, head: Buffer): Promise<void> {
     client.on('error', () => client.destroy());
-    const opened = await this.#open(request, parseHostPort(request.url ?? ''));
+    const opened = await this.#open(request, targetIn(request.url ?? ''));
     if (!('found' in opened)) return refuse(client, opened);
     const { pass, target, found } = opened;
     const upstream = await connected(target, found, pass.ended);
@@ -110,7 +110,7 @@ export class HostProxy {
     request.on('error', () => {});
     response.on('error', () => {});
     const [, authority = '', path = ''] = ABSOLUTE.exec(request.url ?? '') ?? [];
-    const opened = await this.#open(request, parseHostPort(authority, HTTP_PORT));
+    const opened = await this.#open(request, targetIn(authority, HTTP_PORT));
     if (!('found' in opened)) return answer(response, opened);
     const { pass, target, found } = opened;
     try {
@@ -165,6 +165,12 @@ interface Refusal {
   readonly text: string;
 }
 
+/** Colons are in IPv6 addresses alone, so that a host is either one of these or a name. */
+function targetIn(authority: string, usualPort?: number): HostPort | undefined {
+  const target = parseHostPort(authority, usualPort);
+  return target?.host.includes(':') && isIP(target.host) !== 6 ? undefined : target;
+}
+
 const HTTP_PORT = 80;
 const ABSOLUTE = /^http:\/\/([^/?#]*)(\/[^#]*|\?[^#]*)?$/i;
 
@@ -186,8 +192,8 @@ function privateAddress(target: HostPort): Refusal {
   return {
     status: 403,
     text:
-      `${hostText(target)} leads into a private network, so it stays closed until the machine's owner writes a rule that ` +
-      'names it.',
+      `${hostText(target)} leads into a private network, so it stays closed until the machine's owner writes a rule for ` +
+      'exactly this name. The machine itself needs a rule for localhost or for the address.',
   };
 }
 

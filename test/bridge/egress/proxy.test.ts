@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, it } from 'vitest';
+import { addressesOf } from '../../../bridge/egress/reach.ts';
 import { basic, echoServer, only, proxied } from './proxied.ts';
 
 it('a tunnel leads to the host that was judged, at the address that was checked', async () => {
@@ -100,6 +101,31 @@ it('a name that leads to an address that is not public is not connected to, nor 
   expect([seen, lookedUp]).toEqual([[], ['rebind.test']]);
 });
 
+it.each([
+  ['127.0.0.1', 'internal.test', false],
+  ['0.0.0.0', 'internal.test', false],
+  ['169.254.169.254', 'internal.test', false],
+  ['::1', 'internal.test', false],
+  ['::ffff:127.0.0.1', 'internal.test', false],
+  ['::ffff:a9fe:a9fe', 'internal.test', false],
+  ['64:ff9b::127.0.0.1', 'internal.test', false],
+  ['fe80::1', 'internal.test', false],
+  ['fe80::1%1', 'internal.test', false],
+  ['127.0.0.1', 'x.localhost', false],
+  ['10.0.0.1', 'internal.test', true],
+  ['fd00::1', 'internal.test', true],
+  ['64:ff9b::93.184.216.34', 'internal.test', true],
+  ['127.0.0.1', 'localhost', true],
+  ['127.0.0.1', '127.0.0.1', true],
+])(
+  '%s behind the name %j, which may lead to any address, is reached: %s',
+  async (address, host, isReached) => {
+    const lookup = async () => [{ address, family: address.includes(':') ? 6 : 4 }];
+    const found = await addressesOf({ host, port: 443 }, 'any', { lookup, isPublic: () => false });
+    expect(found?.length).toBe(isReached ? 1 : undefined);
+  },
+);
+
 it('a name whose address changes between two answers is connected to as it was checked', async () => {
   const { port, seen } = await echoServer();
   const answers = ['127.0.0.1', '10.0.0.1'];
@@ -133,6 +159,13 @@ it.each([
   'CONNECT http://example.com:443/ HTTP/1.1',
   'CONNECT [::1:443 HTTP/1.1',
   'CONNECT ::1:443 HTTP/1.1',
+  'CONNECT [ad.de.]:443 HTTP/1.1',
+  'CONNECT [ad.de]:443 HTTP/1.1',
+  'CONNECT [127.0.0.1]:443 HTTP/1.1',
+  'CONNECT [1:2]:443 HTTP/1.1',
+  'CONNECT [ad.de:]:443 HTTP/1.1',
+  'CONNECT [::1.]:443 HTTP/1.1',
+  'GET http://[ad.de.]/ HTTP/1.1',
   'GET / HTTP/1.1',
   'GET //example.com/ HTTP/1.1',
   'GET https://example.com/ HTTP/1.1',
