@@ -16,8 +16,11 @@ import {
 } from '../sandboxed-workspace.ts';
 
 /** A confinement with caches in the folder `caches` of the place. */
-async function cached({ surroundings, path }: SandboxedWorkspace): Promise<Confinement> {
-  return await realConfinement({ ...surroundings, cacheFolder: path('caches') });
+async function cached(
+  { surroundings, path }: SandboxedWorkspace,
+  how?: { readonly isHeld: boolean },
+): Promise<Confinement> {
+  return await realConfinement({ ...surroundings, cacheFolder: path('caches') }, how);
 }
 
 async function attempt(
@@ -65,16 +68,17 @@ describe.skipIf(NO_BUBBLEWRAP)(`package caches ${NO_BUBBLEWRAP ?? ''}`, () => {
     expect(await place.text('caches/a')).toBe('x\n');
   });
 
-  test.each<[string, Partial<CommandRequest>, readonly Permission[]]>([
+  test.each<[string, Partial<CommandRequest>, readonly Permission[], { isHeld: boolean }?]>([
     ['a setup', {}, ['network']],
     ['a server', { isServer: true }, ['network']],
     ['a program that only reads', { isServer: true, isReadOnly: true }, []],
+    ['a program where no base can be entered', {}, [], { isHeld: true }],
   ])(
     'are neither seen nor written by %s, and no variable leads it there',
-    async (_, asked, permissions) => {
+    async (_, asked, permissions, how) => {
       const place = await freshWorkspace();
       const { workspace } = place.surroundings;
-      using confinement = await cached(place);
+      using confinement = await cached(place, how);
       await attempt(
         confinement,
         workspace,
