@@ -89,10 +89,17 @@ export class Siege {
     const swapper = attacks[index]?.swapper;
     if (swapper === undefined) return;
     const command = `exec perl -e '${swapper}'`;
-    const about = { conversationId: 'siege', command, title: command, folder: '', permissions: [] };
+    const about = {
+      conversationId: 'siege',
+      command,
+      title: command,
+      folder: '',
+      permissions: [],
+      hosts: [],
+    };
     const options = { about, onOutput: () => {}, signal: this.#signal };
     await this.#confinement.start(
-      { command, cwd: this.#cwd(index), permissions: [], conversationId: 'siege' },
+      { command, cwd: this.#cwd(index), permissions: [], hosts: [], conversationId: 'siege' },
       ({ launch }) => swappers.start(launch, options),
     );
   }

@@ -176,13 +176,12 @@ function isTouched({ name, port }: HostSubject, pattern: string): boolean {
 }
 
 /**
- * Whether a rule that the owner wrote, and that no answer made, allows the subject and names it: itself, or a domain
- * that it is in. An address is named by itself alone.
+ * Whether a rule that the owner wrote, and that no answer made, allows the subject by its own name. A wildcard names
+ * nothing: others may make names below a domain, and choose the addresses that those lead to.
  */
 function isNamedByHand(subject: HostSubject, { userRules }: Rulebook): boolean {
   return userRules.some(({ decision, answered, pattern, ...rule }) => {
-    const { name } = splitPattern(pattern);
-    const isName = isAddress(subject.name) ? !/[*?]/.test(name) : /^(?:\*\.)?[^*?]+$/.test(name);
+    const isName = !/[*?]/.test(splitPattern(pattern).name);
     const isOwn = decision === 'allow' && answered === undefined && rule.tool === NETWORK;
     return isOwn && isName && isCovered(subject, pattern);
   });

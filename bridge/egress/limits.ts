@@ -10,6 +10,10 @@ export const EGRESS_LIMITS = {
   headMs: 10 * SECOND,
   /** Milliseconds for finding and connecting to a host, all its addresses together. */
   connectMs: 20 * SECOND,
+  /** Lookups of one conversation at a time: the system runs two, and the bridge's own wait behind these. */
+  maxLookups: 4,
+  /** Lookups of one command at a time: as many as the system runs. Installers ask for one or two names. */
+  maxLookupsOfCommand: 2,
   /** Milliseconds without a byte in either direction: registries may build an answer for a minute. */
   idleMs: 5 * MINUTE,
   /** Refused hosts that a result names: a model asks for a few at a time. */

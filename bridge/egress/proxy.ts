@@ -10,13 +10,14 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import { connect, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { newDeferred } from '../../machine/deferred.ts';
 import { type HostPort, hostText, parseHostPort } from '../../shared/text/hosts.ts';
 import type { Door } from '../sandbox/launch/door.ts';
 import { EGRESS_LIMITS } from './limits.ts';
+import { Lookups } from './lookups.ts';
 import { type Grant, Pass } from './pass.ts';
 import { addressesOf, type Found, pinnedTo, type Reach, type Resolver } from './reach.ts';
 
@@ -37,13 +38,17 @@ export interface ProxySurroundings {
 /** Ends with its door. */
 export class HostProxy {
   readonly #surroundings: ProxySurroundings;
+  readonly #lookups: Lookups;
   readonly #passes = new Map<string, Pass>();
   readonly #server: Server;
   /** All connections, with what ends those whose head is late. */
   readonly #heads = new Map<Socket, NodeJS.Timeout>();
+  /** The connections that have had their one request: the server's own count leaves CONNECT out. */
+  readonly #served = new WeakSet<Duplex>();
 
   constructor(door: Door, surroundings: ProxySurroundings) {
     this.#surroundings = surroundings;
+    this.#lookups = new Lookups(surroundings.resolver);
     this.#server = createServer({ maxHeaderSize: EGRESS_LIMITS.maxHeadBytes });
     this.#server.maxRequestsPerSocket = 1;
     this.#server.timeout = EGRESS_LIMITS.idleMs;
@@ -83,7 +88,9 @@ export class HostProxy {
   /** The target of a CONNECT request alone counts, whatever its headers say. */
   async #tunnel(request: IncomingMessage, client: Duplex, head: Buffer): Promise<void> {
     client.on('error', () => client.destroy());
-    const opened = await this.#open(request, parseHostPort(request.url ?? ''));
+    // An answer may be on its way, which a refusal would end up in.
+    if (this.#served.has(client)) return void client.destroy();
+    const opened = await this.#open(request, targetIn(request.url ?? ''));
     if (!('found' in opened)) return refuse(client, opened);
     const { pass, target, found } = opened;
     const upstream = await connected(target, found, pass.ended);
@@ -109,8 +116,10 @@ export class HostProxy {
   async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
     request.on('error', () => {});
     response.on('error', () => {});
+    this.#served.add(request.socket);
+    if (hidesFraming(request.headers)) return answer(response, BAD_REQUEST);
     const [, authority = '', path = ''] = ABSOLUTE.exec(request.url ?? '') ?? [];
-    const opened = await this.#open(request, parseHostPort(authority, HTTP_PORT));
+    const opened = await this.#open(request, targetIn(authority, HTTP_PORT));
     if (!('found' in opened)) return answer(response, opened);
     const { pass, target, found } = opened;
     try {
@@ -142,7 +151,10 @@ export class HostProxy {
         pass.noteRefused(target, verdict.reason);
         return { status: 403, text: verdict.reason };
       }
-      const found = await inTime(addressesOf(target, verdict.reach, resolver));
+      const found = await whilePresent(socket, pass, async (signal) => {
+        const lookup = (host: string) => this.#lookups.find(host, pass, signal);
+        return await addressesOf(target, verdict.reach, { ...resolver, lookup });
+      });
       if (pass.ended.aborted) return NO_PASS;
       if (found !== undefined) return { pass, target, found };
       const refusal = privateAddress(target);
@@ -163,6 +175,12 @@ interface Opened {
 interface Refusal {
   readonly status: number;
   readonly text: string;
+}
+
+/** Colons are in IPv6 addresses alone, so that a host is either one of these or a name. */
+function targetIn(authority: string, usualPort?: number): HostPort | undefined {
+  const target = parseHostPort(authority, usualPort);
+  return target?.host.includes(':') && isIP(target.host) !== 6 ? undefined : target;
 }
 
 const HTTP_PORT = 80;
@@ -186,8 +204,8 @@ function privateAddress(target: HostPort): Refusal {
   return {
     status: 403,
     text:
-      `${hostText(target)} leads into a private network, so it stays closed until the machine's owner writes a rule that ` +
-      'names it.',
+      `${hostText(target)} leads into a private network, so it stays closed until the machine's owner writes a rule for ` +
+      'exactly this name. The machine itself needs a rule for localhost or for the address.',
   };
 }
 
@@ -275,20 +293,34 @@ function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !dropped.has(name)));
 }
 
+/** Whether `Connection` would take away what says where the body ends, or which host is meant. */
+function hidesFraming(headers: IncomingHttpHeaders): boolean {
+  return /(?:^|[\s,])(?:content-length|transfer-encoding|host)(?:$|[\s,])/i.test(
+    headers.connection ?? '',
+  );
+}
+
 const HOP_BY_HOP: readonly string[] = [
   ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection'],
   ...['te', 'trailer', 'transfer-encoding', 'upgrade', 'host', 'expect'],
 ];
 
-/** Rejects when it takes too long; what it was about goes on, and is ignored. */
-async function inTime<Value>(work: Promise<Value>): Promise<Value> {
-  const { promise, reject } = newDeferred<never>();
-  const timer = setTimeout(() => reject(new Error('too late')), EGRESS_LIMITS.connectMs);
+/** The work's signal aborts when the client has gone, the command has ended or it takes too long. */
+async function whilePresent<Value>(
+  client: Socket,
+  { ended }: Pass,
+  work: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+  const gone = new AbortController();
+  const leave = () => gone.abort();
+  client.once('close', leave);
+  const timer = setTimeout(leave, EGRESS_LIMITS.connectMs);
+  if (client.destroyed) leave();
   try {
-    return await Promise.race([work, promise]);
+    return await work(AbortSignal.any([gone.signal, ended]));
   } finally {
     clearTimeout(timer);
-    work.catch(() => {});
+    client.off('close', leave);
   }
 }
 

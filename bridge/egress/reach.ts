@@ -2,7 +2,7 @@
 import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { type HostPort, isAddress } from '../../shared/text/hosts.ts';
-import { isPublicAddress } from '../web/addresses.ts';
+import { isLoopbackOrLinkLocal, isPublicAddress } from '../web/addresses.ts';
 
 /** How the proxy finds hosts; another one in tests. */
 export interface Resolver {
@@ -20,7 +20,10 @@ export const SYSTEM_RESOLVER: Resolver = {
   isPublic: isPublicAddress,
 };
 
-/** Where a host may lead: to the public internet alone, or to any address. */
+/**
+ * Where a host may lead: to the public internet alone, or to any address. A name leads to this machine and its links in
+ * no case, unless it is `localhost`: whoever answers for the name chooses the address.
+ */
 export type Reach = 'public' | 'any';
 
 /**
@@ -32,9 +35,11 @@ export async function addressesOf(
   reach: Reach,
   { lookup, isPublic }: Resolver,
 ): Promise<readonly Found[] | undefined> {
+  const isOwnName = isAddress(host) || host === 'localhost';
   const found = isAddress(host) ? literal(host) : await lookup(host);
-  if (found.length === 0) return undefined;
-  return reach === 'any' || found.every(({ address }) => isPublic(address)) ? found : undefined;
+  const isWithin = ({ address }: Found) =>
+    reach === 'any' ? isOwnName || !isLoopbackOrLinkLocal(address) : isPublic(address);
+  return found.length > 0 && found.every(isWithin) ? found : undefined;
 }
 
 /** Nothing for what only some systems read as an address. */

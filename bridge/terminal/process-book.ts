@@ -16,7 +16,10 @@ export interface CommandFacts {
   readonly title: string;
   /** Its folder relative to the workspace. */
   readonly folder: string;
+  /** What it wanted beyond the sandbox, with `network` where it named hosts. */
   readonly permissions: readonly Permission[];
+  /** The hosts that it named; it keeps them for as long as it runs. */
+  readonly hosts: readonly string[];
   /** Enters the network that the command is in; absent where it shares none with others. */
   readonly openDialer?: (() => Promise<Dialer>) | undefined;
 }

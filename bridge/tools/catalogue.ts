@@ -51,7 +51,7 @@ export function createCatalogue(
 /** The tools that start commands, and read and stop them. */
 export function createCommandTools(machine: CommandMachine): readonly BridgeTool[] {
   const { book } = machine.background;
-  return [createRunTerminalCmd(machine), createReadProcess(book), createControlProcess(book)];
+  return [createRunTerminalCmd(machine), createReadProcess(book), createControlProcess(machine)];
 }
 
 /** The tools that need more than a workspace. */

@@ -1,23 +1,31 @@
 /** Runs control_process: sends input to a process, or stops it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newDeferred } from '../../machine/deferred.ts';
+import { hostsWanted, shownPermissions } from '../../shared/tools/network-permission.ts';
 import { controlProcess } from '../../shared/tools/process.ts';
 import { ToolFailure } from '../failure.ts';
 import { TERMINAL_LIMITS } from '../terminal/limits.ts';
-import { type KnownProcess, type ProcessBook, stopProcess } from '../terminal/process-book.ts';
+import { type KnownProcess, stopProcess } from '../terminal/process-book.ts';
 import { type ArgumentsOf, type BridgeTool, bindTool, type Proposed } from './executor.ts';
 import { processOf, toPage } from './process-report.ts';
+import type { CommandMachine } from './run-terminal-cmd.ts';
 
 type ControlCall = ArgumentsOf<typeof controlProcess>;
 
 /**
  * Input counts as the command that the process was started with, and as a command line of its own, with the permissions
- * of that command: the process may be a shell. A stop needs no one's yes: it runs nothing.
+ * and hosts of that command: the process may be a shell. A stop needs no one's yes: it runs nothing.
  */
-export function createControlProcess(book: ProcessBook): BridgeTool {
+export function createControlProcess({
+  background: { book },
+  egress,
+}: Pick<CommandMachine, 'background' | 'egress'>): BridgeTool {
   const tool = bindTool(controlProcess, {
-    propose: async (args, { conversationId }) =>
-      propose(args, processOf(book, args.process_id, conversationId)),
+    propose: async (args, { conversationId }) => {
+      const process = processOf(book, args.process_id, conversationId);
+      const hosts = hostsWanted(process, egress !== undefined);
+      return propose(args, process, shownPermissions(process.permissions, hosts));
+    },
   });
   return {
     ...tool,
@@ -26,14 +34,18 @@ export function createControlProcess(book: ProcessBook): BridgeTool {
       const { process_id: id, input } = call.args as ControlCall;
       const process = book.find(id, conversationId);
       if (process === undefined || input === undefined) return { ...call, subjects: [] };
-      const { command, permissions } = process;
-      return { ...call, args: { ...call.args, permissions }, subjects: [command, input] };
+      const { command, permissions, hosts } = process;
+      return { ...call, args: { ...call.args, permissions, hosts }, subjects: [command, input] };
     },
   };
 }
 
-function propose(args: ControlCall, process: KnownProcess): Proposed {
-  const { command, folder, permissions } = process;
+function propose(
+  args: ControlCall,
+  process: KnownProcess,
+  permissions: readonly string[],
+): Proposed {
+  const { command, folder } = process;
   const { input, close_input: closes = false, stop = false } = args;
   const isInput = input !== undefined || closes;
   if (isInput === stop) {

@@ -125,7 +125,7 @@ async function carryOut(work: Work, context: ToolContext): Promise<ToolResult> {
   const guarded = isHeld(work) ? await guard?.begins(command) : undefined;
   const reportsShell = args.is_background !== true;
   const { path: cwd } = place;
-  const asked = { command: line, cwd, conversationId, reportsShell };
+  const asked = { command: line, cwd, conversationId, reportsShell, hasCaches: true };
   const { outcome, process, pass, ...prepared } = await start(
     async () =>
       await inNetwork(work, conversationId, (network) =>
@@ -267,8 +267,9 @@ async function run(
   { onOutput, signal, places: [{ name: folder }], conversationId }: ToolContext,
 ): Promise<Run> {
   const { args, line, background } = work;
-  const { command: title, permissions = [] } = args;
-  const about = { conversationId, command: line, title, folder, permissions, openDialer };
+  const { command: title, hosts = [] } = args;
+  const permissions = permissionsWanted(args);
+  const about = { conversationId, command: line, title, folder, permissions, hosts, openDialer };
   if (args.is_background === true) {
     if (background.isFull) throw tooMany();
     const outcome = await background.start(launch, { about, onOutput, signal });

@@ -16,6 +16,33 @@ export function isPublicAddress(address: string): boolean {
   }
 }
 
+/** Whether the address is one of this machine or of the links that it is on, also where an IPv6 address stands for it. */
+export function isLoopbackOrLinkLocal(address: string): boolean {
+  return isIP(address) === 4 ? NEAR_4.check(address, 'ipv4') : NEAR_6.check(address, 'ipv6');
+}
+
+const NEAR_4 = new BlockList();
+const NEAR_6 = new BlockList();
+
+for (const [network, bits] of [
+  ['0.0.0.0', 8],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+] as const) {
+  NEAR_4.addSubnet(network, bits, 'ipv4');
+}
+
+// `::`, `::1` and all that stands for an IPv4 address; of NAT64 only what stands for the three networks above.
+for (const [network, bits] of [
+  ['::', 80],
+  ['64:ff9b::', 104],
+  ['64:ff9b::7f00:0', 104],
+  ['64:ff9b::a9fe:0', 112],
+  ['fe80::', 10],
+] as const) {
+  NEAR_6.addSubnet(network, bits, 'ipv6');
+}
+
 /** Apart, because a list takes an IPv4 address for the IPv6 address that stands for it. */
 const SPECIAL_4 = new BlockList();
 const SPECIAL_6 = new BlockList();

@@ -24,7 +24,8 @@ export function parseHostPort(text: string, usualPort?: number): HostPort | unde
   return bracketed === undefined && !isName(host) ? undefined : { host, port };
 }
 
-const AUTHORITY = /^(?:\[([0-9a-f:.]{2,45})\]|([a-z0-9._-]{1,253}))(?::([0-9]{1,5}))?$/i;
+/** In brackets only an address with colons: any name in them would be another writing of the name, for no rule. */
+const AUTHORITY = /^(?:\[(?=[^\]]*:)([0-9a-f:.]{2,45})\]|([a-z0-9._-]{1,253}))(?::([0-9]{1,5}))?$/i;
 const MAX_PORT = 65_535;
 
 function isName(host: string): boolean {

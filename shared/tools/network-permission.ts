@@ -8,7 +8,12 @@ import { WHOLE_NETWORK } from '../text/hosts.ts';
 import { REGISTRIES } from './registries.ts';
 import type { Permission, runTerminalCmd } from './run-terminal-cmd.ts';
 
-type Wishes = Pick<z.infer<(typeof runTerminalCmd)['arguments']>, 'permissions' | 'hosts'>;
+type Arguments = z.infer<(typeof runTerminalCmd)['arguments']>;
+
+interface Wishes {
+  readonly permissions?: Readonly<Arguments['permissions']>;
+  readonly hosts?: Readonly<Arguments['hosts']>;
+}
 
 /** The permissions that a command wants: whoever names hosts wants the network. */
 export function permissionsWanted({ permissions = [], hosts = [] }: Wishes): readonly Permission[] {

@@ -14,7 +14,7 @@ import { Links } from '../view/links.ts';
 import { hideFolder, SEAL, systemView } from '../view/view.ts';
 import { type BaseKind, Bases, type ClosedAbout } from './bases.ts';
 import type { Bubblewrap } from './bubblewrap.ts';
-import { cacheMount, cacheVariables, prepareCaches } from './caches.ts';
+import { cacheCover, cacheMount, cacheVariables, prepareCaches } from './caches.ts';
 import {
   describeLimits,
   devices,
@@ -247,7 +247,7 @@ async function startInBase<Result>(
     ...namespaces(request.permissions, bubblewrap, { isJoined }),
     ...reporting(length + descriptors.length),
     ...['--bind', '/', '/', ...devices(), ...ownFolders(surroundings.workspace, bases.shownLinks)],
-    ...writing(request, surroundings.workspace),
+    ...withheld(request, machine),
     ...commandArguments(request, '', length + descriptors.length),
   ];
   const enter = enterNamespaces(FIRST_INPUT + length, isJoined);
@@ -283,8 +283,7 @@ async function startHeld<Result>(
   const { bubblewrap, account, surroundings, bases } = machine;
   return await bases.startHeld(kindOf(request), (mounts, about) => {
     const folders = ownFolders(surroundings.workspace, bases.shownLinks);
-    const isHeld = writing(request, surroundings.workspace);
-    const own = [...devices(), ...folders, ...isHeld, ...SEAL].map(fromText);
+    const own = [...devices(), ...folders, ...withheld(request, machine), ...SEAL].map(fromText);
     const bytes = [...mounts, ...own].map((arg) => toBytes(`${arg}\0`));
     const made = launchOf(machine, request);
     const { length } = made.inputs;
@@ -300,8 +299,14 @@ async function startHeld<Result>(
 }
 
 /** Every mount below the workspace that a base makes is read-only already, so the one of the workspace is enough. */
-function writing({ isReadOnly = false }: CommandRequest, workspace: string): string[] {
-  return isReadOnly ? ['--remount-ro', workspace] : [];
+function withheld(
+  { isReadOnly = false, hasCaches = false }: CommandRequest,
+  { surroundings: { workspace }, caches }: SandboxMachine,
+): string[] {
+  return [
+    ...(isReadOnly ? ['--remount-ro', workspace] : []),
+    ...(hasCaches ? [] : cacheCover(caches)),
+  ];
 }
 
 function kindOf({ permissions }: CommandRequest): BaseKind {
@@ -316,12 +321,12 @@ function commandArguments(request: CommandRequest, first: string, others: number
 
 function launchOf(
   { bubblewrap, account, surroundings, caches }: SandboxMachine,
-  { permissions, hosts, variables, reportsShell = false }: CommandRequest,
+  { permissions, hosts, variables, reportsShell = false, hasCaches = false }: CommandRequest,
 ): Omit<Launch, 'file' | 'args'> {
   const limited = limitedEnvironment(surroundings.environment, permissions, GIT_KNOWS_MASKS);
   const own = { ...identityOf(account), TMPDIR: '/tmp' };
   const mayDownload = hosts !== undefined || permissions.includes('network');
-  const cached = cacheVariables(caches, { mayDownload });
+  const cached = hasCaches ? cacheVariables(caches, { mayDownload }) : {};
   const env = { ...limited, ...cached, ...surroundings.variables, ...own };
   const inputs = [
     bubblewrap.seccompProgram,

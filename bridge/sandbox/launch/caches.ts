@@ -1,6 +1,6 @@
 /**
  * The package caches of a workspace's commands: a folder of the bridge's state that no other workspace's commands see.
- * Commands wrote all of it, so only commands read it.
+ * Commands wrote all of it, so only commands of the agent read it: no setup, no server and no formatter does.
  */
 import { execFile } from 'node:child_process';
 import { chownSync, existsSync, lstatSync, mkdirSync } from 'node:fs';
@@ -61,7 +61,7 @@ async function sizeKib(folder: string, prefix: readonly string[]): Promise<numbe
 
 /** Go's modules are read-only folders. */
 async function removeAs(folder: string, prefix: readonly string[]): Promise<void> {
-  const script = 'chmod -R u+rwx -- "$1" 2>/dev/null; rm -rf -- "$1"/* "$1"/.[!.]*';
+  const script = 'chmod -R u+rwx -- "$1" 2>/dev/null; /usr/bin/find "$1" -mindepth 1 -delete';
   await asUser(prefix, ['/bin/sh', '-c', script, 'sh', folder]);
 }
 
@@ -74,6 +74,11 @@ async function asUser(prefix: readonly string[], argv: readonly string[]) {
 /** The arguments for bubblewrap by which commands see the folder. */
 export function cacheMount(folder: string | undefined): string[] {
   return folder === undefined ? [] : ['--bind', folder, PLACE];
+}
+
+/** Covers the mount for a program that must not see it. */
+export function cacheCover(folder: string | undefined): string[] {
+  return folder === undefined ? [] : ['--tmpfs', PLACE, '--remount-ro', PLACE];
 }
 
 /**

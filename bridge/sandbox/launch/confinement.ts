@@ -19,8 +19,8 @@ export interface Surroundings {
    */
   readonly maskFolder: string;
   /**
-   * Holds what package managers keep for later installations. Commands of this workspace and its worktrees write there,
-   * and nothing outside of their sandboxes reads it. Without it they keep nothing.
+   * Holds what package managers keep for later installations. Commands of this workspace and its worktrees that ask for
+   * it write there, and nothing else reads it. Without it they keep nothing.
    */
   readonly cacheFolder?: string;
   /** What the owner lets commands read outside the workspace, beside the system and the tools of the home folder. */
@@ -64,6 +64,8 @@ export interface CommandRequest {
   readonly isServer?: boolean;
   /** Lets the program write nothing in the workspace. */
   readonly isReadOnly?: boolean;
+  /** For commands of the agent alone: lets it see the package caches, which any such command can have poisoned. */
+  readonly hasCaches?: boolean;
   /**
    * Variables of the program alone. The programs that make the sandbox never get them: a variable can name code to load
    * (`LD_PRELOAD`), which would run outside. Their values stand in no argument.

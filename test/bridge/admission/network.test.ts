@@ -171,7 +171,24 @@ describe('a connection', () => {
     ['to another port of a registry', 'pypi.org:22', { granted: ['pypi.org:22'] }, 'public'],
     ['that a rule opens', 'a.test:443', { userRules: [answered('a.test')] }, 'public'],
     ['that the owner opens', 'a.test:443', { userRules: [rule('allow', 'a.test')] }, 'any'],
-    ['to a domain of the owner', 'x.a.test:443', { userRules: [rule('allow', '*.a.test')] }, 'any'],
+    [
+      'below a domain of the owner',
+      'x.a.test:443',
+      { userRules: [rule('allow', '*.a.test')] },
+      'public',
+    ],
+    [
+      'that a wildcard of the owner opens',
+      'a.test:443',
+      { userRules: [rule('allow', 'a.tes?')] },
+      'public',
+    ],
+    [
+      'that the owner opens beside all',
+      'a.test:443',
+      { userRules: [rule('allow', 'a.test'), rule('allow', '*')] },
+      'any',
+    ],
     ['that the owner opens with all', 'a.test:443', { userRules: [rule('allow', '*')] }, 'public'],
     [
       'to a forbidden host',

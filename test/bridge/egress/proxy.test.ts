@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
+import { addressesOf } from '../../../bridge/egress/reach.ts';
 import { basic, echoServer, only, proxied } from './proxied.ts';
 
 it('a tunnel leads to the host that was judged, at the address that was checked', async () => {
@@ -40,6 +42,58 @@ it('a second request on the same connection is not served', async () => {
     `GET http://${host}:${port}/ HTTP/1.1\r\nHost: ${host}\r\n${credentials}\r\n`;
   await send(request('good.test') + request('evil.test'));
   expect([seen.length, judged]).toEqual([1, [`good.test:${port}`]]);
+});
+
+it('a CONNECT behind another request on the same connection is not served', async () => {
+  const { port } = await echoServer();
+  const { send, credentials, judged } = await proxied();
+  const first = `GET http://good.test:${port}/ HTTP/1.1\r\nHost: good.test\r\n${credentials}\r\n`;
+  const answer = await send(`${first}CONNECT evil.test:${port} HTTP/1.1\r\n${credentials}\r\n`);
+  expect([judged, answer.includes('established')]).toEqual([[`good.test:${port}`], false]);
+});
+
+it('names are looked up a few at a time, each once, and for no client or command that has gone', async () => {
+  const waiting = new Map<string, (found: { address: string; family: number }[]) => void>();
+  const lookup = (host: string) =>
+    new Promise<{ address: string; family: number }[]>((resolve) => waiting.set(host, resolve));
+  const { door, pass, proxy, lookedUp, judged } = await proxied({ resolver: { lookup } });
+  const ask = (host: string, { token } = pass) => {
+    const socket = connect(door.port, '127.0.0.1').on('error', () => {});
+    socket.write(`CONNECT ${host}:443 HTTP/1.1\r\nProxy-Authorization: ${basic(token)}\r\n\r\n`);
+    return socket;
+  };
+  const answered = async (host: string) => {
+    await expect.poll(() => waiting.has(host)).toBe(true);
+    waiting.get(host)?.([]);
+  };
+  const others = ['b', 'c'].map(() => proxy.admit({ conversationId: 'conv_test', hosts: [] }));
+  for (let time = 0; time < 20; time++) ask('a0.test');
+  await expect.poll(() => judged.length).toBe(20);
+  const sockets = [];
+  for (let at = 1; at < 6; at++) {
+    sockets.push(ask(`a${at}.test`));
+    await expect.poll(() => judged.length).toBe(20 + at);
+  }
+  for (const [at, other] of others.entries()) {
+    for (const host of [`b${at}.test`, `c${at}.test`]) ask(host, other);
+    await expect.poll(() => judged.length).toBe(27 + 2 * at);
+  }
+  expect(lookedUp.toSorted()).toEqual(['a0.test', 'a1.test', 'b0.test', 'c0.test']);
+  const [, gone] = sockets;
+  gone?.destroy();
+  others[1]?.[Symbol.dispose]();
+  const connections = () => promisify(door.listener.getConnections).call(door.listener);
+  await expect.poll(connections).toBe(20 + 4 + 2);
+  await answered('b0.test');
+  await answered('c0.test');
+  await answered('a0.test');
+  await answered('a3.test');
+  await answered('a4.test');
+  await answered('a1.test');
+  await answered('a5.test');
+  expect(lookedUp.toSorted()).toEqual(
+    ['a0', 'a1', 'a3', 'a4', 'a5', 'b0', 'c0'].map((name) => `${name}.test`),
+  );
 });
 
 it('without the token of a running command nothing is judged, and with it nothing after its end', async () => {
@@ -100,6 +154,31 @@ it('a name that leads to an address that is not public is not connected to, nor 
   expect([seen, lookedUp]).toEqual([[], ['rebind.test']]);
 });
 
+it.each([
+  ['127.0.0.1', 'internal.test', false],
+  ['0.0.0.0', 'internal.test', false],
+  ['169.254.169.254', 'internal.test', false],
+  ['::1', 'internal.test', false],
+  ['::ffff:127.0.0.1', 'internal.test', false],
+  ['::ffff:a9fe:a9fe', 'internal.test', false],
+  ['64:ff9b::127.0.0.1', 'internal.test', false],
+  ['fe80::1', 'internal.test', false],
+  ['fe80::1%1', 'internal.test', false],
+  ['127.0.0.1', 'x.localhost', false],
+  ['10.0.0.1', 'internal.test', true],
+  ['fd00::1', 'internal.test', true],
+  ['64:ff9b::93.184.216.34', 'internal.test', true],
+  ['127.0.0.1', 'localhost', true],
+  ['127.0.0.1', '127.0.0.1', true],
+])(
+  '%s behind the name %j, which may lead to any address, is reached: %s',
+  async (address, host, isReached) => {
+    const lookup = async () => [{ address, family: address.includes(':') ? 6 : 4 }];
+    const found = await addressesOf({ host, port: 443 }, 'any', { lookup, isPublic: () => false });
+    expect(found?.length).toBe(isReached ? 1 : undefined);
+  },
+);
+
 it('a name whose address changes between two answers is connected to as it was checked', async () => {
   const { port, seen } = await echoServer();
   const answers = ['127.0.0.1', '10.0.0.1'];
@@ -133,6 +212,13 @@ it.each([
   'CONNECT http://example.com:443/ HTTP/1.1',
   'CONNECT [::1:443 HTTP/1.1',
   'CONNECT ::1:443 HTTP/1.1',
+  'CONNECT [ad.de.]:443 HTTP/1.1',
+  'CONNECT [ad.de]:443 HTTP/1.1',
+  'CONNECT [127.0.0.1]:443 HTTP/1.1',
+  'CONNECT [1:2]:443 HTTP/1.1',
+  'CONNECT [ad.de:]:443 HTTP/1.1',
+  'CONNECT [::1.]:443 HTTP/1.1',
+  'GET http://[ad.de.]/ HTTP/1.1',
   'GET / HTTP/1.1',
   'GET //example.com/ HTTP/1.1',
   'GET https://example.com/ HTTP/1.1',
@@ -146,6 +232,9 @@ it.each([
   'GET http://example.com./ HTTP/1.1',
   'GET http://example.com/ HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 5',
   'GET http://example.com/ HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 6',
+  'GET http://example.com/ HTTP/1.1\r\nConnection: content-length',
+  'GET http://example.com/ HTTP/1.1\r\nConnection: close\r\nConnection: x,Transfer-Encoding ',
+  'GET http://example.com/ HTTP/1.1\r\nConnection: close, HOST',
   'GET http://example.com/ HTTP/1.1\r\nX-A : b',
   'GET http://example.com/ HTTP/1.1\r\nX: a\0b',
   'nonsense',

@@ -13,7 +13,7 @@ export function plainLaunch(command: string): Launch {
 /** A command of a conversation, outside of any sandbox. */
 export function aboutCommand(command: string): CommandFacts {
   const about = { conversationId: 'conv_test', command, title: command, folder: '.' };
-  return { ...about, permissions: [] };
+  return { ...about, permissions: [], hosts: [] };
 }
 
 /** Runs to the end, with a limit that only a failing test meets. */

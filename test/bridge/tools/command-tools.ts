@@ -14,7 +14,7 @@ import { carryOut } from './temporary-workspace.ts';
 
 export const background = new BackgroundProcesses();
 let root: string;
-let context: ToolContext;
+export let context: ToolContext;
 export let tools: ReturnType<typeof createCommandTools>;
 beforeAll(async () => {
   root = await realpath(await mkdtemp(join(tmpdir(), 'drawbridge-test-')));

@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { judgeCall, type Policy } from '../../../bridge/admission/policy.ts';
+import { Egress } from '../../../bridge/egress/egress.ts';
 import { TERMINAL_LIMITS } from '../../../bridge/terminal/limits.ts';
 import { BoundedOutput } from '../../../bridge/terminal/output.ts';
+import { createControlProcess } from '../../../bridge/tools/control-process.ts';
+import { REGISTRIES } from '../../../shared/tools/registries.ts';
+import { OPEN } from '../egress/proxied.ts';
 import { aboutCommand } from '../terminal/plain-launch.ts';
-import { background, call, tools } from './command-tools.ts';
+import { background, call, context, tools } from './command-tools.ts';
 
 /** A command that has ended, in the book alone; its id. */
 function ended(printed = '', { command = 'sleep 60', conversationId = 'conv_test' } = {}): string {
@@ -106,6 +110,34 @@ describe('the rules', () => {
     const sent = (input: string) =>
       decide('control_process', { process_id, input }, { isConfined: true });
     expect([await sent('ls\n'), await sent('rm -rf src\n')]).toEqual(['allow', 'ask']);
+  });
+
+  test('hold the input to the hosts that its command named, and the question shows them', async () => {
+    for (const permissions of [[], ['network']] as const) {
+      const started = await call('run_terminal_cmd', {
+        ...{ command: 'cat', is_background: true, hosts: ['evil.test'], permissions },
+      });
+      const process_id = String(started.metadata?.['process_id']);
+      const policy = { isConfined: true, opensHosts: true };
+      const input = { process_id, input: 'curl https://evil.test\n' };
+      const rules = ['evil.test', ...REGISTRIES].map((pattern) => ({
+        ...{ tool: 'network', pattern, decision: 'allow' as const },
+      }));
+      expect([
+        await decide('control_process', input, policy),
+        await decide('control_process', input, { ...policy, userRules: rules }),
+        await decide('control_process', { process_id, stop: true }, policy),
+      ]).toEqual(['ask', 'allow', 'allow']);
+      const tool = createControlProcess({ background, egress: new Egress(async () => OPEN) });
+      const { proposal } = await tool.read(input, 'conv_test').propose({
+        ...context,
+        places: [await context.workspace.resolve('.', 'read')],
+      });
+      expect(proposal).toMatchObject({
+        arguments: { permissions: expect.arrayContaining(['network:evil.test']) },
+      });
+      await call('control_process', { process_id, stop: true });
+    }
   });
 
   test('hold the input as a command of its own, and as the command that gets it', async () => {

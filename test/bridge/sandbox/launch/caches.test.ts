@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, lstatSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { cacheVariables, prepareCaches } from '../../../../bridge/sandbox/launch/caches.ts';
-import type { Confinement } from '../../../../bridge/sandbox/launch/confinement.ts';
+import type { CommandRequest, Confinement } from '../../../../bridge/sandbox/launch/confinement.ts';
 import type { Permission } from '../../../../shared/tools/run-terminal-cmd.ts';
 import { run } from '../../terminal/plain-launch.ts';
 import {
@@ -16,8 +16,11 @@ import {
 } from '../sandboxed-workspace.ts';
 
 /** A confinement with caches in the folder `caches` of the place. */
-async function cached({ surroundings, path }: SandboxedWorkspace): Promise<Confinement> {
-  return await realConfinement({ ...surroundings, cacheFolder: path('caches') });
+async function cached(
+  { surroundings, path }: SandboxedWorkspace,
+  how?: { readonly isHeld: boolean },
+): Promise<Confinement> {
+  return await realConfinement({ ...surroundings, cacheFolder: path('caches') }, how);
 }
 
 async function attempt(
@@ -25,8 +28,9 @@ async function attempt(
   cwd: string,
   command: string,
   permissions: readonly Permission[] = [],
+  asked: Partial<CommandRequest> = { hasCaches: true },
 ): Promise<string> {
-  const request = { command, cwd, permissions };
+  const request = { command, cwd, permissions, ...asked };
   return (await confinement.start(request, ({ launch }) => run(launch))).output;
 }
 
@@ -63,6 +67,33 @@ describe.skipIf(NO_BUBBLEWRAP)(`package caches ${NO_BUBBLEWRAP ?? ''}`, () => {
     await run(await confinement.confineLook(launch));
     expect(await place.text('caches/a')).toBe('x\n');
   });
+
+  test.each<[string, Partial<CommandRequest>, readonly Permission[], { isHeld: boolean }?]>([
+    ['a setup', {}, ['network']],
+    ['a server', { isServer: true }, ['network']],
+    ['a program that only reads', { isServer: true, isReadOnly: true }, []],
+    ['a program where no base can be entered', {}, [], { isHeld: true }],
+  ])(
+    'are neither seen nor written by %s, and no variable leads it there',
+    async (_, asked, permissions, how) => {
+      const place = await freshWorkspace();
+      const { workspace } = place.surroundings;
+      using confinement = await cached(place, how);
+      await attempt(
+        confinement,
+        workspace,
+        'mkdir -p /var/cache/drawbridge/uv; echo x >/var/cache/drawbridge/uv/a',
+      );
+      const look =
+        'ls -A /var/cache/drawbridge; echo "[$UV_CACHE_DIR$CARGO_HOME]"; ' +
+        '{ echo y >/var/cache/drawbridge/b; mkdir -p /var/cache/drawbridge/uv; } 2>/dev/null || echo refused';
+      expect(await attempt(confinement, workspace, look, permissions, asked)).toBe('[]\nrefused\n');
+      expect([await place.text('caches/uv/a'), existsSync(place.path('caches/b'))]).toEqual([
+        'x\n',
+        false,
+      ]);
+    },
+  );
 });
 
 test.skipIf(NO_BUBBLEWRAP)(
@@ -76,6 +107,8 @@ test.skipIf(NO_BUBBLEWRAP)(
     await mkdir(join(folder, 'npm'));
     await writeFile(join(folder, 'npm/large'), 'x'.repeat(100_000));
     await symlink(place.path('outside'), join(folder, '.link'));
+    for (const name of ['..kept', '...', '-delete', 'a\nb'])
+      await writeFile(join(folder, name), '');
     const grown = async (mayEmpty: boolean, maxKib: number) => {
       await prepareCaches(folder, account, { mayEmpty, maxKib });
       return existsSync(join(folder, 'npm'));
@@ -84,6 +117,7 @@ test.skipIf(NO_BUBBLEWRAP)(
     expect(await grown(false, 10)).toBe(true);
     giveAway(folder);
     expect(await grown(true, 10)).toBe(false);
+    expect(readdirSync(folder)).toEqual([]);
     expect(await place.text('outside/kept')).toBe('kept\n');
     await rm(folder, { recursive: true });
     await symlink(place.path('outside'), folder);
