@@ -115,10 +115,10 @@ describe.skipIf(!canMount())('a disk', () => {
     const disk = mountDisk(place, '24m');
     const { ready, process: up, finished, stderr } = await startReady(place);
     disk.fill();
-    await expect.poll(stderr, { timeout: 10_000 }).toMatch(/^The disk of .* is full: .*\n$/);
+    await expect.poll(stderr).toMatch(/^The disk of .* is full: .*\n$/);
     expect((await fetch(`${ready.url}/health`)).status).toBe(200);
     disk.empty();
-    await expect.poll(stderr, { timeout: 10_000 }).toMatch(/\nThe state folder .* again\.\n$/);
+    await expect.poll(stderr).toMatch(/\nThe state folder .* again\.\n$/);
     up.kill('SIGTERM');
     expect((await finished).code).toBe(0);
   });

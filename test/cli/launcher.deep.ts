@@ -51,7 +51,7 @@ describe.each(NODES)('the launcher on %s', (node) => {
     const tree = treeOf(launcher.pid ?? 0);
     launcher.kill('SIGKILL');
     const alive = () => tree.filter(({ pid }) => isAlive(pid));
-    await expect.poll(alive, { timeout: 10_000 }).toEqual([]);
+    await expect.poll(alive).toEqual([]);
   });
 });
 
@@ -86,7 +86,7 @@ test('the launcher ends as asked when npm, which started it, is asked to end', a
   started.kill('SIGTERM');
   await finished;
   const alive = () => tree.filter(({ pid }) => isAlive(pid));
-  await expect.poll(alive, { timeout: 10_000 }).toEqual([]);
+  await expect.poll(alive).toEqual([]);
 });
 
 test('the launcher starts the real program', async () => {

@@ -93,7 +93,7 @@ it.runIf(HAS_CONTAINERS)('the image runs, and ends at SIGTERM', { timeout: 900_0
       ({ status }) => status,
       () => 'down',
     );
-  await expect.poll(health, { timeout: 30_000 }).toBe(200);
+  await expect.poll(health).toBe(200);
   const [, mint = ''] = blockOf('sh', 'Docker').trim().split('\n');
   const words = mint.slice(mint.lastIndexOf('drawbridge token')).split(' ');
   const token = docker('exec', id, ...words);

@@ -42,7 +42,7 @@ it('a model of config.json makes vectors of what the rules leave open, and of no
     return (await callDrawbridge(['status', ...here])).stdout;
   };
   await expect
-    .poll(status, { timeout: 15_000, interval: 300 })
+    .poll(status, { interval: 300 })
     .toContain(`with vectors by ${new URL(far.baseUrl).origin}`);
   const chat = async (content: string, more: Partial<ChatInput> = {}) => {
     const { documents } = await house.client.chat({

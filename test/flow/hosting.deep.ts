@@ -26,7 +26,7 @@ async function waitForHealth(url: string): Promise<void> {
   await expect.poll(health, { timeout: 60_000, interval: 200 }).toBe(200);
 }
 
-it('the page’s way to Cloudflare works in a fresh clone', { timeout: 600_000 }, async () => {
+it('the page’s way to Cloudflare works in a fresh clone', async () => {
   const reader = newReader();
   const { clone, home, run } = reader;
   const model = await newModel();
@@ -57,7 +57,7 @@ it('the page’s way to Cloudflare works in a fresh clone', { timeout: 600_000 }
   await connectBridge(reader, here(blockOf('sh', 'A bridge')));
   const token = readFileSync(join(home, 'ana-token'), 'utf8').trim();
   const bridges = async () => (await createClient({ url, token }).listBridges()).items;
-  await expect.poll(bridges, { timeout: 30_000 }).toMatchObject([{ connected: true }]);
+  await expect.poll(bridges).toMatchObject([{ connected: true }]);
 
   await enrolSecondDevice(reader);
 
@@ -109,7 +109,7 @@ async function enrolSecondDevice({ run, env, home, project }: Reader): Promise<v
 const HAS_NGINX = spawnSync('nginx', ['-v']).status === 0;
 const HAS_OPENSSL = spawnSync('openssl', ['version']).status === 0;
 
-it('the page’s own server runs, and its unit runs the same', { timeout: 300_000 }, async () => {
+it('the page’s own server runs, and its unit runs the same', async () => {
   const reader = newReader();
   const model = await newModel();
   reader.borrowPackages();
@@ -188,7 +188,7 @@ it.runIf(HAS_NGINX && HAS_OPENSSL)(
     const token = readFileSync(join(reader.home, 'ana-token'), 'utf8').trim();
     const direct = createClient({ url: `http://127.0.0.1:${port}`, token });
     const connected = async () => (await direct.listBridges()).items;
-    await expect.poll(connected, { timeout: 30_000 }).toMatchObject([{ connected: true }]);
+    await expect.poll(connected).toMatchObject([{ connected: true }]);
 
     // The model never ends its answer, so a proxy that holds the stream back would never show the text.
     const body = '{"messages": [{"role": "user", "content": "hello"}], "stream": true}';

@@ -82,10 +82,10 @@ describe.skipIf(NO_BUBBLEWRAP).each(PLACES)('the program is %s', (_, make, modul
     // Once, before the attacks: this command is one that the person starts from the workspace.
     token = run('token').stdout.trim();
     await ask([{ name: 'grep', arguments: { pattern: 'needle' } }]);
-  }, 180_000);
+  });
   afterAll(tearDown);
 
-  test.each(attacksOn(modules))('and a command %s', { timeout: 180_000 }, async (_, calls) => {
+  test.each(attacksOn(modules))('and a command %s', async (_, calls) => {
     const results = await ask(calls(join(base, 'project')));
     expect(results.length).toBe(calls('').length);
     await expectUnharmed();

@@ -42,7 +42,7 @@ async function embedded(
 }
 
 async function settled({ index }: Indexed): Promise<void> {
-  await expect.poll(() => vectorsOf(index), { timeout: 20_000 }).toMatchObject({ state: 'ready' });
+  await expect.poll(() => vectorsOf(index)).toMatchObject({ state: 'ready' });
 }
 
 function vectorsOf({ report }: Indexed['index']) {
@@ -85,7 +85,7 @@ describe('vectors of a workspace', () => {
     expect((await again.find(QUESTION))[0]).toBe('src/moved.ts');
     await again.put('src/new.ts', 'export const violin = 1;\n');
     await again.find('violin');
-    await expect.poll(() => far.texts(), { timeout: 5_000 }).toContain('export const violin = 1;');
+    await expect.poll(() => far.texts()).toContain('export const violin = 1;');
     const later = far.sent.slice(sent).flatMap(({ input }) => input);
     const questions = [QUESTION, 'violin'];
     expect(later.filter((text) => !questions.includes(text))).toEqual(['export const violin = 1;']);
@@ -168,7 +168,7 @@ describe('vectors of a workspace', () => {
     };
     stopAfter(1);
     const first = await indexed(files, undefined, undefined, by(far));
-    await expect.poll(() => far.sent.length, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => far.sent.length).toBe(2);
     expect(await first.find(QUESTION)).toEqual([]);
     await first.index.end();
 
@@ -176,7 +176,7 @@ describe('vectors of a workspace', () => {
     const program = join(import.meta.dirname, 'embedding-process.ts');
     const words = [program, first.root, first.database, far.baseUrl];
     const killed = spawn(process.execPath, words, { stdio: 'ignore' });
-    await expect.poll(() => far.sent.length, { timeout: 10_000 }).toBe(4);
+    await expect.poll(() => far.sent.length).toBe(4);
     killed.kill('SIGKILL');
     await once(killed, 'exit');
 
@@ -249,17 +249,13 @@ describe('vectors of a workspace', () => {
     far.dimensions = 6;
     expect(await find(QUESTION)).toEqual([]);
     expect(isByMeaning()).toBe(false);
-    await expect
-      .poll(() => far.texts().filter((text) => text.includes('zebra()')).length, { timeout: 5_000 })
-      .toBe(2);
-    await expect.poll(() => vectorsOf(index), { timeout: 5_000 }).toMatchObject({ state: 'ready' });
+    await expect.poll(() => far.texts().filter((text) => text.includes('zebra()')).length).toBe(2);
+    await expect.poll(() => vectorsOf(index)).toMatchObject({ state: 'ready' });
     expect((await find(QUESTION))[0]).toBe('src/zebra.ts');
     far.dimensions = 7;
     await put('src/new.ts', 'export const violin = 1;\n');
     await find('violin');
-    await expect
-      .poll(() => far.texts().filter((text) => text.includes('zebra()')).length, { timeout: 8_000 })
-      .toBe(3);
+    await expect.poll(() => far.texts().filter((text) => text.includes('zebra()')).length).toBe(3);
   });
 
   it('begin anew once for several answers of another length', async () => {
@@ -302,7 +298,7 @@ describe('vectors of a workspace', () => {
     );
     const { index, find, reports } = made;
     await expect
-      .poll(() => vectorsOf(index), { timeout: 5_000 })
+      .poll(() => vectorsOf(index))
       .toEqual({
         state: 'failing',
         server: new URL(far.baseUrl).origin,
@@ -324,15 +320,13 @@ describe('vectors of a workspace', () => {
     expect(await find('violin')).toEqual(['src/new.ts']);
     expect(isByMeaning()).toBe(false);
     await expect
-      .poll(() => vectorsOf(index), { timeout: 10_000 })
+      .poll(() => vectorsOf(index))
       .toMatchObject({
         state: 'failing',
         reason: 'the server answers with an error; it is tried again',
       });
     far.answer = undefined;
-    await expect
-      .poll(() => vectorsOf(index), { timeout: 20_000 })
-      .toMatchObject({ state: 'ready' });
+    await expect.poll(() => vectorsOf(index)).toMatchObject({ state: 'ready' });
   });
 
   it('are no vectors of wrong answers', async () => {

@@ -107,7 +107,7 @@ async function served(
   });
   if (end.state !== 'running') throw new Error(`the server runs: ${output}`);
   const { id } = end.process;
-  await vi.waitFor(() => expect(end.process.output.toString()).toBe('up\n'), { timeout: 10_000 });
+  await vi.waitFor(() => expect(end.process.output.toString()).toBe('up\n'));
   const { device, enrolment } = await createDevice('laptop');
   const { book } = background;
   const ports = new OpenPorts({ bridgeId: BRIDGE, book, devices: async () => [enrolment] });

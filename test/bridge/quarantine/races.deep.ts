@@ -69,6 +69,6 @@ describe.skipIf(NO_BUBBLEWRAP)(
         expect(git ?? '').not.toContain('touch owned');
       }
       expect(await contentOf(place.path('outside'))).toEqual(before);
-    }, 170_000);
+    });
   },
 );

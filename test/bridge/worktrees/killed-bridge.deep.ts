@@ -49,7 +49,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`a bridge that is killed ${NO_BUBBLEWRAP ?? ''}`,
     void first.bridge.call(open);
     const store = new WorktreeStore(place.stateDir);
     const { tree } = store.pathsOf(id);
-    await vi.waitUntil(() => existsSync(join(tree, 'begun')), { timeout: 20_000, interval: 20 });
+    await vi.waitUntil(() => existsSync(join(tree, 'begun')), { interval: 20 });
     await first.kill();
     await putState(place, 'worktrees.json', {});
     const { bridge } = await startBridge(place);
@@ -67,7 +67,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`a bridge that is killed ${NO_BUBBLEWRAP ?? ''}`,
     expect(await first.bridge.call(edit)).toMatchObject({ status: 'success' });
     const slow: ToolCall = callOf(id, 'run_terminal_cmd', { command: 'echo x >> c.txt; sleep 60' });
     void first.bridge.call(slow);
-    await vi.waitUntil(() => existsSync(join(path, 'c.txt')), { timeout: 20_000, interval: 20 });
+    await vi.waitUntil(() => existsSync(join(path, 'c.txt')), { interval: 20 });
     await first.kill();
     const { bridge } = await startBridge(place);
     expect(await bridge.call(edit)).toMatchObject({ status: 'success' });

@@ -46,7 +46,7 @@ test('connected folders come back with the server; one that was taken off does n
   renameSync(c, `${c}-away`);
   await run(a, START);
   await expect
-    .poll(async () => states(await status()), { timeout: 20_000 })
+    .poll(async () => states(await status()))
     .toEqual({ [a]: 'connected', [c]: 'missing' });
   const text = (await run(a, ['status'])).stdout;
   expect(text).toContain(`disconnect --workspace ${c}\` takes it off the list`);
@@ -72,7 +72,7 @@ test('a server that was killed takes everything along, and the next start is a n
   await run(folder, START);
   const before = pid();
   process.kill(before, 'SIGKILL');
-  await expect.poll(processes, { timeout: 20_000 }).toEqual([]);
+  await expect.poll(processes).toEqual([]);
   expect(await run(folder, ['chat', 'Hi'])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('No Drawbridge runs'),
@@ -109,12 +109,12 @@ test('a crash of one bridge restarts all of them', async () => {
   writeFileSync(crash, 'crashing');
   const starting = run(bad, START);
   await expect
-    .poll(async () => (await status()).notices.map(({ text }) => text).join(), { timeout: 20_000 })
+    .poll(async () => (await status()).notices.map(({ text }) => text).join())
     .toContain('died (exit code 3)');
   rmSync(crash);
   expect(await starting).toMatchObject({ code: 0 });
   await expect
-    .poll(async () => states(await status()), { timeout: 20_000 })
+    .poll(async () => states(await status()))
     .toEqual({ [good]: 'connected', [bad]: 'connected' });
 });
 
@@ -144,9 +144,7 @@ test('up joins the shared server until it is interrupted, and leaves its folder 
   expect(states(shown)).toEqual({ [kept]: 'connected', [held]: 'connected' });
   up.process.kill('SIGINT');
   expect(await up.finished).toMatchObject({ code: 0, stderr: '' });
-  await expect
-    .poll(async () => states(await status()), { timeout: 20_000 })
-    .toEqual({ [kept]: 'connected' });
+  await expect.poll(async () => states(await status())).toEqual({ [kept]: 'connected' });
 });
 
 test('a folder joins the server that up runs in another terminal, and a second up does, too', async () => {
@@ -184,11 +182,9 @@ test('logs shows the logs of the server and of this folder, and follows them', a
   // More than is read at once, with a character across the border.
   const long = `x${'ä'.repeat(5 * 1024 * 1024)}`;
   appendFileSync(join(serverDir, 'logs', 'server.log'), `${long}\nafter a long line\n`);
-  await expect
-    .poll(() => following.stdout(), { timeout: 20_000 })
-    .toContain('\nafter a long line\n');
+  await expect.poll(() => following.stdout()).toContain('\nafter a long line\n');
   await run(folder, ['stop']);
-  await expect.poll(() => following.stdout(), { timeout: 20_000 }).toContain('server_ended');
+  await expect.poll(() => following.stdout()).toContain('server_ended');
   following.process.kill('SIGINT');
   expect(await following.finished).toMatchObject({ code: 0 });
 });

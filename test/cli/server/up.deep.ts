@@ -109,9 +109,9 @@ describe('up', () => {
         ({ status }) => status,
         () => 'down',
       );
-    await expect.poll(health, { timeout: 10_000 }).toBe(200);
+    await expect.poll(health).toBe(200);
     const seen = () => readJson(join(place.stateDir, 'bridge-saw.json')).url;
-    await expect.poll(seen, { timeout: 10_000 }).toBe(ready.url);
+    await expect.poll(seen).toBe(ready.url);
     expect(treeOf(up.pid ?? 0)).toHaveLength(4);
     for (const pid of pidsOf()) expect(before).not.toContain(pid);
   });
@@ -290,7 +290,7 @@ test('an interrupt before the bridge is ready is exit code 130, also where the b
     env: { FAKE_BRIDGE: 'stuck' },
   });
   const seen = join(place.stateDir, 'bridge-saw.json');
-  await expect.poll(() => existsSync(seen), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => existsSync(seen)).toBe(true);
   up.kill('SIGINT');
   expect((await finished).code).toBe(130);
   expect(place.processes()).toEqual([]);
