@@ -21,13 +21,13 @@ export const SYSTEM_RESOLVER: Resolver = {
 };
 
 /**
- * Where a host may lead: to the public internet alone, or to any address. A name leads to this machine and its links in
- * no case, unless it is `localhost`: whoever answers for the name chooses the address.
+ * Where a host may lead: to the public internet alone, or to any address. No name but `localhost` leads to this machine
+ * or to link-local addresses, because the owner of a name chooses its address.
  */
 export type Reach = 'public' | 'any';
 
 /**
- * The addresses of a host, found once: whoever connects uses these and asks no more. Undefined where one of them may not
+ * The addresses of a host, found once: the connection uses these and resolves nothing again. Undefined where one of them may not
  * be reached, so that their order does not matter. Rejects for a name without an address.
  */
 export async function addressesOf(

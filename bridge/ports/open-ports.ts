@@ -19,7 +19,7 @@ export interface PortsConfig {
   readonly devices: () => Promise<readonly DeviceKey[]>;
 }
 
-/** Which port of which process, and a device's yes. */
+/** The port of a process, and a device's yes. */
 export interface PortAsk extends PortRequest {
   readonly processId: string;
 }

@@ -15,7 +15,7 @@ interface Wishes {
   readonly hosts?: Readonly<Arguments['hosts']>;
 }
 
-/** The permissions that a command wants: whoever names hosts wants the network. */
+/** The permissions that a command wants: a command that names hosts wants the network. */
 export function permissionsWanted({ permissions = [], hosts = [] }: Wishes): readonly Permission[] {
   return [...new Set([...permissions, ...(hosts.length > 0 ? (['network'] as const) : [])])];
 }

@@ -60,8 +60,8 @@ function numbered(
 const GONE = new Error('The network of the command cannot be entered any more.');
 
 /**
- * A server at `localhost` may listen on either address. The program reads nothing: a server may speak first, and what it
- * says belongs to whoever gets the socket.
+ * A server at `localhost` may listen on either address. The program reads nothing: a server may speak first, and its
+ * bytes belong to the receiver of the socket.
  */
 const DIAL = `
 const { connect } = require('net');

@@ -18,7 +18,7 @@ export interface InsideNetwork {
 
 /** Aborts its signal when its network is given up. */
 export class Door implements Disposable {
-  /** Listens already. Whoever opened the door accepts its connections. */
+  /** Listens already. The caller that opened the door accepts its connections. */
   readonly listener: Server;
   readonly port: number;
   readonly #ending = new AbortController();
