@@ -1,12 +1,17 @@
 import { defineConfig } from 'vitest/config';
 import { insideWorkerd, PATIENT, PROGRAMS } from './vitest.config.ts';
 
+/** Ten times as deep tries ten times as many cases. See test/depth.ts. */
+const DEPTH = Number(process.env['DEPTH'] ?? 1);
+
 /** The slow tests: races, schedules, attacks, damage and fuzzing by the thousand. `npm test` runs the rest. */
 export default defineConfig({
   test: {
     maxWorkers: 2,
-    testTimeout: 15 * 60_000,
-    hookTimeout: 15 * 60_000,
+    silent: 'passed-only',
+    testTimeout: 10 * DEPTH * 60_000,
+    hookTimeout: 5 * 60_000,
+    provide: { depth: DEPTH },
     expect: PATIENT,
     setupFiles: 'test/patience.ts',
     projects: [

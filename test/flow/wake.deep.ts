@@ -4,10 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { LOCAL_LIMITS } from '../../local/limits.ts';
 import { RUN_LIMITS } from '../../shared/limits.ts';
+import { deep } from '../depth.ts';
 import { startScriptedModel } from '../far-ends/scripted-model.ts';
 import { startHouse, until, workerdOf } from './house.ts';
 
-const ROUNDS = 30;
+const ROUNDS = deep(10);
 /** Of each three responses one is polled for; the others are not asked for until they have gone on. */
 const RESPONSES = 3;
 const LONG = Array.from({ length: 100 }, () => 'word').join(' ');

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Random } from '../../../bench/fuzz/random.ts';
 import type { Rule } from '../../../bridge/admission/rules.ts';
+import { deep } from '../../depth.ts';
 import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
 import { temporaryFolder } from '../tools/temporary-workspace.ts';
 import { randomLine, randomPush } from './generated-lines.ts';
@@ -9,7 +10,7 @@ import { judge } from './judging.ts';
 import { createPushOracle } from './push-oracle.ts';
 import { createOracle, isAllowed } from './shell-oracle.ts';
 
-const LINES = Number(process.env['LINES'] ?? 36_000);
+const LINES = deep(12_000);
 const PUSHES = LINES / 6;
 const SEED = Number(process.env['SEED'] ?? 9);
 const WORKERS = 3;

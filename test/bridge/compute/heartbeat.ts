@@ -43,6 +43,6 @@ function threadCpuMs(): number {
 }
 
 const BEAT_MS = 2;
-const MOST_RUNS = 8;
+const MOST_RUNS = 5;
 /** What a further run could show would change no verdict. */
-const GOOD_MS = 40;
+const GOOD_MS = 100;

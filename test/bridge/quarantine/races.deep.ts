@@ -1,9 +1,10 @@
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
+import { deep } from '../../depth.ts';
 import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
 import { guardedWorkspace } from './guarded-workspace.ts';
 
-const ATTEMPTS = 300;
+const ATTEMPTS = deep(100);
 
 /** Exchanges folders and repositories with links to a repository outside, as fast as it can. */
 const SWAPPER = `

@@ -1,7 +1,8 @@
 import { beforeEach, expect, it, vi } from 'vitest';
+import { deep } from '../../depth.ts';
 import { attack, overruns } from './hostile-edge.ts';
 
-const SEEDS = 1_500;
+const SEEDS = deep(500);
 const FIRST_SEED = 1_000;
 
 // A process that was killed here still ends its calls, into a journal that is closed.

@@ -6,11 +6,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openFormat } from '../../../local/state/upgrade.ts';
+import { deep } from '../../depth.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { filesIn } from './archived-files.ts';
 import { STEPS } from './upgrade-steps.ts';
 
-const ROUNDS = 150;
+const ROUNDS = deep(30);
 /** Longer than the upgrade takes on a quiet machine, so that some rounds are not killed in it. */
 const LONGEST_MS = 60;
 const STORED = 'x'.repeat(64 * 1024);

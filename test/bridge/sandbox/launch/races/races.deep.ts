@@ -1,4 +1,5 @@
+import { deep } from '../../../../depth.ts';
 import { describeRaces } from './describe-races.ts';
 
-describeRaces(2_000, { isHeld: false });
-describeRaces(100, { isHeld: true });
+describeRaces(deep(300), { isHeld: false });
+describeRaces(deep(40), { isHeld: true });
