@@ -45,13 +45,16 @@ export function formattingMetadata(
 /** The owner's formatters for one folder. */
 export class Formatters {
   readonly #place: ConfinedPlace;
+  readonly #holdMs: number;
   /** The one unused for longest comes first. */
   readonly #known = new Map<string, Formatting>();
   #late = 0;
   #pausedUntilMs = 0;
 
-  constructor(place: ConfinedPlace) {
+  /** `holdMs`: how long an edit waits at most. */
+  constructor(place: ConfinedPlace, holdMs: number = FORMATTING_LIMITS.maxHoldMs) {
     this.#place = place;
+    this.#holdMs = holdMs;
   }
 
   /** Rejects only when the signal aborts. */
@@ -119,7 +122,7 @@ export class Formatters {
       isReadOnly: true,
       variables: SERVER_VARIABLES,
     };
-    const limit = AbortSignal.timeout(FORMATTING_LIMITS.maxHoldMs);
+    const limit = AbortSignal.timeout(this.#holdMs);
     const over = AbortSignal.any([signal, limit]);
     const started = confinement.start(request, async ({ launch }) => spawnLaunch(launch, 'pipe'));
     const ended = started.then(async (program) => {
@@ -147,10 +150,7 @@ interface NotEnded {
   readonly reason: string;
 }
 
-const LATE: NotEnded = {
-  state: 'late',
-  reason: `it did not end within ${FORMATTING_LIMITS.maxHoldMs / 1000} s`,
-};
+const LATE: NotEnded = { state: 'late', reason: 'it did not end in time' };
 
 const PAUSED = 'it was too slow three times; it is not used for a minute';
 

@@ -6,6 +6,7 @@ import { Formatters } from '../../../bridge/formatting/formatters.ts';
 import { type Confinement, unconfined } from '../../../bridge/sandbox/launch/confinement.ts';
 import { createCatalogue } from '../../../bridge/tools/catalogue.ts';
 import type { Proposed } from '../../../bridge/tools/executor.ts';
+import { MINUTE } from '../../../shared/units.ts';
 import { FileEditMetadata } from '../../../shared/wire/documents.ts';
 import { carryOut, temporaryFolder, temporaryWorkspace } from '../tools/temporary-workspace.ts';
 
@@ -140,7 +141,7 @@ async function formattedWorkspace(
   const surroundings = { workspace: root, home: root, closedFolders: [], maskFolder: stateDir };
   const confinement = { ...unconfined({ ...surroundings, environment }, 'a test'), kind };
   const at = { root, confinement, stateDir, isDistrusted: () => isDistrusted };
-  const tools = createCatalogue([], undefined, new Formatters(at));
+  const tools = createCatalogue([], undefined, new Formatters(at, MINUTE));
   const toolOf = (name: string) => {
     const tool = tools.get(name);
     if (tool === undefined) throw new Error(`no tool ${name}`);
