@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { cloudflareTest } from '@cloudflare/vitest-plugin';
 import { defineConfig } from 'vitest/config';
-import { Progress } from './test/progress.ts';
+import { reporters } from './test/progress.ts';
 
 /**
  * Rooms of the Worker that only turn text into text: Node runs their tests in a fraction of the time. The linter of
@@ -48,7 +48,7 @@ export default defineConfig({
     // More workers than a small machine has processors, because many tests wait for processes.
     maxWorkers: 4,
     silent: 'passed-only',
-    reporters: ['minimal', new Progress()],
+    reporters: reporters('minimal'),
     projects: [
       {
         plugins: [insideWorkerd()],

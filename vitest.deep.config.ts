@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { reporters } from './test/progress.ts';
 import { insideWorkerd, PATIENT, PROGRAMS } from './vitest.config.ts';
 
 /** Ten times as deep tries ten times as many cases. See test/depth.ts. */
@@ -9,6 +10,7 @@ export default defineConfig({
   test: {
     maxWorkers: 2,
     silent: 'passed-only',
+    reporters: reporters('default'),
     testTimeout: 10 * DEPTH * 60_000,
     hookTimeout: 5 * 60_000,
     provide: { depth: DEPTH },

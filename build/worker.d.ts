@@ -6,12 +6,14 @@ export interface Env {
   readonly CONVERSATIONS: DurableObjectNamespace;
   readonly TUNNELS: DurableObjectNamespace;
   readonly ACCOUNTS: DurableObjectNamespace;
+  readonly DIRECTORY: DurableObjectNamespace;
   readonly AUTH_SECRET?: string;
 }
 
 export class Conversation extends DurableObject<Env> {}
 export class Tunnel extends DurableObject<Env> {}
 export class Account extends DurableObject<Env> {}
+export class Directory extends DurableObject<Env> {}
 
 declare const worker: {
   fetch(request: Request, env: Env, context: ExecutionContext): Response | Promise<Response>;

@@ -26,6 +26,7 @@ import { registerConversations } from './conversations/conversations.ts';
 import { registerExport } from './conversations/export.ts';
 import { registerDoctor } from './doctor/doctor.ts';
 import { registerHelp } from './help/help.ts';
+import { registerKeys } from './keys/keys.ts';
 import { registerBridgeHost } from './server/bridge-host.ts';
 import { registerServerCommands } from './server/commands.ts';
 import { registerDaemon } from './server/daemon.ts';
@@ -133,6 +134,7 @@ export function newProgram(programs: Programs): Command {
   registerConversations(program);
   registerExport(program);
   registerUsage(program);
+  registerKeys(program);
   registerConfig(program);
   registerConnect(program);
   registerBridgeHost(program);

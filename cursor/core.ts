@@ -14,9 +14,9 @@ import type { ChatResponse, ConversationView, Usage } from '../shared/wire/docum
 import type { Operation } from '../worker/endpoint.ts';
 
 /** An endpoint of the Worker, whose handler gets the Worker's services for its request. */
-export interface Route extends Operation {
+export type Route = Operation & {
   handle(c: Context, core: Core): Response | Promise<Response>;
-}
+};
 
 /** `id` is a conversation's id. Failures are DrawbridgeErrors; without more, NOT_FOUND where there is no such agent. */
 export interface Core {

@@ -58,7 +58,7 @@ const UsageQuery = z.object({ runId: z.string().max(REQUEST_LIMITS.maxNameChars)
 /** The stream shows the model's reasoning. */
 const include = ['reasoning'];
 
-const COMMON = { tag: 'Cursor', access: 'user' } as const;
+const COMMON = { tag: 'Cursor', access: 'user', needs: 'agents' } as const;
 
 /** The endpoints of this file. */
 export const CURSOR_ROUTES: readonly Route[] = [

@@ -32,6 +32,7 @@ export const CURSOR_STREAM: Route = {
   path: '/v1/agents/{id}/runs/{runId}/stream',
   tag: 'Cursor',
   access: 'user',
+  needs: 'agents',
   summary: 'Stream a run',
   description: 'From its beginning, or behind `Last-Event-ID`, to its end.',
   params: RUN_PARAMS,

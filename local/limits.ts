@@ -6,6 +6,8 @@ export const LOCAL_LIMITS = {
   /** Lifetime of a user's token. A command in its last day (`renewTokenMs`) renews it: only an unused token expires. */
   userTokenMs: 30 * 24 * 60 * MINUTE,
   renewTokenMs: 24 * 60 * MINUTE,
+  /** Lifetime of a token for one command of a server's operator. */
+  operatorTokenMs: 5 * MINUTE,
   /** Lifetime of a bridge's token that a person makes. */
   bridgeTokenMs: 30 * 24 * 60 * MINUTE,
   /**

@@ -77,6 +77,24 @@ export const ACCOUNT_LIMITS = {
   maxSearchChars: 64 * KIB,
 } as const;
 
+/** The keys of apps, and the tokens of their users. */
+export const KEY_LIMITS = {
+  /** Keys of one server. The Worker reads all of them at once, about 100 KB. */
+  maxKeys: 200,
+  maxIdChars: 32,
+  /** Characters of an app's id of a user: a UUID, an e-mail address, `auth0|…`. */
+  maxUserChars: 128,
+  maxOrigins: 20,
+  maxOriginChars: 300,
+  maxModels: 50,
+  /** Requests or runs a minute: more than one server answers. */
+  maxRate: 100_000,
+  /** Seconds that a token of an app is valid: by default, at least, and at most. Nothing but its end takes it back. */
+  tokenSeconds: 10 * 60,
+  minTokenSeconds: 30,
+  maxTokenSeconds: 60 * 60,
+} as const;
+
 /** Background runs. */
 export const AGENT_LIMITS = {
   /** UTF-16 units of a webhook's URL: the longest that common servers take. */

@@ -1,9 +1,20 @@
-/** Shows on one line after each 25 files how far the tests are, in a terminal and in a pipe. */
-import type { Reporter, TestModule, TestSpecification } from 'vitest/node';
+/**
+ * Shows on one line after each 25 files how far the tests are, in a terminal and in a pipe, and each failure at once: a
+ * run that is cut off has shown it.
+ */
+import type { Reporter, TestModule, TestSpecification, TestUserConfig } from 'vitest/node';
+
+/** The reporters of every run. With TEST_REPORT, the results also go into that file as JSON. */
+export function reporters(first: 'minimal' | 'default'): NonNullable<TestUserConfig['reporters']> {
+  const { TEST_REPORT: outputFile } = process.env;
+  const progress = new Progress();
+  return outputFile ? [[first, {}], progress, ['json', { outputFile }]] : [[first, {}], progress];
+}
 
 const FILES_PER_LINE = 25;
+const MAX_REASON_CHARS = 600;
 
-export class Progress implements Reporter {
+class Progress implements Reporter {
   #files = 0;
   #finished = 0;
   #tests = 0;
@@ -20,7 +31,11 @@ export class Progress implements Reporter {
     this.#finished += 1;
     for (const test of file.children.allTests()) {
       this.#tests += 1;
-      if (test.result().state === 'failed') this.#failed += 1;
+      const { state, errors = [] } = test.result();
+      if (state !== 'failed') continue;
+      this.#failed += 1;
+      const why = errors[0]?.message.slice(0, MAX_REASON_CHARS);
+      process.stdout.write(`failed: ${file.relativeModuleId}: ${test.fullName}\n${why}\n`);
     }
     if (this.#finished % FILES_PER_LINE !== 0) return;
     const seconds = Math.round((performance.now() - this.#startedAt) / 1000);

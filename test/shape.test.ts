@@ -36,7 +36,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Other rooms import only the face of the package. A web page's script has no zod in it.
   client: ['shared', 'eventsource-parser'],
   'client/index.ts': ['client', 'shared'],
-  'client/examples': ['drawbridge-client'],
+  'client/examples': ['drawbridge-client', 'hono'],
 
   machine: ['shared', 'node:', 'zod'],
 
@@ -323,6 +323,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'cli/completion': ['machine', 'cli/terminal', 'commander'],
   'cli/help': ['cli/terminal', 'commander', 'node:'],
   'cli/account': ['shared', 'client/index.ts', 'cli/target', 'cli/terminal', 'commander'],
+  'cli/keys': [
+    ...['shared', 'machine', 'local/state', 'cli/target', 'cli/terminal', 'commander', 'zod'],
+  ],
   'cli/conversations': [
     ...['shared', 'client/index.ts', 'machine', 'cli/chat', 'cli/target', 'cli/terminal'],
     ...['cli/limits.ts', 'commander', 'node:'],
@@ -381,6 +384,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', 'machine', 'cli/account', 'cli/agents', 'cli/chat', 'cli/conversations'],
     'cli/completion',
     'cli/config',
+    'cli/keys',
     'cli/help',
     'cli/server',
     ...['cli/setup', 'cli/setup/connect', 'cli/setup/ide', 'cli/setup/mcp'],
@@ -466,7 +470,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'worker/index.ts': [
     ...['shared', 'worker/app.ts', 'worker/desk', 'worker/env.ts'],
-    ...['worker/conversation/object.ts', 'worker/account', 'worker/tunnel'],
+    ...['worker/conversation/object.ts', 'worker/account', 'worker/apps', 'worker/tunnel'],
   ],
   'worker/endpoint.ts': ['shared', 'worker/account', 'hono', 'zod'],
   'worker/load.ts': [],
@@ -575,7 +579,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['worker/conversation/store', 'worker/conversation/tape', 'worker/conversation/calls'],
     ...['worker/conversation/reading', 'worker/conversation/fork'],
   ],
-  'worker/account': ['shared', ...EDGE, 'worker/storage', 'cloudflare:', 'hono', 'jose', 'zod'],
+  'worker/secret.ts': ['shared', 'jose'],
+  'worker/apps': [
+    ...['shared', ...EDGE, 'worker/secret.ts', 'worker/storage', 'cloudflare:', 'jose', 'zod'],
+  ],
+  'worker/account': [
+    ...['shared', ...EDGE, 'worker/apps', 'worker/secret.ts', 'worker/storage', 'cloudflare:'],
+    ...['hono', 'jose', 'zod'],
+  ],
   'worker/tunnel': [
     ...['shared', ...EDGE, 'worker/storage', 'cloudflare:', 'zod'],
     'worker/conversation/store',
@@ -619,6 +630,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', ...EDGE, 'worker/upstream', 'worker/export', 'worker/agents', 'hono', 'zod'],
     ...['worker/conversation/reading', 'worker/conversation/fork', 'worker/origin.ts'],
     ...['worker/account', 'worker/tunnel', 'worker/follow', 'worker/desk', 'worker/endpoint.ts'],
+    ...['worker/apps', 'worker/secret.ts'],
   ],
   'worker/api/openapi': [
     ...['cursor/index.ts', 'worker/cursor'],

@@ -5,7 +5,7 @@ import { RegExpRouter } from 'hono/router/reg-exp-router';
 import { Hono } from 'hono/tiny';
 import { CALLS, failedCall, serveCall } from '../cursor/index.ts';
 import { DrawbridgeError, toWireError } from '../shared/errors.ts';
-import { type AppContext, authenticate } from './account/caller.ts';
+import { type AppContext, authenticate, requireRight } from './account/caller.ts';
 import { countRun, limitRate } from './account/rate-limit.ts';
 import { frontPage } from './api/front-page.ts';
 import { observe } from './api/observe.ts';
@@ -30,24 +30,34 @@ for (const endpoint of endpointsFor('bridge')) {
 }
 
 app.get('/', frontPage);
+for (const endpoint of endpointsFor('operator')) {
+  app.use(patternOf(endpoint), authenticate('operator'));
+  serve(endpoint);
+}
 app.use('*', allowOrigins);
-for (const endpoint of endpointsFor('open', 'metrics')) serve(endpoint);
+for (const endpoint of endpointsFor('open', 'metrics', 'app')) serve(endpoint);
 
 // All other paths, known or not, need a user's token. Without one, even an unknown path answers 401.
 app.use('*', authenticate('user'));
 app.use('*', limitRate);
 for (const endpoint of endpointsFor('user', 'stream')) serve(endpoint);
-for (const path of CALLS.keys()) app.post(path, (c) => serveCall(c, chatCoreOf(c)));
+for (const path of CALLS.keys()) {
+  app.post(path, (c) => {
+    requireRight(c, 'chat');
+    return serveCall(c, chatCoreOf(c));
+  });
+}
 
 function endpointsFor(...accesses: readonly EndpointAccess[]): readonly Endpoint[] {
   return ENDPOINTS.filter(({ access }) => accesses.includes(access));
 }
 
 function serve(endpoint: Endpoint): void {
-  app.on(endpoint.method.toUpperCase(), patternOf(endpoint), (c) => {
+  app.on(endpoint.method.toUpperCase(), patternOf(endpoint), async (c) => {
     c.set('operation', endpoint.id);
-    if (endpoint.rate === 'run') countRun(c);
-    return endpoint.handle(c);
+    if (endpoint.needs) requireRight(c, endpoint.needs);
+    if (endpoint.rate === 'run') await countRun(c);
+    return await endpoint.handle(c);
   });
 }
 

@@ -1,6 +1,7 @@
 /** The type of an endpoint: its handler, and the description that `/openapi.json` is made from. */
 import type { Context } from 'hono';
 import type * as z from 'zod';
+import type { Right } from '../shared/api/keys.ts';
 import { IdempotencyKey } from '../shared/api/requests.ts';
 import type { ErrorCode } from '../shared/errors.ts';
 import { REQUEST_LIMITS } from '../shared/limits.ts';
@@ -16,6 +17,7 @@ export const TAGS = {
   Plans: 'Plans that a person changes and has executed.',
   Answers: 'A person’s answers to approvals and questions.',
   Account: 'The caller’s account, models, tools and bridges.',
+  Apps: 'Apps whose users talk to the agent.',
   Bridges: 'The machines where the tools run.',
   Cursor: 'Agents as clients of Cursor’s Cloud Agents API v1 see them.',
   OpenAI: 'The agent as OpenAI’s clients see a model. Errors have OpenAI’s shape here.',
@@ -24,9 +26,15 @@ export const TAGS = {
 
 /**
  * The token that an operation needs. `open`: none. `user`: a user's token. `stream`: a user's token, or a ticket for
- * the stream. `bridge`: a bridge's token. `metrics`: METRICS_TOKEN, which is no token of an account.
+ * the stream. `bridge`: a bridge's token. `operator`: a token that whoever has AUTH_SECRET makes for the server itself.
+ * `app`: the secret of an app's key. `metrics`: METRICS_TOKEN, which is no token of an account.
  */
-export type EndpointAccess = 'open' | 'user' | 'stream' | 'bridge' | 'metrics';
+export type EndpointAccess = Access['access'];
+
+/** Who may use an operation. A user of an app needs the right as well. */
+type Access =
+  | { readonly access: 'user' | 'stream'; readonly needs: Right }
+  | { readonly access: 'open' | 'bridge' | 'operator' | 'app' | 'metrics'; readonly needs?: never };
 
 /** A value in the path, the query or a header. */
 export interface Parameter {
@@ -115,7 +123,9 @@ export function jsonAnswer(
   return { status, description, content: [{ type: 'application/json', schema }] };
 }
 
-export interface Operation {
+export type Operation = Access & OperationFields;
+
+interface OperationFields {
   readonly id: string;
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** In OpenAPI's notation: `/api/v1/conversations/{id}`. */
@@ -123,7 +133,6 @@ export interface Operation {
   readonly tag: keyof typeof TAGS;
   readonly summary: string;
   readonly description?: string;
-  readonly access: EndpointAccess;
   /** `run` if the operation begins a run. It then counts against both limits, of runs and of requests. */
   readonly rate?: 'run';
   /** The parameters in the path. */
@@ -138,6 +147,6 @@ export interface Operation {
 }
 
 /** An operation with its handler. worker/app.ts serves only endpoints, and `/openapi.json` describes all of them. */
-export interface Endpoint extends Operation {
+export type Endpoint = Operation & {
   handle(c: Context<AppContext>): Response | Promise<Response>;
-}
+};

@@ -1,7 +1,7 @@
 /** The Worker's bindings: objects, secrets and settings (wrangler.toml, local/runtime/runtime.ts). */
 
 import type { SendEnv } from './deliveries/send.ts';
-import type { AccountPort, ConversationPort, TunnelPort } from './ports.ts';
+import type { AccountPort, ConversationPort, DirectoryPort, TunnelPort } from './ports.ts';
 import type { PromptEnv } from './prompt/setting.ts';
 import type { RestoredEnv } from './storage/restored.ts';
 import type { ModelEnv } from './upstream/models.ts';
@@ -10,6 +10,7 @@ export interface Env extends ModelEnv, PromptEnv, RestoredEnv, SendEnv {
   readonly CONVERSATIONS: DurableObjectNamespace<ConversationPort>;
   readonly TUNNELS: DurableObjectNamespace<TunnelPort>;
   readonly ACCOUNTS: DurableObjectNamespace<AccountPort>;
+  readonly DIRECTORY: DurableObjectNamespace<DirectoryPort>;
   /**
    * The HS256 secret: at least 32 bytes in hex, base64 or base64url. Without it no token is accepted. With two, separated
    * by a comma, the first signs and both verify.

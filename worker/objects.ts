@@ -3,7 +3,7 @@
  * new one for each call.
  */
 import type { Env } from './env.ts';
-import type { AccountPort, Caller, ConversationPort, TunnelPort } from './ports.ts';
+import type { AccountPort, Caller, ConversationPort, DirectoryPort, TunnelPort } from './ports.ts';
 
 export function conversationOf(
   { CONVERSATIONS }: Pick<Env, 'CONVERSATIONS'>,
@@ -24,4 +24,11 @@ export function accountOf(
   account: string,
 ): DurableObjectStub<AccountPort> {
   return ACCOUNTS.get(ACCOUNTS.idFromName(account));
+}
+
+/** The one directory of the server. */
+export function directoryOf({
+  DIRECTORY,
+}: Pick<Env, 'DIRECTORY'>): DurableObjectStub<DirectoryPort> {
+  return DIRECTORY.get(DIRECTORY.idFromName('directory'));
 }

@@ -15,6 +15,7 @@ import type {
   ConversationList,
   ConversationPatch,
 } from '../shared/api/conversations.ts';
+import type { KeyTerms } from '../shared/api/keys.ts';
 import type { BridgeDetails, BridgeInfo } from '../shared/api/listings.ts';
 import type {
   ApprovalRequest,
@@ -323,6 +324,38 @@ export type AnswerState =
 /** A bridge's listing without the time of its connection, which only the account knows. */
 export type BridgeState = Omit<BridgeInfo, 'lastConnected'>;
 
+/** The server's apps. One object has all of them. */
+export interface DirectoryPort extends Rpc.DurableObjectBranded {
+  /** All keys, in the order of their ids. */
+  keys(): StoredKey[];
+
+  /** Fails with KEY_EXISTS, and with INVALID_REQUEST where there are KEY_LIMITS.maxKeys. */
+  makeKey(id: string, terms: KeyTerms): Outcome<StoredKey>;
+
+  /** Fails with NOT_FOUND. */
+  changeKey(id: string, terms: KeyTerms): Outcome<StoredKey>;
+
+  /** Gives the key another secret, which ends the tokens of the old one. Fails with NOT_FOUND. */
+  renewSecret(id: string): Outcome<StoredKey>;
+
+  /** Changes nothing if there is no such key. */
+  deleteKey(id: string): void;
+
+  /** Adds tokens of models that a user of the key has used on a day of UTC. */
+  spend(id: string, day: string, tokens: number): void;
+
+  /** What all users of the key have used on a day of UTC. */
+  spent(id: string, day: string): number;
+}
+
+/** The key of an app. Its secret is derived from AUTH_SECRET and `salt` (worker/apps/secrets.ts), and is not stored. */
+export interface StoredKey {
+  readonly id: string;
+  readonly salt: string;
+  readonly createdMs: number;
+  readonly terms: KeyTerms;
+}
+
 /** One account: its bridges and conversations. */
 export interface AccountPort extends Rpc.DurableObjectBranded {
   /** Remembers a bridge, and that it connected now. */
@@ -353,6 +386,9 @@ export interface AccountPort extends Rpc.DurableObjectBranded {
   count(conversationId: string, spent: SpentSince): void;
 
   usage(range: UsageRange): { items: UsageList['items']; hasMore: boolean };
+
+  /** Tokens of models that the account has used on a day of UTC. */
+  spent(day: string): number;
 
   /** Removes a deleted conversation from the list, and its mark. */
   forget(conversationId: string): void;

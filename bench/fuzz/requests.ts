@@ -77,8 +77,11 @@ export class RequestMaker {
     const body = example
       ?.replace(/conv_[0-9a-f-]{36}/g, own.ConversationId)
       .replace(/chat_[0-9a-f-]{36}/g, own.ResponseId);
-    // It has no token for the metrics.
-    const isOurs = !operation.security?.some(({ metricsToken }) => metricsToken);
+    // It has no token for the metrics or for the server's apps.
+    const isOurs = !operation.security?.some(
+      ({ metricsToken, appSecret, bearerAuth }) =>
+        metricsToken || appSecret || bearerAuth?.includes('operator'),
+    );
     const isRefused = this.#isPrivate && body?.includes('"model":');
     const isGood = isOurs && !isWaiting && !isRefused;
     return { ...request, isGood, ...(body !== undefined && { body }) };

@@ -34,6 +34,10 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'conversations rename': ['conversations rename ID "A better title"'],
   export: ['export ID > conversation.md'],
   usage: ['usage', 'usage --from 2026-11-01'],
+  'keys create': [
+    'keys create shop --origins https://shop.example.com --runs-per-minute 20',
+    'keys create shop --url https://agent.example.com --secret-file ~/drawbridge-secret',
+  ],
   'config get': ['config get', 'config get --origin', 'config get server.port'],
   'config set': [
     'config set baseUrl http://127.0.0.1:11434/v1',

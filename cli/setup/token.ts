@@ -10,17 +10,16 @@ import {
 } from '../../local/state/state.ts';
 import { mintToken, type TokenGrant } from '../../local/state/tokens.ts';
 import { LocalError } from '../../machine/local-error.ts';
-import { readPlainFile } from '../../machine/private-files.ts';
-import { isSystemError } from '../../machine/system-error.ts';
 import { BridgeId, newBridgeId } from '../../shared/ids.ts';
 import { DAY } from '../../shared/units.ts';
-import { decodeSecrets, MAX_TOKEN_DAYS } from '../../shared/wire/tokens.ts';
+import { MAX_TOKEN_DAYS } from '../../shared/wire/tokens.ts';
 import {
   addLocationOptions,
   findKept,
   type KeptPlace,
   type LocationOptions,
 } from '../target/location-options.ts';
+import { readSecret } from '../target/secret-file.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { wholeNumber } from '../terminal/whole-number.ts';
 
@@ -121,24 +120,6 @@ function grantOf({ scope, bridgeId }: TokenCommandOptions): TokenGrant {
     return { scope, bridgeId: id };
   }
   return { scope, bridgeId };
-}
-
-async function readSecret(path: string): Promise<string> {
-  const text = await readPlainFile(path).catch((cause: unknown) => {
-    throw new UsageError(`The secret file ${path} ${whyUnread(cause)}.`, { cause });
-  });
-  const decoded = decodeSecrets(text);
-  if (decoded.ok) return text.trim();
-  throw new UsageError(
-    `The secret file ${path} must hold AUTH_SECRET and nothing else, but what it holds ${decoded.problem}.`,
-  );
-}
-
-function whyUnread(error: unknown): string {
-  if (isSystemError(error, 'ENOENT', 'ENOTDIR')) return 'does not exist';
-  if (isSystemError(error, 'EISDIR', 'EINVAL')) return 'is not a file';
-  if (isSystemError(error, 'EFBIG')) return 'is too large for a secret';
-  return 'cannot be read';
 }
 
 /** The name reaches every list and log of the account: letters, digits and a few signs, in one spelling. */

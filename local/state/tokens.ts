@@ -5,11 +5,12 @@ import { SECOND } from '../../shared/units.ts';
 import { decodeSecrets, TOKEN_AUDIENCE, TOKEN_ISSUER } from '../../shared/wire/tokens.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 
-/** What a token allows: everything that its account may do, or only running one bridge. */
+/** What a token allows: everything that its account may do, only running one bridge, or keeping the keys of apps. */
 export type TokenGrant =
   /** With `bridgeId` for one folder: a message that names no bridge goes to that one. */
   | { readonly scope: 'user'; readonly bridgeId?: string | undefined }
-  | { readonly scope: 'bridge'; readonly bridgeId: string };
+  | { readonly scope: 'bridge'; readonly bridgeId: string }
+  | { readonly scope: 'operator'; readonly bridgeId?: undefined };
 
 /** The one account of a local instance. */
 export const LOCAL_ACCOUNT = 'local';
@@ -66,7 +67,16 @@ export function nearEndOf(token: string, now: Date): string | undefined {
 }
 
 function usualLifeMs({ scope }: TokenGrant): number {
-  return scope === 'user' ? LOCAL_LIMITS.userTokenMs : LOCAL_LIMITS.bridgeTokenMs;
+  switch (scope) {
+    case 'user':
+      return LOCAL_LIMITS.userTokenMs;
+    case 'bridge':
+      return LOCAL_LIMITS.bridgeTokenMs;
+    case 'operator':
+      return LOCAL_LIMITS.operatorTokenMs;
+    default:
+      return scope satisfies never;
+  }
 }
 
 /** Whether this secret signed the token and the token stays valid for another `renewTokenMs`. */

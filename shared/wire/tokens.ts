@@ -3,6 +3,19 @@
 export const TOKEN_ISSUER = 'drawbridge';
 export const TOKEN_AUDIENCE = 'drawbridge';
 
+/** How every account of a user of an app begins. No person has such an account. */
+const APP_ACCOUNT = 'app:';
+
+/** The account of an app's user: `app:shop:42`. */
+export function appAccount(key: string, user: string): string {
+  return `${APP_ACCOUNT}${key}:${user}`;
+}
+
+/** The app's key of {@link appAccount}, undefined for a person's account. */
+export function keyOfAccount(account: string): string | undefined {
+  return account.startsWith(APP_ACCOUNT) ? account.split(':', 2)[1] : undefined;
+}
+
 /** The fewest bytes of the secret that signs tokens: as many as HS256's hash has (RFC 7518, section 3.2). */
 export const MIN_SECRET_BYTES = 32;
 /** More bytes than any tool makes for a secret: a longer text is another file. */

@@ -35,7 +35,7 @@ async function unpack(folder: string): Promise<string> {
 
 const OWN_WORKER = `
 import drawbridge, { type Env } from 'drawbridge-agent/worker';
-export { Account, Conversation, Tunnel } from 'drawbridge-agent/worker';
+export { Account, Conversation, Directory, Tunnel } from 'drawbridge-agent/worker';
 export default {
   fetch: (request, env, context) =>
     new URL(request.url).pathname === '/own' ? new Response('own') : drawbridge.fetch(request, env, context),

@@ -19,7 +19,12 @@ export async function deleteObjects(): Promise<void> {
 }
 
 async function newObjects(): Promise<DurableObjectStub[]> {
-  const namespaces = [env.ACCOUNTS, env.CONVERSATIONS, env.TUNNELS] as DurableObjectNamespace[];
+  const namespaces = [
+    env.ACCOUNTS,
+    env.CONVERSATIONS,
+    env.DIRECTORY,
+    env.TUNNELS,
+  ] as DurableObjectNamespace[];
   const stubs = await Promise.all(
     namespaces.map(async (namespace) =>
       (await listDurableObjectIds(namespace))

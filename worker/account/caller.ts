@@ -1,24 +1,45 @@
-/** Authenticates the caller by a token or a ticket. */
+/** Authenticates the caller by a token or a ticket, and checks what the token may do. */
 import type { Context, HonoRequest } from 'hono';
 import { createMiddleware } from 'hono/factory';
+import { decodeJwt } from 'jose';
 import * as z from 'zod';
+import type { Right } from '../../shared/api/keys.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { BridgeId } from '../../shared/ids.ts';
 import { SECOND } from '../../shared/units.ts';
-import { MAX_TOKEN_DAYS, TOKEN_AUDIENCE } from '../../shared/wire/tokens.ts';
+import {
+  keyOfAccount,
+  MAX_TOKEN_DAYS,
+  TOKEN_AUDIENCE,
+  TOKEN_ISSUER,
+} from '../../shared/wire/tokens.ts';
+import { findKey } from '../apps/known.ts';
+import { verifyAppToken } from '../apps/tokens.ts';
 import type { Env } from '../env.ts';
 import { accountOf } from '../objects.ts';
+import type { StoredKey } from '../ports.ts';
+import { expiryOf, type SecretKeys, secretKeys, unauthenticated, verifySigned } from '../secret.ts';
 import { AUTH_LIMITS } from './limits.ts';
-import { expiryOf, type SecretKeys, secretKeys, unauthenticated, verifySigned } from './secret.ts';
 import { verifyTicket } from './tickets.ts';
 import { VerifiedTokens } from './verified-tokens.ts';
 
+/** The accounts of apps belong to the tokens of their keys. */
+const Account = z
+  .string()
+  .min(1)
+  .refine((account) => keyOfAccount(account) === undefined);
+
 const Claims = z.discriminatedUnion('scope', [
-  z.object({ sub: z.string().min(1), scope: z.literal('user'), bridge: BridgeId.optional() }),
-  z.object({ sub: z.string().min(1), scope: z.literal('bridge'), bridge: BridgeId }),
+  z.object({ sub: Account, scope: z.literal('user'), bridge: BridgeId.optional() }),
+  z.object({ sub: Account, scope: z.literal('bridge'), bridge: BridgeId }),
+  z.object({ sub: Account, scope: z.literal('operator'), bridge: z.undefined().optional() }),
 ]);
 /** `expiresMs`: until when the token is valid, or for a ticket the token that it was made for. */
-type Claims = z.infer<typeof Claims> & { readonly expiresMs: number };
+type Claims = z.infer<typeof Claims> & {
+  readonly expiresMs: number;
+  /** Set for a user of an app: its key, and what the token may do. */
+  readonly app?: { readonly key: StoredKey; readonly can: readonly Right[] };
+};
 
 const verified = new VerifiedTokens<Claims>();
 
@@ -36,9 +57,23 @@ export function personOf({ var: { caller, trace } }: Context<AppContext>) {
   return { account: caller.sub, trace, expiresMs: caller.expiresMs };
 }
 
-/** The sender of a message. `bridgeId`: the bridge of the folder that the token was made in, if it names one. */
+/**
+ * The sender of a message. `bridgeId`: the bridge of the folder that the token was made in, if it names one. `terms`:
+ * of the sender's app.
+ */
 export function senderOf(c: Context<AppContext>) {
-  return { ...personOf(c), bridgeId: c.var.caller.bridge };
+  const { bridge: bridgeId, app } = c.var.caller;
+  return { ...personOf(c), bridgeId, terms: app?.key.terms };
+}
+
+/** @throws {DrawbridgeError} FORBIDDEN if the caller is a user of an app whose token may not do this. */
+export function requireRight({ var: { caller } }: Context<AppContext>, right: Right): void {
+  if (!caller.app || caller.app.can.includes(right)) return;
+  const { id } = caller.app.key;
+  throw new DrawbridgeError(
+    'FORBIDDEN',
+    `This token may not do that: it needs the right \`${right}\`, which it or the key ${id} does not have`,
+  );
 }
 
 /** Refuses requests without a token of this scope. For the scope `user`, a ticket can replace the token. */
@@ -47,7 +82,7 @@ export function authenticate(scope: Claims['scope']) {
     const ticket = scope === 'user' ? ticketOf(c.req) : undefined;
     const claims =
       ticket === undefined
-        ? await verify(tokenIn(c.req), c.env.AUTH_SECRET)
+        ? await verify(c.env, tokenIn(c.req))
         : await redeem(c.env, ticket, c.req.path);
     if (claims.scope !== scope) {
       throw new DrawbridgeError(
@@ -55,6 +90,7 @@ export function authenticate(scope: Claims['scope']) {
         `This needs a token with the scope ${scope}, not ${claims.scope}`,
       );
     }
+    if (claims.app) requireOrigin(c.req, claims.app.key);
     c.set('caller', claims);
     await next();
   });
@@ -91,13 +127,42 @@ function ticketOf(request: HonoRequest): string | undefined {
 async function redeem(env: Env, ticket: string, path: string): Promise<Claims> {
   const { id, account, expiresMs, untilMs } = await verifyTicket(env.AUTH_SECRET, ticket, path);
   if (await accountOf(env, account).redeem(id, expiresMs))
-    return { sub: account, scope: 'user', expiresMs: untilMs };
+    return { sub: account, scope: 'user', bridge: undefined, expiresMs: untilMs };
   throw unauthenticated('The ticket was used already: get a new one for each stream');
 }
 
-async function verify(token: string | undefined, secret: string | undefined): Promise<Claims> {
+/** Only pages that the app names may use its tokens: one that got hold of a token sends its own origin. */
+function requireOrigin(request: HonoRequest, { id, terms }: StoredKey): void {
+  const origin = request.header('origin');
+  if (origin === undefined || terms.origins.includes(origin)) return;
+  throw new DrawbridgeError(
+    'FORBIDDEN',
+    `The key ${id} does not allow the origin of this page: its operator can add it`,
+  );
+}
+
+async function verify(env: Env, token: string | undefined): Promise<Claims> {
   if (!token) throw unauthenticated('Send a token: Authorization: Bearer TOKEN');
-  const keys = await secretKeys(secret);
+  const keys = await secretKeys(env.AUTH_SECRET);
+  const issuer = issuerOf(token);
+  if (issuer === TOKEN_ISSUER) return await verifyOwn(keys, token);
+  const key = issuer === undefined ? undefined : await findKey(env, issuer);
+  if (!key) throw unauthenticated('The token is not valid');
+  const { account: sub, can, expiresMs } = await verifyAppToken(keys, key, token);
+  return { sub, scope: 'user', bridge: undefined, expiresMs, app: { key, can } };
+}
+
+/** Who claims to have signed the token; undefined for what is no JWT. */
+function issuerOf(token: string): string | undefined {
+  try {
+    return decodeJwt(token).iss;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A token that AUTH_SECRET itself has signed. */
+async function verifyOwn(keys: SecretKeys, token: string): Promise<Claims> {
   const known = verified.find(token, keys, Date.now());
   if (known) return known;
   const { claims, iat, exp } = await readClaims(token, keys);

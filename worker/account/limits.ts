@@ -22,6 +22,8 @@ export const RATE_LIMITS = {
   requestsPerMinute: 1_200,
   /** Runs a minute: far more than people start, and enough for a script. */
   runsPerMinute: 120,
+  /** Tokens a minute that one key makes: a page asks for one every ten minutes. */
+  tokensPerMinute: 6_000,
   /** Counters in one isolate's memory: about 10 MB. */
   maxBuckets: 100_000,
 } as const;

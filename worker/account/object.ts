@@ -3,7 +3,9 @@ import { DurableObject } from 'cloudflare:workers';
 import type { AgentList } from '../../shared/api/agents.ts';
 import type { ConversationInfo, ConversationList } from '../../shared/api/conversations.ts';
 import type { UsageEntry } from '../../shared/api/usage.ts';
+import { keyOfAccount } from '../../shared/wire/tokens.ts';
 import type { Env } from '../env.ts';
+import { directoryOf } from '../objects.ts';
 import type {
   AccountPort,
   AgentListQuery,
@@ -45,12 +47,15 @@ export class Account extends DurableObject<Env> implements AccountPort {
   }
 
   answered({ text, spent, ...conversation }: AnsweredExchange): void {
-    this.#store.saveAnswered(conversation, text, spent);
+    if (this.#store.saveAnswered(conversation, text, spent)) this.#report(spent?.entries);
   }
 
   update(conversation: Listed, spent?: UsageEntry): ConversationInfo {
     this.#store.saveConversation(conversation);
-    if (spent) this.#store.addUsage(spent);
+    if (spent) {
+      this.#store.addUsage(spent);
+      this.#report([spent]);
+    }
     const info = this.#store.readConversation(conversation.id);
     if (!info) throw new Error('a conversation that was just listed is not there');
     return info;
@@ -81,11 +86,15 @@ export class Account extends DurableObject<Env> implements AccountPort {
   }
 
   count(conversationId: string, spent: SpentSince): void {
-    this.#store.count(conversationId, spent, Date.now());
+    if (this.#store.count(conversationId, spent, Date.now())) this.#report(spent.entries);
   }
 
   usage(range: UsageRange): { items: UsageEntry[]; hasMore: boolean } {
     return this.#store.readUsage(range);
+  }
+
+  spent(day: string): number {
+    return this.#store.readSpent(day);
   }
 
   privateListing(conversationId: string): PrivateListing | null {
@@ -105,6 +114,17 @@ export class Account extends DurableObject<Env> implements AccountPort {
     const nowMs = Date.now();
     if (wasTakenBack(this.env, expiresMs - TICKET_LIMITS.lifeMs, nowMs)) return false;
     return this.#store.useTicket(ticketId, expiresMs, nowMs);
+  }
+
+  /** Adds what a user of an app has spent to the app's sum. What is lost here only makes the app's limit later. */
+  #report(entries: readonly UsageEntry[] = []): void {
+    const key = keyOfAccount(this.ctx.id.name ?? '');
+    if (key === undefined) return;
+    const directory = directoryOf(this.env);
+    for (const { day, totalTokens } of entries) {
+      const spending = directory.spend(key, day, totalTokens);
+      this.ctx.waitUntil(Promise.resolve(spending).catch(() => {}));
+    }
   }
 }
 

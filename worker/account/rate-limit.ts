@@ -1,9 +1,14 @@
 /** Limits the rate of one account's requests, and of its runs, which cost most. */
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
+import { dayOf } from '../../shared/api/usage.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
+import { DAY, SECOND } from '../../shared/units.ts';
 import { logEvent } from '../health/log.ts';
 import { metrics } from '../health/metrics.ts';
+import { accountOf, directoryOf } from '../objects.ts';
+import type { StoredKey } from '../ports.ts';
+import { reach } from '../reach.ts';
 import type { AppContext } from './caller.ts';
 import { RATE_LIMITS } from './limits.ts';
 import { TokenBuckets } from './token-bucket.ts';
@@ -12,34 +17,73 @@ const buckets = new TokenBuckets();
 
 /** Runs after `authenticate`. Refuses with RATE_LIMITED, and `Retry-After` in whole seconds (RFC 9110, 10.2.3). */
 export const limitRate = createMiddleware<AppContext>(async (c, next) => {
-  const { RATE_LIMIT_REQUESTS_PER_MINUTE: requests } = c.env;
-  take(c, 'requests', requests, RATE_LIMITS.requestsPerMinute);
+  const { sub, app } = c.var.caller;
+  const setting = c.env.RATE_LIMIT_REQUESTS_PER_MINUTE;
+  const standard = numberIn(setting, RATE_LIMITS.requestsPerMinute);
+  take(c, 'requests', sub, app?.key.terms.requestsPerMinute ?? standard);
   await next();
 });
 
-/** Counts a request that begins a run, in addition to {@link limitRate}. @throws {DrawbridgeError} RATE_LIMITED */
-export function countRun(c: Context<AppContext>): void {
-  const { RATE_LIMIT_RUNS_PER_MINUTE: runs } = c.env;
-  take(c, 'runs', runs, RATE_LIMITS.runsPerMinute);
+/**
+ * Counts a request that begins a run, in addition to {@link limitRate}, and checks what an app allows its users.
+ * @throws {DrawbridgeError} RATE_LIMITED, QUOTA_EXCEEDED
+ */
+export async function countRun(c: Context<AppContext>): Promise<void> {
+  const { sub, app } = c.var.caller;
+  const standard = numberIn(c.env.RATE_LIMIT_RUNS_PER_MINUTE, RATE_LIMITS.runsPerMinute);
+  take(c, 'runs', sub, app?.key.terms.runsPerMinute ?? standard);
+  if (!app) return;
+  const { id, terms } = app.key;
+  if (terms.appRunsPerMinute) take(c, 'runs', `app ${id}`, terms.appRunsPerMinute);
+  const day = dayOf(Date.now());
+  const { tokensPerDay, appTokensPerDay } = terms;
+  if (tokensPerDay) {
+    const spent = await reach<number>(() => accountOf(c.env, sub).spent(day));
+    requireQuota('This user', spent, tokensPerDay);
+  }
+  if (appTokensPerDay) {
+    const spent = await reach<number>(() => directoryOf(c.env).spent(id, day));
+    requireQuota(`The app ${id}`, spent, appTokensPerDay);
+  }
 }
 
-/** A setting of 0 means no limit. A setting that is not a number counts as not set. */
+/** Counts a request for a token, all of one key together. @throws {DrawbridgeError} RATE_LIMITED */
+export function limitKey(c: Context<AppContext>, { id }: StoredKey): void {
+  take(c, 'requests', `tokens ${id}`, RATE_LIMITS.tokensPerMinute);
+}
+
+/** A setting that is not a number counts as not set. */
+function numberIn(setting: string | undefined, standard: number): number {
+  return /^\d+$/.test(setting ?? '') ? Number(setting) : standard;
+}
+
+/** `perMinute` of 0 means no limit. */
 function take(
   { var: { caller, trace } }: Context<AppContext>,
   kind: 'requests' | 'runs',
-  setting: string | undefined,
-  standard: number,
+  whose: string,
+  perMinute: number,
 ): void {
-  const perMinute = /^\d+$/.test(setting ?? '') ? Number(setting) : standard;
   if (perMinute === 0) return;
-  const { waitMs } = buckets.take(`${kind} ${caller.sub}`, perMinute, Date.now());
+  const { waitMs } = buckets.take(`${kind} ${whose}`, perMinute, Date.now());
   if (waitMs === 0) return;
   metrics.rateLimited.add({ kind });
-  logEvent('rate_limited', { trace, account: caller.sub, code: kind });
+  logEvent('rate_limited', { trace, account: caller?.sub ?? whose, code: kind });
   const retryAfterSeconds = Math.ceil(waitMs / 1000);
   throw new DrawbridgeError(
     'RATE_LIMITED',
     `Too many requests: ${perMinute} a minute are allowed. Try again in ${retryAfterSeconds} s.`,
     { details: { retryAfterSeconds } },
+  );
+}
+
+/** @throws {DrawbridgeError} QUOTA_EXCEEDED, with the seconds until the next day of UTC. */
+function requireQuota(whose: string, spent: number, tokensPerDay: number): void {
+  if (spent < tokensPerDay) return;
+  const retryAfterSeconds = Math.ceil((DAY - (Date.now() % DAY)) / SECOND);
+  throw new DrawbridgeError(
+    'QUOTA_EXCEEDED',
+    `${whose} has used the ${tokensPerDay} tokens of a day. The next day begins at midnight, UTC.`,
+    { details: { retryAfterSeconds, spent, tokensPerDay } },
   );
 }

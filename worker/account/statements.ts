@@ -19,6 +19,7 @@ import {
   addSpent,
   addUsage,
   readCounted,
+  readSpent,
   readUsage,
   saveCounted,
   USAGE_TABLES,
@@ -92,9 +93,9 @@ export class AccountStore {
 
   /**
    * {@link saveConversation} after an answer. Also moves the conversation up, adds to its searchable text, and adds what
-   * it has spent if that is not counted yet.
+   * it has spent if that is not counted yet. Returns whether it counts.
    */
-  saveAnswered(listed: Listed, text: string, spent: SpentSince | null): void {
+  saveAnswered(listed: Listed, text: string, spent: SpentSince | null): boolean {
     this.#prepare();
     const isNew = spent !== null && addSpent(this.#sql, listed.id, spent);
     const through = isNew ? spent.through : readCounted(this.#sql, listed.id);
@@ -103,15 +104,19 @@ export class AccountStore {
     const counted = 'counted = excluded.counted';
     const change = `update set ${DESCRIBED}, ${moved}, search = ${found}, ${counted}`;
     this.#insert(listed, text, change, through);
+    return isNew;
   }
 
   readCounted(id: string): number | null {
     return this.#isStored ? readCounted(this.#sql, id) : 0;
   }
 
-  count(id: string, spent: SpentSince, nowMs: number): void {
+  /** Returns whether it counts. */
+  count(id: string, spent: SpentSince, nowMs: number): boolean {
     this.#prepare();
-    if (addSpent(this.#sql, id, spent)) saveCounted(this.#sql, id, spent.through, nowMs);
+    const isNew = addSpent(this.#sql, id, spent);
+    if (isNew) saveCounted(this.#sql, id, spent.through, nowMs);
+    return isNew;
   }
 
   addUsage(entry: UsageEntry): void {
@@ -121,6 +126,10 @@ export class AccountStore {
 
   readUsage(range: UsageRange): ReturnType<typeof readUsage> {
     return this.#isStored ? readUsage(this.#sql, range) : { items: [], hasMore: false };
+  }
+
+  readSpent(day: string): number {
+    return this.#isStored ? readSpent(this.#sql, day) : 0;
   }
 
   #insert(listed: Listed, text: string, onConflict: string, counted: number | null = 0): void {

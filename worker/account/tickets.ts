@@ -3,8 +3,8 @@ import { SignJWT } from 'jose';
 import * as z from 'zod';
 import type { Ticket } from '../../shared/api/conversations.ts';
 import { TOKEN_ISSUER } from '../../shared/wire/tokens.ts';
+import { expiryOf, secretKeys, unauthenticated, verifySigned } from '../secret.ts';
 import { TICKET_LIMITS } from './limits.ts';
-import { expiryOf, secretKeys, unauthenticated, verifySigned } from './secret.ts';
 
 /** Differs from the audience of tokens, so that a ticket is not accepted as a token, nor a token as a ticket. */
 const TICKET_AUDIENCE = 'drawbridge-stream';

@@ -83,3 +83,14 @@ export function readUsage(
   const items = rows.slice(0, limit).map(({ body }) => UsageEntry.parse(JSON.parse(body)));
   return { items, hasMore: rows.length > limit };
 }
+
+/** Tokens of a day, of all models. */
+export function readSpent(sql: SqlStorage, day: string): number {
+  const [row] = sql
+    .exec<{ tokens: number | null }>(
+      "select sum(json_extract(body, '$.totalTokens')) as tokens from usage where day = ?",
+      day,
+    )
+    .toArray();
+  return row?.tokens ?? 0;
+}

@@ -1,6 +1,7 @@
 /** Remembers checked tokens: a client sends the same token with every request, and the check is the largest cost. */
+
+import type { SecretKeys } from '../secret.ts';
 import { AUTH_LIMITS } from './limits.ts';
-import type { SecretKeys } from './secret.ts';
 
 interface Verified<Claims> {
   readonly claims: Claims;

@@ -26,6 +26,7 @@ export const ACCOUNT: readonly Endpoint[] = [
   {
     ...COMMON,
     id: 'getMe',
+    needs: 'read',
     method: 'get',
     path: '/api/v1/me',
     summary: 'Get the caller’s account',
@@ -35,6 +36,7 @@ export const ACCOUNT: readonly Endpoint[] = [
   {
     ...COMMON,
     id: 'updateMe',
+    needs: 'manage',
     method: 'patch',
     path: '/api/v1/me',
     summary: 'Change the caller’s account',
@@ -50,6 +52,7 @@ export const ACCOUNT: readonly Endpoint[] = [
   {
     ...COMMON,
     id: 'listModels',
+    needs: 'read',
     method: 'get',
     path: '/api/v1/models',
     summary: 'List models',
@@ -59,6 +62,7 @@ export const ACCOUNT: readonly Endpoint[] = [
   {
     ...COMMON,
     id: 'listTools',
+    needs: 'read',
     method: 'get',
     path: '/api/v1/tools',
     summary: 'List the agent’s tools',

@@ -46,7 +46,7 @@ const LIST_QUERY = describeQuery({
   },
 });
 
-const COMMON = { tag: 'Agents', access: 'user' } as const;
+const COMMON = { tag: 'Agents', access: 'user', needs: 'agents' } as const;
 
 /** The endpoints of this file. */
 export const AGENT_ENDPOINTS: readonly Endpoint[] = [

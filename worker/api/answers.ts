@@ -22,6 +22,7 @@ export const ANSWERS: readonly Endpoint[] = [
   {
     ...COMMON,
     id: 'listApprovals',
+    needs: 'read',
     method: 'get',
     path: '/api/v1/approvals',
     summary: 'List what waits for a person',
@@ -33,6 +34,7 @@ export const ANSWERS: readonly Endpoint[] = [
   {
     ...COMMON,
     id: 'answerApproval',
+    needs: 'approve',
     method: 'post',
     path: `${CONVERSATIONS}/{id}/approvals/{callId}`,
     summary: 'Allow or reject a call',
@@ -69,6 +71,7 @@ export const ANSWERS: readonly Endpoint[] = [
   {
     ...COMMON,
     id: 'answerClarification',
+    needs: 'chat',
     method: 'post',
     path: `${CONVERSATIONS}/{id}/clarifications/{documentId}`,
     summary: 'Answer questions',

@@ -28,6 +28,7 @@ const PROCESS = { ...BRIDGE, processId: { description: 'The process.', zod: Proc
 export const BRIDGES: readonly Endpoint[] = [
   {
     id: 'listBridges',
+    needs: 'machines',
     method: 'get',
     path: '/api/v1/bridges',
     tag: 'Account',
@@ -38,6 +39,7 @@ export const BRIDGES: readonly Endpoint[] = [
   },
   {
     id: 'getBridge',
+    needs: 'machines',
     method: 'get',
     path: '/api/v1/bridges/{id}',
     tag: 'Account',
@@ -49,6 +51,7 @@ export const BRIDGES: readonly Endpoint[] = [
   },
   {
     id: 'listProcesses',
+    needs: 'machines',
     method: 'get',
     path: '/api/v1/bridges/{id}/processes',
     tag: 'Bridges',
@@ -61,6 +64,7 @@ export const BRIDGES: readonly Endpoint[] = [
   },
   {
     id: 'stopProcess',
+    needs: 'machines',
     method: 'post',
     path: '/api/v1/bridges/{id}/processes/{processId}/stop',
     tag: 'Bridges',
@@ -76,6 +80,7 @@ export const BRIDGES: readonly Endpoint[] = [
   },
   {
     id: 'changePort',
+    needs: 'machines',
     method: 'post',
     path: '/api/v1/bridges/{id}/processes/{processId}/ports',
     tag: 'Bridges',

@@ -66,6 +66,7 @@ export const CHAT: readonly Endpoint[] = [
   {
     ...COMMON,
     id: 'createResponse',
+    needs: 'chat',
     method: 'post',
     path: '/api/v1/chat/completions',
     summary: 'Send a message',
@@ -81,6 +82,7 @@ export const CHAT: readonly Endpoint[] = [
   {
     ...COMMON,
     id: 'createPlan',
+    needs: 'chat',
     method: 'post',
     path: '/api/v1/chat/plan',
     summary: 'Ask for a plan',
@@ -96,6 +98,7 @@ export const CHAT: readonly Endpoint[] = [
   {
     ...COMMON,
     id: 'getResponse',
+    needs: 'read',
     method: 'get',
     path: '/api/v1/chat/completions/{id}',
     summary: 'Get a response as it is now',
@@ -108,6 +111,7 @@ export const CHAT: readonly Endpoint[] = [
   },
   {
     id: 'followResponse',
+    needs: 'read',
     method: 'get',
     path: '/api/v1/chat/completions/{id}/events',
     tag: 'Chat',
@@ -138,6 +142,7 @@ export const CHAT: readonly Endpoint[] = [
   {
     ...COMMON,
     id: 'editMessage',
+    needs: 'chat',
     method: 'patch',
     path: '/api/v1/chat/completions/{id}',
     summary: 'Change a waiting message',
@@ -156,6 +161,7 @@ export const CHAT: readonly Endpoint[] = [
   {
     ...COMMON,
     id: 'cancelResponse',
+    needs: 'chat',
     method: 'post',
     path: '/api/v1/chat/completions/{id}/cancel',
     summary: 'Cancel a response',

@@ -85,6 +85,7 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
   {
     ...COMMON,
     id: 'listConversations',
+    needs: 'read',
     method: 'get',
     path: CONVERSATIONS,
     summary: 'List conversations',
@@ -103,6 +104,7 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
   {
     ...COMMON,
     id: 'getConversation',
+    needs: 'read',
     method: 'get',
     path: `${CONVERSATIONS}/{id}`,
     summary: 'Get messages and responses',
@@ -122,6 +124,7 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
   {
     ...COMMON,
     id: 'getRules',
+    needs: 'read',
     method: 'get',
     path: `${CONVERSATIONS}/{id}/rules`,
     summary: 'Explain the rules',
@@ -134,6 +137,7 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
   {
     ...COMMON,
     id: 'updateConversation',
+    needs: 'manage',
     method: 'patch',
     path: `${CONVERSATIONS}/{id}`,
     summary: 'Rename or archive',
@@ -150,6 +154,7 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
   {
     ...COMMON,
     id: 'deleteConversation',
+    needs: 'manage',
     method: 'delete',
     path: `${CONVERSATIONS}/{id}`,
     summary: 'Delete a conversation',
@@ -164,6 +169,7 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
   {
     ...COMMON,
     id: 'forkConversation',
+    needs: 'manage',
     method: 'post',
     path: `${CONVERSATIONS}/{id}/forks`,
     summary: 'Fork a conversation',
@@ -190,6 +196,7 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
   },
   {
     id: 'followConversation',
+    needs: 'read',
     method: 'get',
     path: `${CONVERSATIONS}/{id}/events`,
     tag: 'Conversations',

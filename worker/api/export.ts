@@ -16,6 +16,7 @@ import { CONVERSATION_PARAMS, CONVERSATIONS, callerOf } from './path.ts';
 export const EXPORT: readonly Endpoint[] = [
   {
     id: 'exportConversation',
+    needs: 'read',
     method: 'get',
     path: `${CONVERSATIONS}/{id}/export`,
     tag: 'Conversations',

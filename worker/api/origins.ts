@@ -2,6 +2,7 @@
 import type { MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import type { AppContext } from '../account/caller.ts';
+import { knownKeys } from '../apps/known.ts';
 import type { Env } from '../env.ts';
 
 /** How long a browser may cache a preflight's answer. */
@@ -11,13 +12,20 @@ export const CORS_LIMITS = {
 } as const;
 
 /**
- * CORS (Fetch standard, section 3.3) for ALLOWED_ORIGINS. It only lets a page read answers: every request still needs
- * its token, and cookies do not count.
+ * CORS (Fetch standard, section 3.3) for ALLOWED_ORIGINS and the origins of apps. It only lets a page read answers:
+ * every request still needs its token, and cookies do not count.
  */
-export const allowOrigins: MiddlewareHandler<AppContext> = (c, next) => {
+export const allowOrigins: MiddlewareHandler<AppContext> = async (c, next) => {
+  const origin = c.req.header('origin');
+  if (origin === undefined) return await next();
   const allowed = parseOrigins(c.env);
-  return allowed.length === 0 ? next() : handle(allowed)(c, next);
+  return (await isAllowed(c.env, allowed, origin)) ? await handle([origin])(c, next) : await next();
 };
+
+async function isAllowed(env: Env, allowed: string[], origin: string): Promise<boolean> {
+  if (allowed.includes(origin)) return true;
+  return (await knownKeys(env)).some(({ terms }) => terms.origins.includes(origin));
+}
 
 function handle(origin: string[]): MiddlewareHandler {
   return cors({

@@ -28,6 +28,7 @@ export const PLANS: readonly Endpoint[] = [
   {
     ...COMMON,
     id: 'changePlan',
+    needs: 'chat',
     method: 'put',
     path: `${CONVERSATIONS}/{id}/plans/{documentId}`,
     summary: 'Change a plan',
@@ -61,6 +62,7 @@ export const PLANS: readonly Endpoint[] = [
   {
     ...COMMON,
     id: 'executePlan',
+    needs: 'chat',
     method: 'post',
     path: `${CONVERSATIONS}/{id}/plans/{documentId}/execute`,
     summary: 'Execute a plan',
@@ -84,6 +86,7 @@ export const PLANS: readonly Endpoint[] = [
   {
     ...COMMON,
     id: 'savePlan',
+    needs: 'chat',
     method: 'post',
     path: `${CONVERSATIONS}/{id}/plans/{documentId}/save`,
     summary: 'Save a plan as a file',
@@ -107,6 +110,7 @@ export const PLANS: readonly Endpoint[] = [
   {
     ...COMMON,
     id: 'executePlanFile',
+    needs: 'chat',
     method: 'post',
     path: '/api/v1/chat/plan/execute',
     summary: 'Execute a plan of a file',

@@ -4,11 +4,11 @@ import { Health, StreamTest } from '../../shared/api/answers.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { METRICS_LIMITS } from '../../shared/limits.ts';
 import type { AppContext } from '../account/caller.ts';
-import { secretKeys, unauthenticated } from '../account/secret.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';
 import type { Env } from '../env.ts';
 import { SSE_HEADERS, SseWriter } from '../follow/sse-writer.ts';
 import { formatMetrics, METRICS_TYPE } from '../health/metrics.ts';
+import { secretKeys, unauthenticated } from '../secret.ts';
 
 /** What {@link SERVICE}'s `testStream` sends; `drawbridge doctor` looks at when it arrives. */
 const STREAM_TEST = { parts: 3, gapMs: 500 } as const;
@@ -52,6 +52,7 @@ export const SERVICE: readonly Endpoint[] = [
   },
   {
     id: 'testStream',
+    needs: 'read',
     method: 'get',
     path: '/health/stream',
     tag: 'Service',

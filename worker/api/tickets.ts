@@ -15,6 +15,7 @@ import { CONVERSATIONS } from './path.ts';
 export const TICKETS: readonly Endpoint[] = [
   {
     id: 'createTicket',
+    needs: 'read',
     method: 'post',
     path: '/api/v1/tickets',
     tag: 'Conversations',

@@ -11,6 +11,7 @@ import { CONVERSATION_PARAMS, CONVERSATIONS, callerOf } from './path.ts';
 export const UNDO: readonly Endpoint[] = [
   {
     id: 'undo',
+    needs: 'chat',
     method: 'post',
     path: `${CONVERSATIONS}/{id}/undo`,
     tag: 'Conversations',

@@ -29,6 +29,7 @@ const USAGE_QUERY = describeQuery({
 export const USAGE: readonly Endpoint[] = [
   {
     id: 'listUsage',
+    needs: 'read',
     method: 'get',
     path: '/api/v1/me/usage',
     tag: 'Account',

@@ -24,7 +24,7 @@ export function chatCoreOf(c: Context<AppContext>): ChatCore<Submitted> {
         .map(({ id }) => id),
     readBytes,
     async begin(completion, conversationId) {
-      countRun(c);
+      await countRun(c);
       const whole = toChatRequest(parse(CompletionRequest, completion));
       const request =
         conversationId === undefined

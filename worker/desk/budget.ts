@@ -18,6 +18,31 @@ export function toRunBudget(budget: Budget, model: string, env: ModelEnv): RunBu
   return { ...others, maxCost: { amount, currency: currency ?? '' } };
 }
 
+/** The lower limit of both, each on its own. Of two costs in different currencies, the bound's. */
+export function boundBudget(
+  asked: Budget | undefined,
+  bound: Budget | undefined,
+): Budget | undefined {
+  if (!asked || !bound) return asked ?? bound;
+  const lower = (a = Number.POSITIVE_INFINITY, b = Number.POSITIVE_INFINITY) => Math.min(a, b);
+  const limits = (['maxTokens', 'maxSeconds', 'maxTurns'] as const).flatMap((name) => {
+    const limit = lower(asked[name], bound[name]);
+    return Number.isFinite(limit) ? [[name, limit] as const] : [];
+  });
+  const maxCost = boundCost(asked.maxCost, bound.maxCost);
+  return { ...Object.fromEntries(limits), ...(maxCost !== undefined && { maxCost }) };
+}
+
+function boundCost(asked: Budget['maxCost'], bound: Budget['maxCost']): Budget['maxCost'] {
+  if (asked === undefined || bound === undefined) return asked ?? bound;
+  const [mine, theirs] = [asked, bound].map((cost) =>
+    typeof cost === 'number' ? { amount: cost, currency: '' } : cost,
+  );
+  return mine?.currency === theirs?.currency && (mine?.amount ?? 0) < (theirs?.amount ?? 0)
+    ? asked
+    : bound;
+}
+
 function currencyOf(model: string, env: ModelEnv): string | undefined {
   const target = resolveTarget(model, env);
   return target.kind === 'demo' ? undefined : target.prices?.currency;

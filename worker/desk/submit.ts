@@ -1,5 +1,6 @@
 /** Brings a message into its conversation: chooses model and bridge, and makes sure that it is stored only once. */
 
+import type { KeyTerms } from '../../shared/api/keys.ts';
 import { type ChatRequest, imagesOf } from '../../shared/api/requests.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { newConversationId, parseResponseId, responseIdOf } from '../../shared/ids.ts';
@@ -15,7 +16,7 @@ import { defaultPrivacy } from '../privacy.ts';
 import { readPromptChanges } from '../prompt/setting.ts';
 import { reach, UNKNOWN } from '../reach.ts';
 import { resolveModel, resolveTarget } from '../upstream/models.ts';
-import { toRunBudget } from './budget.ts';
+import { boundBudget, toRunBudget } from './budget.ts';
 
 export interface Sending {
   readonly account: string;
@@ -30,6 +31,8 @@ export interface Sending {
   readonly expiresMs?: number;
   /** Where the sender stands: the bridge of a message that names none. */
   readonly bridgeId?: string | undefined;
+  /** What the sender’s app allows; undefined for a person. */
+  readonly terms?: Terms | undefined;
   /** Executes this plan instead of answering the request's messages. The conversation must exist. */
   readonly plan?: PlanVersion | undefined;
   /** Saves `plan` instead of executing it. */
@@ -50,6 +53,8 @@ export interface Sending {
   readonly unasking?: boolean;
 }
 
+type Terms = Pick<KeyTerms, 'models' | 'budget'>;
+
 /** A conversation up to the end of a response, and the worktree in which it works. */
 interface Restored {
   readonly from: string;
@@ -67,7 +72,8 @@ export interface Submitted {
  * @throws {DrawbridgeError} NOT_CONFIGURED for settings that no answer could be made with.
  */
 export async function submitMessage(env: Env, sending: Sending): Promise<Submitted> {
-  const { account, request, idempotencyKey: key } = sending;
+  const { account, idempotencyKey: key } = sending;
+  const request = withinTerms(sending.request, sending.terms);
   const model = modelOf(env, request);
   const budget = request.budget && toRunBudget(request.budget, model, env);
   readPromptChanges(env);
@@ -216,6 +222,20 @@ const OWN_FIELDS = [
   ...(['mode', 'model', 'tools', 'context', 'include', 'questions'] as const),
   ...(['budget', 'temperature', 'maxTokens', 'user'] as const),
 ];
+
+/** @throws {DrawbridgeError} UNKNOWN_MODEL for a model that the app does not allow. */
+function withinTerms(request: ChatRequest, terms: Terms | undefined): ChatRequest {
+  if (!terms) return request;
+  const { models, budget } = terms;
+  const { model = models[0] } = request;
+  if (model !== undefined && models.length > 0 && !models.includes(model)) {
+    throw new DrawbridgeError(
+      'UNKNOWN_MODEL',
+      `model: this app allows ${models.join(', ')}: name one of them, or none`,
+    );
+  }
+  return { ...request, model, budget: boundBudget(request.budget, budget) };
+}
 
 function modelOf(env: Env, { model: requested, messages }: ChatRequest): string {
   const model = resolveModel(requested, env);

@@ -35,6 +35,7 @@ export const OPENAI: readonly Endpoint[] = [
   {
     ...COMMON,
     id: 'createChatCompletion',
+    needs: 'chat',
     method: 'post',
     path: '/v1/chat/completions',
     summary: 'Chat Completions',
@@ -80,6 +81,7 @@ export const OPENAI: readonly Endpoint[] = [
   {
     ...COMMON,
     id: 'listOpenAiModels',
+    needs: 'read',
     method: 'get',
     path: '/v1/models',
     summary: 'List models',
@@ -93,6 +95,7 @@ export const OPENAI: readonly Endpoint[] = [
   {
     ...COMMON,
     id: 'getOpenAiModel',
+    needs: 'read',
     method: 'get',
     path: '/v1/models/{id}',
     summary: 'Get a model',

@@ -11,6 +11,7 @@ test("the repository's own file is read whole", async () => {
       { binding: 'CONVERSATIONS', className: 'Conversation' },
       { binding: 'TUNNELS', className: 'Tunnel' },
       { binding: 'ACCOUNTS', className: 'Account' },
+      { binding: 'DIRECTORY', className: 'Directory' },
     ],
   });
 });

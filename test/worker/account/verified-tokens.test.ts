@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { AUTH_LIMITS } from '../../../worker/account/limits.ts';
-import type { SecretKeys } from '../../../worker/account/secret.ts';
 import { VerifiedTokens } from '../../../worker/account/verified-tokens.ts';
+import type { SecretKeys } from '../../../worker/secret.ts';
 import { call, errorOf, tokenFor } from '../api.ts';
 
 const key: SecretKeys = [{} as CryptoKey];

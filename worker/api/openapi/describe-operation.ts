@@ -42,6 +42,8 @@ const SECURITY: Readonly<Record<EndpointAccess, object>> = {
   user: {},
   stream: { security: [{ bearerAuth: [] }, { ticket: [] }] },
   bridge: { security: [{ bearerAuth: ['bridge'] }] },
+  operator: { security: [{ bearerAuth: ['operator'] }] },
+  app: { security: [{ appSecret: [] }] },
   metrics: { security: [{ metricsToken: [] }] },
 };
 

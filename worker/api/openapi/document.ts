@@ -61,7 +61,8 @@ const SECURITY_SCHEMES = {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'JWT',
-    description: 'HS256; `sub` is the account, `scope` is `user` or `bridge`.',
+    description:
+      'HS256; `sub` is the account, `scope` is `user`, `bridge` or `operator`. Of an app: `iss` is the key, `sub` its user.',
   },
   basicAuth: {
     type: 'http',
@@ -72,6 +73,11 @@ const SECURITY_SCHEMES = {
     type: 'http',
     scheme: 'bearer',
     description: 'A token of the operator’s METRICS_TOKEN.',
+  },
+  appSecret: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The secret of an app’s key.',
   },
   ticket: {
     type: 'apiKey',

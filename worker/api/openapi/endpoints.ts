@@ -11,6 +11,7 @@ import { BRIDGES } from '../bridges.ts';
 import { CHAT } from '../chat.ts';
 import { CONVERSATION_ENDPOINTS } from '../conversations.ts';
 import { EXPORT } from '../export.ts';
+import { KEYS } from '../keys.ts';
 import { PLANS } from '../plans.ts';
 import { SERVICE } from '../service.ts';
 import { TICKETS } from '../tickets.ts';
@@ -28,7 +29,7 @@ export const DOCUMENT_LIMITS = {
 /** All routes that worker/app.ts serves. */
 export const ENDPOINTS: readonly Endpoint[] = [
   ...[...CHAT, ...CONVERSATION_ENDPOINTS, ...EXPORT, ...ANSWERS, ...PLANS, ...UNDO, ...TICKETS],
-  ...[...AGENT_ENDPOINTS, ...ACCOUNT, ...USAGE, ...BRIDGES, ...SERVICE],
+  ...[...AGENT_ENDPOINTS, ...ACCOUNT, ...USAGE, ...BRIDGES, ...KEYS, ...SERVICE],
   {
     id: 'getOpenApi',
     method: 'get',

@@ -30,6 +30,16 @@ import {
   TicketRequest,
 } from '../../../shared/api/conversations.ts';
 import {
+  AppKey,
+  AppToken,
+  KeyList,
+  KeyRequest,
+  KeyTerms,
+  NewKey,
+  Right,
+  TokenRequest,
+} from '../../../shared/api/keys.ts';
+import {
   ApprovalList,
   BridgeDetails,
   BridgeInfo,
@@ -148,6 +158,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ Agent, AgentInfo, AgentList, AgentRequest, AgentFollowUp, AgentStatus },
   ...{ WebhookDelivery, WebhookDeliveries, DeliveryState },
   ...{ UsageEntry, UsageList },
+  ...{ AppKey, AppToken, KeyList, KeyRequest, KeyTerms, NewKey, Right, TokenRequest },
   ...{ Me, MePatch, ModelList, ToolList, BridgeList, BridgeInfo, Confinement },
   ...{ ApprovalList, OpenApproval },
   ...{ BridgeDetails, McpServerReport, PortRequest, ProcessInfo, ProcessList },

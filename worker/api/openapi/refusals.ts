@@ -37,6 +37,7 @@ function toOpenAiRefusal(code: ErrorCode): EndpointRefusal {
 
 function codesOf({
   access,
+  rate,
   path,
   params,
   body,
@@ -50,7 +51,8 @@ function codesOf({
   else if (access !== 'open') {
     add('UNAUTHENTICATED', 'FORBIDDEN', 'NOT_CONFIGURED', 'UNAVAILABLE');
   }
-  if (access === 'user' || access === 'stream') add('RATE_LIMITED');
+  if (access === 'user' || access === 'stream' || access === 'app') add('RATE_LIMITED');
+  if (rate === 'run') add('QUOTA_EXCEEDED');
   // A bridge's token names the only bridge that its path can.
   if (params && access !== 'bridge') add('NOT_FOUND');
   if (params && OF_CONVERSATION.test(path)) add('CONTENT_DELETED');

@@ -20,7 +20,7 @@ describe.skipIf(process.platform !== 'linux')('stopped processes', () => {
     const pid = await program(WAKEFUL);
     const { thaw, awake } = await freezeDescendants();
     onTestFinished(thaw);
-    await expect.poll(awake, { timeout: 5_000 }).toContain(pid);
+    await expect.poll(awake).toContain(pid);
   });
 
   test('that stay stopped are not', async () => {

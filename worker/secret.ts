@@ -1,7 +1,7 @@
 /** Imports the secrets of AUTH_SECRET, checks what they signed, and makes the UNAUTHENTICATED error. */
 import { errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
-import { DrawbridgeError } from '../../shared/errors.ts';
-import { decodeSecrets, TOKEN_ISSUER } from '../../shared/wire/tokens.ts';
+import { DrawbridgeError } from '../shared/errors.ts';
+import { decodeSecrets, TOKEN_ISSUER } from '../shared/wire/tokens.ts';
 
 /** The first key signs. Any of them verifies. */
 export type SecretKeys = readonly [CryptoKey, ...CryptoKey[]];

@@ -1,8 +1,8 @@
 import { SELF } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it } from 'vitest';
-import { MAX_TOKEN_DAYS } from '../../../shared/wire/tokens.ts';
-import { call, chat, errorOf, scriptModel, tokenFor } from '../api.ts';
+import { MAX_TOKEN_DAYS } from '../../shared/wire/tokens.ts';
+import { call, chat, errorOf, scriptModel, tokenFor } from './api.ts';
 
 /** The settings of the Worker under test, which it reads at each request. */
 const settings = env as { AUTH_SECRET?: string };

@@ -1,0 +1,98 @@
+/** Requests of a server's operator: of whoever has its AUTH_SECRET. */
+
+import type { Command } from 'commander';
+import * as z from 'zod';
+import { findInstanceIn } from '../../local/state/running.ts';
+import { readAuthSecret } from '../../local/state/state.ts';
+import { mintToken } from '../../local/state/tokens.ts';
+import { LocalError } from '../../machine/local-error.ts';
+import { WireError } from '../../shared/errors.ts';
+import { addLocationOptions, findKept, type LocationOptions } from '../target/location-options.ts';
+import { readSecret } from '../target/secret-file.ts';
+import { ownCommand } from '../terminal/own-command.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+
+export interface OperatorOptions extends LocationOptions {
+  readonly url?: string;
+  readonly secretFile?: string;
+}
+
+/** Adds the options that name the server and prove its operator. */
+export function addOperatorOptions(command: Command): Command {
+  command
+    .option('--url <url>', 'a Drawbridge elsewhere (default: the one running for the workspace)')
+    .option('--secret-file <file>', 'the file with its AUTH_SECRET; goes with --url');
+  return addLocationOptions(command);
+}
+
+/** Sends one request to a path below `/api/v1/`, and resolves to its JSON, null where it has none. */
+export type Operate = (
+  path: string,
+  method?: 'GET' | 'POST' | 'PUT' | 'DELETE',
+  body?: unknown,
+) => Promise<unknown>;
+
+/** @throws {UsageError} for one option without the other. @throws {LocalError} if no server runs, or it refuses. */
+export async function findOperated(options: OperatorOptions): Promise<Operate> {
+  const { url, secret } = await serverOf(options);
+  const base = `${url.replace(/\/+$/, '')}/api/v1/`;
+  return async (path, method = 'GET', body) => {
+    const token = await mintToken(secret, { scope: 'operator' }, new Date(), {
+      account: 'operator',
+    });
+    const response = await fetch(`${base}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}` },
+      redirect: 'error',
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    }).catch((cause: unknown) => {
+      throw new LocalError('failed', `Drawbridge cannot be reached at ${url}.`, { cause });
+    });
+    const text = await response.text();
+    if (!response.ok) throw refusalIn(text, response.status);
+    return text === '' ? null : JSON.parse(text);
+  };
+}
+
+async function serverOf(
+  options: OperatorOptions,
+): Promise<{ readonly url: string; readonly secret: string }> {
+  const { url, secretFile } = options;
+  if (url === undefined && secretFile === undefined) return await localServer(options);
+  if (url === undefined || secretFile === undefined) {
+    throw new UsageError('--url and --secret-file go together: give both, or neither.');
+  }
+  if (!URL.canParse(url)) throw new UsageError(`--url takes a URL like https://…, not ${url}.`);
+  const [secret = ''] = (await readSecret(secretFile)).split(',');
+  return { url, secret };
+}
+
+async function localServer(options: LocationOptions) {
+  const { serverDir } = await findKept(options, 'running');
+  const instance = await findInstanceIn(serverDir);
+  if (instance) return { url: instance.url, secret: (await readAuthSecret(serverDir)) ?? '' };
+  throw new LocalError(
+    'failed',
+    `No Drawbridge runs here: start one with \`${ownCommand('start')}\`, or give --url and --secret-file.`,
+  );
+}
+
+function refusalIn(text: string, status: number): LocalError {
+  const parsed = Refusal.safeParse(text);
+  if (!parsed.success) return new LocalError('failed', `The server answered ${status}.`);
+  const { code, message } = parsed.data.error;
+  return new LocalError('refused', `${code}: ${message}`);
+}
+
+/** Text that is JSON of a {@link WireError}. */
+const Refusal = z
+  .string()
+  .transform((text, context) => {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      context.addIssue('no JSON');
+      return z.NEVER;
+    }
+  })
+  .pipe(WireError);

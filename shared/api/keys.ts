@@ -1,0 +1,104 @@
+/** The keys of apps, and the tokens that they make: `keys` and `tokens`. */
+import * as z from 'zod';
+import { KEY_LIMITS } from '../limits.ts';
+import { Budget } from '../wire/budget.ts';
+
+/**
+ * What a token may do. A person may do everything.
+ * `read`: read conversations and follow them. `chat`: send messages, answer questions, stop responses, take changes
+ * back. `agents`: agents in the background. `manage`: rename, archive, fork and delete. `approve`: pass on signed
+ * answers to approvals. `machines`: see bridges and their processes.
+ */
+export const Right = z.enum(['read', 'chat', 'agents', 'manage', 'approve', 'machines']);
+export type Right = z.infer<typeof Right>;
+
+/** The name of an app's key: it is the `iss` of the app's tokens and a part of its users' accounts. */
+export const KeyId = z
+  .string()
+  .regex(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/, 'must be lower-case letters, digits and - between them')
+  .max(KEY_LIMITS.maxIdChars)
+  .refine((id) => id !== 'drawbridge', 'is the name of Drawbridge’s own tokens');
+
+/** The app's own id of a user, `sub` in its tokens. Without blanks and control characters, which could hide a user. */
+export const AppUser = z
+  .string()
+  .regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters without blanks')
+  .max(KEY_LIMITS.maxUserChars);
+
+/** As a browser writes it (RFC 6454, section 6.2): in lower case, without a path. */
+const Origin = z
+  .string()
+  .regex(/^https?:\/\/(?:[a-z0-9.-]+|\[[0-9a-f:]+\])(?::\d{1,5})?$/, {
+    error: 'must be an origin such as https://shop.example.com, without a path',
+  })
+  .max(KEY_LIMITS.maxOriginChars);
+
+const Rate = z.int().positive().max(KEY_LIMITS.maxRate);
+const Tokens = z.int().positive();
+
+/** What a key allows its app, and each user of the app. A limit that is absent is the server's own. */
+export const KeyTerms = z.strictObject({
+  can: z.array(Right).min(1),
+  /** Web pages that may use the app's tokens. Empty: only programs. */
+  origins: z.array(Origin).max(KEY_LIMITS.maxOrigins),
+  /** The models that messages may name; the first one answers those that name none. Empty: every model. */
+  models: z.array(z.string().min(1)).max(KEY_LIMITS.maxModels),
+  /** Of one user. */
+  requestsPerMinute: Rate.optional(),
+  runsPerMinute: Rate.optional(),
+  /** Tokens of models that one user may use in a day (UTC). Responses that run when they are used up go on. */
+  tokensPerDay: Tokens.optional(),
+  /** Of all users together. */
+  appRunsPerMinute: Rate.optional(),
+  appTokensPerDay: Tokens.optional(),
+  /** Bounds the budget of each response, or is its budget where the request has none. */
+  budget: Budget.optional(),
+});
+export type KeyTerms = z.infer<typeof KeyTerms>;
+
+/** `POST keys`. */
+export const KeyRequest = KeyTerms.extend({
+  id: KeyId,
+  can: KeyTerms.shape.can.default(['chat', 'read']),
+  origins: KeyTerms.shape.origins.default([]),
+  models: KeyTerms.shape.models.default([]),
+});
+export type KeyRequest = z.input<typeof KeyRequest>;
+
+/** A key as its operator sees it. */
+export const AppKey = z.object({ ...KeyTerms.shape, id: KeyId, created: z.iso.datetime() });
+export type AppKey = z.infer<typeof AppKey>;
+
+/** The answer to `POST keys` and `POST keys/{id}/secret`, the only ones that have the secret. */
+export const NewKey = AppKey.extend({
+  /** Signs the app's tokens: HS256, with the bytes of this text in UTF-8 as its key. */
+  secret: z.string(),
+});
+export type NewKey = z.infer<typeof NewKey>;
+
+/** `GET keys`, in the order of their ids. */
+export const KeyList = z.object({ items: z.array(AppKey) });
+export type KeyList = z.infer<typeof KeyList>;
+
+/** `POST tokens`. */
+export const TokenRequest = z.strictObject({
+  user: AppUser,
+  /** Absent: all that the key allows. */
+  can: z.array(Right).min(1).optional(),
+  /** How long the token is valid. */
+  seconds: z
+    .int()
+    .min(KEY_LIMITS.minTokenSeconds)
+    .max(KEY_LIMITS.maxTokenSeconds)
+    .default(KEY_LIMITS.tokenSeconds),
+});
+export type TokenRequest = z.input<typeof TokenRequest>;
+
+/** A token of one user of an app. */
+export const AppToken = z.object({
+  token: z.string(),
+  /** The account of the user: `app:shop:42`. */
+  account: z.string(),
+  expires: z.iso.datetime(),
+});
+export type AppToken = z.infer<typeof AppToken>;

@@ -1,0 +1,91 @@
+/** The tables of the directory and all their statements. */
+import { KeyTerms } from '../../shared/api/keys.ts';
+import type { StoredKey } from '../ports.ts';
+import { migrate, openStored } from '../storage/migrations.ts';
+import { APP_LIMITS } from './limits.ts';
+
+/** As in worker/storage/migrations.ts. */
+export const MIGRATIONS = [
+  `create table keys (
+     id text primary key, salt text not null, created integer not null, terms text not null
+   ) without rowid;
+   create table spent (
+     key text not null, day text not null, tokens integer not null, primary key (key, day)
+   ) without rowid;`,
+] as const;
+
+/** Named, synchronous statements. Reading stores nothing. */
+export class DirectoryStore {
+  readonly #sql: SqlStorage;
+  #isStored: boolean;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+    this.#isStored = openStored(sql, MIGRATIONS);
+  }
+
+  readKeys(): StoredKey[] {
+    if (!this.#isStored) return [];
+    const rows = this.#sql.exec<KeyRow>('select id, salt, created, terms from keys order by id');
+    return rows.toArray().map(({ id, salt, created, terms }) => ({
+      id,
+      salt,
+      createdMs: created,
+      terms: KeyTerms.parse(JSON.parse(terms)),
+    }));
+  }
+
+  /** Replaces a key with this id. */
+  saveKey({ id, salt, createdMs, terms }: StoredKey): void {
+    this.#prepare();
+    this.#sql.exec(
+      `insert into keys (id, salt, created, terms) values (?, ?, ?, ?)
+       on conflict (id) do update set salt = excluded.salt, terms = excluded.terms`,
+      id,
+      salt,
+      createdMs,
+      JSON.stringify(terms),
+    );
+  }
+
+  deleteKey(id: string): void {
+    if (!this.#isStored) return;
+    this.#sql.exec('delete from keys where id = ?', id);
+  }
+
+  /** Also forgets the days that nobody asks for any more. */
+  addSpent(key: string, day: string, tokens: number): void {
+    this.#prepare();
+    this.#sql.exec(`delete from spent where day < date(?, '-${APP_LIMITS.keptDays} days')`, day);
+    this.#sql.exec(
+      `insert into spent (key, day, tokens) values (?, ?, ?)
+       on conflict (key, day) do update set tokens = tokens + excluded.tokens`,
+      key,
+      day,
+      tokens,
+    );
+  }
+
+  readSpent(key: string, day: string): number {
+    if (!this.#isStored) return 0;
+    const rows = this.#sql.exec<{ tokens: number }>(
+      'select tokens from spent where key = ? and day = ?',
+      key,
+      day,
+    );
+    return rows.toArray()[0]?.tokens ?? 0;
+  }
+
+  #prepare(): void {
+    if (this.#isStored) return;
+    migrate(this.#sql, MIGRATIONS);
+    this.#isStored = true;
+  }
+}
+
+interface KeyRow extends Record<string, SqlStorageValue> {
+  id: string;
+  salt: string;
+  created: number;
+  terms: string;
+}
