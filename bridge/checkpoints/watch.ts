@@ -2,7 +2,6 @@
 import {
   closeSync,
   constants,
-  type Dirent,
   fstatSync,
   lstatSync,
   openSync,
@@ -18,6 +17,7 @@ import { COMPUTE_LIMITS } from '../compute/limits.ts';
 import { Turns } from '../compute/turns.ts';
 import { Lanes } from '../lanes.ts';
 import { type BytePath, fromText, toPathLike, toText } from '../sandbox/byte-path.ts';
+import { type FolderStamp, isAsRead, stampedDevice, stampOf } from '../sandbox/folder-stamp.ts';
 import type { BlobStore } from './blobs.ts';
 import { CHECKPOINT_LIMITS } from './limits.ts';
 
@@ -43,6 +43,22 @@ interface KnownFile extends SeenFile {
 
 type Stamp = Pick<Stats, 'ino' | 'size' | 'mtimeMs' | 'ctimeMs' | 'mode'>;
 
+/** What a folder has. */
+interface Listing extends FolderStamp {
+  readonly files: readonly BytePath[];
+  /** Those that are looked into. */
+  readonly folders: readonly BytePath[];
+}
+
+/** One look: what it may read, and what it has found. */
+interface Look {
+  readonly readsRest: boolean;
+  left: number;
+  /** What file tools changed meanwhile. */
+  readonly touched: Set<BytePath>;
+  readonly changes: SeenChange[];
+}
+
 export interface WatchedFolder {
   readonly root: string;
   readonly contents: BlobStore;
@@ -53,17 +69,19 @@ export interface WatchedFolder {
 }
 
 /**
- * A look compares the times that the system keeps, and reads only what has changed. Folders are held open, so that no
- * program can lead a look out of the workspace by a link.
+ * A look compares the times that the system keeps, and reads only what has changed. A folder is held open while it is
+ * read, so that no program can lead a look out of the workspace by a link.
  */
 export class FolderWatch {
   readonly #folder: WatchedFolder;
   readonly #base: BytePath;
+  /** By their absolute paths, as all paths in here. */
   readonly #files = new Map<BytePath, KnownFile>();
   /** Those whose contents are still to be read. */
   readonly #unread = new Set<BytePath>();
-  /** What file tools changed during the look that runs. */
-  #touched: Set<BytePath> | null = null;
+  /** The folders of the look before. */
+  #listings = new Map<BytePath, Listing>();
+  #look: Look | null = null;
   readonly #lanes = new Lanes();
   #bytes = 0;
   #isFilling = false;
@@ -85,69 +103,83 @@ export class FolderWatch {
    */
   async look(maxRead: number, readsRest = false): Promise<readonly SeenChange[]> {
     return await this.#lanes.run(['look'], async () => {
-      this.#touched = new Set();
+      this.#look = { readsRest, left: maxRead, touched: new Set(), changes: [] };
       try {
-        return await this.#look(this.#touched, maxRead, readsRest);
+        return await this.#lookAt(this.#look);
       } finally {
-        this.#touched = null;
+        this.#look = null;
         void this.#fill();
       }
     });
   }
 
   /** A file tool has just changed the file. */
-  saw(path: BytePath, after: { readonly hash: string } | null): void {
-    this.#touched?.add(path);
+  saw(name: BytePath, after: { readonly hash: string } | null): void {
+    const path = `${this.#base}/${name}`;
+    this.#look?.touched.add(path);
     this.#forget(path);
-    if (after === null) return;
-    const stats = lstatSync(toPathLike(`${this.#base}/${path}`), { throwIfNoEntry: false });
-    if (stats?.isFile()) this.#note(path, { ...seen(stats, after.hash), isSettled: false });
+    const stats = after === null ? undefined : statsOf(path);
+    if (after && stats?.isFile())
+      this.#note(path, { ...seen(stats, after.hash), isSettled: false });
   }
 
-  async #look(
-    touched: ReadonlySet<BytePath>,
-    maxRead: number,
-    readsRest: boolean,
-  ): Promise<readonly SeenChange[]> {
-    const found = new Map<BytePath, Stats>();
-    this.#isCut = !(await this.#walk(found));
-    const changes: SeenChange[] = [];
+  /** The nearest to the root come first. */
+  async #lookAt(look: Look): Promise<readonly SeenChange[]> {
+    let device: number | undefined;
+    const listings = new Map<BytePath, Listing>();
+    const found = new Set<BytePath>();
     const turns = new Turns();
-    let left = maxRead;
-    for (const [path, stats] of found) {
-      const known = this.#files.get(path);
-      const isAsBefore = known?.isSettled && isSame(known.stamp, stats);
-      const isToRead = left > 0 && (!isAsBefore || (readsRest && this.#unread.has(path)));
-      if (touched.has(path) || (isAsBefore && !isToRead)) continue;
-      const next = isToRead ? this.#read(path, stats) : seen(stats, null);
-      if (isToRead) this.#unread.delete(path);
-      else this.#unread.add(path);
-      if (isToRead) left--;
-      this.#note(path, next);
-      if (isChanged(known, next)) changes.push({ path, before: known ?? null, after: next });
-      if (turns.isDue) await turns.take();
-    }
-    for (const [path, known] of this.#isCut ? [] : this.#files) {
-      if (found.has(path) || touched.has(path)) continue;
-      this.#forget(path);
-      changes.push({ path, before: known, after: null });
-    }
-    return changes;
-  }
-
-  /** False where the folder has more files than are watched. The nearest to the root come first. */
-  async #walk(found: Map<BytePath, Stats>): Promise<boolean> {
-    const turns = new Turns();
-    const folders = [''];
+    const folders = [this.#base];
+    this.#isCut = false;
     for (const folder of folders) {
-      listFolder(this.#base, folder, (path, stats) => {
-        if (stats === 'folder') folders.push(path);
-        else if (found.size < CHECKPOINT_LIMITS.maxWatched) found.set(path, stats);
-      });
-      if (found.size >= CHECKPOINT_LIMITS.maxWatched) return false;
+      const listing = this.#list(folder);
+      if (listing === undefined) continue;
+      if (folder === this.#base) device = stampedDevice(folder);
+      if (listing.dev === device) listings.set(folder, listing);
+      for (const path of listing.folders) folders.push(path);
+      for (const path of listing.files) {
+        const stats = found.size < CHECKPOINT_LIMITS.maxWatched ? statsOf(path) : undefined;
+        if (!stats?.isFile()) continue;
+        found.add(path);
+        if (this.#compare(path, stats, look) && turns.isDue) await turns.take();
+      }
+      this.#isCut = found.size >= CHECKPOINT_LIMITS.maxWatched;
+      if (this.#isCut) break;
       if (turns.isDue) await turns.take();
     }
+    this.#listings = listings;
+    for (const [path, known] of this.#isCut ? [] : this.#files) {
+      if (found.has(path) || look.touched.has(path)) continue;
+      this.#forget(path);
+      this.#change(look, path, known, null);
+    }
+    return look.changes;
+  }
+
+  /** As before where its times show no change. Undefined for a folder that is not where its path says. */
+  #list(folder: BytePath): Listing | undefined {
+    const known = this.#listings.get(folder);
+    const stats = known && statsOf(folder);
+    return known && stats && isAsRead(known, stats) ? known : readListing(folder, this.#base);
+  }
+
+  /** Whether the file is not as before. */
+  #compare(path: BytePath, stats: Stats, look: Look): boolean {
+    const known = this.#files.get(path);
+    const isAsBefore = known?.isSettled && isSame(known.stamp, stats);
+    const isToRead = look.left > 0 && (!isAsBefore || (look.readsRest && this.#unread.has(path)));
+    if ((isAsBefore && !isToRead) || look.touched.has(path)) return false;
+    const next = isToRead ? this.#read(path, stats) : seen(stats, null);
+    if (isToRead) this.#unread.delete(path);
+    else this.#unread.add(path);
+    if (isToRead) look.left--;
+    this.#note(path, next);
+    if (isChanged(known, next)) this.#change(look, path, known ?? null, next);
     return true;
+  }
+
+  #change({ changes }: Look, path: BytePath, before: SeenFile | null, after: SeenFile | null) {
+    changes.push({ path: path.slice(this.#base.length + 1), before, after });
   }
 
   /** Half of the time is left to calls. A file that changes meanwhile is not read: its earlier content is gone. */
@@ -173,9 +205,8 @@ export class FolderWatch {
   /** With the content as it is now, which is stored. Without it where the file may not be read, or is too large. */
   #read(path: BytePath, stats: Stamp): KnownFile {
     const isKept =
-      stats.size <= CHECKPOINT_LIMITS.maxFileBytes &&
-      this.#folder.mayKeep(`${this.#folder.root}/${toText(path)}`);
-    const file = isKept ? readHeld(`${this.#base}/${path}`) : null;
+      stats.size <= CHECKPOINT_LIMITS.maxFileBytes && this.#folder.mayKeep(toText(path));
+    const file = isKept ? readHeld(path) : null;
     if (file === null) return seen(stats, null);
     const hash = sha256(file.bytes);
     const { contents } = this.#folder;
@@ -220,29 +251,31 @@ function isSame(one: Stamp, other: Stamp): boolean {
 
 const PERMISSIONS = 0o777;
 
-/** Calls `take` for each file, and for each folder below that is looked into. Links are passed over. */
-function listFolder(
-  base: BytePath,
-  folder: BytePath,
-  take: (path: BytePath, found: Stats | 'folder') => void,
-): void {
-  const prefix = folder === '' ? '' : `${folder}/`;
-  const path = folder === '' ? base : `${base}/${folder}`;
-  inHeld(path, (held) => {
+/** Undefined for a folder that is not at its path. Links are passed over. */
+function readListing(folder: BytePath, base: BytePath): Listing | undefined {
+  return inHeld(folder, (held, stats) => {
+    const stamp = stampOf(stats);
     const entries = readdirSync(toPathLike(held), { withFileTypes: true, encoding: 'latin1' });
-    if (folder !== '' && entries.some(({ name }) => MARKS.has(name))) return;
-    for (const entry of entries) {
-      if (entry.isDirectory() && !PASSED_OVER.has(entry.name)) take(prefix + entry.name, 'folder');
-      // By the path, which takes half of the time: names and contents come only from what is held.
-      const stats = entry.isFile() ? statsOf(path, entry) : undefined;
-      if (stats?.isFile()) take(prefix + entry.name, stats);
-    }
+    if (folder !== base && entries.some(({ name }) => MARKS.has(name)))
+      return { ...stamp, files: [], folders: [] };
+    const pathsOf = (found: typeof entries) => found.map(({ name }) => `${folder}/${name}`);
+    const folders = entries.filter((entry) => entry.isDirectory() && !PASSED_OVER.has(entry.name));
+    const files = entries.filter((entry) => entry.isFile());
+    return { ...stamp, files: pathsOf(files), folders: pathsOf(folders) };
   });
 }
 
-function statsOf(folder: BytePath, { name }: Dirent): Stats | undefined {
-  return lstatSync(toPathLike(`${folder}/${name}`), { throwIfNoEntry: false });
+/** By the path, which takes half of the time: names and contents come only from what is held. */
+function statsOf(path: BytePath): Stats | undefined {
+  try {
+    return lstatSync(toPathLike(path), IF_ANY);
+  } catch (error) {
+    if (isSystemError(error, ...GONE)) return undefined;
+    throw error;
+  }
 }
+
+const IF_ANY = { throwIfNoEntry: false } as const;
 
 /** What programs can make again, or what is git's. */
 const PASSED_OVER: ReadonlySet<string> = new Set(['.git', '.hg', '.svn', '.jj', 'node_modules']);
@@ -250,17 +283,22 @@ const PASSED_OVER: ReadonlySet<string> = new Set(['.git', '.hg', '.svn', '.jj', 
 const MARKS: ReadonlySet<string> = new Set(['CACHEDIR.TAG', 'pyvenv.cfg']);
 
 /** Works in the folder if it is still where its path says. What fails counts as not there. */
-function inHeld(path: BytePath, work: (held: string) => void): void {
+function inHeld<Found>(
+  path: BytePath,
+  work: (held: string, stats: Stats) => Found,
+): Found | undefined {
   const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
   try {
     const folder = openSync(toPathLike(path), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     try {
-      if (isAt(folder, path)) work(IS_LINUX ? `/proc/self/fd/${folder}` : path);
+      if (!isAt(folder, path)) return undefined;
+      return work(IS_LINUX ? `/proc/self/fd/${folder}` : path, fstatSync(folder));
     } finally {
       closeSync(folder);
     }
   } catch (error) {
-    if (!isSystemError(error, ...GONE)) throw error;
+    if (isSystemError(error, ...GONE)) return undefined;
+    throw error;
   }
 }
 

@@ -1,6 +1,5 @@
 /** What is needed to start a command. `sandbox/` makes it, `terminal/` starts it. */
 import { existsSync } from 'node:fs';
-import { shellWord } from '../../machine/shell-word.ts';
 import { reportingScript } from './shell-report.ts';
 
 /** A program with its arguments, environment and descriptors. */
@@ -20,8 +19,11 @@ export interface Launch {
    * program then reports, by `--info-fd`, on the descriptor behind all others: see {@link reportDescriptor}.
    */
   readonly hasPidNamespace: boolean;
-  /** Whether the shell reports its end on the last descriptor of all: see {@link shellDescriptor}. */
-  readonly reportsShell?: boolean;
+  /**
+   * The variables of the shell's start, where it reports its end on the last descriptor of all: see {@link
+   * shellDescriptor}.
+   */
+  readonly shellBegins?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Where bubblewrap reports its first process, if the launch has so many inputs and descriptors. */
@@ -48,10 +50,11 @@ export function shellArgv(
   command: string,
   report?: number,
 ): readonly [file: string, ...args: string[]] {
-  return ['/bin/sh', '-c', `exec "$0" ${shellCall(report)} 2>&1`, SHELL, command];
+  const first = report === undefined ? '/bin/sh' : SHELL;
+  return [first, '-c', `exec 2>&1; ${shellScript(report)}`, SHELL, command];
 }
 
-/** The arguments of the shell `$0` that runs the line `$1`, as words of a shell. */
-export function shellCall(report?: number): string {
-  return report === undefined ? '-c "$1"' : `-c ${shellWord(reportingScript(report))} "$0" "$1"`;
+/** Runs the line `$1`: in a new shell `$0`, or in the same one, which then is `$0` too, where that reports its end. */
+export function shellScript(report?: number): string {
+  return report === undefined ? 'exec "$0" -c "$1"' : reportingScript(report);
 }

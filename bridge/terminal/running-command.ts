@@ -2,13 +2,13 @@
 
 import type { ChildProcess } from 'node:child_process';
 import { Readable, type Writable } from 'node:stream';
-import { finished } from 'node:stream/promises';
 import { newDeferred } from '../../machine/deferred.ts';
 import type { Launch } from './launch.ts';
 import { TERMINAL_LIMITS } from './limits.ts';
 import { PacedReading } from './paced-reading.ts';
 import type { ShellReport } from './shell-report.ts';
 import { type Program, spawnLaunch } from './spawn-launch.ts';
+import { endOf } from './stream-end.ts';
 
 /** Why a command was stopped. `agent` and `person`: by its handle. */
 export type StopReason = 'timeout' | 'cancelled' | 'agent' | 'person';
@@ -73,7 +73,8 @@ export class RunningCommand {
     const reason = this.#stopReason;
     await this.#end();
     this.#reading.end();
-    await drain(child);
+    // Later output of a process that left the group does not belong to this command.
+    await Promise.all(outputsOf(child).map((stream) => endOf(stream, TERMINAL_LIMITS.drainMs)));
     return reason === undefined ? own : { state: 'stopped', reason };
   }
 
@@ -104,13 +105,4 @@ function ownEndOf(child: ChildProcess): Promise<CommandEnd> {
     ),
   );
   return promise;
-}
-
-async function drain(child: ChildProcess): Promise<void> {
-  const signal = AbortSignal.timeout(TERMINAL_LIMITS.drainMs);
-  for (const stream of outputsOf(child)) {
-    // A process that left the group may hold the stream open. Its later output does not belong to this command.
-    await finished(stream, { signal }).catch(() => {});
-    stream.destroy();
-  }
 }

@@ -1,8 +1,8 @@
-/** What a command's shell reports at its end: its folder, and how its exported variables have changed. */
+/** What a command's shell reports at its end: its folder, and its exported variables. */
 import { existsSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { finished } from 'node:stream/promises';
 import { TERMINAL_LIMITS } from './limits.ts';
+import { endOf } from './stream-end.ts';
 
 /** The end of one command's shell. The program's own word: nothing in it is trusted. */
 export interface ShellReport {
@@ -15,48 +15,40 @@ export interface ShellReport {
 export type Variables = ReadonlyMap<string, string | null>;
 
 /**
- * A script for a shell whose first argument is a command line. It runs the line, and writes to the descriptor its
- * variables at the start and at the end, and its folder. A line that ends the shell itself (`exit`, `exec`) writes no
- * end, so it changes nothing for later commands. The line does not get the descriptor. At SIGTERM the shell waits for the
- * program that runs: with the shell its sandbox would end, before the program could clean up.
+ * A script for a shell whose first argument is a command line. It runs the line, and writes to the descriptor its folder
+ * and its variables at the end. A line that ends the shell itself (`exit`, `exec`) writes nothing, so it changes nothing
+ * for later commands. The line does not get the descriptor. At SIGTERM the shell waits for the program that runs: with
+ * the shell its sandbox would end, before the program could clean up.
  */
 export function reportingScript(descriptor: number): string {
-  const list = `${ENV} -0`;
-  return `{ ${list}; command printf '\\0'; } >&${descriptor} 2>/dev/null
-trap 'exit 143' TERM
-eval "shift
-$1" ${descriptor}>&-
+  return `trap 'exit 143' TERM; eval "shift; $1" ${descriptor}>&-
 set -- "$?"
-{ command pwd -P; command printf '\\0'; ${list}; command printf '\\0'; } >&${descriptor} 2>/dev/null || :
+{ command pwd -P; command printf '\\0'; ${ENV} -0; command printf '\\0'; } >&${descriptor} 2>/dev/null || :
 exit "$1"`;
 }
 
 /** By its path: the line may have changed PATH, or have a function of that name. */
 const ENV = existsSync('/usr/bin/env') ? '/usr/bin/env' : '/bin/env';
 
-/** Undefined for a report without an end, or one that is no report. */
-export function parseShellReport(text: string): ShellReport | undefined {
-  const [start = '', end = '', rest] = splitAt(text, '\0\0');
-  const [line = '', ...after] = end.split('\0');
-  if (rest !== '' || !line.startsWith('/') || !line.endsWith('\n')) return undefined;
-  const variables = changesBetween(readVariables(start.split('\0')), readVariables(after));
+/** Undefined for a report without an end, or one that is no report. `began` are the variables of the shell's start. */
+export function parseShellReport(
+  text: string,
+  began: Readonly<Record<string, string>>,
+): ShellReport | undefined {
+  const [line = '', ...after] = text.split('\0');
+  const isWhole = text.endsWith('\0\0') && line.startsWith('/') && line.endsWith('\n');
+  if (!isWhole) return undefined;
+  const variables = changesBetween(kept(Object.entries(began)), kept(after.flatMap(toVariable)));
   return { folder: line.slice(0, -1), variables };
 }
 
-/** The text before, between and behind the first two marks. */
-function splitAt(text: string, mark: string): string[] {
-  const first = text.indexOf(mark);
-  const second = text.indexOf(mark, first + mark.length);
-  if (first < 0 || second < 0) return [];
-  return [text.slice(0, first), text.slice(first + mark.length, second), text.slice(second + 2)];
+function toVariable(line: string): [name: string, value: string][] {
+  const at = line.indexOf('=');
+  return at < 0 ? [] : [[line.slice(0, at), line.slice(at + 1)]];
 }
 
-function readVariables(lines: readonly string[]): ReadonlyMap<string, string> {
-  const pairs = lines.flatMap((line) => {
-    const at = line.indexOf('=');
-    return at < 0 ? [] : [[line.slice(0, at), line.slice(at + 1)] as const];
-  });
-  return new Map(pairs.filter(([name, value]) => isKept(name, value)));
+function kept(variables: readonly [string, string][]): ReadonlyMap<string, string> {
+  return new Map(variables.filter(([name, value]) => isKept(name, value)));
 }
 
 /** A shell sets some names itself, and takes others from no one. A value that is no text would come back as another one. */
@@ -82,16 +74,17 @@ function changesBetween(
  * Reads a report while it comes. The result resolves with it once the shell has gone; undefined for one that is too long
  * or has no end. Whatever still holds the descriptor then is left alone.
  */
-export function readShellReport(stream: Readable): () => Promise<ShellReport | undefined> {
+export function readShellReport(
+  stream: Readable,
+  began: Readonly<Record<string, string>> = {},
+): () => Promise<ShellReport | undefined> {
   let text = '';
   stream.setEncoding('utf8').on('error', () => {});
   stream.on('data', (more: string) => {
     if (text.length <= TERMINAL_LIMITS.maxReportChars) text += more;
   });
   return async () => {
-    const signal = AbortSignal.timeout(TERMINAL_LIMITS.drainMs);
-    await finished(stream, { writable: false, signal }).catch(() => {});
-    stream.destroy();
-    return text.length > TERMINAL_LIMITS.maxReportChars ? undefined : parseShellReport(text);
+    await endOf(stream, TERMINAL_LIMITS.drainMs);
+    return text.length > TERMINAL_LIMITS.maxReportChars ? undefined : parseShellReport(text, began);
   };
 }

@@ -1,12 +1,12 @@
 /** Starts a program with exactly the descriptors that it should have. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Readable } from 'node:stream';
-import { finished } from 'node:stream/promises';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import { INHERITED, NOTHING } from './inherited.ts';
 import { FIRST_INPUT, type Launch, reportDescriptor, shellDescriptor } from './launch.ts';
 import { endNamespace, endProcessGroup, type Identity, identify } from './process-group.ts';
 import { readShellReport, type ShellReport } from './shell-report.ts';
+import { endOf } from './stream-end.ts';
 
 /** A program that was started. */
 export interface Program {
@@ -19,9 +19,9 @@ export interface Program {
 
 /** The program leads its own process group. Its outputs are pipes, and it gets no other descriptor of this process. */
 export function spawnLaunch(launch: Launch, stdin: 'ignore' | 'pipe'): Program {
-  const { file, args, cwd, env, inputs, descriptors = [], hasPidNamespace, reportsShell } = launch;
+  const { file, args, cwd, env, inputs, descriptors = [], hasPidNamespace, shellBegins } = launch;
   const pipes = inputs.map(() => 'pipe' as const);
-  const reports = [hasPidNamespace, reportsShell === true].flatMap((is) =>
+  const reports = [hasPidNamespace, shellBegins !== undefined].flatMap((is) =>
     is ? ['pipe' as const] : [],
   );
   const given: StdioItem[] = [stdin, 'pipe', 'pipe', ...pipes, ...descriptors, ...reports];
@@ -36,8 +36,9 @@ export function spawnLaunch(launch: Launch, stdin: 'ignore' | 'pipe'): Program {
     stream.on('error', () => {}).end(bytes);
   }
   const others = inputs.length + descriptors.length;
-  const said = reportsShell && streams[shellDescriptor(others, launch)];
-  const shellReport = said instanceof Readable ? readShellReport(said) : async () => undefined;
+  const said = shellBegins && streams[shellDescriptor(others, launch)];
+  const shellReport =
+    said instanceof Readable ? readShellReport(said, shellBegins) : async () => undefined;
   const report = hasPidNamespace && streams[reportDescriptor(others)];
   const first = report instanceof Readable ? firstInside(report) : undefined;
   const end = async () => {
@@ -63,8 +64,7 @@ function firstInside(report: Readable): () => Promise<Identity | undefined> {
     first ??= pid === undefined ? undefined : identify(Number(pid));
   });
   return async () => {
-    const signal = AbortSignal.timeout(COMMAND_LIMITS.killGraceMs);
-    await finished(report, { writable: false, signal }).catch(() => {});
+    await endOf(report, COMMAND_LIMITS.killGraceMs);
     return first;
   };
 }

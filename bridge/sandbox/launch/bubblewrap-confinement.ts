@@ -206,10 +206,9 @@ function prepareOpen(
   { command, cwd, reportsShell = false }: CommandRequest,
   { bubblewrap: { file }, surroundings: { closedFolders, environment, workspace } }: SandboxMachine,
 ): PreparedCommand {
+  const own = fullEnvironment(environment);
   // Variables of the person's shell may name code in the workspace: bubblewrap itself starts without them.
-  const variables = Object.entries(fullEnvironment(environment)).flatMap(([name, value]) => [
-    ...['--setenv', name, value],
-  ]);
+  const variables = Object.entries(own).flatMap(([name, value]) => ['--setenv', name, value]);
   const report = reportsShell ? shellDescriptor(1, { hasPidNamespace: true }) : undefined;
   const args = [
     ...['--unshare-pid', '--new-session', '--die-with-parent', ...reporting(1)],
@@ -219,8 +218,9 @@ function prepareOpen(
     ...['--chdir', cwd, '--', ...shellArgv(command, report)],
   ];
   const inputs = [Buffer.from(variables.map((arg) => `${arg}\0`).join(''))];
+  const shellBegins = reportsShell ? own : undefined;
   return {
-    launch: { file, args, cwd: '/', env: {}, inputs, hasPidNamespace: true, reportsShell },
+    launch: { file, args, cwd: '/', env: {}, inputs, hasPidNamespace: true, shellBegins },
     limits: 'bubblewrap with all permissions: only its processes are kept together',
   };
 }
@@ -332,7 +332,8 @@ function launchOf(
     bubblewrap.seccompProgram,
     ...(variables === undefined ? [] : [exportsOf(variables)]),
   ];
-  return { cwd: '/', env, inputs, hasPidNamespace: true, reportsShell };
+  const shellBegins = reportsShell ? { ...env, ...variables } : undefined;
+  return { cwd: '/', env, inputs, hasPidNamespace: true, shellBegins };
 }
 
 function prepared(

@@ -8,8 +8,8 @@ import {
   FIRST_INPUT,
   reportDescriptor,
   SHELL,
-  shellCall,
   shellDescriptor,
+  shellScript,
 } from '../../terminal/launch.ts';
 import { isBelow } from '../byte-path.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
@@ -69,7 +69,7 @@ function ownMemory(path: string, bytes: number): string[] {
 /**
  * The shell with its limits. The limits are set inside, where the kernel counts only the sandbox's processes; outside
  * it would count all processes of the user. The script closes the launch's inputs and descriptors, which are `others`,
- * and bubblewrap's own. The shell runs the line `first` before everything else, and takes the program's variables last:
+ * and bubblewrap's own. The shell runs `first` before everything else, and takes the program's variables last:
  * they act on the program alone.
  */
 export function limitedShell(
@@ -82,13 +82,13 @@ export function limitedShell(
   // Where memory runs out, the kernel ends a command, never the bridge.
   const firstToEnd = 'echo 1000 >/proc/self/oom_score_adj';
   const limits = `ulimit ${processes} ${maxProcesses}; ulimit -d ${maxDataKib}; ${firstToEnd}`;
-  const [taken, given] = variables === undefined ? ['', ''] : [TAKE_VARIABLES, 'eval "$v"; '];
+  const [taken, given] = variables === undefined ? ['', ''] : [TAKE_VARIABLES, GIVE_VARIABLES];
   const closed = `exec${range(FIRST_INPUT + 1, reportDescriptor(others))
     .map((descriptor) => ` ${descriptor}<&-`)
     .join('')}`;
   const report = reportsShell ? shellDescriptor(others, { hasPidNamespace: true }) : undefined;
-  const start = `exec "$0" ${shellCall(report)}${isServer ? '' : ' 2>&1'}`;
-  const script = `${first}\n{ ${limits}; } 2>/dev/null\n${taken}\n${closed}; ${given}${start}`;
+  const start = `${isServer ? '' : 'exec 2>&1; '}${shellScript(report)}`;
+  const script = `${first}{ ${limits}; } 2>/dev/null; ${taken}${closed}; ${given}${start}`;
   return [SHELL, '-c', script, SHELL, command];
 }
 
@@ -98,7 +98,10 @@ function range(first: number, last: number): number[] {
 
 /** Of {@link exportsOf}, behind the system call filter. The descriptor is no file that the shell could open again. */
 const TAKE_VARIABLES = `v=; while IFS= read -r l <&${FIRST_INPUT + 1}; do v="$v$l
-"; done`;
+"; done; `;
+
+/** The shell may run the line itself, so its own two variables go before. */
+const GIVE_VARIABLES = 'set -- "$1" "$v"; unset v l; eval "$2"; set -- "$1"; ';
 
 /** Variables as lines of a shell. Throws for a name that a shell has no variable for. */
 export function exportsOf(variables: Readonly<Record<string, string>>): Uint8Array {

@@ -138,19 +138,13 @@ export function unconfined(surroundings: Surroundings, reason: string): Confinem
       const report = reportsShell ? shellDescriptor(0, { hasPidNamespace: false }) : undefined;
       const [file, ...args] = shellArgv(command, report);
       const { environment } = surroundings;
-      const env = permissions.includes('all')
+      const own = permissions.includes('all')
         ? fullEnvironment(environment)
         : limitedEnvironment(environment, permissions);
+      const env = { ...own, ...variables };
+      const shellBegins = reportsShell ? env : undefined;
       return await start({
-        launch: {
-          file,
-          args,
-          cwd,
-          env: { ...env, ...variables },
-          inputs: [],
-          hasPidNamespace: false,
-          reportsShell,
-        },
+        launch: { file, args, cwd, env, inputs: [], hasPidNamespace: false, shellBegins },
         limits: 'none',
       });
     },

@@ -7,8 +7,8 @@ import { type Checked, isAsChecked } from './base.ts';
 import { descendants } from './freeze.ts';
 import { readMounts } from './holder.ts';
 
-/** The first line of the shell: it stops itself. A stopped shell means that all mounts are made. */
-export const HOLD = 'kill -STOP $$';
+/** The first work of the shell: it stops itself. A stopped shell means that all mounts are made. */
+export const HOLD = 'kill -STOP $$; ';
 
 /**
  * Lets a command continue when its mounts are as they must be and all other commands stayed stopped. Else kills it and

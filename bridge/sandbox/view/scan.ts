@@ -1,5 +1,5 @@
 /** Finds the protected and secret paths of a workspace. Each later look reads only the folders that changed. */
-import { type Dirent, lstatSync, readdirSync, type Stats, statfsSync, statSync } from 'node:fs';
+import { type Dirent, lstatSync, readdirSync, type Stats } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { isSystemError } from '../../../machine/system-error.ts';
 import {
@@ -13,6 +13,7 @@ import {
 } from '../../ignored/chain.ts';
 import type { Rights } from '../account.ts';
 import { type BytePath, toBytes, toPathLike, toText } from '../byte-path.ts';
+import { type FolderStamp, isAsRead, stampedDevice, stampOf } from '../folder-stamp.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 import {
   type Closure,
@@ -90,8 +91,7 @@ export class WorkspaceScan {
     this.#ignoring = ignoring;
     this.#writable = writable;
     this.#wanted = wanted;
-    const { dev } = statSync(toBytes(root));
-    this.#cachedDevice = LOCAL_DISKS.has(statfsSync(toBytes(root)).type) ? dev : undefined;
+    this.#cachedDevice = stampedDevice(root);
   }
 
   /**
@@ -191,7 +191,7 @@ export class WorkspaceScan {
 
   #read(folder: BytePath, stats: Stats, above: IgnoreChain): FolderListing {
     const known = this.#known.get(folder);
-    const readMs = Date.now();
+    const stamp = stampOf(stats);
     const entries = readEntries(folder);
     const names = toText(folder.slice(this.#root.length)).split('/').slice(1);
     const own = this.#ignoring.length === 0 ? undefined : ownFile(folder, entries, known?.own);
@@ -209,16 +209,12 @@ export class WorkspaceScan {
     const paths = entries
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => join(folder, name));
-    const { dev, ino, birthtimeMs, ctimeMs, mtimeMs } = stats;
     return {
-      dev,
-      ino,
-      birthtimeMs,
+      ...stamp,
       closed,
       above,
       own,
       chain,
-      readMs,
       below: paths.filter((path) => !closedPaths.has(path)),
       links: entries
         .filter((entry) => entry.isSymbolicLink())
@@ -226,7 +222,6 @@ export class WorkspaceScan {
       wanted: entries
         .filter(({ name }) => this.#wanted.has(name))
         .map(({ name }) => join(folder, name)),
-      changedMs: Math.max(ctimeMs, mtimeMs),
       ignoredBy: closed.flatMap(({ by }) => by ?? []),
     };
   }
@@ -247,11 +242,6 @@ interface Folder {
 /** Git puts no secrets into its folder, but a branch may have the name of one. */
 const GIT = '/.git';
 
-/** File systems whose folder times show every change: ext, XFS, Btrfs, tmpfs, overlay, ZFS, F2FS, bcachefs. */
-const LOCAL_DISKS: ReadonlySet<number> = new Set([
-  0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0x2fc12fc1, 0xf2f52010, 0xca451a4e,
-]);
-
 /**
  * Changes when another file or folder takes the place. Two that get the same inode number differ in their birth time.
  */
@@ -265,19 +255,14 @@ export function identityOf({
   return `${Number(dev)}:${Number(ino)}:${Math.floor(Number(birthtimeMs))}`;
 }
 
-/** The content of a folder at the time of reading. `dev`, `ino` and `birthtimeMs` identify the folder. */
-interface FolderListing {
-  readonly dev: number;
-  readonly ino: number;
-  readonly birthtimeMs: number;
+/** The content of a folder at the time of reading. */
+interface FolderListing extends FolderStamp {
   readonly closed: readonly ClosedEntry[];
   /** Paths of the folders in it that are not closed. */
   readonly below: readonly BytePath[];
   /** Paths of the links in it, and of wanted names. */
   readonly links: readonly BytePath[];
   readonly wanted: readonly BytePath[];
-  readonly changedMs: number;
-  readonly readMs: number;
   /** The ignore files above the folder, and its own. */
   readonly above: IgnoreChain;
   readonly own: IgnoreFile | undefined;
@@ -287,24 +272,17 @@ interface FolderListing {
   readonly ignoredBy: readonly IgnoreFile[];
 }
 
-/** Whether the listing still holds. No program can set `ctime` without changing the system's clock. */
+/** Whether the listing still holds. */
 function isStillTrue(
   folder: BytePath,
   listing: FolderListing,
   stats: Stats,
   above: IgnoreChain,
 ): boolean {
-  const { changedMs, readMs } = listing;
   if (listing.above !== above) return false;
   const { own } = listing;
   if (own !== undefined && readIgnoreFile(folder, own.name, own) !== own) return false;
-  const isSettled = readMs - changedMs > SANDBOX_LIMITS.settledMs;
-  const isUnchanged = changedMs === Math.max(stats.ctimeMs, stats.mtimeMs);
-  return isSettled && isUnchanged && isSameFolder(listing, stats);
-}
-
-function isSameFolder(listing: FolderListing, { dev, ino, birthtimeMs }: Stats): boolean {
-  return listing.dev === dev && listing.ino === ino && listing.birthtimeMs === birthtimeMs;
+  return isAsRead(listing, stats);
 }
 
 /** None where the folder cannot be read. */

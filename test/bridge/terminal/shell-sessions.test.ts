@@ -40,7 +40,7 @@ describe('the report of a shell', () => {
     const script = reportingScript(3);
     const launch = plainLaunch('');
     const args = ['-c', 'exec 3>&1; exec /bin/bash -c "$0" bash "$1" 2>&1', script, line];
-    return parseShellReport((await run({ ...launch, file: '/bin/sh', args })).output);
+    return parseShellReport((await run({ ...launch, file: '/bin/sh', args })).output, launch.env);
   };
 
   test.each([
@@ -57,6 +57,15 @@ describe('the report of a shell', () => {
     });
   });
 
+  test('leaves the line its own line numbers', async () => {
+    const { output } = await run({
+      ...plainLaunch(''),
+      file: '/bin/bash',
+      args: ['-c', `exec 2>&1; ${reportingScript(3)}`, 'bash', 'cd /\n(nothing)'],
+    });
+    expect(output).toContain('line 2: nothing: command not found');
+  });
+
   test.each(['export A=1; exit 3', 'export A=1; exec true', 'kill -9 $$'])(
     'is none after %j, which ends the shell itself',
     async (line) => {
@@ -64,15 +73,20 @@ describe('the report of a shell', () => {
     },
   );
 
-  test.each(['', '\0', 'A=1\0\0', 'A=1\0\0/usr\n\0A=2', 'A=1\0\0usr\n\0A=2\0\0', 'x'.repeat(99)])(
-    'is none in %j',
-    (text) => {
-      expect(parseShellReport(text)).toBeUndefined();
-    },
-  );
+  test.each([
+    '',
+    '\0',
+    '/usr\n\0',
+    '/usr\n\0A=2\0',
+    'usr\n\0A=2\0\0',
+    '/usr\0A=2\0\0',
+    'x'.repeat(99),
+  ])('is none in %j', (text) => {
+    expect(parseShellReport(text, {})).toBeUndefined();
+  });
 
   test('has no name that is none of a variable, and no value that is no text', () => {
-    const text = 'A=1\0\0/\n\0A=1\0B=\uFFFD\0BASH_FUNC_f%%=() { x; }\0C=2\0nothing\0\0';
-    expect(parseShellReport(text)?.variables).toEqual(new Map([['C', '2']]));
+    const text = '/\n\0A=1\0B=\uFFFD\0BASH_FUNC_f%%=() { x; }\0C=2\0nothing\0\0';
+    expect(parseShellReport(text, { A: '1' })?.variables).toEqual(new Map([['C', '2']]));
   });
 });

@@ -223,6 +223,27 @@ describe.skipIf(NO_BUBBLEWRAP)(`a command in bubblewrap ${NO_BUBBLEWRAP ?? ''}`,
     expect(output).toBe('own\n');
   });
 
+  test('whose shell reports its end has the variables that it was given, and none of ours', async () => {
+    const { confinement, surroundings } = place;
+    const report = async (variables: Readonly<Record<string, string>> = {}) => {
+      const command =
+        'echo "$# ${v-none} ${l-none} ${A-none}"; export B=1; cd /usr; no-such-program';
+      const request = { command, cwd: surroundings.workspace, permissions: [], reportsShell: true };
+      const start = confinement.start({ ...request, variables }, ({ launch }) => run(launch));
+      const { output, shell } = await start;
+      return [...output.split('\n'), shell?.folder, ...(shell?.variables ?? [])];
+    };
+    const left = ['', '/usr', ['B', '1']];
+    const missing = (line: number) => `/bin/bash: line ${line}: no-such-program: command not found`;
+    expect(await report()).toEqual([
+      '0 none none none',
+      expect.stringMatching(/: command not/),
+      ...left,
+    ]);
+    const given = { v: "it's", l: '\n', A: '$B' };
+    expect(await report(given)).toEqual(["0 it's ", ' $B', missing(2), ...left]);
+  });
+
   test('sees and signals no process of the machine', async () => {
     const { output } = await place.attempt(`kill -0 ${process.pid}; ls -d /proc/${process.pid}`);
     expect(output.match(/No such/g)).toHaveLength(2);
