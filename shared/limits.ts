@@ -504,6 +504,8 @@ export const TOOL_LIMITS = {
   /** Bytes of ignore rules, in one file and in a folder's files; and the number of files. Large ones have 10 KB. */
   maxIgnoreBytes: MIB,
   maxIgnoreFiles: 1_000,
+  /** Folders whose ignore files the next search expects: those of several projects. */
+  maxIgnoreFolders: 64,
 } as const;
 
 /** The tools that reach the web. */

@@ -2,7 +2,6 @@
 import { chmodSync, existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { INDEX_LIMITS } from '../../bridge/index/limits.ts';
 import { readWranglerConfig } from '../../local/runtime/wrangler-config.ts';
 import type { IndexReport } from '../../machine/bridge-status.ts';
 import { memoryOf } from '../family.ts';
@@ -12,12 +11,14 @@ import { type House, startHouse } from '../house.ts';
 import { connectRealBridge } from '../real-bridge.ts';
 import { frame, startRecordingUpstream } from '../recording-upstream.ts';
 import { type Part, timesOf } from './part.ts';
-import { installTypeScript, sourceName, writeSources } from './sources.ts';
+import { installTypeScript, questionOf, sourceName, writeSources } from './sources.ts';
 
 const STARTS = 5;
 const MAX_MB = 90;
 /** After this the bridge has done what a start or a check leaves to do. */
 const SETTLED_MS = 5_000;
+/** After this the thread of the first index has ended, and the bridge has collected its garbage. */
+const IDLE_MS = 20_000;
 
 export const measureReady: Part = async ({ large }, signal) => {
   const wrangler = await readWranglerConfig(join(import.meta.dirname, '../../wrangler.toml'));
@@ -51,20 +52,20 @@ async function ofMemory(house: House, signal: AbortSignal): Promise<Figure[]> {
   const onIndex = ({ state }: IndexReport) => state !== 'building' && indexed.resolve();
   await using bridge = await connectRealBridge(house, onIndex);
   await indexed.promise;
-  await sleep(SETTLED_MS, undefined, { signal });
-  const busy = memory('the bridge with the thread of its index', ownMb());
-  await sleep(INDEX_LIMITS.idleMs, undefined, { signal });
+  await sleep(IDLE_MS, undefined, { signal });
   const idle = memory('the bridge idle, its index on disk', ownMb(), MAX_MB);
+  await call(house, bridge.bridgeId, 'codebase_search');
+  const busy = memory('the bridge with the thread of its index', ownMb());
   const said = await call(house, bridge.bridgeId, 'read_lints');
   if (!said.includes('no errors or warnings')) {
     const why = /not checked: [^"\\]*/.exec(said)?.[0];
     process.stderr.write(`ready: the memory with TypeScript is skipped (${why})\n`);
-    return [busy, idle];
+    return [idle, busy];
   }
   await sleep(SETTLED_MS, undefined, { signal });
   return [
-    busy,
     idle,
+    busy,
     memory('the bridge after a check by TypeScript', ownMb()),
     memory('TypeScript and the sandbox', belowMb()),
   ];
@@ -114,12 +115,14 @@ async function call(house: House, bridgeId: string, tool: keyof typeof ARGUMENTS
 const ARGUMENTS = {
   read_file: { target_file: sourceName(0) },
   read_lints: { paths: [sourceName(0)] },
+  codebase_search: { query: questionOf(0), target_directories: [] },
 } as const;
 
 /** The model: calls the tool that the message names, then says that it is done. */
 function answer(body: string): string {
   const isCalled = body.includes('"role":"tool"');
-  const name = body.includes('Call read_lints.') ? 'read_lints' : 'read_file';
+  const names = Object.keys(ARGUMENTS) as (keyof typeof ARGUMENTS)[];
+  const name = names.find((tool) => body.includes(`Call ${tool}.`)) ?? 'read_file';
   const asked = { name, arguments: JSON.stringify(ARGUMENTS[name]) };
   const calls = [{ index: 0, id: 'call_1', type: 'function', function: asked }];
   const delta = isCalled ? { content: 'Done.' } : { tool_calls: calls };

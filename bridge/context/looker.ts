@@ -3,7 +3,7 @@ import { CONTEXT_LIMITS } from '../../shared/limits.ts';
 import type { MachineContext } from '../../shared/wire/tunnel.ts';
 import type { Confinement } from '../sandbox/launch/confinement.ts';
 import type { IgnoreRules } from '../search/ignore-files.ts';
-import { readIgnoreRules } from '../search/ripgrep.ts';
+import { readIgnoreRules } from '../search/ruled-search.ts';
 import { readMachineContext } from './context.ts';
 
 /** The workspace to look at, and the limits of the look. */
@@ -69,7 +69,7 @@ export class Looker {
       this.#looked;
     const showable = await readShowable();
     // Read once for all lists of files: that takes as long as a list.
-    const ignored = readIgnoreRules({ folder: root, target: './', signal: this.#inTime() });
+    const ignored = readIgnoreRules(root, this.#inTime());
     ignored.catch(() => undefined); // Each list fails with it.
     const unasked = { ...showable, mayName: showable.mayVolunteer };
     const how = { confine: confinement.confineLook, mayName: unasked.mayName, ignored };

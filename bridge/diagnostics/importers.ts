@@ -1,6 +1,7 @@
 /** Finds the files that import a file, as its name in their imports shows. */
 import { basename, dirname, extname, join } from 'node:path';
-import { runRipgrep } from '../search/ripgrep.ts';
+import { type Ripgrep, runRipgrep } from '../search/ripgrep.ts';
+import { searchUnderRules } from '../search/ruled-search.ts';
 import { DIAGNOSTICS_LIMITS } from './limits.ts';
 
 /** Absolute paths, as many as are checked; others than importers may be among them. */
@@ -17,12 +18,18 @@ export async function importersOf(
     ...['--files-with-matches', '--null', `--glob=${way.glob}`, '--sort=path'],
     `--regexp=${way.pattern(name.replaceAll(/[^\w]/g, '\\$&'))}`,
   ];
-  const found: string[] = [];
   const search = { folder: root, flags, target: './', separator: '\0', signal } as const;
+  return await searchUnderRules(search, (rules, signal) =>
+    othersThan(path, { ...search, rules, signal }),
+  );
+}
+
+async function othersThan(path: string, search: Ripgrep): Promise<string[]> {
+  const found: string[] = [];
   for await (const record of runRipgrep(search)) {
     if (typeof record !== 'string') continue;
-    const importer = join(root, record);
-    if (importer !== path) found.push(importer);
+    const other = join(search.folder, record);
+    if (other !== path) found.push(other);
     if (found.length >= DIAGNOSTICS_LIMITS.maxImporters) break;
   }
   return found;

@@ -31,7 +31,7 @@ interface Term {
 }
 
 /** What a chunk says about each concept, in the order of the question. */
-type Evidence = Float64Array;
+type Evidence = number[];
 
 /**
  * BM25 of each concept, of which the best word counts: many words for one thing are no more evidence than one. Words
@@ -53,7 +53,7 @@ export function rank(store: Store, { question, fileWith, limit }: Query): Rankin
   const found = new Map<ChunkId, Evidence>();
   for (const term of selective) {
     for (const [chunk, score] of store.chunksWith(term.word)) {
-      const evidence = found.get(chunk) ?? new Float64Array(concepts.length);
+      const evidence = found.get(chunk) ?? concepts.map(() => 0);
       note(evidence, term, score, all);
       found.set(chunk, evidence);
     }
@@ -61,7 +61,7 @@ export function rank(store: Store, { question, fileWith, limit }: Query): Rankin
   const by = { question, fileWith, limit };
   const first = ranked(found, by);
   if (common.length === 0) return first;
-  const leaders = new Map(first.map(([chunk]) => [chunk, found.get(chunk) ?? new Float64Array()]));
+  const leaders = new Map(first.map(([chunk]) => [chunk, found.get(chunk) ?? []]));
   for (const [chunk, evidence] of leaders) {
     for (const { concept, word, weight } of common) {
       const value = weight * USUAL_SCORE;

@@ -75,8 +75,9 @@ const FORM = 2;
 export class Store {
   readonly #database: Database;
   readonly #known = new Map<string, Statement>();
-  /** What `wordsLike` has counted since the last write: to count takes as long as to find. */
+  /** What has been counted since the last write: to count takes as long as to find. */
   readonly #counted = new Map<string, readonly CountedWord[]>();
+  #chunkCount: number | undefined;
 
   private constructor(database: Database) {
     this.#database = database;
@@ -110,12 +111,14 @@ export class Store {
   }
 
   get chunkCount(): number {
-    return Number(this.#get('SELECT count(*) AS count FROM chunks').get()?.['count']);
+    this.#chunkCount ??= Number(this.#get('SELECT count(*) AS count FROM chunks').get()?.['count']);
+    return this.#chunkCount;
   }
 
   /** Does the writes of `work` together, or none. */
   inOneStep(work: () => void): void {
     this.#counted.clear();
+    this.#chunkCount = undefined;
     this.#database.exec('BEGIN');
     try {
       work();

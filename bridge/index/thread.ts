@@ -46,6 +46,11 @@ export class IndexThread {
     }
   }
 
+  /** Ends the thread now, unless something is asked. It gives its memory back, and the next task starts a new one. */
+  endIfIdle(): void {
+    if (this.#running) this.#rest(this.#running, 0);
+  }
+
   async end(): Promise<void> {
     clearTimeout(this.#idle);
     await this.#running?.worker.terminate();
@@ -85,9 +90,11 @@ export class IndexThread {
     void running.worker.terminate();
   }
 
-  #rest(running: Running): void {
+  #rest(running: Running, ms: number = INDEX_LIMITS.idleMs): void {
     clearTimeout(this.#idle);
-    this.#idle = setTimeout(() => this.#drop(running), INDEX_LIMITS.idleMs).unref();
+    this.#idle = setTimeout(() => {
+      if (running.open.size === 0) this.#drop(running);
+    }, ms).unref();
   }
 }
 

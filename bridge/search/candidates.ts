@@ -9,7 +9,8 @@ import type { Concept } from './codebase/question.ts';
 import { countDocuments, type Rarity, rarityOf, scoreOf } from './codebase/rank.ts';
 import { listFiles } from './file-list.ts';
 import type { IgnoreRules } from './ignore-files.ts';
-import { readIgnoreRules, runRipgrep } from './ripgrep.ts';
+import { runRipgrep } from './ripgrep.ts';
+import { searchUnderRules } from './ruled-search.ts';
 
 export interface CandidateSearch {
   /** Absolute and resolved. */
@@ -36,11 +37,9 @@ export interface Candidates {
 
 /** All files that mention a concept in their text or their path, ranked. */
 export async function findCandidates(search: CandidateSearch): Promise<Candidates> {
-  const rules = await readIgnoreRules({ ...search, target: './' });
-  const [files, hits] = await Promise.all([
-    listShown({ ...search, rules }),
-    countHits({ ...search, rules }),
-  ]);
+  const [files, hits] = await searchUnderRules({ ...search, target: './' }, (rules, signal) =>
+    Promise.all([listShown({ ...search, rules, signal }), countHits({ ...search, rules, signal })]),
+  );
   const none = search.matcher.concepts.map(() => 0);
   const bodyOf = ({ name }: ShownFile) => hits.byName.get(name) ?? none;
   const having = countDocuments(files.map(bodyOf), none.length);

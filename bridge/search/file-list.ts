@@ -1,7 +1,8 @@
 /** Lists the files below a folder as a search sees them, without files that git ignores. */
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import type { IgnoreRules } from './ignore-files.ts';
-import { readIgnoreRules, runRipgrep } from './ripgrep.ts';
+import { runRipgrep } from './ripgrep.ts';
+import { searchUnderRules } from './ruled-search.ts';
 
 export interface FileList {
   /** Absolute and resolved. */
@@ -14,16 +15,24 @@ export interface FileList {
   readonly hidden?: boolean;
   /** Lists the most recently changed file first. Otherwise the order is undefined. */
   readonly newestFirst?: boolean;
-  /** As {@link runRipgrep} takes them. */
+  /** Where several searches share them. Otherwise this list reads them. */
   readonly rules?: IgnoreRules;
   readonly signal: AbortSignal;
 }
 
 /** The paths of the files, relative to the folder and with `/`. */
 export async function listFiles(list: FileList): Promise<string[]> {
-  const { globs = [], newestFirst = false } = list;
-  const rules = list.rules ?? (await readIgnoreRules({ ...list, target: './' }));
-  const search = { ...list, rules };
+  const { rules } = list;
+  if (rules) return await listUnder({ ...list, rules });
+  return await searchUnderRules({ ...list, target: './' }, (rules, signal) =>
+    listUnder({ ...list, rules, signal }),
+  );
+}
+
+type RuledList = FileList & { readonly rules: IgnoreRules };
+
+async function listUnder(search: RuledList): Promise<string[]> {
+  const { globs = [], newestFirst = false } = search;
   const matching = await runList(search, globs, newestFirst);
   const wanted = globs.some((glob) => !glob.startsWith('!'));
   if (!wanted) return matching;
@@ -33,7 +42,7 @@ export async function listFiles(list: FileList): Promise<string[]> {
 }
 
 async function runList(
-  { folder, hidden = false, named = [], rules, signal }: FileList & { readonly rules: IgnoreRules },
+  { folder, hidden = false, named = [], rules, signal }: RuledList,
   globs: readonly string[],
   newestFirst: boolean,
 ): Promise<string[]> {

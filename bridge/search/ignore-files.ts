@@ -2,12 +2,12 @@
  * Reads ignore files for ripgrep. ripgrep would open each by name, and could wait for a pipe for ever. This file reads
  * only regular files of a sensible size, and follows no link, as git does.
  */
-import { constants } from 'node:fs';
-import { type FileHandle, lstat, open } from 'node:fs/promises';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { isSystemError } from '../../machine/system-error.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
+import { Turns } from '../compute/turns.ts';
 import { TOOL_IGNORE_FILES } from '../ignored/chain.ts';
 import { rulesFromAbove, rulesFromBelow } from '../ignored/rules.ts';
 
@@ -48,20 +48,18 @@ type FoundIgnoreFile =
  * The rules that apply in a folder: its own and those of the folders above, up to the top of the repository, or of the
  * disk without a repository. `odd` lists the entries that stand in the place of ignore files and were skipped.
  */
-export async function readRulesAbove(
-  folder: string,
-): Promise<{ rules: IgnoreRules; odd: readonly OddFile[] }> {
-  const folders = await foldersAbove(folder);
+export function readRulesAbove(folder: string): { rules: IgnoreRules; odd: readonly OddFile[] } {
+  const folders = foldersAbove(folder);
   const top = folders[0] ?? folder;
-  const own = await readRuleFile(join(top, '.git', 'info', 'exclude'));
-  const general = [...(await readPersonalRules()), ...rebase(own, top, folder)];
+  const own = readRuleFile(join(top, '.git', 'info', 'exclude'));
+  const general = [...readPersonalRules(), ...rebase(own, top, folder)];
   const odd: OddFile[] = [];
   const kinds: string[][] = [];
   for (const name of IGNORE_FILES) {
     const rules: string[] = [];
     for (const each of folders) {
       const path = join(each, name);
-      const found = await readRuleFile(path);
+      const found = readRuleFile(path);
       for (const rule of rebase(found, each, folder)) rules.push(rule);
       if (found.state === 'odd') odd.push({ path, kind: found.kind });
     }
@@ -79,9 +77,11 @@ export async function withRulesBelow(
   const byDepth = [...names].sort((a, b) => a.split('/').length - b.split('/').length);
   const added: string[][] = IGNORE_FILES.map(() => []);
   let left = TOOL_LIMITS.maxIgnoreBytes;
+  const turns = new Turns();
   for (const name of byDepth) {
+    if (turns.isDue) await turns.take();
     // The folder's own file was already read with those above.
-    const found = dirname(name) === '.' ? NONE : await readRuleFile(join(folder, name));
+    const found = dirname(name) === '.' ? NONE : readRuleFile(join(folder, name));
     if (found.state !== 'text' || found.text.length > left) continue;
     left -= found.text.length;
     const kind = IGNORE_FILES.indexOf(basename(name) as (typeof IGNORE_FILES)[number]);
@@ -93,20 +93,22 @@ export async function withRulesBelow(
 const NONE: FoundIgnoreFile = { state: 'none' };
 
 /** From the top of the repository down to the folder itself. */
-async function foldersAbove(folder: string): Promise<string[]> {
+function foldersAbove(folder: string): string[] {
   const folders = [folder];
-  for (let each = folder; !(await isRepository(each)) && dirname(each) !== each; ) {
+  for (let each = folder; !isThere(join(each, '.git')) && dirname(each) !== each; ) {
     each = dirname(each);
     folders.unshift(each);
   }
   return folders;
 }
 
-async function isRepository(folder: string): Promise<boolean> {
-  return await lstat(join(folder, '.git')).then(
-    () => true,
-    () => false,
-  );
+/** False also where a folder on the way cannot be entered. */
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 function rebase(found: FoundIgnoreFile, from: string, folder: string): string[] {
@@ -116,15 +118,14 @@ function rebase(found: FoundIgnoreFile, from: string, folder: string): string[] 
 }
 
 /** The rules that git applies for this person everywhere. */
-async function readPersonalRules(): Promise<string[]> {
+function readPersonalRules(): string[] {
   const config = process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config');
   for (const file of [join(homedir(), '.gitconfig'), join(config, 'git', 'config')]) {
-    const found = await readRuleFile(file);
+    const found = readRuleFile(file);
     const named = found.state === 'text' ? EXCLUDES_FILE.exec(found.text)?.[1] : undefined;
-    if (named !== undefined)
-      return textLines(await readRuleFile(named.replace(/^~(?=\/)/, homedir())));
+    if (named !== undefined) return textLines(readRuleFile(named.replace(/^~(?=\/)/, homedir())));
   }
-  return textLines(await readRuleFile(join(config, 'git', 'ignore')));
+  return textLines(readRuleFile(join(config, 'git', 'ignore')));
 }
 
 const EXCLUDES_FILE = /^\s*excludesfile\s*=\s*"?\s*([^\n"]*\S)\s*"?\s*$/im;
@@ -136,11 +137,12 @@ function textLines(found: FoundIgnoreFile): string[] {
 /**
  * Never waits and never reads without end, whatever stands at the path. A file that cannot be opened counts as absent.
  */
-async function readRuleFile(path: string): Promise<FoundIgnoreFile> {
+function readRuleFile(path: string): FoundIgnoreFile {
+  // Nearly all are absent, and a failed `open` costs several times as much as this look.
+  if (!isThere(path)) return NONE;
   try {
     const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-    await using file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    return await readRules(file);
+    return readRules(openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
   } catch (error) {
     if (isSystemError(error, 'ELOOP')) return { state: 'odd', kind: 'a symbolic link' };
     if (isSystemError(error, 'ENXIO')) return { state: 'odd', kind: 'a socket' };
@@ -148,12 +150,18 @@ async function readRuleFile(path: string): Promise<FoundIgnoreFile> {
   }
 }
 
-async function readRules(file: FileHandle): Promise<FoundIgnoreFile> {
-  const stats = await file.stat();
-  if (stats.isFIFO()) return { state: 'odd', kind: 'a pipe' };
-  if (stats.isDirectory()) return { state: 'odd', kind: 'a folder' };
-  if (!stats.isFile()) return { state: 'odd', kind: 'a device' };
-  if (stats.size > TOOL_LIMITS.maxIgnoreBytes) return { state: 'odd', kind: 'far too large' };
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(stats.size), 0, stats.size, 0);
-  return { state: 'text', text: buffer.toString('utf8', 0, bytesRead).replace(/^\uFEFF/, '') };
+/** Closes the file. */
+function readRules(file: number): FoundIgnoreFile {
+  try {
+    const stats = fstatSync(file);
+    if (stats.isFIFO()) return { state: 'odd', kind: 'a pipe' };
+    if (stats.isDirectory()) return { state: 'odd', kind: 'a folder' };
+    if (!stats.isFile()) return { state: 'odd', kind: 'a device' };
+    if (stats.size > TOOL_LIMITS.maxIgnoreBytes) return { state: 'odd', kind: 'far too large' };
+    const bytes = Buffer.alloc(stats.size);
+    const length = readSync(file, bytes, 0, bytes.length, 0);
+    return { state: 'text', text: bytes.toString('utf8', 0, length).replace(/^\uFEFF/, '') };
+  } finally {
+    closeSync(file);
+  }
 }

@@ -2,8 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { constants, existsSync } from 'node:fs';
-import { type FileHandle, open, rm } from 'node:fs/promises';
+import { closeSync, constants, existsSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -11,13 +10,7 @@ import { rgPath } from '@vscode/ripgrep';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { ToolFailure, toFileFailure } from '../failure.ts';
 import { anchorFolder } from '../workspace/anchor.ts';
-import {
-  IGNORE_FILES,
-  type IgnoreRules,
-  readRulesAbove,
-  toRuleText,
-  withRulesBelow,
-} from './ignore-files.ts';
+import { type IgnoreRules, toRuleText } from './ignore-files.ts';
 import { type LongRecord, splitRecords } from './records.ts';
 
 export interface Ripgrep {
@@ -28,10 +21,8 @@ export interface Ripgrep {
   /** The part of the folder to search: `./` for all of it, or `./name` for one file. */
   readonly target: string;
   readonly separator: '\n' | '\0';
-  /**
-   * The result of {@link readIgnoreRules} where several searches share a folder. Otherwise this search reads the rules.
-   */
-  readonly rules?: IgnoreRules;
+  /** See ruled-search.ts. */
+  readonly rules: IgnoreRules;
   readonly signal: AbortSignal;
 }
 
@@ -43,11 +34,10 @@ export interface Ripgrep {
 export async function* runRipgrep(
   search: Ripgrep,
 ): AsyncGenerator<string | LongRecord, void, undefined> {
-  const { folder, flags, target, separator, signal } = search;
-  const rules = search.rules ?? (await readIgnoreRules(search));
+  const { folder, flags, target, separator, rules, signal } = search;
   const timeUp = AbortSignal.timeout(TOOL_LIMITS.searchTimeoutMs);
   await using anchor = await anchorFolder(folder);
-  await using ruleFile = await openRules(toRuleText(rules));
+  using ruleFile = openRules(toRuleText(rules));
   signal.throwIfAborted();
   const child = spawn(
     existsSync(rgPath) ? rgPath : 'rg',
@@ -79,26 +69,6 @@ export async function* runRipgrep(
   }
 }
 
-/** All rules that apply in the folder and below it. Ignore files inside ignored folders are not needed. */
-export async function readIgnoreRules(
-  search: Pick<Ripgrep, 'folder' | 'target' | 'signal'>,
-): Promise<IgnoreRules> {
-  const { rules } = await readRulesAbove(search.folder);
-  if (search.target !== './') return rules;
-  const flags = [
-    '--files',
-    '--null',
-    '--hidden',
-    ...IGNORE_FILES.map((name) => `--glob=**/${name}`),
-  ];
-  const names: string[] = [];
-  for await (const name of runRipgrep({ ...search, rules, flags, separator: '\0' })) {
-    if (typeof name === 'string') names.push(name.replace(/^\.\//, ''));
-    if (names.length === TOOL_LIMITS.maxIgnoreFiles) break;
-  }
-  return await withRulesBelow(rules, search.folder, names);
-}
-
 function outputOf({ stdout }: ChildProcess): Readable {
   if (stdout === null) throw new Error('ripgrep was started without its output');
   return stdout;
@@ -113,28 +83,29 @@ function endAtOnce(child: ChildProcess): void {
 }
 
 /** A file without a name: no program can change it, and none stays behind. */
-async function openRules(text: string): Promise<FileHandle> {
+function openRules(text: string): Disposable & { readonly fd: number } {
   try {
-    const file = await openNameless();
-    await file.write(text, 0);
-    return file;
+    const fd = openNameless();
+    if (text !== '') writeSync(fd, text, 0);
+    return { fd, [Symbol.dispose]: () => closeSync(fd) };
   } catch (error) {
     throw toFileFailure(error, 'A temporary file for the search');
   }
 }
 
-async function openNameless(): Promise<FileHandle> {
-  if (process.platform === 'linux') {
-    const flags = constants.O_RDWR | O_TMPFILE;
-    const file = await open(tmpdir(), flags, 0o600).catch(() => undefined);
-    if (file !== undefined) return file;
+function openNameless(): number {
+  try {
+    if (process.platform === 'linux') {
+      return openSync(tmpdir(), constants.O_RDWR | O_TMPFILE, 0o600);
+    }
+  } catch {
+    // Some file systems make only files with a name.
   }
-  // Some file systems make only files with a name.
   const path = join(tmpdir(), `drawbridge-${randomUUID()}.ignore`);
   try {
-    return await open(path, 'wx+', 0o600);
+    return openSync(path, 'wx+', 0o600);
   } finally {
-    await rm(path, { force: true });
+    rmSync(path, { force: true });
   }
 }
 

@@ -8,9 +8,10 @@ import type { grep } from '../../shared/tools/grep.ts';
 import { ToolFailure, toFileFailure } from '../failure.ts';
 import { listFiles } from '../search/file-list.ts';
 import type { Ripgrep } from '../search/ripgrep.ts';
+import { searchUnderRules } from '../search/ruled-search.ts';
 import { Sightings } from '../search/sightings.ts';
-import type { Place } from '../workspace/workspace.ts';
-import type { ArgumentsOf, ToolContext, ToolExecutor } from './executor.ts';
+import type { Place, Workspace } from '../workspace/workspace.ts';
+import type { ArgumentsOf, ToolExecutor } from './executor.ts';
 import { type GrepView, showCounts, showFiles, showMatches } from './grep-output.ts';
 
 type GrepArguments = ArgumentsOf<typeof grep>;
@@ -19,24 +20,22 @@ type GrepArguments = ArgumentsOf<typeof grep>;
 export const executeGrep: ToolExecutor<GrepArguments> = async (args, context) => {
   const target = await targetOf(context.places[0]);
   const nameOf = (name: string) => nameInLine(context.workspace.nameOf(join(target.folder, name)));
-  const mayShow = await filterFor(args, target, context);
   const limit = Math.min(args.head_limit ?? TOOL_LIMITS.maxMatches, TOOL_LIMITS.maxEntries);
-  const search = { ...toRipgrep(args, target, limit), signal: context.signal };
-  const sightings = new Sightings(context.workspace, context.signal);
-  const confirm: GrepView['confirm'] = (name, found) =>
-    sightings.confirm({ ...found, path: join(target.folder, name) });
-  const read: GrepView['read'] = (name, offset, length) =>
-    sightings.read(join(target.folder, name), offset, length);
-  const view = { search, limit, nameOf, mayShow, confirm, read };
-  switch (args.output_mode) {
-    case 'content':
-      return { status: 'success', data: await showMatches(view) };
-    case 'files_with_matches':
-      return { status: 'success', data: await showFiles(view) };
-    case 'count':
-      return { status: 'success', data: await showCounts(view) };
-  }
+  const search = { ...target, signal: context.signal };
+  const data = await searchUnderRules(search, async (rules, signal) => {
+    const ruled = { ...toRipgrep(args, target, limit), rules, signal };
+    const sightings = new Sightings(context.workspace, signal);
+    const confirm: GrepView['confirm'] = (name, found) =>
+      sightings.confirm({ ...found, path: join(target.folder, name) });
+    const read: GrepView['read'] = (name, offset, length) =>
+      sightings.read(join(target.folder, name), offset, length);
+    const mayShow = await filterFor(args, ruled, context.workspace);
+    return await SHOW[args.output_mode]({ search: ruled, limit, nameOf, mayShow, confirm, read });
+  });
+  return { status: 'success', data };
 };
+
+const SHOW = { content: showMatches, files_with_matches: showFiles, count: showCounts } as const;
 
 /** The folder in which ripgrep runs, and the part of it to search. */
 interface GrepTarget {
@@ -59,12 +58,12 @@ async function targetOf({ path, name }: Place): Promise<GrepTarget> {
 /** The check whether a name of ripgrep's, relative to the folder, may be shown. */
 async function filterFor(
   { glob }: GrepArguments,
-  { folder, target }: GrepTarget,
-  { workspace, signal }: ToolContext,
+  { folder, target, rules, signal }: Ripgrep,
+  workspace: Workspace,
 ): Promise<(name: string) => boolean> {
   const isOpen = (name: string) => workspace.mayShow(join(folder, name));
   if (glob === undefined || target !== './') return isOpen;
-  const visible = new Set(await listFiles({ folder, hidden: true, signal }));
+  const visible = new Set(await listFiles({ folder, hidden: true, rules, signal }));
   return (name) => visible.has(name) && isOpen(name);
 }
 
@@ -72,7 +71,7 @@ function toRipgrep(
   args: GrepArguments,
   { folder, target }: GrepTarget,
   limit: number,
-): Omit<Ripgrep, 'signal'> {
+): Omit<Ripgrep, 'rules' | 'signal'> {
   const { output_mode: mode, '-A': after, '-B': before, '-C': around } = args;
   const context = [
     ...(after === undefined ? [] : [`--after-context=${after}`]),

@@ -20,7 +20,7 @@ export function withRuleNotes<Args>(execute: ToolExecutor<Args>): ToolExecutor<A
 async function notesOn(place: Place, { workspace }: ToolContext): Promise<string[]> {
   const stats = await lstat(place.path).catch(() => null);
   if (!stats) return []; // The place has gone since the search.
-  const { odd } = await readRulesAbove(stats.isDirectory() ? place.path : dirname(place.path));
+  const { odd } = readRulesAbove(stats.isDirectory() ? place.path : dirname(place.path));
   return odd.map(
     ({ path: at, kind }) =>
       `(${nameInLine(workspace.nameOf(at))} is ${kind}, so its ignore rules were left out: ask the person, or remove it with a command.)`,

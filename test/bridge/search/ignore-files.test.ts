@@ -53,7 +53,12 @@ describe('a trap in the place of ignore rules', () => {
 describe('a search that nothing ends', () => {
   const drain = async (project: TemporaryWorkspace, signal = project.context.signal) => {
     execFileSync('mkfifo', [project.path('pipe')]);
-    const search = { folder: project.root, flags: ['--regexp=x'], target: './pipe' };
+    const search = {
+      folder: project.root,
+      flags: ['--regexp=x'],
+      target: './pipe',
+      rules: [[]],
+    } as const;
     for await (const _ of runRipgrep({ ...search, separator: '\n', signal }));
   };
 

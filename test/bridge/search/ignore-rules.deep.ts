@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { expect, it } from 'vitest';
 import { listFiles } from '../../../bridge/search/file-list.ts';
 import { temporaryWorkspace } from '../tools/temporary-workspace.ts';
@@ -13,6 +15,20 @@ it.each(FOLDERS)('ignore rules hold in %s as ripgrep itself reads them', async (
     const found = await listFiles({ folder: project.path(folder), hidden: true, signal });
     const expected = listedByRipgrep(project.path(folder), ['--hidden']);
     expect([seed, found.sort()]).toEqual([seed, expected]);
+  }
+});
+
+it('ignore rules that change between two searches hold at the next one', async () => {
+  const { path, put, context } = await temporaryWorkspace(randomProject(1));
+  for (let seed = 2_000; seed < 2_100; seed++) {
+    for (const [name, text] of Object.entries(randomProject(seed))) {
+      if (!basename(name).endsWith('ignore')) continue;
+      if (seed % 3 === 0) await rm(path(name), { force: true });
+      else await put(name, text);
+    }
+    const folder = path(FOLDERS[seed % FOLDERS.length] ?? '.');
+    const found = await listFiles({ folder, hidden: true, signal: context.signal });
+    expect([seed, found.sort()]).toEqual([seed, listedByRipgrep(folder, ['--hidden'])]);
   }
 });
 

@@ -409,8 +409,9 @@ describe('runRipgrep', () => {
       folder: root,
       flags: ['--json', '--sort=path', '--regexp=x'],
       target: './',
-      separator: '\n' as const,
-    };
+      separator: '\n',
+      rules: [[]],
+    } as const;
     const read = async () => {
       for await (const _ of runRipgrep({ ...search, signal: controller.signal })) {
         controller.abort(new Error('enough'));
