@@ -16,6 +16,7 @@ const PURE_ROOMS = [
 /** Runs the Worker inside workerd, with the settings that tests rely on. */
 export function insideWorkerd() {
   return cloudflareTest({
+    main: './worker/index.ts',
     wrangler: { configPath: './wrangler.toml' },
     miniflare: {
       bindings: {

@@ -60,5 +60,5 @@ async function buildWorker(dir: string): Promise<readonly string[]> {
   const config = readFileSync(join(ROOT, 'wrangler.toml'), 'utf8');
   writeFileSync(join(folder, 'wrangler.toml'), packageConfig(config));
   copyFileSync(join(ROOT, 'build', 'worker.d.ts'), join(folder, 'worker.d.ts'));
-  return inputs;
+  return inputs.map((file) => relative(ROOT, file));
 }

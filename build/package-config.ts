@@ -6,15 +6,12 @@ const CHANGES: readonly (readonly [text: string, inPackage: string])[] = [
     '# Describes the deployed Worker. `npm start` runs the same sources on plain workerd (local/runtime/runtime.ts).\n',
     '# Deploys the Worker beside this file: `npx wrangler deploy`. To keep settings, copy this folder and edit the copy.\n',
   ],
-  ['main = "worker/index.ts"\n', 'main = "worker.js"\nno_bundle = true\n'],
+  ['main = ".build/deploy/worker.js"\n', 'main = "worker.js"\n'],
   [
-    `# Halves the bundle that a cold start loads. No code reads the name of a function or a class at run time.
-minify = true
-keep_names = false
-
-# Installs the packages, which a fresh clone does not have.
+    `# Installs the packages, which a fresh clone does not have, and bundles the Worker (build/worker.ts).
 [build]
-command = "node local/ensure-installed.mjs"
+command = "npm run build:worker"
+
 `,
     '',
   ],

@@ -1,6 +1,5 @@
 /** Fails if the Worker that a dry deployment has built is larger than a cold start should load. */
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { KIB } from '../shared/units.ts';
 
@@ -11,8 +10,8 @@ import { KIB } from '../shared/units.ts';
  */
 const MAX_GZIP_BYTES = 230 * KIB;
 
-const [, , dir = '.build/deploy'] = process.argv;
-const bytes = gzipSync(readFileSync(join(dir, 'index.js'))).length;
+const [, , module = '.build/deploy/worker.js'] = process.argv;
+const bytes = gzipSync(readFileSync(module)).length;
 const line = `The Worker has ${formatKib(bytes)} gzipped; ${formatKib(MAX_GZIP_BYTES)} are allowed.\n`;
 process.stdout.write(line);
 if (bytes > MAX_GZIP_BYTES) process.exitCode = 1;

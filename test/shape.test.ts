@@ -282,7 +282,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'local/limits.ts',
   ],
   'local/runtime': [
-    ...['shared', 'machine', 'local/processes', 'local/state', 'esbuild', 'node:', 'zod'],
+    ...['shared', 'machine', 'local/processes', 'local/state', 'rolldown', 'node:', 'zod'],
     ...['bin', 'local/limits.ts'],
   ],
   'local/server': [

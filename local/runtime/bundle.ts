@@ -2,10 +2,12 @@
 import { mkdirSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import * as z from 'zod';
 import { filesBelow, keyOf, openBuild } from '../../bin/kept-build.mjs';
 import { LocalError } from '../../machine/local-error.ts';
 
-/** Names of the files that went into a module, as esbuild reports them. */
+/** Paths of the files that went into a module. */
 export interface Built {
   readonly inputs: readonly string[];
 }
@@ -59,42 +61,44 @@ export async function bundleWorker(
   outfile: string,
   { minify = false } = {},
 ): Promise<Built> {
-  // Imported only here: commands that build nothing start without esbuild.
-  const { build, stop } = await import('esbuild');
-  building += 1;
+  // Imported only here: commands that build nothing start without Rolldown.
+  const { build } = await import('rolldown');
   try {
-    const { metafile } = await build({
-      entryPoints: [entry],
-      outfile,
-      bundle: true,
-      minify,
-      metafile: true,
-      format: 'esm',
-      target: 'esnext',
+    const { output } = await build({
+      input: entry,
       platform: 'neutral',
-      mainFields: ['module', 'main'],
-      conditions: ['workerd', 'worker', 'browser'],
-      external: ['cloudflare:*', 'node:*'],
+      resolve: {
+        mainFields: ['module', 'main'],
+        conditionNames: ['workerd', 'worker', 'browser'],
+      },
+      external: [/^cloudflare:/, /^node:/],
       logLevel: 'silent',
+      output: { file: outfile, format: 'esm', minify, comments: !minify },
     });
-    return { inputs: Object.keys(metafile.inputs) };
+    return { inputs: output[0].moduleIds };
   } catch (error) {
-    throw new LocalError('failed', `The Worker could not be built: ${firstLineOf(error)}`, {
+    throw new LocalError('failed', `The Worker could not be built: ${firstErrorOf(error)}`, {
       cause: error,
     });
-  } finally {
-    building -= 1;
-    // esbuild runs all builds in one child process, which lives as long as this process unless it is stopped. Stopping
-    // it during another build would leave that build waiting for ever.
-    if (building === 0) await stop();
   }
 }
 
-/** The number of builds in progress in this process. */
-let building = 0;
-
-/** The first error: esbuild's message is a headline and then one line for each error. */
-function firstLineOf(error: unknown): string {
-  const [headline, first] = String(error instanceof Error ? error.message : error).split('\n');
-  return first ?? headline ?? '';
+/**
+ * The first error in one line, after its place. Rolldown's own text has several lines, in colours, with an excerpt of
+ * the source.
+ */
+function firstErrorOf(error: unknown): string {
+  const first = BuildFailure.safeParse(error).data?.errors[0];
+  if (!first) return String(error);
+  const [line] = stripVTControlCharacters(first.message).split('\n', 1);
+  return first.loc ? `${first.loc.file}:${first.loc.line}: ${line}` : `${line}`;
 }
+
+const BuildFailure = z.object({
+  errors: z.array(
+    z.object({
+      message: z.string(),
+      loc: z.object({ file: z.string(), line: z.int() }).optional(),
+    }),
+  ),
+});

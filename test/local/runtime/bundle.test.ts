@@ -66,7 +66,9 @@ describe('the Worker of a clone', () => {
   test('that does not compile is reported in one line, and nothing is kept', async () => {
     const clone = newClone();
     writeFileSync(clone.words, 'export const words = ;');
-    await expect(clone.place()).rejects.toThrow(/^The Worker could not be built: .*words\.ts.*$/);
+    await expect(clone.place()).rejects.toThrow(
+      /^The Worker could not be built: .*words\.ts:1: \[PARSE_ERROR\] Unexpected token$/,
+    );
     expect(clone.builds()).toEqual([]);
   });
 
