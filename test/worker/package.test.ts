@@ -5,5 +5,11 @@ import * as worker from '../../worker/index.ts';
 it('exports what the package declares', () => {
   // The type check compares the types.
   const exported: typeof declared = worker;
-  expect(Object.keys(exported).sort()).toEqual(['Account', 'Conversation', 'Directory', 'Tunnel', 'default']);
+  expect(Object.keys(exported).sort()).toEqual([
+    'Account',
+    'Conversation',
+    'Directory',
+    'Tunnel',
+    'default',
+  ]);
 });
