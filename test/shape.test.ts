@@ -378,18 +378,23 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['bin', 'shared', 'machine', 'local/config', 'local/server', 'local/own-root.ts'],
     ...['local/state', 'cli/server', 'cli/terminal', 'cli/limits.ts', 'commander', 'node:'],
   ],
-  'cli/main.ts': [
+  'cli/commands.ts': [
     'cli/service',
     'cli/doctor',
-    ...['shared', 'machine', 'cli/account', 'cli/agents', 'cli/chat', 'cli/conversations'],
-    'cli/completion',
-    'cli/config',
-    'cli/keys',
-    'cli/help',
-    'cli/server',
+    ...['cli/account', 'cli/agents', 'cli/chat', 'cli/conversations', 'cli/completion'],
+    ...[
+      'cli/config',
+      'cli/help',
+      'cli/keys',
+      'cli/server',
+      'cli/terminal',
+      'local/server',
+      'commander',
+    ],
     ...['cli/setup', 'cli/setup/connect', 'cli/setup/ide', 'cli/setup/mcp'],
-    'cli/terminal',
-    'cli/update',
+  ],
+  'cli/main.ts': [
+    ...['cli/commands.ts', 'cli/help', 'cli/server', 'cli/terminal', 'cli/update', 'machine'],
     ...['local/server', 'local/own-root.ts', 'commander', 'node:'],
   ],
 

@@ -9,6 +9,7 @@ import { ModelDialect, PROVIDERS } from '../../shared/settings/dialects.ts';
 import { inOneLine, nameInLine } from '../../shared/text/plain-sight.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import { describeFailure } from '../terminal/failure-text.ts';
+import { Interrupted } from '../terminal/interrupted.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -50,11 +51,6 @@ export async function chooseModel(
   } finally {
     stop();
   }
-}
-
-/** Ctrl-C at a question. */
-export class Interrupted extends Error {
-  override readonly name = 'Interrupted';
 }
 
 /** @throws {LocalError} for a table of models, which is more than a choice, and as `readConfig`. */

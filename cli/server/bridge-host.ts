@@ -1,5 +1,4 @@
 /** `drawbridge bridge-host`: runs the bridges of a server's projects. The server starts it (local/bridge/host.ts). */
-import type { Command } from 'commander';
 import { logTo } from '../../bridge/log.ts';
 import type { BridgeConfig } from '../../bridge/run.ts';
 import { type HostedBridge, type HostNews, HostOrder } from '../../local/bridge/messages.ts';
@@ -13,17 +12,18 @@ import { LocalError } from '../../machine/local-error.ts';
 import type { TellNotice } from '../../machine/log-line.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { openBridgeLog } from '../setup/connect/bridge-log.ts';
-import { type RunBridge, runOwnBridge } from '../setup/connect/connect.ts';
+import { type RunBridge, runOwnBridge } from '../setup/connect/run-own-bridge.ts';
 import { describeFailure } from '../terminal/failure-text.ts';
 
-/** `runBridge` is a parameter because tests pass their own bridge. */
-export function registerBridgeHost(program: Command, runBridge: RunBridge = runOwnBridge): void {
-  program.command('bridge-host', { hidden: true }).action(async () => {
-    if (!process.send) throw new LocalError('refused', 'The server starts this command itself.');
-    const signal = endWithParent();
-    if (runBridge === runOwnBridge) void import('../../bridge/run.ts');
-    await hostBridges(runBridge, signal);
-  });
+/**
+ * No command of a person's: it takes its orders from the process that started it, and reads no command line, because
+ * every start waits for it. `runBridge` is a parameter because tests pass their own bridge.
+ */
+export async function runBridgeHost(runBridge: RunBridge = runOwnBridge): Promise<void> {
+  if (!process.send) throw new LocalError('refused', 'The server starts this command itself.');
+  const signal = endWithParent();
+  if (runBridge === runOwnBridge) void import('../../bridge/run.ts');
+  await hostBridges(runBridge, signal);
 }
 
 /**

@@ -2,8 +2,6 @@
 import type { Command } from 'commander';
 import type { Programs } from '../../local/server/worker.ts';
 import { inOneLine, nameInLine } from '../../shared/text/plain-sight.ts';
-import { openChat } from '../chat/command.ts';
-import { runChat } from '../chat/run-chat.ts';
 import { MOVE_HELP } from '../setup/connect/connect.ts';
 import {
   addLocationOptions,
@@ -56,6 +54,9 @@ async function openHere(options: OpenOptions, programs: Programs): Promise<void>
   const { workspaceDir } = joined.place;
   const here = { workspace: workspaceDir, ...(options.state && { state: options.state }) };
   const settings = { ...here, reasoning: false, json: false };
+  // Only here: `start` needs no chat.
+  const { openChat } = await import('../chat/command.ts');
+  const { runChat } = await import('../chat/run-chat.ts');
   const chat = await openChat({ ...settings, continue: options.continue === true }, terminal);
   process.exitCode = await runChat(chat, []);
 }

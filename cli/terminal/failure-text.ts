@@ -3,7 +3,12 @@ import { ClientError } from '../../client/index.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
-import { printableLine } from '../../shared/text/plain-sight.ts';
+import { inOneLine, printableLine } from '../../shared/text/plain-sight.ts';
+
+/** Writes one line to stderr. */
+export function complain(message: string): void {
+  process.stderr.write(`drawbridge: ${inOneLine(message.trim())}\n`);
+}
 
 /** The message of an expected failure, or the stack of a bug. */
 export function describeFailure(error: unknown): string {

@@ -13,7 +13,6 @@ import {
   readOrCreate,
   replaceFile,
 } from '../../machine/private-files.ts';
-import { writeArchive } from '../archive/archive.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 import { OWN_VERSION } from '../own-root.ts';
 import { STATE_MARK } from './folder.ts';
@@ -89,6 +88,7 @@ async function keepBackup(dir: string, { format, writtenBy }: StateFormat): Prom
   const createdMs = Date.now();
   const date = new Date(createdMs).toISOString().replaceAll(/[:.]/g, '-');
   const head = { archive: 1, format, writtenBy, createdMs } as const;
+  const { writeArchive } = await import('../archive/archive.ts'); // Rare: a start does not load it.
   await writeArchive(join(folder, `${date}-format-${format}.tar.gz`), dir, head);
   const kept = (await readdir(folder)).filter((name) => /-format-\d+\.tar\.gz$/.test(name)).sort();
   for (const name of kept.slice(0, -LOCAL_LIMITS.maxUpgradeBackups)) await rm(join(folder, name));

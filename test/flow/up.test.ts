@@ -1,16 +1,22 @@
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { isAlive, treeOf } from '../local/processes.ts';
 import { endProcess, startHouse, until, workerdOf } from './house.ts';
 import { oneHouse } from './one-house.ts';
 
 const at = oneHouse();
+const ORIGIN = 'https://app.example.com';
+/** A second house, without a model, for the tests that need other settings. The last test ends it. */
+const starting = startHouse({
+  variables: { ALLOWED_ORIGINS: ORIGIN },
+  prepare: (workspace) => writeFileSync(join(workspace, 'notes.txt'), 'alpha\nbeta\n'),
+});
+starting.catch(() => {});
+afterAll(async () => await (await starting)[Symbol.asyncDispose]());
 
 it('answers with the demo model over a real folder when no model is configured', async () => {
-  await using house = await startHouse({
-    prepare: (workspace) => writeFileSync(join(workspace, 'notes.txt'), 'alpha\nbeta\n'),
-  });
+  const house = await starting;
   expect(house.ready.model).toBe('demo');
   expect((await house.client.listModels()).items).toEqual([
     { id: 'demo', isDefault: true, takesImages: false, isPrivate: true },
@@ -107,14 +113,11 @@ it('answers nothing without a token, on any port it opens, and makes nothing for
 });
 
 it('lets web pages of the origins in ALLOWED_ORIGINS call it, and by default none', async () => {
-  const origin = 'https://app.example.com';
-  const allowing = await startHouse({ variables: { ALLOWED_ORIGINS: origin } });
-  onTestFinished(() => allowing[Symbol.asyncDispose]());
   for (const [house, allowed] of [
     [at.house, null],
-    [allowing, origin],
+    [await starting, ORIGIN],
   ] as const) {
-    const answer = await house.fetch('/api/v1/me', { headers: { origin } });
+    const answer = await house.fetch('/api/v1/me', { headers: { origin: ORIGIN } });
     expect(answer.headers.get('access-control-allow-origin')).toBe(allowed);
   }
 });
@@ -135,13 +138,12 @@ it('restarts the runtime with the same state on the same port', async () => {
 });
 
 it('leaves no process behind', async () => {
-  const house = await startHouse();
+  const house = await starting;
   const tree = treeOf(house.up.pid ?? 0);
   expect(tree.length).toBeGreaterThan(2);
   await endProcess(house.up);
   expect(house.up.exitCode).toBe(0);
   await until(() => tree.every(({ pid }) => !isAlive(pid)));
-  await house[Symbol.asyncDispose]();
 });
 
 function textFrame(content: string): string {

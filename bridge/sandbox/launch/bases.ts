@@ -81,9 +81,9 @@ export class Bases implements Disposable {
     const { workspace, alias = workspace } = options;
     const ignoring = [...new Set([workspace, alias])].map(fromText);
     const bases = new Bases(options, ignoring);
-    const found = await bases.#look(SANDBOX_LIMITS.firstScanMs);
+    const look = bases.#look(SANDBOX_LIMITS.firstScanMs);
+    const [found] = await Promise.all([look, bases.#nameAuthor()]);
     bases.#known.remember(await withLinkedPlaces(found, bases.#workspace));
-    await bases.#nameAuthor();
     const { hasOverflowed } = bases.#known;
     if (!found.isCut && !hasOverflowed && !found.odd) return { ok: true, bases };
     bases[Symbol.dispose]();

@@ -51,23 +51,34 @@ export async function bubblewrapConfinement(
   | { readonly ok: false; readonly reason: string }
 > {
   const { workspace, closedFolders, readable = [], links = [] } = surroundings;
-  const view = await systemView({
-    workspace,
-    account,
-    home: surroundings.home,
-    searchPath: surroundings.environment['PATH'] ?? '',
-    readable,
-    closedFolders,
-  });
-  const linked = await linkedGit(workspace);
   const shown = new Links(links, account, surroundings.alias ?? workspace);
-  const problem = await problemOf(shown);
-  if (problem !== undefined) return { ok: false, reason: problem };
   const { cacheFolder } = surroundings;
   // A worktree shares them with the workspace, whose commands may run.
   const mayEmpty = surroundings.alias === undefined;
-  const caches = cacheFolder && (await prepareCaches(cacheFolder, account, { mayEmpty }));
-  const networks = await Networks.open(account, bubblewrap);
+  // Every start of a bridge waits for these. Each looks at something else, and most start a program.
+  const opening = Networks.open(account, bubblewrap);
+  const looks = Promise.all([
+    systemView({
+      workspace,
+      account,
+      home: surroundings.home,
+      searchPath: surroundings.environment['PATH'] ?? '',
+      readable,
+      closedFolders,
+    }),
+    linkedGit(workspace),
+    problemOf(shown),
+    cacheFolder && prepareCaches(cacheFolder, account, { mayEmpty }),
+  ]);
+  const [networks] = await Promise.all([opening, looks.catch(() => {})]);
+  const [view, linked, problem, caches] = await looks.catch((error: unknown) => {
+    networks?.[Symbol.dispose]();
+    throw error;
+  });
+  if (problem !== undefined) {
+    networks?.[Symbol.dispose]();
+    return { ok: false, reason: problem };
+  }
   const opened = await Bases.open({
     workspace,
     account,

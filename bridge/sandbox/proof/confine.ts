@@ -12,9 +12,11 @@ import { selfTest } from './self-test.ts';
  * says why; a missing program never makes it reject. It leaves nothing behind in the workspace.
  */
 export async function probeConfinement(surroundings: Surroundings): Promise<Confinement> {
-  const found = await findBubblewrap();
+  const [found, chosen] = await Promise.all([
+    findBubblewrap(),
+    chooseAccount(surroundings.workspace),
+  ]);
   if (!found.ok) return unconfined(surroundings, found.reason);
-  const chosen = await chooseAccount(surroundings.workspace);
   if (!chosen.ok) return unconfined(surroundings, chosen.reason);
   const neighbours = await joinNeighbours(surroundings.workspace);
   const { overlapping } = neighbours;

@@ -17,18 +17,21 @@ export async function readAuthor(
 ): Promise<Author> {
   const git = await findProgram('git');
   if (git === undefined) return UNKNOWN;
-  const read = async (key: string) => {
-    const asked = ['-c', 'safe.directory=*', 'config', '--get', key];
-    const [file = git, ...args] = [...account.prefix, git, ...asked];
-    const env = { PATH: SYSTEM_PATH, HOME: account.home, LC_ALL: 'C' };
-    const options = { cwd: folder, env, timeout: SANDBOX_LIMITS.probeMs };
-    const { stdout } = await promisify(execFile)(file, args, options);
-    return stdout.trim();
-  };
-  const [name, email] = await Promise.all(
-    ['user.name', 'user.email'].map((key) => read(key).catch(() => '')), // Not set: git exits with 1.
-  );
+  const asked = ['-c', 'safe.directory=*', 'config', '-z', '--get-regexp', '^user\\.(name|email)$'];
+  const [file = git, ...args] = [...account.prefix, git, ...asked];
+  const env = { PATH: SYSTEM_PATH, HOME: account.home, LC_ALL: 'C' };
+  const options = { cwd: folder, env, timeout: SANDBOX_LIMITS.probeMs };
+  // Where neither is set, git exits with 1.
+  const { stdout } = await promisify(execFile)(file, args, options).catch(() => ({ stdout: '' }));
+  const set = lastValues(stdout);
+  const [name, email] = ['user.name', 'user.email'].map((key) => set.get(key));
   return { name: name || UNKNOWN.name, email: email || UNKNOWN.email };
+}
+
+/** From `key\nvalue\0` for each line of the configuration: the last one counts. */
+function lastValues(listed: string): ReadonlyMap<string, string> {
+  const lines = listed.split('\0').map((line) => line.split('\n', 2));
+  return new Map(lines.map(([key = '', value = '']) => [key, value.trim()]));
 }
 
 const UNKNOWN: Author = { name: 'Drawbridge', email: 'drawbridge@localhost' };

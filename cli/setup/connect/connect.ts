@@ -29,9 +29,7 @@ import { EXIT } from '../../terminal/exit-codes.ts';
 import { describeFailure } from '../../terminal/failure-text.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
 import { openBridgeLog } from './bridge-log.ts';
-
-/** Runs the bridge (bridge/run.ts) until `signal` aborts or the server refuses it. */
-export type RunBridge = (config: BridgeConfig, signal: AbortSignal) => Promise<void>;
+import { type RunBridge, runOwnBridge } from './run-own-bridge.ts';
 
 interface ConnectOptions extends LocationOptions {
   readonly tokenFile?: string;
@@ -139,12 +137,6 @@ async function watchToken(
     }
     await sleep(CLI_LIMITS.tokenLookMs, undefined, { signal }).catch(() => {});
   }
-}
-
-/** Imports the bridge only when it is needed: the other commands start without its tools. */
-export async function runOwnBridge(config: BridgeConfig, signal: AbortSignal): Promise<void> {
-  const { runBridge } = await import('../../../bridge/run.ts');
-  await runBridge(config, signal);
 }
 
 async function configOf(url: string, options: ConnectOptions): Promise<ConnectConfig> {

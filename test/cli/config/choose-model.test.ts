@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { chooseModel, Interrupted } from '../../../cli/config/choose-model.ts';
+import { chooseModel } from '../../../cli/config/choose-model.ts';
+import { Interrupted } from '../../../cli/terminal/interrupted.ts';
 import { readSettings } from '../../../local/config/settings.ts';
 import { newConfig } from '../../local/config/config-folder.ts';
 import { DRAWBRIDGE } from '../bundle.ts';

@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { newProgram } from '../../../cli/commands.ts';
 import { examplesOf } from '../../../cli/help/examples.ts';
 import { TOPICS } from '../../../cli/help/topics.ts';
-import { newProgram, OWN_PROGRAMS } from '../../../cli/main.ts';
+import { OWN_PROGRAMS } from '../../../cli/main.ts';
 import { dottedFields } from '../../../local/config/json-schema.ts';
 import { callDrawbridge } from '../called.ts';
 

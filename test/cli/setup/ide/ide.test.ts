@@ -33,6 +33,9 @@ function newOwner() {
       callDrawbridge(['ide', ...location], { env: { ...env, ...more } }),
     install: (args: string[], more: NodeJS.ProcessEnv = {}) =>
       runDrawbridge(['ide', 'install', ...args], { env: { ...env, ...more } }),
+    /** An installation that does not begin. */
+    refused: (args: string[], more: NodeJS.ProcessEnv = {}) =>
+      callDrawbridge(['ide', 'install', ...args], { env: { ...env, ...more } }),
   };
 }
 
@@ -120,18 +123,16 @@ test.each([
   ['agy', { TERM_PROGRAM: 'vscode', ANTIGRAVITY_CLI_ALIAS: 'agy' }],
   ['trae', { TERM_PROGRAM: 'vscode', TERM_PRODUCT: 'Trae' }],
 ])('ide install knows %s by its terminal', async (name, env) => {
-  const { install } = newOwner();
-  const { PATH, noted } = putEditor(name);
-  expect(await install(['--yes', '--companion', 'qwen'], { PATH, ...env })).toMatchObject({
-    code: 0,
-  });
-  expect(noted()).toContain('qwenlm.qwen-code-vscode-ide-companion');
+  const { refused } = newOwner();
+  const { PATH, program } = putEditor(name);
+  const { stderr } = await refused(['--companion', 'qwen'], { PATH, ...env });
+  expect(stderr).toContain(`${program} --install-extension qwenlm.qwen-code-vscode-ide-companion`);
 });
 
 test('ide install asks first, and needs a terminal for that', async () => {
-  const { install } = newOwner();
+  const { refused } = newOwner();
   const { PATH, noted } = putEditor('cursor');
-  expect(await install(['cursor'], { PATH })).toMatchObject({
+  expect(await refused(['cursor'], { PATH })).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('--yes runs it without asking'),
   });
@@ -165,7 +166,7 @@ test.each<[string, string[], string]>([
   ['an editor that is not here', ['positron'], 'The command positron of Positron was not found'],
   ['another companion', ['vscode', '--companion', 'claude'], 'Allowed choices are gemini, qwen'],
 ])('ide install refuses %s in one line', async (_, args, said) => {
-  const { code, stdout, stderr } = await newOwner().install(args);
+  const { code, stdout, stderr } = await newOwner().refused(args);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toContain(said);
   expect(stderr.trimEnd()).not.toContain('\n');
@@ -217,15 +218,14 @@ test.runIf(HAS_TERMINALS)('ide confirm lets the answers of one editor count', as
 
 test('ide confirm takes no yes from a program, no editor without a token, and none that is not there', async () => {
   const { announce, env, workspaceDir, stateDir } = newOwner();
-  const run = (...args: string[]) => {
-    const location = ['--workspace', workspaceDir, '--state', stateDir];
-    return runDrawbridge(['ide', 'confirm', ...location, ...args], { env, input: 'y\n' });
-  };
+  const words = ['ide', 'confirm', '--workspace', workspaceDir, '--state', stateDir];
+  const run = (...args: string[]) => callDrawbridge([...words, ...args], { env });
   mkdirSync(stateDir, { recursive: true });
   expect(await run()).toMatchObject({ code: 2, stderr: expect.stringContaining('No editor') });
   const { port } = await startCompanion({ token: 'right' });
   announce(port, { authToken: 'right' });
-  expect(await run()).toMatchObject({ code: 2, stderr: expect.stringContaining('no terminal') });
+  const yes = await runDrawbridge(words, { env, input: 'y\n' });
+  expect(yes).toMatchObject({ code: 2, stderr: expect.stringContaining('no terminal') });
   expect(await run('--port', '1')).toMatchObject({ code: 2 });
   expect(await run('--port', 'x')).toMatchObject({ code: 2 });
   const { port: open } = await startCompanion();
