@@ -1,5 +1,6 @@
 /** `drawbridge keys`: the keys of apps whose users talk to the agent. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import * as z from 'zod';
 import { AppKey, KeyList, NewKey, Right } from '../../shared/api/keys.ts';
 import { BUDGET_LIMITS, KEY_LIMITS } from '../../shared/limits.ts';
 import { printableLine } from '../../shared/text/plain-sight.ts';
@@ -100,7 +101,7 @@ function termsOf(options: TermOptions): Record<string, unknown> {
 
 async function listAll({ json, ...options }: OperatorOptions & { readonly json: boolean }) {
   const operate = await findOperated(options);
-  const { items } = KeyList.parse(await operate('keys'));
+  const { items } = await operate(KeyList, 'keys');
   const terminal = openTerminal(process, process.env, { machine: json });
   for (const key of items) terminal.writeOut(json ? jsonLine(key) : `${lineOf(key)}\n`);
   if (items.length === 0 && !json) terminal.write('No app has a key.\n');
@@ -120,17 +121,17 @@ function lineOf({ id, created, can, origins, models, ...limits }: AppKey): strin
 
 async function createOne(id: string, options: TermOptions): Promise<void> {
   const operate = await findOperated(options);
-  showSecret(NewKey.parse(await operate('keys', 'POST', { id, ...termsOf(options) })));
+  showSecret(await operate(NewKey, 'keys', 'POST', { id, ...termsOf(options) }));
 }
 
 async function changeOne(id: string, options: TermOptions): Promise<void> {
   const operate = await findOperated(options);
-  const { items } = KeyList.parse(await operate('keys'));
+  const { items } = await operate(KeyList, 'keys');
   const known = items.find((key) => key.id === id);
   if (!known) throw new UsageError(`There is no key named ${id}.`);
   const { id: _, created: __, ...terms } = known;
   const path = `keys/${encodeURIComponent(id)}`;
-  const changed = AppKey.parse(await operate(path, 'PUT', { ...terms, ...termsOf(options) }));
+  const changed = await operate(AppKey, path, 'PUT', { ...terms, ...termsOf(options) });
   openTerminal(process, process.env).write(`${lineOf(changed)}\n`);
 }
 
@@ -140,12 +141,12 @@ async function renewOne(id: string, options: OperatorOptions): Promise<void> {
     unasked: 'a new secret ends all tokens of the old one, so renew keys in a terminal.',
     otherwise: 'Nothing was changed.',
   });
-  showSecret(NewKey.parse(await operate(`keys/${encodeURIComponent(id)}/secret`, 'POST')));
+  showSecret(await operate(NewKey, `keys/${encodeURIComponent(id)}/secret`, 'POST'));
 }
 
 async function deleteOne(id: string, options: OperatorOptions): Promise<void> {
   const operate = await findOperated(options);
-  await operate(`keys/${encodeURIComponent(id)}`, 'DELETE');
+  await operate(z.undefined(), `keys/${encodeURIComponent(id)}`, 'DELETE');
   openTerminal(process, process.env).write(`There is no key named ${printableLine(id, 40)} now.\n`);
 }
 

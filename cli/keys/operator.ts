@@ -1,12 +1,13 @@
 /** Requests of a server's operator: of whoever has its AUTH_SECRET. */
 
 import type { Command } from 'commander';
-import * as z from 'zod';
+import type * as z from 'zod';
 import { findInstanceIn } from '../../local/state/running.ts';
 import { readAuthSecret } from '../../local/state/state.ts';
 import { mintToken } from '../../local/state/tokens.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { WireError } from '../../shared/errors.ts';
+import { parseIfJson } from '../../shared/text/json.ts';
 import { addLocationOptions, findKept, type LocationOptions } from '../target/location-options.ts';
 import { readSecret } from '../target/secret-file.ts';
 import { ownCommand } from '../terminal/own-command.ts';
@@ -25,18 +26,19 @@ export function addOperatorOptions(command: Command): Command {
   return addLocationOptions(command);
 }
 
-/** Sends one request to a path below `/api/v1/`, and resolves to its JSON, null where it has none. */
-export type Operate = (
+/** Sends one request to a path below `/api/v1/`, and resolves to its answer, which must have this schema. */
+export type Operate = <Answer>(
+  answer: z.ZodType<Answer>,
   path: string,
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE',
   body?: unknown,
-) => Promise<unknown>;
+) => Promise<Answer>;
 
 /** @throws {UsageError} for one option without the other. @throws {LocalError} if no server runs, or it refuses. */
 export async function findOperated(options: OperatorOptions): Promise<Operate> {
   const { url, secret } = await serverOf(options);
   const base = `${url.replace(/\/+$/, '')}/api/v1/`;
-  return async (path, method = 'GET', body) => {
+  return async (answer, path, method = 'GET', body) => {
     const token = await mintToken(secret, { scope: 'operator' }, new Date(), {
       account: 'operator',
     });
@@ -50,7 +52,9 @@ export async function findOperated(options: OperatorOptions): Promise<Operate> {
     });
     const text = await response.text();
     if (!response.ok) throw refusalIn(text, response.status);
-    return text === '' ? null : JSON.parse(text);
+    const parsed = answer.safeParse(parseIfJson(text));
+    if (parsed.success) return parsed.data;
+    throw new LocalError('failed', `What answers at ${url} is no Drawbridge of this version.`);
   };
 }
 
@@ -78,21 +82,8 @@ async function localServer(options: LocationOptions) {
 }
 
 function refusalIn(text: string, status: number): LocalError {
-  const parsed = Refusal.safeParse(text);
+  const parsed = WireError.safeParse(parseIfJson(text));
   if (!parsed.success) return new LocalError('failed', `The server answered ${status}.`);
   const { code, message } = parsed.data.error;
   return new LocalError('refused', `${code}: ${message}`);
 }
-
-/** Text that is JSON of a {@link WireError}. */
-const Refusal = z
-  .string()
-  .transform((text, context) => {
-    try {
-      return JSON.parse(text) as unknown;
-    } catch {
-      context.addIssue('no JSON');
-      return z.NEVER;
-    }
-  })
-  .pipe(WireError);

@@ -19,6 +19,8 @@ const TRUSTED: Readonly<Record<string, string>> = {
   'cursor/stream.ts': 'what the conversation sends to the Worker',
   'worker/deliveries/deliveries.ts': 'our own rows of events',
   'worker/account/usage-statements.ts': 'our own rows of usage',
+  'worker/apps/statements.ts': 'our own rows of keys',
+  'client/examples/app.ts': 'what Drawbridge answers to the app',
   'worker/follow/fold-answer.ts': 'what the conversation sends to the Worker',
   'worker/words/word-stream.ts': 'what the conversation sends to the Worker',
   'worker/conversation/reading/requests.ts': 'what the Worker writes for the conversation',
