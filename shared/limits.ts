@@ -86,6 +86,7 @@ export const KEY_LIMITS = {
   maxUserChars: 128,
   maxOrigins: 20,
   maxOriginChars: 300,
+  maxUrlChars: 500,
   maxModels: 50,
   /** Requests or runs a minute: more than one server answers. */
   maxRate: 100_000,

@@ -22,6 +22,10 @@ interface TermOptions extends OperatorOptions {
   readonly appTokensPerDay?: number;
   readonly maxTurns?: number;
   readonly maxTokens?: number;
+  readonly issuer?: string;
+  readonly jwksUrl?: string;
+  readonly audience?: string;
+  readonly claim?: string;
 }
 
 /** Adds the command, which lists if no subcommand is given. */
@@ -70,6 +74,10 @@ function addTerms(command: Command): Command {
     .option('--tokens-per-day <number>', 'of models, of one user', tokens)
     .option('--app-runs-per-minute <number>', 'of all users together', rate)
     .option('--app-tokens-per-day <number>', 'of models, of all users together', tokens)
+    .option('--issuer <url>', 'the identity provider of the app’s users, as its tokens name it')
+    .option('--jwks-url <url>', 'where its public keys are; goes with --issuer and --audience')
+    .option('--audience <audience>', 'how its tokens name the app')
+    .option('--claim <name>', 'the claim that names the user (default: sub)')
     .option('--max-turns <number>', 'of one response', wholeNumber(1, BUDGET_LIMITS.maxTurns))
     .option('--max-tokens <number>', 'of one response', tokens);
 }
@@ -86,17 +94,18 @@ function rightsIn(text: string): Right[] {
 
 /** The fields of a key's terms that the options name. */
 function termsOf(options: TermOptions): Record<string, unknown> {
-  const {
-    url: _,
-    secretFile: __,
-    workspace: ___,
-    state: ____,
-    maxTurns,
-    maxTokens,
-    ...terms
-  } = options;
-  const budget = { ...(maxTurns && { maxTurns }), ...(maxTokens && { maxTokens }) };
-  return { ...terms, ...(Object.keys(budget).length > 0 && { budget }) };
+  const { url: _, secretFile: __, workspace: ___, state: ____, ...given } = options;
+  const { maxTurns, maxTokens, issuer, jwksUrl, audience, claim, ...terms } = given;
+  const budget = { maxTurns, maxTokens };
+  const provider = { issuer, jwksUrl, audience, claim };
+  return { ...terms, ...ifAny({ budget }), ...ifAny({ provider }) };
+}
+
+/** The groups that have a value. */
+function ifAny(groups: Readonly<Record<string, object>>): Record<string, object> {
+  const isGiven = ([, group]: [string, object]) =>
+    Object.values(group).some((value) => value !== undefined);
+  return Object.fromEntries(Object.entries(groups).filter(isGiven));
 }
 
 async function listAll({ json, ...options }: OperatorOptions & { readonly json: boolean }) {

@@ -36,6 +36,25 @@ const Origin = z
 const Rate = z.int().positive().max(KEY_LIMITS.maxRate);
 const Tokens = z.int().positive();
 
+/** The address of an identity provider: https, or a server of this machine. */
+const ProviderUrl = z
+  .string()
+  .regex(/^(?:https:\/\/|http:\/\/(?:localhost|127\.0\.0\.1)[:/])\S+$/, 'must be an https URL')
+  .max(KEY_LIMITS.maxUrlChars);
+
+/** The identity provider that signs the tokens of the app's users (OpenID Connect, Cloudflare Access). */
+export const KeyProvider = z.strictObject({
+  /** `iss` of its tokens. */
+  issuer: ProviderUrl,
+  /** Where its public keys are (RFC 7517). */
+  jwksUrl: ProviderUrl,
+  /** `aud` of its tokens for this app. Tokens for others of its apps count for nothing here. */
+  audience: z.string().min(1).max(KEY_LIMITS.maxUrlChars),
+  /** The claim that names the user. One that users can change, such as a nickname, would let them be others. */
+  claim: z.string().min(1).max(KEY_LIMITS.maxIdChars).default('sub'),
+});
+export type KeyProvider = z.infer<typeof KeyProvider>;
+
 /** What a key allows its app, and each user of the app. A limit that is absent is the server's own. */
 export const KeyTerms = z.strictObject({
   can: z.array(Right).min(1),
@@ -53,6 +72,8 @@ export const KeyTerms = z.strictObject({
   appTokensPerDay: Tokens.optional(),
   /** Bounds the budget of each response, or is its budget where the request has none. */
   budget: Budget.optional(),
+  /** Signs tokens of the key's users beside the app's backend. */
+  provider: KeyProvider.optional(),
 });
 export type KeyTerms = z.infer<typeof KeyTerms>;
 

@@ -13,8 +13,8 @@ import {
   TOKEN_AUDIENCE,
   TOKEN_ISSUER,
 } from '../../shared/wire/tokens.ts';
-import { findKey } from '../apps/known.ts';
-import { verifyAppToken } from '../apps/tokens.ts';
+import { findIssuer } from '../apps/known.ts';
+import { verifyAppToken, verifyProviderToken } from '../apps/tokens.ts';
 import type { Env } from '../env.ts';
 import { accountOf } from '../objects.ts';
 import type { StoredKey } from '../ports.ts';
@@ -146,9 +146,16 @@ async function verify(env: Env, token: string | undefined): Promise<Claims> {
   const keys = await secretKeys(env.AUTH_SECRET);
   const issuer = issuerOf(token);
   if (issuer === TOKEN_ISSUER) return await verifyOwn(keys, token);
-  const key = issuer === undefined ? undefined : await findKey(env, issuer);
+  const key = issuer === undefined ? undefined : await findIssuer(env, issuer);
   if (!key) throw unauthenticated('The token is not valid');
-  const { account: sub, can, expiresMs } = await verifyAppToken(keys, key, token);
+  const { provider } = key.terms;
+  const {
+    account: sub,
+    can,
+    expiresMs,
+  } = await (provider?.issuer === issuer && provider
+    ? verifyProviderToken(key, provider, token)
+    : verifyAppToken(keys, key, token));
   return { sub, scope: 'user', bridge: undefined, expiresMs, app: { key, can } };
 }
 

@@ -25,3 +25,10 @@ export async function findKey(env: Env, id: string): Promise<StoredKey | undefin
 export function forgetKeys(): void {
   known = undefined;
 }
+
+/** The key whose tokens have this `iss`: its id, or its identity provider. Of two with one provider the first counts. */
+export async function findIssuer(env: Env, issuer: string): Promise<StoredKey | undefined> {
+  return (await knownKeys(env)).find(
+    ({ id, terms }) => id === issuer || terms.provider?.issuer === issuer,
+  );
+}

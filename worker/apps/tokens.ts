@@ -1,13 +1,20 @@
-/** The tokens of an app's users: signed by the app's backend, or by the Worker for its secret. */
+/** The tokens of an app's users: signed by the app's backend, by its identity provider, or by the Worker. */
 import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import * as z from 'zod';
-import { type AppToken, AppUser, type Right, Right as RightName } from '../../shared/api/keys.ts';
+import {
+  type AppToken,
+  AppUser,
+  type KeyProvider,
+  type Right,
+  Right as RightName,
+} from '../../shared/api/keys.ts';
 import { KEY_LIMITS } from '../../shared/limits.ts';
 import { SECOND } from '../../shared/units.ts';
 import { appAccount, TOKEN_AUDIENCE } from '../../shared/wire/tokens.ts';
 import type { StoredKey } from '../ports.ts';
 import { expiryOf, type SecretKeys, unauthenticated } from '../secret.ts';
 import { APP_LIMITS } from './limits.ts';
+import { signedByProvider } from './provider.ts';
 import { signersOf } from './secrets.ts';
 
 const Claims = z.object({ sub: AppUser, exp: z.number(), can: z.array(RightName).optional() });
@@ -28,13 +35,29 @@ export async function verifyAppToken(
   key: StoredKey,
   token: string,
 ): Promise<AppCaller> {
-  const claims = Claims.safeParse(await signedBy(await signersOf(masters, key), key, token));
+  const payload = await signedBy(await signersOf(masters, key), key, token);
+  return callerOf(key, payload, KEY_LIMITS.maxTokenSeconds);
+}
+
+/**
+ * Checks a token whose `iss` is the key's identity provider.
+ * @throws {DrawbridgeError} UNAUTHENTICATED, and UNAVAILABLE where the provider does not send its keys.
+ */
+export async function verifyProviderToken(
+  key: StoredKey,
+  provider: KeyProvider,
+  token: string,
+): Promise<AppCaller> {
+  const { [provider.claim]: sub, can: _, ...payload } = await signedByProvider(provider, token);
+  return callerOf(key, { ...payload, sub: sub as string }, APP_LIMITS.maxProviderSeconds);
+}
+
+function callerOf(key: StoredKey, payload: JWTPayload, maxSeconds: number): AppCaller {
+  const claims = Claims.safeParse(payload);
   if (!claims.success) throw unauthenticated(`The token is not valid: ${flawIn(claims.error)}`);
   const { sub, exp, can: asked } = claims.data;
-  const longest = Date.now() / SECOND + KEY_LIMITS.maxTokenSeconds + APP_LIMITS.clockSeconds;
-  if (exp > longest) {
-    const minutes = KEY_LIMITS.maxTokenSeconds / 60;
-    throw unauthenticated(`The token of an app is valid for at most ${minutes} minutes`);
+  if (exp > Date.now() / SECOND + maxSeconds + APP_LIMITS.clockSeconds) {
+    throw unauthenticated(`The token of an app is valid for at most ${maxSeconds / 60} minutes`);
   }
   const { can } = key.terms;
   return {
