@@ -31,7 +31,7 @@ it('the page’s way to Cloudflare works in a fresh clone', async () => {
   const { clone, home, run } = reader;
   const model = await newModel();
   await run(blockOf('sh', 'Deploy'));
-  expect(existsSync(join(clone, '.build', 'deployed', 'index.js'))).toBe(true);
+  expect(existsSync(join(clone, '.build', 'deployed', 'worker.js'))).toBe(true);
 
   await run(blockOf('sh', 'The secret'));
   expect(readFileSync(join(home, 'drawbridge-secret'), 'utf8').trim()).toHaveLength(43);
