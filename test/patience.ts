@@ -6,8 +6,13 @@ const PATIENT = { timeout: 30_000 };
 
 const { waitFor, waitUntil } = vi;
 // Without it `vi.waitFor` takes a second, and no setting changes that.
-vi.waitFor = (condition, options = PATIENT) => waitFor(condition, options);
-vi.waitUntil = (condition, options = PATIENT) => waitUntil(condition, options);
+vi.waitFor = (condition, options) => waitFor(condition, patient(options));
+vi.waitUntil = (condition, options) => waitUntil(condition, patient(options));
+
+/** Options that name no time of their own, such as an interval alone, get it too. */
+function patient(options: number | { timeout?: number; interval?: number } = {}) {
+  return typeof options === 'number' ? options : { ...PATIENT, ...options };
+}
 
 afterEach(() => {
   vi.useRealTimers();
