@@ -17,8 +17,6 @@ const STARTS = 5;
 const MAX_MB = 90;
 /** After this the bridge has done what a start or a check leaves to do. */
 const SETTLED_MS = 5_000;
-/** After this the thread of the first index has ended, and the bridge has collected its garbage. */
-const IDLE_MS = 20_000;
 
 export const measureReady: Part = async ({ large }, signal) => {
   const wrangler = await readWranglerConfig(join(import.meta.dirname, '../../wrangler.toml'));
@@ -52,7 +50,7 @@ async function ofMemory(house: House, signal: AbortSignal): Promise<Figure[]> {
   const onIndex = ({ state }: IndexReport) => state !== 'building' && indexed.resolve();
   await using bridge = await connectRealBridge(house, onIndex);
   await indexed.promise;
-  await sleep(IDLE_MS, undefined, { signal });
+  await sleep(SETTLED_MS, undefined, { signal });
   const idle = memory('the bridge idle, its index on disk', ownMb(), MAX_MB);
   await call(house, bridge.bridgeId, 'codebase_search');
   const busy = memory('the bridge with the thread of its index', ownMb());
