@@ -2,6 +2,7 @@
 import { chmodSync, existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { INDEX_LIMITS } from '../../bridge/index/limits.ts';
 import { readWranglerConfig } from '../../local/runtime/wrangler-config.ts';
 import type { IndexReport } from '../../machine/bridge-status.ts';
 import { memoryOf } from '../family.ts';
@@ -11,7 +12,7 @@ import { type House, startHouse } from '../house.ts';
 import { connectRealBridge } from '../real-bridge.ts';
 import { frame, startRecordingUpstream } from '../recording-upstream.ts';
 import { type Part, timesOf } from './part.ts';
-import { installTypeScript, questionOf, sourceName, writeSources } from './sources.ts';
+import { installTypeScript, sourceName, writeSources } from './sources.ts';
 
 const STARTS = 5;
 const MAX_MB = 90;
@@ -51,19 +52,19 @@ async function ofMemory(house: House, signal: AbortSignal): Promise<Figure[]> {
   await using bridge = await connectRealBridge(house, onIndex);
   await indexed.promise;
   await sleep(SETTLED_MS, undefined, { signal });
-  const idle = memory('the bridge idle, its index on disk', ownMb(), MAX_MB);
-  await call(house, bridge.bridgeId, 'codebase_search');
   const busy = memory('the bridge with the thread of its index', ownMb());
+  await sleep(INDEX_LIMITS.idleMs, undefined, { signal });
+  const idle = memory('the bridge idle, its index on disk', ownMb(), MAX_MB);
   const said = await call(house, bridge.bridgeId, 'read_lints');
   if (!said.includes('no errors or warnings')) {
     const why = /not checked: [^"\\]*/.exec(said)?.[0];
     process.stderr.write(`ready: the memory with TypeScript is skipped (${why})\n`);
-    return [idle, busy];
+    return [busy, idle];
   }
   await sleep(SETTLED_MS, undefined, { signal });
   return [
-    idle,
     busy,
+    idle,
     memory('the bridge after a check by TypeScript', ownMb()),
     memory('TypeScript and the sandbox', belowMb()),
   ];
@@ -113,14 +114,12 @@ async function call(house: House, bridgeId: string, tool: keyof typeof ARGUMENTS
 const ARGUMENTS = {
   read_file: { target_file: sourceName(0) },
   read_lints: { paths: [sourceName(0)] },
-  codebase_search: { query: questionOf(0), target_directories: [] },
 } as const;
 
 /** The model: calls the tool that the message names, then says that it is done. */
 function answer(body: string): string {
   const isCalled = body.includes('"role":"tool"');
-  const names = Object.keys(ARGUMENTS) as (keyof typeof ARGUMENTS)[];
-  const name = names.find((tool) => body.includes(`Call ${tool}.`)) ?? 'read_file';
+  const name = body.includes('Call read_lints.') ? 'read_lints' : 'read_file';
   const asked = { name, arguments: JSON.stringify(ARGUMENTS[name]) };
   const calls = [{ index: 0, id: 'call_1', type: 'function', function: asked }];
   const delta = isCalled ? { content: 'Done.' } : { tool_calls: calls };

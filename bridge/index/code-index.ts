@@ -173,8 +173,6 @@ export class CodeIndex implements SearchIndex {
     if (before.state === 'off') return;
     if (before.state === 'building') {
       logEvent({ event: 'index_ready', durationMs: Math.round(tookMs) }, null);
-      // The parser and the heap of a first index are 100 to 200 MB.
-      this.#thread.endIfIdle();
     }
     const isSame = before.state === 'ready' && before.files === files && before.leftOut === leftOut;
     if (!isSame) this.#set({ state: 'ready', files, leftOut });

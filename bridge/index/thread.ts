@@ -46,11 +46,6 @@ export class IndexThread {
     }
   }
 
-  /** Ends the thread now, unless something is asked. It gives its memory back, and the next task starts a new one. */
-  endIfIdle(): void {
-    if (this.#running) this.#rest(this.#running, 0);
-  }
-
   async end(): Promise<void> {
     clearTimeout(this.#idle);
     await this.#running?.worker.terminate();
@@ -90,11 +85,9 @@ export class IndexThread {
     void running.worker.terminate();
   }
 
-  #rest(running: Running, ms: number = INDEX_LIMITS.idleMs): void {
+  #rest(running: Running): void {
     clearTimeout(this.#idle);
-    this.#idle = setTimeout(() => {
-      if (running.open.size === 0) this.#drop(running);
-    }, ms).unref();
+    this.#idle = setTimeout(() => this.#drop(running), INDEX_LIMITS.idleMs).unref();
   }
 }
 
