@@ -99,7 +99,7 @@ export const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 /** The run after `count` others. */
 export async function nextRun(runs: readonly ScriptedRun[], count = 0): Promise<ScriptedRun> {
-  return await vi.waitUntil(() => runs[count], { timeout: 5000, interval: 1 });
+  return await vi.waitUntil(() => runs[count], { interval: 1 });
 }
 
 /** The question number `count` of the present connection, as a device signs it. */
@@ -110,14 +110,14 @@ export async function nextQuestion(
 ): Promise<ApprovalQuestion> {
   const { callId, nonce, proposal } = await vi.waitUntil(
     () => bench.sent.filter((frame) => frame.type === 'approval_request')[count - 1],
-    { timeout: 5000, interval: 1 },
+    { interval: 1 },
   );
   return { bridgeId: BRIDGE_ID, callId, nonce, conversationId, proposal };
 }
 
 /** The first result that the present connection was given. */
 export async function nextResult(bench: Bench, call: ToolCall): Promise<ToolResult> {
-  return await vi.waitUntil(() => bench.resultsOf(call)[0], { timeout: 5000, interval: 1 });
+  return await vi.waitUntil(() => bench.resultsOf(call)[0], { interval: 1 });
 }
 
 interface BenchOptions {
