@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { findCode } from '../../../bridge/context/found-code.ts';
 import { FINDING_LIMITS } from '../../../shared/limits.ts';
 import { indexed } from '../index/indexed.ts';
@@ -19,7 +19,10 @@ it('finds the code of a message, within its bounds and without what rules close'
   const { signal } = context;
   const find = (query: string, mode: 'agent' | 'debug') =>
     findCode({ index, modes: ['agent'] }, { search: { query, mode }, workspace, signal });
-  const found = (await find(QUERY, 'agent')) ?? [];
+  // On a busy machine the first look can take longer than a message waits for code.
+  const found = await vi.waitFor(
+    async () => (await find(QUERY, 'agent')) ?? expect.unreachable('no code in time'),
+  );
   expect(found[0]).toBe(
     'src/retry.ts:1-3\n1|export function nextBackoff(attempt: number) {\n2|  return attempt * 2;\n3|}',
   );
