@@ -1,6 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { findCode } from '../../../bridge/context/found-code.ts';
 import { FINDING_LIMITS } from '../../../shared/limits.ts';
+import { MINUTE } from '../../../shared/units.ts';
 import { indexed } from '../index/indexed.ts';
 
 const FILES = {
@@ -22,6 +23,7 @@ it('finds the code of a message, within its bounds and without what rules close'
   // On a busy machine the first look can take longer than a message waits for code.
   const found = await vi.waitFor(
     async () => (await find(QUERY, 'agent')) ?? expect.unreachable('no code in time'),
+    { timeout: 3 * MINUTE },
   );
   expect(found[0]).toBe(
     'src/retry.ts:1-3\n1|export function nextBackoff(attempt: number) {\n2|  return attempt * 2;\n3|}',
