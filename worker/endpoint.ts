@@ -26,7 +26,7 @@ export const TAGS = {
 
 /**
  * The token that an operation needs. `open`: none. `user`: a user's token. `stream`: a user's token, or a ticket for
- * the stream. `bridge`: a bridge's token. `operator`: a token that whoever has AUTH_SECRET makes for the server itself.
+ * the stream. `bridge`: a bridge's token. `operator`: a token of the server's operator.
  * `app`: the secret of an app's key. `metrics`: METRICS_TOKEN, which is no token of an account.
  */
 export type EndpointAccess = Access['access'];

@@ -1,4 +1,4 @@
-/** Requests of a server's operator: of whoever has its AUTH_SECRET. */
+/** Requests of a server's operator, who has its AUTH_SECRET. */
 
 import type { Command } from 'commander';
 import type * as z from 'zod';

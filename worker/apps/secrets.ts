@@ -1,5 +1,6 @@
 /** The secrets of app keys. They are derived, so that nothing that is stored could sign a token. */
 
+import { base64url } from 'jose';
 import type { StoredKey } from '../ports.ts';
 import type { SecretKeys } from '../secret.ts';
 
@@ -35,7 +36,7 @@ export function keyNamedIn(text: string): string | undefined {
 async function derive(master: CryptoKey, { id, salt }: Salted): Promise<string> {
   const named = new TextEncoder().encode(`app key\n${id}\n${salt}`);
   const bytes = new Uint8Array(await crypto.subtle.sign('HMAC', master, named));
-  return `${PREFIX}${id}_${toBase64Url(bytes)}`;
+  return `${PREFIX}${id}_${base64url.encode(bytes)}`;
 }
 
 /** Imports a secret as the libraries for JWT take a text: by its bytes in UTF-8. */
@@ -43,9 +44,4 @@ async function toKey(text: string): Promise<CryptoKey> {
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
   const bytes = new TextEncoder().encode(text);
   return await crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign', 'verify']);
-}
-
-function toBase64Url(bytes: Uint8Array): string {
-  const base64 = btoa(String.fromCharCode(...bytes));
-  return base64.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }

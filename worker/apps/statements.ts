@@ -53,7 +53,7 @@ export class DirectoryStore {
     this.#sql.exec('delete from keys where id = ?', id);
   }
 
-  /** Also forgets the days that nobody asks for any more. */
+  /** Also deletes the days that are no longer read. */
   addSpent(key: string, day: string, tokens: number): void {
     this.#prepare();
     this.#sql.exec(`delete from spent where day < date(?, '-${APP_LIMITS.keptDays} days')`, day);
