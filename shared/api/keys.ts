@@ -51,7 +51,7 @@ export const KeyProvider = z.strictObject({
   /** `aud` of its tokens for this app. Tokens for others of its apps count for nothing here. */
   audience: z.string().min(1).max(KEY_LIMITS.maxUrlChars),
   /** The claim that names the user. One that users can change, such as a nickname, would let them be others. */
-  claim: z.string().min(1).max(KEY_LIMITS.maxIdChars).default('sub'),
+  claim: z.string().min(1).max(KEY_LIMITS.maxIdChars),
 });
 export type KeyProvider = z.infer<typeof KeyProvider>;
 
@@ -80,6 +80,7 @@ export type KeyTerms = z.infer<typeof KeyTerms>;
 /** `POST keys`. */
 export const KeyRequest = KeyTerms.extend({
   id: KeyId,
+  provider: KeyProvider.extend({ claim: KeyProvider.shape.claim.default('sub') }).optional(),
   can: KeyTerms.shape.can.default(['chat', 'read']),
   origins: KeyTerms.shape.origins.default([]),
   models: KeyTerms.shape.models.default([]),

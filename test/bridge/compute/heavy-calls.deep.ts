@@ -1,12 +1,10 @@
 /** What a model can send at worst: it is answered, and the loop turns meanwhile. */
 import { describe, expect, it } from 'vitest';
 import { temporaryWorkspace } from '../tools/temporary-workspace.ts';
-import { shortestStandstill } from './heartbeat.ts';
+import { MOST_STANDSTILL_MS, shortestStandstill } from './heartbeat.ts';
 
 const MARK = '// ... existing code ...';
 const LINES = 450_000;
-/** Of processor time; on the calling thread each of these took seconds. */
-const MOST_STANDSTILL_MS = 150;
 
 describe('a call with an extreme input', () => {
   it('merges an edit with 2,000 markers into 450,000 lines', async () => {
