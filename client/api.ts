@@ -39,6 +39,7 @@ import type {
   PlanSaveRequestInput,
   UndoRequestInput,
 } from '../shared/api/requests.ts';
+import type { Invitation, LoginDecision, LoginView, SessionList } from '../shared/api/sessions.ts';
 import type { UsageList, UsageQuery } from '../shared/api/usage.ts';
 import type { Choice } from '../shared/wire/approval-text.ts';
 import type { ApprovalQuestion } from '../shared/wire/approvals.ts';
@@ -151,6 +152,15 @@ export interface Client {
   getResponse(responseId: string, signal?: AbortSignal): Promise<ChatResponse>;
   getMe(signal?: AbortSignal): Promise<Me>;
   updateMe(patch: MePatch, signal?: AbortSignal): Promise<Me>;
+  /** A way into this account for one more device. */
+  createInvitation(signal?: AbortSignal): Promise<Invitation>;
+  /** The device that shows this code and asks to be let in. */
+  getLogin(code: string, signal?: AbortSignal): Promise<LoginView>;
+  /** Lets it in or refuses it. Pass the key whose fingerprint the person has compared. */
+  decideLogin(code: string, decision: LoginDecision, signal?: AbortSignal): Promise<void>;
+  /** The newest comes first. */
+  listSessions(signal?: AbortSignal): Promise<SessionList>;
+  endSession(sessionId: string, signal?: AbortSignal): Promise<void>;
   listModels(signal?: AbortSignal): Promise<ModelList>;
   listTools(signal?: AbortSignal): Promise<ToolList>;
   /** What was spent, by day and model. The oldest day comes first. */

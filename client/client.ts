@@ -102,6 +102,17 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
       const parts = { query: { format: 'markdown' }, signal };
       return await readText(await send(`conversations/${conversationId}/export`, parts), signal);
     },
+    createInvitation: (signal) =>
+      get('invitations', isAnswer.invitation, { method: 'POST', signal }),
+    getLogin: (code, signal) =>
+      get(`logins/${encodeURIComponent(code)}`, isAnswer.loginView, { signal }),
+    async decideLogin(code, body, signal) {
+      await send(`logins/${encodeURIComponent(code)}`, { method: 'POST', body, signal });
+    },
+    listSessions: (signal) => get('sessions', isAnswer.sessions, { signal }),
+    async endSession(sessionId, signal) {
+      await send(`sessions/${sessionId}`, { method: 'DELETE', signal });
+    },
     createTicket: (body, signal) =>
       get('tickets', isAnswer.ticket, { method: 'POST', body, signal }),
     changePlan(conversationId, documentId, body, signal) {

@@ -10,6 +10,7 @@ import {
 } from '../shared/wire/approval-text.ts';
 import type { ApprovalQuestion, DeviceKey, Proposal } from '../shared/wire/approvals.ts';
 import type { PortRequest } from '../shared/wire/processes.ts';
+import { encodeBase64Url } from './base64url.ts';
 import { clientError } from './error.ts';
 
 /** An enrolled device. Its private key never leaves it. */
@@ -23,7 +24,7 @@ export interface StoredDevice {
 }
 
 /** A `CryptoKey`: the types of Node have no global of this name. */
-type PrivateKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
+export type PrivateKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
 /** A device whose key no script can read. IndexedDB stores the whole object. */
 export interface KeyedDevice {
@@ -39,15 +40,23 @@ export async function createDevice(
   label: string,
 ): Promise<{ readonly device: KeyedDevice; readonly enrolment: DeviceKey }> {
   const deviceId = `device_${crypto.randomUUID()}`;
-  // Workers have one type for all algorithms and formats.
-  const made = await crypto.subtle.generateKey(DEVICE_ALGORITHM, false, ['sign', 'verify']);
-  const pair = made as { readonly publicKey: PrivateKey; readonly privateKey: PrivateKey };
-  const { x = '', y = '' } = Object(await crypto.subtle.exportKey('jwk', pair.publicKey));
-  const publicKey = { kty: 'EC', crv: 'P-256', x, y } as const;
+  const { privateKey, publicKey } = await makeKey();
   return {
-    device: { deviceId, privateKey: pair.privateKey },
+    device: { deviceId, privateKey },
     enrolment: { deviceId, label, publicKey },
   };
+}
+
+/** A new key pair of P-256. Without `isExportable`, no script can read the private half. */
+export async function makeKey(isExportable = false): Promise<{
+  readonly privateKey: PrivateKey;
+  readonly publicKey: DeviceKey['publicKey'];
+}> {
+  // Workers have one type for all algorithms and formats.
+  const made = await crypto.subtle.generateKey(DEVICE_ALGORITHM, isExportable, ['sign', 'verify']);
+  const pair = made as { readonly publicKey: PrivateKey; readonly privateKey: PrivateKey };
+  const { x = '', y = '' } = Object(await crypto.subtle.exportKey('jwk', pair.publicKey));
+  return { privateKey: pair.privateKey, publicKey: { kty: 'EC', crv: 'P-256', x, y } };
 }
 
 /**
@@ -153,11 +162,4 @@ export async function isNewText(proposal: Proposal, newText: string): Promise<bo
 async function sha256(text: string): Promise<string> {
   const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
   return Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, '0')).join('');
-}
-
-function encodeBase64Url(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '');
 }

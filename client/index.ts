@@ -80,4 +80,12 @@ export {
 export { fingerprintOf, formatDeviceKey, readDeviceKey } from './device-key.ts';
 export { ClientError, type ClientOwnCode } from './error.ts';
 export type { FollowOptions, Positioned } from './follow.ts';
+export {
+  beginLogin,
+  enter,
+  type KeptSession,
+  newSessionKey,
+  type SessionSigner,
+  sessionTokens,
+} from './session.ts';
 export { prependPart } from './watch.ts';

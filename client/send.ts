@@ -82,7 +82,7 @@ function initOf(
     method,
     headers: {
       ...headers,
-      authorization: `Bearer ${bearer}`,
+      ...(bearer !== '' && { authorization: `Bearer ${bearer}` }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),

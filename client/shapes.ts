@@ -20,6 +20,14 @@ import type {
   ModelList,
   ToolList,
 } from '../shared/api/listings.ts';
+import type {
+  Invitation,
+  Login,
+  LoginView,
+  NewSession,
+  SessionList,
+  SessionToken,
+} from '../shared/api/sessions.ts';
 import { eventOfNamed } from '../shared/api/sse.ts';
 import type { UsageList } from '../shared/api/usage.ts';
 import type {
@@ -136,6 +144,16 @@ export const isAnswer = {
   bridges: guard<BridgeList>({ items: [BRIDGE] }),
   rules: guard<RuleReports>({ rules: [{ name: 'string', state: 'string' }] }),
   plan: guard<Plan>({ documentId: 'string', version: 'number' }),
+  invitation: guard<Invitation>({ secret: 'string', account: 'string', expires: 'string' }),
+  login: guard<Login>({ secret: 'string', code: 'string', intervalSeconds: 'number' }),
+  loginView: guard<LoginView>({
+    name: 'string',
+    kind: 'string',
+    key: { x: 'string', y: 'string' },
+  }),
+  newSession: guard<NewSession>({ session: 'string', account: 'string' }),
+  sessionToken: guard<SessionToken>({ token: 'string', expires: 'string' }),
+  sessions: guard<SessionList>({ items: [{ id: 'string', name: 'string', current: 'boolean' }] }),
   agent: guard<Agent>({ ...AGENT, responseId: 'string' }),
   agents: guard<AgentList>({ items: [AGENT] }),
   deliveries: guard<WebhookDeliveries>({ items: [{}] }),

@@ -18,6 +18,7 @@ export const ResponseId = z.string().regex(new RegExp(`^chat_${UUID}{8}(?!0000)[
 export const CallId = z.string().regex(new RegExp(`^call_${UUID}{12}$`));
 export const BridgeId = z.string().regex(new RegExp(`^bridge_${UUID}{12}$`));
 export const DeviceId = z.string().regex(new RegExp(`^device_${UUID}{12}$`));
+export const SessionId = z.string().regex(new RegExp(`^sess_${UUID}{12}$`));
 export const DocumentId = z.string().regex(/^doc_\d{3,}$/);
 
 export function newConversationId(uuid: string): string {
@@ -48,6 +49,10 @@ export function newBridgeId(uuid: string): string {
 
 export function newDeviceId(uuid: string): string {
   return `device_${uuid}`;
+}
+
+export function newSessionId(uuid: string): string {
+  return `sess_${uuid}`;
 }
 
 /** `doc_001` for 1; numbers above 999 have more digits. */

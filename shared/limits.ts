@@ -2,7 +2,7 @@
  * Limits that several rooms keep: what each one bounds, its unit, and the reason for the number. A limit of a single
  * room is in the `limits.ts` of that room. Code elsewhere has no numbers of this kind.
  */
-import { KIB, MIB, MINUTE, SECOND } from './units.ts';
+import { HOUR, KIB, MIB, MINUTE, SECOND } from './units.ts';
 
 /** What a client may send. */
 export const REQUEST_LIMITS = {
@@ -94,6 +94,30 @@ export const KEY_LIMITS = {
   tokenSeconds: 10 * 60,
   minTokenSeconds: 30,
   maxTokenSeconds: 60 * 60,
+} as const;
+
+/** Sessions of people, and the ways in. */
+export const SESSION_LIMITS = {
+  /** Characters of a session's name: the longest host name (RFC 1035, section 2.3.4). */
+  maxNameChars: 255,
+  /** Characters of an account's name, which other systems may have made. */
+  maxAccountChars: 300,
+  /** Characters of a JWT with a key in its header and a handful of claims: some 500. */
+  maxProofChars: 2_000,
+  /** Characters of a coordinate of P-256 in base64url: 32 bytes. */
+  coordinateChars: 43,
+  /** How long a token of a session is valid. It is also the longest that a revoked one can be read with. */
+  tokenMs: 10 * MINUTE,
+  /** How long before its end a client takes another token: more than a slow request takes. */
+  renewMs: 30 * SECOND,
+  /** How long an invitation waits: over a night and a day off. */
+  invitationMs: 48 * HOUR,
+  /** How long a login waits for a person to find another device. */
+  loginMs: 10 * MINUTE,
+  /** How long a machine waits between two questions whether it was let in (RFC 8628, section 3.5). */
+  loginIntervalMs: 5 * SECOND,
+  /** How far the clock that made a proof may be off. A client that learns the server's time corrects it. */
+  maxClockOffMs: 2 * MINUTE,
 } as const;
 
 /** Background runs. */

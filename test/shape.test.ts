@@ -475,7 +475,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'worker/index.ts': [
     ...['shared', 'worker/app.ts', 'worker/desk', 'worker/env.ts'],
-    ...['worker/conversation/object.ts', 'worker/account', 'worker/apps', 'worker/tunnel'],
+    ...['worker/conversation/object.ts', 'worker/account', 'worker/directory', 'worker/tunnel'],
   ],
   'worker/endpoint.ts': ['shared', 'worker/account', 'hono', 'zod'],
   'worker/load.ts': [],
@@ -588,8 +588,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'worker/apps': [
     ...['shared', ...EDGE, 'worker/secret.ts', 'worker/storage', 'cloudflare:', 'jose', 'zod'],
   ],
+  'worker/people': ['shared', 'worker/secret.ts', 'jose', 'zod'],
+  'worker/directory': ['shared', ...EDGE, 'worker/apps', 'worker/storage', 'cloudflare:'],
   'worker/account': [
-    ...['shared', ...EDGE, 'worker/apps', 'worker/secret.ts', 'worker/storage', 'cloudflare:'],
+    ...[
+      'shared',
+      ...EDGE,
+      'worker/people',
+      'worker/apps',
+      'worker/secret.ts',
+      'worker/storage',
+      'cloudflare:',
+    ],
     ...['hono', 'jose', 'zod'],
   ],
   'worker/tunnel': [
@@ -635,7 +645,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', ...EDGE, 'worker/upstream', 'worker/export', 'worker/agents', 'hono', 'zod'],
     ...['worker/conversation/reading', 'worker/conversation/fork', 'worker/origin.ts'],
     ...['worker/account', 'worker/tunnel', 'worker/follow', 'worker/desk', 'worker/endpoint.ts'],
-    ...['worker/apps', 'worker/secret.ts'],
+    ...['worker/apps', 'worker/people', 'worker/secret.ts'],
   ],
   'worker/api/openapi': [
     ...['cursor/index.ts', 'worker/cursor'],

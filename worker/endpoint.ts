@@ -18,6 +18,7 @@ export const TAGS = {
   Answers: 'A person’s answers to approvals and questions.',
   Account: 'The caller’s account, models, tools and bridges.',
   Apps: 'Apps whose users talk to the agent.',
+  People: 'The sessions of people, and the ways in.',
   Bridges: 'The machines where the tools run.',
   Cursor: 'Agents as clients of Cursor’s Cloud Agents API v1 see them.',
   OpenAI: 'The agent as OpenAI’s clients see a model. Errors have OpenAI’s shape here.',
@@ -31,9 +32,9 @@ export const TAGS = {
  */
 export type EndpointAccess = Access['access'];
 
-/** Who may use an operation. A user of an app needs the right as well. */
+/** Who may use an operation. A user of an app needs the right as well; `person`: users of apps may not at all. */
 type Access =
-  | { readonly access: 'user' | 'stream'; readonly needs: Right }
+  | { readonly access: 'user' | 'stream'; readonly needs: Right | 'person' }
   | { readonly access: 'open' | 'bridge' | 'operator' | 'app' | 'metrics'; readonly needs?: never };
 
 /** A value in the path, the query or a header. */

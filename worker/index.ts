@@ -5,8 +5,8 @@ import { dropBody } from './desk/read-text.ts';
 import type { Env } from './env.ts';
 
 export { Account } from './account/object.ts';
-export { Directory } from './apps/object.ts';
 export { Conversation } from './conversation/object.ts';
+export { Directory } from './directory/object.ts';
 export { Tunnel } from './tunnel/object.ts';
 
 export default {

@@ -23,6 +23,7 @@ import type {
   Delivery,
   MessageContent,
 } from '../shared/api/requests.ts';
+import type { LoginDecision, SessionKey, SessionKind } from '../shared/api/sessions.ts';
 import type { UsageEntry, UsageList } from '../shared/api/usage.ts';
 import type { Usage } from '../shared/wire/documents.ts';
 import type { TapeEvent } from '../shared/wire/events.ts';
@@ -43,6 +44,8 @@ export interface Caller {
   readonly trace?: string | undefined;
   /** Until when its token is valid, which ends its streams; undefined for what the Worker does by itself. */
   readonly expiresMs?: number;
+  /** The session of its token, whose end cuts its streams; undefined for tokens without one. */
+  readonly session?: string | undefined;
 }
 
 /**
@@ -134,6 +137,9 @@ export interface ConversationPort extends Rpc.DurableObjectBranded {
 
   /** From the tunnel: a question is settled, here or at the machine. */
   approvalResolved(callId: string, resolution: ApprovalResolution): void;
+
+  /** From the account: a session has ended. Closes its followers for good. */
+  endSession(session: string): void;
 
   /** From the tunnel: it has no arguments any more of open calls of this private conversation. Dispatches them again. */
   dispatchAgain(): void;
@@ -296,6 +302,9 @@ export interface TunnelPort extends Rpc.DurableObjectBranded {
   /** The conversations with open calls, in the order of their first call. Empty like {@link describe}. */
   waitingConversations(account: string): readonly string[];
 
+  /** From the account: a session has ended. Closes its bridge's sockets for good. */
+  endSession(account: string, session: string): void;
+
   /** Answers at once. A caller that waits for the bridge polls this. */
   answerState(account: string, key: AnswerKey): AnswerState;
 }
@@ -324,7 +333,7 @@ export type AnswerState =
 /** A bridge's listing without the time of its connection, which only the account knows. */
 export type BridgeState = Omit<BridgeInfo, 'lastConnected'>;
 
-/** The server's apps. One object has all of them. */
+/** What the whole server has: the keys of its apps, and the ways in for people. One object has all of it. */
 export interface DirectoryPort extends Rpc.DurableObjectBranded {
   /** All keys, in the order of their ids. */
   keys(): StoredKey[];
@@ -346,6 +355,60 @@ export interface DirectoryPort extends Rpc.DurableObjectBranded {
 
   /** What all users of the key have used on a day of UTC. */
   spent(id: string, day: string): number;
+
+  /** Fails with RATE_LIMITED if too many of the account wait. */
+  invite(invitation: NewInvitation): Outcome<void>;
+
+  /** Returns the code of the login. Fails with RATE_LIMITED if too many wait. */
+  beginLogin(login: NewLogin): Outcome<string>;
+
+  /** A login that waits. Fails with NOT_FOUND, and with RATE_LIMITED for an account that guesses. */
+  login(account: string, code: string): Outcome<WaitingLogin>;
+
+  /** A person's decision. Fails like {@link login}, and with KEY_CHANGED if another key waits than the person saw. */
+  decideLogin(account: string, code: string, decision: LoginDecision): Outcome<void>;
+
+  /**
+   * Uses an invitation or a login up, for a key that its sender has. The same key gets the same answer again. Fails with
+   * ENTRY_ENDED, LOGIN_PENDING and LOGIN_REFUSED.
+   */
+  enter(secret: string, key: SessionKey): Outcome<Admitted>;
+}
+
+/** An invitation. `secret` is the hash of its secret (SHA-256, base64url). */
+export interface NewInvitation {
+  readonly secret: string;
+  readonly account: string;
+  readonly expiresMs: number;
+}
+
+/** A login that begins. `secret` as for an invitation. */
+export interface NewLogin {
+  readonly secret: string;
+  readonly name: string;
+  readonly kind: SessionKind;
+  readonly key: SessionKey;
+  readonly address?: string | undefined;
+  readonly expiresMs: number;
+}
+
+/** A login on which no person has decided. */
+export type WaitingLogin = Omit<NewLogin, 'expiresMs'> & { readonly madeMs: number };
+
+/** Whose session a key becomes. */
+export interface Admitted {
+  readonly account: string;
+  readonly session: string;
+}
+
+/** A session in its account. Times are epoch milliseconds. */
+export interface StoredSession {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: SessionKind;
+  readonly key: SessionKey;
+  readonly madeMs: number;
+  readonly seenMs: number;
 }
 
 /** The key of an app. Its secret is derived from AUTH_SECRET and `salt` (worker/apps/secrets.ts), and is not stored. */
@@ -417,6 +480,21 @@ export interface AccountPort extends Rpc.DurableObjectBranded {
 
   /** Uses a ticket up. False if it was used before. */
   redeem(ticketId: string, expiresMs: number): boolean;
+
+  /** Adds a session. The same one again changes nothing. False if there are too many. */
+  addSession(session: Pick<StoredSession, 'id' | 'name' | 'kind' | 'key'>): boolean;
+
+  /** The sessions that have not ended, the newest first. */
+  sessions(): StoredSession[];
+
+  /** The session if this proof is of its key and was not used before. Fails with SESSION_ENDED and UNAUTHENTICATED. */
+  proveSession(id: string, proof: string): Promise<Outcome<StoredSession>>;
+
+  /** Whether the session lives. Notes that it is used. */
+  usesSession(id: string): boolean;
+
+  /** Ends a session: what it sends is refused when this returns, and its streams and bridges are cut soon after. */
+  endSession(id: string): void;
 }
 
 export interface KnownBridge {

@@ -231,6 +231,7 @@ function shown(value: unknown): string {
 function isForWhatWaits({ operationId, path }: DescribedOperation): boolean {
   return (
     operationId === 'editMessage' ||
-    /callId|documentId|agents\/\{id\}|bridges\/\{id\}|models\/\{id\}/.test(path)
+    operationId === 'createSession' ||
+    /callId|documentId|(agents|bridges|models)\/\{id\}|logins|sessions\/token/.test(path)
   );
 }

@@ -2,6 +2,10 @@
 
 export const TOKEN_ISSUER = 'drawbridge';
 export const TOKEN_AUDIENCE = 'drawbridge';
+/** `aud` of the proofs by which a session shows that it has its key (shared/api/sessions.ts). */
+export const PROOF_AUDIENCE = 'drawbridge-session';
+/** `sub` of the proof of `POST logins`. */
+export const LOGIN_PROOF = 'login';
 
 /** How every account of a user of an app begins. No person has such an account. */
 const APP_ACCOUNT = 'app:';

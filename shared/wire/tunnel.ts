@@ -30,6 +30,8 @@ export const CLOSE = {
   badFrame: 4003,
   /** The bridge's token has expired. A bridge with another one may come back with it. */
   tokenEnded: 4004,
+  /** The session of the bridge's token has ended: its machine must sign in again. */
+  sessionEnded: 4005,
 } as const;
 
 /** The runtime itself answers it, without waking the object. */

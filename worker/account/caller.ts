@@ -5,7 +5,7 @@ import { decodeJwt } from 'jose';
 import * as z from 'zod';
 import type { Right } from '../../shared/api/keys.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
-import { BridgeId } from '../../shared/ids.ts';
+import { BridgeId, SessionId } from '../../shared/ids.ts';
 import { SECOND } from '../../shared/units.ts';
 import {
   keyOfAccount,
@@ -20,6 +20,7 @@ import { accountOf } from '../objects.ts';
 import type { StoredKey } from '../ports.ts';
 import { expiryOf, type SecretKeys, secretKeys, unauthenticated, verifySigned } from '../secret.ts';
 import { AUTH_LIMITS } from './limits.ts';
+import { requireLiving } from './living-sessions.ts';
 import { verifyTicket } from './tickets.ts';
 import { VerifiedTokens } from './verified-tokens.ts';
 
@@ -29,10 +30,23 @@ const Account = z
   .min(1)
   .refine((account) => keyOfAccount(account) === undefined);
 
+const NONE = z.undefined().optional();
+
+/** `sid`: the session that the token is of. */
 const Claims = z.discriminatedUnion('scope', [
-  z.object({ sub: Account, scope: z.literal('user'), bridge: BridgeId.optional() }),
-  z.object({ sub: Account, scope: z.literal('bridge'), bridge: BridgeId }),
-  z.object({ sub: Account, scope: z.literal('operator'), bridge: z.undefined().optional() }),
+  z.object({
+    sub: Account,
+    scope: z.literal('user'),
+    bridge: BridgeId.optional(),
+    sid: SessionId.optional(),
+  }),
+  z.object({
+    sub: Account,
+    scope: z.literal('bridge'),
+    bridge: BridgeId,
+    sid: SessionId.optional(),
+  }),
+  z.object({ sub: Account, scope: z.literal('operator'), bridge: NONE, sid: NONE }),
 ]);
 /** `expiresMs`: until when the token is valid, or for a ticket the token that it was made for. */
 type Claims = z.infer<typeof Claims> & {
@@ -54,7 +68,7 @@ export interface AppContext {
 
 /** The person that a request comes from, and until when the person's streams may last. */
 export function personOf({ var: { caller, trace } }: Context<AppContext>) {
-  return { account: caller.sub, trace, expiresMs: caller.expiresMs };
+  return { account: caller.sub, trace, expiresMs: caller.expiresMs, session: caller.sid };
 }
 
 /**
@@ -67,8 +81,15 @@ export function senderOf(c: Context<AppContext>) {
 }
 
 /** @throws {DrawbridgeError} FORBIDDEN if the caller is a user of an app whose token may not do this. */
-export function requireRight({ var: { caller } }: Context<AppContext>, right: Right): void {
-  if (!caller.app || caller.app.can.includes(right)) return;
+export function requireRight(
+  { var: { caller } }: Context<AppContext>,
+  right: Right | 'person',
+): void {
+  if (!caller.app) return;
+  if (right === 'person') {
+    throw new DrawbridgeError('FORBIDDEN', 'Only people do this, and no users of an app');
+  }
+  if (caller.app.can.includes(right)) return;
   const { id } = caller.app.key;
   throw new DrawbridgeError(
     'FORBIDDEN',
@@ -91,6 +112,11 @@ export function authenticate(scope: Claims['scope']) {
       );
     }
     if (claims.app) requireOrigin(c.req, claims.app.key);
+    const { sub: account, sid: session } = claims;
+    if (session !== undefined) {
+      const isRead = scope === 'user' && c.req.method === 'GET';
+      await requireLiving(c.env, { account, session, isRead });
+    }
     c.set('caller', claims);
     await next();
   });
@@ -125,9 +151,11 @@ function ticketOf(request: HonoRequest): string | undefined {
 
 /** Uses the ticket up, so that a second use fails, for example by a reader of a log. */
 async function redeem(env: Env, ticket: string, path: string): Promise<Claims> {
-  const { id, account, expiresMs, untilMs } = await verifyTicket(env.AUTH_SECRET, ticket, path);
-  if (await accountOf(env, account).redeem(id, expiresMs))
-    return { sub: account, scope: 'user', bridge: undefined, expiresMs: untilMs };
+  const opened = await verifyTicket(env.AUTH_SECRET, ticket, path);
+  const { id, account, session, expiresMs, untilMs } = opened;
+  if (await accountOf(env, account).redeem(id, expiresMs)) {
+    return { sub: account, scope: 'user', sid: session, expiresMs: untilMs };
+  }
   throw unauthenticated('The ticket was used already: get a new one for each stream');
 }
 
@@ -158,7 +186,7 @@ async function verify(env: Env, token: string | undefined): Promise<Claims> {
   } = await (provider?.issuer === issuer && provider
     ? verifyProviderToken(key, provider, token)
     : verifyAppToken(keys, key, token));
-  return { sub, scope: 'user', bridge: undefined, expiresMs, app: { key, can } };
+  return { sub, scope: 'user', expiresMs, app: { key, can } };
 }
 
 /** Who claims to have signed the token; undefined for what is no JWT. */

@@ -1,5 +1,5 @@
 /** The limits of tickets, tokens and request rates. */
-import { MINUTE } from '../../shared/units.ts';
+import { MINUTE, SECOND } from '../../shared/units.ts';
 import { MAX_TOKEN_DAYS } from '../../shared/wire/tokens.ts';
 
 /** Tickets for streams. */
@@ -22,6 +22,8 @@ export const RATE_LIMITS = {
   requestsPerMinute: 1_200,
   /** Runs a minute: far more than people start, and enough for a script. */
   runsPerMinute: 120,
+  /** Requests a minute without a token, from one address: many machines can share one. */
+  strangersPerMinute: 120,
   /** Tokens a minute that one key makes: a page asks for one every ten minutes. */
   tokensPerMinute: 6_000,
   /** Counters in one isolate's memory: about 10 MB. */
@@ -34,4 +36,24 @@ export const AUTH_LIMITS = {
   maxVerifiedTokens: 1_000,
   /** How long a token may be valid. A day more than may be asked for: the clock that made it may be ahead. */
   maxTokenSeconds: (MAX_TOKEN_DAYS + 1) * 24 * 60 * 60,
+} as const;
+
+/** The sessions of one account. */
+export const SESSION_KEEPING = {
+  /** Sessions that have not ended: many machines and browsers of one person. */
+  maxSessions: 200,
+  /** How often it is noted that a session is used. */
+  seenEveryMs: 60 * MINUTE,
+  /** How long a used proof is remembered: as long as it could be used again, for any clock that is taken. */
+  proofKeptMs: 5 * MINUTE,
+  /** Proofs of one session within that time: many programs that start at once. */
+  maxProofs: 200,
+  /** Conversations whose readers are cut at a time, when a session ends. */
+  cutAtOnce: 50,
+  /** How long an isolate trusts that a session lives, for requests that only read. */
+  trustedMs: SECOND,
+  /** Sessions that an isolate remembers as alive. */
+  maxTrusted: 1_000,
+  /** How soon the cutting is tried again where it failed. */
+  retryMs: 5 * SECOND,
 } as const;

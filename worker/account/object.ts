@@ -5,7 +5,11 @@ import type { ConversationInfo, ConversationList } from '../../shared/api/conver
 import type { UsageEntry } from '../../shared/api/usage.ts';
 import { keyOfAccount } from '../../shared/wire/tokens.ts';
 import type { Env } from '../env.ts';
-import { directoryOf } from '../objects.ts';
+import { conversationOf, directoryOf, tunnelOf } from '../objects.ts';
+import type { Outcome } from '../outcome.ts';
+import { toOutcome } from '../outcome.ts';
+import { checkProof } from '../people/proof.ts';
+import { sessionEnded } from '../people/session-ended.ts';
 import type {
   AccountPort,
   AgentListQuery,
@@ -15,11 +19,13 @@ import type {
   ListQuery,
   PrivateListing,
   SpentSince,
+  StoredSession,
   UsageRange,
 } from '../ports.ts';
+import { unauthenticated } from '../secret.ts';
 import { wasTakenBack } from '../storage/restored.ts';
 import { formatCursor } from './cursor.ts';
-import { TICKET_LIMITS } from './limits.ts';
+import { SESSION_KEEPING, TICKET_LIMITS } from './limits.ts';
 import { AccountStore } from './statements.ts';
 
 /**
@@ -114,6 +120,57 @@ export class Account extends DurableObject<Env> implements AccountPort {
     const nowMs = Date.now();
     if (wasTakenBack(this.env, expiresMs - TICKET_LIMITS.lifeMs, nowMs)) return false;
     return this.#store.useTicket(ticketId, expiresMs, nowMs);
+  }
+
+  addSession(session: Pick<StoredSession, 'id' | 'name' | 'kind' | 'key'>): boolean {
+    return this.#store.addSession(session, Date.now());
+  }
+
+  sessions(): StoredSession[] {
+    return this.#store.readSessions();
+  }
+
+  proveSession(id: string, proof: string): Promise<Outcome<StoredSession>> {
+    return toOutcome(async () => {
+      const session = this.#store.readSession(id);
+      if (!session) throw sessionEnded();
+      const used = await checkProof(proof, session.key, id);
+      // It may have ended meanwhile.
+      if (!this.#store.readSession(id)) throw sessionEnded();
+      if (this.#store.useProof(id, used, Date.now())) return session;
+      throw unauthenticated('This proof was used already: make a new one for each token');
+    });
+  }
+
+  usesSession(id: string): boolean {
+    const session = this.#store.readSession(id);
+    if (session) this.#store.noteUse(session, Date.now());
+    return session !== undefined;
+  }
+
+  async endSession(id: string): Promise<void> {
+    if (this.#store.endSession(id, Date.now())) await this.ctx.storage.setAlarm(Date.now());
+  }
+
+  /** Cuts the streams and bridges of sessions that have ended. Begins again where an attempt was lost. */
+  override async alarm(): Promise<void> {
+    for (let next = this.#store.nextEnding(); next; next = this.#store.nextEnding()) {
+      const { session, conversations } = next;
+      // The bridges first: they are few, and what they hold reaches furthest.
+      const bridges = this.#store.readBridges();
+      const account = this.ctx.id.name ?? '';
+      const cuts = [
+        ...bridges.map(({ id }) => tunnelOf(this.env, id).endSession(account, session)),
+        ...conversations.map((id) =>
+          conversationOf(this.env, { conversationId: id }).endSession(session),
+        ),
+      ];
+      const results = await Promise.allSettled(cuts);
+      if (results.some(({ status }) => status === 'rejected')) {
+        return await this.ctx.storage.setAlarm(Date.now() + SESSION_KEEPING.retryMs);
+      }
+      this.#store.noteCut(next);
+    }
   }
 
   /** Adds what a user of an app has spent to the app's sum. What is lost here only makes the app's limit later. */

@@ -52,6 +52,19 @@ export function limitKey(c: Context<AppContext>, { id }: StoredKey): void {
   take(c, 'requests', `tokens ${id}`, RATE_LIMITS.tokensPerMinute);
 }
 
+/** Counts a request without a token by the address that it comes from. @throws {DrawbridgeError} RATE_LIMITED */
+export function limitStranger(c: Context<AppContext>): void {
+  take(c, 'requests', `stranger ${addressOf(c) ?? ''}`, RATE_LIMITS.strangersPerMinute);
+}
+
+/** The network address of the client, where Cloudflare says it. Behind another proxy all have one. */
+export function addressOf({ req }: Context<AppContext>): string | undefined {
+  return req.header('cf-connecting-ip')?.slice(0, MAX_ADDRESS_CHARS);
+}
+
+/** An IPv6 address. */
+const MAX_ADDRESS_CHARS = 45;
+
 /** A setting that is not a number counts as not set. */
 function numberIn(setting: string | undefined, standard: number): number {
   return /^\d+$/.test(setting ?? '') ? Number(setting) : standard;

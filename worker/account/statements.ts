@@ -10,11 +10,24 @@ import type {
   ListQuery,
   PrivateListing,
   SpentSince,
+  StoredSession,
   UsageRange,
 } from '../ports.ts';
 import { migrate, openStored } from '../storage/migrations.ts';
 import { TICKET_LIMITS } from './limits.ts';
 import { folded } from './search.ts';
+import {
+  addSession,
+  type Ending,
+  endSession,
+  nextEnding,
+  noteCut,
+  noteUse,
+  readSession,
+  readSessions,
+  SESSION_TABLES,
+  useProof,
+} from './session-statements.ts';
 import {
   addSpent,
   addUsage,
@@ -45,6 +58,7 @@ export const MIGRATIONS = [
   // Hours; null for a conversation that is not private.
   `create table settings (id integer primary key check (id = 1), delete_after integer);
    alter table conversations add column delete_after integer;`,
+  SESSION_TABLES,
 ] as const;
 
 /** Updates the columns of a listed conversation that its own object decides. */
@@ -268,6 +282,40 @@ export class AccountStore {
       expiresMs,
     );
     return used.toArray().length > 0;
+  }
+
+  /** See session-statements.ts for what follows. */
+  addSession(session: Parameters<typeof addSession>[1], nowMs: number): boolean {
+    this.#prepare();
+    return addSession(this.#sql, session, nowMs);
+  }
+
+  readSessions(): StoredSession[] {
+    return this.#isStored ? readSessions(this.#sql) : [];
+  }
+
+  readSession(id: string): StoredSession | undefined {
+    return this.#isStored ? readSession(this.#sql, id) : undefined;
+  }
+
+  noteUse(session: StoredSession, nowMs: number): void {
+    noteUse(this.#sql, session, nowMs);
+  }
+
+  useProof(id: string, proof: string, nowMs: number): boolean {
+    return useProof(this.#sql, id, proof, nowMs);
+  }
+
+  endSession(id: string, nowMs: number): boolean {
+    return this.#isStored && endSession(this.#sql, id, nowMs);
+  }
+
+  nextEnding(): Ending | undefined {
+    return this.#isStored ? nextEnding(this.#sql) : undefined;
+  }
+
+  noteCut(ending: Ending): void {
+    noteCut(this.#sql, ending);
   }
 
   #prepare(): void {

@@ -2,6 +2,7 @@
 import { SignJWT } from 'jose';
 import * as z from 'zod';
 import type { Ticket } from '../../shared/api/conversations.ts';
+import { SessionId } from '../../shared/ids.ts';
 import { TOKEN_ISSUER } from '../../shared/wire/tokens.ts';
 import { expiryOf, secretKeys, unauthenticated, verifySigned } from '../secret.ts';
 import { TICKET_LIMITS } from './limits.ts';
@@ -17,6 +18,8 @@ const Claims = z.object({
   path: z.string(),
   /** The end of the token that asked for the ticket, in seconds as `exp`: the stream ends with it. */
   until: z.int(),
+  /** The session of that token. */
+  sid: SessionId.optional(),
 });
 
 /** A verified ticket. Whether it was used before is not checked yet. */
@@ -26,9 +29,11 @@ export interface OpenTicket {
   readonly expiresMs: number;
   /** Until when the stream may last. */
   readonly untilMs: number;
+  /** The session of the token that it was made for. */
+  readonly session?: string | undefined;
 }
 
-interface WantedTicket extends Pick<OpenTicket, 'account' | 'untilMs'> {
+interface WantedTicket extends Pick<OpenTicket, 'account' | 'untilMs' | 'session'> {
   readonly path: string;
   readonly nowMs: number;
 }
@@ -36,11 +41,11 @@ interface WantedTicket extends Pick<OpenTicket, 'account' | 'untilMs'> {
 /** Throws NOT_CONFIGURED if the secret is missing or bad. */
 export async function mintTicket(
   secret: string | undefined,
-  { account, path, nowMs, untilMs }: WantedTicket,
+  { account, path, nowMs, untilMs, session }: WantedTicket,
 ): Promise<Ticket> {
   const expires = new Date(nowMs + TICKET_LIMITS.lifeMs);
   const [key] = await secretKeys(secret);
-  const ticket = await new SignJWT({ path, until: untilMs / 1000 })
+  const ticket = await new SignJWT({ path, until: untilMs / 1000, sid: session })
     .setProtectedHeader({ alg: 'HS256' })
     .setIssuer(TOKEN_ISSUER)
     .setAudience(TICKET_AUDIENCE)
@@ -59,8 +64,8 @@ export async function verifyTicket(
 ): Promise<OpenTicket> {
   const claims = await readClaims(secret, ticket);
   if (claims.path !== path) throw unauthenticated('This ticket opens another stream');
-  const { jti: id, sub: account, exp, until } = claims;
-  return { id, account, expiresMs: exp * 1000, untilMs: until * 1000 };
+  const { jti: id, sub: account, exp, until, sid: session } = claims;
+  return { id, account, session, expiresMs: exp * 1000, untilMs: until * 1000 };
 }
 
 async function readClaims(

@@ -127,9 +127,9 @@ export const BRIDGES: readonly Endpoint[] = [
           'A bridge connects with a WebSocket: Upgrade: websocket',
         );
       }
-      const { sub: account, expiresMs } = caller;
+      const { sub: account, expiresMs, sid: session } = caller;
       const response = await tunnelOf(c.env, bridgeId).fetch(
-        formatConnectUrl({ account, bridgeId, expiresMs }),
+        formatConnectUrl({ account, bridgeId, expiresMs, session }),
         { headers: { upgrade: 'websocket' } },
       );
       if (response.status === 403)

@@ -30,8 +30,8 @@ export const TICKETS: readonly Endpoint[] = [
       const { path, conversationId, ordinal } = streamOf(await parseBody(c, TicketRequest));
       const caller = { ...personOf(c), conversationId };
       unwrap(await reach(() => conversationOf(c.env, caller).find(caller, ordinal)));
-      const { account, expiresMs: untilMs } = caller;
-      const wanted = { account, path, nowMs: Date.now(), untilMs };
+      const { account, session, expiresMs: untilMs } = caller;
+      const wanted = { account, session, path, nowMs: Date.now(), untilMs };
       const ticket = await mintTicket(c.env.AUTH_SECRET, wanted);
       return c.json(ticket, 201);
     },

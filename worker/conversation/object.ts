@@ -274,6 +274,10 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     this.#parts?.runner.advance(); // The call has less time from now on: the alarm moves closer.
   }
 
+  endSession(session: string): void {
+    this.#followers.endSession(session);
+  }
+
   dispatchAgain(): void {
     this.#parts?.runner.dispatchAgain();
     void this.#parts?.agent?.worktree?.close();

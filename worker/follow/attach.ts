@@ -1,7 +1,7 @@
 /** Attaches a reader to its conversation by a socket, and attaches it again if the socket is lost. */
 
 import { formatFollowRequest, tracing } from '../conversation/reading/requests.ts';
-import { DONE_CLOSE, type Following } from '../conversation/tape/followers.ts';
+import { DONE_CLOSE, type Following, SESSION_CLOSE } from '../conversation/tape/followers.ts';
 import type { Env } from '../env.ts';
 import { conversationOf } from '../objects.ts';
 import type { Caller } from '../ports.ts';
@@ -18,8 +18,11 @@ export type Attached =
   | { readonly type: 'socket'; readonly socket: WebSocket }
   | { readonly type: 'response'; readonly response: Response };
 
-/** How a socket ended. `done`: the stream is complete. `lost`: attach again with the cursor. */
-export type AttachEnd = 'done' | 'lost';
+/**
+ * How a socket ended. `done`: the stream is complete. `expired`: the reader's session has ended. `lost`: attach again
+ * with the cursor.
+ */
+export type AttachEnd = 'done' | 'expired' | 'lost';
 
 async function attach(
   env: Env,
@@ -27,7 +30,8 @@ async function attach(
   framing: Following['framing'],
   cursor: number,
 ): Promise<Attached> {
-  const url = formatFollowRequest(caller, { framing, responseId }, cursor);
+  const { session } = caller;
+  const url = formatFollowRequest(caller, { framing, responseId, session }, cursor);
   const upgrade = { headers: { ...tracing(caller), upgrade: 'websocket' } };
   const response = await conversationOf(env, caller).fetch(url, upgrade);
   if (!response.webSocket) return { type: 'response', response };
@@ -81,7 +85,7 @@ export function listen(
     socket.addEventListener('message', ({ data }) => {
       if (!signal.aborted && typeof data === 'string') onText(data);
     });
-    socket.addEventListener('close', ({ code }) => resolve(code === DONE_CLOSE ? 'done' : 'lost'));
+    socket.addEventListener('close', ({ code }) => resolve(ENDS.get(code) ?? 'lost'));
     socket.addEventListener('error', () => resolve('lost'));
     const leave = () => {
       closeQuietly(socket);
@@ -92,6 +96,11 @@ export function listen(
     if (signal.aborted) leave(); // The signal aborted before the socket was accepted.
   });
 }
+
+const ENDS: ReadonlyMap<number, AttachEnd> = new Map([
+  [DONE_CLOSE, 'done'],
+  [SESSION_CLOSE, 'expired'],
+]);
 
 function closeQuietly(socket: WebSocket): void {
   try {

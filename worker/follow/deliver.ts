@@ -2,7 +2,7 @@
 
 import type { Following } from '../conversation/tape/followers.ts';
 import type { Env } from '../env.ts';
-import { type Attached, attachAgain, type Followed, listen } from './attach.ts';
+import { type AttachEnd, type Attached, attachAgain, type Followed, listen } from './attach.ts';
 import { FOLLOW_LIMITS } from './limits.ts';
 
 /** The reader's connection, as far as it shows how the reader keeps up. */
@@ -28,7 +28,7 @@ export interface DeliveryHandler {
 
 /**
  * Why a delivery ended. `done`: the response has finished. `gone`: the conversation no longer exists. `stalled`: the
- * reader took nothing for FOLLOW_LIMITS.stalledMs. `expired`: the reader's token has expired. `left`: other code aborted
+ * reader took nothing for FOLLOW_LIMITS.stalledMs. `expired`: the reader's token has expired, or its session has ended. `left`: other code aborted
  * `life`. `lost`: the object stays away.
  */
 export type Delivered = 'done' | 'gone' | 'stalled' | 'expired' | 'left' | 'lost';
@@ -56,7 +56,7 @@ export async function deliver(
     // Also after the life has finished, because passOn closes the socket.
     while (attached?.type === 'socket') {
       const ending = await passOn(attached.socket, delivery, outlet, life.signal);
-      if (ending === 'done') return 'done';
+      if (ending !== 'lost') return ending;
       await Promise.race([outlet.drained(), aborted(life.signal)]);
       attached = await attachAgain(env, followed, framing, cursor, life.signal);
     }
@@ -88,7 +88,7 @@ async function passOn(
   delivery: DeliveryHandler,
   outlet: Outlet,
   life: AbortSignal,
-): Promise<'done' | 'lost'> {
+): Promise<AttachEnd> {
   const behind = new AbortController();
   return await listen(
     socket,

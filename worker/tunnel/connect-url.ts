@@ -6,15 +6,21 @@ export interface Connecting {
   readonly bridgeId: string;
   /** Until when the token is valid, which ends the tunnel. */
   readonly expiresMs: number;
+  /** The session of the token. */
+  readonly session?: string | undefined;
 }
 
-export function formatConnectUrl({ expiresMs, ...ids }: Connecting): string {
-  const query = new URLSearchParams({ ...ids, expiresMs: `${expiresMs}` });
+export function formatConnectUrl({ expiresMs, session, ...ids }: Connecting): string {
+  const query = new URLSearchParams({
+    ...ids,
+    expiresMs: `${expiresMs}`,
+    ...(session && { session }),
+  });
   return `https://tunnel/connect?${query}`;
 }
 
 /** Reads a URL that {@link formatConnectUrl} wrote. Only the Worker can send one, so it is not validated. */
 export function parseConnectUrl(url: URL): Connecting {
-  const { account = '', bridgeId = '', expiresMs } = Object.fromEntries(url.searchParams);
-  return { account, bridgeId, expiresMs: Number(expiresMs) };
+  const { account = '', bridgeId = '', expiresMs, session } = Object.fromEntries(url.searchParams);
+  return { account, bridgeId, expiresMs: Number(expiresMs), session };
 }

@@ -173,6 +173,10 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     return [...new Set(this.#store.readCalls().map(({ call }) => call.conversationId))];
   }
 
+  endSession(account: string, session: string): void {
+    this.#socket.endSession(account, session);
+  }
+
   answerState(account: string, key: AnswerKey): AnswerState {
     const answer = this.describe(account) && this.#store.readAnswerTo(key);
     if (!answer) return { state: 'over' };
@@ -219,7 +223,9 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
    */
   override async alarm(): Promise<void> {
     const now = Date.now();
-    const endsMs = this.#socket.endExpired(now);
+    const endsMs = await this.#socket.endExpired(now, (account, session) =>
+      this.#sessionLives(account, session),
+    );
     if (endsMs !== null) await this.#wakeAt(endsMs);
     const socket = this.#socket.current(now);
     if (socket) this.#deliver(socket);
@@ -230,6 +236,15 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     const next = waiting.find((open) => !isDue(open));
     if (next) await this.#wakeAt(next.atMs + RUN_LIMITS.bridgeGraceMs);
     for (const open of waiting.filter(isDue)) await this.#giveUp(open);
+  }
+
+  /** An account that cannot be reached is asked again with the next token's end. */
+  async #sessionLives(account: string, session: string): Promise<boolean> {
+    try {
+      return await accountOf(this.env, account).usesSession(session);
+    } catch {
+      return true;
+    }
   }
 
   /** The calls that were never sent to a bridge. */

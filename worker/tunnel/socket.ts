@@ -1,6 +1,6 @@
 /** The bridge's hibernating sockets: finds the one in use, checks whether it is alive, and sends frames. */
 import * as z from 'zod';
-import { TUNNEL_LIMITS } from '../../shared/limits.ts';
+import { SESSION_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
 import {
   type BridgeFrame,
   CLOSE,
@@ -20,6 +20,8 @@ const SocketAttachment = z.object({
   connectedAtMs: z.number(),
   /** Until when the token is valid that opened it. Attachments of earlier versions lack it. */
   expiresMs: z.number().default(Number.MAX_SAFE_INTEGER),
+  /** The session of that token. */
+  session: z.string().optional(),
   /** Higher for each newer socket. It orders the sockets, because the clock can be set back. */
   place: z.int(),
   /** `greeted`: its hello was accepted. `welcomed`: the welcome was sent, which takes a while longer. */
@@ -78,15 +80,36 @@ export class BridgeSocket {
     write(socket, { ...attachmentOf(socket), state: 'welcomed' });
   }
 
-  /** Refuses the sockets whose token has expired. Returns when the next one expires, or null. */
-  endExpired(nowMs: number): number | null {
+  /**
+   * Refuses the sockets whose token has expired. One whose session `lives` stays for the time of another token, because a
+   * session needs no new connection for each of them. Returns when the next one expires, or null.
+   */
+  async endExpired(
+    nowMs: number,
+    lives: (account: string, session: string) => Promise<boolean>,
+  ): Promise<number | null> {
     let nextMs: number | null = null;
     for (const socket of this.#state.getWebSockets(TAG)) {
-      const { expiresMs } = attachmentOf(socket);
-      if (expiresMs > nowMs) nextMs = Math.min(nextMs ?? expiresMs, expiresMs);
-      else refuse(socket, CLOSE.tokenEnded, 'UNAUTHENTICATED', TOKEN_ENDED);
+      const { account, session, expiresMs } = attachmentOf(socket);
+      let untilMs = expiresMs;
+      if (untilMs <= nowMs && session !== undefined && (await lives(account, session))) {
+        untilMs = nowMs + SESSION_LIMITS.tokenMs;
+        write(socket, { ...attachmentOf(socket), expiresMs: untilMs });
+      }
+      if (untilMs > nowMs) nextMs = Math.min(nextMs ?? untilMs, untilMs);
+      else if (session === undefined) {
+        refuse(socket, CLOSE.tokenEnded, 'UNAUTHENTICATED', TOKEN_ENDED);
+      } else refuseEnded(socket);
     }
     return nextMs;
+  }
+
+  /** Refuses the sockets of a session that has ended. */
+  endSession(account: string, session: string): void {
+    for (const socket of this.#state.getWebSockets(TAG)) {
+      const attachment = attachmentOf(socket);
+      if (attachment.account === account && attachment.session === session) refuseEnded(socket);
+    }
   }
 
   /** The socket in use, if its last sign of life is recent enough. */
@@ -138,6 +161,11 @@ export function refuse(socket: WebSocket, closeCode: number, code: string, messa
   socket.close(closeCode, code);
 }
 
+function refuseEnded(socket: WebSocket): void {
+  refuse(socket, CLOSE.sessionEnded, 'SESSION_ENDED', SESSION_ENDED);
+}
+
+const SESSION_ENDED = 'The session of this machine was ended: sign in again with drawbridge login.';
 const TOKEN_ENDED = "The bridge's token has expired: get a new one.";
 
 const CANNOT_LOOK = { looks: false, finds: false };

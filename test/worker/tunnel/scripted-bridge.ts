@@ -27,6 +27,8 @@ export interface BridgeOptions {
   readonly tools?: readonly string[];
   /** How long its token is valid; an hour by default. */
   readonly expires?: string;
+  /** Another token than one of the account's. */
+  readonly token?: string;
 }
 
 /** Of the one question that most tests ask. */
@@ -207,8 +209,10 @@ export async function requestBridge({
   account = 'ada',
   bridgeId = '',
   expires = '1h',
+  token: given,
 }: BridgeOptions): Promise<Response> {
-  const token = await tokenFor({ account, claims: { scope: 'bridge', bridge: bridgeId }, expires });
+  const claims = { scope: 'bridge', bridge: bridgeId };
+  const token = given ?? (await tokenFor({ account, claims, expires }));
   return await SELF.fetch(`https://drawbridge.test/api/v1/bridges/${bridgeId}/connect`, {
     headers: { authorization: `Bearer ${token}`, upgrade: 'websocket' },
   });

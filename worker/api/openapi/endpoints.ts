@@ -14,6 +14,7 @@ import { EXPORT } from '../export.ts';
 import { KEYS } from '../keys.ts';
 import { PLANS } from '../plans.ts';
 import { SERVICE } from '../service.ts';
+import { SESSIONS } from '../sessions.ts';
 import { TICKETS } from '../tickets.ts';
 import { UNDO } from '../undo.ts';
 import { USAGE } from '../usage.ts';
@@ -29,7 +30,7 @@ export const DOCUMENT_LIMITS = {
 /** All routes that worker/app.ts serves. */
 export const ENDPOINTS: readonly Endpoint[] = [
   ...[...CHAT, ...CONVERSATION_ENDPOINTS, ...EXPORT, ...ANSWERS, ...PLANS, ...UNDO, ...TICKETS],
-  ...[...AGENT_ENDPOINTS, ...ACCOUNT, ...USAGE, ...BRIDGES, ...KEYS, ...SERVICE],
+  ...[...AGENT_ENDPOINTS, ...ACCOUNT, ...USAGE, ...BRIDGES, ...KEYS, ...SESSIONS, ...SERVICE],
   {
     id: 'getOpenApi',
     method: 'get',

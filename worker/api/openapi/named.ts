@@ -64,6 +64,21 @@ import {
   RequestContext,
   UndoRequest,
 } from '../../../shared/api/requests.ts';
+import {
+  Invitation,
+  Login,
+  LoginDecision,
+  LoginRequest,
+  LoginView,
+  NewSession,
+  Session,
+  SessionKey,
+  SessionKind,
+  SessionList,
+  SessionRequest,
+  SessionToken,
+  SessionTokenRequest,
+} from '../../../shared/api/sessions.ts';
 import { UsageEntry, UsageList } from '../../../shared/api/usage.ts';
 import { ErrorCode, WireError } from '../../../shared/errors.ts';
 import {
@@ -159,6 +174,8 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ WebhookDelivery, WebhookDeliveries, DeliveryState },
   ...{ UsageEntry, UsageList },
   ...{ AppKey, AppToken, KeyList, KeyRequest, KeyTerms, NewKey, Right, TokenRequest },
+  ...{ Invitation, Login, LoginDecision, LoginRequest, LoginView, NewSession, Session, SessionKey },
+  ...{ SessionKind, SessionList, SessionRequest, SessionToken, SessionTokenRequest },
   ...{ Me, MePatch, ModelList, ToolList, BridgeList, BridgeInfo, Confinement },
   ...{ ApprovalList, OpenApproval },
   ...{ BridgeDetails, McpServerReport, PortRequest, ProcessInfo, ProcessList },

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { formatEvents } from '../../../shared/api/reader-socket.ts';
 import { Framing } from '../../../shared/api/requests.ts';
 import { formatEvent } from '../../../shared/api/sse.ts';
-import { ResponseId } from '../../../shared/ids.ts';
+import { ResponseId, SessionId } from '../../../shared/ids.ts';
 import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
 import { isDelta, type StreamEvent } from '../../../shared/wire/events.ts';
 import { loopGauge } from '../../load.ts';
@@ -16,6 +16,8 @@ import { loopGauge } from '../../load.ts';
 export const Following = z.object({
   framing: Framing.or(z.enum(['positioned', 'json'])),
   responseId: ResponseId.nullable(),
+  /** The session of the follower's token. */
+  session: SessionId.optional(),
 });
 export type Following = z.infer<typeof Following>;
 
@@ -28,6 +30,9 @@ export interface Outgoing {
 
 /** The close code of a socket after the `done` of the response that it follows. */
 export const DONE_CLOSE = 1000;
+
+/** The close code of a socket whose session has ended. Its follower does not attach again. */
+export const SESSION_CLOSE = 4001;
 
 /** RFC 6455, section 7.4.1. */
 const GOING_AWAY = 1001;
@@ -84,6 +89,13 @@ export class Followers {
   close(): void {
     this.flush();
     for (const socket of this.#sockets.keys()) socket.close(GOING_AWAY, 'deleted');
+  }
+
+  /** Closes the sockets of a session for good. */
+  endSession(session: string): void {
+    for (const [socket, following] of this.#sockets) {
+      if (following.session === session) socket.close(SESSION_CLOSE, 'session ended');
+    }
   }
 
   /** Sends the waiting events. */

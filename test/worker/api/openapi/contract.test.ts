@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it, vi } from 'vitest';
+import { beginLogin, enter, newSessionKey, sessionTokens } from '../../../../client/index.ts';
 import {
   newBridgeId,
   newConversationId,
@@ -318,6 +319,31 @@ it('the keys of apps', async () => {
   await api.call('deleteKey', { token, params: { id } });
 });
 
+it('the sessions of people', async () => {
+  const server = {
+    url: 'https://drawbridge.test',
+    fetch: (async (input, init) => {
+      const path = new URL(String(input)).pathname.replace('/api/v1/', '');
+      const { response, json } = await api.call(STRANGERS[path] ?? path, {
+        body: JSON.parse(String(init?.body)),
+      });
+      return Response.json(json, { status: response.status });
+    }) as typeof fetch,
+  };
+  const holder = { name: 'laptop', kind: 'machine' } as const;
+  const { json: invitation } = await api.call('createInvitation');
+  const invited = await newSessionKey();
+  const made = await enter(server, Object(invitation).secret, holder, invited);
+  await sessionTokens(server, { ...made, signer: invited })(undefined, undefined);
+  const signer = await newSessionKey();
+  const { code } = await beginLogin(server, holder, signer);
+  await api.call('getLogin', { params: { code } });
+  const body = { decision: 'approve', key: signer.publicKey };
+  await api.call('decideLogin', { params: { code }, body });
+  await api.call('listSessions');
+  await api.call('endSession', { params: { id: made.session } });
+});
+
 it('in OpenAI’s shape', async () => {
   scriptModel(() => ({ text: 'Hello.' }));
   await api.call('createChatCompletion', { body: { messages } });
@@ -340,7 +366,7 @@ it('without a token, with one of another scope, and for what does not exist', as
     bridges: bridge,
   };
   for (const { operationId, path, isOpen, requestBody } of api.operations) {
-    if (isOpen || operationId === 'getMetrics' || APPS.test(path)) continue;
+    if (isOpen || operationId === 'getMetrics' || KEYS.test(path)) continue;
     const [, room = ''] = /(\w+)\/\{id\}/.exec(path) ?? [];
     const ours = Object(ids)[room] ?? 'none';
     const id = path.startsWith('/v1/agents') ? ours.replace('conv_', 'bc-') : ours;
@@ -373,8 +399,14 @@ const ASK = {
   },
 };
 
-/** Paths that test/worker/apps/keys.test.ts tries with every kind of token. */
-const APPS = /\/(keys|tokens)\b/;
+const STRANGERS: Readonly<Record<string, string>> = {
+  logins: 'createLogin',
+  sessions: 'createSession',
+  'sessions/token': 'createSessionToken',
+};
+
+/** Paths that test/worker/apps/keys.test.ts tries with every kind of token, and ids that are no UUIDs. */
+const KEYS = /\/(keys|tokens|logins)\b/;
 
 const RUN = { name: 'run_terminal_cmd', arguments: { command: 'make' } };
 

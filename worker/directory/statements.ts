@@ -1,8 +1,18 @@
 /** The tables of the directory and all their statements. */
 import { KeyTerms } from '../../shared/api/keys.ts';
-import type { StoredKey } from '../ports.ts';
+import type { LoginDecision, SessionKey } from '../../shared/api/sessions.ts';
+import { APP_LIMITS } from '../apps/limits.ts';
+import type { Outcome } from '../outcome.ts';
+import type { Admitted, NewInvitation, NewLogin, StoredKey, WaitingLogin } from '../ports.ts';
 import { migrate, openStored } from '../storage/migrations.ts';
-import { APP_LIMITS } from './limits.ts';
+import {
+  addInvitation,
+  addLogin,
+  decide,
+  ENTRY_TABLE,
+  enter,
+  readLogin,
+} from './entry-statements.ts';
 
 /** As in worker/storage/migrations.ts. */
 export const MIGRATIONS = [
@@ -12,6 +22,7 @@ export const MIGRATIONS = [
    create table spent (
      key text not null, day text not null, tokens integer not null, primary key (key, day)
    ) without rowid;`,
+  ENTRY_TABLE,
 ] as const;
 
 /** Named, synchronous statements. Reading stores nothing. */
@@ -74,6 +85,30 @@ export class DirectoryStore {
       day,
     );
     return rows.toArray()[0]?.tokens ?? 0;
+  }
+
+  /** See entry-statements.ts for these five. */
+  addInvitation(invitation: NewInvitation, nowMs: number): boolean {
+    this.#prepare();
+    return addInvitation(this.#sql, invitation, nowMs);
+  }
+
+  addLogin(login: NewLogin, nowMs: number): string | undefined {
+    this.#prepare();
+    return addLogin(this.#sql, login, nowMs);
+  }
+
+  readLogin(code: string, nowMs: number): WaitingLogin | undefined {
+    return this.#isStored ? readLogin(this.#sql, code, nowMs) : undefined;
+  }
+
+  decide(login: WaitingLogin, decision: LoginDecision['decision'], account: string): void {
+    decide(this.#sql, login, decision, account);
+  }
+
+  enter(secret: string, key: SessionKey, nowMs: number): Outcome<Admitted> {
+    this.#prepare();
+    return enter(this.#sql, secret, key, nowMs);
   }
 
   #prepare(): void {

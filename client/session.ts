@@ -1,0 +1,148 @@
+/** A session: a key of this device that acts for a person's account. How it gets in, and the tokens that it gets. */
+import type { Login, NewSession, SessionKey, SessionKind } from '../shared/api/sessions.ts';
+import { SESSION_LIMITS } from '../shared/limits.ts';
+import { DEVICE_ALGORITHM } from '../shared/wire/approval-text.ts';
+import { LOGIN_PROOF, PROOF_AUDIENCE } from '../shared/wire/tokens.ts';
+import type { Endpoint, TokenSource } from './api.ts';
+import { encodeBase64Url } from './base64url.ts';
+import { makeKey, type PrivateKey } from './device.ts';
+import { ClientError } from './error.ts';
+import { createSend, readJson } from './send.ts';
+import { isAnswer } from './shapes.ts';
+
+/** The key of a session. IndexedDB stores the whole object; a program keeps the private half in a file. */
+export interface SessionSigner {
+  readonly privateKey: PrivateKey;
+  readonly publicKey: SessionKey;
+}
+
+/** What the device calls itself, and what it is. */
+export interface SessionHolder {
+  readonly name: string;
+  readonly kind: SessionKind;
+}
+
+/** A server without a token. */
+export type Server = Omit<Endpoint, 'token'>;
+
+/** A session as its device keeps it, beside its key. */
+export interface KeptSession extends NewSession {
+  readonly signer: SessionSigner;
+}
+
+/** A new key, of a session alone. A program that keeps it in a file makes it exportable. */
+export async function newSessionKey(isExportable = false): Promise<SessionSigner> {
+  return await makeKey(isExportable);
+}
+
+/** Asks a person to let this device in: shows them `code` and the fingerprint of the key. {@link enter} waits for them. */
+export async function beginLogin(
+  server: Server,
+  holder: SessionHolder,
+  signer: SessionSigner,
+  signal?: AbortSignal,
+): Promise<Login> {
+  return await withClock(async (offMs) => {
+    const proof = await prove(signer, LOGIN_PROOF, offMs, true);
+    return await post(server, 'logins', { ...holder, proof }, isAnswer.login, signal);
+  });
+}
+
+/**
+ * Makes a session with the secret of an invitation or a login. Safe to repeat with the same key.
+ * @throws {ClientError} `LOGIN_PENDING` while the person has not decided; `LOGIN_REFUSED` and `ENTRY_ENDED` for good.
+ */
+export async function enter(
+  server: Server,
+  secret: string,
+  holder: SessionHolder,
+  signer: SessionSigner,
+  signal?: AbortSignal,
+): Promise<NewSession> {
+  return await withClock(async (offMs) => {
+    const proof = await prove(signer, secret, offMs, true);
+    return await post(
+      server,
+      'sessions',
+      { secret, ...holder, proof },
+      isAnswer.newSession,
+      signal,
+    );
+  });
+}
+
+/**
+ * The tokens of a session, as a client or a bridge asks for them: each is kept until it is nearly over or refused. With
+ * `bridge` they run that bridge. Rejects with `SESSION_ENDED` for good: forget the session then.
+ */
+export function sessionTokens(
+  server: Server,
+  { account, session, signer }: KeptSession,
+  bridge?: string,
+): TokenSource {
+  let kept: { readonly token: string; readonly untilMs: number } | undefined;
+  let asking: Promise<string> | undefined;
+  const ask = async () => {
+    const startedMs = Date.now();
+    const { token, expires } = await withClock(async (offMs) => {
+      const proof = await prove(signer, session, offMs, false);
+      const body = { account, session, proof, ...(bridge !== undefined && { bridge }) };
+      const answer = await post(server, 'sessions/token', body, isAnswer.sessionToken);
+      // By this machine's clock, whatever it shows.
+      return { ...answer, expires: Date.parse(answer.expires) - offMs };
+    });
+    const untilMs = Math.min(expires, startedMs + SESSION_LIMITS.tokenMs);
+    kept = { token, untilMs: untilMs - SESSION_LIMITS.renewMs };
+    return token;
+  };
+  return async (refused) => {
+    if (kept && kept.token !== refused && Date.now() < kept.untilMs) return kept.token;
+    asking ??= ask().finally(() => {
+      asking = undefined;
+    });
+    return await asking;
+  };
+}
+
+async function post<T>(
+  server: Server,
+  path: string,
+  body: object,
+  is: (value: unknown) => value is T,
+  signal?: AbortSignal,
+): Promise<T> {
+  const send = createSend({ ...server, token: '' });
+  return await readJson(await send(path, { method: 'POST', body, signal }), is, signal);
+}
+
+/** Tries again by the server's clock, if this machine's is wrong. */
+async function withClock<T>(work: (offMs: number) => Promise<T>): Promise<T> {
+  try {
+    return await work(0);
+  } catch (error) {
+    if (!(error instanceof ClientError && error.code === 'CLOCK_OFF')) throw error;
+    const { nowMs }: { nowMs?: unknown } = Object(error.details);
+    if (typeof nowMs !== 'number') throw error;
+    return await work(nowMs - Date.now());
+  }
+}
+
+/** A JWT (RFC 7519) that shows that this device has the key, for one purpose, once. */
+async function prove(
+  { privateKey, publicKey }: SessionSigner,
+  subject: string,
+  offMs: number,
+  isNew: boolean,
+): Promise<string> {
+  const header = { alg: 'ES256', typ: 'JWT', ...(isNew && { jwk: publicKey }) };
+  const iat = Math.floor((Date.now() + offMs) / 1_000);
+  const claims = { aud: PROOF_AUDIENCE, sub: subject, iat, jti: crypto.randomUUID() };
+  const text = [header, claims].map((part) => encodeText(JSON.stringify(part))).join('.');
+  const bytes = new TextEncoder().encode(text);
+  const signature = await crypto.subtle.sign(DEVICE_ALGORITHM, privateKey, bytes);
+  return `${text}.${encodeBase64Url(new Uint8Array(signature))}`;
+}
+
+function encodeText(text: string): string {
+  return encodeBase64Url(new TextEncoder().encode(text));
+}

@@ -1,0 +1,137 @@
+/** The table of an account's sessions, and all its statements. Functions of {@link AccountStore}'s database. */
+import { SessionKey, SessionKind } from '../../shared/api/sessions.ts';
+import { SESSION_LIMITS } from '../../shared/limits.ts';
+import type { StoredSession } from '../ports.ts';
+import { SESSION_KEEPING } from './limits.ts';
+
+/**
+ * An ended session stays for as long as its invitation could be used again: its row says that it may not come back.
+ * `proofs` are those that count for nothing any more, with the time of each. `ending` has the sessions whose readers and
+ * bridges are being cut off: `after` is the last conversation that is done.
+ */
+export const SESSION_TABLES = `
+  create table sessions (
+    id text primary key, name text not null, kind text not null, key text not null, made integer not null,
+    seen integer not null, ended integer, proofs text not null
+  ) without rowid;
+  create table ending (session text primary key, after text not null) without rowid;`;
+
+interface SessionRow extends Record<string, SqlStorageValue> {
+  id: string;
+  name: string;
+  kind: string;
+  key: string;
+  made: number;
+  seen: number;
+}
+
+const COLUMNS = 'id, name, kind, key, made, seen';
+
+/** Adds a session. The same one again changes nothing, also once it has ended. False if there are too many. */
+export function addSession(
+  sql: SqlStorage,
+  { id, name, kind, key }: Pick<StoredSession, 'id' | 'name' | 'kind' | 'key'>,
+  nowMs: number,
+): boolean {
+  sql.exec('delete from sessions where ended < ?', nowMs - SESSION_LIMITS.invitationMs);
+  const known = sql.exec('select 1 from sessions where id = ?', id).toArray();
+  if (known.length > 0) return true;
+  const live = sql.exec<{ count: number }>(
+    'select count(*) as count from sessions where ended is null',
+  );
+  if (live.one().count >= SESSION_KEEPING.maxSessions) return false;
+  sql.exec(
+    `insert into sessions (${COLUMNS}, proofs) values (?1, ?2, ?3, ?4, ?5, ?5, '[]')`,
+    id,
+    name,
+    kind,
+    JSON.stringify(key),
+    nowMs,
+  );
+  return true;
+}
+
+/** The sessions that have not ended, the newest first. */
+export function readSessions(sql: SqlStorage): StoredSession[] {
+  const rows = sql.exec<SessionRow>(
+    `select ${COLUMNS} from sessions where ended is null order by made desc, id`,
+  );
+  return rows.toArray().map(parseRow);
+}
+
+/** Undefined if it has ended, or never was. */
+export function readSession(sql: SqlStorage, id: string): StoredSession | undefined {
+  const rows = sql.exec<SessionRow>(
+    `select ${COLUMNS} from sessions where id = ? and ended is null`,
+    id,
+  );
+  return rows.toArray().map(parseRow)[0];
+}
+
+/** Notes that a session is used; rarely, because each note is a row. */
+export function noteUse(sql: SqlStorage, { id, seenMs }: StoredSession, nowMs: number): void {
+  if (Math.abs(nowMs - seenMs) < SESSION_KEEPING.seenEveryMs) return;
+  sql.exec('update sessions set seen = ? where id = ?', nowMs, id);
+}
+
+/** Notes that a proof was used. False if it was used before. */
+export function useProof(sql: SqlStorage, id: string, proof: string, nowMs: number): boolean {
+  const rows = sql.exec<{ proofs: string }>('select proofs from sessions where id = ?', id);
+  const used: readonly [string, number][] = JSON.parse(rows.one().proofs);
+  if (used.some(([known]) => known === proof)) return false;
+  const recent = used.filter(([, atMs]) => Math.abs(nowMs - atMs) < SESSION_KEEPING.proofKeptMs);
+  if (recent.length >= SESSION_KEEPING.maxProofs) return false;
+  const proofs = JSON.stringify([...recent, [proof, nowMs]]);
+  sql.exec('update sessions set proofs = ?, seen = ? where id = ?', proofs, nowMs, id);
+  return true;
+}
+
+/** Ends a session, and notes that its connections are to be cut. False if it has ended, or never was. */
+export function endSession(sql: SqlStorage, id: string, nowMs: number): boolean {
+  const ended = sql.exec(
+    'update sessions set ended = ? where id = ? and ended is null returning id',
+    nowMs,
+    id,
+  );
+  if (ended.toArray().length === 0) return false;
+  sql.exec("insert into ending (session, after) values (?, '') on conflict do nothing", id);
+  return true;
+}
+
+/** A session whose connections are being cut, with the conversations that come next. */
+export interface Ending {
+  readonly session: string;
+  readonly conversations: readonly string[];
+}
+
+/** Undefined if nothing is to be cut. Without conversations, those are done. */
+export function nextEnding(sql: SqlStorage): Ending | undefined {
+  const [row] = sql
+    .exec<{ session: string; after: string }>('select session, after from ending limit 1')
+    .toArray();
+  if (!row) return undefined;
+  const rows = sql.exec<{ id: string }>(
+    'select id from conversations where id > ? order by id limit ?',
+    row.after,
+    SESSION_KEEPING.cutAtOnce,
+  );
+  return { session: row.session, conversations: rows.toArray().map(({ id }) => id) };
+}
+
+/** Notes that this part is done. */
+export function noteCut(sql: SqlStorage, { session, conversations }: Ending): void {
+  const last = conversations.at(-1);
+  if (last === undefined) sql.exec('delete from ending where session = ?', session);
+  else sql.exec('update ending set after = ? where session = ?', last, session);
+}
+
+function parseRow({ id, name, kind, key, made, seen }: SessionRow): StoredSession {
+  return {
+    id,
+    name,
+    kind: SessionKind.parse(kind),
+    key: SessionKey.parse(JSON.parse(key)),
+    madeMs: made,
+    seenMs: seen,
+  };
+}

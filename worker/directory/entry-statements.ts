@@ -1,0 +1,163 @@
+/** The table of the ways in, and all its statements: invitations, and logins that wait for a person. */
+import {
+  type LoginDecision,
+  loginCodeFrom,
+  SessionKey,
+  SessionKind,
+} from '../../shared/api/sessions.ts';
+import { newSessionId } from '../../shared/ids.ts';
+import type { Outcome } from '../outcome.ts';
+import type { Admitted, NewLogin, WaitingLogin } from '../ports.ts';
+import { ENTRY_LIMITS } from './limits.ts';
+
+/**
+ * An entry is found by the hash of its secret (SHA-256). An invitation has its account from the beginning and gets the
+ * key of whoever uses it. A login has its key, and gets the account of whoever approves it.
+ */
+export const ENTRY_TABLE = `
+  create table entries (
+    secret text primary key, account text, key text, session text, code text, name text, kind text, address text,
+    is_refused integer not null default 0, made integer not null, expires integer not null
+  ) without rowid;`;
+
+interface EntryRow extends Record<string, SqlStorageValue> {
+  account: string | null;
+  key: string | null;
+  session: string | null;
+  is_refused: number;
+}
+
+interface LoginRow extends Record<string, SqlStorageValue> {
+  secret: string;
+  name: string;
+  kind: string;
+  key: string;
+  address: string | null;
+  made: number;
+}
+
+/** Adds an invitation. False if too many of the account wait. */
+export function addInvitation(
+  sql: SqlStorage,
+  { secret, account, expiresMs }: { secret: string; account: string; expiresMs: number },
+  nowMs: number,
+): boolean {
+  forgetExpired(sql, nowMs);
+  const count = countWhere(sql, 'account = ? and code is null', account);
+  if (count >= ENTRY_LIMITS.maxInvitations) return false;
+  sql.exec(
+    'insert into entries (secret, account, made, expires) values (?, ?, ?, ?)',
+    secret,
+    account,
+    nowMs,
+    expiresMs,
+  );
+  return true;
+}
+
+/** Adds a login and returns its code. Undefined if too many wait. */
+export function addLogin(sql: SqlStorage, login: NewLogin, nowMs: number): string | undefined {
+  const { secret, name, kind, key, address, expiresMs } = login;
+  forgetExpired(sql, nowMs);
+  if (countWhere(sql, 'code is not null') >= ENTRY_LIMITS.maxLogins) return undefined;
+  const code = freeCode(sql);
+  sql.exec(
+    `insert into entries (secret, code, name, kind, key, address, made, expires)
+     values (?, ?, ?, ?, ?, ?, ?, ?)`,
+    secret,
+    code,
+    name,
+    kind,
+    JSON.stringify(key),
+    address ?? null,
+    nowMs,
+    expiresMs,
+  );
+  return code;
+}
+
+/** A code that no login has. */
+function freeCode(sql: SqlStorage): string {
+  for (;;) {
+    const code = loginCodeFrom(crypto.getRandomValues(new Uint8Array(CODE_BYTES)));
+    if (code !== undefined && countWhere(sql, 'code = ?', code) === 0) return code;
+  }
+}
+
+/** Twice the letters of a code: hardly ever too few of them are even. */
+const CODE_BYTES = 16;
+
+/** The login with this code, as long as nobody has decided. */
+export function readLogin(sql: SqlStorage, code: string, nowMs: number): WaitingLogin | undefined {
+  const [row] = sql
+    .exec<LoginRow>(
+      `select secret, name, kind, key, address, made from entries
+       where code = ? and expires > ? and account is null and is_refused = 0`,
+      code,
+      nowMs,
+    )
+    .toArray();
+  return (
+    row && {
+      secret: row.secret,
+      name: row.name,
+      kind: SessionKind.parse(row.kind),
+      key: SessionKey.parse(JSON.parse(row.key)),
+      ...(row.address !== null && { address: row.address }),
+      madeMs: row.made,
+    }
+  );
+}
+
+/** A person's decision on a login that waits. */
+export function decide(
+  sql: SqlStorage,
+  { secret }: WaitingLogin,
+  decision: LoginDecision['decision'],
+  account: string,
+): void {
+  if (decision === 'approve') {
+    sql.exec('update entries set account = ? where secret = ?', account, secret);
+  } else sql.exec('update entries set is_refused = 1 where secret = ?', secret);
+}
+
+/** Uses an entry up for a key. The same key gets the same answer again. */
+export function enter(
+  sql: SqlStorage,
+  secret: string,
+  key: SessionKey,
+  nowMs: number,
+): Outcome<Admitted> {
+  const [row] = sql
+    .exec<EntryRow>(
+      'select account, key, session, is_refused from entries where secret = ? and expires > ?',
+      secret,
+      nowMs,
+    )
+    .toArray();
+  const written = JSON.stringify(key);
+  if (!row || (row.key !== null && row.key !== written)) {
+    const message = 'This link was used, has expired, or never was: ask for a new one';
+    return { ok: false, code: 'ENTRY_ENDED', message };
+  }
+  if (row.is_refused) {
+    return { ok: false, code: 'LOGIN_REFUSED', message: 'The person has refused this login' };
+  }
+  if (row.account === null) {
+    return { ok: false, code: 'LOGIN_PENDING', message: 'The person has not decided yet' };
+  }
+  const session = row.session ?? newSessionId(crypto.randomUUID());
+  if (row.session === null) {
+    sql.exec('update entries set key = ?, session = ? where secret = ?', written, session, secret);
+  }
+  return { ok: true, value: { account: row.account, session } };
+}
+
+function forgetExpired(sql: SqlStorage, nowMs: number): void {
+  sql.exec('delete from entries where expires <= ?', nowMs);
+}
+
+function countWhere(sql: SqlStorage, condition: string, ...values: SqlStorageValue[]): number {
+  const query = `select count(*) as count from entries where ${condition}`;
+  return sql.exec<{ count: number }>(query, ...values).one().count;
+}

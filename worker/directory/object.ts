@@ -1,0 +1,132 @@
+/** The Durable Object that the whole server has one of: the keys of its apps, what each app has spent, and the ways in for people. */
+import { DurableObject } from 'cloudflare:workers';
+import type { KeyTerms } from '../../shared/api/keys.ts';
+import type { LoginDecision, SessionKey } from '../../shared/api/sessions.ts';
+import { KEY_LIMITS } from '../../shared/limits.ts';
+import type { Env } from '../env.ts';
+import type { Outcome } from '../outcome.ts';
+import type {
+  Admitted,
+  DirectoryPort,
+  NewInvitation,
+  NewLogin,
+  StoredKey,
+  WaitingLogin,
+} from '../ports.ts';
+import { ENTRY_LIMITS } from './limits.ts';
+import { DirectoryStore } from './statements.ts';
+
+export class Directory extends DurableObject<Env> implements DirectoryPort {
+  readonly #store: DirectoryStore;
+  /** When each account has named a code that no login has. In memory: a guess needs far more than one life has. */
+  readonly #guesses = new Map<string, readonly number[]>();
+
+  constructor(state: DurableObjectState, env: Env) {
+    super(state, env);
+    this.#store = new DirectoryStore(state.storage.sql);
+  }
+
+  keys(): StoredKey[] {
+    return this.#store.readKeys();
+  }
+
+  makeKey(id: string, terms: KeyTerms): Outcome<StoredKey> {
+    const keys = this.#store.readKeys();
+    if (keys.some((key) => key.id === id)) {
+      return { ok: false, code: 'KEY_EXISTS', message: `id: there is a key named ${id} already` };
+    }
+    if (keys.length >= KEY_LIMITS.maxKeys) {
+      const message = `There are ${KEY_LIMITS.maxKeys} keys already: delete one first`;
+      return { ok: false, code: 'INVALID_REQUEST', message };
+    }
+    return { ok: true, value: this.#save({ id, salt: newSalt(), createdMs: Date.now(), terms }) };
+  }
+
+  changeKey(id: string, terms: KeyTerms): Outcome<StoredKey> {
+    return this.#change(id, (key) => ({ ...key, terms }));
+  }
+
+  renewSecret(id: string): Outcome<StoredKey> {
+    return this.#change(id, (key) => ({ ...key, salt: newSalt() }));
+  }
+
+  deleteKey(id: string): void {
+    this.#store.deleteKey(id);
+  }
+
+  spend(id: string, day: string, tokens: number): void {
+    this.#store.addSpent(id, day, tokens);
+  }
+
+  spent(id: string, day: string): number {
+    return this.#store.readSpent(id, day);
+  }
+
+  invite(invitation: NewInvitation): Outcome<void> {
+    return this.#store.addInvitation(invitation, Date.now()) ? DONE : tooMany('invitations');
+  }
+
+  beginLogin(login: NewLogin): Outcome<string> {
+    const value = this.#store.addLogin(login, Date.now());
+    return value === undefined ? tooMany('logins') : { ok: true, value };
+  }
+
+  login(account: string, code: string): Outcome<WaitingLogin> {
+    const nowMs = Date.now();
+    const guesses = (this.#guesses.get(account) ?? []).filter(
+      (at) => nowMs - at < ENTRY_LIMITS.guessesMs,
+    );
+    if (guesses.length >= ENTRY_LIMITS.maxGuesses) return tooMany('codes');
+    const value = this.#store.readLogin(code, nowMs);
+    if (value) return { ok: true, value };
+    this.#guesses.set(account, [...guesses, nowMs]);
+    return {
+      ok: false,
+      code: 'NOT_FOUND',
+      message: 'No login with this code waits: it may have expired',
+    };
+  }
+
+  decideLogin(account: string, code: string, { decision, key }: LoginDecision): Outcome<void> {
+    const found = this.login(account, code);
+    if (!found.ok) return found;
+    if (JSON.stringify(found.value.key) !== JSON.stringify(key)) {
+      return {
+        ok: false,
+        code: 'KEY_CHANGED',
+        message: 'Another key waits under this code: look again',
+      };
+    }
+    this.#store.decide(found.value, decision, account);
+    return DONE;
+  }
+
+  enter(secret: string, key: SessionKey): Outcome<Admitted> {
+    return this.#store.enter(secret, key, Date.now());
+  }
+
+  #change(id: string, change: (key: StoredKey) => StoredKey): Outcome<StoredKey> {
+    const key = this.#store.readKeys().find((each) => each.id === id);
+    if (key) return { ok: true, value: this.#save(change(key)) };
+    return { ok: false, code: 'NOT_FOUND', message: 'There is no such key' };
+  }
+
+  #save(key: StoredKey): StoredKey {
+    this.#store.saveKey(key);
+    return key;
+  }
+}
+
+const DONE = { ok: true, value: undefined } as const;
+
+function tooMany(what: string): Outcome<never> {
+  return {
+    ok: false,
+    code: 'RATE_LIMITED',
+    message: `Too many ${what}: try again in some minutes`,
+  };
+}
+
+function newSalt(): string {
+  return crypto.randomUUID();
+}

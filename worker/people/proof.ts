@@ -1,0 +1,59 @@
+/** Checks the proofs by which a session shows that it has its key. */
+import { decodeProtectedHeader, importJWK, jwtVerify } from 'jose';
+import * as z from 'zod';
+import { SessionKey } from '../../shared/api/sessions.ts';
+import { DrawbridgeError } from '../../shared/errors.ts';
+import { SESSION_LIMITS } from '../../shared/limits.ts';
+import { SECOND } from '../../shared/units.ts';
+import { PROOF_AUDIENCE } from '../../shared/wire/tokens.ts';
+import { unauthenticated } from '../secret.ts';
+
+const Claims = z.object({ sub: z.string(), iat: z.number(), jti: z.string().min(1).max(64) });
+
+/**
+ * The id of the proof, if `key` has signed it for this purpose (`subject`) at about this time.
+ * @throws {DrawbridgeError} UNAUTHENTICATED, and CLOCK_OFF with the server's time in `details.nowMs`.
+ */
+export async function checkProof(proof: string, key: SessionKey, subject: string): Promise<string> {
+  const { iat, jti } = await readClaims(proof, key, subject);
+  const nowMs = Date.now();
+  if (Math.abs(nowMs - iat * SECOND) <= SESSION_LIMITS.maxClockOffMs) return jti;
+  const [theirs, ours] = [iat * SECOND, nowMs].map((ms) => new Date(ms).toISOString());
+  throw new DrawbridgeError(
+    'CLOCK_OFF',
+    `The proof was made at ${theirs}, and the server's clock shows ${ours}: set the clock that is wrong`,
+    { details: { nowMs } },
+  );
+}
+
+/** The key in the header of a proof, which proves that the sender has it. Throws like {@link checkProof}. */
+export async function newKeyIn(proof: string, subject: string): Promise<SessionKey> {
+  const { data: key } = z
+    .object({ jwk: SessionKey })
+    .transform(({ jwk }) => jwk)
+    .safeParse(headerOf(proof));
+  if (!key) throw unauthenticated('The proof has no key in its header (`jwk`, P-256)');
+  await checkProof(proof, key, subject);
+  return key;
+}
+
+function headerOf(proof: string): unknown {
+  try {
+    return decodeProtectedHeader(proof);
+  } catch {
+    return undefined; // It is no JWT.
+  }
+}
+
+async function readClaims(proof: string, key: SessionKey, subject: string) {
+  try {
+    const { payload } = await jwtVerify(proof, await importJWK(key, 'ES256'), {
+      algorithms: ['ES256'],
+      audience: PROOF_AUDIENCE,
+      subject,
+    });
+    return Claims.parse(payload);
+  } catch (error) {
+    throw unauthenticated('The proof is not valid: it was not made by this key for this', error);
+  }
+}
