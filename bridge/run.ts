@@ -81,10 +81,8 @@ import { Worktrees } from './worktrees/worktrees.ts';
 export interface BridgeConfig {
   /** Address of the API, http or https. */
   readonly url: string;
-  /** Has the scope `bridge`, for this bridge's id. */
-  readonly token: string;
-  /** See {@link ConnectionConfig}. */
-  readonly readToken?: ConnectionConfig['readToken'];
+  /** See {@link ConnectionConfig}. Has the scope `bridge`, for this bridge's id. */
+  readonly token: ConnectionConfig['token'];
   readonly bridgeId: string;
   /** The id of this machine's device: the server keeps a bridge to its machine and its folder. */
   readonly machineId?: string;

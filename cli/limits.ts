@@ -18,6 +18,10 @@ export const RENDER_LIMITS = {
 
 /** The command line. */
 export const CLI_LIMITS = {
+  /** UTF-16 units of the link of an invitation: a long address of a server, and the secret. */
+  maxLinkChars: 4_000,
+  /** How often signing in is tried again while the server cannot be reached: half a minute. */
+  maxLoginTries: 6,
   /** Bytes of a request beside its image: a long question with what a pipe brings. */
   besideImageBytes: 128 * KIB,
   /** How long a chat with a prompt waits for the first input on stdin: most programs are quicker, a person bears it. */

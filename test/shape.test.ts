@@ -298,7 +298,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'cli/render': ['shared', 'cli/terminal', 'diff', 'zod', 'cli/limits.ts'],
   'cli/target': [
     ...['shared', 'client/index.ts', 'machine', 'cli/terminal', 'local/own-root.ts', 'local/state'],
-    ...['commander', 'node:'],
+    ...['commander', 'node:', 'zod'],
     'cli/limits.ts',
   ],
   'cli/chat': [
@@ -323,8 +323,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'cli/completion': ['machine', 'cli/terminal', 'commander'],
   'cli/help': ['cli/terminal', 'commander', 'node:'],
   'cli/account': ['shared', 'client/index.ts', 'cli/target', 'cli/terminal', 'commander'],
-  'cli/keys': [
-    ...['shared', 'machine', 'local/state', 'cli/target', 'cli/terminal', 'commander', 'zod'],
+  'cli/keys': ['shared', 'cli/target', 'cli/terminal', 'commander', 'zod'],
+  'cli/people': [
+    ...['shared', 'client/index.ts', 'machine', 'local/state', 'cli/target', 'cli/terminal'],
+    ...['cli/limits.ts', 'commander', 'node:'],
   ],
   'cli/conversations': [
     ...['shared', 'client/index.ts', 'machine', 'cli/chat', 'cli/target', 'cli/terminal'],
@@ -386,6 +388,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'cli/config',
       'cli/help',
       'cli/keys',
+      'cli/people',
       'cli/server',
       'cli/terminal',
       'local/server',

@@ -1,11 +1,13 @@
 /** Keeps the bridge connected: opens a socket, and another one after its end, unless the server refuses the bridge. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LocalError } from '../../machine/local-error.ts';
 import { TUNNEL_LIMITS } from '../../shared/limits.ts';
 import {
   type ConnectionConfig,
   type ConnectionEvents,
   type SocketConfig,
   type SocketEnding,
+  type TokenSource,
   TunnelSocket,
 } from './socket.ts';
 
@@ -24,21 +26,40 @@ export async function stayConnected(
   events: ConnectionEvents,
   signal: AbortSignal,
 ): Promise<void> {
-  const { url, bridgeId, readToken = () => config.token } = config;
+  const { url, bridgeId, token: given } = config;
+  const tokenOf: TokenSource = typeof given === 'string' ? () => given : given;
   let failures = 0;
   let wasWelcomed = false;
   while (!signal.aborted) {
-    const token = readToken();
-    const attempt = { url, bridgeId, token, wasWelcomed, answerMs: answerMs(failures) };
-    const ending = await connectOnce(attempt, events, signal);
+    const attempt = { url, bridgeId, wasWelcomed, answerMs: answerMs(failures) };
+    const ending = await connectWith(tokenOf, attempt, events, signal);
     if (signal.aborted) return;
-    const isFinal = ending.state === 'refused' && !(ending.isOfToken && readToken() !== token);
-    if (isFinal) throw new ConnectionRefused(ending.reason);
-    const heldMs = ending.state === 'lost' ? ending.heldMs : 0;
+    if (ending.state === 'refused') throw new ConnectionRefused(ending.reason);
+    const { heldMs } = ending;
     wasWelcomed ||= heldMs > 0;
     events.onClose(ending.reason);
     failures = failuresAfter(failures, heldMs);
     await sleep(backoffMs(failures, Math.random()), undefined, { signal }).catch(() => {});
+  }
+}
+
+/** One attempt. What another token may change is no refusal. */
+async function connectWith(
+  tokenOf: TokenSource,
+  attempt: Omit<SocketConfig, 'token'>,
+  events: ConnectionEvents,
+  signal: AbortSignal,
+): Promise<SocketEnding> {
+  try {
+    const token = await tokenOf();
+    const ending = await connectOnce({ ...attempt, token }, events, signal);
+    if (ending.state === 'lost' || !ending.isOfToken || signal.aborted) return ending;
+    if ((await tokenOf(token)) === token) return ending;
+    return { state: 'lost', reason: ending.reason, heldMs: 0 };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    if (error instanceof LocalError) return { state: 'refused', reason, isOfToken: true };
+    return { state: 'lost', reason, heldMs: 0 };
   }
 }
 

@@ -23,17 +23,22 @@ export interface ConnectionEvents {
   onClose(reason: string): void;
 }
 
+/**
+ * Gives the token of each attempt, and after a refusal another one if there is one. A rejection with a LocalError ends
+ * all attempts; after any other one the next attempt asks again.
+ */
+export type TokenSource = (refused?: string) => string | Promise<string>;
+
 export interface ConnectionConfig {
   /** The address of the API, http or https. */
   readonly url: string;
-  readonly token: string;
-  /** The token of each attempt, instead of `token`: its owner may have put another one in its place. */
-  readonly readToken?: (() => string) | undefined;
+  readonly token: string | TokenSource;
   readonly bridgeId: string;
 }
 
 /** One attempt to connect. */
-export interface SocketConfig extends Omit<ConnectionConfig, 'readToken'> {
+export interface SocketConfig extends Omit<ConnectionConfig, 'token'> {
+  readonly token: string;
   /** Whether this server has welcomed the bridge before: a strange answer then comes from something on the way. */
   readonly wasWelcomed: boolean;
   /** Milliseconds that the server may take to answer the handshake, and then the hello. */
@@ -241,6 +246,8 @@ function finalReason(code: number, goodbye: string | undefined): string | undefi
       return 'A newer connection of this bridge took over.';
     case CLOSE.tokenEnded:
       return goodbye ?? "The bridge's token has expired: get a new one.";
+    case CLOSE.sessionEnded:
+      return goodbye ?? 'The session of this machine has ended: sign in again.';
     case CLOSE.protocolMismatch:
     case CLOSE.badFrame:
       return goodbye ?? 'The server and this bridge do not understand each other: update both.';

@@ -34,6 +34,12 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'conversations rename': ['conversations rename ID "A better title"'],
   export: ['export ID > conversation.md'],
   usage: ['usage', 'usage --from 2026-11-01'],
+  login: ['login https://agent.example.com', "login 'https://agent.example.com/#join=…'"],
+  invite: [
+    'invite',
+    'invite ana --url https://agent.example.com --secret-file ~/drawbridge-secret',
+  ],
+  'sessions approve': ['sessions approve BCDF-GHJK'],
   'keys create': [
     'keys create shop --origins https://shop.example.com --runs-per-minute 20',
     'keys create shop --url https://agent.example.com --secret-file ~/drawbridge-secret',
@@ -59,7 +65,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   'mcp test': ['mcp test', 'mcp test memory'],
   'ide install': ['ide install', 'ide install cursor --companion qwen'],
-  doctor: ['doctor', 'doctor --url https://agent.example.com --token TOKEN', 'doctor --json'],
+  doctor: ['doctor', 'doctor --url https://agent.example.com', 'doctor --json'],
   'service logs': ['service logs --follow'],
   uninstall: ['uninstall', 'uninstall --purge'],
   check: ['check', 'check --repair'],

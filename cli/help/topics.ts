@@ -69,7 +69,7 @@ Variables of commands:
 
   DRAWBRIDGE_MODE     the mode of a chat that names none
   DRAWBRIDGE_PRESET   the preset of your rules: read-only, ask, workspace, trusted
-  DRAWBRIDGE_TOKEN    the token of "drawbridge connect"
+  DRAWBRIDGE_TOKEN    the token of "drawbridge connect", and for --url
   DRAWBRIDGE_PASS_ENV variables for commands that you let out of the sandbox
   DRAWBRIDGE_IDE_PORT the editor's companion, by its port
   DRAWBRIDGE_PROGRAMS the folder of copies of the program

@@ -4,11 +4,11 @@ import * as z from 'zod';
 import { AppKey, KeyList, NewKey, Right } from '../../shared/api/keys.ts';
 import { BUDGET_LIMITS, KEY_LIMITS } from '../../shared/limits.ts';
 import { printableLine } from '../../shared/text/plain-sight.ts';
+import { addOperatorOptions, findOperated, type OperatorOptions } from '../target/operator.ts';
 import { askFirst } from '../terminal/confirm.ts';
 import { jsonLine, openTerminal } from '../terminal/terminal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { wholeNumber } from '../terminal/whole-number.ts';
-import { addOperatorOptions, findOperated, type OperatorOptions } from './operator.ts';
 
 /** The options as commander parses them. Absent: as the key has it, for a new key without a limit. */
 interface TermOptions extends OperatorOptions {

@@ -13,6 +13,7 @@ import { LocalError } from '../../machine/local-error.ts';
 import { BridgeId, newBridgeId } from '../../shared/ids.ts';
 import { DAY } from '../../shared/units.ts';
 import { MAX_TOKEN_DAYS } from '../../shared/wire/tokens.ts';
+import { parseAccount } from '../target/account-name.ts';
 import {
   addLocationOptions,
   findKept,
@@ -120,14 +121,6 @@ function grantOf({ scope, bridgeId }: TokenCommandOptions): TokenGrant {
     return { scope, bridgeId: id };
   }
   return { scope, bridgeId };
-}
-
-/** The name reaches every list and log of the account: letters, digits and a few signs, in one spelling. */
-function parseAccount(text: string): string {
-  if (/^[a-z0-9](?:[a-z0-9._@+-]{0,62}[a-z0-9])?$/.test(text)) return text;
-  throw new InvalidArgumentError(
-    'An account is 1 to 64 lower-case letters, digits, and . _ @ + - between them, such as ana@example.com.',
-  );
 }
 
 function parseBridgeId(text: string): string {

@@ -1,9 +1,10 @@
 /** Finds the Drawbridge that a command talks to: the one at a URL, or the one that runs for a workspace. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { Device } from '../../client/index.ts';
+import type { Device, TokenSource } from '../../client/index.ts';
 import { readDevice } from '../../local/state/device.ts';
 import { sharedServerDir } from '../../local/state/folder.ts';
+import { readRemote } from '../../local/state/logins.ts';
 import { findInstanceIn } from '../../local/state/running.ts';
 import { openServerState, readBridgeId, readUserToken } from '../../local/state/state.ts';
 import { nearEndOf } from '../../local/state/tokens.ts';
@@ -17,10 +18,12 @@ import {
   type LocationOptions,
   locationWordsOf,
 } from './location-options.ts';
+import { tokensFor } from './signed-in.ts';
+import { tokenAt } from './token-file.ts';
 
 export interface Target {
   readonly url: string;
-  readonly token: string;
+  readonly token: string | TokenSource;
   /** Null if this machine has no key. The bridge of a Drawbridge elsewhere may not know the key. */
   readonly device: Device | null;
   /**
@@ -41,27 +44,34 @@ export interface OwnBridge {
 export interface TargetOptions extends LocationOptions {
   readonly url?: string;
   readonly token?: string;
+  readonly tokenFile?: string;
 }
 
 /** Adds the options that name the Drawbridge. */
 export function addTargetOptions(command: Command): Command {
   command
     .option('--url <url>', 'a Drawbridge elsewhere (default: the one running for the workspace)')
-    .option('--token <token>', 'the bearer token for --url');
+    .option('--token-file <file>', 'the file with the token for --url (default: your login there)')
+    .option('--token <token>', 'the token itself, which other users of the machine can see');
   return addLocationOptions(command);
 }
 
-/** @throws {UsageError} for a bad `--url`, or for one option without the other. @throws {LocalError} if none runs. */
+/** @throws {UsageError} for a bad `--url`, or for a token without one. @throws {LocalError} if none runs. */
 export async function findTarget(options: TargetOptions): Promise<Target> {
-  const { url, token } = options;
-  if (url === undefined && token === undefined) return await findLocalTarget(options);
-  if (url === undefined || token === undefined) {
-    throw new UsageError('--url and --token go together: give both, or neither.');
+  const { url, tokenFile } = options;
+  if (url === undefined && options.token === undefined && tokenFile === undefined) {
+    return await findLocalTarget(options);
   }
+  if (url === undefined) throw new UsageError('--token and --token-file go with --url.');
   if (!URL.canParse(url)) throw new UsageError(`--url takes a URL like https://…, not ${url}.`);
-  const end = nearEndOf(token, new Date());
+  const given = options.token ?? tokenAt(options);
+  const end = given && nearEndOf(given, new Date());
   if (end) process.stderr.write(`drawbridge: the token ends at ${end}: get a new one.\n`);
-  return { url, token, device: await ownDevice(options) };
+  const token = given ?? (await tokensFor(url, options));
+  if (token) return { url, token, device: await ownDevice(options) };
+  throw new UsageError(
+    `This machine is not signed in at ${url}: run \`${ownCommand('login', url)}\`, or give --token-file.`,
+  );
 }
 
 /** This machine's device, for a Drawbridge elsewhere: a person may have enrolled it at a bridge there. */
@@ -71,9 +81,10 @@ async function ownDevice({ state }: LocationOptions): Promise<Device | null> {
 }
 
 /** The options as words of a command line. `TOKEN` stands in for the token. */
-export function targetWordsOf({ url, token, ...location }: TargetOptions): string[] {
+export function targetWordsOf({ url, token, tokenFile, ...location }: TargetOptions): string[] {
   return [
     ...(url ? ['--url', url] : []),
+    ...(tokenFile ? ['--token-file', tokenFile] : []),
     ...(token ? ['--token', 'TOKEN'] : []),
     ...locationWordsOf(location),
   ];
@@ -81,6 +92,8 @@ export function targetWordsOf({ url, token, ...location }: TargetOptions): strin
 
 async function findLocalTarget(options: LocationOptions): Promise<Target> {
   const place = await findKept(options, 'running');
+  const remote = await remoteTarget(place, options);
+  if (remote) return remote;
   const instance = await findInstanceIn(place.serverDir);
   if (!instance) {
     const where = place.workspaceDir ?? place.serverDir;
@@ -100,6 +113,22 @@ async function findLocalTarget(options: LocationOptions): Promise<Target> {
     ...(place.kind === 'shared' && { bridgeId: own?.bridgeId ?? null }),
     own,
   };
+}
+
+/** The Drawbridge elsewhere that this folder is connected to. @throws {LocalError} if this machine is not signed in there. */
+async function remoteTarget(
+  place: KeptPlace,
+  options: LocationOptions,
+): Promise<Target | undefined> {
+  const url = place.projectDir && (await readRemote(place.projectDir));
+  if (!url) return undefined;
+  const token = await tokensFor(url, options);
+  if (!token) {
+    const again = `This folder is connected to ${url}: \`${ownCommand('login', url)}\` signs this machine in there.`;
+    throw new LocalError('refused', again);
+  }
+  const own = await ownBridge(place);
+  return { url, token, device: await ownDevice(options), bridgeId: own?.bridgeId ?? null, own };
 }
 
 async function ownBridge({ projectDir }: KeptPlace): Promise<OwnBridge | undefined> {

@@ -9,6 +9,7 @@ import type { HostNews } from '../bridge/messages.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 import { restartWaitMs } from '../processes/supervise.ts';
 import { bridgeLogOf, type StatePlace } from '../state/folder.ts';
+import { noteRemote } from '../state/logins.ts';
 import { openProjectState, type ServerState } from '../state/state.ts';
 import { mintBridgeToken } from '../state/tokens.ts';
 import type { BridgeReport, ProjectReport } from './control.ts';
@@ -109,6 +110,7 @@ export class Project {
     const { host, state, url } = this.#server;
     const { place, environment, asksAtTerminal, moves } = this.options;
     const { bridgeId } = await openProjectState(state, place.projectDir);
+    noteRemote(place.projectDir, undefined); // From now on the folder is connected here.
     const { token, expiresMs } = await mintBridgeToken(state.authSecret, bridgeId);
     const bridge = {
       url,

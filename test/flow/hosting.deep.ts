@@ -48,16 +48,18 @@ it('the page’s way to Cloudflare works in a fresh clone', async () => {
   const here = (block: string) => block.replaceAll(ADDRESS, url);
 
   await expectMetrics(url, home);
-  expect(await run(here(blockOf('sh', 'The first token')))).toContain(ANSWER);
+  expect(await run(here(blockOf('sh', 'Tokens for programs')))).toContain(ANSWER);
   expect(model.requests[0]).toMatchObject({ model: 'gpt-5.2' });
   const page = { origin: 'https://app.example.com' };
   const { headers } = await fetch(`${url}/openapi.json`, { headers: page });
   expect(headers.get('access-control-allow-origin')).toBe(page.origin);
 
-  await connectBridge(reader, here(blockOf('sh', 'A bridge')));
+  await signIn(reader, blocksOf('sh').get('People')?.map(here) ?? []);
+
+  await connectBridge(reader, here(blockOf('sh', 'A bridge with a token')));
   const token = readFileSync(join(home, 'ana-token'), 'utf8').trim();
   const bridges = async () => (await createClient({ url, token }).listBridges()).items;
-  await expect.poll(bridges).toMatchObject([{ connected: true }]);
+  await expect.poll(bridges).toMatchObject([{ connected: true }, { connected: true }]);
 
   await enrolSecondDevice(reader);
 
@@ -83,6 +85,16 @@ function setVariables(clone: string, block: string): void {
     toml = toml.replace(unset, `\n${line}\n`);
   }
   writeFileSync(path, toml);
+}
+
+/** The commands of the operator, and of a new person, whose bridge keeps running. */
+async function signIn({ run, start, home }: Reader, [invite = '', enter = '']: readonly string[]) {
+  const link = (await run(invite)).trim();
+  const [login = '', connect = ''] = enter.trim().split('\n');
+  const folder = join(home, 'anas');
+  mkdirSync(folder);
+  await run(login.replace('LINK', `'${link}'`), folder);
+  start(connect, folder);
 }
 
 /** The last line keeps running. */

@@ -31,9 +31,10 @@ where its bridge runs.</p>
 <h2>From a terminal</h2>
 <p>On the machine with the code, <code>drawbridge chat</code> talks to the agent. From another
 machine:</p>
-<pre>drawbridge chat --url ${origin} --token TOKEN</pre>
-<p><code>drawbridge connect ${origin} --token-file FILE</code> connects a folder, with a token for
-bridges.</p>
+<pre>drawbridge login LINK
+drawbridge chat --url ${origin}</pre>
+<p><code>LINK</code> is that of an invitation: of this page, if its address has one.
+<code>drawbridge connect ${origin}</code> connects a folder.</p>
 <h2>From an editor</h2>
 <p><code>drawbridge ide</code> shows edits in your editor.
 <code>drawbridge companion</code> lets other agent programs in it ask here before they edit.</p>

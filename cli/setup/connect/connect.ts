@@ -1,5 +1,4 @@
 /** `drawbridge connect`: runs a bridge on this machine for a Drawbridge elsewhere. */
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { decodeJwt } from 'jose';
@@ -9,6 +8,7 @@ import { limitOwnEnvironment } from '../../../local/bridge/environment.ts';
 import { ownersOf, readSettings } from '../../../local/config/settings.ts';
 import { beside } from '../../../local/processes/beside.ts';
 import { bridgeLogOf } from '../../../local/state/folder.ts';
+import { noteRemote } from '../../../local/state/logins.ts';
 import { openState } from '../../../local/state/state.ts';
 import { nearEndOf } from '../../../local/state/tokens.ts';
 import { watchState } from '../../../local/state/watch.ts';
@@ -24,9 +24,12 @@ import {
   type LocationOptions,
   locationOf,
 } from '../../target/location-options.ts';
+import { tokensFor } from '../../target/signed-in.ts';
+import { tokenAt } from '../../target/token-file.ts';
 import { abortOnInterrupt } from '../../terminal/ending.ts';
 import { EXIT } from '../../terminal/exit-codes.ts';
 import { describeFailure } from '../../terminal/failure-text.ts';
+import { ownCommand } from '../../terminal/own-command.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
 import { openBridgeLog } from './bridge-log.ts';
 import { type RunBridge, runOwnBridge } from './run-own-bridge.ts';
@@ -46,8 +49,11 @@ export function registerConnect(program: Command, runBridge: RunBridge = runOwnB
     .command('connect')
     .description('Connect a folder of this machine to the Drawbridge at a URL, until Ctrl-C')
     .argument('<url>', 'the URL of the Drawbridge')
-    .option('--token-file <file>', 'file with the token (default: the variable DRAWBRIDGE_TOKEN)')
-    .option('--bridge-id <id>', 'the id of this bridge (default: the id in the token)')
+    .option('--token-file <file>', 'file with the token (default: DRAWBRIDGE_TOKEN, or your login)')
+    .option(
+      '--bridge-id <id>',
+      'the id of this bridge (default: the one in the token, or of the folder)',
+    )
     .option('--move', MOVE_HELP);
   addLocationOptions(command, 'here').action(async (url: string, options: ConnectOptions) => {
     const settings = await readSettings();
@@ -59,7 +65,7 @@ export function registerConnect(program: Command, runBridge: RunBridge = runOwnB
 }
 
 async function connect(
-  { logFile, tokenFile, ...config }: ConnectConfig,
+  { logFile, readToken, tokenFile, ...config }: ConnectConfig,
   runBridge: RunBridge,
   signal: AbortSignal,
 ): Promise<void> {
@@ -79,7 +85,7 @@ async function connect(
     await logTo(write, () =>
       beside(
         async (ending) => {
-          const token = watchToken({ ...config, tokenFile }, onNotice, ending);
+          const token = readToken && watchToken(readToken, tokenFile, onNotice, ending);
           await Promise.all([watchState(stateDir, onNotice, ending), token]);
         },
         (running) => runBridge({ ...config, environment, onStatus }, running),
@@ -118,11 +124,14 @@ function describe(status: Exclude<BridgeStatus, { event: 'index' }>): string {
 interface ConnectConfig extends Omit<BridgeConfig, 'environment' | 'onStatus'> {
   readonly logFile: string;
   readonly tokenFile: string | undefined;
+  /** The token that the person has given, as it is now. Undefined for a session, whose tokens renew themselves. */
+  readonly readToken: (() => string) | undefined;
 }
 
 /** Until `signal` aborts, warns once of each token that ends soon. */
 async function watchToken(
-  { token: first, readToken = () => first, tokenFile }: Omit<ConnectConfig, 'logFile'>,
+  readToken: () => string,
+  tokenFile: string | undefined,
   onNotice: TellNotice,
   signal: AbortSignal,
 ): Promise<void> {
@@ -147,40 +156,45 @@ async function configOf(url: string, options: ConnectOptions): Promise<ConnectCo
   }
   const location = locationOf(options);
   const workspaceDir = await resolveWorkspace(location.workspaceDir);
-  const { tokenFile } = options;
-  const token = readToken(options);
-  const bridgeId = bridgeIdOf(token, options);
+  const given = tokenAt(options);
+  const named = given === undefined ? options.bridgeId : bridgeIdOf(given, options);
+  if (given === undefined) await requireLogin(url, options);
   const state = await openState(location);
+  const bridgeId = named ?? state.bridgeId;
+  const token = given ?? (await tokensFor(url, options, bridgeId)) ?? '';
+  noteRemote(state.projectDir, given === undefined ? url : undefined);
   const place = { workspaceDir, stateDir: state.projectDir };
   const logFile = bridgeLogOf(state.logsDir, workspaceDir);
-  const again = tokenFile && { readToken: () => readAgain(tokenFile, token) };
+  const readToken = given === undefined ? undefined : readerOf(given, options);
   const machine = { machineId: state.device.deviceId, machineDir: state.dir };
-  const bridge = { url, token, ...again, bridgeId, ...machine, moves: options.move };
-  return { ...bridge, ...place, logFile, asksAtTerminal: true, tokenFile };
+  const bridge = { url, token: readToken ?? token, bridgeId, ...machine, moves: options.move };
+  return {
+    ...bridge,
+    ...place,
+    logFile,
+    asksAtTerminal: true,
+    readToken,
+    tokenFile: options.tokenFile,
+  };
 }
 
-function readToken({ tokenFile }: ConnectOptions): string {
-  const { DRAWBRIDGE_TOKEN } = process.env;
-  const text = tokenFile === undefined ? DRAWBRIDGE_TOKEN : readTokenFile(tokenFile);
-  if (text?.trim()) return text.trim();
-  throw new UsageError('A bridge token is needed: set DRAWBRIDGE_TOKEN, or give --token-file.');
+/** @throws {UsageError} if there is neither a token nor a session of this machine. */
+async function requireLogin(url: string, options: ConnectOptions): Promise<void> {
+  if (await tokensFor(url, options)) return;
+  throw new UsageError(
+    `This machine is not signed in at ${url}: run \`${ownCommand('login', url)}\`, set DRAWBRIDGE_TOKEN, or give --token-file.`,
+  );
 }
 
-/** What the file holds now; `first` while it cannot be read, such as in the middle of being replaced. */
-function readAgain(tokenFile: string, first: string): string {
-  try {
-    return readToken({ tokenFile });
-  } catch {
-    return first;
-  }
-}
-
-function readTokenFile(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (cause) {
-    throw new UsageError(`The token file ${path} cannot be read.`, { cause });
-  }
+/** What the place of the token holds now; `first` while it cannot be read, such as in the middle of being replaced. */
+function readerOf(first: string, options: ConnectOptions): () => string {
+  return () => {
+    try {
+      return tokenAt(options) ?? first;
+    } catch {
+      return first;
+    }
+  };
 }
 
 /** Does not check the token's signature: only the server can, and it refuses a wrong id. */

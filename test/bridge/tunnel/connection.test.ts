@@ -166,7 +166,7 @@ describe('the connection is made again', () => {
   ])('with another token once the server %s the first', async (_, attempts, end) => {
     let reads = 0;
     const readToken = () => (++reads <= attempts ? 'first' : 'second');
-    const config = { url: tunnel.url, token: '', readToken, bridgeId: BRIDGE_ID };
+    const config = { url: tunnel.url, token: readToken, bridgeId: BRIDGE_ID };
     const leaving = new AbortController();
     onTestFinished(() => leaving.abort());
     const onFrame = vi.fn();

@@ -119,7 +119,7 @@ test('a bridge says in one line that its journal is damaged', async () => {
 
 describe('connect refuses', () => {
   test.each([
-    ['no token', undefined, /A bridge token is needed/],
+    ['no token', undefined, /not signed in at http:.* login .*DRAWBRIDGE_TOKEN/],
     ['a token that is none', 'nonsense', /not a JWT/],
     ['a user token', userToken(), /names no bridge/],
   ])('%s', async (_, token, reason) => {

@@ -8,10 +8,10 @@ import { mintToken } from '../../local/state/tokens.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { WireError } from '../../shared/errors.ts';
 import { parseIfJson } from '../../shared/text/json.ts';
-import { addLocationOptions, findKept, type LocationOptions } from '../target/location-options.ts';
-import { readSecret } from '../target/secret-file.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import { UsageError } from '../terminal/usage-error.ts';
+import { addLocationOptions, findKept, type LocationOptions } from './location-options.ts';
+import { readSecret } from './secret-file.ts';
 
 export interface OperatorOptions extends LocationOptions {
   readonly url?: string;
@@ -58,7 +58,8 @@ export async function findOperated(options: OperatorOptions): Promise<Operate> {
   };
 }
 
-async function serverOf(
+/** The server's address and its AUTH_SECRET. Throws like {@link findOperated}. */
+export async function serverOf(
   options: OperatorOptions,
 ): Promise<{ readonly url: string; readonly secret: string }> {
   const { url, secretFile } = options;

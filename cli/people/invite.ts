@@ -1,0 +1,51 @@
+/** `drawbridge invite`: a way into an account for one more device. */
+import type { Command } from 'commander';
+import { createClient } from '../../client/index.ts';
+import { plainUrl } from '../../local/state/logins.ts';
+import { mintToken } from '../../local/state/tokens.ts';
+import { MINUTE } from '../../shared/units.ts';
+import { parseAccount } from '../target/account-name.ts';
+import { addLocationOptions } from '../target/location-options.ts';
+import { type OperatorOptions, serverOf } from '../target/operator.ts';
+import { findTarget, type TargetOptions } from '../target/target.ts';
+import { ownCommand } from '../terminal/own-command.ts';
+import { openTerminal } from '../terminal/terminal.ts';
+
+interface InviteOptions extends OperatorOptions, Omit<TargetOptions, keyof OperatorOptions> {}
+
+export function registerInvite(program: Command): void {
+  const command = program
+    .command('invite')
+    .description('Print a link with which one more device gets into an account, once')
+    .argument(
+      '[account]',
+      'of a person; needs the server’s secret (default: your own)',
+      parseAccount,
+    )
+    .option('--url <url>', 'a Drawbridge elsewhere (default: the one running for the workspace)')
+    .option('--secret-file <file>', 'the file with its AUTH_SECRET; goes with an account and --url')
+    .option('--token-file <file>', 'the file with the token for --url (default: your login there)');
+  addLocationOptions(command).action(invite);
+}
+
+async function invite(account: string | undefined, options: InviteOptions): Promise<void> {
+  const { url, token } =
+    account === undefined ? await findTarget(options) : await operated(account, options);
+  const { secret, expires, account: into } = await createClient({ url, token }).createInvitation();
+  const terminal = openTerminal(process, process.env);
+  const link = `${plainUrl(url)}/#join=${secret}`;
+  terminal.write(`Whoever has this link gets into the account ${into}, once, until ${expires}:\n`);
+  terminal.writeOut(`${link}\n`);
+  terminal.write(`On that machine: ${ownCommand('login', 'LINK')}\n`);
+}
+
+/** The server's operator acts for any account. */
+async function operated(account: string, options: InviteOptions) {
+  const { url, secret } = await serverOf(options);
+  const lifeMs = OPERATOR_MS;
+  const token = await mintToken(secret, { scope: 'user' }, new Date(), { account, lifeMs });
+  return { url, token };
+}
+
+/** More than one request takes. */
+const OPERATOR_MS = MINUTE;

@@ -1,0 +1,180 @@
+/** `drawbridge login` and `logout`: the session of this machine at a Drawbridge elsewhere. */
+import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Command } from 'commander';
+import {
+  beginLogin,
+  ClientError,
+  createClient,
+  enter,
+  fingerprintOf,
+  newSessionKey,
+  type SessionSigner,
+} from '../../client/index.ts';
+import {
+  findLogin,
+  forgetLogin,
+  type KeptLogin,
+  keepLogin,
+  plainUrl,
+  readLogins,
+} from '../../local/state/logins.ts';
+import { openServerState } from '../../local/state/state.ts';
+import { LocalError } from '../../machine/local-error.ts';
+import { SESSION_LIMITS } from '../../shared/limits.ts';
+import { CLI_LIMITS } from '../limits.ts';
+import type { LocationOptions } from '../target/location-options.ts';
+import { loginsDir, tokensOf } from '../target/signed-in.ts';
+import { abortOnInterrupt } from '../terminal/ending.ts';
+import { ownCommand } from '../terminal/own-command.ts';
+import { openTerminal } from '../terminal/terminal.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+
+type StateOption = Pick<LocationOptions, 'state'>;
+
+const STATE_HELP = 'the folder of the keys (default: one for all your projects)';
+
+export function registerLogin(program: Command): void {
+  program
+    .command('login')
+    .description('Sign this machine in at a Drawbridge elsewhere: by an invitation, or by a code')
+    .argument(
+      '<link>',
+      'the link of an invitation, or the URL of the Drawbridge; - reads it from stdin',
+    )
+    .option('--state <folder>', STATE_HELP)
+    .action(login);
+  program
+    .command('logout')
+    .description('End the session of this machine at a Drawbridge elsewhere, and delete its key')
+    .argument('[url]', 'the URL of the Drawbridge (default: the only one)')
+    .option('--state <folder>', STATE_HELP)
+    .action(logout);
+}
+
+async function login(given: string, options: StateOption): Promise<void> {
+  const { url, secret } = parseLink(given === '-' ? await readStdin() : given);
+  const dir = await loginsDir(options);
+  const known = await findLogin(dir, url);
+  if (known && (await isAlive(dir, known))) {
+    const out = ownCommand('logout', url);
+    throw new LocalError(
+      'refused',
+      `This machine is signed in at ${url} as ${known.account}: \`${out}\` first.`,
+    );
+  }
+  await openServerState(dir); // Also makes the device that may approve.
+  const signer = await newSessionKey(true);
+  const holder = { name: hostname() || 'a machine', kind: 'machine' } as const;
+  const ask = secret ?? (await showCode(url, holder, signer));
+  const { account, session } = await enterPatiently(url, ask, holder, signer);
+  await keepLogin(dir, { url, account, session, privateKey: await exported(signer) });
+  openTerminal(process, process.env).write(
+    `Signed in at ${url} as ${account}.\n` +
+      `\`${ownCommand('connect', url)}\` connects a folder, \`${ownCommand('chat', '--url', url)}\` talks to the agent.\n`,
+  );
+}
+
+/** The server, and the secret of an invitation if the link has one. */
+function parseLink(given: string): { readonly url: string; readonly secret: string | undefined } {
+  const text = given.trim();
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
+    throw new UsageError(
+      'The link must begin with https:// or http://, such as https://agent.example.com.',
+    );
+  }
+  const { hash } = new URL(text);
+  if (hash === '') return { url: plainUrl(text), secret: undefined };
+  const secret = /^#join=(dbi_[\w-]{43})$/.exec(hash)?.[1];
+  if (secret === undefined) throw new UsageError('The link is not whole: copy all of it.');
+  return { url: plainUrl(text), secret };
+}
+
+async function readStdin(): Promise<string> {
+  let text = '';
+  for await (const chunk of process.stdin) {
+    text += String(chunk);
+    if (text.length > CLI_LIMITS.maxLinkChars) throw new UsageError('That is too long for a link.');
+  }
+  return text;
+}
+
+type Holder = Parameters<typeof enter>[2];
+
+/** Begins a login and shows how a person lets this machine in. Returns the secret that waits for them. */
+async function showCode(url: string, holder: Holder, signer: SessionSigner): Promise<string> {
+  const { secret, code, expires } = await beginLogin({ url }, holder, signer);
+  openTerminal(process, process.env).write(
+    `Code         ${code}\n` +
+      `Fingerprint  ${await fingerprintOf(signer)}\n` +
+      `On a machine that is signed in there, run \`${ownCommand('sessions', 'approve', code)}\`, and say yes\n` +
+      `only if it shows this fingerprint. Waiting until ${expires}; Ctrl-C ends it.\n`,
+  );
+  return secret;
+}
+
+/** Until the person has decided, and across a lost connection: the same key may ask again. */
+async function enterPatiently(url: string, secret: string, holder: Holder, signer: SessionSigner) {
+  const signal = abortOnInterrupt();
+  for (let lost = 0; ; ) {
+    try {
+      return await enter({ url }, secret, holder, signer, signal);
+    } catch (error) {
+      if (!(error instanceof ClientError)) throw error;
+      const isLost = error.code === 'UNREACHABLE' && ++lost <= CLI_LIMITS.maxLoginTries;
+      if (error.code !== 'LOGIN_PENDING' && !isLost) throw error;
+      await sleep(SESSION_LIMITS.loginIntervalMs, undefined, { signal });
+    }
+  }
+}
+
+async function exported({
+  privateKey,
+  publicKey,
+}: SessionSigner): Promise<KeptLogin['privateKey']> {
+  const { d = '' } = await crypto.subtle.exportKey('jwk', privateKey);
+  return { ...publicKey, d };
+}
+
+/** A server that cannot be reached has not ended the session. */
+async function isAlive(dir: string, known: KeptLogin): Promise<boolean> {
+  try {
+    await (await tokensOf(dir, known))();
+    return true;
+  } catch (error) {
+    return !(error instanceof LocalError);
+  }
+}
+
+async function logout(given: string | undefined, options: StateOption): Promise<void> {
+  const dir = await loginsDir(options);
+  const known = await chosen(dir, given);
+  const { url, session } = known;
+  const { write } = openTerminal(process, process.env);
+  try {
+    await createClient({ url, token: await tokensOf(dir, known) }).endSession(session);
+    write(`Signed out at ${url}.\n`);
+  } catch (error) {
+    if (error instanceof LocalError) return write(`The session at ${url} had ended already.\n`);
+    if (!(error instanceof ClientError)) throw error;
+    write(
+      `The key is deleted, but ${url} could not end the session (${error.message}): end it from another device.\n`,
+    );
+  }
+  await forgetLogin(dir, session);
+}
+
+async function chosen(dir: string, given: string | undefined): Promise<KeptLogin> {
+  const all = await readLogins(dir);
+  const [first, ...others] =
+    given === undefined ? all : all.filter(({ url }) => url === parseLink(given).url);
+  if (first && others.length === 0) return first;
+  if (!first)
+    throw new LocalError(
+      'refused',
+      `This machine is not signed in${given ? ' there' : ' anywhere'}.`,
+    );
+  throw new UsageError(
+    `This machine is signed in at several servers: ${all.map(({ url }) => url).join(', ')}.`,
+  );
+}

@@ -1,0 +1,180 @@
+/** People at one server, as they use it: two persons, three machines, and what the end of a session does to each. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { DRAWBRIDGE } from '../cli/bundle.ts';
+import { runDrawbridge, startDrawbridge } from '../cli/drawbridge.ts';
+import { HAS_TERMINALS, openPseudoTerminal } from '../cli/pseudo-terminal.ts';
+import { temporaryFolder } from '../local/temporary-folder.ts';
+import { type House, startHouse } from './house.ts';
+
+let house: House;
+
+beforeAll(async () => {
+  house = await startHouse({ args: ['--no-bridge'] });
+});
+
+afterAll(() => house?.[Symbol.asyncDispose]());
+
+/** A machine of its own: nothing is shared with the server's but the network. */
+function newMachine() {
+  const home = temporaryFolder();
+  const env = {
+    HOME: home,
+    XDG_STATE_HOME: join(home, 'state'),
+    XDG_CONFIG_HOME: join(home, 'config'),
+  };
+  const folder = (name: string) => {
+    const path = join(home, name);
+    mkdirSync(path);
+    writeFileSync(join(path, `of-${name}.txt`), name);
+    return path;
+  };
+  return {
+    env,
+    folder,
+    logins: () => readFileSync(join(home, 'state', 'drawbridge', 'server', 'logins.json'), 'utf8'),
+    run: (args: string[], cwd = home) => runDrawbridge(args, { env, cwd }),
+    start: (args: string[], cwd = home, input?: string) =>
+      startDrawbridge(args, { env, cwd, ...(input !== undefined && { input }) }),
+    terminal: (args: string[], cwd = home) =>
+      openPseudoTerminal([process.execPath, DRAWBRIDGE, ...args], { env, cwd }),
+  };
+}
+
+type Machine = ReturnType<typeof newMachine>;
+
+async function invitation(account: string): Promise<string> {
+  const secretFile = join(house.state, 'auth-secret');
+  const at = ['--url', house.ready.url, '--secret-file', secretFile];
+  const { stdout, code } = await runDrawbridge(['invite', account, ...at]);
+  expect(code).toBe(0);
+  return stdout.trim();
+}
+
+async function invited(account: string): Promise<Machine> {
+  const machine = newMachine();
+  const { finished } = machine.start(['login', '-'], undefined, await invitation(account));
+  expect(await finished).toMatchObject({ code: 0 });
+  return machine;
+}
+
+/** Connects a folder and waits for its bridge. */
+async function connect(machine: Machine, folder: string) {
+  const bridge = machine.start(['connect', house.ready.url], folder);
+  onTestFinished(() => void bridge.process.kill());
+  await expect.poll(bridge.stderr, { timeout: 60_000 }).toContain('Connected.');
+  return bridge;
+}
+
+describe('a new developer', () => {
+  it('gets from the invitation to an answer in two folders by three commands', async () => {
+    const machine = await invited('ana');
+    const [one, two] = [machine.folder('one'), machine.folder('two')];
+    await connect(machine, one);
+    await connect(machine, two);
+    for (const folder of [one, two]) {
+      const { stdout, code } = await machine.run(['chat', 'list the files here'], folder);
+      expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('of-') });
+      expect(stdout).toContain(folder === one ? 'of-one.txt' : 'of-two.txt');
+      expect(stdout).not.toContain(folder === one ? 'of-two.txt' : 'of-one.txt');
+    }
+    expect((await machine.run(['conversations'], one)).stdout).toContain('list the files here');
+  });
+
+  it('finds an invitation used that another machine has taken', async () => {
+    const link = await invitation('ana');
+    const [first, second] = [newMachine(), newMachine()];
+    expect((await first.run(['login', link])).code).toBe(0);
+    const late = await second.run(['login', link]);
+    expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining('was used') });
+    expect((await first.run(['login', link])).stderr).toContain('is signed in');
+  });
+
+  it.each([
+    ['agent.example.com', 2, 'must begin with'],
+    ['http://127.0.0.1:9/#join=dbi_x', 2, 'not whole'],
+    ['http://127.0.0.1:9', 1, 'cannot be reached'],
+  ])('is told what is wrong with %s', async (link, code, text) => {
+    expect(await newMachine().run(['login', link])).toMatchObject({
+      code,
+      stderr: expect.stringContaining(text),
+    });
+  });
+});
+
+describe.skipIf(!HAS_TERMINALS)('a machine without a secret', () => {
+  async function askToBeLetIn() {
+    const machine = newMachine();
+    const asking = machine.start(['login', house.ready.url]);
+    await expect.poll(asking.stderr, { timeout: 30_000 }).toContain('Fingerprint');
+    const text = asking.stderr();
+    const [, code = ''] = /Code +(\S+)/.exec(text) ?? [];
+    const [, fingerprint = ''] = /Fingerprint +(\S+)/.exec(text) ?? [];
+    return { machine, asking, code, fingerprint };
+  }
+
+  it('is let in by a person at another machine, who sees the same fingerprint', async () => {
+    const ana = await invited('ana');
+    const { machine, asking, code, fingerprint } = await askToBeLetIn();
+    const unasked = await ana.run(['sessions', 'approve', code, '--url', house.ready.url]);
+    expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('no terminal') });
+    const terminal = ana.terminal(['sessions', 'approve', code, '--url', house.ready.url]);
+    await terminal.shows('refuses it:');
+    expect(terminal.screen()).toContain(fingerprint);
+    terminal.type('y\r');
+    expect((await terminal.finished).code).toBe(0);
+    expect(await asking.finished).toMatchObject({ code: 0 });
+    const listed = await machine.run(['sessions', '--url', house.ready.url]);
+    expect(listed.stdout).toMatch(new RegExp(`${fingerprint}.*\\(this one\\)`));
+  });
+
+  it('is refused by a person, and says so', async () => {
+    const ana = await invited('ana');
+    const { machine, asking, code } = await askToBeLetIn();
+    const terminal = ana.terminal(['sessions', 'approve', code, '--url', house.ready.url]);
+    await terminal.shows('refuses it:');
+    terminal.type('n\r');
+    expect((await terminal.finished).code).toBe(0);
+    expect(await asking.finished).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('refused this login'),
+    });
+    expect((await machine.run(['logout'])).stderr).toContain('not signed in anywhere');
+  });
+});
+
+describe('the end of a session', () => {
+  it('stops its bridge and its chats, forgets its key, and leaves the other person alone', async () => {
+    const [laptop, desk, ben] = [await invited('ana'), await invited('ana'), await invited('ben')];
+    const folder = desk.folder('work');
+    const bridge = await connect(desk, folder);
+    const others = await connect(ben, ben.folder('bens'));
+    const at = ['--url', house.ready.url];
+    const { stdout } = await desk.run(['sessions', '--json', ...at]);
+    const own = stdout.split('\n').find((line) => line.includes('"current":true')) ?? '';
+    const { id } = JSON.parse(own) as { id: string };
+    expect((await ben.run(['sessions', 'end', id, ...at])).stderr).toContain('no such session');
+    expect((await laptop.run(['sessions', 'end', id, ...at])).code).toBe(0);
+
+    expect(await bridge.finished).toMatchObject({ code: 1 });
+    expect(bridge.stderr()).toContain('sign in again');
+    const refused = await desk.run(['chat', 'hello'], folder);
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('was ended') });
+    expect(JSON.parse(desk.logins())).toEqual({ logins: [] });
+    const told = await desk.run(['chat', 'hello'], folder);
+    expect(told).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('signs this machine in'),
+    });
+
+    const again = desk.start(['login', '-'], undefined, await invitation('ana'));
+    expect((await again.finished).code).toBe(0);
+    await connect(desk, folder);
+    expect((await desk.run(['chat', 'list the files here'], folder)).stdout).toContain('of-work');
+    expect(others.process.exitCode).toBeNull();
+    const signedOut = await ben.run(['logout']);
+    expect(signedOut).toMatchObject({ code: 0 });
+    expect(await others.finished).toMatchObject({ code: 1 });
+  });
+});
