@@ -590,7 +590,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'worker/account': [
     ...['shared', ...EDGE, 'worker/apps', 'worker/secret.ts', 'worker/storage', 'cloudflare:'],
-    ...['hono', 'jose', 'zod'],
+    ...['worker/conversation/reading', 'worker/conversation/tape', 'hono', 'jose', 'zod'],
   ],
   'worker/tunnel': [
     ...['shared', ...EDGE, 'worker/storage', 'cloudflare:', 'zod'],

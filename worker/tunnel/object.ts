@@ -168,11 +168,6 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     });
   }
 
-  waitingConversations(account: string): readonly string[] {
-    if (!this.describe(account)) return [];
-    return [...new Set(this.#store.readCalls().map(({ call }) => call.conversationId))];
-  }
-
   answerState(account: string, key: AnswerKey): AnswerState {
     const answer = this.describe(account) && this.#store.readAnswerTo(key);
     if (!answer) return { state: 'over' };
@@ -205,12 +200,18 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     await this.#receive(socket, frame);
   }
 
-  override webSocketClose(socket: WebSocket, code: number): void {
+  override async webSocketClose(socket: WebSocket, code: number): Promise<void> {
     socket.close(NEVER_SENT.has(code) ? undefined : code);
     const { account, bridgeId: bridge, state } = attachmentOf(socket);
     if (state !== 'welcomed') return;
     logEvent('bridge_disconnected', { account, bridge, status: code });
-    if (!this.#socket.inUse()) connectedTunnels.delete(String(this.ctx.id));
+    if (this.#socket.inUse()) return;
+    connectedTunnels.delete(String(this.ctx.id));
+    try {
+      await accountOf(this.env, account).bridgeClosed(bridge);
+    } catch {
+      // The account's object was reset: it asks when a reader attaches to it.
+    }
   }
 
   /**
