@@ -1,8 +1,9 @@
 /** The stream of an account: sends each change to the readers that follow, and to a reader that returns what it missed. */
-import type { Following, Outgoing } from '../conversation/tape/followers.ts';
-import { Followers } from '../conversation/tape/followers.ts';
+import { TUNNEL_LIMITS } from '../../shared/limits.ts';
+import { Followers, type Following, type Outgoing } from '../conversation/tape/followers.ts';
 import type { Env } from '../env.ts';
 import { tunnelOf } from '../objects.ts';
+import type { KnownBridge } from '../ports.ts';
 import type { AccountStore } from './statements.ts';
 
 export class AccountStream {
@@ -48,12 +49,16 @@ export class AccountStream {
 
   /**
    * A bridge can vanish without a close, or its tunnel with the close, and only the tunnel knows when its last sign of
-   * life was. So each reader that attaches has all tunnels asked.
+   * life was. So each reader that attaches has all tunnels asked, but for those of bridges that have just
+   * connected: the account knows of them before they are welcomed.
    */
   async #lookAtBridges(): Promise<void> {
     if (this.#isLooking) return;
     this.#isLooking = true;
-    await Promise.allSettled(this.#store.readBridges().map(({ id }) => this.#lookAtBridge(id)));
+    const isNew = ({ connected, connectedAtMs }: KnownBridge) =>
+      connected && Math.abs(Date.now() - connectedAtMs) < TUNNEL_LIMITS.deadMs;
+    const looks = this.#store.readBridges().filter((bridge) => !isNew(bridge));
+    await Promise.allSettled(looks.map(({ id }) => this.#lookAtBridge(id)));
     this.#isLooking = false;
   }
 

@@ -203,9 +203,9 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   override async webSocketClose(socket: WebSocket, code: number): Promise<void> {
     socket.close(NEVER_SENT.has(code) ? undefined : code);
     const { account, bridgeId: bridge, state } = attachmentOf(socket);
-    if (state !== 'welcomed') return;
-    logEvent('bridge_disconnected', { account, bridge, status: code });
-    if (this.#socket.inUse()) return;
+    if (state === 'opened') return;
+    if (state === 'welcomed') logEvent('bridge_disconnected', { account, bridge, status: code });
+    if (this.#socket.isGreeted) return;
     connectedTunnels.delete(String(this.ctx.id));
     try {
       await accountOf(this.env, account).bridgeClosed(bridge);

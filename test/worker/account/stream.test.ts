@@ -11,6 +11,7 @@ import { ConversationList, Ticket } from '../../../shared/api/conversations.ts';
 import { newConversationId } from '../../../shared/ids.ts';
 import { CHANGE_LIMITS } from '../../../worker/account/limits.ts';
 import { Account } from '../../../worker/account/object.ts';
+import { Tunnel } from '../../../worker/tunnel/object.ts';
 import { call, chat, scriptModel } from '../api.ts';
 import { askStreamed } from '../conversation/conversing.ts';
 import { holdModel, runCommand } from '../conversation/held-model.ts';
@@ -29,6 +30,7 @@ const readers: AccountReader[] = [];
 afterEach(async () => {
   for (const reader of readers.splice(0)) await reader.leave();
   Object.assign(env, { FIRST_POSITION: undefined });
+  vi.restoreAllMocks();
 });
 
 describe.each(['SSE', 'WebSocket'] as const)('over %s, the stream of an account', (transport) => {
@@ -176,12 +178,41 @@ it('a bridge that takes over from another connection of it stays connected', asy
   expect(new Set(connected)).toEqual(new Set([true]));
 });
 
+it('a bridge that closes one connection while it greets on another one stays connected', async () => {
+  const { account, bridge } = await followed('SSE');
+  const greeted = Promise.withResolvers<void>();
+  const told = vi.spyOn(Account.prototype, 'bridgeConnected');
+  told.mockImplementation(() => greeted.promise as unknown as undefined);
+  const closed = vi.spyOn(Account.prototype, 'bridgeClosed');
+  const next = await openBridge({ account, bridgeId: bridge.bridgeId });
+  next.hello();
+  await vi.waitFor(() => expect(told).toHaveBeenCalled());
+  await bridge.leave();
+  greeted.resolve();
+  await next.next('welcome');
+  expect(closed).not.toHaveBeenCalled();
+  await next.leave();
+  await vi.waitFor(() => expect(closed).toHaveBeenCalledOnce());
+});
+
+it('a bridge that has just connected is not asked whether it lives', async () => {
+  const { account, reader, bridge } = await followed('SSE');
+  const asked = vi.spyOn(Tunnel.prototype, 'status');
+  await (await follow('SSE', account)).until(({ length }) => length > 0);
+  await setConnectedAt(account, 0);
+  await (await follow('SSE', account)).until(({ length }) => length > 0);
+  await vi.waitFor(() => expect(asked).toHaveBeenCalledOnce());
+  await bridge.leave();
+  await reader.until(bridgeIs(false));
+});
+
 it('a bridge whose end no one reported is found when a reader attaches', async () => {
   const { account, reader, bridge } = await followed('SSE');
   const { position } = reader.events.at(-1) as Read;
   const lost = vi.spyOn(Account.prototype, 'bridgeClosed').mockImplementation(() => undefined);
   await bridge.leave();
   await vi.waitFor(() => expect(lost).toHaveBeenCalled());
+  await setConnectedAt(account, 0);
   const later = await follow('SSE', account, position);
   await later.until(bridgeIs(false));
 });
@@ -357,6 +388,13 @@ async function resetAccount(account: string): Promise<void> {
 async function restoreAt(firstPosition: number): Promise<void> {
   Object.assign(env, { FIRST_POSITION: `${firstPosition}` });
   await abortAllDurableObjects();
+}
+
+/** As if the account's bridges had connected then. */
+async function setConnectedAt(account: string, ms: number): Promise<void> {
+  await runInDurableObject(accountObject(account), (_, { storage }) => {
+    storage.sql.exec('update bridges set connected_at = ?', ms);
+  });
 }
 
 async function countRows(account: string, table: string): Promise<unknown> {
