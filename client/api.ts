@@ -1,4 +1,5 @@
 /** What a client can do: the API's requests as methods. */
+import type { AccountEvent } from '../shared/api/account-events.ts';
 import type {
   Agent,
   AgentFollowUpInput,
@@ -105,6 +106,9 @@ export interface FollowFrom extends FollowOptions {
 /** An event stream that outlives its connections. {@link follow} documents how it ends and what it throws. */
 export type EventStream = AsyncGenerator<Positioned, void, undefined>;
 
+/** The changes of an account; see {@link Client.followAccount}. */
+export type AccountStream = AsyncGenerator<Positioned<AccountEvent>, void, undefined>;
+
 /** The conversation after an event. `event` is null at first: the conversation as it was read. */
 export interface Watched {
   readonly view: ConversationView;
@@ -141,6 +145,12 @@ export interface Client {
    * `snapshot` comes instead, with the content of {@link getConversation}.
    */
   followConversation(conversationId: string, from?: FollowFrom): EventStream;
+  /**
+   * What changes in the account: its conversations, what waits in them for a person, its bridges. Ends only with the
+   * signal. At a `reset`, and first without a cursor, read what you list before you take the next event: each later event
+   * has the newest state of one entry, so nothing is missed.
+   */
+  followAccount(from?: FollowFrom): AccountStream;
   /**
    * The newest part of a conversation, once as it is and then after each event. It is one object, changed in place. Ends
    * only with the signal. `limit` bounds the first part, as for {@link getConversation}.

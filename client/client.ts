@@ -7,7 +7,7 @@ import { signApproval, signPort } from './device.ts';
 import { clientError } from './error.ts';
 import { follow } from './follow.ts';
 import { createSend, type RequestParts, readJson, readText, type Send } from './send.ts';
-import { type Guard, isAnswer } from './shapes.ts';
+import { type Guard, isAnswer, readAccountEvent, readEvent } from './shapes.ts';
 import { watch } from './watch.ts';
 
 /** A client of one endpoint. It holds no connection and needs no closing. */
@@ -50,7 +50,11 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
     },
     followConversation(conversationId, { cursor, ...options } = {}) {
       const open = openEvents(send, `conversations/${conversationId}/events`);
-      return follow({ open, cursor, isLast: () => false }, clock, options);
+      return follow({ open, cursor, read: readEvent, isLast: () => false }, clock, options);
+    },
+    followAccount({ cursor, ...options } = {}) {
+      const source = { open: openEvents(send, 'events'), cursor, read: readAccountEvent };
+      return follow({ ...source, isLast: () => false }, clock, options);
     },
     watchConversation: (conversationId, options) => watch(client, conversationId, clock, options),
     getMe: (signal) => get('me', isAnswer.me, { signal }),
@@ -180,7 +184,8 @@ function keyedParts(body: object, { signal, idempotencyKey }: KeyedOptions = {})
 }
 
 function responseSource(send: Send, responseId: string) {
-  return { open: openEvents(send, `chat/completions/${responseId}/events`), isLast: endsResponse };
+  const open = openEvents(send, `chat/completions/${responseId}/events`);
+  return { open, read: readEvent, isLast: endsResponse };
 }
 
 /** The cursor is in the query: CORS would have to allow a `Last-Event-ID` header. */

@@ -1,15 +1,15 @@
 /** Reads one stream over several connections: reconnects with the cursor, backs off, and gives up when refused. */
-import type { ReadEvent } from '../shared/wire/events.ts';
+import type { ReadEvent, UnknownEvent } from '../shared/wire/events.ts';
 import type { Clock } from './clock.ts';
 import { ClientError } from './error.ts';
 import { CLIENT_LIMITS } from './limits.ts';
 import { unlessSilent } from './silence.ts';
-import { readFrames } from './sse.ts';
+import { type EventReader, readFrames } from './sse.ts';
 
 /** An event with the cursor after it, which is undefined only before the first event with a position. */
-export interface Positioned {
+export interface Positioned<Event = ReadEvent> {
   readonly position: number | undefined;
-  readonly event: ReadEvent;
+  readonly event: Event | UnknownEvent;
 }
 
 export interface FollowOptions {
@@ -20,14 +20,15 @@ export interface FollowOptions {
 }
 
 /** The stream to follow. */
-export interface Source {
+export interface Source<Event> {
   /** Opens the stream after the cursor. Status 204 means that no more events will come. */
   readonly open: (cursor: number | undefined, signal: AbortSignal) => Promise<Response>;
   readonly cursor?: number | undefined;
   /** A connection that is already open. */
   readonly opened?: Response;
+  readonly read: EventReader<Event>;
   /** Whether the stream is complete with this event. */
-  readonly isLast: (event: ReadEvent) => boolean;
+  readonly isLast: (event: Event | UnknownEvent) => boolean;
 }
 
 /**
@@ -35,11 +36,12 @@ export interface Source {
  * {@link ClientError} if Drawbridge refuses (4xx, except 408 and 429), or if another server answers the client's first
  * request. Retries any other failure without end.
  */
-export async function* follow(
-  source: Source,
+export async function* follow<Event>(
+  source: Source<Event>,
   clock: Clock,
   { signal = new AbortController().signal, onReconnect }: FollowOptions = {},
-): AsyncGenerator<Positioned, void, undefined> {
+): AsyncGenerator<Positioned<Event>, void, undefined> {
+  const { read } = source;
   let { cursor, opened } = source;
   let failures = 0;
   let retryMs: number = CLIENT_LIMITS.backoffMinMs;
@@ -52,7 +54,7 @@ export async function* follow(
       const response = opened ?? (await openStream(source, cursor, clock, signal));
       opened = undefined;
       if (response.status === NOTHING_MORE || !response.body) return;
-      for await (const frame of readFrames(response.body, { clock, signal, onRetry })) {
+      for await (const frame of readFrames(response.body, { read, clock, signal, onRetry })) {
         failures = 0;
         cursor = frame.position ?? cursor;
         yield { position: cursor, event: frame.event };
@@ -91,7 +93,7 @@ const NOTHING_MORE = 204;
 
 /** Opens a connection. Gives it up if no answer comes in time, as with a connection that falls silent later. */
 async function openStream(
-  source: Source,
+  source: Pick<Source<never>, 'open'>,
   cursor: number | undefined,
   clock: Clock,
   signal: AbortSignal,

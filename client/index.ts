@@ -1,4 +1,5 @@
 /** The package's face: all that a program needs of the client. Code outside `client/` imports from here only. */
+export type { AccountEvent, FollowedConversation } from '../shared/api/account-events.ts';
 export type {
   Agent,
   AgentInfo,
@@ -50,6 +51,7 @@ export {
 export type { Plan } from '../shared/wire/plans.ts';
 export type { SubagentAsk, SubagentState } from '../shared/wire/subagents.ts';
 export type {
+  AccountStream,
   AgentInput,
   ChatInput,
   Client,

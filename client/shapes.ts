@@ -2,6 +2,7 @@
  * The members that every answer and every event must have. Schemas of zod would be most of a web page's script, so the
  * client checks what distinguishes one answer from another and what the fold reads. It takes the rest at its word.
  */
+import type { AccountEvent } from '../shared/api/account-events.ts';
 import type { Agent, AgentInfo, AgentList, WebhookDeliveries } from '../shared/api/agents.ts';
 import type { Cancelled } from '../shared/api/answers.ts';
 import type {
@@ -36,7 +37,7 @@ import type {
   Document,
   UserMessage,
 } from '../shared/wire/documents.ts';
-import type { ReadEvent, StreamEvent } from '../shared/wire/events.ts';
+import type { ReadEvent, StreamEvent, UnknownEvent } from '../shared/wire/events.ts';
 import type { Plan } from '../shared/wire/plans.ts';
 import type { ProcessInfo, ProcessList } from '../shared/wire/processes.ts';
 import type { RuleReports } from '../shared/wire/rules.ts';
@@ -80,12 +81,31 @@ function fits(value: unknown, shape: AnyShape): boolean {
 
 /** The event of a named frame. An event of another type or form is kept as it came, as `unknown`. */
 export function readEvent(name: string, data: unknown): ReadEvent {
-  const event = eventOfNamed(name, data);
-  const shape = Object.hasOwn(EVENTS, name) ? EVENTS[name as StreamEvent['type']] : undefined;
-  if (!shape || !fits(event, shape as AnyShape)) return { type: 'unknown', name, data };
   if (name === 'snapshot' && !isSnapshot(data)) return { type: 'unknown', name, data };
-  return event as StreamEvent;
+  return eventIn(EVENTS, name, data);
 }
+
+/** {@link readEvent} for the stream of an account. */
+export function readAccountEvent(name: string, data: unknown): AccountEvent | UnknownEvent {
+  return eventIn(ACCOUNT_EVENTS, name, data);
+}
+
+function eventIn<Event extends Typed<string>>(
+  shapes: Shapes<Event>,
+  name: string,
+  data: unknown,
+): Event | UnknownEvent {
+  const event = eventOfNamed(name, data);
+  const shape = Object.hasOwn(shapes, name) ? shapes[name as Event['type']] : undefined;
+  return shape && fits(event, shape as AnyShape)
+    ? (event as Event)
+    : { type: 'unknown', name, data };
+}
+
+/** The shape of each event, by its type. */
+type Shapes<Event extends Typed<string>> = {
+  readonly [Type in Event['type']]: Shape<Extract<Event, Typed<Type>>>;
+};
 
 function isSnapshot(data: unknown): boolean {
   const { scope, response, conversation } = Object(data);
@@ -167,47 +187,56 @@ const OF_DOCUMENT = { documentId: 'string' } as const;
 const OF_RESPONSE = { responseId: 'string' } as const;
 const DELTA = { ...OF_DOCUMENT, delta: 'string' } as const;
 
-const EVENTS: { readonly [Type in StreamEvent['type']]: Shape<Extract<StreamEvent, Typed<Type>>> } =
-  {
-    message: { message: MESSAGE },
-    message_update: { ...OF_RESPONSE, content: 'string' },
-    steered: OF_RESPONSE,
-    attached: { ...OF_RESPONSE, attachments: [{ type: 'string', name: 'string' }] },
-    response_start: { response: { id: 'string', conversationId: 'string', model: 'string' } },
-    response_model: { model: 'string' },
-    mode_update: { ...OF_RESPONSE, mode: 'string' },
-    context_summary: { ...OF_RESPONSE, status: 'string' },
-    budget_near: { ...OF_RESPONSE, budget: {} },
-    document_start: { document: { id: 'string', type: 'string', sequence: 'number' } },
-    content_delta: DELTA,
-    tool_call_start: { ...OF_DOCUMENT, toolName: 'string', toolCallId: 'string' },
-    tool_call_arguments: { ...OF_DOCUMENT, arguments: {} },
-    tool_output: DELTA,
-    tool_result: { ...OF_DOCUMENT, result: { status: 'string' } },
-    document_end: OF_DOCUMENT,
-    attention: { ...OF_DOCUMENT, items: [{ name: 'string' }] },
-    approval_request: {
-      ...OF_DOCUMENT,
-      callId: 'string',
-      bridgeId: 'string',
-      nonce: 'string',
-      reason: 'string',
-      proposal: { kind: 'string', tool: 'string' },
-    },
-    approval_resolved: { ...OF_DOCUMENT, callId: 'string', decision: 'string', by: 'string' },
-    clarification_request: {
-      ...OF_DOCUMENT,
-      questions: [{ id: 'string', text: 'string', options: [{ id: 'string', label: 'string' }] }],
-    },
-    subagent_update: { ...OF_DOCUMENT, subagent: { status: 'string' } },
-    subagent_ask: { ...OF_DOCUMENT, ask: { kind: 'string', conversationId: 'string' } },
-    subagent_answered: { ...OF_DOCUMENT, key: 'string' },
-    plan_update: { ...OF_RESPONSE, ...OF_DOCUMENT, plan: { content: 'string' } },
-    conversation_update: { title: 'string', archived: 'boolean' },
-    done: { ...OF_RESPONSE, status: 'string', metadata: {} },
-    snapshot: { snapshot: { scope: 'string' } },
-    heartbeat: {},
-  };
+const EVENTS: Shapes<StreamEvent> = {
+  message: { message: MESSAGE },
+  message_update: { ...OF_RESPONSE, content: 'string' },
+  steered: OF_RESPONSE,
+  attached: { ...OF_RESPONSE, attachments: [{ type: 'string', name: 'string' }] },
+  response_start: { response: { id: 'string', conversationId: 'string', model: 'string' } },
+  response_model: { model: 'string' },
+  mode_update: { ...OF_RESPONSE, mode: 'string' },
+  context_summary: { ...OF_RESPONSE, status: 'string' },
+  budget_near: { ...OF_RESPONSE, budget: {} },
+  document_start: { document: { id: 'string', type: 'string', sequence: 'number' } },
+  content_delta: DELTA,
+  tool_call_start: { ...OF_DOCUMENT, toolName: 'string', toolCallId: 'string' },
+  tool_call_arguments: { ...OF_DOCUMENT, arguments: {} },
+  tool_output: DELTA,
+  tool_result: { ...OF_DOCUMENT, result: { status: 'string' } },
+  document_end: OF_DOCUMENT,
+  attention: { ...OF_DOCUMENT, items: [{ name: 'string' }] },
+  approval_request: {
+    ...OF_DOCUMENT,
+    callId: 'string',
+    bridgeId: 'string',
+    nonce: 'string',
+    reason: 'string',
+    proposal: { kind: 'string', tool: 'string' },
+  },
+  approval_resolved: { ...OF_DOCUMENT, callId: 'string', decision: 'string', by: 'string' },
+  clarification_request: {
+    ...OF_DOCUMENT,
+    questions: [{ id: 'string', text: 'string', options: [{ id: 'string', label: 'string' }] }],
+  },
+  subagent_update: { ...OF_DOCUMENT, subagent: { status: 'string' } },
+  subagent_ask: { ...OF_DOCUMENT, ask: { kind: 'string', conversationId: 'string' } },
+  subagent_answered: { ...OF_DOCUMENT, key: 'string' },
+  plan_update: { ...OF_RESPONSE, ...OF_DOCUMENT, plan: { content: 'string' } },
+  conversation_update: { title: 'string', archived: 'boolean' },
+  done: { ...OF_RESPONSE, status: 'string', metadata: {} },
+  snapshot: { snapshot: { scope: 'string' } },
+  heartbeat: {},
+};
+
+const ACCOUNT_EVENTS: Shapes<AccountEvent> = {
+  reset: {},
+  conversation: {
+    conversation: { ...INFO, waiting: { approvals: 'number', questions: 'number' } },
+  },
+  conversation_deleted: { conversationId: 'string' },
+  bridge: { bridge: { id: 'string', connected: 'boolean' } },
+  heartbeat: {},
+};
 
 interface Typed<Type> {
   readonly type: Type;

@@ -2,18 +2,21 @@
 import { createParser } from 'eventsource-parser';
 import { JSON_LIMITS } from '../shared/limits.ts';
 import { parseJson } from '../shared/text/json.ts';
-import type { ReadEvent } from '../shared/wire/events.ts';
+import type { UnknownEvent } from '../shared/wire/events.ts';
 import type { Clock } from './clock.ts';
-import { readEvent } from './shapes.ts';
 import { unlessSilent } from './silence.ts';
 
 /** One event on the wire. `position` is undefined for a heartbeat. */
-export interface Frame {
+export interface Frame<Event> {
   readonly position: number | undefined;
-  readonly event: ReadEvent;
+  readonly event: Event | UnknownEvent;
 }
 
-export interface ReadOptions {
+/** The event of a named frame, whose data no one has checked. */
+export type EventReader<Event> = (name: string, data: unknown) => Event | UnknownEvent;
+
+export interface ReadOptions<Event> {
+  readonly read: EventReader<Event>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Gets the delay in milliseconds that the server asks for before the next connection. */
@@ -24,14 +27,17 @@ export interface ReadOptions {
  * Reads frames until the body ends, fails or is silent for too long; the last two throw. Drops an event that the end
  * cuts off: it comes whole on the next connection. An abort ends the reading without an error.
  */
-export async function* readFrames(
+export async function* readFrames<Event>(
   body: ReadableStream<Uint8Array>,
-  { clock, signal, onRetry }: ReadOptions,
-): AsyncGenerator<Frame, void, undefined> {
-  const frames: Frame[] = [];
+  { read, clock, signal, onRetry }: ReadOptions<Event>,
+): AsyncGenerator<Frame<Event>, void, undefined> {
+  const frames: Frame<Event>[] = [];
   const parser = createParser({
     onEvent: ({ id, event, data }) =>
-      frames.push({ position: parsePosition(id), event: parseEvent(event ?? 'message', data) }),
+      frames.push({
+        position: parsePosition(id),
+        event: parseEvent(event ?? 'message', data, read),
+      }),
     onRetry,
   });
   const decoder = new TextDecoder();
@@ -56,9 +62,13 @@ function parsePosition(id: string | undefined): number | undefined {
   return id !== undefined && /^\d+$/.test(id) ? Number(id) : undefined;
 }
 
-function parseEvent(name: string, data: string): ReadEvent {
+function parseEvent<Event>(
+  name: string,
+  data: string,
+  read: EventReader<Event>,
+): Event | UnknownEvent {
   try {
-    return readEvent(name, parseJson(data, JSON_LIMITS.maxDepth + JSON_LIMITS.envelope));
+    return read(name, parseJson(data, JSON_LIMITS.maxDepth + JSON_LIMITS.envelope));
   } catch {
     return { type: 'unknown', name, data };
   }

@@ -603,7 +603,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'worker/storage',
       'cloudflare:',
     ],
-    ...['hono', 'jose', 'zod'],
+    ...['worker/conversation/reading', 'worker/conversation/tape', 'hono', 'jose', 'zod'],
   ],
   'worker/tunnel': [
     ...['shared', ...EDGE, 'worker/storage', 'cloudflare:', 'zod'],

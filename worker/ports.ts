@@ -36,16 +36,20 @@ import type { ApprovalAnswer, GuestCall, ToolCall, ToolResult } from '../shared/
 import type { Machine, Parent, RunRequest } from './conversation/store/rows.ts';
 import type { Outcome } from './outcome.ts';
 
-/** The calling account and its conversation. The Worker sets both after it has checked the token. */
-export interface Caller {
+/** Who calls. The Worker sets the account after it has checked the token. */
+export interface Person {
   readonly account: string;
-  readonly conversationId: string;
   /** The trace id of the request; undefined for what the Worker does by itself. */
   readonly trace?: string | undefined;
   /** Until when its token is valid, which ends its streams; undefined for what the Worker does by itself. */
   readonly expiresMs?: number;
   /** The session of its token, whose end cuts its streams; undefined for tokens without one. */
   readonly session?: string | undefined;
+}
+
+/** A person and a conversation, which may belong to another account. */
+export interface Caller extends Person {
+  readonly conversationId: string;
 }
 
 /**
@@ -299,9 +303,6 @@ export interface TunnelPort extends Rpc.DurableObjectBranded {
    */
   answer(account: string, answer: ApprovalAnswer): Promise<Outcome<number>>;
 
-  /** The conversations with open calls, in the order of their first call. Empty like {@link describe}. */
-  waitingConversations(account: string): readonly string[];
-
   /** From the account: a session has ended. Closes its bridge's sockets for good. */
   endSession(account: string, session: string): void;
 
@@ -424,6 +425,9 @@ export interface AccountPort extends Rpc.DurableObjectBranded {
   /** Remembers a bridge, and that it connected now. */
   bridgeConnected(bridgeId: string): void;
 
+  /** A bridge has closed its connection, and has no other one. */
+  bridgeClosed(bridgeId: string): void;
+
   /** All bridges. The bridge that connected last comes first. */
   bridges(): KnownBridge[];
 
@@ -456,12 +460,12 @@ export interface AccountPort extends Rpc.DurableObjectBranded {
   /** Removes a deleted conversation from the list, and its mark. */
   forget(conversationId: string): void;
 
-  /** Marks a conversation, listed or not, while its questions wait for a person. Changes nothing if that is known. */
-  waits(conversationId: string, isWaiting: boolean): void;
+  /** Marks a conversation, listed or not, while something in it waits for a person. Changes nothing if that is known. */
+  waits(conversationId: string, waiting: Waiting): void;
 
   /**
-   * The conversations whose questions wait for a person, the one that has waited longest first. A conversation that was
-   * answered a moment ago, or before an upgrade, may still be among them.
+   * The conversations in which something waits for a person, the one that has waited longest first. A conversation that
+   * was answered a moment ago, or before an upgrade, may still be among them.
    */
   waiting(): string[];
 
@@ -501,6 +505,16 @@ export interface KnownBridge {
   readonly id: string;
   /** Time of the last connection, epoch milliseconds. */
   readonly connectedAtMs: number;
+  /** As far as the account was told: a bridge can vanish without a word. */
+  readonly connected: boolean;
+}
+
+/** What of a conversation, with its subagents, waits for a person. */
+export interface Waiting {
+  readonly approvals: number;
+  readonly questions: number;
+  /** Names everything that waits: the same text means the same. Empty where nothing waits. */
+  readonly asks: string;
 }
 
 /** A conversation in the list. Times are epoch milliseconds. */

@@ -109,6 +109,7 @@ export type ConversationExport = z.infer<typeof ConversationExport>;
 export const TicketRequest = z.union([
   z.object({ conversationId: ConversationId }).strict(),
   z.object({ responseId: ResponseId }).strict(),
+  z.object({ stream: z.literal('account') }).strict(),
 ]);
 export type TicketRequest = z.infer<typeof TicketRequest>;
 

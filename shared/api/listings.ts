@@ -86,11 +86,9 @@ export type BridgeDetails = z.infer<typeof BridgeDetails>;
 export const BridgeList = z.object({ items: z.array(BridgeInfo) });
 export type BridgeList = z.infer<typeof BridgeList>;
 
-/** `GET approvals`. */
+/** `GET approvals`. In both lists the conversation that has waited longest comes first. */
 export const ApprovalList = z.object({
-  /** In the order of the calls, within a bridge. */
   items: z.array(OpenApproval),
-  /** The conversation that has waited longest comes first. */
   questions: z.array(OpenQuestions),
 });
 export type ApprovalList = z.infer<typeof ApprovalList>;

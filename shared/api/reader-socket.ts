@@ -2,15 +2,18 @@
 import * as z from 'zod';
 import { parseJson } from '../text/json.ts';
 import type { StreamEvent } from '../wire/events.ts';
+import type { AccountEvent } from './account-events.ts';
 
 /** An event and the cursor for a reader that returns after it. Null does not change the reader's cursor. */
-export interface PositionedEvent {
-  readonly event: StreamEvent;
+export interface PositionedEvent<Event = StreamEvent> {
+  readonly event: Event;
   readonly position: number | null;
 }
 
 /** One message from the server: events in order, none of them sent before. */
-export function formatEvents(events: readonly PositionedEvent[]): string {
+export function formatEvents(
+  events: readonly PositionedEvent<StreamEvent | AccountEvent>[],
+): string {
   // The position comes last, so that the end of a text of any size shows it.
   return JSON.stringify(events.map(({ event, position }) => ({ event, position })));
 }

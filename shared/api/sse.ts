@@ -1,12 +1,17 @@
 /** Writes and reads events as Server-Sent Events (WHATWG HTML, section 9.2), in both framings. */
 import type { StreamEvent } from '../wire/events.ts';
+import type { AccountEvent } from './account-events.ts';
 import type { Framing } from './requests.ts';
 
 /**
  * One event as finished SSE text. `position` becomes the `id:`; null does not change the reader's cursor. JSON contains
  * no raw line end, so `data:` is always one line and `\nid: ` never occurs inside it.
  */
-export function formatEvent(event: StreamEvent, position: number | null, framing: Framing): string {
+export function formatEvent(
+  event: StreamEvent | AccountEvent,
+  position: number | null,
+  framing: Framing,
+): string {
   const id = position === null ? '' : `id: ${position}\n`;
   if (framing === 'named') {
     return `event: ${event.type}\n${id}data: ${JSON.stringify(namedData(event))}\n\n`;
@@ -34,27 +39,18 @@ const NESTED: Readonly<Record<string, string>> = {
   response_start: 'response',
   document_start: 'document',
   snapshot: 'snapshot',
+  conversation: 'conversation',
+  bridge: 'bridge',
 };
 
-function namedData(event: StreamEvent): object {
-  switch (event.type) {
-    case 'message':
-      return event.message;
-    case 'response_start':
-      return event.response;
-    case 'document_start':
-      return event.document;
-    case 'snapshot':
-      return event.snapshot;
-    default: {
-      const { type: _, ...data } = event;
-      return data;
-    }
-  }
+function namedData(event: StreamEvent | AccountEvent): object {
+  const { type, ...data } = event;
+  const member = NESTED[type];
+  return member ? Reflect.get(data, member) : data;
 }
 
 /** The plain form of documents: a document's metadata is beside its id, and a result is its text. */
-function unnamedData(event: StreamEvent): object {
+function unnamedData(event: StreamEvent | AccountEvent): object {
   switch (event.type) {
     case 'document_start': {
       const { metadata, ...document } = event.document;

@@ -9,6 +9,14 @@ interface Conversation {
   readonly title: string;
 }
 
+/** {@link asksIn} while the response waits: the documents of one that was cancelled keep their questions. */
+export function openAsksIn(
+  conversation: Conversation,
+  response: ChatResponse | null,
+): SubagentAsk[] {
+  return response?.status === 'waiting' ? asksIn(conversation, response) : [];
+}
+
 /** Everything in a response that waits for a person, with what waits in the subagents below it. */
 export function asksIn(conversation: Conversation, response: ChatResponse | null): SubagentAsk[] {
   const { documents = [] } = response ?? {};
@@ -17,10 +25,7 @@ export function asksIn(conversation: Conversation, response: ChatResponse | null
 }
 
 /** What waits in the response itself. */
-export function ownAsksIn(
-  conversation: Conversation,
-  response: ChatResponse | null,
-): SubagentAsk[] {
+function ownAsksIn(conversation: Conversation, response: ChatResponse | null): SubagentAsk[] {
   const { id: conversationId, title } = conversation;
   const { id: responseId, documents = [] } = response ?? {};
   return documents.flatMap((document) => {

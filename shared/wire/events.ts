@@ -261,7 +261,7 @@ const Snapshot = z.object({
 });
 
 /** Sent every 15 s, without an id. A client that gets nothing for 35 s reconnects. */
-const Heartbeat = z.object({ type: z.literal('heartbeat') });
+export const Heartbeat = z.object({ type: z.literal('heartbeat') });
 
 /** Every event that a stream can bring. Only tape events have positions. */
 export const StreamEvent = z.discriminatedUnion('type', [
@@ -286,7 +286,7 @@ export interface UnknownEvent {
 /** A delta can be split and merged; every other event is indivisible. */
 export type DeltaEvent = Extract<TapeEvent, { delta: string }>;
 
-export function isDelta(event: StreamEvent): event is DeltaEvent {
+export function isDelta(event: { readonly type: string }): event is DeltaEvent {
   return event.type === 'content_delta' || event.type === 'tool_output';
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { Positioned } from '../../client/index.ts';
+import type { AccountEvent, Positioned } from '../../client/index.ts';
 import { createClient } from '../../client/index.ts';
 import { CLIENT_LIMITS } from '../../client/limits.ts';
 import { formatEvent } from '../../shared/api/sse.ts';
@@ -342,6 +342,32 @@ describe('a reader that leaves', () => {
     for await (const _ of client.followConversation(CONVERSATION_ID)) break;
     expect(closed).toBe(true);
   });
+});
+
+it('the stream of an account returns with its cursor, and keeps what it does not know', async () => {
+  await using api = await startScriptedApi(SAMPLE_TAPE);
+  const bridge = { id: 'bridge_1', connected: true, lastConnected: '2026-11-20T12:00:00.000Z' };
+  api.fates.push(
+    { type: 'text', text: formatEvent({ type: 'reset' }, 7, 'named') },
+    { type: 'text', text: formatEvent({ type: 'bridge', bridge }, 8, 'named') },
+    { type: 'text', text: 'event: conversation\nid: 9\ndata: {"id": 1}\n\n', rest: NEVER },
+  );
+  const client = createClient({ url: api.url, token: 'token' }, createTestClock());
+  const events: Positioned<AccountEvent>[] = [];
+  for await (const event of client.followAccount()) {
+    events.push(event);
+    if (events.length === 3) break;
+  }
+  expect(events).toEqual([
+    { position: 7, event: { type: 'reset' } },
+    { position: 8, event: { type: 'bridge', bridge } },
+    { position: 9, event: { type: 'unknown', name: 'conversation', data: { id: 1 } } },
+  ]);
+  expect(api.requests.map(({ line }) => line)).toEqual([
+    'GET events',
+    'GET events?after=7',
+    'GET events?after=8',
+  ]);
 });
 
 const FIRST_BYTES = new TextEncoder().encode(streamText(WHOLE.slice(0, 1)));

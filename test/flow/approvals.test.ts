@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
-import { signApproval } from '../../client/index.ts';
+import { type AccountEvent, signApproval } from '../../client/index.ts';
 import { newDeviceId } from '../../shared/ids.ts';
 import type { Proposal } from '../../shared/wire/approvals.ts';
 import type { ReadEvent, StreamEvent } from '../../shared/wire/events.ts';
@@ -113,6 +113,34 @@ it('shows a waiting call to readers that come later', async () => {
   const cancelled = await house.client.cancel(responses[0]?.id ?? '');
   expect(cancelled.status).toBe('cancelled');
   expect((await asked.rest()).at(-1)).toMatchObject({ type: 'done', status: 'cancelled' });
+});
+
+it('a client that follows the account learns of a call that waits, of its end, and of a deletion', async () => {
+  const { house } = at;
+  const leaving = new AbortController();
+  const events = house.client.followAccount({ signal: leaving.signal });
+  const next = async (isIt: (event: AccountEvent) => boolean) => {
+    for (;;) {
+      const { value } = await events.next();
+      if (value && value.event.type !== 'unknown' && isIt(value.event)) return;
+    }
+  };
+  await next(({ type }) => type === 'reset');
+  const asked = await askToRun();
+  const { conversationId: id } = asked;
+  const waits = (approvals: number) => (event: AccountEvent) =>
+    event.type === 'conversation' &&
+    event.conversation.id === id &&
+    event.conversation.waiting.approvals === approvals;
+  await next(waits(1));
+  const { items } = await house.client.listApprovals();
+  expect(items).toMatchObject([{ conversationId: id, callId: asked.request.callId }]);
+  await house.client.rejectCall({ ...asked.request, conversationId: id });
+  await next(waits(0));
+  await asked.rest();
+  await house.client.deleteConversation(id);
+  await next((event) => event.type === 'conversation_deleted' && event.conversationId === id);
+  leaving.abort();
 });
 
 it('asks anew about an edit whose file has changed, and makes what was shown last', async () => {

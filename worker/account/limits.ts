@@ -10,6 +10,12 @@ export const TICKET_LIMITS = {
   keptMs: MINUTE,
 } as const;
 
+/** The numbered changes of an account, for readers that follow it. */
+export const CHANGE_LIMITS = {
+  /** A reader that missed more reads its lists again, which is quicker. An object that wakes reads all these rows. */
+  kept: 512,
+} as const;
+
 /** The usage of conversations that are not listed. */
 export const UNLISTED_LIMITS = {
   /** How long it is remembered what is counted of them: longer than they report a response (usage-report.ts). */

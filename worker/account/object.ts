@@ -1,9 +1,13 @@
-/** The Durable Object of one account: lists its bridges and conversations. Checking a token does not need it. */
+/**
+ * The Durable Object of one account: lists its bridges and conversations, and streams their changes. Checking a token
+ * does not need it.
+ */
 import { DurableObject } from 'cloudflare:workers';
 import type { AgentList } from '../../shared/api/agents.ts';
 import type { ConversationInfo, ConversationList } from '../../shared/api/conversations.ts';
 import type { UsageEntry } from '../../shared/api/usage.ts';
 import { keyOfAccount } from '../../shared/wire/tokens.ts';
+import { parseFollowRequest } from '../conversation/reading/requests.ts';
 import type { Env } from '../env.ts';
 import { conversationOf, directoryOf, tunnelOf } from '../objects.ts';
 import type { Outcome } from '../outcome.ts';
@@ -21,12 +25,14 @@ import type {
   SpentSince,
   StoredSession,
   UsageRange,
+  Waiting,
 } from '../ports.ts';
 import { unauthenticated } from '../secret.ts';
-import { wasTakenBack } from '../storage/restored.ts';
+import { firstPositionOf, wasTakenBack } from '../storage/restored.ts';
 import { formatCursor } from './cursor.ts';
 import { SESSION_KEEPING, TICKET_LIMITS } from './limits.ts';
 import { AccountStore } from './statements.ts';
+import { AccountStream } from './stream.ts';
 
 /**
  * Each conversation's own object has the truth, and this list follows it. The next response or change repairs a lost
@@ -34,14 +40,21 @@ import { AccountStore } from './statements.ts';
  */
 export class Account extends DurableObject<Env> implements AccountPort {
   readonly #store: AccountStore;
+  readonly #stream: AccountStream;
 
   constructor(state: DurableObjectState, env: Env) {
     super(state, env);
-    this.#store = new AccountStore(state.storage.sql);
+    this.#store = new AccountStore(state.storage.sql, firstPositionOf(env));
+    this.#stream = new AccountStream(state, env, this.#store);
   }
 
   bridgeConnected(bridgeId: string): void {
     this.#store.saveBridge(bridgeId, Date.now());
+    this.#stream.changed(bridgeId);
+  }
+
+  bridgeClosed(bridgeId: string): void {
+    if (this.#store.saveConnected(bridgeId, false)) this.#stream.changed(bridgeId);
   }
 
   bridges(): KnownBridge[] {
@@ -49,15 +62,17 @@ export class Account extends DurableObject<Env> implements AccountPort {
   }
 
   begin(conversation: Listed): void {
-    this.#store.insertConversation(conversation);
+    if (this.#store.insertConversation(conversation)) this.#stream.changed(conversation.id);
   }
 
   answered({ text, spent, ...conversation }: AnsweredExchange): void {
     if (this.#store.saveAnswered(conversation, text, spent)) this.#report(spent?.entries);
+    this.#stream.changed(conversation.id);
   }
 
   update(conversation: Listed, spent?: UsageEntry): ConversationInfo {
     this.#store.saveConversation(conversation);
+    this.#stream.changed(conversation.id);
     if (spent) {
       this.#store.addUsage(spent);
       this.#report([spent]);
@@ -68,11 +83,11 @@ export class Account extends DurableObject<Env> implements AccountPort {
   }
 
   forget(conversationId: string): void {
-    this.#store.deleteConversation(conversationId);
+    if (this.#store.deleteConversation(conversationId)) this.#stream.changed(conversationId);
   }
 
-  waits(conversationId: string, isWaiting: boolean): void {
-    this.#store.saveWaits(conversationId, isWaiting);
+  waits(conversationId: string, waiting: Waiting): void {
+    if (this.#store.saveWaits(conversationId, waiting)) this.#stream.changed(conversationId);
   }
 
   waiting(): string[] {
@@ -149,7 +164,9 @@ export class Account extends DurableObject<Env> implements AccountPort {
   }
 
   async endSession(id: string): Promise<void> {
-    if (this.#store.endSession(id, Date.now())) await this.ctx.storage.setAlarm(Date.now());
+    if (!this.#store.endSession(id, Date.now())) return;
+    this.#stream.endSession(id);
+    await this.ctx.storage.setAlarm(Date.now());
   }
 
   /** Cuts the streams and bridges of sessions that have ended. Begins again where an attempt was lost. */
@@ -171,6 +188,21 @@ export class Account extends DurableObject<Env> implements AccountPort {
       }
       this.#store.noteCut(next);
     }
+  }
+
+  /** Opens a follower's socket. The Worker has checked whose account this is. */
+  override fetch(request: Request): Response {
+    const { following, cursor } = parseFollowRequest(new URL(request.url));
+    return this.#stream.attach(following, cursor);
+  }
+
+  override webSocketClose(socket: WebSocket): void {
+    this.#stream.detach(socket);
+    socket.close();
+  }
+
+  override webSocketMessage(): void {
+    // Followers only listen.
   }
 
   /** Adds what a user of an app has spent to the app's sum. What is lost here only makes the app's limit later. */

@@ -1,4 +1,5 @@
 /** The tables of an account and all their statements. Without a secondary index, a response costs one row here. */
+import type { AccountEvent } from '../../shared/api/account-events.ts';
 import { type AgentInfo, AgentStatus } from '../../shared/api/agents.ts';
 import type { ConversationInfo } from '../../shared/api/conversations.ts';
 import type { UsageEntry } from '../../shared/api/usage.ts';
@@ -12,8 +13,10 @@ import type {
   SpentSince,
   StoredSession,
   UsageRange,
+  Waiting,
 } from '../ports.ts';
 import { migrate, openStored } from '../storage/migrations.ts';
+import { CHANGE_TABLE, Changes } from './changes.ts';
 import { TICKET_LIMITS } from './limits.ts';
 import { folded } from './search.ts';
 import {
@@ -58,6 +61,14 @@ export const MIGRATIONS = [
   // Hours; null for a conversation that is not private.
   `create table settings (id integer primary key check (id = 1), delete_after integer);
    alter table conversations add column delete_after integer;`,
+  // Older versions did not mark conversations whose calls wait for approval: as above.
+  `alter table waiting add column approvals integer not null default 0;
+   alter table waiting add column questions integer not null default 0;
+   alter table waiting add column asks text not null default '';
+   insert into waiting (id) select id from conversations where id not in (select id from waiting)
+     order by coalesce(agent, '') = 'waiting' desc, updated desc limit 100;
+   alter table bridges add column connected integer not null default 0;
+   ${CHANGE_TABLE}`,
   SESSION_TABLES,
 ] as const;
 
@@ -68,36 +79,78 @@ const DESCRIBED =
 /** Named statements. They are synchronous, so writes without an await between are atomic. Reading stores nothing. */
 export class AccountStore {
   readonly #sql: SqlStorage;
+  readonly #changes: Changes;
   #isStored: boolean;
 
-  constructor(sql: SqlStorage) {
+  /** `firstChange`: the lowest number that a change may get (worker/storage/restored.ts). */
+  constructor(sql: SqlStorage, firstChange: number) {
     this.#sql = sql;
+    this.#changes = new Changes(sql, firstChange);
     this.#isStored = openStored(sql, MIGRATIONS);
+  }
+
+  /** {@link Changes}, once the tables are stored. */
+  get changes(): Changes {
+    this.#prepare();
+    return this.#changes;
   }
 
   saveBridge(id: string, connectedAtMs: number): void {
     this.#prepare();
     this.#sql.exec(
-      'insert into bridges (id, connected_at) values (?, ?) on conflict (id) do update set connected_at = excluded.connected_at',
+      `insert into bridges (id, connected_at, connected) values (?, ?, 1)
+       on conflict (id) do update set connected_at = excluded.connected_at, connected = 1`,
       id,
       connectedAtMs,
     );
+  }
+
+  /** Returns whether that is new. */
+  saveConnected(id: string, isConnected: boolean): boolean {
+    if (!this.#isStored) return false;
+    const set = 'update bridges set connected = ?2 where id = ?1 and connected <> ?2';
+    return this.#sql.exec(set, id, isConnected ? 1 : 0).rowsWritten > 0;
   }
 
   /** The bridge that connected last comes first. */
   readBridges(): KnownBridge[] {
     if (!this.#isStored) return [];
     return this.#sql
-      .exec<{ id: string; connected_at: number }>(
-        'select id, connected_at from bridges order by connected_at desc',
-      )
+      .exec<BridgeRow>('select * from bridges order by connected_at desc')
       .toArray()
-      .map(({ id, connected_at }) => ({ id, connectedAtMs: connected_at }));
+      .map(parseBridge);
   }
 
-  /** Changes nothing if the conversation is listed. */
-  insertConversation(listed: Listed): void {
-    this.#insert(listed, '', 'nothing');
+  /** The event of a change as the account is now. */
+  readEvent(id: string): AccountEvent {
+    const bridges = this.#sql.exec<BridgeRow>('select * from bridges where id = ?', id);
+    const [bridge] = bridges.toArray().map(parseBridge);
+    if (bridge) {
+      const { connected, connectedAtMs } = bridge;
+      const lastConnected = new Date(connectedAtMs).toISOString();
+      return { type: 'bridge', bridge: { id, connected, lastConnected } };
+    }
+    const [row] = this.#sql
+      .exec<FollowedRow>(
+        `select ${LISTED}, bridge, coalesce(approvals, 0) as approvals, coalesce(questions, 0) as questions
+         from conversations left join waiting using (id) where id = ?`,
+        id,
+      )
+      .toArray();
+    if (!row) return { type: 'conversation_deleted', conversationId: id };
+    const { bridge: bridgeId, agent, approvals, questions } = row;
+    const conversation = {
+      ...parseListed(row),
+      bridgeId: bridgeId || null,
+      ...(agent !== null && { agent: AgentStatus.parse(agent) }),
+      waiting: { approvals, questions },
+    };
+    return { type: 'conversation', conversation };
+  }
+
+  /** Changes nothing if the conversation is listed. Returns whether it was not. */
+  insertConversation(listed: Listed): boolean {
+    return this.#insert(listed, '', 'nothing');
   }
 
   /** Lists the conversation, or updates its listing without moving it. */
@@ -146,10 +199,10 @@ export class AccountStore {
     return this.#isStored ? readSpent(this.#sql, day) : 0;
   }
 
-  #insert(listed: Listed, text: string, onConflict: string, counted: number | null = 0): void {
+  #insert(listed: Listed, text: string, onConflict: string, counted: number | null = 0): boolean {
     const { id, title, archived, createdMs, updatedMs, agent, bridgeId, deleteAfterHours } = listed;
     this.#prepare();
-    this.#sql.exec(
+    const { rowsWritten } = this.#sql.exec(
       `insert into conversations (id, title, archived, created, updated, search_title, search, agent, counted, bridge,
          delete_after)
        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do ${onConflict}`,
@@ -165,23 +218,40 @@ export class AccountStore {
       bridgeId ?? '',
       deleteAfterHours ?? null,
     );
+    return rowsWritten > 0;
   }
 
-  deleteConversation(id: string): void {
-    if (this.#isStored) this.#sql.exec('delete from conversations where id = ?', id);
-    this.saveWaits(id, false);
+  /** Returns whether it was listed. */
+  deleteConversation(id: string): boolean {
+    if (!this.#isStored) return false;
+    this.#sql.exec('delete from waiting where id = ?', id);
+    return this.#sql.exec('delete from conversations where id = ?', id).rowsWritten > 0;
   }
 
-  saveWaits(id: string, isWaiting: boolean): void {
-    if (!isWaiting) {
-      if (this.#isStored) this.#sql.exec('delete from waiting where id = ?', id);
-      return;
-    }
-    this.#prepare();
-    this.#sql.exec(
-      'insert into waiting select ?1 where not exists (select 1 from waiting where id = ?1)',
-      id,
+  /** Returns whether that is new for a listed conversation. */
+  saveWaits(id: string, waiting: Waiting): boolean {
+    if (waiting.asks !== '') this.#prepare();
+    if (!this.#isStored) return false;
+    const written =
+      waiting.asks === ''
+        ? this.#sql.exec('delete from waiting where id = ?', id).rowsWritten
+        : this.#mark(id, waiting);
+    return written > 0 && this.readConversation(id) !== null;
+  }
+
+  /** Keeps the place of a conversation that waits already. Returns the rows written. */
+  #mark(id: string, { approvals, questions, asks }: Waiting): number {
+    const values = [id, approvals, questions, asks];
+    const updated = this.#sql.exec(
+      'update waiting set approvals = ?2, questions = ?3, asks = ?4 where id = ?1 and asks <> ?4',
+      ...values,
     );
+    const inserted = this.#sql.exec(
+      `insert into waiting (id, approvals, questions, asks)
+       select ?1, ?2, ?3, ?4 where not exists (select 1 from waiting where id = ?1)`,
+      ...values,
+    );
+    return updated.rowsWritten + inserted.rowsWritten;
   }
 
   readWaiting(): string[] {
@@ -326,6 +396,22 @@ export class AccountStore {
 }
 
 const LISTED = 'id, title, archived, created, updated, agent';
+
+interface BridgeRow extends Record<string, SqlStorageValue> {
+  id: string;
+  connected_at: number;
+  connected: number;
+}
+
+function parseBridge({ id, connected_at, connected }: BridgeRow): KnownBridge {
+  return { id, connectedAtMs: connected_at, connected: connected === 1 };
+}
+
+interface FollowedRow extends ListedRow {
+  bridge: string | null;
+  approvals: number;
+  questions: number;
+}
 
 interface ListedRow extends Record<string, SqlStorageValue> {
   id: string;

@@ -96,33 +96,22 @@ export const ANSWERS: readonly Endpoint[] = [
   },
 ];
 
-interface FoundQuestions {
-  readonly approvals: ApprovalList['items'];
-  readonly questions: ApprovalList['questions'];
+/** The account knows in which conversations something waits, and these know what it is. */
+async function listApprovals(env: Env, account: string): Promise<ApprovalList> {
+  const waiting = await reach(() => accountOf(env, account).waiting());
+  const reads = waiting.map(async (conversationId) => {
+    const answer = await readDocument(env, { account, conversationId }, { type: 'asks' });
+    return answer.ok ? await answer.json<ApprovalList>() : NOTHING;
+  });
+  const found = await Promise.all(reads);
+  return {
+    items: found.flatMap(({ items }) => items),
+    questions: found.flatMap(({ questions }) => questions),
+  };
 }
 
-/** The tunnels and the account know which conversations to ask, and these know what was asked. */
-async function listApprovals(env: Env, account: string): Promise<ApprovalList> {
-  const bridges = await reach(() => accountOf(env, account).bridges());
-  const busy = await Promise.all(
-    bridges.map(({ id }) => reach(() => tunnelOf(env, id).waitingConversations(account))),
-  );
-  const waiting = await reach(() => accountOf(env, account).waiting());
-  const readAll = async <Of extends 'approvals' | 'questions'>(
-    ids: readonly string[],
-    type: Of,
-  ) => {
-    const found = ids.map(async (conversationId) => {
-      const answer = await readDocument(env, { account, conversationId }, { type });
-      return answer.ok ? await answer.json<FoundQuestions[Of]>() : [];
-    });
-    return (await Promise.all(found)).flat();
-  };
-  return {
-    items: await readAll(busy.flat(), 'approvals'),
-    questions: await readAll(waiting, 'questions'),
-  };
-}
+/** Of a conversation that was deleted meanwhile. */
+const NOTHING: ApprovalList = { items: [], questions: [] };
 
 /**
  * Sends the answer to the bridge. Returns when the answer counted, or when the bridge has not refused it within

@@ -5,9 +5,12 @@ import { personOf } from '../account/caller.ts';
 import { mintTicket } from '../account/tickets.ts';
 import { parseBody } from '../desk/parse.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';
+import type { Env } from '../env.ts';
 import { conversationOf } from '../objects.ts';
 import { unwrap } from '../outcome.ts';
+import type { Person } from '../ports.ts';
 import { reach } from '../reach.ts';
+import { ACCOUNT_EVENTS_PATH } from './account-events.ts';
 import { CONVERSATION_ID } from './examples.ts';
 import { CONVERSATIONS } from './path.ts';
 
@@ -27,10 +30,9 @@ export const TICKETS: readonly Endpoint[] = [
     answers: [jsonAnswer(201, 'The ticket.', Ticket)],
     errors: ['NOT_FOUND', 'CONTENT_DELETED'],
     handle: async (c) => {
-      const { path, conversationId, ordinal } = streamOf(await parseBody(c, TicketRequest));
-      const caller = { ...personOf(c), conversationId };
-      unwrap(await reach(() => conversationOf(c.env, caller).find(caller, ordinal)));
-      const { account, session, expiresMs: untilMs } = caller;
+      const person = personOf(c);
+      const path = await findStream(c.env, person, await parseBody(c, TicketRequest));
+      const { account, session, expiresMs: untilMs } = person;
       const wanted = { account, session, path, nowMs: Date.now(), untilMs };
       const ticket = await mintTicket(c.env.AUTH_SECRET, wanted);
       return c.json(ticket, 201);
@@ -38,20 +40,16 @@ export const TICKETS: readonly Endpoint[] = [
   },
 ];
 
-/** The path of the requested stream, its conversation, and its response (null for the whole conversation). */
-function streamOf(request: TicketRequest): {
-  path: string;
-  conversationId: string;
-  ordinal: number | null;
-} {
-  if ('conversationId' in request) {
-    const { conversationId } = request;
-    return {
-      path: `${CONVERSATIONS}/${conversationId}/events`,
-      conversationId,
-      ordinal: null,
-    };
-  }
-  const path = `/api/v1/chat/completions/${request.responseId}/events`;
-  return { path, ...parseResponseId(request.responseId) };
+/** The path of the requested stream. Throws NOT_FOUND and CONTENT_DELETED. */
+async function findStream(env: Env, person: Person, request: TicketRequest): Promise<string> {
+  if ('stream' in request) return ACCOUNT_EVENTS_PATH;
+  const isResponse = 'responseId' in request;
+  const { conversationId, ordinal } = isResponse
+    ? parseResponseId(request.responseId)
+    : { ...request, ordinal: null };
+  const caller = { ...person, conversationId };
+  unwrap(await reach(() => conversationOf(env, caller).find(caller, ordinal)));
+  return isResponse
+    ? `/api/v1/chat/completions/${request.responseId}/events`
+    : `${CONVERSATIONS}/${conversationId}/events`;
 }

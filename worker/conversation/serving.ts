@@ -1,5 +1,7 @@
 /** Serves readers and followers. A read or a follower also resumes a run that an earlier instance left. */
-import { waitingQuestions } from './calls/clarifications.ts';
+import type { ApprovalList } from '../../shared/api/listings.ts';
+import { openAsksIn } from '../../shared/shown/asks.ts';
+import { OpenApproval, OpenQuestions } from '../../shared/wire/approvals.ts';
 import { runOf } from './found.ts';
 import type { Parts } from './parts.ts';
 import { privacyOf } from './privacy.ts';
@@ -32,7 +34,7 @@ export function serveFollower(
 }
 
 function documentOf(parts: Parts, wanted: ReadRequest['wanted']): object {
-  const { reader, approvals, listing, memory, recorder } = parts;
+  const { reader, memory } = parts;
   switch (wanted.type) {
     case 'response':
       return reader.response(runOf(parts, wanted.ordinal));
@@ -41,12 +43,18 @@ function documentOf(parts: Parts, wanted: ReadRequest['wanted']): object {
       return { ...reader.views.newest(wanted.newest), privacy: privacyOf(parts) };
     case 'chapter':
       return reader.views.chapter(wanted.from);
-    case 'approvals':
-      return approvals.open(listing.row);
-    case 'questions':
+    case 'asks':
       void parts.waits.report(); // The account may have marked the conversation without knowing.
-      return waitingQuestions(listing.row, recorder.response);
+      return openAsksOf(parts);
     case 'rules':
       return memory.reportRules();
   }
+}
+
+function openAsksOf({ listing, recorder }: Parts): ApprovalList {
+  const asks = openAsksIn(listing.row, recorder.response);
+  return {
+    items: asks.flatMap((ask) => OpenApproval.safeParse(ask).data ?? []),
+    questions: asks.flatMap((ask) => OpenQuestions.safeParse(ask).data ?? []),
+  };
 }

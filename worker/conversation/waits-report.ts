@@ -1,8 +1,10 @@
-/** Reports to the account whether questions of the conversation wait for a person. The tunnels know of approvals. */
+/** Reports to the account what of the conversation waits for a person. */
+import { openAsksIn } from '../../shared/shown/asks.ts';
+import { askKeyOf } from '../../shared/wire/fold.ts';
 import type { Env } from '../env.ts';
 import { accountOf } from '../objects.ts';
+import type { Waiting } from '../ports.ts';
 import type { RowMeter } from '../storage/row-meter.ts';
-import { waitingQuestions } from './calls/clarifications.ts';
 import type { Deadline } from './deadlines.ts';
 import type { ConversationRow } from './store/rows.ts';
 import type { Recorder } from './tape/recorder.ts';
@@ -22,27 +24,28 @@ export interface WaitsDeps {
  */
 export class WaitsReport {
   readonly #deps: WaitsDeps;
-  /** Whether the conversation waited at the last look. */
-  #seen: boolean;
-  /** What the account has; null while that is not known. */
-  #reported: boolean | null;
+  /** `asks` at the last look. */
+  #seen: string;
+  /** `asks` that the account has; null while that is not known. */
+  #reported: string | null;
   #reporting: Promise<void> = Promise.resolve();
 
   constructor(deps: WaitsDeps, isStored: boolean) {
     this.#deps = deps;
-    this.#seen = this.#isWaiting;
-    this.#reported = isStored && !deps.row.parent ? null : false;
+    this.#seen = this.#waiting.asks;
+    this.#reported = isStored && !deps.row.parent ? null : '';
   }
 
   /** Due while the account may have something else. */
   deadlines(nowMs: number): Deadline<'waits'>[] {
-    return this.#reported === this.#isWaiting ? [] : [{ name: 'waits', atMs: nowMs }];
+    return this.#reported === this.#waiting.asks ? [] : [{ name: 'waits', atMs: nowMs }];
   }
 
   /** Reports a change. To be called after each record; the alarm is set at the end of the caller's synchronous step. */
   look(): void {
-    if (this.#seen === this.#isWaiting) return;
-    this.#seen = this.#isWaiting;
+    const { asks } = this.#waiting;
+    if (this.#seen === asks) return;
+    this.#seen = asks;
     this.#deps.meter.count(1); // The account's.
     queueMicrotask(() => {
       void this.#deps.arm();
@@ -57,20 +60,23 @@ export class WaitsReport {
   }
 
   async #report(): Promise<void> {
-    const isWaiting = this.#isWaiting;
-    if (this.#reported === isWaiting) return;
+    const waiting = this.#waiting;
+    if (this.#reported === waiting.asks) return;
     this.#reported = null;
     const { row, env } = this.#deps;
     try {
-      await accountOf(env, row.owner).waits(row.id, isWaiting);
-      this.#reported = isWaiting;
+      await accountOf(env, row.owner).waits(row.id, waiting);
+      this.#reported = waiting.asks;
     } catch {
       // The account's object was reset: it may have the report or not.
     }
   }
 
-  get #isWaiting(): boolean {
+  get #waiting(): Waiting {
     const { row, recorder } = this.#deps;
-    return !row.parent && waitingQuestions(row, recorder.response).length > 0;
+    const asks = row.parent ? [] : openAsksIn(row, recorder.response);
+    const approvals = asks.filter(({ kind }) => kind === 'approval').length;
+    const questions = asks.length - approvals;
+    return { approvals, questions, asks: asks.map(askKeyOf).join('\n') };
   }
 }

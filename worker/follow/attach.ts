@@ -1,15 +1,16 @@
-/** Attaches a reader to its conversation by a socket, and attaches it again if the socket is lost. */
+/** Attaches a reader to its conversation or account by a socket, and attaches it again if the socket is lost. */
 
 import { formatFollowRequest, tracing } from '../conversation/reading/requests.ts';
 import { DONE_CLOSE, type Following, SESSION_CLOSE } from '../conversation/tape/followers.ts';
 import type { Env } from '../env.ts';
-import { conversationOf } from '../objects.ts';
-import type { Caller } from '../ports.ts';
+import { accountOf, conversationOf } from '../objects.ts';
+import type { Caller, Person } from '../ports.ts';
 import { isOfNewerData } from '../reach.ts';
 import { FOLLOW_LIMITS } from './limits.ts';
 
+/** `caller` names a conversation to follow it, or a response of it; else its account is followed. */
 export interface Followed {
-  readonly caller: Caller;
+  readonly caller: Caller | Person;
   readonly responseId: string | null;
 }
 
@@ -33,7 +34,9 @@ async function attach(
   const { session } = caller;
   const url = formatFollowRequest(caller, { framing, responseId, session }, cursor);
   const upgrade = { headers: { ...tracing(caller), upgrade: 'websocket' } };
-  const response = await conversationOf(env, caller).fetch(url, upgrade);
+  const object =
+    'conversationId' in caller ? conversationOf(env, caller) : accountOf(env, caller.account);
+  const response = await object.fetch(url, upgrade);
   if (!response.webSocket) return { type: 'response', response };
   return { type: 'socket', socket: response.webSocket };
 }

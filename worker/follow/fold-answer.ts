@@ -9,7 +9,8 @@ import { readDocument } from '../conversation/reading/requests.ts';
 import { ResponseFold } from '../conversation/tape/response-fold.ts';
 import type { Env } from '../env.ts';
 import { unavailable } from '../reach.ts';
-import { type Attached, attachAgain, attachFirst, type Followed, listen } from './attach.ts';
+import { type Attached, attachAgain, attachFirst, listen } from './attach.ts';
+import type { Begun } from './cancel-run.ts';
 
 /**
  * Waits for the end of the response. With `orWaiting` returns earlier if the run only waits for a person. The signal
@@ -18,7 +19,7 @@ import { type Attached, attachAgain, attachFirst, type Followed, listen } from '
 export async function foldAnswer(
   signal: AbortSignal,
   env: Env,
-  followed: Followed,
+  followed: Begun,
   orWaiting: boolean,
 ): Promise<ChatResponse> {
   let attached: Attached | null = await attachFirst(env, followed, 'json', 0, signal);
@@ -53,8 +54,8 @@ function notFollowed(): DrawbridgeError {
 }
 
 /** Reads the whole response. A response that was cancelled before it started has no start event to fold. */
-async function readAnswer(env: Env, { caller, responseId }: Followed): Promise<ChatResponse> {
-  const { ordinal } = parseResponseId(responseId ?? '');
+async function readAnswer(env: Env, { caller, responseId }: Begun): Promise<ChatResponse> {
+  const { ordinal } = parseResponseId(responseId);
   const whole = await readDocument(env, caller, { type: 'response', ordinal });
   if (!whole.ok) throw await refusalOf(whole);
   return await whole.json<ChatResponse>();

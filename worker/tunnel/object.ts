@@ -168,11 +168,6 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     });
   }
 
-  waitingConversations(account: string): readonly string[] {
-    if (!this.describe(account)) return [];
-    return [...new Set(this.#store.readCalls().map(({ call }) => call.conversationId))];
-  }
-
   endSession(account: string, session: string): void {
     this.#socket.endSession(account, session);
   }
@@ -209,12 +204,18 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     await this.#receive(socket, frame);
   }
 
-  override webSocketClose(socket: WebSocket, code: number): void {
+  override async webSocketClose(socket: WebSocket, code: number): Promise<void> {
     socket.close(NEVER_SENT.has(code) ? undefined : code);
     const { account, bridgeId: bridge, state } = attachmentOf(socket);
-    if (state !== 'welcomed') return;
-    logEvent('bridge_disconnected', { account, bridge, status: code });
-    if (!this.#socket.inUse()) connectedTunnels.delete(String(this.ctx.id));
+    if (state === 'opened') return;
+    if (state === 'welcomed') logEvent('bridge_disconnected', { account, bridge, status: code });
+    if (this.#socket.isGreeted) return;
+    connectedTunnels.delete(String(this.ctx.id));
+    try {
+      await accountOf(this.env, account).bridgeClosed(bridge);
+    } catch {
+      // The account's object was reset: it asks when a reader attaches to it.
+    }
   }
 
   /**

@@ -132,6 +132,15 @@ export class BridgeSocket {
     return open.at(-1) ?? null;
   }
 
+  /** Whether a socket is open whose hello was accepted. Its account knows it as connected. */
+  get isGreeted(): boolean {
+    return this.#state
+      .getWebSockets(TAG)
+      .some(
+        (socket) => socket.readyState === WebSocket.OPEN && attachmentOf(socket).state !== 'opened',
+      );
+  }
+
   /** A sign of life far in the future is from before the clock was set back, and does not count. The next ping does. */
   #isAlive(socket: WebSocket, nowMs: number): boolean {
     const ponged = this.#state.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? 0;

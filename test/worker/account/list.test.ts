@@ -191,7 +191,9 @@ it('goes on with what an earlier version has stored', async () => {
   });
   await evictDurableObject(stub(account));
   expect(await list(account)).toEqual({ items: [], nextCursor: null });
-  expect(await stub(account).bridges()).toEqual([{ id: 'bridge_old', connectedAtMs: 5 }]);
+  expect(await stub(account).bridges()).toEqual([
+    { id: 'bridge_old', connectedAtMs: 5, connected: false },
+  ]);
   await begin(account, ['new']);
   expect(await titlesOf(account)).toEqual(['new']);
 });

@@ -90,14 +90,20 @@ it.each<[string, (asking: Asking) => Promise<unknown>]>([
   await expectNoneMarked();
 });
 
-it('lists no question for a call that waits for approval', async () => {
+it('a call that waits for approval is listed, in an account that knows of it, and no question', async () => {
   const bridge = await connectBridge({ account });
   const model = holdModel();
-  started.push((await askStreamed({ account, bridgeId: bridge.bridgeId })).conversationId);
+  const { conversationId } = await askStreamed({ account, bridgeId: bridge.bridgeId });
+  started.push(conversationId);
   (await model.next()).answer({ calls: [runCommand('make')] });
-  bridge.ask((await bridge.nextCall()).callId);
+  const { callId } = await bridge.nextCall();
+  expect([await marked(), await list()]).toEqual([[], { items: [], questions: [] }]);
+  bridge.ask(callId);
   await vi.waitFor(async () => expect(await list()).toMatchObject({ items: [{}], questions: [] }));
-  expect(await marked()).toEqual([]);
+  expect(await marked()).toEqual([conversationId]);
+  bridge.resolve(callId);
+  await expectNoneMarked();
+  expect((await list()).items).toEqual([]);
 });
 
 it('a crash loses no question: the alarm reports it', async () => {
@@ -150,6 +156,10 @@ it('an account of a version without marks lists an open question, and marks no o
     sql.exec('drop table settings');
     sql.exec('alter table conversations drop column delete_after');
     sql.exec('drop table waiting');
+    sql.exec('drop table changes');
+    sql.exec('drop table sessions');
+    sql.exec('drop table ending');
+    sql.exec('alter table bridges drop column connected');
     sql.exec('update schema_version set version = 5');
   });
   await abortAllDurableObjects();

@@ -287,6 +287,16 @@ describe('a session', () => {
     });
   });
 
+  it('loses the stream of its account when it ends', async () => {
+    const account = newAccount();
+    const [laptop, phone] = [await signIn(account), await signIn(account)];
+    const events = clientWith(phone).followAccount();
+    expect((await events.next()).value).toMatchObject({ event: { type: 'reset' } });
+    const next = events.next();
+    await clientWith(laptop).endSession(phone.session);
+    await expect(next).rejects.toMatchObject({ code: 'SESSION_ENDED' });
+  });
+
   it('loses its streams when it ends, and only its own', async () => {
     scriptModel(() => ({ text: 'Hi.' }));
     const account = newAccount();

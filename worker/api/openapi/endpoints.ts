@@ -5,6 +5,7 @@ import { CURSOR } from '../../cursor/agents.ts';
 import { type Endpoint, jsonAnswer } from '../../endpoint.ts';
 import { OPENAI } from '../../openai/routes.ts';
 import { ACCOUNT } from '../account.ts';
+import { ACCOUNT_EVENTS } from '../account-events.ts';
 import { AGENT_ENDPOINTS } from '../agents.ts';
 import { ANSWERS } from '../answers.ts';
 import { BRIDGES } from '../bridges.ts';
@@ -30,7 +31,8 @@ export const DOCUMENT_LIMITS = {
 /** All routes that worker/app.ts serves. */
 export const ENDPOINTS: readonly Endpoint[] = [
   ...[...CHAT, ...CONVERSATION_ENDPOINTS, ...EXPORT, ...ANSWERS, ...PLANS, ...UNDO, ...TICKETS],
-  ...[...AGENT_ENDPOINTS, ...ACCOUNT, ...USAGE, ...BRIDGES, ...KEYS, ...SESSIONS, ...SERVICE],
+  ...[...AGENT_ENDPOINTS, ...ACCOUNT, ...ACCOUNT_EVENTS, ...USAGE, ...BRIDGES, ...KEYS],
+  ...[...SESSIONS, ...SERVICE],
   {
     id: 'getOpenApi',
     method: 'get',

@@ -1,6 +1,7 @@
 /** Every schema that has a name in the document. */
 import * as z from 'zod';
 import { CURSOR_SCHEMAS } from '../../../cursor/index.ts';
+import { AccountEvent, FollowedConversation } from '../../../shared/api/account-events.ts';
 import {
   Agent,
   AgentFollowUp,
@@ -179,7 +180,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ Me, MePatch, ModelList, ToolList, BridgeList, BridgeInfo, Confinement },
   ...{ ApprovalList, OpenApproval },
   ...{ BridgeDetails, McpServerReport, PortRequest, ProcessInfo, ProcessList },
-  ...{ [TYPED]: TypedDocument, StreamEvent, ...eventsByName() },
+  ...{ [TYPED]: TypedDocument, StreamEvent, AccountEvent, FollowedConversation, ...eventsByName() },
   ...Object.fromEntries(DOCUMENTS.map((schema) => [nameOf(schema, 'Document'), schema])),
   ...CURSOR_SCHEMAS,
   CompletionRequest,
@@ -187,7 +188,8 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
 };
 
 function eventsByName(): Record<string, z.ZodType> {
-  return Object.fromEntries(StreamEvent.options.map((schema) => [nameOf(schema, 'Event'), schema]));
+  const schemas = [...StreamEvent.options, ...AccountEvent.options];
+  return Object.fromEntries(schemas.map((schema) => [nameOf(schema, 'Event'), schema]));
 }
 
 /** `ToolCallStartEvent` for the schema of type `tool_call_start`. */

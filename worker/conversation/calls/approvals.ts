@@ -3,11 +3,9 @@
 import type { ApprovalRequest } from '../../../shared/api/requests.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
-import { ownAsksIn } from '../../../shared/shown/asks.ts';
-import { Asked, OpenApproval } from '../../../shared/wire/approvals.ts';
+import { Asked } from '../../../shared/wire/approvals.ts';
 import type { ApprovalAsked, ApprovalResolution } from '../../ports.ts';
 import type { RunLog } from '../log/run-log.ts';
-import type { ConversationRow } from '../store/rows.ts';
 import type { Recorder } from '../tape/recorder.ts';
 import type { TunnelHands } from './hands.ts';
 
@@ -55,12 +53,6 @@ export class Approvals {
     this.#recorder.record([{ ...event, ...more }]);
     if (this.#recorder.response?.status === 'waiting') return;
     this.#log.setDeadline(Date.now() + RUN_LIMITS.callDeadlineMs);
-  }
-
-  /** The questions that wait for an answer. */
-  open(conversation: Pick<ConversationRow, 'id' | 'title'>): OpenApproval[] {
-    const asks = ownAsksIn(conversation, this.#recorder.response);
-    return asks.flatMap((ask) => OpenApproval.safeParse(ask).data ?? []);
   }
 
   /**

@@ -2,12 +2,10 @@
 import * as z from 'zod';
 import type { ClarificationAnswer } from '../../../shared/api/requests.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
-import { asksIn } from '../../../shared/shown/asks.ts';
-import { OpenQuestions } from '../../../shared/wire/approvals.ts';
 import { type Answer, type ChatResponse, Question } from '../../../shared/wire/documents.ts';
 import { findDocument, isUnanswered } from '../../../shared/wire/fold.ts';
 import type { RunLog } from '../log/run-log.ts';
-import type { Call, ConversationRow } from '../store/rows.ts';
+import type { Call } from '../store/rows.ts';
 
 /** The questions of a document; null when it does not wait for an answer. */
 export function openQuestions(
@@ -17,15 +15,6 @@ export function openQuestions(
   const document = response && findDocument(response, documentId);
   if (!document || !isUnanswered(document.metadata)) return null;
   return z.array(Question).safeParse(document.metadata['questions']).data ?? null;
-}
-
-/** Everything that waits for a person's answers, with what waits in the subagents below. */
-export function waitingQuestions(
-  conversation: Pick<ConversationRow, 'id' | 'title'>,
-  response: ChatResponse | null,
-): OpenQuestions[] {
-  if (response?.status !== 'waiting') return [];
-  return asksIn(conversation, response).flatMap((ask) => OpenQuestions.safeParse(ask).data ?? []);
 }
 
 /** Where the answer goes and which response it belongs to. */

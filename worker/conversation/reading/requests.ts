@@ -6,7 +6,7 @@ import { parseResponseId } from '../../../shared/ids.ts';
 import { TRACE_HEADER } from '../../../shared/wire/trace.ts';
 import type { Env } from '../../env.ts';
 import { conversationOf } from '../../objects.ts';
-import type { Caller } from '../../ports.ts';
+import type { Caller, Person } from '../../ports.ts';
 import { reach } from '../../reach.ts';
 import { Following } from '../tape/followers.ts';
 import type { From, Newest } from './excerpt.ts';
@@ -17,15 +17,14 @@ export interface ReadRequest {
     | { readonly type: 'response'; readonly ordinal: number }
     | { readonly type: 'newest'; readonly newest: Newest }
     | { readonly type: 'chapter'; readonly from: From }
-    | { readonly type: 'approvals' | 'questions' | 'rules' };
+    | { readonly type: 'asks' | 'rules' };
 }
 
 export const READ_PATH = '/read';
 
 /**
  * The JSON of what is wanted, or the API's error response; the caller can pass either on. It is a ChatResponse
- * (`response`), a ConversationView (`newest`), a Chapter, RuleReports, an array of OpenApproval without those of
- * subagents, or an array of OpenQuestions with those of subagents.
+ * (`response`), a ConversationView (`newest`), a Chapter, RuleReports, or an ApprovalList with what subagents ask.
  *
  * Reads the object's answer at once, because a slow reader would keep the object awake. Asks again when the object
  * restarts.
@@ -45,7 +44,7 @@ export async function readDocument(
 }
 
 /** The header with the caller's trace id: the object shows it in a refusal, also of a request that it cannot parse. */
-export function tracing({ trace }: Caller): Record<string, string> {
+export function tracing({ trace }: Person): Record<string, string> {
   return trace === undefined ? {} : { [TRACE_HEADER]: trace };
 }
 
@@ -63,7 +62,12 @@ export interface FollowRequest {
   readonly cursor: number;
 }
 
-export function formatFollowRequest(caller: Caller, following: Following, cursor: number): string {
+/** `caller` is a {@link Person} for the account's object. */
+export function formatFollowRequest(
+  caller: Caller | Person,
+  following: Following,
+  cursor: number,
+): string {
   const query = new URLSearchParams({ request: JSON.stringify({ caller, following, cursor }) });
   return `https://conversation/follow?${query}`;
 }

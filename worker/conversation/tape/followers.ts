@@ -1,5 +1,6 @@
-/** The readers of a tape: hibernatable sockets. Each one gets the events and the framing that it asked for. */
+/** The readers of a tape, or of an account: hibernatable sockets. Each one gets the events and the framing that it asked for. */
 import * as z from 'zod';
+import type { AccountEvent } from '../../../shared/api/account-events.ts';
 import { formatEvents } from '../../../shared/api/reader-socket.ts';
 import { Framing } from '../../../shared/api/requests.ts';
 import { formatEvent } from '../../../shared/api/sse.ts';
@@ -23,7 +24,7 @@ export type Following = z.infer<typeof Following>;
 
 /** An event to send, with its cursor and the id of its response. */
 export interface Outgoing {
-  readonly event: StreamEvent;
+  readonly event: StreamEvent | AccountEvent;
   readonly position: number | null;
   readonly responseId: string | null;
 }
@@ -39,7 +40,7 @@ const GOING_AWAY = 1001;
 
 const TAG = 'follower';
 
-/** Owns the follower sockets of one conversation. Queues only the events of the last loopGauge.coalesceMs. */
+/** Owns the follower sockets of one object. Queues only the events of the last loopGauge.coalesceMs. */
 export class Followers {
   readonly #state: DurableObjectState;
   /**

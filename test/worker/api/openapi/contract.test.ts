@@ -12,6 +12,7 @@ import { holdModel } from '../../conversation/held-model.ts';
 import {
   connectBridge,
   NONCE,
+  openBridge,
   type ScriptedBridge,
   WRONG_SIGNATURE,
 } from '../../tunnel/scripted-bridge.ts';
@@ -137,6 +138,29 @@ it('follows over a WebSocket', async () => {
     response.webSocket?.accept();
     response.webSocket?.close();
   }
+});
+
+it('follows an account', async () => {
+  for (const framing of ['named', 'data']) {
+    const { events } = await api.call('followAccount', { query: { framing } });
+    expect(events).toEqual([{ type: 'reset' }]);
+  }
+  scriptModel(() => ({ text: 'Hello.' }));
+  await api.call('createAgent', { body: { prompt: 'go', workspace: 'in_place' } });
+  const { json } = await api.call('createResponse', { body: { messages } });
+  const bridge = await openBridge({ account: ACCOUNT });
+  await bridge.greet();
+  await bridge.leave();
+  await api.call('deleteConversation', { params: { id: Object(json).conversationId } });
+  const ticket = await api.call('createTicket', { body: { stream: 'account' } });
+  const query = { ticket: Object(ticket.json).ticket, after: '1' };
+  const { events } = await api.call('followAccount', { query, token: null });
+  const types = new Set(events.map((event) => Object(event).type));
+  expect([...types].sort()).toEqual(['bridge', 'conversation', 'conversation_deleted']);
+  const headers = { upgrade: 'websocket' };
+  const { response } = await api.call('followAccount', { headers });
+  response.webSocket?.accept();
+  response.webSocket?.close();
 });
 
 it('a plan', async () => {

@@ -9,6 +9,8 @@ import {
   type Media,
   operationsOf,
 } from '../../../../bench/fuzz/description.ts';
+import { AccountEvent } from '../../../../shared/api/account-events.ts';
+import { eventOfNamed } from '../../../../shared/api/sse.ts';
 import type { StreamEvent } from '../../../../shared/wire/events.ts';
 import { parseNamedEvent } from '../../../named-event.ts';
 import { tokenFor } from '../../api.ts';
@@ -27,7 +29,7 @@ export interface Answered {
   readonly headers: Headers;
   /** The body of a JSON answer. */
   readonly json: unknown;
-  /** The events of a stream, up to `done` or its end. */
+  /** The events of a stream, up to one of {@link LAST} or its end. */
   readonly events: readonly unknown[];
   readonly response: Response;
 }
@@ -114,9 +116,15 @@ function eventOf(media: Media | undefined): Pick<Media, 'schema'> {
   return { schema: media?.schema.contentSchema?.items ?? {} };
 }
 
+/** Events after which no other one is awaited; the last two are of an account's stream. */
+const LAST: ReadonlySet<unknown> = new Set(['done', 'reset', 'conversation_deleted']);
+
 /** Named events as the one event model that they are; unnamed ones as they stand, without the closing `[DONE]`. */
 function readEvent(name: string | undefined, data: string): unknown {
-  return name === undefined ? parseUnnamed(data) : parseNamedEvent(name, data);
+  if (name === undefined) return parseUnnamed(data);
+  return (
+    AccountEvent.safeParse(eventOfNamed(name, JSON.parse(data))).data ?? parseNamedEvent(name, data)
+  );
 }
 
 /** Frames in Cursor's shape. */
@@ -131,7 +139,7 @@ async function readEvents(response: Response, read: typeof readEvent): Promise<u
     onEvent: ({ event, data }) => {
       const parsed = read(event, data);
       if (parsed !== null) events.push(parsed);
-      isDone ||= event === 'done' || data === '[DONE]';
+      isDone ||= data === '[DONE]' || LAST.has(event ?? Object(parsed).type);
     },
   });
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
