@@ -610,7 +610,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'worker/conversation/store',
   ],
   'worker/follow': [
-    ...['shared', ...EDGE, 'cloudflare:'],
+    ...['shared', ...EDGE, 'worker/people', 'cloudflare:'],
     ...['worker/conversation/tape', 'worker/conversation/reading'],
   ],
   'worker/desk': [

@@ -1,9 +1,11 @@
 /** Attaches a reader to its conversation or account by a socket, and attaches it again if the socket is lost. */
 
+import { DrawbridgeError } from '../../shared/errors.ts';
 import { formatFollowRequest, tracing } from '../conversation/reading/requests.ts';
 import { DONE_CLOSE, type Following, SESSION_CLOSE } from '../conversation/tape/followers.ts';
 import type { Env } from '../env.ts';
 import { accountOf, conversationOf } from '../objects.ts';
+import { sessionEnded } from '../people/session-ended.ts';
 import type { Caller, Person } from '../ports.ts';
 import { isOfNewerData } from '../reach.ts';
 import { FOLLOW_LIMITS } from './limits.ts';
@@ -32,6 +34,8 @@ async function attach(
   cursor: number,
 ): Promise<Attached> {
   const { session } = caller;
+  // Always asked anew: a reader that was cut a moment ago comes back with a token that a plain read still trusts.
+  if (session && !(await accountOf(env, caller.account).usesSession(session))) throw sessionEnded();
   const url = formatFollowRequest(caller, { framing, responseId, session }, cursor);
   const upgrade = { headers: { ...tracing(caller), upgrade: 'websocket' } };
   const object =
@@ -52,7 +56,7 @@ export async function attachFirst(
   try {
     return await attach(env, followed, framing, cursor);
   } catch (error) {
-    if (isOfNewerData(error)) throw error;
+    if (isOfNewerData(error) || error instanceof DrawbridgeError) throw error;
     const attached = await attachAgain(env, followed, framing, () => cursor, signal);
     if (attached) return attached;
     throw error;
