@@ -38,6 +38,10 @@ export class Account extends DurableObject<Env> implements AccountPort {
     this.#store.saveBridge(bridgeId, Date.now());
   }
 
+  bridgeShared(bridgeId: string): void {
+    this.#store.shareBridge(bridgeId, Date.now());
+  }
+
   bridges(): KnownBridge[] {
     return this.#store.readBridges();
   }

@@ -1,8 +1,9 @@
 /** The tables of an account and all their statements. Without a secondary index, a response costs one row here. */
+
 import { type AgentInfo, AgentStatus } from '../../shared/api/agents.ts';
 import type { ConversationInfo } from '../../shared/api/conversations.ts';
 import type { UsageEntry } from '../../shared/api/usage.ts';
-import { ACCOUNT_LIMITS } from '../../shared/limits.ts';
+import { ACCOUNT_LIMITS, GRANT_LIMITS } from '../../shared/limits.ts';
 import type {
   AgentListQuery,
   KnownBridge,
@@ -68,6 +69,13 @@ export class AccountStore {
       id,
       connectedAtMs,
     );
+  }
+
+  /** Adds a bridge of another account, while there are few. */
+  shareBridge(id: string, atMs: number): void {
+    const known = this.readBridges();
+    if (known.some((bridge) => bridge.id === id)) return;
+    if (known.length < GRANT_LIMITS.maxShared) this.saveBridge(id, atMs);
   }
 
   /** The bridge that connected last comes first. */
