@@ -91,16 +91,18 @@ export function createJudge(
     const rules = await readRulesFor(surroundings, { answeredIn, grantOf }, conversationId);
     if ('problem' in rules) return deny(rules.problem);
     const isAllowed = (site: string) => isSiteAllowed?.(conversationId, site) ?? false;
-    const { ceiling, makesWorktrees = false, ...own } = rules;
+    const { ceiling, makesWorktrees = false, mayNotLift = false, ...own } = rules;
     const userRules = [...own.userRules, ...added];
     const facts = { ...place, isConfined, opensHosts, realNames, isSiteAllowed: isAllowed };
     const policy = { ...facts, ...own, userRules };
     const isBelieved = definition.claims !== undefined && isTrusted(definition, policy);
     // A grant for worktrees lets them be made: its preset is for the work in them.
     const isFree = makesWorktrees && WORKTREE_TOOLS.some(({ name }) => name === definition.name);
+    const isByPreset = mayNotLift && definition.effect === 'execute';
     const judged = strictestOf([
       judgeCall(call, policy),
       ...(isFree ? [] : [judgeCall(call, { ...policy, userRules: [...userRules, ...ceiling] })]),
+      ...(isByPreset ? [judgeCall(call, { ...policy, userRules: ceiling })] : []),
     ]);
     const stricter = judged.decision === 'allow' && isDistrusted() ? ask(DISTRUSTED) : judged;
     const verdict = { ...stricter, visibility: visibilityOf(call, policy) };
@@ -208,6 +210,8 @@ interface RulesHere extends AllRules {
   /** The rules of the conversation's grant, which only tighten. */
   readonly ceiling: readonly Rule[];
   readonly makesWorktrees?: boolean | undefined;
+  /** Whether no rule of the owner lifts what the preset says of commands: it was written for the owner's own. */
+  readonly mayNotLift?: boolean;
 }
 
 /**
@@ -234,6 +238,7 @@ async function readRulesFor(
     trustsNetwork: rules.trustsNetwork === true && preset.trustsNetwork,
     ceiling: preset.rules,
     makesWorktrees: grant.worktrees,
+    mayNotLift: grant.preset !== 'trusted',
   };
 }
 

@@ -196,10 +196,11 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   }
 
   cancel(account: string, callIds: readonly string[]): void {
+    if (!this.#of(account)) return;
     const socket = this.#socket.inUse();
     for (const callId of callIds) {
-      const open = this.#callOf(account, callId);
-      if (!open && !this.#isOwner(account)) continue;
+      const open = this.#store.readCall(callId);
+      if (open && this.#accountOf(open.call) !== account) continue;
       this.#markOver(callId);
       if (open?.delivered) this.#store.markCancelled(callId);
       else this.#store.deleteCall(callId);

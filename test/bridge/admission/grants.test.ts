@@ -20,13 +20,13 @@ const ENDED = 'conv_of_an_ended_grant';
 const ANSWERED = '2026-11-24T00:00:00.000Z';
 
 /** The judge of a machine that lets Ben in. */
-async function machine(policy: object, grant: Partial<AccountGrant> = {}) {
+async function machine(policy: object, grant: Partial<AccountGrant> = {}, isConfined = true) {
   const stateDir = await temporaryFolder();
   writeFileSync(join(stateDir, 'policy.json'), JSON.stringify(policy));
   const surroundings = { root: await temporaryFolder(), stateDir, isForeign: async () => false };
   const granted: AccountGrant = { name: 'ben', preset: 'workspace', since: ANSWERED, ...grant };
   const facts = {
-    isConfined: true,
+    isConfined,
     opensHosts: true,
     grantOf: async (conversationId: string) =>
       conversationId === BENS ? granted : conversationId === ENDED ? null : undefined,
@@ -154,6 +154,24 @@ test('answered hosts and pages stay closed to the running commands and redirects
   const leadsOn = async (conversationId: string) =>
     (await readPageRules(surroundings, facts, conversationId))('https://x.test/a', () => false);
   expect([await leadsOn(OWNERS), await leadsOn(BENS)]).toEqual([true, false]);
+});
+
+test('a rule that the owner wrote for commands lifts for others only what their preset runs anyway', async () => {
+  const policy = { rules: [{ tool: 'command', decision: 'allow' }] };
+  const lines = [
+    command('ls'),
+    command('npm run build', { permissions: ['network'], hosts: ['x.test'] }),
+    command('git commit', { permissions: ['git_write'] }),
+    command('rm -r src'),
+  ];
+  const decisions = async (preset: Preset, isConfined: boolean, conversationId = BENS) => {
+    const { decide, facts } = await machine(policy, { preset }, isConfined);
+    facts.answeredIn = () => [];
+    return await Promise.all(lines.map((line) => decide(conversationId, line)));
+  };
+  expect(await decisions('workspace', true)).toEqual(['allow', 'ask', 'ask', 'ask']);
+  expect(await decisions('workspace', false)).toEqual(['ask', 'ask', 'ask', 'ask']);
+  expect(await decisions('trusted', true)).toEqual(await decisions('trusted', true, OWNERS));
 });
 
 test('only a grant for worktrees lets a read-only account make one', async () => {
