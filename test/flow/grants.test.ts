@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Client, createClient } from '../../client/index.ts';
 import { runDrawbridge } from '../cli/drawbridge.ts';
-import { type House, startHouse } from './house.ts';
+import { type House, makeRepository, startHouse } from './house.ts';
 
 /** The owner's rules: commands run, but for pushes and deletions of a folder. */
 const RULES = [
@@ -24,7 +24,10 @@ interface Caller {
 beforeAll(async () => {
   house = await startHouse({
     rules: RULES,
-    prepare: (at) => writeFileSync(join(at, 'a.txt'), 'word\n'),
+    prepare: (at) => {
+      writeFileSync(join(at, 'a.txt'), 'word\n');
+      makeRepository(at);
+    },
   });
   bridgeId = house.ready.bridgeId ?? '';
 });
@@ -126,6 +129,24 @@ it('the owner sees what others did, and nothing of their conversations', async (
   expect(records.map(({ account }) => account)).not.toContain('eve');
   await expect(viewOf(said.conversationId)).rejects.toMatchObject({ status: 404 });
   expect((await drawbridge('allow')).stdout).toMatch(/^ben .* last call \d{4}-/m);
+});
+
+it('an app’s user whose grant is for worktrees works by an agent in one, and not in the folder', async () => {
+  const { shopper } = callers;
+  expect((await drawbridge('allow', 'app:shop', '--preset', 'workspace', '--worktrees')).code).toBe(
+    0,
+  );
+  const refused = await say(shopper, 'create shoppers.txt with words');
+  expect(JSON.stringify(refused.documents)).toContain('WORKTREE_REQUIRED');
+  const { id } = await shopper.client.createAgent({ prompt: 'create shoppers.txt with words' });
+  const agent = () => shopper.client.getAgent(id);
+  await expect
+    .poll(async () => (await agent()).status, { timeout: 40_000 })
+    .not.toMatch(/running|queued/);
+  expect(await agent()).toMatchObject({
+    worktree: { files: [{ path: 'shoppers.txt' }] },
+  });
+  expect(has('shoppers.txt')).toBe(false);
 });
 
 it('the end of a grant ends what runs, and nothing runs afterwards', async () => {

@@ -92,6 +92,36 @@ test('what one account does, no other one takes back, reads on or ends', async (
   expect(await bridge.call(forged)).toMatchObject({ code: 'NOT_GRANTED' });
 });
 
+test('an ended grant ends what its account left in the background, and nothing of others', async () => {
+  const { bridge, place, allow } = await machine(
+    { name: 'ben', preset: 'trusted' },
+    { name: 'cleo', preset: 'trusted' },
+  );
+  await putState(place, 'policy.json', { rules: [{ tool: 'command', decision: 'allow' }] });
+  const conversations = { ben: newConversation(), cleo: newConversation() };
+  for (const [name, conversation] of Object.entries(conversations)) {
+    const started = here(conversation, name, 'run_terminal_cmd', {
+      ...{ command: 'sleep 600', is_background: true },
+    });
+    expect(await bridge.call(started)).toMatchObject({ status: 'success' });
+  }
+  const running = async () =>
+    (await bridge.processes()).filter((each) => each.running).map((each) => each.conversationId);
+  expect(await running()).toHaveLength(2);
+  const peek = here(conversations.cleo, 'cleo', 'read_process');
+  const { data } = await bridge.call(peek);
+  expect(data.match(/proc_/g)).toHaveLength(1);
+  const [bens] = (await bridge.processes()).filter(
+    (each) => each.conversationId === conversations.ben,
+  );
+  const stop = { process_id: bens?.id, stop: true };
+  const stolen = here(conversations.cleo, 'cleo', 'control_process', stop);
+  expect(await bridge.call(stolen)).toMatchObject({ status: 'error' });
+  expect(await running()).toHaveLength(2);
+  await allow({ name: 'cleo', preset: 'trusted' });
+  await vi.waitFor(async () => expect(await running()).toEqual([conversations.cleo]), 10_000);
+});
+
 test('an ended grant is reported to the edge, and a new one opens the folder without a restart', async () => {
   const { bridge, place, allow } = await machine({ name: 'ben' });
   const conversation = newConversation();

@@ -92,11 +92,13 @@ export function callOf(
 }
 
 type Look = Extract<TunnelFrame, { type: 'look' }>;
+type Listed = Extract<BridgeFrame, { type: 'processes' }>;
 type Seen = Extract<BridgeFrame, { type: 'context' }>;
 
 export class WorktreeBridge {
   readonly connection: TunnelConnection;
   readonly #results = new Map<string, (result: ToolResult) => void>();
+  readonly #asked = new Map<string, (listed: Listed) => void>();
   readonly #looks = new Map<string, (seen: Seen) => void>();
   readonly #outputs = new Map<string, string>();
   #heard = Promise.withResolvers<void>();
@@ -121,6 +123,15 @@ export class WorktreeBridge {
     this.#looks.set(lookId, resolve);
     this.connection.send({ type: 'look', lookId, ...asked });
     return await promise;
+  }
+
+  /** What the bridge says that it runs in the background. */
+  async processes(): Promise<Listed['items']> {
+    const askId = randomUUID();
+    const { promise, resolve } = Promise.withResolvers<Listed>();
+    this.#asked.set(askId, resolve);
+    this.connection.send({ type: 'processes', askId });
+    return (await promise).items;
   }
 
   async open(conversationId: string, args: Record<string, unknown> = {}): Promise<OpenedWorktree> {
@@ -150,6 +161,7 @@ export class WorktreeBridge {
     for (;;) {
       const frame = await this.connection.nextFrame();
       if (frame.type === 'result') this.#results.get(frame.callId)?.(frame.result);
+      if (frame.type === 'processes') this.#asked.get(frame.askId)?.(frame);
       if (frame.type === 'context') this.#looks.get(frame.lookId ?? '')?.(frame);
       if (frame.type !== 'output') continue;
       this.#outputs.set(frame.callId, (this.#outputs.get(frame.callId) ?? '') + frame.delta);

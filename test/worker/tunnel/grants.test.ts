@@ -1,5 +1,8 @@
+import { abortAllDurableObjects } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
 import { expect, it, vi } from 'vitest';
 import { newBridgeId } from '../../../shared/ids.ts';
+import { GRANT_LIMITS } from '../../../shared/limits.ts';
 import { LOOK } from '../../../shared/wire/tunnel.ts';
 import { call, errorOf, standsAt } from '../api.ts';
 import { askHeld, readView } from '../conversation/conversing.ts';
@@ -274,6 +277,29 @@ it('an older bridge in the same folder never gets a call of another account', as
   older.finish(cancels[0] ?? '', ungranted());
   await answerNext(model);
   await asked.reader.toEnd();
+});
+
+it('a private call keeps its account although its words are not stored', async () => {
+  const { ana, ben } = people();
+  const bridge = await connect(ana, [ben]);
+  await bridge.leave();
+  const [mine, his] = [newToolCall(), newToolCall()];
+  await tunnelOf(bridge.bridgeId).dispatch(ana, [{ ...mine, isPrivate: true }]);
+  await tunnelOf(bridge.bridgeId).dispatch(ben, [{ ...his, isPrivate: true }]);
+  await abortAllDurableObjects();
+  const tunnel = tunnelOf(bridge.bridgeId);
+  expect(await tunnel.waitingConversations(ana)).toEqual([mine.conversationId]);
+  expect(await tunnel.waitingConversations(ben)).toEqual([his.conversationId]);
+});
+
+it('the list of an account takes a bounded number of bridges of others', async () => {
+  const { ben } = people();
+  const account = () => env.ACCOUNTS.get(env.ACCOUNTS.idFromName(ben));
+  await account().bridgeConnected('bridge_own');
+  for (let index = 0; index < 150; index++) await account().bridgeShared(`bridge_${index}`);
+  const known = (await account().bridges()).map(({ id }) => id);
+  expect(known).toHaveLength(GRANT_LIMITS.maxShared);
+  expect(known).toContain('bridge_own');
 });
 
 it.each([
