@@ -6,11 +6,13 @@ import type { BridgeStatus } from '../machine/bridge-status.ts';
 import { addRules } from '../machine/owner-rules.ts';
 import type { Preset } from '../machine/preset.ts';
 import type { EnrolledDevice } from '../shared/wire/approvals.ts';
+import type { MessageLook } from '../shared/wire/findings.ts';
 import type { Mode } from '../shared/wire/modes.ts';
+import { GRANTS_FEATURE, MCP_SERVERS_FEATURE } from '../shared/wire/tunnel.ts';
+import { AnsweredRules } from './admission/answered-rules.ts';
 import { DeviceAsker, terminalAsker } from './admission/askers.ts';
 import { Asking } from './admission/asking.ts';
 import { noteDeviceUse, readDevices } from './admission/devices.ts';
-import { Grants } from './admission/grants.ts';
 import {
   createConnectionJudge,
   createJudge,
@@ -26,7 +28,8 @@ import { idleRules, ownersFiles, readOwnersRules } from './admission/rules.ts';
 import { createTerminalPrompt } from './admission/terminal.ts';
 import { Checkpoints } from './checkpoints/checkpoints.ts';
 import type { Reading } from './context/file-text.ts';
-import { Finder } from './context/finder.ts';
+import { Finder, type Sight } from './context/finder.ts';
+import { lookForGrantee } from './context/grantee-look.ts';
 import { type Looked, Looker, type ShowableNames } from './context/looker.ts';
 import { Definitions } from './definitions/definitions.ts';
 import { confinedServers } from './diagnostics/confined.ts';
@@ -34,6 +37,8 @@ import type { LanguageServers } from './diagnostics/servers.ts';
 import { usedFileDiagnostics } from './diagnostics/used-files.ts';
 import { Egress } from './egress/egress.ts';
 import { Formatters } from './formatting/formatters.ts';
+import { Audit } from './grantees/audit.ts';
+import { Grantees } from './grantees/grantees.ts';
 import { guestContext } from './guests/context.ts';
 import { Guests } from './guests/guests.ts';
 import { CompanionHost } from './guests/hosting.ts';
@@ -57,7 +62,7 @@ import { probeConfinement } from './sandbox/proof/confine.ts';
 import { removeMasks } from './sandbox/view/masks.ts';
 import { enteredFolder, readReadable, stateFolders } from './sandbox/view/owners-choice.ts';
 import { BackgroundProcesses } from './terminal/background.ts';
-import { ProcessBook } from './terminal/process-book.ts';
+import { ProcessBook, stopProcess } from './terminal/process-book.ts';
 import { createCatalogue, createCommandTools } from './tools/catalogue.ts';
 import { codebaseSearching } from './tools/codebase-search.ts';
 import type { BridgeTool } from './tools/executor.ts';
@@ -66,7 +71,7 @@ import { Offers } from './tools/offers.ts';
 import { undoTools } from './tools/undo.ts';
 import { createWebFetch, type WebFetching } from './tools/web-fetch.ts';
 import { createWebSearch } from './tools/web-search.ts';
-import { OfferFeed, ServerFeed } from './tunnel/feeds.ts';
+import { OfferFeed, ReportFeed } from './tunnel/feeds.ts';
 import { Journal } from './tunnel/journal.ts';
 import { serve } from './tunnel/serving.ts';
 import { Session } from './tunnel/session.ts';
@@ -156,18 +161,21 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   const editor: { link?: EditorLink } = {};
   const isDistrusted = () => editor.link?.isTrusted === false;
   const sites = new AllowedSites();
-  const grants = new Grants();
+  const answered = new AnsweredRules();
+  const grantees = new Grantees(stateDir);
   const trust = {
     isConfined: confinement.kind !== 'none',
     opensHosts: confinement.openDoor !== undefined,
     isDistrusted,
     isSiteAllowed: (conversationId: string, site: string) => sites.has(conversationId, site),
-    grantsOf: (conversationId: string) => grants.of(conversationId),
+    answeredIn: (conversationId: string) => answered.of(conversationId),
+    grantOf: grantees.grantOf,
   };
   const egress = trust.opensHosts
     ? new Egress(createConnectionJudge(surroundings, trust))
     : undefined;
-  const web = newWebTools(config, { sites, readRules: () => readPageRules(surroundings, trust) });
+  const readRules = (conversationId: string) => readPageRules(surroundings, trust, conversationId);
+  const web = newWebTools(config, { sites, readRules });
   const book = new ProcessBook();
   const worktrees = await Worktrees.open({
     root,
@@ -195,7 +203,8 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     trust,
     web,
     undoing,
-    grants,
+    answered,
+    grantees,
   };
   const bridge = new Bridge(ground, signal);
   editor.link = bridge.link;
@@ -222,10 +231,9 @@ interface Ground {
   readonly egress: Egress | undefined;
   readonly book: ProcessBook;
   readonly surroundings: JudgeSurroundings;
-  readonly trust: Pick<JudgeFacts, 'isConfined' | 'opensHosts' | 'isSiteAllowed' | 'grantsOf'> & {
-    isDistrusted(): boolean;
-  };
-  readonly grants: Grants;
+  readonly trust: Omit<JudgeFacts, 'isDistrusted' | 'folder'> & { isDistrusted(): boolean };
+  readonly answered: AnsweredRules;
+  readonly grantees: Grantees;
   readonly web: ReadonlyMap<string, BridgeTool>;
   readonly undoing: ReadonlyMap<string, BridgeTool>;
 }
@@ -246,13 +254,24 @@ class Bridge {
   readonly #tools: ReadonlyMap<string, BridgeTool>;
   readonly #finder: Finder;
   readonly #servers: McpServers;
-  readonly #serverFeed = new ServerFeed(() => this.#servers.reports);
+  readonly #serverFeed = new ReportFeed(MCP_SERVERS_FEATURE, () => ({
+    type: 'mcp_servers',
+    servers: this.#servers.reports,
+  }));
+  /** Whom the machine lets in, as of the last look at the file. */
+  #names: readonly string[] = [];
+  readonly #grantFeed = new ReportFeed(GRANTS_FEATURE, () => ({
+    type: 'grants',
+    names: [...this.#names],
+  }));
+  readonly #audit: Audit;
   readonly #session: Session;
 
   /** Waits for nothing: from here on each part may be called. */
   constructor(ground: Ground, signal: AbortSignal) {
     this.#ground = ground;
     this.#background = new BackgroundProcesses(ground.book);
+    this.#audit = new Audit(ground.config.stateDir);
     this.#ports = new OpenPorts({
       bridgeId: ground.config.bridgeId,
       book: ground.book,
@@ -297,7 +316,7 @@ class Bridge {
 
   /** Serves calls until the signal aborts, or until the server refuses the bridge. */
   async serve(signal: AbortSignal): Promise<void> {
-    const { config, bootId, journal, confinement } = this.#ground;
+    const { config, bootId, journal, confinement, grantees } = this.#ground;
     const { kind, detail } = confinement;
     const introduction = {
       bootId,
@@ -312,6 +331,11 @@ class Bridge {
       introduction,
       looker: this.#looker,
       offers: this.#offerFeed,
+      readNames: async () => {
+        const names = await grantees.names();
+        this.#names = names;
+        return names;
+      },
       onStatus: (status: BridgeStatus) => {
         // Only now: they would slow the bridge's own start.
         this.#servers.start();
@@ -319,7 +343,39 @@ class Bridge {
         config.onStatus(status);
       },
     };
-    await serve(config, served, signal);
+    const refused = new AbortController();
+    const ended = AbortSignal.any([signal, refused.signal]);
+    const following = grantees.follow((names) => this.#letIn(names), ended);
+    try {
+      await serve(config, served, signal);
+    } finally {
+      refused.abort();
+      await following;
+    }
+  }
+
+  /** Ends what the accounts do that are no longer let in: their calls, and what they left in the background. */
+  #letIn(names: readonly string[]): void {
+    const { grantees, book } = this.#ground;
+    this.#names = names;
+    this.#session.endGrants(names);
+    for (const conversationId of grantees.conversationsWithout(names)) {
+      for (const process of book.list(conversationId)) void stopProcess(process, 'person');
+    }
+    this.#grantFeed.update();
+  }
+
+  async #look(message: MessageLook | undefined, grantee: string | undefined): Promise<Sight> {
+    const { grantees, worktrees } = this.#ground;
+    const finder = this.#finder;
+    if (grantee === undefined) return await finder.look(message);
+    const { conversationId, worktree } = message ?? {};
+    const place = worktree === true ? conversationId : worktree;
+    const named = [conversationId, place].filter((id) => id !== undefined);
+    const mayName = named.every((id) => grantees.mayName(id, grantee));
+    const grant = mayName ? await grantees.grantFor(grantee) : undefined;
+    const room = grant && place && (await worktrees?.rooms.lookedOf(place));
+    return await lookForGrantee({ finder, grant, isApart: room !== undefined }, message);
   }
 
   /** The editor goes after the calls, which may still ask there. */
@@ -408,7 +464,7 @@ class Bridge {
   }
 
   #newSession(): Session {
-    const { workspace, journal, checkpoints, offers, worktrees } = this.#ground;
+    const { workspace, journal, checkpoints, offers, worktrees, grantees } = this.#ground;
     const { surroundings, trust } = this.#ground;
     const devices = this.#newDeviceAsker();
     return new Session({
@@ -421,9 +477,12 @@ class Bridge {
       ledger: this.#ledger,
       offers: this.#offerFeed,
       mcpServers: this.#serverFeed,
+      grantFeed: this.#grantFeed,
+      grantees,
+      audit: this.#audit,
       guests: this.#guests,
       processes: (ask) => reportProcesses(this.#ground.book, this.#ports, ask),
-      look: (message) => this.#finder.look(message),
+      look: (message, grantee) => this.#look(message, grantee),
       elsewhere: worktrees?.rooms ?? NO_ROOMS,
       checkpoints,
     });
@@ -448,7 +507,7 @@ class Bridge {
   }
 
   #newAsking(devices: DeviceAsker): Asking {
-    const { config, journal, grants } = this.#ground;
+    const { config, journal, answered } = this.#ground;
     const { bridgeId, stateDir, asksAtTerminal, devicesMayAllowAlways } = config;
     const terminal = asksAtTerminal && createTerminalPrompt(process.stdin, process.stderr);
     const here = terminal ? [terminalAsker(terminal)] : [];
@@ -459,8 +518,12 @@ class Bridge {
       devicesMayAllowAlways,
       onLasting: async ({ conversationId, proposal }, { scope, pattern }) => {
         const rules = rulesOf(proposal, pattern, new Date());
-        if (scope === 'conversation') return grants.add(conversationId, rules);
+        if (scope === 'conversation') return answered.add(conversationId, rules);
         await addRules(ownersFiles(stateDir, undefined).project, rules);
+      },
+      onAnswered: ({ conversationId, callId, nonce, proposal }, { by, ...answer }) => {
+        const ids = { conversation: conversationId, call: callId, tool: proposal.tool, nonce };
+        this.#audit.note({ type: 'answer', ...ids, ...answer, by });
       },
       onRequested: (open) => this.#session.sendQuestion(open),
       onResolved: (question, resolution) => this.#session.sendResolution(question, resolution),

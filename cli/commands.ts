@@ -25,6 +25,8 @@ import { registerServe } from './server/serve.ts';
 import { registerUp } from './server/up.ts';
 import { registerService } from './service/service.ts';
 import { registerUninstall } from './service/uninstall.ts';
+import { registerAllow } from './setup/allow.ts';
+import { registerAudit } from './setup/audit.ts';
 import { registerBackup } from './setup/backup.ts';
 import { registerCheck } from './setup/check.ts';
 import { registerCompanion } from './setup/companion.ts';
@@ -64,6 +66,8 @@ export function newProgram(programs: Programs): Command {
   registerToken(program);
   registerPolicy(program);
   registerDevices(program);
+  registerAllow(program);
+  registerAudit(program);
   registerMcp(program);
   registerIde(program);
   registerCompanion(program);

@@ -33,6 +33,8 @@ const EVENTS = {
   call_ended: 'info',
   tool_failed: 'error',
   rules_unreadable: 'error',
+  grants_unreadable: 'error',
+  audit_unwritable: 'error',
   rule_without_effect: 'warn',
   workspace_unread: 'warn',
   rule_misread: 'warn',

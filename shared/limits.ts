@@ -88,6 +88,7 @@ export const KEY_LIMITS = {
   maxOriginChars: 300,
   maxUrlChars: 500,
   maxModels: 50,
+  maxBridges: 20,
   /** Requests or runs a minute: more than one server answers. */
   maxRate: 100_000,
   /** Seconds that a token of an app is valid: by default, at least, and at most. Nothing but its end takes it back. */
@@ -344,6 +345,16 @@ export const TUNNEL_LIMITS = {
   maxGuestCalls: 16,
   /** Ids in one frame that lists the journal's calls: 0.4 MB. A longer list takes several frames. */
   maxListedCalls: 10_000,
+} as const;
+
+/** The accounts that a machine lets in beside the owner of its bridge. */
+export const GRANT_LIMITS = {
+  /** Of one bridge: a team, and some apps. */
+  maxGrants: 100,
+  /** UTF-16 units of a name: the longest of an app's user has 165. */
+  maxNameChars: 200,
+  /** Bridges of others in one account's list: any owner can add one. */
+  maxShared: 100,
 } as const;
 
 /** The description of the machine that a bridge sends. */

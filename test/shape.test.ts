@@ -141,9 +141,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ],
     ...['bridge/terminal', 'bridge/web', 'bridge/workspace', 'node:', 'zod'],
   ],
+  'bridge/grantees': ['shared', 'machine', 'bridge/failure.ts', 'bridge/log.ts', 'node:', 'zod'],
   'bridge/admission': [
     ...['shared', 'machine', 'bridge/admission/shell', 'bridge/checkpoints', 'bridge/failure.ts'],
     ...[
+      'bridge/grantees',
       'bridge/lanes.ts',
       'bridge/log.ts',
       'bridge/tools',
@@ -183,8 +185,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'zod',
   ],
   'bridge/tunnel': [
-    ...['shared', 'machine', 'bridge/admission', 'bridge/context', 'bridge/log.ts', 'node:', 'ws'],
-    ...['zod'],
+    ...['shared', 'machine', 'bridge/admission', 'bridge/context', 'bridge/grantees'],
+    ...['bridge/log.ts', 'node:', 'ws', 'zod'],
   ],
   'bridge/guests': [
     ...['shared', 'machine', 'companion/index.ts', 'bridge/compute', 'bridge/failure.ts'],
@@ -234,6 +236,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/diagnostics',
       'bridge/egress',
       'bridge/formatting',
+      'bridge/grantees',
       'bridge/guests',
       'bridge/ide/link',
       'bridge/index',
@@ -336,8 +339,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', 'client/index.ts', 'cli/chat', 'cli/target', 'cli/terminal', 'commander'],
   ],
   'cli/setup': [
-    ...['shared', 'client/index.ts', 'machine', 'bridge/admission', 'bridge/guests'],
-    ...['bridge/quarantine', 'bridge/worktrees', 'local/backup', 'local/state', 'cli/limits.ts'],
+    ...['shared', 'client/index.ts', 'machine', 'bridge/admission', 'bridge/grantees'],
+    ...[
+      'bridge/guests',
+      'bridge/quarantine',
+      'bridge/worktrees',
+      'local/backup',
+      'local/state',
+      'cli/limits.ts',
+    ],
     ...['cli/target', 'cli/terminal', 'commander', 'node:'],
   ],
   'cli/setup/connect': [

@@ -264,10 +264,13 @@ export type StoredRow = Record<string, SqlStorageValue>;
 
 /** The edge's end of one bridge's tunnel. The bridge itself connects over `fetch`, with a WebSocket. */
 export interface TunnelPort extends Rpc.DurableObjectBranded {
-  /** The bridge as of its last hello. Null if it never said hello, or belongs to another account. */
+  /**
+   * The bridge as of its last hello. Null if it never said hello, and for an account that is neither its owner nor let in
+   * by its machine. Accounts that are let in see nothing of the owner: no editor, rules, offers or other calls.
+   */
   describe(account: string): MachineSeen | null;
 
-  /** The set of tools with this digest. Null if it is no longer stored, and like {@link describe}. */
+  /** The set of tools with this digest. Null if it is no longer stored, and for others than the owner. */
   offers(account: string, digest: string): OfferSet | null;
 
   /**
@@ -277,17 +280,17 @@ export interface TunnelPort extends Rpc.DurableObjectBranded {
    */
   look(account: string, message?: MessageLook): Promise<BridgeLook | null>;
 
-  /** The bridge as its owner sees it. Null like {@link describe}. */
+  /** The bridge's listing. Null like {@link describe}. */
   status(account: string): BridgeState | null;
 
   /** The bridge with its MCP servers. Null like {@link describe}. */
-  details(account: string): Omit<BridgeDetails, 'lastConnected'> | null;
+  details(account: string): (Omit<BridgeDetails, 'lastConnected'> & BridgeState) | null;
 
-  /** The bridge's processes, after what is asked. Null if it does not answer or cannot, and like {@link describe}. */
+  /** The bridge's processes, after what is asked. Null if it does not answer or cannot, and for others than the owner. */
   processes(account: string, ask: ProcessAsk): Promise<ProcessReport | null>;
 
   /**
-   * Takes calls over. They are stored when this returns. The same call again changes nothing. Returns the number of
+   * Takes calls over. Those of an account that may not use the bridge end with NOT_GRANTED. They are stored when this returns. The same call again changes nothing. Returns the number of
    * rows written, including the later rows that deliver and delete the calls. Calls that are `isPatient` wait for a
    * bridge that is away until it is back, however long that takes. The arguments of a private call are not stored: a
    * tunnel that has lost them asks its conversation ({@link ConversationPort.dispatchAgain}).
@@ -331,8 +334,8 @@ export type AnswerState =
   | { readonly state: 'refused'; readonly message: string }
   | { readonly state: 'over' };
 
-/** A bridge's listing without the time of its connection, which only the account knows. */
-export type BridgeState = Omit<BridgeInfo, 'lastConnected'>;
+/** A bridge's listing. The account of its owner knows the time of its connection. */
+export type BridgeState = Omit<BridgeInfo, 'lastConnected'> & Partial<BridgeInfo>;
 
 /** What the whole server has: the keys of its apps, and the ways in for people. One object has all of it. */
 export interface DirectoryPort extends Rpc.DurableObjectBranded {
@@ -427,6 +430,9 @@ export interface AccountPort extends Rpc.DurableObjectBranded {
 
   /** A bridge has closed its connection, and has no other one. */
   bridgeClosed(bridgeId: string): void;
+
+  /** Lists a bridge of another account, whose machine lets this one in. Changes nothing if it is listed. */
+  bridgeShared(bridgeId: string): void;
 
   /** All bridges. The bridge that connected last comes first. */
   bridges(): KnownBridge[];

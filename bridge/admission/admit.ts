@@ -15,7 +15,7 @@ import { denied } from './refusals.ts';
 import type { Rule } from './rules.ts';
 import { strictestOf } from './verdict.ts';
 
-type CarriedOn = 'callId' | 'conversationId' | 'isPrivate';
+type CarriedOn = 'callId' | 'conversationId' | 'isPrivate' | 'grantee';
 
 /** A call that may run, perhaps after a person was asked. */
 export interface AdmittedCall extends ReadCall, Pick<ToolCall, CarriedOn> {
@@ -101,7 +101,7 @@ async function judged(
   { workspace, judge, assertChangeable }: Gate,
 ): Promise<Admission> {
   const { definition } = tool;
-  const { callId, conversationId, isPrivate, mode, limits, approvalReason } = call;
+  const { callId, conversationId, isPrivate, grantee, mode, limits, approvalReason } = call;
   const { allowedPaths } = limits ?? {};
   const all = definition.opens && definition.asks ? workspace.opening(definition.opens) : workspace;
   const within = allowedPaths === undefined ? all : all.limitedTo(allowedPaths);
@@ -123,7 +123,8 @@ async function judged(
   const { effect, idempotent } = (isTrusted && definition.claims) || definition;
   const shown = visibility ? within.showing(visibility.mayShow) : within;
   const lanes = definition.document.type === 'file_edit' ? places.map(({ path }) => path) : [];
-  const known = { callId, conversationId, isPrivate, tool, places, lanes, verdict, wouldRunBy };
+  const ids = { callId, conversationId, isPrivate, grantee };
+  const known = { ...ids, tool, places, lanes, verdict, wouldRunBy };
   return {
     state: 'admitted',
     call: { ...read, ...known, workspace: shown, counts: { effect, idempotent } },

@@ -160,11 +160,19 @@ const TAKES_NO_CONTENT =
 const OTHER_QUESTION = 'Another question has replaced the one that was answered.';
 
 function toAnswered(
-  { decision, message, content, scope, pattern }: Omit<ApprovalAnswer, 'callId' | 'nonce'>,
+  {
+    decision,
+    message,
+    content,
+    scope,
+    pattern,
+    signature,
+  }: Omit<ApprovalAnswer, 'callId' | 'nonce'>,
   by: string,
 ): AnswerEntry {
   const said = message === undefined || message === '' ? {} : { message };
   const isChanged = decision === 'once' && content !== undefined;
   const reach = decision === 'once' && scope !== undefined ? { scope, pattern } : {};
-  return { decision, by, ...said, ...reach, ...(isChanged && { content }) };
+  const signed = signature && { signature };
+  return { decision, by, ...said, ...reach, ...signed, ...(isChanged && { content }) };
 }

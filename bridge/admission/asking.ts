@@ -40,6 +40,8 @@ export interface AskingOptions {
   readonly devicesMayAllowAlways?: boolean | undefined;
   /** Makes rules of an answer that lasts, once it is on disk. Making the same again changes nothing. */
   readonly onLasting?: (question: ApprovalQuestion, answer: LastingAnswer) => Promise<void>;
+  /** Called with each answer that counts, once it is on disk. */
+  readonly onAnswered?: (question: ApprovalQuestion, answer: CountedAnswer) => void;
   readonly onRequested: (open: OpenQuestion) => void;
   readonly onResolved: (
     question: Pick<ApprovalQuestion, 'callId' | 'nonce'>,
@@ -53,6 +55,12 @@ export interface LastingAnswer {
   readonly pattern: string;
 }
 
+/** `proposal` is its digest; absent for a private conversation. */
+export interface CountedAnswer
+  extends Pick<AnswerEntry, 'decision' | 'by' | 'scope' | 'signature'> {
+  readonly proposal?: string | undefined;
+}
+
 /** A question, and how to check whether it still holds. */
 export interface Inquiry {
   readonly subject: ApprovalSubject;
@@ -60,6 +68,7 @@ export interface Inquiry {
   readonly edited?: OpenQuestion['edited'];
   /** The patterns of a yes that lasts; absent where a yes counts for this call alone. */
   readonly pattern?: string | undefined;
+  readonly isPrivate?: true | undefined;
   readonly signal: AbortSignal;
   /** Called before a yes counts. False makes the yes void. */
   readonly stillHolds?: () => Promise<boolean>;
@@ -117,10 +126,15 @@ export class Asking {
     const { book, onResolved } = this.#options;
     const closing = new AbortController();
     try {
-      const first = await this.#firstAnswer(open, inquiry.signal, closing.signal);
+      const { signature, ...first } = await this.#firstAnswer(open, inquiry.signal, closing.signal);
       const isVoid = first.decision === 'once' && (await inquiry.stillHolds?.()) === false;
       const resolution = isVoid ? SUPERSEDED : first;
-      if (isAnswered(resolution)) book.answer(callId, nonce, toKeep(open, resolution));
+      if (isAnswered(resolution)) {
+        book.answer(callId, nonce, toKeep(open, resolution));
+        const { decision, by, scope } = resolution;
+        const shown = inquiry.isPrivate ? {} : { proposal: digestOf(inquiry.subject), signature };
+        this.#options.onAnswered?.(question, { decision, by, scope, ...shown });
+      }
       const kept = await this.#keep(question, resolution);
       onResolved(question, kept);
       return kept;
@@ -147,8 +161,8 @@ export class Asking {
   }
 
   /** The question ends with its call, or after `approvalMs` without an answer. */
-  #firstAnswer(open: OpenQuestion, signal: AbortSignal, closed: AbortSignal): Promise<Resolution> {
-    const { promise, resolve } = newDeferred<Resolution>();
+  #firstAnswer(open: OpenQuestion, signal: AbortSignal, closed: AbortSignal): Promise<FirstAnswer> {
+    const { promise, resolve } = newDeferred<FirstAnswer>();
     const timer = setTimeout(() => resolve(EXPIRED), RUN_LIMITS.approvalMs);
     closed.addEventListener('abort', () => clearTimeout(timer));
     const onAbort = () => resolve(CANCELLED);
@@ -175,6 +189,8 @@ export class Asking {
     }
   }
 }
+
+type FirstAnswer = Resolution & Pick<AnswerEntry, 'signature'>;
 
 const SUPERSEDED: Resolution = { decision: 'superseded', by: 'drawbridge' };
 const EXPIRED = expired('No one answered in time.');

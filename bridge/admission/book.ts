@@ -1,7 +1,7 @@
 /** What admission stores on disk, and the error for a disk that takes nothing. */
 import type { ToolDefinition } from '../../shared/tools/definition.ts';
 import type { Scope } from '../../shared/wire/approvals.ts';
-import type { ToolResult } from '../../shared/wire/tunnel.ts';
+import type { ApprovalAnswer, ToolResult } from '../../shared/wire/tunnel.ts';
 import type { FileChange } from '../tools/executor.ts';
 
 /** The outcome of a question. `expired` also stands for a question that was withdrawn with its call. */
@@ -21,6 +21,8 @@ export interface Resolution {
 /** A person's answer. */
 export interface AnswerEntry extends Resolution {
   readonly decision: 'once' | 'reject';
+  /** Of a device. It is not kept with the answer, which counts once it was checked. */
+  readonly signature?: ApprovalAnswer['signature'];
 }
 
 /**

@@ -3,13 +3,16 @@
  */
 
 import { ELICITATION_LIMITS, TOOL_LIMITS } from '../../shared/limits.ts';
+import { guestEdit } from '../../shared/tools/guest-edit.ts';
 import type { Proposal } from '../../shared/wire/approvals.ts';
 import { modeAllows } from '../../shared/wire/modes.ts';
 import type { ToolCall, ToolResult } from '../../shared/wire/tunnel.ts';
 import type { Checkpoints } from '../checkpoints/checkpoints.ts';
 import { ToolFailure } from '../failure.ts';
+import type { Grantees } from '../grantees/grantees.ts';
 import { Lanes } from '../lanes.ts';
 import {
+  type BridgeTool,
   type FileChange,
   type PersonsAnswer,
   type Proposed,
@@ -24,13 +27,22 @@ import type { Asking } from './asking.ts';
 import { type CallBook, JournalUnwritable } from './book.ts';
 import { patternOf, rulesOf } from './lasting.ts';
 import { isAskable, isSame } from './proposal.ts';
-import { notAllowed, PATH_CHANGED, TOO_LARGE, UNKNOWN_OUTCOME, unwritable } from './refusals.ts';
+import {
+  notAllowed,
+  PATH_CHANGED,
+  TOO_LARGE,
+  UNKNOWN_OUTCOME,
+  unasked,
+  unwritable,
+} from './refusals.ts';
 
 export interface Desk extends Gate {
   readonly asking: Asking;
   readonly ledger: ReadLedger;
   readonly journal: CallBook;
   readonly elsewhere: Elsewhere;
+  /** Says whose calls run. Each call asks it anew, too. */
+  readonly grantees: Pick<Grantees, 'enter'>;
   /** Absent where the state folder cannot hold any. */
   readonly checkpoints?: Checkpoints | undefined;
 }
@@ -176,6 +188,7 @@ export class CallLife {
       if (!isAskable(proposal)) return { result: TOO_LARGE };
       const isRuled = now.verdict.decision === 'ask' || asks === undefined;
       const reason = isRuled ? now.verdict.reason : asks;
+      if (now.grantee !== undefined) return { result: unasked(reason) };
       const pattern = patternOf(proposal);
       const lasts =
         asks === undefined &&
@@ -186,6 +199,7 @@ export class CallLife {
         reason: isChanged ? `${CHANGED} ${reason}` : reason,
         edited,
         pattern: lasts ? pattern : undefined,
+        isPrivate: life.admitted.isPrivate,
         signal,
         stillHolds: async () => (await inLane(() => this.#findSame(life, now, proposal))) !== null,
       });
@@ -234,7 +248,9 @@ export class CallLife {
   }
 
   async #gateOf(call: ToolCall): Promise<Gate> {
-    return (await this.#desk.elsewhere.gateOf(call)) ?? this.#desk;
+    const grant = await this.#desk.grantees.enter(call);
+    const gate = (await this.#desk.elsewhere.gateOf(call)) ?? this.#desk;
+    return grant ? { ...gate, tools: { get: (name) => forOthers(gate.tools.get(name)) } } : gate;
   }
 
   async #propose(
@@ -277,7 +293,7 @@ export class CallLife {
   }
 
   #contextOf(now: AdmittedCall, { signal, onOutput }: ToolRun, isReviewed: boolean) {
-    const { workspace, places, conversationId, isPrivate, callId, counts } = now;
+    const { workspace, places, conversationId, isPrivate, grantee, callId, counts } = now;
     const mayRepeat = counts.effect === 'read' || counts.idempotent;
     const { ledger, checkpoints } = this.#desk;
     const kept = checkpoints && {
@@ -285,12 +301,12 @@ export class CallLife {
       canKeep: (bytes: Uint8Array | null) => checkpoints.canKeep(bytes),
     };
     const run = { isReviewed, ledger, ...kept, signal, onOutput };
-    const known = { workspace, places, callId, conversationId, isPrivate, ...run };
+    const known = { workspace, places, callId, conversationId, isPrivate, grantee, ...run };
     return { ...known, mayRepeat, elicit: async () => NOT_ASKED };
   }
 
   /** Asks for the server of a running call, in the order of its conversation's other questions. */
-  #elicitorOf({ callId, conversationId, tool }: AdmittedCall, running: ToolRun) {
+  #elicitorOf({ callId, conversationId, isPrivate, tool }: AdmittedCall, running: ToolRun) {
     const { name, origin } = tool.definition;
     let number = 0;
     return async (
@@ -311,12 +327,20 @@ export class CallLife {
       const inquiry = {
         subject: { callId, conversationId, proposal },
         reason: ASKED_BY_SERVER,
+        isPrivate,
         signal: ended,
       };
       const ask = () => this.#desk.asking.ask(inquiry);
       return await this.#lanes.run([questionsOf(conversationId)], ask, ended);
     };
   }
+}
+
+/** Servers act with the owner's logins, and the agent programs at this machine are the owner's. */
+function forOthers(tool: BridgeTool | undefined): BridgeTool | undefined {
+  const isOwners =
+    tool?.definition.origin !== undefined || tool?.definition.name === guestEdit.name;
+  return isOwners ? undefined : tool;
 }
 
 /** What the person wants instead. Without `edited` only a bug brings content this far. */

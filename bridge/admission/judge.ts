@@ -5,14 +5,23 @@ import type { HostPort } from '../../shared/text/hosts.ts';
 import type { ToolFacts } from '../../shared/tools/definition.ts';
 import { listDir } from '../../shared/tools/list-dir.ts';
 import { readFile } from '../../shared/tools/read-file.ts';
+import { WORKTREE_TOOLS } from '../../shared/tools/worktree.ts';
+import { type GrantOf, NOT_GRANTED } from '../grantees/grantees.ts';
 import { currentCall, logTrouble } from '../log.ts';
 import type { ToolFactsHere } from '../tools/executor.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { type ConnectionVerdict, judgeConnection } from './network-verdict.ts';
 import { isTrusted } from './offer-verdict.ts';
 import { type JudgedCall, judgeCall, type Policy, visibilityOf } from './policy.ts';
-import { ownersFiles, RULE_FILE_NAME, type Rule, readOwnersRules, readRules } from './rules.ts';
-import { ask, deny, type Verdict } from './verdict.ts';
+import {
+  ownersFiles,
+  RULE_FILE_NAME,
+  type Rule,
+  readOwnersRules,
+  readRules,
+  rulesOfPreset,
+} from './rules.ts';
+import { ask, deny, strictestOf, type Verdict } from './verdict.ts';
 import { type Visibility, visibilityInAll } from './visibility.ts';
 import { type IsSiteAllowed, judgePage, mayFetch } from './web.ts';
 
@@ -55,7 +64,9 @@ export interface JudgeFacts extends Pick<Policy, 'isConfined' | 'opensHosts'> {
   /** Whether a person has allowed the site (host and port) for the conversation. */
   readonly isSiteAllowed?: (conversationId: string, site: string) => boolean;
   /** The rules that people's answers made for the conversation. */
-  readonly grantsOf?: (conversationId: string) => readonly Rule[];
+  readonly answeredIn?: ((conversationId: string) => readonly Rule[]) | undefined;
+  /** The grant that the conversation works by, where it is not the owner's. */
+  readonly grantOf?: GrantOf | undefined;
   /** The folder that stands for the workspace in calls: a worktree of its repository. */
   readonly folder?: string;
 }
@@ -68,24 +79,31 @@ export function createJudge(
     opensHosts = false,
     isDistrusted = () => false,
     isSiteAllowed,
-    grantsOf,
+    answeredIn,
+    grantOf,
     folder,
   }: JudgeFacts,
 ): Judge {
   const { root } = surroundings;
   const place = folder === undefined ? { workspace: root } : { workspace: folder, alias: root };
   return async (call, realNames, added = []) => {
-    const rules = await readAllRules(surroundings);
-    if (rules === undefined) return deny(UNREADABLE_RULES);
-    const { conversationId = '' } = call;
+    const { conversationId = '', definition } = call;
+    const rules = await readRulesFor(surroundings, { answeredIn, grantOf }, conversationId);
+    if ('problem' in rules) return deny(rules.problem);
     const isAllowed = (site: string) => isSiteAllowed?.(conversationId, site) ?? false;
-    const granted = grantsOf?.(conversationId) ?? [];
-    const userRules = [...rules.userRules, ...granted, ...added];
+    const { ceiling, makesWorktrees = false, mayNotLift = false, ...own } = rules;
+    const userRules = [...own.userRules, ...added];
     const facts = { ...place, isConfined, opensHosts, realNames, isSiteAllowed: isAllowed };
-    const policy = { ...facts, ...rules, userRules };
-    const { definition } = call;
-    const isBelieved = definition.claims !== undefined && isTrusted(definition, rules);
-    const judged = judgeCall(call, policy);
+    const policy = { ...facts, ...own, userRules };
+    const isBelieved = definition.claims !== undefined && isTrusted(definition, policy);
+    // A grant for worktrees lets them be made: its preset is for the work in them.
+    const isFree = makesWorktrees && WORKTREE_TOOLS.some(({ name }) => name === definition.name);
+    const isByPreset = mayNotLift && definition.effect === 'execute';
+    const judged = strictestOf([
+      judgeCall(call, policy),
+      ...(isFree ? [] : [judgeCall(call, { ...policy, userRules: [...userRules, ...ceiling] })]),
+      ...(isByPreset ? [judgeCall(call, { ...policy, userRules: ceiling })] : []),
+    ]);
     const stricter = judged.decision === 'allow' && isDistrusted() ? ask(DISTRUSTED) : judged;
     const verdict = { ...stricter, visibility: visibilityOf(call, policy) };
     return isBelieved ? { ...verdict, isTrusted: true } : verdict;
@@ -101,12 +119,12 @@ interface NetworkGrant {
 /** Judges each connection of running commands by the rule files as they are at that moment. */
 export function createConnectionJudge(
   surroundings: JudgeSurroundings,
-  { isDistrusted = () => false, grantsOf }: Pick<JudgeFacts, 'isDistrusted' | 'grantsOf'>,
+  { isDistrusted = () => false, ...by }: Pick<JudgeFacts, 'isDistrusted'> & RulesBy,
 ): (target: HostPort, grant: NetworkGrant) => Promise<ConnectionVerdict> {
   return async (target, { conversationId, hosts }) => {
-    const rules = await readAllRules(surroundings);
-    if (rules === undefined) return { isOpen: false, reason: UNREADABLE_RULES };
-    const userRules = [...rules.userRules, ...(grantsOf?.(conversationId) ?? [])];
+    const rules = await readRulesFor(surroundings, by, conversationId);
+    if ('problem' in rules) return { isOpen: false, reason: rules.problem };
+    const userRules = [...rules.userRules, ...rules.ceiling];
     const facts = { trustsNetwork: rules.trustsNetwork === true, isDistrusted: isDistrusted() };
     return judgeConnection(target, hosts, { ...rules, userRules }, facts);
   };
@@ -160,13 +178,19 @@ export async function readFindable(
  */
 export async function readPageRules(
   surroundings: JudgeSurroundings,
-  { isConfined, isDistrusted = () => false }: Pick<JudgeFacts, 'isConfined' | 'isDistrusted'>,
+  {
+    isConfined,
+    isDistrusted = () => false,
+    grantOf,
+  }: Pick<JudgeFacts, 'isConfined' | 'isDistrusted' | 'grantOf'>,
+  conversationId: string,
 ): Promise<(url: string, isSiteAllowed: IsSiteAllowed) => boolean> {
-  const rules = await readAllRules(surroundings);
-  if (rules === undefined || isDistrusted()) return () => false;
+  const rules = await readRulesFor(surroundings, { grantOf }, conversationId);
+  if ('problem' in rules || isDistrusted()) return () => false;
   const isOpen = isConfined && rules.trustsNetwork === true;
+  const policy = { ...rules, userRules: [...rules.userRules, ...rules.ceiling] };
   return (url, isSiteAllowed) =>
-    judgePage(url, rules, (site) => isOpen || isSiteAllowed(site)).decision === 'allow';
+    judgePage(url, policy, (site) => isOpen || isSiteAllowed(site)).decision === 'allow';
 }
 
 /** The offered tools that the owner's rules believe; none when the rules cannot be read. */
@@ -177,6 +201,47 @@ export async function readTrust(
   return (tool) => rules !== undefined && isTrusted(tool, rules);
 }
 
+/** What else decides about a conversation. */
+type RulesBy = Pick<JudgeFacts, 'answeredIn' | 'grantOf'>;
+
+type AllRules = Pick<Policy, 'userRules' | 'workspaceRules' | 'trustsNetwork'>;
+
+interface RulesHere extends AllRules {
+  /** The rules of the conversation's grant, which only tighten. */
+  readonly ceiling: readonly Rule[];
+  readonly makesWorktrees?: boolean | undefined;
+  /** Whether no rule of the owner lifts what the preset says of commands: it was written for the owner's own. */
+  readonly mayNotLift?: boolean;
+}
+
+/**
+ * The rules for a conversation. For one of another account than the owner's those that the owner wrote: what people
+ * answered was about the owner's own calls.
+ */
+async function readRulesFor(
+  surroundings: JudgeSurroundings,
+  { answeredIn, grantOf }: RulesBy,
+  conversationId: string,
+): Promise<RulesHere | { readonly problem: string }> {
+  const grant = await grantOf?.(conversationId);
+  const rules = await readAllRules(surroundings);
+  if (grant === null) return { problem: NOT_GRANTED };
+  if (rules === undefined) return { problem: UNREADABLE_RULES };
+  if (grant === undefined) {
+    const userRules = [...rules.userRules, ...(answeredIn?.(conversationId) ?? [])];
+    return { ...rules, userRules, ceiling: [] };
+  }
+  const preset = rulesOfPreset(grant.preset);
+  return {
+    ...rules,
+    userRules: rules.userRules.filter(({ answered }) => answered === undefined),
+    trustsNetwork: rules.trustsNetwork === true && preset.trustsNetwork,
+    ceiling: preset.rules,
+    makesWorktrees: grant.worktrees,
+    mayNotLift: grant.preset !== 'trusted',
+  };
+}
+
 /** Undefined when a rule file is broken: its rules are unknown then, so no call may run. */
 async function readAllRules({
   root,
@@ -184,9 +249,7 @@ async function readAllRules({
   configDir,
   preset,
   isForeign: isForeignPath,
-}: JudgeSurroundings): Promise<
-  Pick<Policy, 'userRules' | 'workspaceRules' | 'trustsNetwork'> | undefined
-> {
+}: JudgeSurroundings): Promise<AllRules | undefined> {
   try {
     // Rules that a running command made are about to be quarantined. Until then they must not stop other calls.
     const isForeign = await isForeignPath('.drawbridge');

@@ -28,6 +28,13 @@ export function denied(reason: string): ToolResult {
   return refuse('DENIED', `Not allowed on this machine: ${reason}`);
 }
 
+/** For a call of another account than the owner's: no one there may say yes for this machine. */
+export function unasked(reason: string): ToolResult {
+  return denied(
+    `it needs a yes of the owner, who is not asked about what other accounts want. ${reason}`,
+  );
+}
+
 /** The result for a question without a yes. */
 export function notAllowed({ decision, message }: Resolution): ToolResult {
   if (decision !== 'reject') return refuse('NOT_APPROVED', 'No one answered in time.');

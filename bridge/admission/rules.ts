@@ -72,6 +72,11 @@ const PRESETS: Readonly<Record<Preset, PolicyRules>> = {
   trusted: { rules: [], trustsNetwork: true },
 };
 
+/** The rules of a preset alone. */
+export function rulesOfPreset(preset: Preset): PolicyRules {
+  return PRESETS[preset];
+}
+
 /** For all that changes something or reaches out. */
 function forAll(decision: Rule['decision']): readonly Rule[] {
   return ['edit', 'command', 'web', NETWORK, 'mcp:*'].map((tool) => ({

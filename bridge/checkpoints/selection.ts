@@ -8,6 +8,8 @@ import type { Undone } from './plan.ts';
 export interface Selection extends Pick<UndoFields, 'scope' | 'id'> {
   readonly conversation: string;
   readonly call: string;
+  /** Only changes of this conversation count: it is not the owner's, and `id` may name any. */
+  readonly isConfined: boolean;
 }
 
 /** By path, each list with the newest change first. `entries` are in order, the oldest first. */
@@ -46,10 +48,13 @@ function activeIn(newest: readonly Entry[]): readonly Undone[] {
 
 function wanted(
   active: readonly Undone[],
-  { scope, id, conversation }: Selection,
+  { scope, id, conversation, isConfined }: Selection,
   calls: ReadonlySet<string>,
 ): readonly Undone[] {
-  const made = active.filter(({ entry }) => entry.undoes === undefined);
+  const made = active.filter(
+    ({ entry }) =>
+      entry.undoes === undefined && (!isConfined || entry.conversation === conversation),
+  );
   switch (scope) {
     case 'call':
       return made.filter(({ entry }) => entry.call === id);

@@ -64,23 +64,24 @@ export class Finder {
   }
 
   /** Rejects only when the bridge ends. */
-  async look(message: MessageLook | undefined): Promise<Sight> {
+  async look(message: MessageLook | undefined, { isOwners } = { isOwners: true }): Promise<Sight> {
     const context = this.#finding.looker.look();
     if (!message) return { context: await context };
     context.catch(() => undefined); // It may reject before anything waits for it.
-    const findings = await this.#findInTime(message, context);
+    const findings = await this.#findInTime(message, context, isOwners);
     return { context: await context, ...(findings && { findings }) };
   }
 
   async #findInTime(
     message: MessageLook,
     context: Promise<MachineContext>,
+    isOwners: boolean,
   ): Promise<Findings | undefined> {
     const time = new AbortController();
     const signal = AbortSignal.any([this.#signal, time.signal]);
     const up = sleep(FIND_LIMITS.maxMs, undefined, { signal: time.signal });
     try {
-      const found = this.#find(message, context, signal);
+      const found = this.#find(message, context, { signal, isOwners });
       return await Promise.race([found, up.then(undefined, () => undefined)]);
     } catch {
       this.#signal.throwIfAborted();
@@ -93,7 +94,7 @@ export class Finder {
   async #find(
     { conversationId, mentions, shown, worktree, isSteer, workspacePath, search }: MessageLook,
     context: Promise<MachineContext>,
-    signal: AbortSignal,
+    { signal, isOwners }: { readonly signal: AbortSignal; readonly isOwners: boolean },
   ): Promise<Findings> {
     const { workspace, worktreeOf, readPage, readShowable } = this.#finding;
     const showable = await readShowable();
@@ -107,7 +108,8 @@ export class Finder {
     const unasked = place.showing((name) => mayVolunteer(name) && mayRead(name));
     const attaching = {
       ...reading,
-      readPage: (url: string) => readPage(url, { mayFetch, signal }),
+      // For others than the owner web_fetch reads pages, under the rules for their calls.
+      readPage: (url: string) => readPage(url, { mayFetch: isOwners ? mayFetch : never, signal }),
     };
     if (isSteer) return { ...NOTHING_FOUND, attachments: await attach(mentions, attaching) };
     // The editor of this machine and git's status are about the person's own files.
@@ -117,7 +119,7 @@ export class Finder {
         this.#history.changedSince(conversationId, reading),
         context,
         room?.look({ ...showable, mayName: mayVolunteer }, signal),
-        room ? undefined : this.#diagnose(conversationId, reading),
+        room || !isOwners ? undefined : this.#diagnose(conversationId, reading),
         findClient(workspacePath, workspace.root),
         this.#finding.code && findCode(this.#finding.code, { search, workspace: unasked, signal }),
       ]);
@@ -126,7 +128,10 @@ export class Finder {
       path: client?.toReal(file.path) ?? file.path,
     }));
     const [openFiles, touched] = await Promise.all([
-      readShown(inClient ?? shownBy(room ? undefined : editor), { ...reading, readable: unasked }),
+      readShown(inClient ?? shownBy(room || !isOwners ? undefined : editor), {
+        ...reading,
+        readable: unasked,
+      }),
       this.#history.touchedSince(conversationId, room ? undefined : gitStatus, reading),
     ]);
     const unnamed = changed.rest + touched.rest;
@@ -155,6 +160,8 @@ export class Finder {
     );
   }
 }
+
+const never = () => false;
 
 /** Undefined for a folder that does not exist, or is outside the workspace. */
 async function findClient(workspacePath: string | undefined, root: string) {

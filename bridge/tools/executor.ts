@@ -35,6 +35,8 @@ export interface ToolContext {
   readonly callId: string;
   readonly conversationId: string;
   readonly isPrivate?: true | undefined;
+  /** The account whose call it is, unless it is the owner's. */
+  readonly grantee?: string | undefined;
   /** Whether a person sees the proposal before it is carried out. */
   readonly isReviewed: boolean;
   /** Takes live output as it comes. The result has the whole output, bounded. */

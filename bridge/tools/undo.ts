@@ -60,9 +60,10 @@ async function planned(
 
 function selectionOf(
   { scope, id }: UndoFields,
-  { conversationId, callId }: Pick<ToolContext, 'conversationId' | 'callId'>,
+  { conversationId, callId, grantee }: Pick<ToolContext, 'conversationId' | 'callId' | 'grantee'>,
 ): Selection {
-  return { scope, ...(id !== undefined && { id }), conversation: conversationId, call: callId };
+  const caller = { conversation: conversationId, call: callId, isConfined: grantee !== undefined };
+  return { scope, ...(id !== undefined && { id }), ...caller };
 }
 
 function toResult(undo: Undo, data: string): ToolResult {

@@ -10,9 +10,9 @@ export interface WebFetching {
   /** Gets the sites that a person says yes to. */
   readonly sites: AllowedSites;
   /** The rules at this moment: whether a page may be read that an admitted one leads to. */
-  readonly readRules: () => Promise<
-    (url: string, isSiteAllowed: (site: string) => boolean) => boolean
-  >;
+  readonly readRules: (
+    conversationId: string,
+  ) => Promise<(url: string, isSiteAllowed: (site: string) => boolean) => boolean>;
   readonly net?: Net | undefined;
 }
 
@@ -41,7 +41,7 @@ async function visitOf(
   { conversationId, signal }: ToolContext,
   { sites, readRules, net }: WebFetching,
 ) {
-  const isReadable = await readRules();
+  const isReadable = await readRules(conversationId);
   const isAllowed = (site: string) => site === host || sites.has(conversationId, site);
   return {
     mayFetch: (url: string) => url === href || isReadable(url, isAllowed),

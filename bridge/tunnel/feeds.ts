@@ -1,7 +1,6 @@
-/** What the edge learns of the bridge beside calls: its offered tools, and the state of its MCP servers. */
-import type { McpServerReport } from '../../shared/wire/mcp-servers.ts';
+/** What the edge learns of the bridge beside calls: its offered tools, its MCP servers, and whom its machine lets in. */
 import type { OfferSet } from '../../shared/wire/offer.ts';
-import { type BridgeFrame, MCP_SERVERS_FEATURE, OFFERS_FEATURE } from '../../shared/wire/tunnel.ts';
+import { type BridgeFrame, OFFERS_FEATURE } from '../../shared/wire/tunnel.ts';
 
 /** Sends a digest of the offered tools in each hello, and the set on request or after a change. */
 export class OfferFeed {
@@ -46,20 +45,22 @@ export class OfferFeed {
   }
 }
 
-/** Sends the reports on the MCP servers after each welcome, and after each change. */
-export class ServerFeed {
-  readonly #read: () => readonly McpServerReport[];
+/** Sends a report after each welcome, and after each change, to an edge with the feature. */
+export class ReportFeed {
+  readonly #feature: string;
+  readonly #read: () => BridgeFrame;
   #send: ((frame: BridgeFrame) => void) | null = null;
   /** What this connection has sent last, as JSON. */
   #sent: string | undefined;
 
-  constructor(read: () => readonly McpServerReport[]) {
+  constructor(feature: string, read: () => BridgeFrame) {
+    this.#feature = feature;
     this.#read = read;
   }
 
   /** A welcome came. */
   welcomed(features: readonly string[], send: (frame: BridgeFrame) => void): void {
-    this.#send = features.includes(MCP_SERVERS_FEATURE) ? send : null;
+    this.#send = features.includes(this.#feature) ? send : null;
     this.#sent = undefined;
     this.update();
   }
@@ -69,13 +70,13 @@ export class ServerFeed {
     this.#send = null;
   }
 
-  /** Sends the reports, if they have changed. */
+  /** Sends the report, if it has changed. */
   update(): void {
     if (!this.#send) return;
-    const servers = [...this.#read()];
-    const text = JSON.stringify(servers);
+    const frame = this.#read();
+    const text = JSON.stringify(frame);
     if (text === this.#sent) return;
     this.#sent = text;
-    this.#send({ type: 'mcp_servers', servers });
+    this.#send(frame);
   }
 }

@@ -23,6 +23,8 @@ export interface ServedBridge {
   readonly session: Session;
   readonly journal: Journal;
   readonly offers: OfferFeed;
+  /** Whom the machine lets in. */
+  readonly readNames: () => Promise<string[]>;
   readonly introduction: Pick<Hello, 'bootId' | 'tools' | 'confinement' | 'machineId' | 'moved'>;
   onStatus(status: BridgeStatus): void;
 }
@@ -59,19 +61,21 @@ export async function serve(
 /** Says hello on a new socket. Says nothing when the socket has closed meanwhile, because a later one may be in use. */
 async function introduce(
   bridgeId: string,
-  { looker, session, journal, offers, introduction }: ServedBridge,
+  { looker, session, journal, offers, readNames, introduction }: ServedBridge,
   send: (frame: BridgeFrame) => void,
   closed: AbortSignal,
 ): Promise<void> {
   const context = await looker.look().catch(() => undefined);
   if (context === undefined || closed.aborted) return; // `look` rejects only when the bridge ends.
   const offered = await offers.introduce();
+  const grants = await readNames();
   if (closed.aborted) return;
   const { calls } = journal;
   const first = calls.splice(0, TUNNEL_LIMITS.maxListedCalls);
   const version = { protocol: TUNNEL_PROTOCOL, features: [LOOK, FINDINGS_FEATURE, OFFERS_FEATURE] };
   const restored = journal.wasRestored && ({ restored: true } as const);
-  const known = { ...introduction, ...offered, ...restored, context, calls: first };
+  const named = grants.length > 0 && { grants };
+  const known = { ...introduction, ...offered, ...restored, ...named, context, calls: first };
   send({ type: 'hello', ...version, bridgeId, ...known });
   session.attach(send);
   // One frame takes `maxListedCalls` ids. The server acks the calls that it does not know, which takes some time.

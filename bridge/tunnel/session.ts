@@ -3,6 +3,7 @@ import type { LogIds } from '../../machine/log-line.ts';
 import { REQUEST_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
 import type { ApprovalQuestion } from '../../shared/wire/approvals.ts';
 import type { MessageLook } from '../../shared/wire/findings.ts';
+import { nameFor } from '../../shared/wire/grants.ts';
 import type { ProcessAsk, ProcessReport } from '../../shared/wire/processes.ts';
 import type {
   ApprovalAnswer,
@@ -17,8 +18,11 @@ import type { Resolution } from '../admission/book.ts';
 import { CallLife, type Desk } from '../admission/call-life.ts';
 import { refuse, UNKNOWN_OUTCOME } from '../admission/refusals.ts';
 import type { Sight } from '../context/finder.ts';
+import type { Audit } from '../grantees/audit.ts';
+import { NOT_GRANTED } from '../grantees/grantees.ts';
+import { GRANTEE_LIMITS } from '../grantees/limits.ts';
 import { aboutCall, logEvent, logTrouble } from '../log.ts';
-import type { OfferFeed, ServerFeed } from './feeds.ts';
+import type { OfferFeed, ReportFeed } from './feeds.ts';
 import type { Journal } from './journal.ts';
 import { CANCELLED, ENDED, fitFrame, fitText } from './results.ts';
 
@@ -27,11 +31,14 @@ export interface SessionMachine extends Desk {
   readonly journal: Journal;
   readonly offers: OfferFeed;
   readonly guests: GuestCalls;
-  readonly mcpServers: ServerFeed;
+  readonly mcpServers: ReportFeed;
+  readonly grantFeed: ReportFeed;
+  /** Gets the end of each call of another account than the owner's. */
+  readonly audit: Pick<Audit, 'note'>;
   /** What has a handle here, after what is asked was done. Does not reject. */
   readonly processes: (ask: ProcessAsk) => Promise<ProcessReport>;
   /** The workspace's present state, and what it has for a message. Rejects only when the bridge ends. */
-  readonly look: (message: MessageLook | undefined) => Promise<Sight>;
+  readonly look: (message: MessageLook | undefined, grantee: string | undefined) => Promise<Sight>;
 }
 
 /** The calls that begin at this bridge. No method throws. */
@@ -55,6 +62,7 @@ interface RunningCall {
   readonly controller: AbortController;
   /** Never rejects. */
   readonly done: Promise<void>;
+  readonly grantee: string | undefined;
   /** The end of the call's question, to be sent again: a connection may have lost it. */
   resolved?: Resolved;
 }
@@ -88,8 +96,7 @@ export class Session {
 
   detach(): void {
     this.#send = null;
-    const { offers, guests, mcpServers } = this.#machine;
-    for (const part of [offers, guests, mcpServers]) part.lost();
+    for (const part of this.#parts) part.lost();
   }
 
   /** Shows the edge that a person is asked about a call. */
@@ -162,16 +169,29 @@ export class Session {
     await Promise.all(work.map(({ done }) => done));
   }
 
+  /** Ends the calls of the accounts that none of the names lets in. */
+  endGrants(names: readonly string[]): void {
+    for (const { grantee, controller } of this.#running.values()) {
+      if (grantee === undefined || nameFor(grantee, names) !== undefined) continue;
+      controller.abort(UNGRANTED);
+    }
+  }
+
   /** Ends a call of this process, if it runs. */
   cancel(callId: string): void {
     this.#running.get(callId)?.controller.abort(new Error('cancelled'));
   }
 
+  /** The parts that send frames of their own. */
+  get #parts() {
+    const { offers, guests, mcpServers, grantFeed } = this.#machine;
+    return [offers, guests, mcpServers, grantFeed];
+  }
+
   #resume({ features, ...open }: Extract<TunnelFrame, { type: 'welcome' }>): void {
-    const { asking, devices, offers, guests, mcpServers } = this.#machine;
+    const { asking, devices } = this.#machine;
     const { calls, cancels, answers } = open;
-    for (const part of [offers, guests, mcpServers])
-      part.welcomed(features, (frame) => this.#send?.(frame));
+    for (const part of this.#parts) part.welcomed(features, (frame) => this.#send?.(frame));
     const answered = new Set(answers.map(({ nonce }) => nonce));
     for (const callId of cancels) this.#cancel(callId);
     for (const { resolved } of this.#running.values()) if (resolved) this.#send?.(resolved);
@@ -206,7 +226,7 @@ export class Session {
   #begin(call: ToolCall): void {
     const controller = new AbortController();
     const done = aboutCall(idsOf(call), () => this.#run(call, controller.signal));
-    this.#running.set(call.callId, { controller, done });
+    this.#running.set(call.callId, { controller, done, grantee: call.grantee });
   }
 
   async #run(call: ToolCall, signal: AbortSignal): Promise<void> {
@@ -217,6 +237,7 @@ export class Session {
     if (result === null) return;
     const duration_ms = Math.round(performance.now() - startedAt);
     logEnd(call, result, duration_ms);
+    this.#audit(call, result);
     this.#finish(callId, fitFrame({ ...result, metadata: { duration_ms, ...result.metadata } }));
   }
 
@@ -230,6 +251,7 @@ export class Session {
       return await this.#calls.run(call, { signal, onOutput });
     } catch (error) {
       if (!signal.aborted) return failed(call, error);
+      if (signal.reason === UNGRANTED) return refuse('NOT_GRANTED', NOT_GRANTED);
       if (signal.reason !== ENDING) return (await guests.closed(call.callId)) ?? CANCELLED;
       const known = this.#machine.journal.lookup(call.callId);
       return known.state === 'running' && known.change === undefined ? ENDED : null;
@@ -240,6 +262,25 @@ export class Session {
     this.#machine.journal.finish(callId, result);
     this.#machine.guests.ended(callId, result);
     this.#send?.({ type: 'result', callId, result });
+  }
+
+  #audit(call: ToolCall, result: ToolResult): void {
+    const { grantee: account, conversationId: conversation, callId, tool } = call;
+    if (account === undefined) return;
+    const subject = call.isPrivate ? undefined : this.#subjectOf(call);
+    const outcome = result.status === 'success' ? 'success' : result.code;
+    const ids = { account, conversation, call: callId, tool: fitText(tool) };
+    this.#machine.audit.note({ type: 'call', ...ids, subject, outcome });
+  }
+
+  /** Undefined for a call that names no tool of this bridge, or of which the arguments are wrong. */
+  #subjectOf({ tool, arguments: args, conversationId }: ToolCall): string | undefined {
+    try {
+      const subject = this.#machine.tools.get(tool)?.read(args, conversationId).subjects[0];
+      return subject?.slice(0, GRANTEE_LIMITS.maxSubjectChars).toWellFormed();
+    } catch {
+      return undefined;
+    }
   }
 
   /** An ack is for a result. A running call has none yet, and its journal entries are still needed. */
@@ -262,9 +303,9 @@ export class Session {
   }
 
   /** Sends the answer over the connection of that moment. A late answer is still useful for the next run. */
-  async #look({ lookId, message }: Extract<TunnelFrame, { type: 'look' }>): Promise<void> {
+  async #look({ lookId, message, grantee }: Extract<TunnelFrame, { type: 'look' }>): Promise<void> {
     try {
-      this.#send?.({ type: 'context', lookId, ...(await this.#machine.look(message)) });
+      this.#send?.({ type: 'context', lookId, ...(await this.#machine.look(message, grantee)) });
     } catch (error) {
       const about = { event: 'workspace_unread', conversation: message?.conversationId } as const;
       logTrouble(about, 'The workspace could not be read', error);
@@ -289,6 +330,9 @@ export class Session {
 
 /** The abort reason for the end of the process, as opposed to a cancelled call. */
 const ENDING = new Error('the bridge is ending');
+
+/** The abort reason for the calls of an account that the machine no longer lets in. */
+const UNGRANTED = new Error('the grant has ended');
 
 /** Enough to find the place. */
 const MAX_LOGGED_FRAMES = 6;

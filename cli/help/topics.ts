@@ -30,6 +30,7 @@ Files that you may write into the state of a project (or into the folder that
 --state names):
 
   policy.json      your rules: what runs, what asks ("drawbridge policy")
+  grants.json      other accounts that may use the folder ("drawbridge allow")
   rules.md         your instructions for every conversation
   sandbox.json     what commands may read beside the workspace
   worktrees.json   how worktrees are set up

@@ -15,6 +15,7 @@ interface TermOptions extends OperatorOptions {
   readonly can?: Right[];
   readonly origins?: string[];
   readonly models?: string[];
+  readonly bridges?: string[];
   readonly requestsPerMinute?: number;
   readonly runsPerMinute?: number;
   readonly tokensPerDay?: number;
@@ -69,6 +70,7 @@ function addTerms(command: Command): Command {
     )
     .option('--origins <origins>', 'the web pages that may use tokens, with commas between', listIn)
     .option('--models <models>', 'the only models; the first one answers by default', listIn)
+    .option('--bridges <ids>', 'machines for its users; the first one by default', listIn)
     .option('--requests-per-minute <number>', 'of one user', rate)
     .option('--runs-per-minute <number>', 'of one user', rate)
     .option('--tokens-per-day <number>', 'of models, of one user', tokens)

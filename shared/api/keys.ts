@@ -1,5 +1,6 @@
 /** The keys of apps, and the tokens that they make: `keys` and `tokens`. */
 import * as z from 'zod';
+import { BridgeId } from '../ids.ts';
 import { KEY_LIMITS } from '../limits.ts';
 import { Budget } from '../wire/budget.ts';
 
@@ -62,6 +63,11 @@ export const KeyTerms = z.strictObject({
   origins: z.array(Origin).max(KEY_LIMITS.maxOrigins),
   /** The models that messages may name; the first one answers those that name none. Empty: every model. */
   models: z.array(z.string().min(1)).max(KEY_LIMITS.maxModels),
+  /**
+   * Bridges that messages may name; the first one gets new conversations that name none. Each works only where its machine
+   * lets the app's users in.
+   */
+  bridges: z.array(BridgeId).max(KEY_LIMITS.maxBridges).optional(),
   /** Of one user. */
   requestsPerMinute: Rate.optional(),
   runsPerMinute: Rate.optional(),

@@ -67,9 +67,12 @@ export const BridgeInfo = z.object({
   /** Whether the bridge is connected now. The fields below are from its last hello. */
   connected: z.boolean(),
   lastConnected: z.iso.datetime(),
+  /** Of a shared bridge, only the folder's name. */
   workspacePath: z.string(),
   tools: z.array(z.string()),
   confinement: Confinement,
+  /** The bridge of another account, whose owner lets this one use it. It takes no message that does not name it. */
+  shared: z.literal(true).optional(),
 });
 export type BridgeInfo = z.infer<typeof BridgeInfo>;
 

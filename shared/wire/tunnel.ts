@@ -4,12 +4,13 @@
  */
 import * as z from 'zod';
 import { BridgeId, CallId, ConversationId, DeviceId, ResponseId } from '../ids.ts';
-import { EDITOR_LIMITS, REQUEST_LIMITS, TUNNEL_LIMITS } from '../limits.ts';
+import { EDITOR_LIMITS, GRANT_LIMITS, REQUEST_LIMITS, TUNNEL_LIMITS } from '../limits.ts';
 import { AllowedPath } from '../text/paths.ts';
 import { Lasting, Nonce, Patterns, Proposal, Scope } from './approvals.ts';
 import { DefinitionSet } from './definitions.ts';
 import { Metadata } from './documents.ts';
 import { Findings, MessageLook } from './findings.ts';
+import { GrantedNames } from './grants.ts';
 import { McpServerReports } from './mcp-servers.ts';
 import { Mode } from './modes.ts';
 import { OfferSet } from './offer.ts';
@@ -59,6 +60,8 @@ export const CallLimits = z.object({
 });
 export type CallLimits = z.infer<typeof CallLimits>;
 
+const Grantee = z.string().min(1).max(GRANT_LIMITS.maxNameChars);
+
 /** One tool call on its way to the bridge. The edge has parsed the arguments once; their names are canonical. */
 export const ToolCall = z.object({
   callId: CallId,
@@ -79,6 +82,11 @@ export const ToolCall = z.object({
   worktree: z.union([z.literal(true), ConversationId]).optional(),
   /** Set in a private conversation: nothing of the call stays on a disk once it is over. An older bridge drops it. */
   isPrivate: z.literal(true).optional(),
+  /**
+   * The account whose call it is, unless it is the owner's. Sent only to a bridge whose hello had `grants`, which checks it
+   * against its own file: an older one would take the call for the owner's.
+   */
+  grantee: Grantee.optional(),
   /** The ids of the run and of its trace, for the bridge's log. An older bridge drops them. */
   run: ResponseId.optional(),
   trace: TraceId.optional(),
@@ -198,6 +206,9 @@ export type GuestCall = z.infer<typeof GuestCall>;
 /** A feature: the tunnel knows the frame `mcp_servers`. */
 export const MCP_SERVERS_FEATURE = 'mcp_servers';
 
+/** A feature: the tunnel knows the frame `grants`. */
+export const GRANTS_FEATURE = 'grants';
+
 const Hello = z.object({
   type: z.literal('hello'),
   protocol: z.int(),
@@ -214,6 +225,8 @@ const Hello = z.object({
   calls: z.array(CallId).max(TUNNEL_LIMITS.maxListedCalls),
   /** The machine's own id, that of its device. Absent from older bridges. An older tunnel drops it. */
   machineId: DeviceId.optional(),
+  /** Whom the machine lets in beside the owner. Absent for no one. An older tunnel drops it. */
+  grants: GrantedNames.optional(),
   /** The person has moved the bridge: its conversations go on in this folder of this machine. */
   moved: z.literal(true).optional(),
   /**
@@ -279,6 +292,9 @@ const Offers = z.object({ type: z.literal('offers'), set: OfferSet.nullable() })
 /** The bridge's MCP servers, sent after each welcome and after each change. */
 const McpServers = z.object({ type: z.literal('mcp_servers'), servers: McpServerReports });
 
+/** Whom the machine lets in from now on, sent after each welcome and after each change. */
+const Grants = z.object({ type: z.literal('grants'), names: GrantedNames });
+
 /** The answer to the edge's `processes` with this id. */
 const Processes = ProcessReport.extend({
   type: z.literal('processes'),
@@ -310,6 +326,7 @@ export const BridgeFrame = z.discriminatedUnion('type', [
   Offers,
   GuestCall,
   McpServers,
+  Grants,
   Processes,
 ]);
 export type BridgeFrame = z.infer<typeof BridgeFrame>;
@@ -342,6 +359,8 @@ const Look = z.object({
   lookId: z.string().max(REQUEST_LIMITS.maxNameChars),
   /** The message of the run that begins. A bridge without {@link FINDINGS_FEATURE} drops it. */
   message: MessageLook.optional(),
+  /** As in a call. Such a look shows nothing of the owner. */
+  grantee: Grantee.optional(),
 });
 
 /**

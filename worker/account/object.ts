@@ -57,6 +57,10 @@ export class Account extends DurableObject<Env> implements AccountPort {
     if (this.#store.saveConnected(bridgeId, false)) this.#stream.changed(bridgeId);
   }
 
+  bridgeShared(bridgeId: string): void {
+    if (this.#store.shareBridge(bridgeId, Date.now())) this.#stream.changed(bridgeId);
+  }
+
   bridges(): KnownBridge[] {
     return this.#store.readBridges();
   }

@@ -3,7 +3,7 @@ import type { AccountEvent } from '../../shared/api/account-events.ts';
 import { type AgentInfo, AgentStatus } from '../../shared/api/agents.ts';
 import type { ConversationInfo } from '../../shared/api/conversations.ts';
 import type { UsageEntry } from '../../shared/api/usage.ts';
-import { ACCOUNT_LIMITS } from '../../shared/limits.ts';
+import { ACCOUNT_LIMITS, GRANT_LIMITS } from '../../shared/limits.ts';
 import type {
   AgentListQuery,
   KnownBridge,
@@ -110,6 +110,15 @@ export class AccountStore {
     if (!this.#isStored) return false;
     const set = 'update bridges set connected = ?2 where id = ?1 and connected <> ?2';
     return this.#sql.exec(set, id, isConnected ? 1 : 0).rowsWritten > 0;
+  }
+
+  /** Adds a bridge of another account, while there are few. Returns whether it is new. */
+  shareBridge(id: string, atMs: number): boolean {
+    const known = this.readBridges();
+    const isNew =
+      known.length < GRANT_LIMITS.maxShared && !known.some((bridge) => bridge.id === id);
+    if (isNew) this.saveBridge(id, atMs);
+    return isNew;
   }
 
   /** The bridge that connected last comes first. */

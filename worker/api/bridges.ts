@@ -35,7 +35,7 @@ export const BRIDGES: readonly Endpoint[] = [
     summary: 'List bridges, the last connected first',
     access: 'user',
     answers: [jsonAnswer(200, 'The whole list.', BridgeList)],
-    handle: async (c) => c.json(await listBridges(c.env, c.var.caller.sub)),
+    handle: async (c) => c.json(await listBridges(c)),
   },
   {
     id: 'getBridge',
@@ -139,24 +139,38 @@ export const BRIDGES: readonly Endpoint[] = [
   },
 ];
 
-async function listBridges(env: Env, account: string): Promise<BridgeList> {
-  const known = await reach(() => accountOf(env, account).bridges());
-  const items = await Promise.all(known.map((bridge) => describeBridge(env, account, bridge)));
+async function listBridges(c: Context<AppContext>): Promise<BridgeList> {
+  const {
+    env,
+    var: { caller },
+  } = c;
+  const known = await knownBridges(c);
+  const items = await Promise.all(known.map((bridge) => describeBridge(env, caller.sub, bridge)));
   return { items: items.filter((item) => item !== null) };
 }
 
-async function getBridge({
-  env,
-  var: { caller },
-  req,
-}: Context<AppContext>): Promise<BridgeDetails> {
+type Connected = Pick<KnownBridge, 'id' | 'connectedAtMs'>;
+
+/** For a user of an app, those of its key. */
+async function knownBridges({ env, var: { caller } }: Context<AppContext>): Promise<Connected[]> {
+  const { sub, app } = caller;
+  if (!app) return await reach(() => accountOf(env, sub).bridges());
+  return (app.key.terms.bridges ?? []).map((id) => ({ id, connectedAtMs: 0 }));
+}
+
+async function getBridge(c: Context<AppContext>): Promise<BridgeDetails> {
+  const {
+    env,
+    var: { caller },
+    req,
+  } = c;
   const { sub: account } = caller;
   const id = req.param('id') ?? '';
-  const known = await reach(() => accountOf(env, account).bridges());
+  const known = await knownBridges(c);
   const found = known.find((bridge) => bridge.id === id);
   const details = found && (await reach(() => tunnelOf(env, id).details(account)));
   if (!details) throw new DrawbridgeError('NOT_FOUND', 'There is no such bridge');
-  return { ...details, lastConnected: new Date(found.connectedAtMs).toISOString() };
+  return { lastConnected: new Date(found.connectedAtMs).toISOString(), ...details };
 }
 
 function processIn(c: Context): string {
@@ -171,19 +185,20 @@ function named({ items }: ProcessReport, id: string): ProcessInfo {
 
 /** The processes of the bridge, after what is asked. */
 async function reportOf(c: Context<AppContext>, ask: ProcessAsk): Promise<ProcessReport> {
-  const { id } = await getBridge(c);
+  const { id, shared } = await getBridge(c);
+  if (shared) throw new DrawbridgeError('NOT_FOUND', 'Only the owner of the bridge sees what runs');
   const { sub } = c.var.caller;
   const report = await reach<ProcessReport | null>(() => tunnelOf(c.env, id).processes(sub, ask));
   if (report) return report;
   throw new DrawbridgeError('UNAVAILABLE', 'The bridge is offline, or older than processes');
 }
 
-/** Null for a bridge that belongs to another account. */
+/** Null for a bridge that the account may not use. */
 async function describeBridge(
   env: Env,
   account: string,
-  { id, connectedAtMs }: KnownBridge,
+  { id, connectedAtMs }: Connected,
 ): Promise<BridgeInfo | null> {
   const status = await reach(() => tunnelOf(env, id).status(account));
-  return status && { ...status, lastConnected: new Date(connectedAtMs).toISOString() };
+  return status && { lastConnected: new Date(connectedAtMs).toISOString(), ...status };
 }

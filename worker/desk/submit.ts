@@ -11,7 +11,14 @@ import { titleOf } from '../conversation/store/title.ts';
 import type { Env } from '../env.ts';
 import { accountOf, conversationOf, tunnelOf } from '../objects.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
-import type { AgentWishes, Caller, PlanVersion, SaveAs, Submission } from '../ports.ts';
+import type {
+  AgentWishes,
+  BridgeState,
+  Caller,
+  PlanVersion,
+  SaveAs,
+  Submission,
+} from '../ports.ts';
 import { defaultPrivacy } from '../privacy.ts';
 import { readPromptChanges } from '../prompt/setting.ts';
 import { reach, UNKNOWN } from '../reach.ts';
@@ -53,7 +60,7 @@ export interface Sending {
   readonly unasking?: boolean;
 }
 
-type Terms = Pick<KeyTerms, 'models' | 'budget'>;
+type Terms = Pick<KeyTerms, 'models' | 'budget' | 'bridges'>;
 
 /** A conversation up to the end of a response, and the worktree in which it works. */
 interface Restored {
@@ -150,11 +157,15 @@ async function prepareConversation(
 /** The title and the bridge of a new conversation. Throws NOT_FOUND if the requested bridge does not exist. */
 async function openConversation(
   env: Env,
-  { account, request, bridgeId: own, agent, ephemeral = false }: Sending,
+  { account, request, bridgeId: own, terms, agent, ephemeral = false }: Sending,
 ): Promise<NonNullable<Submission['create']>> {
-  const { bridgeId: asked = own, messages } = request;
+  const bridges = terms?.bridges ?? [];
+  const { bridgeId: asked = own ?? bridges[0], messages } = request;
   const title = agent?.title ?? titleOf(messages.at(-1)?.content ?? '');
-  if (asked !== undefined) await requireBridge(env, account, asked);
+  if (asked !== undefined) {
+    if (terms && !bridges.includes(asked)) throw noBridge();
+    await requireBridge(env, account, asked);
+  }
   const isTitled = agent?.title !== undefined;
   const bridgeId = asked ?? (await onlyBridge(env, account));
   const { deleteAfterHours = await defaultPrivacy(env, account) } = request;
@@ -163,9 +174,16 @@ async function openConversation(
   return { ...settled, agent: agent && { ...agent, workspace } };
 }
 
-/** Null for an account without bridges. Of several none is chosen: the message could reach files that it is not about. */
+/**
+ * Null for an account without bridges. Of several none is chosen: the message could reach files that it is not about.
+ * Those of others do not count: anyone can share one.
+ */
 async function onlyBridge(env: Env, account: string): Promise<string | null> {
-  const [first, ...others] = await reach(() => accountOf(env, account).bridges());
+  const known = await reach(() => accountOf(env, account).bridges());
+  const states = known.map(({ id }) =>
+    reach<BridgeState | null>(() => tunnelOf(env, id).status(account)),
+  );
+  const [first, ...others] = (await Promise.all(states)).filter((each) => each && !each.shared);
   if (others.length === 0) return first?.id ?? null;
   throw new DrawbridgeError(
     'BRIDGE_NOT_NAMED',
@@ -176,7 +194,11 @@ async function onlyBridge(env: Env, account: string): Promise<string | null> {
 async function requireBridge(env: Env, account: string, bridgeId: string): Promise<void> {
   const describe = () => tunnelOf(env, bridgeId).describe(account);
   if (await reach<object | null>(describe)) return;
-  throw new DrawbridgeError('NOT_FOUND', 'bridgeId: there is no such bridge');
+  throw noBridge();
+}
+
+function noBridge(): DrawbridgeError {
+  return new DrawbridgeError('NOT_FOUND', 'bridgeId: there is no such bridge');
 }
 
 /** The conversation makes the errand of a message about one of its own plans. */

@@ -13,12 +13,15 @@ import { guestEdit } from '../../shared/tools/guest-edit.ts';
 import { controlProcess } from '../../shared/tools/process.ts';
 import { listDefinitions } from '../../shared/wire/definitions.ts';
 import { type MessageLook, missedFindings } from '../../shared/wire/findings.ts';
+import { nameFor } from '../../shared/wire/grants.ts';
 import type { OfferSet } from '../../shared/wire/offer.ts';
 import type { ProcessAsk, ProcessReport } from '../../shared/wire/processes.ts';
+import { keyOfAccount } from '../../shared/wire/tokens.ts';
 import {
   type ApprovalAnswer,
   type BridgeFrame,
   CLOSE,
+  GRANTS_FEATURE,
   GUESTS_FEATURE,
   type GuestCall,
   type MachineContext,
@@ -45,7 +48,7 @@ import { wasTakenBack } from '../storage/restored.ts';
 import { parseConnectUrl } from './connect-url.ts';
 import { countFitting, fitsRow, mismatch, parseFrame } from './frames.ts';
 import { attachmentOf, BridgeSocket, refuse, sendFrame } from './socket.ts';
-import { type OpenCall, TunnelStore } from './statements.ts';
+import { type Bridge, type OpenCall, TunnelStore } from './statements.ts';
 
 type Hello = Extract<BridgeFrame, { type: 'hello' }>;
 /** A frame about a call that the bridge has. */
@@ -77,43 +80,85 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   }
 
   describe(account: string): MachineSeen | null {
-    const bridge = this.#store.readBridge();
-    if (bridge?.owner !== account) return null;
+    const bridge = this.#of(account);
+    if (!bridge) return null;
     const isConnected = this.#socket.current(Date.now()) !== null;
     const { tools, context, offers } = bridge;
     return { tools, context, isConnected, ...(offers !== undefined && { offers }) };
   }
 
+  /** The bridge as the account may see it; null for an account that is neither its owner nor let in by its machine. */
+  #of(account: string): Bridge | null {
+    const bridge = this.#store.readBridge();
+    if (!bridge || bridge.owner === account) return bridge;
+    if (nameFor(account, bridge.grants ?? []) === undefined) return null;
+    const { os, shell, workspacePath, definitions } = bridge.context;
+    const context = {
+      os,
+      shell,
+      workspacePath,
+      projectLayout: '',
+      ...(definitions && { definitions }),
+    };
+    return { ...bridge, context, offers: undefined };
+  }
+
+  #isOwner(account: string): boolean {
+    return this.#store.readBridge()?.owner === account;
+  }
+
+  /** The call, if it is the account's own. */
+  #callOf(account: string, callId: string): OpenCall | null {
+    const open = this.#of(account) && this.#store.readCall(callId);
+    return open && this.#accountOf(open.call) === account ? open : null;
+  }
+
+  #accountOf({ grantee }: ToolCall): string | undefined {
+    return grantee ?? this.#store.readBridge()?.owner;
+  }
+
   offers(account: string, digest: string): OfferSet | null {
-    return this.#store.readBridge()?.owner === account ? this.#store.readOffers(digest) : null;
+    return this.#isOwner(account) ? this.#store.readOffers(digest) : null;
   }
 
   async look(account: string, message?: MessageLook): Promise<BridgeLook | null> {
     const known = this.describe(account);
     const socket = this.#socket.current(Date.now());
     if (!known || !socket || !attachmentOf(socket).looks) return known && { known, rows: 0 };
-    const { context, ...seen } = await this.#askForLook(socket, message);
+    const { context, ...seen } = await this.#askForLook(socket, message, this.#granteeOf(account));
     const machine = this.describe(account);
     return machine && { known: { ...machine, ...(context && { context }) }, ...seen };
   }
 
+  #granteeOf(account: string): string | undefined {
+    return this.#isOwner(account) ? undefined : account;
+  }
+
   status(account: string): BridgeState | null {
-    const bridge = this.#store.readBridge();
-    if (bridge?.owner !== account) return null;
-    const { id, tools, confinement, context } = bridge;
+    const bridge = this.#of(account);
+    if (!bridge) return null;
+    const { id, tools, confinement, greetedMs, context } = bridge;
     const connected = this.#socket.current(Date.now()) !== null;
-    return { id, connected, tools: [...tools], confinement, workspacePath: context.workspacePath };
+    const known = { id, connected, tools: [...tools], confinement };
+    const { workspacePath } = context;
+    if (this.#isOwner(account)) return { ...known, workspacePath };
+    // The folders above it are the owner's.
+    const name = workspacePath.slice(workspacePath.lastIndexOf('/') + 1);
+    const lastConnected = new Date(greetedMs ?? 0).toISOString();
+    return { ...known, workspacePath: name, lastConnected, shared: true };
   }
 
   details(account: string): Omit<BridgeDetails, 'lastConnected'> | null {
     const status = this.status(account);
-    const definitions = listDefinitions(this.#store.readBridge()?.context.definitions);
-    return status && { ...status, mcpServers: this.#store.readMcpServers(), definitions };
+    const definitions = listDefinitions(this.#of(account)?.context.definitions);
+    const mcpServers = this.#isOwner(account) ? this.#store.readMcpServers() : [];
+    return status && { ...status, mcpServers, definitions };
   }
 
   async processes(account: string, ask: ProcessAsk): Promise<ProcessReport | null> {
     const socket = this.#socket.current(Date.now());
-    if (!socket || !this.describe(account)?.tools.includes(controlProcess.name)) return null;
+    if (!socket || !this.#isOwner(account)) return null;
+    if (!this.describe(account)?.tools.includes(controlProcess.name)) return null;
     const askId = crypto.randomUUID();
     const { promise, resolve } = Promise.withResolvers<ProcessReport | null>();
     this.#asked.set(askId, resolve);
@@ -126,11 +171,18 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   }
 
   async dispatch(account: string, calls: readonly ToolCall[], isPatient = false): Promise<number> {
-    if (!this.describe(account)) throw new Error('dispatch to a bridge of another account');
+    if (!this.#of(account)) {
+      for (const call of calls) {
+        await conversationOf(this.env, call).settle(call.callId, UNGRANTED);
+      }
+      return 0;
+    }
+    const grantee = this.#granteeOf(account);
     const now = Date.now();
     const socket = this.#socket.current(now);
     let rows = 0;
-    for (const [index, call] of calls.entries()) {
+    for (const [index, given] of calls.entries()) {
+      const call = { ...given, grantee };
       this.#begun.delete(call.callId);
       if (this.#over.has(call.callId)) continue;
       if (call.isPrivate) this.#private.set(call.callId, call);
@@ -144,11 +196,12 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   }
 
   cancel(account: string, callIds: readonly string[]): void {
-    if (!this.describe(account)) return;
+    if (!this.#of(account)) return;
     const socket = this.#socket.inUse();
     for (const callId of callIds) {
-      this.#markOver(callId);
       const open = this.#store.readCall(callId);
+      if (open && this.#accountOf(open.call) !== account) continue;
+      this.#markOver(callId);
       if (open?.delivered) this.#store.markCancelled(callId);
       else this.#store.deleteCall(callId);
       const isKnown = this.#begun.delete(callId) || open?.delivered;
@@ -158,7 +211,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
 
   answer(account: string, answer: ApprovalAnswer): Promise<Outcome<number>> {
     return toOutcome(() => {
-      const open = this.describe(account) && this.#store.readCall(answer.callId);
+      const open = this.#callOf(account, answer.callId);
       if (!open) throw new DrawbridgeError('NOT_FOUND', 'There is no such call');
       if (!this.#store.insertAnswer(answer, open.call.isPrivate ?? false)) {
         throw new DrawbridgeError('ALREADY_ANSWERED', 'This call was answered already');
@@ -173,7 +226,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   }
 
   answerState(account: string, key: AnswerKey): AnswerState {
-    const answer = this.describe(account) && this.#store.readAnswerTo(key);
+    const answer = this.#callOf(account, key.callId) && this.#store.readAnswerTo(key);
     if (!answer) return { state: 'over' };
     if (answer.refused !== null) return { state: 'refused', message: answer.refused };
     return { state: 'waiting', connected: this.#socket.current(Date.now()) !== null };
@@ -300,6 +353,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     if (hello.restored) this.#cancelDelivered();
     this.#socket.greet(socket, hello);
     try {
+      await this.#letIn(null);
       // Before the welcome: once the bridge is welcomed, its account must list it.
       await accountOf(this.env, account).bridgeConnected(bridgeId);
     } catch {
@@ -315,13 +369,38 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
 
   /** Stores the hello. If its set of tools is not stored yet, the previous set stays in use until the set arrives. */
   #introduce(hello: Hello, owner: string): void {
-    const { bridgeId: id, tools, confinement, context, offers } = hello;
+    const { bridgeId: id, tools, confinement, context, offers, grants } = hello;
     const { offers: before, machineId: known } = this.#store.readBridge() ?? {};
     const machineId = hello.machineId ?? known;
     const { editor: _, ...kept } = context;
-    const introduced = { id, owner, tools, confinement, context: kept, machineId };
+    const now = { grants, greetedMs: Date.now() };
+    const introduced = { id, owner, tools, confinement, context: kept, machineId, ...now };
     const isKnown = offers === undefined || this.#store.readOffers(offers) !== null;
     this.#store.saveBridge({ ...introduced, offers: isKnown ? offers : before });
+  }
+
+  /**
+   * Lists the bridge for the people whom its machine lets in, and ends the calls of others. A call that the bridge may
+   * have begun gets its result there.
+   */
+  async #letIn(socket: WebSocket | null): Promise<void> {
+    const { id, grants = [] } = this.#store.readBridge() ?? {};
+    for (const name of grants) {
+      if (id === undefined || keyOfAccount(name) !== undefined) continue;
+      // What is lost is done again at the next hello: this bridge does not wait for the objects of others.
+      this.ctx.waitUntil(
+        accountOf(this.env, name)
+          .bridgeShared(id)
+          .catch(() => undefined),
+      );
+    }
+    for (const open of this.#store.readCalls()) {
+      const { grantee, callId } = open.call;
+      if (grantee === undefined || this.#of(grantee)) continue;
+      if (!open.delivered) await this.#settle(open, UNGRANTED);
+      else this.#store.markCancelled(callId);
+      if (open.delivered) sendFrame(socket, { type: 'cancel', callId });
+    }
   }
 
   /** The bridge no longer knows which of these calls it has run. */
@@ -380,7 +459,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     sendFrame(socket, {
       type: 'welcome',
       protocol: TUNNEL_PROTOCOL,
-      features: [OFFERS_FEATURE, GUESTS_FEATURE, MCP_SERVERS_FEATURE],
+      features: [OFFERS_FEATURE, GUESTS_FEATURE, MCP_SERVERS_FEATURE, GRANTS_FEATURE],
       calls: calls.slice(0, fitting),
       cancels: open.filter(isOver).map(({ call }) => call.callId),
       answers: answers.slice(0, answered),
@@ -403,13 +482,15 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     switch (frame.type) {
       case 'context': {
         const { lookId = '', findings, context } = frame;
-        const rows = this.#saveContext(context);
+        const rows = lookId.startsWith(OTHERS) ? 0 : this.#saveContext(context);
         return this.#looks.get(lookId)?.({ rows, context, ...(findings && { findings }) });
       }
       case 'offers':
         return this.#takeOffers(frame.set);
       case 'mcp_servers':
         return this.#store.saveMcpServers(frame.servers);
+      case 'grants':
+        return await this.#takeGrants(socket, frame.names);
       case 'processes':
         return this.#asked.get(frame.askId)?.(frame);
       case 'held_calls':
@@ -452,6 +533,17 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     return this.#begun.size + calls.length >= TUNNEL_LIMITS.maxGuestCalls;
   }
 
+  async #takeGrants(socket: WebSocket, grants: readonly string[]): Promise<void> {
+    const bridge = this.#store.readBridge();
+    if (!bridge || JSON.stringify(bridge.grants ?? []) === JSON.stringify(grants)) return;
+    this.#store.saveBridge({ ...bridge, grants });
+    try {
+      await this.#letIn(socket);
+    } catch {
+      socket.close(TRY_AGAIN_LATER, 'try again'); // An object was reset under the call. The next hello has them, too.
+    }
+  }
+
   /** Stores a set of tools. Runs that start from now on use it. */
   #takeOffers(set: OfferSet | null): void {
     const bridge = this.#store.readBridge();
@@ -461,15 +553,19 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   }
 
   /** Without findings where the answer does not come in time. */
-  async #askForLook(socket: WebSocket, asked: MessageLook | undefined): Promise<SeenLook> {
-    const lookId = crypto.randomUUID();
+  async #askForLook(
+    socket: WebSocket,
+    asked: MessageLook | undefined,
+    grantee: string | undefined,
+  ): Promise<SeenLook> {
+    const lookId = `${grantee === undefined ? '' : OTHERS}${crypto.randomUUID()}`;
     const message = attachmentOf(socket).finds ? asked : undefined;
     const { promise, resolve } = Promise.withResolvers<SeenLook>();
     this.#looks.set(lookId, resolve);
     const missed = message && missedFindings(message);
     const late = { rows: 0, ...(missed && { findings: missed }) };
     const timer = setTimeout(() => resolve(late), lookMs(message));
-    sendFrame(socket, { type: 'look', lookId, ...(message && { message }) });
+    sendFrame(socket, { type: 'look', lookId, ...(message && { message }), grantee });
     try {
       return await promise;
     } finally {
@@ -503,6 +599,8 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
           await conversation.output(frame.callId, frame.delta);
           return sendFrame(socket, { type: 'credit', chars: Math.max(1, frame.delta.length) });
         case 'approval_request':
+          // A bridge asks no one about calls of others than its owner.
+          if (open.call.grantee !== undefined) return;
           if (!fitsRow(frame.proposal)) return await this.#refuseQuestion(socket, open);
           this.#store.deleteOlderAnswer(frame);
           return await conversation.approvalRequested(frame.callId, frame);
@@ -548,6 +646,9 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   }
 }
 
+/** Begins the ids of looks for others than the owner: what they see is not stored as what the owner sees. */
+const OTHERS = 'other-';
+
 /** The answer to a look, and the number of rows that it wrote. */
 type SeenLook = Pick<BridgeLook, 'rows' | 'findings'> & { readonly context?: MachineContext };
 
@@ -566,6 +667,12 @@ const OFFLINE: ToolResult = {
   status: 'error',
   code: 'BRIDGE_OFFLINE',
   data: 'The bridge to the developer’s machine is offline, so the call was not run.',
+};
+
+const UNGRANTED: ToolResult = {
+  status: 'error',
+  code: 'NOT_GRANTED',
+  data: 'The owner of the machine does not let this account use it, or no longer does, so the call was not run.',
 };
 
 function notAtHome(home: string, { context: { workspacePath } }: Hello): string {

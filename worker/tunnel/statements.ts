@@ -39,6 +39,10 @@ export interface Bridge {
   readonly context: MachineContext;
   /** Its machine; missing where the bridge has not sent it. */
   readonly machineId?: string | undefined;
+  /** Whom its machine lets in beside the owner. */
+  readonly grants?: readonly string[] | undefined;
+  /** When it last said hello, epoch milliseconds; missing for one of before. */
+  readonly greetedMs?: number | undefined;
   /** The digest of its set of tools, which is stored in `offers`. Missing if the bridge offers none. */
   readonly offers?: string | undefined;
 }
@@ -234,9 +238,9 @@ interface CallRow extends Record<string, SqlStorageValue> {
 
 /** SQLite keeps the bytes of deleted rows until it needs their place, and a Durable Object cannot have them wiped. */
 function withoutWords(call: ToolCall): StoredCall {
-  const { callId, conversationId, tool, mode, isPrivate } = call;
+  const { callId, conversationId, tool, mode, isPrivate, grantee } = call;
   if (!isPrivate || Object.keys(call.arguments).length === 0) return call;
-  return { callId, conversationId, tool, mode, arguments: {}, isPrivate, isCut: true };
+  return { callId, conversationId, tool, mode, arguments: {}, isPrivate, grantee, isCut: true };
 }
 
 type StoredCall = ToolCall & { readonly isCut?: true };

@@ -6,7 +6,7 @@ import {
 } from '../../../bridge/admission/askers.ts';
 import { Asking, type OpenQuestion } from '../../../bridge/admission/asking.ts';
 import type { QuestionBook, Resolution } from '../../../bridge/admission/book.ts';
-import type { ApprovalSubject } from '../../../bridge/admission/proposal.ts';
+import { type ApprovalSubject, digestOf } from '../../../bridge/admission/proposal.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import { ALLOW_ONCE, type Grant } from '../../../shared/wire/approval-text.ts';
 import type { Proposal } from '../../../shared/wire/approvals.ts';
@@ -55,6 +55,7 @@ describe('a question', () => {
   let device: Device;
   let terminal: ScriptedTerminal;
   let events: unknown[];
+  let counted: unknown[];
   let asking: Asking;
   let devices: DeviceAsker;
   let book: ReturnType<typeof newBook>;
@@ -67,6 +68,7 @@ describe('a question', () => {
     device = await newDevice();
     terminal = new ScriptedTerminal();
     events = [];
+    counted = [];
     book = newBook();
     devices = new DeviceAsker({
       keys: async () => [device.key],
@@ -76,6 +78,7 @@ describe('a question', () => {
       bridgeId: BRIDGE_ID,
       book,
       askers: [devices, terminalAsker(terminal)],
+      onAnswered: (_, answer) => void counted.push(answer),
       onRequested: ({ question: { callId }, reason }) => void events.push({ callId, reason }),
       onResolved: ({ callId }, resolution) => void events.push({ callId, ...resolution }),
     });
@@ -155,6 +158,31 @@ describe('a question', () => {
       'counted',
     );
     expect(await resolution).toEqual({ decision: 'reject', by: 'device', message: 'no' });
+  });
+
+  test('is on record with the digest of what was shown and the signature, and without both where it is private', async () => {
+    const [signed, typed, secret] = [newSubject(), newSubject(), newSubject()];
+    const answered = ask(signed);
+    const forged = { callId: signed.callId, nonce: NONCE, decision: 'once' as const };
+    expect(await devices.answer(forged)).toBe('refused');
+    const approval = await device.approve(asked(signed));
+    await devices.answer(approval);
+    await answered;
+    const atTerminal = ask(typed);
+    terminal.answer({ decision: 'reject' });
+    await atTerminal;
+    const hidden = asking.ask({ subject: secret, reason: 'why', isPrivate: true, signal: live });
+    await devices.answer(await device.approve(asked(secret)));
+    await hidden;
+    expect(counted).toEqual([
+      {
+        ...{ decision: 'once', by: 'device', scope: undefined, proposal: digestOf(signed) },
+        signature: approval.signature,
+      },
+      { decision: 'reject', by: 'terminal', scope: undefined, proposal: digestOf(typed) },
+      { decision: 'once', by: 'device', scope: undefined },
+    ]);
+    expect(JSON.stringify([events, book.answers])).not.toContain('"signature"');
   });
 
   test('takes an answer that came before it was asked', async () => {

@@ -87,7 +87,7 @@ test('a page leads web_fetch nowhere where an editor does not trust the workspac
   ]);
   const leadsOn = async (isDistrusted: boolean) => {
     const facts = { isConfined: true, isDistrusted: () => isDistrusted };
-    const mayGoOn = await readPageRules(surroundings, facts);
+    const mayGoOn = await readPageRules(surroundings, facts, '');
     return ['https://x.test/a', 'https://y.test/'].map((url) => mayGoOn(url, () => true));
   };
   expect(await leadsOn(false)).toEqual([true, true]);

@@ -91,7 +91,8 @@ export class UndoneFolder implements AsyncDisposable {
       signal: this.signal,
     };
     const call = newCallId(crypto.randomUUID());
-    const asked: Selection = { conversation: this.conversation, call, ...selection };
+    const own = { conversation: this.conversation, call, isConfined: false };
+    const asked: Selection = { ...own, ...selection };
     const { root } = this;
     const { plans } = isPreview
       ? await previewUndo(place, asked)

@@ -43,6 +43,7 @@ const tools = new Map([...createCatalogue()].map(([name, tool]) => [name, stoppi
 const life = new CallLife({
   ...{ workspace: await Workspace.open(root), tools, asking, journal, ledger: new ReadLedger() },
   elsewhere: NO_ROOMS,
+  grantees: { enter: async () => undefined },
   judge: async () => ({ decision: 'allow', reason: 'the test says so' }),
 });
 await life.run(call, { signal: new AbortController().signal, onOutput: () => {} });

@@ -7,11 +7,13 @@ import { Asking } from '../../../bridge/admission/asking.ts';
 import type { JudgedCall } from '../../../bridge/admission/policy.ts';
 import type { Decision } from '../../../bridge/admission/rules.ts';
 import type { Checkpoints } from '../../../bridge/checkpoints/checkpoints.ts';
+import { Audit } from '../../../bridge/grantees/audit.ts';
+import { Grantees } from '../../../bridge/grantees/grantees.ts';
 import { Guests } from '../../../bridge/guests/guests.ts';
 import { createCatalogue } from '../../../bridge/tools/catalogue.ts';
 import type { BridgeTool, FileChange, ToolContext } from '../../../bridge/tools/executor.ts';
 import { ReadLedger } from '../../../bridge/tools/ledger.ts';
-import { OfferFeed, ServerFeed } from '../../../bridge/tunnel/feeds.ts';
+import { OfferFeed, ReportFeed } from '../../../bridge/tunnel/feeds.ts';
 import { Journal } from '../../../bridge/tunnel/journal.ts';
 import { Session } from '../../../bridge/tunnel/session.ts';
 import { NO_ROOMS } from '../../../bridge/worktrees/rooms.ts';
@@ -160,6 +162,11 @@ export class Bench {
     return bench;
   }
 
+  /** Beside the workspace. */
+  get stateDir(): string {
+    return join(this.place.root, '..');
+  }
+
   get session(): Session {
     return this.#process.session;
   }
@@ -236,7 +243,10 @@ export class Bench {
       look: () => Promise.reject(new Error('no test looks')),
       processes: () => Promise.resolve({ items: [] }),
       offers: new OfferFeed(async () => null),
-      mcpServers: new ServerFeed(() => []),
+      mcpServers: new ReportFeed('', () => ({ type: 'mcp_servers', servers: [] })),
+      grantFeed: new ReportFeed('', () => ({ type: 'grants', names: [] })),
+      grantees: new Grantees(this.stateDir),
+      audit: new Audit(this.stateDir),
       checkpoints,
       judge: async (call) => ({ decision: await decide(call), reason: 'the test says so' }),
     });

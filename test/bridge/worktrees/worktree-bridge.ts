@@ -10,7 +10,12 @@ import { runBridge } from '../../../bridge/run.ts';
 import { WorktreeStore } from '../../../bridge/worktrees/store.ts';
 import { newCallId, newConversationId } from '../../../shared/ids.ts';
 import { ClosedWorktree, OpenedWorktree } from '../../../shared/tools/worktree.ts';
-import type { ToolCall, ToolResult } from '../../../shared/wire/tunnel.ts';
+import type {
+  BridgeFrame,
+  ToolCall,
+  ToolResult,
+  TunnelFrame,
+} from '../../../shared/wire/tunnel.ts';
 import { OWNER } from '../sandbox/sandboxed-workspace.ts';
 import { ScriptedTunnel, type TunnelConnection } from '../tunnel/scripted-tunnel.ts';
 
@@ -86,9 +91,15 @@ export function callOf(
   return { callId, conversationId, tool, arguments: args, mode: 'agent', worktree: true };
 }
 
+type Look = Extract<TunnelFrame, { type: 'look' }>;
+type Listed = Extract<BridgeFrame, { type: 'processes' }>;
+type Seen = Extract<BridgeFrame, { type: 'context' }>;
+
 export class WorktreeBridge {
   readonly connection: TunnelConnection;
   readonly #results = new Map<string, (result: ToolResult) => void>();
+  readonly #asked = new Map<string, (listed: Listed) => void>();
+  readonly #looks = new Map<string, (seen: Seen) => void>();
   readonly #outputs = new Map<string, string>();
   #heard = Promise.withResolvers<void>();
 
@@ -103,6 +114,24 @@ export class WorktreeBridge {
     this.#results.set(call.callId, resolve);
     this.connection.send({ type: 'call', call });
     return await promise;
+  }
+
+  /** What the bridge answers to a look. */
+  async look(asked: Omit<Look, 'type' | 'lookId'>): Promise<Seen> {
+    const lookId = randomUUID();
+    const { promise, resolve } = Promise.withResolvers<Seen>();
+    this.#looks.set(lookId, resolve);
+    this.connection.send({ type: 'look', lookId, ...asked });
+    return await promise;
+  }
+
+  /** What the bridge says that it runs in the background. */
+  async processes(): Promise<Listed['items']> {
+    const askId = randomUUID();
+    const { promise, resolve } = Promise.withResolvers<Listed>();
+    this.#asked.set(askId, resolve);
+    this.connection.send({ type: 'processes', askId });
+    return (await promise).items;
   }
 
   async open(conversationId: string, args: Record<string, unknown> = {}): Promise<OpenedWorktree> {
@@ -132,6 +161,8 @@ export class WorktreeBridge {
     for (;;) {
       const frame = await this.connection.nextFrame();
       if (frame.type === 'result') this.#results.get(frame.callId)?.(frame.result);
+      if (frame.type === 'processes') this.#asked.get(frame.askId)?.(frame);
+      if (frame.type === 'context') this.#looks.get(frame.lookId ?? '')?.(frame);
       if (frame.type !== 'output') continue;
       this.#outputs.set(frame.callId, (this.#outputs.get(frame.callId) ?? '') + frame.delta);
       this.#heard.resolve();

@@ -9,6 +9,7 @@ import { ENDPOINTS } from '../../../worker/api/openapi/endpoints.ts';
 import { app } from '../../../worker/app.ts';
 import { forgetKeys } from '../../../worker/apps/known.ts';
 import { errorOf, scriptModel, tokenFor } from '../api.ts';
+import { openBridge } from '../tunnel/scripted-bridge.ts';
 
 beforeEach(forgetKeys);
 
@@ -226,6 +227,52 @@ describe('a token of an app', () => {
     expect((await run('ben')).status).toBe(200);
     await expect.poll(async () => (await run('cas')).status).toBe(429);
   });
+});
+
+describe('the machines of a key', () => {
+  it('are those that its users may name, where the machine itself lets them in', async () => {
+    scriptModel(() => ({ text: 'Hi.' }));
+    const [first, second, other] = [await owned(), await owned(), await owned()];
+    const key = await makeKey({
+      can: ['chat', 'read', 'machines'],
+      bridges: [first.bridgeId, second.bridgeId],
+    });
+    const user = await signed(key);
+    const bridgeOf = async (bridgeId?: string) => {
+      const message = { messages: [{ role: 'user', content: 'hello' }], bridgeId };
+      const answer = await use('chat/completions', user, { body: message });
+      if (answer.status !== 200) return (await errorOf(answer)).code;
+      const { conversationId } = await answer.json<{ conversationId: string }>();
+      const view = await use(`conversations/${conversationId}`, user);
+      return (await view.json<{ bridgeId: string }>()).bridgeId;
+    };
+    const listed = async () =>
+      (await (await use('bridges', user)).json<{ items: { id: string }[] }>()).items;
+    expect([await bridgeOf(), await listed()]).toEqual(['NOT_FOUND', []]);
+    for (const { bridge } of [first, second, other]) {
+      bridge.send({ type: 'grants', names: [`app:${key.id}`] });
+    }
+    await expect.poll(() => bridgeOf(second.bridgeId)).toBe(second.bridgeId);
+    await expect.poll(() => bridgeOf()).toBe(first.bridgeId);
+    expect(await bridgeOf(other.bridgeId)).toBe('NOT_FOUND');
+    expect((await use(`bridges/${other.bridgeId}`, user)).status).toBe(404);
+    expect((await listed()).map(({ id }) => id)).toEqual([first.bridgeId, second.bridgeId]);
+    expect(await bridgeOfOther(first.bridgeId)).toBe('NOT_FOUND');
+    first.bridge.send({ type: 'grants', names: [`app:${key.id}:someone-else`] });
+    await expect.poll(() => bridgeOf()).toBe('NOT_FOUND');
+  });
+
+  async function owned() {
+    const bridge = await openBridge({ account: `owner-${crypto.randomUUID()}` });
+    await bridge.greet();
+    return { bridge, bridgeId: bridge.bridgeId };
+  }
+
+  async function bridgeOfOther(bridgeId: string) {
+    const message = { messages: [{ role: 'user', content: 'hello' }], bridgeId };
+    const token = await signed(await makeKey());
+    return (await errorOf(await use('chat/completions', token, { body: message }))).code;
+  }
 });
 
 describe('the secret of a key', () => {

@@ -12,7 +12,7 @@ it('welcomes a bridge with what is open for it: at first nothing', async () => {
   expect(await bridge.greet()).toEqual({
     type: 'welcome',
     protocol: TUNNEL_PROTOCOL,
-    features: ['offers', 'guests', 'mcp_servers'],
+    features: ['offers', 'guests', 'mcp_servers', 'grants'],
     calls: [],
     cancels: [],
     answers: [],
@@ -41,7 +41,7 @@ it('acks those as well that one hello cannot list', async () => {
 it('welcomes a bridge with features that it does not know', async () => {
   const bridge = await openBridge();
   expect(await bridge.greet({ features: ['of-the-future'] })).toMatchObject({
-    features: ['offers', 'guests', 'mcp_servers'],
+    features: ['offers', 'guests', 'mcp_servers', 'grants'],
   });
 });
 

@@ -38,6 +38,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
   PATH_NOT_ALLOWED: 'The request does not allow this path.',
   NOT_PERMITTED: 'The system does not permit it.',
   DENIED: 'The rules of the machine forbid this call.',
+  NOT_GRANTED: 'The owner of the machine does not let this account use it.',
+  WORKTREE_REQUIRED: 'The owner of the machine lets this account work in a worktree alone.',
   REJECTED: 'The call was rejected.',
   NOT_APPROVED: 'The call was not approved in time.',
   REPEATED_CALL: 'The model made the same call again and again, so it was not run.',

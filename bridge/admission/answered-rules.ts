@@ -1,7 +1,7 @@
 /** The rules that people's answers made for one conversation. They are forgotten when the bridge ends. */
 import type { Rule } from './rules.ts';
 
-export class Grants {
+export class AnsweredRules {
   readonly #rules = new Map<string, readonly Rule[]>();
 
   /** The conversations that got none for the longest time are forgotten when there are too many. */

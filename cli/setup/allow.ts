@@ -1,0 +1,119 @@
+/** `drawbridge allow` and `disallow`: the accounts that may use the bridge of a folder beside its owner's. */
+import { type Command, Option } from 'commander';
+import type { AccountGrant } from '../../bridge/grantees/grant-file.ts';
+import { locateState } from '../../local/state/folder.ts';
+import { openState } from '../../local/state/state.ts';
+import { LocalError } from '../../machine/local-error.ts';
+import { Preset } from '../../machine/preset.ts';
+import { GrantedName } from '../../shared/wire/grants.ts';
+import { keyOfAccount } from '../../shared/wire/tokens.ts';
+import {
+  addLocationOptions,
+  findLocation,
+  type LocationOptions,
+} from '../target/location-options.ts';
+import { shortLine } from '../terminal/short-line.ts';
+import { jsonLine, openTerminal } from '../terminal/terminal.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+
+interface AllowOptions extends LocationOptions {
+  readonly preset?: Preset;
+  readonly worktrees: boolean;
+  readonly json: boolean;
+}
+
+/** Adds both commands. `allow` lists if no account is given. */
+export function registerAllow(program: Command): void {
+  const allow = program
+    .command('allow [account]')
+    .description('Let another account use this folder, or list those that may')
+    .addOption(
+      new Option('--preset <preset>', 'the most that it may do (default: read-only)').choices(
+        Preset.options,
+      ),
+    )
+    .option('--worktrees', 'it works in worktrees, never in the folder itself', false)
+    .option('--json', 'print each account as a line of JSON', false)
+    .addHelpText(
+      'after',
+      '\nAn account is a name, app:KEY for all users of an app, or app:KEY:USER for one of them.',
+    );
+  addLocationOptions(allow).action(async (name: string | undefined, options: AllowOptions) => {
+    await (name === undefined ? listAll(options) : allowOne(name, options));
+  });
+  const disallow = program
+    .command('disallow <account>')
+    .description('End what "allow" allowed; what the account runs ends, too');
+  addLocationOptions(disallow).action(disallowOne);
+}
+
+async function listAll(options: AllowOptions): Promise<void> {
+  if (options.preset || options.worktrees) throw new UsageError('Name an account to allow.');
+  const { readGrants } = await import('../../bridge/grantees/grant-file.ts');
+  const { readAudit } = await import('../../bridge/grantees/audit.ts');
+  const stateDir = await stateOf(options);
+  const grants = await readGrants(stateDir);
+  const records = await readAudit(stateDir);
+  const terminal = openTerminal(process, process.env);
+  for (const grant of grants) {
+    const used = records.findLast(
+      (record) => record.type === 'call' && isOf(grant, record.account),
+    )?.time;
+    terminal.writeOut(options.json ? jsonLine({ ...grant, used }) : `${lineOf(grant, used)}\n`);
+  }
+  if (grants.length === 0 && !options.json)
+    terminal.write('No other account may use this folder.\n');
+}
+
+function isOf({ name }: AccountGrant, account: string): boolean {
+  return name === account || name === `app:${keyOfAccount(account)}`;
+}
+
+async function allowOne(
+  written: string,
+  { preset = 'read-only', worktrees, ...options }: AllowOptions,
+): Promise<void> {
+  const { changeGrants } = await import('../../bridge/grantees/grant-file.ts');
+  const parsed = GrantedName.safeParse(written);
+  if (!parsed.success) {
+    throw new UsageError(`${shortLine(written)}: it ${parsed.error.issues[0]?.message}.`);
+  }
+  const { data: name } = parsed;
+  await openState(await findLocation(options, 'kept'));
+  const since = new Date().toISOString();
+  const grant = { name, preset, ...(worktrees && { worktrees: true as const }), since };
+  await changeGrants(await stateOf(options), (grants) => [
+    ...grants.filter((known) => known.name !== name),
+    grant,
+  ]);
+  const terminal = openTerminal(process, process.env);
+  terminal.writeOut(`${lineOf(grant)}\n`);
+  terminal.write(`${MEANS[preset]} What your rules ask about is refused.\n`);
+}
+
+const MEANS: Readonly<Record<Preset, string>> = {
+  'read-only':
+    'It may read this folder. `--preset workspace` lets it change files and run commands.',
+  ask: 'It may read this folder.',
+  workspace: 'It may change files and run commands in the sandbox, as far as your rules allow it.',
+  trusted: 'It may do all that your rules allow without a question.',
+};
+
+async function disallowOne(written: string, options: LocationOptions): Promise<void> {
+  const { changeGrants } = await import('../../bridge/grantees/grant-file.ts');
+  await changeGrants(await stateOf(options), (grants) => {
+    const left = grants.filter(({ name }) => name !== written);
+    if (left.length < grants.length) return left;
+    throw new LocalError('refused', `${shortLine(written)} is not allowed here.`);
+  });
+  openTerminal(process, process.env).write(`${shortLine(written)} may not use this folder.\n`);
+}
+
+async function stateOf(options: LocationOptions): Promise<string> {
+  return (await locateState(await findLocation(options, 'kept'))).projectDir;
+}
+
+function lineOf({ name, preset, worktrees, since }: AccountGrant, used?: string): string {
+  const cells = [name, preset, worktrees ? 'in worktrees' : 'in the folder', `since ${since}`];
+  return [...cells, used === undefined ? 'no call yet' : `last call ${used}`].join('  ');
+}

@@ -1,0 +1,35 @@
+/** The accounts that a bridge's machine lets in beside its owner. */
+import * as z from 'zod';
+import { GRANT_LIMITS } from '../limits.ts';
+import { nameInLine } from '../text/plain-sight.ts';
+
+/**
+ * Whom a grant lets in: a person's account (`ben`), one user of an app (`app:shop:42`), or all users of an app's key
+ * (`app:shop`). Two that differ never look the same.
+ */
+export const GrantedName = z
+  .string()
+  .min(1)
+  .max(GRANT_LIMITS.maxNameChars)
+  .refine((name) => !/\s/.test(name) && nameInLine(name) === name, {
+    error: 'must be visible characters without blanks',
+  })
+  .refine((name) => !/^app(:|$)/.test(name) || APP.test(name), {
+    error: 'must be app:KEY for all users of an app, or app:KEY:USER for one',
+  });
+
+/** As KeyId and AppUser (shared/api/keys.ts). */
+const APP = /^app:[a-z][a-z0-9]*(-[a-z0-9]+)*(:[\x21-\x7e]+)?$/;
+
+/** All that one bridge lets in. */
+export const GrantedNames = z.array(GrantedName).max(GRANT_LIMITS.maxGrants);
+
+/** The name that lets this account in: its own before that of its app. */
+export function nameFor(account: string, names: readonly string[]): string | undefined {
+  const own = names.find((name) => name === account && !isKey(name));
+  return own ?? names.find((name) => isKey(name) && account.startsWith(`${name}:`));
+}
+
+function isKey(name: string): boolean {
+  return /^app:[^:]*$/.test(name);
+}
