@@ -13,6 +13,7 @@ import { measurePaced } from './cases/paced.ts';
 import { measureReading } from './cases/reading.ts';
 import { measureReturning } from './cases/returning.ts';
 import { measureRows } from './cases/rows.ts';
+import { measureSessions } from './cases/sessions.ts';
 import { measureSubagents } from './cases/subagents.ts';
 import type { Figure } from './figure.ts';
 import { formatJson, formatTable, type Section } from './report.ts';
@@ -37,6 +38,7 @@ const CASES: Readonly<Record<string, Case>> = {
   i: { title: 'the prompt of a repository with 3,000 files', measure: measureAssembling },
   j: { title: 'subagents', measure: measureSubagents },
   k: { title: 'what Cloudflare bills', measure: measureBilling },
+  l: { title: 'sessions', measure: measureSessions },
 };
 
 const HELP = `Usage: npm run bench -- [CASE...] [--json]

@@ -415,7 +415,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
   'bench/edge': ['worker/env.ts', 'worker/index.ts', 'cloudflare:'],
   'bench/fuzz': ['@cfworker/json-schema'],
-  'bench/cases': ['bench', 'node:', 'zod'],
+  'bench/cases': ['bench', 'client/index.ts', 'local/state', 'node:', 'zod'],
   'bench/escapes': [
     ...[
       'bench/fuzz',
