@@ -71,7 +71,7 @@ async function login(given: string, options: StateOption): Promise<void> {
   await keepLogin(dir, { url, account, session, privateKey: await exported(signer) });
   openTerminal(process, process.env).write(
     `Signed in at ${url} as ${account}.\n` +
-      `\`${ownCommand('connect', url)}\` connects a folder, \`${ownCommand('chat', '--url', url)}\` talks to the agent.\n`,
+      `\`${ownCommand('start', '--to', url)}\` connects a folder, \`${ownCommand('chat', '--url', url)}\` talks to the agent.\n`,
   );
 }
 

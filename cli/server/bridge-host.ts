@@ -13,6 +13,7 @@ import type { TellNotice } from '../../machine/log-line.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { openBridgeLog } from '../setup/connect/bridge-log.ts';
 import { type RunBridge, runOwnBridge } from '../setup/connect/run-own-bridge.ts';
+import { notSignedIn, tokensFor } from '../target/signed-in.ts';
 import { describeFailure } from '../terminal/failure-text.ts';
 
 /**
@@ -78,7 +79,7 @@ interface Hosting {
 
 /** Never rejects: the failure of one bridge is reported, and leaves the others alone. */
 async function runHosted(
-  { logFile, ...bridge }: HostedBridge,
+  { logFile, token: given, ...bridge }: HostedBridge,
   runBridge: RunBridge,
   { signal, report }: Hosting,
 ): Promise<void> {
@@ -96,12 +97,13 @@ async function runHosted(
   try {
     const owners = ownersOf(await readSettings(bridge.environment));
     const configDir = configFolder(bridge.environment);
+    const token = given ?? (await sessionAt(bridge));
     await logTo(write, () =>
       beside(
         (ending) => watchState(bridge.stateDir, onNotice, ending),
         (ending) =>
           runBridge(
-            { ...bridge, ...owners, configDir, onStatus, programs: [process.execPath] },
+            { ...bridge, token, ...owners, configDir, onStatus, programs: [process.execPath] },
             ending,
           ),
         signal,
@@ -110,6 +112,16 @@ async function runHosted(
   } catch (error) {
     onStatus({ event: 'failed', message: describeFailure(error) });
   }
+}
+
+async function sessionAt({
+  url,
+  machineDir: state,
+  bridgeId,
+}: Omit<HostedBridge, 'token' | 'logFile'>) {
+  const tokens = await tokensFor(url, { state }, bridgeId);
+  if (tokens) return tokens;
+  throw new LocalError('refused', notSignedIn(url));
 }
 
 /** A server that is gone needs no news. */

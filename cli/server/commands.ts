@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type { ProjectReport, ServerReport } from '../../local/server/control.ts';
 import { askServer } from '../../local/server/control-client.ts';
 import { locateState, projectName, sharedServerDir } from '../../local/state/folder.ts';
+import { noteRemote, readRemote } from '../../local/state/logins.ts';
 import { findInstanceIn } from '../../local/state/running.ts';
 import { resolveWorkspace } from '../../local/state/workspace.ts';
 import { forgetFolder } from '../../machine/agent-folders.ts';
@@ -109,7 +110,7 @@ function statusText(
     '',
     projects.length === 0 ? 'No folder is connected.' : 'Connected folders:',
     ...projects.flatMap((project, at) => [
-      `  ${nameInLine(project.workspaceDir)}: ${stateText(project)}`,
+      `  ${nameInLine(project.workspaceDir)}${project.to ? ` (at ${inOneLine(project.to)})` : ''}: ${stateText(project)}`,
       ...(troubles[at] ?? []),
     ]),
     ...(notices.length === 0 ? [] : ['', 'Lately:']),
@@ -184,15 +185,26 @@ async function disconnectHere(options: LocationOptions): Promise<void> {
   // A folder that is gone can be taken off, too.
   const workspaceDir = await resolveWorkspace(dir).catch(() => resolve(dir));
   const serverDir = await serverOfFolder(options);
+  const states = [serverDir, join(serverDir, 'projects', projectName(workspaceDir))];
+  const wasElsewhere = await leaveRemotes(states);
   const instance = await findInstanceIn(serverDir);
+  if (!instance && wasElsewhere) return write(`Disconnected: ${nameInLine(workspaceDir)}\n`);
   if (!instance) throw new LocalError('failed', 'No server runs in the background.');
   const request = { ask: 'disconnect', workspaceDir } as const;
   const { wasConnected } = await askServer(instance.control, request, 'disconnected');
-  const states = [serverDir, join(serverDir, 'projects', projectName(workspaceDir))];
   const noted = await Promise.all(states.map((state) => forgetFolder(state, workspaceDir)));
-  if (!wasConnected && !noted.includes(true))
+  if (!wasConnected && !wasElsewhere && !noted.includes(true))
     throw new LocalError('failed', `${workspaceDir} is not connected.`);
   write(`Disconnected: ${nameInLine(workspaceDir)}\n`);
+}
+
+/** The folder is connected to no server elsewhere from now on. Returns whether it was. */
+async function leaveRemotes(states: readonly string[]): Promise<boolean> {
+  const remotes = await Promise.all(states.map(readRemote));
+  remotes.forEach((remote, at) => {
+    if (remote !== undefined) noteRemote(states[at] ?? '', undefined);
+  });
+  return remotes.some((remote) => remote !== undefined);
 }
 
 /** A folder that is gone belongs to the shared server, unless `--state` names another one. */

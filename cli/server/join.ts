@@ -10,12 +10,14 @@ import type { Programs } from '../../local/server/worker.ts';
 import { readWorkerSettings } from '../../local/settings.ts';
 import { locateState, type StateLocation, type StatePlace } from '../../local/state/folder.ts';
 import { FORMAT_STEPS, readKnownFormat } from '../../local/state/format.ts';
+import { readRemote } from '../../local/state/logins.ts';
 import type { Instance } from '../../local/state/running.ts';
 import { mintTokenFor } from '../../local/state/state.ts';
 import { openFormat } from '../../local/state/upgrade.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { isOver } from '../../shared/wire/fold.ts';
 import type { Confinement } from '../../shared/wire/tunnel.ts';
+import { notSignedIn, tokensFor } from '../target/signed-in.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { joinOrStart } from './launch.ts';
@@ -25,7 +27,8 @@ import { stopServer } from './stop.ts';
 export interface Joined {
   readonly place: StatePlace;
   readonly url: string;
-  readonly model: string;
+  /** Null at a Drawbridge elsewhere, which has its own. */
+  readonly model: string | null;
   readonly confinement: Confinement;
   /** For the person; mostly none. */
   readonly notices: readonly string[];
@@ -37,6 +40,8 @@ export interface JoinOptions {
   readonly terminal: Terminal;
   readonly port?: number | undefined;
   readonly moves?: boolean | undefined;
+  /** The Drawbridge elsewhere to connect the folder to; by default the one that it is connected to. */
+  readonly to?: string | undefined;
 }
 
 /** @throws {LocalError} if the server cannot start, or the folder cannot be connected. */
@@ -46,8 +51,13 @@ export async function joinServer({
   terminal,
   port,
   moves,
+  to: named,
 }: JoinOptions): Promise<Joined> {
   const place = await locateState(location);
+  const to = named ?? (await readRemote(place.projectDir));
+  if (to && !(await tokensFor(to, { state: place.serverDir }))) {
+    throw new LocalError('refused', notSignedIn(to));
+  }
   const notices: string[] = [];
   const { signal } = new AbortController(); // Ctrl-C ends this command at once.
   const settings = async () =>
@@ -70,11 +80,12 @@ export async function joinServer({
   const here = await readSettings(process.env, { port });
   notices.push(...unusedNotices(here, server));
   const environment = bridgeEnvironment(process.env, here.keyNames);
-  const request = { ask: 'connect', workspaceDir, environment, isHeld: false, moves } as const;
+  const request = { ask: 'connect', workspaceDir, environment, isHeld: false, moves, to } as const;
   const { project } = await askServer(instance.control, request, 'connected');
   if (project.bridge.state !== 'connected') throw new LocalError('failed', NOT_CONNECTED);
   const { confinement } = project.bridge;
-  return { place, url: instance.url, model: server.model.text, confinement, notices };
+  const model = to === undefined ? server.model.text : null;
+  return { place, url: to ?? instance.url, model, confinement, notices };
 }
 
 async function statusOf(control: string): Promise<ServerReport> {

@@ -1,6 +1,7 @@
 /** `drawbridge` alone: starts or joins the server in the background, connects this folder, and opens the chat. */
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { Programs } from '../../local/server/worker.ts';
+import { plainUrl } from '../../local/state/logins.ts';
 import { inOneLine, nameInLine } from '../../shared/text/plain-sight.ts';
 import { MOVE_HELP } from '../setup/connect/connect.ts';
 import {
@@ -19,6 +20,7 @@ interface OpenOptions extends LocationOptions {
   readonly port?: number;
   readonly continue?: boolean;
   readonly move?: boolean;
+  readonly to?: string;
 }
 
 export function registerOpen(program: Command, programs: Programs): void {
@@ -30,6 +32,7 @@ export function registerOpen(program: Command, programs: Programs): void {
   const start = program
     .command('start')
     .description('Connect this folder to the server in the background, and start it if none runs');
+  start.option('--to <url>', 'a Drawbridge elsewhere, where this machine is signed in', parseUrl);
   addServerOptions(start).action((options: OpenOptions) => startHere(options, programs));
 }
 
@@ -70,14 +73,19 @@ async function startHere(options: OpenOptions, programs: Programs): Promise<void
 /** A folder below a known project means that project. */
 async function join(options: OpenOptions, programs: Programs, terminal: Terminal): Promise<Joined> {
   const location = await findLocation(options, 'kept');
-  const { port, move: moves } = options;
-  const joined = await joinServer({ location, programs, terminal, port, moves });
+  const { port, move: moves, to } = options;
+  const joined = await joinServer({ location, programs, terminal, port, moves, to });
   const { model, confinement, notices } = joined;
   for (const notice of notices) terminal.write(`${terminal.paint('yellow', notice)}\n`);
   const about = [
-    `Model: ${inOneLine(model)}`,
+    ...(model === null ? [] : [`Model: ${inOneLine(model)}`]),
     `Commands ${inOneLine(confinementText(confinement))}`,
   ];
   for (const line of about) terminal.write(`${terminal.paint('dim', line)}\n`);
   return joined;
+}
+
+function parseUrl(text: string): string {
+  if (/^https?:\/\//i.test(text) && URL.canParse(text)) return plainUrl(text);
+  throw new InvalidArgumentError('It must begin with https:// or http://.');
 }

@@ -16,6 +16,11 @@ export async function loginsDir({ state }: LocationOptions): Promise<string> {
   return state === undefined ? await sharedServerDir() : resolve(state);
 }
 
+/** What a person does about it that this machine has no session there. */
+export function notSignedIn(url: string): string {
+  return `This machine is not signed in at ${url}: \`${ownCommand('login', url)}\` signs it in.`;
+}
+
 /** The tokens of the session at this server; undefined if this machine is not signed in there. */
 export async function tokensFor(
   url: string,

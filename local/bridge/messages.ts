@@ -5,7 +5,8 @@ import { BridgeStatus } from '../../machine/bridge-status.ts';
 /** A bridge to run. Paths are absolute. */
 export const HostedBridge = z.object({
   url: z.string(),
-  token: z.string(),
+  /** Null: the tokens of this machine's session at `url`, which `machineDir` has. */
+  token: z.string().nullable(),
   bridgeId: z.string(),
   machineId: z.string(),
   machineDir: z.string(),

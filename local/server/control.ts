@@ -14,6 +14,8 @@ export const ControlRequest = z.discriminatedUnion('ask', [
     isHeld: z.boolean(),
     /** Whether the conversations of the folder that the state had before go on in this one. */
     moves: z.boolean().optional(),
+    /** The Drawbridge elsewhere that the folder is connected to, by this machine's session there. */
+    to: z.string().optional(),
   }),
   z.object({ ask: z.literal('disconnect'), workspaceDir: z.string() }),
 ]);
@@ -32,6 +34,8 @@ export type BridgeReport = z.infer<typeof BridgeReport>;
 export const ProjectReport = z.object({
   workspaceDir: z.string(),
   bridge: BridgeReport,
+  /** The Drawbridge elsewhere that the folder is connected to. */
+  to: z.string().optional(),
   /** Absent until the bridge has been connected. */
   index: IndexReport.optional(),
 });

@@ -29,6 +29,8 @@ export interface ProjectOptions {
   readonly asksAtTerminal: boolean;
   /** Whether the conversations of another folder go on in this one. */
   readonly moves?: boolean | undefined;
+  /** See {@link ConnectRequest} of projects.ts. */
+  readonly to?: string | undefined;
 }
 
 /** Runs from its making to {@link Project.end}. */
@@ -54,8 +56,10 @@ export class Project {
 
   get report(): ProjectReport {
     const index = this.#index;
+    const { place, to } = this.options;
     return {
-      workspaceDir: this.options.place.workspaceDir,
+      workspaceDir: place.workspaceDir,
+      ...(to && { to }),
       bridge: this.#bridge,
       ...(index && { index }),
     };
@@ -108,13 +112,14 @@ export class Project {
   /** Runs the bridge until it ends, and says why it did. It is `missing` when the folder has gone. */
   async #runOnce(): Promise<string> {
     const { host, state, url } = this.#server;
-    const { place, environment, asksAtTerminal, moves } = this.options;
+    const { place, environment, asksAtTerminal, moves, to } = this.options;
     const { bridgeId } = await openProjectState(state, place.projectDir);
-    noteRemote(place.projectDir, undefined); // From now on the folder is connected here.
+    noteRemote(place.projectDir, to);
     const { token, expiresMs } = await mintBridgeToken(state.authSecret, bridgeId);
     const bridge = {
-      url,
-      token,
+      url: to ?? url,
+      // Another server gets nothing that this one has signed.
+      token: to === undefined ? token : null,
       bridgeId,
       environment,
       asksAtTerminal,
@@ -133,7 +138,7 @@ export class Project {
     const onNews = (news: HostNews['news']) => {
       if (news.event === 'failed') death = news.message;
       // The server refuses an expired token. The next run has a new one.
-      const isExpired = news.event === 'refused' && Date.now() >= expiresMs;
+      const isExpired = !to && news.event === 'refused' && Date.now() >= expiresMs;
       if (isExpired) death = 'its token has expired';
       else this.#see(news);
     };

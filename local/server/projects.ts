@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { LocalError } from '../../machine/local-error.ts';
 import { replaceFile } from '../../machine/private-files.ts';
 import { locateState, projectName, type StatePlace } from '../state/folder.ts';
+import { noteRemote, readRemote } from '../state/logins.ts';
 import { ConnectedList, connectedListPath } from '../state/running.ts';
 import { readStateFile } from '../state/state-file.ts';
 import type { ProjectReport } from './control.ts';
@@ -33,6 +34,8 @@ export interface ConnectRequest {
   readonly isHeld: boolean;
   /** Whether the folder takes the place of the one that a server of the kind `own` had before, with its conversations. */
   readonly moves?: boolean | undefined;
+  /** The Drawbridge elsewhere that the folder is connected to; undefined for this server itself. */
+  readonly to?: string | undefined;
 }
 
 /** The bridges of the connected folders. A folder that leaves with its program is not on the list on disk. */
@@ -57,7 +60,8 @@ export class Projects {
   async restore(environment: Readonly<Record<string, string>>): Promise<void> {
     for (const workspaceDir of await this.#readList()) {
       const place = await this.#locate(workspaceDir).catch(() => this.#lostPlace(workspaceDir));
-      const options = { place, environment: this.#keyless(environment), asksAtTerminal: false };
+      const to = await readRemote(place.projectDir).catch(() => undefined);
+      const options = { place, to, environment: this.#keyless(environment), asksAtTerminal: false };
       this.#begin(options, { isKept: true, isRestored: true });
     }
   }
@@ -69,11 +73,11 @@ export class Projects {
    * @throws {LocalError} if the folder cannot be connected.
    */
   async connect(request: ConnectRequest): Promise<ProjectReport> {
-    const { isHeld, asksAtTerminal, moves } = request;
+    const { isHeld, asksAtTerminal, moves, to } = request;
     if (moves && this.#options.kind === 'own') await this.#leaveOthers(request.workspaceDir);
     const place = await this.#locate(request.workspaceDir);
     const environment = this.#keyless(request.environment);
-    const options = { place, environment, asksAtTerminal, moves };
+    const options = { place, environment, asksAtTerminal, moves, to };
     const before = this.#connected.get(place.workspaceDir);
     const renewed = before && mustBeRenewed(before, options) ? before : undefined;
     if (renewed) await this.#leave(place.workspaceDir, renewed);
@@ -107,6 +111,7 @@ export class Projects {
     if (!found) return false;
     this.#holders.delete(workspaceDir);
     const left = this.#leave(workspaceDir, found);
+    noteRemote(found.project.options.place.projectDir, undefined);
     this.#saveList();
     await left;
     return true;
@@ -195,10 +200,10 @@ export class Projects {
   }
 }
 
-/** A bridge that is over, or that no terminal has connected since the server began. */
+/** A bridge that is over, that goes to another server, or that no terminal has connected since the server began. */
 function mustBeRenewed({ project, isRestored }: Connected, wanted: ProjectOptions): boolean {
   const { state } = project.report.bridge;
-  if (state === 'failed' || state === 'missing') return true;
+  if (state === 'failed' || state === 'missing' || project.options.to !== wanted.to) return true;
   if (!isRestored) return false;
   const { environment, asksAtTerminal } = project.options;
   if (wanted.asksAtTerminal !== asksAtTerminal) return true;

@@ -87,14 +87,14 @@ function setVariables(clone: string, block: string): void {
   writeFileSync(path, toml);
 }
 
-/** The commands of the operator, and of a new person, whose bridge keeps running. */
-async function signIn({ run, start, home }: Reader, [invite = '', enter = '']: readonly string[]) {
+/** The commands of the operator, and of a new person, whose folder stays connected. */
+async function signIn({ run, home }: Reader, [invite = '', enter = '']: readonly string[]) {
   const link = (await run(invite)).trim();
   const [login = '', connect = ''] = enter.trim().split('\n');
   const folder = join(home, 'anas');
   mkdirSync(folder);
   await run(login.replace('LINK', `'${link}'`), folder);
-  start(connect, folder);
+  await run(connect, folder);
 }
 
 /** The last line keeps running. */

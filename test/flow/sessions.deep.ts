@@ -2,11 +2,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { DRAWBRIDGE } from '../cli/bundle.ts';
 import { runDrawbridge, startDrawbridge } from '../cli/drawbridge.ts';
 import { HAS_TERMINALS, openPseudoTerminal } from '../cli/pseudo-terminal.ts';
 import { temporaryFolder } from '../local/temporary-folder.ts';
-import { type House, startHouse } from './house.ts';
+import { DRAWBRIDGE, type House, startHouse } from './house.ts';
 
 let house: House;
 
@@ -15,6 +14,9 @@ beforeAll(async () => {
 });
 
 afterAll(() => house?.[Symbol.asyncDispose]());
+
+/** The launcher: the program that tests start otherwise has no real bridges in the background. */
+const program: [string, string] = [process.execPath, DRAWBRIDGE];
 
 /** A machine of its own: nothing is shared with the server's but the network. */
 function newMachine() {
@@ -34,9 +36,9 @@ function newMachine() {
     env,
     folder,
     logins: () => readFileSync(join(home, 'state', 'drawbridge', 'server', 'logins.json'), 'utf8'),
-    run: (args: string[], cwd = home) => runDrawbridge(args, { env, cwd }),
+    run: (args: string[], cwd = home) => runDrawbridge(args, { env, cwd, program }),
     start: (args: string[], cwd = home, input?: string) =>
-      startDrawbridge(args, { env, cwd, ...(input !== undefined && { input }) }),
+      startDrawbridge(args, { env, cwd, program, ...(input !== undefined && { input }) }),
     terminal: (args: string[], cwd = home) =>
       openPseudoTerminal([process.execPath, DRAWBRIDGE, ...args], { env, cwd }),
   };
@@ -176,5 +178,28 @@ describe('the end of a session', () => {
     const signedOut = await ben.run(['logout']);
     expect(signedOut).toMatchObject({ code: 0 });
     expect(await others.finished).toMatchObject({ code: 1 });
+  });
+
+  it('also stops a folder that the background server has connected, which then says why', async () => {
+    const ana = await invited('ana');
+    const folder = ana.folder('kept');
+    const start = ['start', '--to', house.ready.url];
+    onTestFinished(async () => void (await ana.run(['stop'])));
+    const stranger = newMachine();
+    const unknown = await stranger.run(start, stranger.folder('unknown'));
+    expect(unknown.stderr).toContain('is not signed in');
+    expect((await stranger.run(['status'])).stderr).toContain('No server runs');
+    expect(await ana.run([...start, '--port', '0'], folder)).toMatchObject({ code: 0 });
+    expect((await ana.run(['chat', 'list the files here'], folder)).stdout).toContain('of-kept');
+    await ana.run(['stop']);
+    expect(await ana.run(['start', '--port', '0'], folder)).toMatchObject({ code: 0 });
+    const status = async () => (await ana.run(['status'])).stdout;
+    expect(await status()).toContain(`kept (at ${house.ready.url})`);
+    expect((await ana.run(['chat', 'list the files here'], folder)).stdout).toContain('of-kept');
+    expect((await ana.run(['logout'])).code).toBe(0);
+    await expect.poll(status, { timeout: 20_000 }).toContain('sign in again');
+    expect((await ana.run(['disconnect'], folder)).code).toBe(0);
+    expect(await ana.run(['start'], folder)).toMatchObject({ code: 0 });
+    expect(await status()).not.toContain('(at ');
   });
 });
