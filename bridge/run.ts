@@ -88,6 +88,7 @@ export interface BridgeConfig {
   readonly url: string;
   /** See {@link ConnectionConfig}. Has the scope `bridge`, for this bridge's id. */
   readonly token: ConnectionConfig['token'];
+  readonly headers?: ConnectionConfig['headers'];
   readonly bridgeId: string;
   /** The id of this machine's device: the server keeps a bridge to its machine and its folder. */
   readonly machineId?: string;

@@ -69,6 +69,7 @@ export type {
   UndoInput,
   Watched,
 } from './api.ts';
+export { causeOf } from './cause.ts';
 export { createClient } from './client.ts';
 export type { Clock } from './clock.ts';
 export {

@@ -3,6 +3,7 @@
 import { JSON_LIMITS } from '../shared/limits.ts';
 import { parseIfJson } from '../shared/text/json.ts';
 import type { Endpoint, TokenSource } from './api.ts';
+import { causeOf } from './cause.ts';
 import { ClientError, clientError } from './error.ts';
 import { type Guard, guard } from './shapes.ts';
 
@@ -112,7 +113,8 @@ async function reach<T>(
     return await work();
   } catch (error) {
     signal?.throwIfAborted();
-    throw clientError('UNREACHABLE', message, error);
+    const cause = causeOf(error);
+    throw clientError('UNREACHABLE', cause ? `${message}: ${cause}` : message, error);
   }
 }
 

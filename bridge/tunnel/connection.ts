@@ -26,12 +26,12 @@ export async function stayConnected(
   events: ConnectionEvents,
   signal: AbortSignal,
 ): Promise<void> {
-  const { url, bridgeId, token: given } = config;
+  const { url, bridgeId, headers, token: given } = config;
   const tokenOf: TokenSource = typeof given === 'string' ? () => given : given;
   let failures = 0;
   let wasWelcomed = false;
   while (!signal.aborted) {
-    const attempt = { url, bridgeId, wasWelcomed, answerMs: answerMs(failures) };
+    const attempt = { url, bridgeId, headers, wasWelcomed, answerMs: answerMs(failures) };
     const ending = await connectWith(tokenOf, attempt, events, signal);
     if (signal.aborted) return;
     if (ending.state === 'refused') throw new ConnectionRefused(ending.reason);

@@ -33,6 +33,8 @@ export interface ConnectionConfig {
   /** The address of the API, http or https. */
   readonly url: string;
   readonly token: string | TokenSource;
+  /** Headers that a proxy on the way wants besides. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly bridgeId: string;
 }
 
@@ -71,11 +73,11 @@ export class TunnelSocket {
   #answerTimer: NodeJS.Timeout | undefined;
 
   constructor(config: SocketConfig, events: ConnectionEvents) {
-    const { url, token, bridgeId } = config;
+    const { url, token, headers, bridgeId } = config;
     this.#events = events;
     this.#config = config;
     const socket = new WebSocket(connectUrl(url, bridgeId), {
-      headers: { authorization: `Bearer ${token}` },
+      headers: { ...headers, authorization: `Bearer ${token}` },
       maxPayload: TUNNEL_LIMITS.maxFrameBytes,
     });
     this.#socket = socket;

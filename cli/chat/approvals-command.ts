@@ -29,9 +29,10 @@ export function registerApprovals(program: Command): void {
     .description('Show calls and questions that wait for your answer; in a terminal, answer them')
     .option('--json', 'print each as a line of JSON; ask nothing', false);
   addTargetOptions(command).action(async (options: ApprovalsOptions) => {
-    const { url, token, device, own } = await findTarget(options);
+    const target = await findTarget(options);
+    const { device, own } = target;
     const terminal = openTerminal(process, process.env, { machine: options.json });
-    const place = { client: createClient({ url, token }), device, own, terminal };
+    const place = { client: createClient(target), device, own, terminal };
     await answerApprovals({ ...place, targetWords: targetWordsOf(options) }, options);
   });
 }

@@ -125,8 +125,8 @@ export async function openChat(options: ChatOptions, terminal: Terminal): Promis
   const named = conversation === undefined ? undefined : parseConversationId(conversation);
   const images = await Promise.all(files.map(readImage));
   const target = await findTarget(options);
-  const { url, token, device, own } = target;
-  const client = createClient({ url, token });
+  const { device, own } = target;
+  const client = createClient(target);
   const conversationId = options.continue ? await lastConversation(client, target) : named;
   if (named !== undefined) await requireHere(client, target, named);
   return {

@@ -29,11 +29,11 @@ export function registerInvite(program: Command): void {
 }
 
 async function invite(account: string | undefined, options: InviteOptions): Promise<void> {
-  const { url, token } =
+  const target =
     account === undefined ? await findTarget(options) : await operated(account, options);
-  const { secret, expires, account: into } = await createClient({ url, token }).createInvitation();
+  const { secret, expires, account: into } = await createClient(target).createInvitation();
   const terminal = openTerminal(process, process.env);
-  const link = `${plainUrl(url)}/#join=${secret}`;
+  const link = `${plainUrl(target.url)}/#join=${secret}`;
   terminal.write(`Whoever has this link gets into the account ${into}, once, until ${expires}:\n`);
   terminal.writeOut(`${link}\n`);
   terminal.write(`On that machine: ${ownCommand('login', 'LINK')}\n`);

@@ -1,4 +1,5 @@
 /** `drawbridge login` and `logout`: the session of this machine at a Drawbridge elsewhere. */
+import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
@@ -24,13 +25,17 @@ import { LocalError } from '../../machine/local-error.ts';
 import { SESSION_LIMITS } from '../../shared/limits.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import type { LocationOptions } from '../target/location-options.ts';
-import { loginsDir, tokensOf } from '../target/signed-in.ts';
+import { fetchWith, loginsDir, signedInBy } from '../target/signed-in.ts';
 import { abortOnInterrupt } from '../terminal/ending.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import { openTerminal } from '../terminal/terminal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 type StateOption = Pick<LocationOptions, 'state'>;
+
+interface LoginOptions extends StateOption {
+  readonly headerFile?: string;
+}
 
 const STATE_HELP = 'the folder of the keys (default: one for all your projects)';
 
@@ -42,6 +47,10 @@ export function registerLogin(program: Command): void {
       '<link>',
       'the link of an invitation, or the URL of the Drawbridge; - reads it from stdin',
     )
+    .option(
+      '--header-file <file>',
+      'headers for a proxy on the way, each on a line like "name: value"',
+    )
     .option('--state <folder>', STATE_HELP)
     .action(login);
   program
@@ -52,7 +61,8 @@ export function registerLogin(program: Command): void {
     .action(logout);
 }
 
-async function login(given: string, options: StateOption): Promise<void> {
+async function login(given: string, options: LoginOptions): Promise<void> {
+  const headers = options.headerFile === undefined ? {} : readHeaders(options.headerFile);
   const { url, secret } = parseLink(given === '-' ? await readStdin() : given);
   const dir = await loginsDir(options);
   const known = await findLogin(dir, url);
@@ -66,11 +76,12 @@ async function login(given: string, options: StateOption): Promise<void> {
   await openServerState(dir); // Also makes the device that may approve.
   const signer = await newSessionKey(true);
   const holder = { name: hostname() || 'a machine', kind: 'machine' } as const;
-  const ask = secret ?? (await showCode(url, holder, signer));
-  const { account, session } = await enterPatiently(url, ask, holder, signer);
-  await keepLogin(dir, { url, account, session, privateKey: await exported(signer) });
+  const server = { url, fetch: fetchWith(headers) };
+  const ask = secret ?? (await showCode(server, holder, signer));
+  const made = await enterPatiently(server, ask, holder, signer);
+  await keepLogin(dir, { url, ...made, headers, privateKey: await exported(signer) });
   openTerminal(process, process.env).write(
-    `Signed in at ${url} as ${account}.\n` +
+    `Signed in at ${url} as ${made.account}.\n` +
       `\`${ownCommand('start', '--to', url)}\` connects a folder, \`${ownCommand('chat', '--url', url)}\` talks to the agent.\n`,
   );
 }
@@ -90,6 +101,30 @@ function parseLink(given: string): { readonly url: string; readonly secret: stri
   return { url: plainUrl(text), secret };
 }
 
+/** @throws {UsageError} for a file that cannot be read, and for a line that is no header. */
+function readHeaders(path: string): Record<string, string> {
+  const lines = readText(path)
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+  const headers = lines.map((line) => {
+    const [, name = '', value = ''] =
+      /^([\w!#$%&'*+.^`|~-]+):[ \t]*([\x20-\x7e]+?)\s*$/.exec(line) ?? [];
+    if (value !== '' && name.toLowerCase() !== 'authorization') return [name, value] as const;
+    throw new UsageError(
+      `The header file ${path} has a line that is no header, or the header of tokens.`,
+    );
+  });
+  return Object.fromEntries(headers);
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new UsageError(`The header file ${path} cannot be read.`, { cause });
+  }
+}
+
 async function readStdin(): Promise<string> {
   let text = '';
   for await (const chunk of process.stdin) {
@@ -99,11 +134,12 @@ async function readStdin(): Promise<string> {
   return text;
 }
 
+type Server = Parameters<typeof enter>[0];
 type Holder = Parameters<typeof enter>[2];
 
 /** Begins a login and shows how a person lets this machine in. Returns the secret that waits for them. */
-async function showCode(url: string, holder: Holder, signer: SessionSigner): Promise<string> {
-  const { secret, code, expires } = await beginLogin({ url }, holder, signer);
+async function showCode(server: Server, holder: Holder, signer: SessionSigner): Promise<string> {
+  const { secret, code, expires } = await beginLogin(server, holder, signer);
   openTerminal(process, process.env).write(
     `Code         ${code}\n` +
       `Fingerprint  ${await fingerprintOf(signer)}\n` +
@@ -114,11 +150,16 @@ async function showCode(url: string, holder: Holder, signer: SessionSigner): Pro
 }
 
 /** Until the person has decided, and across a lost connection: the same key may ask again. */
-async function enterPatiently(url: string, secret: string, holder: Holder, signer: SessionSigner) {
+async function enterPatiently(
+  server: Server,
+  secret: string,
+  holder: Holder,
+  signer: SessionSigner,
+) {
   const signal = abortOnInterrupt();
   for (let lost = 0; ; ) {
     try {
-      return await enter({ url }, secret, holder, signer, signal);
+      return await enter(server, secret, holder, signer, signal);
     } catch (error) {
       if (!(error instanceof ClientError)) throw error;
       const isLost = error.code === 'UNREACHABLE' && ++lost <= CLI_LIMITS.maxLoginTries;
@@ -139,7 +180,7 @@ async function exported({
 /** A server that cannot be reached has not ended the session. */
 async function isAlive(dir: string, known: KeptLogin): Promise<boolean> {
   try {
-    await (await tokensOf(dir, known))();
+    await (await signedInBy(dir, known)).token();
     return true;
   } catch (error) {
     return !(error instanceof LocalError);
@@ -152,7 +193,7 @@ async function logout(given: string | undefined, options: StateOption): Promise<
   const { url, session } = known;
   const { write } = openTerminal(process, process.env);
   try {
-    await createClient({ url, token: await tokensOf(dir, known) }).endSession(session);
+    await createClient({ url, ...(await signedInBy(dir, known)) }).endSession(session);
     write(`Signed out at ${url}.\n`);
   } catch (error) {
     if (error instanceof LocalError) return write(`The session at ${url} had ended already.\n`);

@@ -32,8 +32,7 @@ export function registerSessions(program: Command): void {
 }
 
 async function clientOf(options: TargetOptions) {
-  const { url, token } = await findTarget(options);
-  return createClient({ url, token });
+  return createClient(await findTarget(options));
 }
 
 async function listAll({ json, ...options }: TargetOptions & { readonly json: boolean }) {

@@ -13,7 +13,7 @@ import type { TellNotice } from '../../machine/log-line.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { openBridgeLog } from '../setup/connect/bridge-log.ts';
 import { type RunBridge, runOwnBridge } from '../setup/connect/run-own-bridge.ts';
-import { notSignedIn, tokensFor } from '../target/signed-in.ts';
+import { findSignedIn, notSignedIn } from '../target/signed-in.ts';
 import { describeFailure } from '../terminal/failure-text.ts';
 
 /**
@@ -97,13 +97,13 @@ async function runHosted(
   try {
     const owners = ownersOf(await readSettings(bridge.environment));
     const configDir = configFolder(bridge.environment);
-    const token = given ?? (await sessionAt(bridge));
+    const session = given === null ? await sessionAt(bridge) : { token: given };
     await logTo(write, () =>
       beside(
         (ending) => watchState(bridge.stateDir, onNotice, ending),
         (ending) =>
           runBridge(
-            { ...bridge, token, ...owners, configDir, onStatus, programs: [process.execPath] },
+            { ...bridge, ...session, ...owners, configDir, onStatus, programs: [process.execPath] },
             ending,
           ),
         signal,
@@ -119,8 +119,8 @@ async function sessionAt({
   machineDir: state,
   bridgeId,
 }: Omit<HostedBridge, 'token' | 'logFile'>) {
-  const tokens = await tokensFor(url, { state }, bridgeId);
-  if (tokens) return tokens;
+  const session = await findSignedIn(url, { state }, bridgeId);
+  if (session) return { token: session.token, headers: session.headers };
   throw new LocalError('refused', notSignedIn(url));
 }
 

@@ -17,7 +17,7 @@ import { openFormat } from '../../local/state/upgrade.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { isOver } from '../../shared/wire/fold.ts';
 import type { Confinement } from '../../shared/wire/tunnel.ts';
-import { notSignedIn, tokensFor } from '../target/signed-in.ts';
+import { findSignedIn, notSignedIn } from '../target/signed-in.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { joinOrStart } from './launch.ts';
@@ -55,7 +55,7 @@ export async function joinServer({
 }: JoinOptions): Promise<Joined> {
   const place = await locateState(location);
   const to = named ?? (await readRemote(place.projectDir));
-  if (to && !(await tokensFor(to, { state: place.serverDir }))) {
+  if (to && !(await findSignedIn(to, { state: place.serverDir }))) {
     throw new LocalError('refused', notSignedIn(to));
   }
   const notices: string[] = [];

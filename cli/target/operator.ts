@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 import type * as z from 'zod';
+import { causeOf } from '../../client/index.ts';
 import { findInstanceIn } from '../../local/state/running.ts';
 import { readAuthSecret } from '../../local/state/state.ts';
 import { mintToken } from '../../local/state/tokens.ts';
@@ -48,7 +49,8 @@ export async function findOperated(options: OperatorOptions): Promise<Operate> {
       redirect: 'error',
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }).catch((cause: unknown) => {
-      throw new LocalError('failed', `Drawbridge cannot be reached at ${url}.`, { cause });
+      const why = causeOf(cause) ?? 'no answer';
+      throw new LocalError('failed', `Drawbridge cannot be reached at ${url}: ${why}.`, { cause });
     });
     const text = await response.text();
     if (!response.ok) throw refusalIn(text, response.status);

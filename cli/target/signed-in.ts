@@ -11,6 +11,14 @@ import type { LocationOptions } from './location-options.ts';
 /** Gives a token, and after a refusal another one. Of a client and of a bridge. */
 export type SessionTokens = (refused?: string) => Promise<string>;
 
+/** How this machine talks to a Drawbridge elsewhere by its session there. */
+export interface SignedIn {
+  readonly token: SessionTokens;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Sends the headers with each request. */
+  readonly fetch: typeof fetch;
+}
+
 /** The folder of this machine's sessions. */
 export async function loginsDir({ state }: LocationOptions): Promise<string> {
   return state === undefined ? await sharedServerDir() : resolve(state);
@@ -21,31 +29,32 @@ export function notSignedIn(url: string): string {
   return `This machine is not signed in at ${url}: \`${ownCommand('login', url)}\` signs it in.`;
 }
 
-/** The tokens of the session at this server; undefined if this machine is not signed in there. */
-export async function tokensFor(
+/** The session at this server; undefined if this machine is not signed in there. */
+export async function findSignedIn(
   url: string,
   options: LocationOptions,
   bridgeId?: string,
-): Promise<SessionTokens | undefined> {
+): Promise<SignedIn | undefined> {
   const dir = await loginsDir(options);
   const login = await findLogin(dir, url);
-  return login && (await tokensOf(dir, login, bridgeId));
+  return login && (await signedInBy(dir, login, bridgeId));
 }
 
 /**
- * The tokens of a session, or with `bridgeId` those that run this bridge. A session that was ended is forgotten with its
- * key, so that signing in again begins cleanly.
+ * A session, with `bridgeId` by tokens that run this bridge. A session that was ended is forgotten with its key, so that
+ * signing in again begins cleanly.
  */
-export async function tokensOf(
+export async function signedInBy(
   dir: string,
-  { url, account, session, privateKey: { d, ...publicKey } }: KeptLogin,
+  { url, account, session, headers = {}, privateKey: { d, ...publicKey } }: KeptLogin,
   bridgeId?: string,
-): Promise<SessionTokens> {
+): Promise<SignedIn> {
   const jwk = { ...publicKey, d };
   const privateKey = await crypto.subtle.importKey('jwk', jwk, DEVICE_ALGORITHM, false, ['sign']);
   const kept = { account, session, signer: { privateKey, publicKey } };
-  const tokens = sessionTokens({ url }, kept, bridgeId);
-  return async (refused) => {
+  const fetch = fetchWith(headers);
+  const tokens = sessionTokens({ url, fetch }, kept, bridgeId);
+  const token: SessionTokens = async (refused) => {
     try {
       return await tokens(refused, undefined);
     } catch (error) {
@@ -55,5 +64,16 @@ export async function tokensOf(
       const text = `The session of this machine at ${url} was ended: \`${again}\` signs in again.`;
       throw new LocalError('refused', text, { cause: error });
     }
+  };
+  return { token, headers, fetch };
+}
+
+/** Sends these headers with each request, and follows no redirect with them: it could lead to anybody. */
+export function fetchWith(headers: Readonly<Record<string, string>>): typeof fetch {
+  if (Object.keys(headers).length === 0) return fetch;
+  return async (input, init) => {
+    const all = new Headers(init?.headers);
+    for (const [name, value] of Object.entries(headers)) all.set(name, value);
+    return await fetch(input, { ...init, headers: all, redirect: 'error' });
   };
 }

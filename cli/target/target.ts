@@ -18,12 +18,14 @@ import {
   type LocationOptions,
   locationWordsOf,
 } from './location-options.ts';
-import { tokensFor } from './signed-in.ts';
+import { findSignedIn } from './signed-in.ts';
 import { tokenAt } from './token-file.ts';
 
 export interface Target {
   readonly url: string;
   readonly token: string | TokenSource;
+  /** Sends what a proxy on the way wants besides; the global one otherwise. */
+  readonly fetch?: typeof fetch;
   /** Null if this machine has no key. The bridge of a Drawbridge elsewhere may not know the key. */
   readonly device: Device | null;
   /**
@@ -67,8 +69,8 @@ export async function findTarget(options: TargetOptions): Promise<Target> {
   const given = options.token ?? tokenAt(options);
   const end = given && nearEndOf(given, new Date());
   if (end) process.stderr.write(`drawbridge: the token ends at ${end}: get a new one.\n`);
-  const token = given ?? (await tokensFor(url, options));
-  if (token) return { url, token, device: await ownDevice(options) };
+  const session = given === undefined ? await findSignedIn(url, options) : { token: given };
+  if (session) return { url, device: await ownDevice(options), ...session };
   throw new UsageError(
     `This machine is not signed in at ${url}: run \`${ownCommand('login', url)}\`, or give --token-file.`,
   );
@@ -122,13 +124,14 @@ async function remoteTarget(
 ): Promise<Target | undefined> {
   const url = place.projectDir && (await readRemote(place.projectDir));
   if (!url) return undefined;
-  const token = await tokensFor(url, options);
-  if (!token) {
+  const session = await findSignedIn(url, options);
+  if (!session) {
     const again = `This folder is connected to ${url}: \`${ownCommand('login', url)}\` signs this machine in there.`;
     throw new LocalError('refused', again);
   }
   const own = await ownBridge(place);
-  return { url, token, device: await ownDevice(options), bridgeId: own?.bridgeId ?? null, own };
+  const device = await ownDevice(options);
+  return { url, device, bridgeId: own?.bridgeId ?? null, own, ...session };
 }
 
 async function ownBridge({ projectDir }: KeptPlace): Promise<OwnBridge | undefined> {

@@ -14,6 +14,8 @@ export const KeptLogin = z.object({
   url: z.string(),
   account: z.string(),
   session: SessionId,
+  /** Headers that a proxy on the way wants with each request, such as those of Cloudflare Access. */
+  headers: z.record(z.string(), z.string()).optional(),
   /** A JWK that WebCrypto imports. This session alone has it, so that its end touches nothing else. */
   privateKey: SessionKey.extend({ d: z.base64url() }),
 });

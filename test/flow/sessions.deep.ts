@@ -1,5 +1,8 @@
 /** People at one server, as they use it: two persons, three machines, and what the end of a session does to each. */
+import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { runDrawbridge, startDrawbridge } from '../cli/drawbridge.ts';
@@ -145,6 +148,55 @@ describe.skipIf(!HAS_TERMINALS)('a machine without a secret', () => {
     expect((await machine.run(['logout'])).stderr).toContain('not signed in anywhere');
   });
 });
+
+describe('behind a proxy that wants a header of its own', () => {
+  it('a machine signs in, connects and chats with the headers of its file, and not without', async () => {
+    const proxy = await startProxy(new URL(house.ready.url));
+    const ana = newMachine();
+    const folder = ana.folder('behind');
+    const link = (await invitation('ana')).replace(house.ready.url, proxy);
+    const without = await ana.run(['login', link]);
+    expect(without).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('check the address'),
+    });
+    const file = join(folder, 'headers');
+    writeFileSync(file, 'authorization: Bearer x\n');
+    expect((await ana.run(['login', link, '--header-file', file])).stderr).toContain('no header');
+    writeFileSync(file, 'cf-access-client-id: ana\ncf-access-client-secret: s3cret\n');
+    expect(await ana.run(['login', link, '--header-file', file])).toMatchObject({ code: 0 });
+    const bridge = ana.start(['connect', proxy], folder);
+    onTestFinished(() => void bridge.process.kill());
+    await expect.poll(bridge.stderr, { timeout: 60_000 }).toContain('Connected.');
+    expect((await ana.run(['chat', 'list the files here'], folder)).stdout).toContain('of-behind');
+  });
+});
+
+/** Passes on only what has the header; like Cloudflare Access, it answers the rest with a page. */
+async function startProxy(target: URL): Promise<string> {
+  const mayPass = ({ headers }: IncomingMessage) => headers['cf-access-client-secret'] === 's3cret';
+  const forward = (asked: IncomingMessage) =>
+    request(new URL(asked.url ?? '/', target), { method: asked.method, headers: asked.headers });
+  const proxy = createServer((asked, answer) => {
+    if (!mayPass(asked)) return void answer.writeHead(403).end('<h1>Sign in</h1>');
+    const passed = forward(asked);
+    passed.on('response', (got) => got.pipe(answer.writeHead(got.statusCode ?? 502, got.headers)));
+    asked.pipe(passed);
+  });
+  proxy.on('upgrade', (asked, socket) => {
+    if (!mayPass(asked)) return void socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
+    const passed = forward(asked);
+    passed.on('upgrade', (got, inner) => {
+      const lines = got.rawHeaders.map((text, at) => (at % 2 ? `${text}\r\n` : `${text}: `));
+      socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('')}\r\n`);
+      inner.pipe(socket).pipe(inner);
+    });
+    passed.end();
+  });
+  await once(proxy.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void proxy.close());
+  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+}
 
 describe('the end of a session', () => {
   it('stops its bridge and its chats, forgets its key, and leaves the other person alone', async () => {

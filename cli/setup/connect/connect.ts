@@ -24,7 +24,7 @@ import {
   type LocationOptions,
   locationOf,
 } from '../../target/location-options.ts';
-import { tokensFor } from '../../target/signed-in.ts';
+import { findSignedIn } from '../../target/signed-in.ts';
 import { tokenAt } from '../../target/token-file.ts';
 import { abortOnInterrupt } from '../../terminal/ending.ts';
 import { EXIT } from '../../terminal/exit-codes.ts';
@@ -161,13 +161,15 @@ async function configOf(url: string, options: ConnectOptions): Promise<ConnectCo
   if (given === undefined) await requireLogin(url, options);
   const state = await openState(location);
   const bridgeId = named ?? state.bridgeId;
-  const token = given ?? (await tokensFor(url, options, bridgeId)) ?? '';
+  const session = given === undefined ? await findSignedIn(url, options, bridgeId) : undefined;
   noteRemote(state.projectDir, given === undefined ? url : undefined);
   const place = { workspaceDir, stateDir: state.projectDir };
   const logFile = bridgeLogOf(state.logsDir, workspaceDir);
   const readToken = given === undefined ? undefined : readerOf(given, options);
   const machine = { machineId: state.device.deviceId, machineDir: state.dir };
-  const bridge = { url, token: readToken ?? token, bridgeId, ...machine, moves: options.move };
+  const token = readToken ?? session?.token ?? '';
+  const { headers } = session ?? {};
+  const bridge = { url, token, headers, bridgeId, ...machine, moves: options.move };
   return {
     ...bridge,
     ...place,
@@ -180,7 +182,7 @@ async function configOf(url: string, options: ConnectOptions): Promise<ConnectCo
 
 /** @throws {UsageError} if there is neither a token nor a session of this machine. */
 async function requireLogin(url: string, options: ConnectOptions): Promise<void> {
-  if (await tokensFor(url, options)) return;
+  if (await findSignedIn(url, options)) return;
   throw new UsageError(
     `This machine is not signed in at ${url}: run \`${ownCommand('login', url)}\`, set DRAWBRIDGE_TOKEN, or give --token-file.`,
   );
