@@ -164,7 +164,12 @@ export const isAnswer = {
   bridges: guard<BridgeList>({ items: [BRIDGE] }),
   rules: guard<RuleReports>({ rules: [{ name: 'string', state: 'string' }] }),
   plan: guard<Plan>({ documentId: 'string', version: 'number' }),
-  invitation: guard<Invitation>({ secret: 'string', account: 'string', expires: 'string' }),
+  invitation: guard<Invitation>({
+    secret: 'string',
+    link: 'string',
+    account: 'string',
+    expires: 'string',
+  }),
   login: guard<Login>({ secret: 'string', code: 'string', intervalSeconds: 'number' }),
   loginView: guard<LoginView>({
     name: 'string',

@@ -1,7 +1,6 @@
 /** `drawbridge invite`: a way into an account for one more device. */
 import type { Command } from 'commander';
 import { createClient } from '../../client/index.ts';
-import { plainUrl } from '../../local/state/logins.ts';
 import { mintToken } from '../../local/state/tokens.ts';
 import { MINUTE } from '../../shared/units.ts';
 import { parseAccount } from '../target/account-name.ts';
@@ -31,9 +30,8 @@ export function registerInvite(program: Command): void {
 async function invite(account: string | undefined, options: InviteOptions): Promise<void> {
   const target =
     account === undefined ? await findTarget(options) : await operated(account, options);
-  const { secret, expires, account: into } = await createClient(target).createInvitation();
+  const { link, expires, account: into } = await createClient(target).createInvitation();
   const terminal = openTerminal(process, process.env);
-  const link = `${plainUrl(target.url)}/#join=${secret}`;
   terminal.write(`Whoever has this link gets into the account ${into}, once, until ${expires}:\n`);
   terminal.writeOut(`${link}\n`);
   terminal.write(`On that machine: ${ownCommand('login', 'LINK')}\n`);

@@ -1,6 +1,6 @@
 /** `drawbridge serve`: runs the API on a server, behind a proxy that does TLS, until SIGTERM or Ctrl-C. */
 import { isIP } from 'node:net';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { byLines } from '../../local/processes/log-file.ts';
 import type { ServerOptions } from '../../local/server/server.ts';
@@ -108,14 +108,13 @@ function tellLog(): Teller {
 }
 
 function servedText({ url, publicUrl, model, stateDir }: ServedSettings): string {
-  const secret = join(stateDir, 'auth-secret');
   return `
 Drawbridge is ready. Ctrl-C ends it.
 
   API     ${url}${publicUrl ? `, for clients ${publicUrl}` : ''}
   Model   ${inOneLine(model)}
   State   ${inOneLine(stateDir)}
-  Token   ${ownCommand('token', '--for', 'NAME', '--secret-file', secret)}
+  People  ${ownCommand('invite', 'NAME', '--state', stateDir)}
 
 `;
 }

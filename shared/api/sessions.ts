@@ -39,6 +39,8 @@ const EntrySecret = z
 /** `POST invitations`. */
 export const Invitation = z.object({
   secret: EntrySecret,
+  /** For a person: the server's address with the secret behind `#`, which no browser sends. */
+  link: z.string(),
   /** The account that whoever uses it gets into. */
   account: z.string(),
   expires: z.iso.datetime(),

@@ -25,6 +25,7 @@ import { addressOf, limitStranger } from '../account/rate-limit.ts';
 import { parseBody, parseId } from '../desk/parse.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';
 import { accountOf, directoryOf } from '../objects.ts';
+import { originOf } from '../origin.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
 import { entryHash, newEntrySecret } from '../people/entry-secrets.ts';
 import { newKeyIn } from '../people/proof.ts';
@@ -59,7 +60,7 @@ export const SESSIONS: readonly Endpoint[] = [
     path: '/api/v1/invitations',
     summary: 'Invite a device',
     description:
-      'Whoever has the secret can make one session in the caller’s account with it, once, within two days: `POST /api/v1/sessions`. The link of it is the address of the server with `/#join=SECRET`, so that the secret is never sent with a page’s request.',
+      'Whoever has the secret can make one session in the caller’s account with it, once, within two days: `POST /api/v1/sessions`.',
     answers: [jsonAnswer(201, 'The invitation. Nothing else shows its secret.', Invitation)],
     handle: async (c) => {
       const secret = newEntrySecret('invitation');
@@ -67,8 +68,9 @@ export const SESSIONS: readonly Endpoint[] = [
       const expiresMs = Date.now() + SESSION_LIMITS.invitationMs;
       const invitation = { secret: await entryHash(secret), account, expiresMs };
       unwrap(await directoryOf(c.env).invite(invitation));
+      const link = `${originOf(c)}/#join=${secret}`;
       const expires = new Date(expiresMs).toISOString();
-      return c.json({ secret, account, expires } satisfies Invitation, 201);
+      return c.json({ secret, link, account, expires } satisfies Invitation, 201);
     },
   },
   {
