@@ -9,6 +9,7 @@ import { addLocationOptions } from '../target/location-options.ts';
 import { type OperatorOptions, serverOf } from '../target/operator.ts';
 import { findTarget, type TargetOptions } from '../target/target.ts';
 import { ownCommand } from '../terminal/own-command.ts';
+import { shortLine } from '../terminal/short-line.ts';
 import { openTerminal } from '../terminal/terminal.ts';
 
 interface InviteOptions extends OperatorOptions, Omit<TargetOptions, keyof OperatorOptions> {}
@@ -33,8 +34,9 @@ async function invite(account: string | undefined, options: InviteOptions): Prom
     account === undefined ? await findTarget(options) : await operated(account, options);
   const { secret, expires, account: into } = await createClient({ url, token }).createInvitation();
   const terminal = openTerminal(process, process.env);
-  const link = `${plainUrl(url)}/#join=${secret}`;
-  terminal.write(`Whoever has this link gets into the account ${into}, once, until ${expires}:\n`);
+  const link = `${plainUrl(url)}/#join=${shortLine(secret)}`;
+  const limits = `once, until ${shortLine(expires)}`;
+  terminal.write(`Whoever has this link gets into the account ${shortLine(into)}, ${limits}:\n`);
   terminal.writeOut(`${link}\n`);
   terminal.write(`On that machine: ${ownCommand('login', 'LINK')}\n`);
 }

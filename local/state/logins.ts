@@ -7,12 +7,13 @@ import { takeLock } from '../../machine/lock.ts';
 import { replaceFile } from '../../machine/private-files.ts';
 import { SessionKey } from '../../shared/api/sessions.ts';
 import { SessionId } from '../../shared/ids.ts';
+import { SESSION_LIMITS } from '../../shared/limits.ts';
 import { readStateFile } from './state-file.ts';
 
 /** A session of this machine. `url` is in the form of {@link plainUrl}. */
 export const KeptLogin = z.object({
   url: z.string(),
-  account: z.string(),
+  account: z.string().min(1).max(SESSION_LIMITS.maxAccountChars),
   session: SessionId,
   /** A JWK that WebCrypto imports. This session alone has it, so that its end touches nothing else. */
   privateKey: SessionKey.extend({ d: z.base64url() }),
@@ -39,8 +40,15 @@ export async function findLogin(stateDir: string, url: string): Promise<KeptLogi
   return (await readLogins(stateDir)).find((login) => login.url === wanted);
 }
 
-/** Keeps a session, instead of an older one at the same server. */
+/**
+ * Keeps a session, instead of an older one at the same server.
+ * @throws {LocalError} for what no Drawbridge answers: it would damage the file of all sessions.
+ */
 export async function keepLogin(stateDir: string, login: KeptLogin): Promise<void> {
+  if (!KeptLogin.safeParse(login).success) {
+    const text = `The server at ${login.url} has answered with no session: check that it is a Drawbridge of this version.`;
+    throw new LocalError('failed', text);
+  }
   await change(stateDir, (logins) => [...logins.filter(({ url }) => url !== login.url), login]);
 }
 
