@@ -290,10 +290,11 @@ export interface TunnelPort extends Rpc.DurableObjectBranded {
   processes(account: string, ask: ProcessAsk): Promise<ProcessReport | null>;
 
   /**
-   * Takes calls over. Those of an account that may not use the bridge end with NOT_GRANTED. They are stored when this returns. The same call again changes nothing. Returns the number of
-   * rows written, including the later rows that deliver and delete the calls. Calls that are `isPatient` wait for a
-   * bridge that is away until it is back, however long that takes. The arguments of a private call are not stored: a
-   * tunnel that has lost them asks its conversation ({@link ConversationPort.dispatchAgain}).
+   * Takes calls over: they are stored when this returns. Those of an account that may not use the bridge end with
+   * NOT_GRANTED. The same call again changes nothing. Returns the number of rows written, including the later rows that
+   * deliver and delete the calls. Calls that are `isPatient` wait for a bridge that is away until it is back, however
+   * long that takes. The arguments of a private call are not stored: a tunnel that has lost them asks its conversation
+   * ({@link ConversationPort.dispatchAgain}).
    */
   dispatch(account: string, calls: readonly ToolCall[], isPatient?: boolean): Promise<number>;
 

@@ -1,7 +1,7 @@
 /** The table of an account's sessions, and all its statements. Functions of {@link AccountStore}'s database. */
 import { SessionKey, SessionKind } from '../../shared/api/sessions.ts';
 import { SESSION_LIMITS } from '../../shared/limits.ts';
-import type { Outcome } from '../outcome.ts';
+import { DONE, type Outcome } from '../outcome.ts';
 import type { AccountPort, NewStoredSession, StoredSession } from '../ports.ts';
 import { SESSION_KEEPING } from './limits.ts';
 
@@ -59,8 +59,6 @@ export function addSession(
   );
   return DONE;
 }
-
-const DONE = { ok: true, value: undefined } as const;
 
 /** The sessions that have not ended, the newest first. */
 export function readSessions(sql: SqlStorage): StoredSession[] {

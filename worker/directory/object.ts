@@ -4,7 +4,7 @@ import type { KeyTerms } from '../../shared/api/keys.ts';
 import type { LoginDecision, SessionKey } from '../../shared/api/sessions.ts';
 import { KEY_LIMITS } from '../../shared/limits.ts';
 import type { Env } from '../env.ts';
-import type { Outcome } from '../outcome.ts';
+import { DONE, type Outcome } from '../outcome.ts';
 import type {
   Admitted,
   Decider,
@@ -121,8 +121,6 @@ export class Directory extends DurableObject<Env> implements DirectoryPort {
     return key;
   }
 }
-
-const DONE = { ok: true, value: undefined } as const;
 
 function tooMany(what: string): Outcome<never> {
   return {
