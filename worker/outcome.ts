@@ -10,6 +10,9 @@ export type Outcome<T> =
       readonly details?: unknown;
     };
 
+/** Success without a value. */
+export const DONE = { ok: true, value: undefined } as const;
+
 /** For the called side: turns a DrawbridgeError into a value. Other errors are bugs and still throw. */
 export async function toOutcome<T>(work: () => T | Promise<T>): Promise<Outcome<T>> {
   try {

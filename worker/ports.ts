@@ -290,10 +290,11 @@ export interface TunnelPort extends Rpc.DurableObjectBranded {
   processes(account: string, ask: ProcessAsk): Promise<ProcessReport | null>;
 
   /**
-   * Takes calls over. Those of an account that may not use the bridge end with NOT_GRANTED. They are stored when this returns. The same call again changes nothing. Returns the number of
-   * rows written, including the later rows that deliver and delete the calls. Calls that are `isPatient` wait for a
-   * bridge that is away until it is back, however long that takes. The arguments of a private call are not stored: a
-   * tunnel that has lost them asks its conversation ({@link ConversationPort.dispatchAgain}).
+   * Takes calls over: they are stored when this returns. Those of an account that may not use the bridge end with
+   * NOT_GRANTED. The same call again changes nothing. Returns the number of rows written, including the later rows that
+   * deliver and delete the calls. Calls that are `isPatient` wait for a bridge that is away until it is back, however
+   * long that takes. The arguments of a private call are not stored: a tunnel that has lost them asks its conversation
+   * ({@link ConversationPort.dispatchAgain}).
    */
   dispatch(account: string, calls: readonly ToolCall[], isPatient?: boolean): Promise<number>;
 
@@ -370,20 +371,31 @@ export interface DirectoryPort extends Rpc.DurableObjectBranded {
   login(account: string, code: string): Outcome<WaitingLogin>;
 
   /** A person's decision. Fails like {@link login}, and with KEY_CHANGED if another key waits than the person saw. */
-  decideLogin(account: string, code: string, decision: LoginDecision): Outcome<void>;
+  decideLogin(decider: Decider, code: string, decision: LoginDecision): Outcome<void>;
 
   /**
    * Uses an invitation or a login up, for a key that its sender has. The same key gets the same answer again. Fails with
    * ENTRY_ENDED, LOGIN_PENDING and LOGIN_REFUSED.
    */
   enter(secret: string, key: SessionKey): Outcome<Admitted>;
+
+  /** Whether the account ever had a session. Strangers name accounts, and an object that wakes makes files. */
+  hasEntered(account: string): boolean;
 }
 
 /** An invitation. `secret` is the hash of its secret (SHA-256, base64url). */
 export interface NewInvitation {
   readonly secret: string;
   readonly account: string;
+  /** The session that made it; undefined for a token without one. */
+  readonly by: string | undefined;
   readonly expiresMs: number;
+}
+
+/** Who decides on a login. */
+export interface Decider {
+  readonly account: string;
+  readonly session: string | undefined;
 }
 
 /** A login that begins. `secret` as for an invitation. */
@@ -403,7 +415,12 @@ export type WaitingLogin = Omit<NewLogin, 'expiresMs'> & { readonly madeMs: numb
 export interface Admitted {
   readonly account: string;
   readonly session: string;
+  /** The session that invited it or let it in. Its key gets in only while that session lives. */
+  readonly by: string | undefined;
 }
+
+/** What is known of a session when it is made. */
+export type NewStoredSession = Pick<StoredSession, 'id' | 'name' | 'kind' | 'key'>;
 
 /** A session in its account. Times are epoch milliseconds. */
 export interface StoredSession {
@@ -425,8 +442,8 @@ export interface StoredKey {
 
 /** One account: its bridges and conversations. */
 export interface AccountPort extends Rpc.DurableObjectBranded {
-  /** Remembers a bridge, and that it connected now. */
-  bridgeConnected(bridgeId: string): void;
+  /** Remembers a bridge, and that it connected now. False, and nothing changes, if its session has ended. */
+  bridgeConnected(bridgeId: string, session?: string): boolean;
 
   /** A bridge has closed its connection, and has no other one. */
   bridgeClosed(bridgeId: string): void;
@@ -491,8 +508,11 @@ export interface AccountPort extends Rpc.DurableObjectBranded {
   /** Uses a ticket up. False if it was used before. */
   redeem(ticketId: string, expiresMs: number): boolean;
 
-  /** Adds a session. The same one again changes nothing. False if there are too many. */
-  addSession(session: Pick<StoredSession, 'id' | 'name' | 'kind' | 'key'>): boolean;
+  /**
+   * Adds a session that `admittedBy` lets in. The same one again changes nothing. Fails with ENTRY_ENDED if that session
+   * has ended, and with RATE_LIMITED if there are too many.
+   */
+  addSession(session: NewStoredSession, admittedBy: string | undefined): Outcome<void>;
 
   /** The sessions that have not ended, the newest first. */
   sessions(): StoredSession[];

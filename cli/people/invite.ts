@@ -2,12 +2,15 @@
 import type { Command } from 'commander';
 import { createClient } from '../../client/index.ts';
 import { mintToken } from '../../local/state/tokens.ts';
+import { printableLine } from '../../shared/text/plain-sight.ts';
 import { MINUTE } from '../../shared/units.ts';
+import { CLI_LIMITS } from '../limits.ts';
 import { parseAccount } from '../target/account-name.ts';
 import { addLocationOptions } from '../target/location-options.ts';
 import { type OperatorOptions, serverOf } from '../target/operator.ts';
 import { findTarget, type TargetOptions } from '../target/target.ts';
 import { ownCommand } from '../terminal/own-command.ts';
+import { shortLine } from '../terminal/short-line.ts';
 import { openTerminal } from '../terminal/terminal.ts';
 
 interface InviteOptions extends OperatorOptions, Omit<TargetOptions, keyof OperatorOptions> {}
@@ -32,8 +35,9 @@ async function invite(account: string | undefined, options: InviteOptions): Prom
     account === undefined ? await findTarget(options) : await operated(account, options);
   const { link, expires, account: into } = await createClient(target).createInvitation();
   const terminal = openTerminal(process, process.env);
-  terminal.write(`Whoever has this link gets into the account ${into}, once, until ${expires}:\n`);
-  terminal.writeOut(`${link}\n`);
+  const limits = `once, until ${shortLine(expires)}`;
+  terminal.write(`Whoever has this link gets into the account ${shortLine(into)}, ${limits}:\n`);
+  terminal.writeOut(`${printableLine(link, CLI_LIMITS.maxLinkChars)}\n`);
   terminal.write(`On that machine: ${ownCommand('login', 'LINK')}\n`);
 }
 

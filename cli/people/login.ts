@@ -23,11 +23,13 @@ import {
 import { openServerState } from '../../local/state/state.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { SESSION_LIMITS } from '../../shared/limits.ts';
+import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import type { LocationOptions } from '../target/location-options.ts';
 import { fetchWith, loginsDir, signedInBy } from '../target/signed-in.ts';
 import { abortOnInterrupt } from '../terminal/ending.ts';
 import { ownCommand } from '../terminal/own-command.ts';
+import { shortLine } from '../terminal/short-line.ts';
 import { openTerminal } from '../terminal/terminal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
@@ -70,7 +72,7 @@ async function login(given: string, options: LoginOptions): Promise<void> {
     const out = ownCommand('logout', url);
     throw new LocalError(
       'refused',
-      `This machine is signed in at ${url} as ${known.account}: \`${out}\` first.`,
+      `This machine is signed in at ${url} as ${shortLine(known.account)}: \`${out}\` first.`,
     );
   }
   await openServerState(dir); // Also makes the device that may approve.
@@ -81,7 +83,7 @@ async function login(given: string, options: LoginOptions): Promise<void> {
   const made = await enterPatiently(server, ask, holder, signer);
   await keepLogin(dir, { url, ...made, headers, privateKey: await exported(signer) });
   openTerminal(process, process.env).write(
-    `Signed in at ${url} as ${made.account}.\n` +
+    `Signed in at ${url} as ${shortLine(made.account)}.\n` +
       `\`${ownCommand('start', '--to', url)}\` connects a folder, \`${ownCommand('chat', '--url', url)}\` talks to the agent.\n`,
   );
 }
@@ -141,10 +143,10 @@ type Holder = Parameters<typeof enter>[2];
 async function showCode(server: Server, holder: Holder, signer: SessionSigner): Promise<string> {
   const { secret, code, expires } = await beginLogin(server, holder, signer);
   openTerminal(process, process.env).write(
-    `Code         ${code}\n` +
+    `Code         ${shortLine(code)}\n` +
       `Fingerprint  ${await fingerprintOf(signer)}\n` +
-      `On a machine that is signed in there, run \`${ownCommand('sessions', 'approve', code)}\`, and say yes\n` +
-      `only if it shows this fingerprint. Waiting until ${expires}; Ctrl-C ends it.\n`,
+      `On a machine that is signed in there, run \`${ownCommand('sessions', 'approve', shortLine(code))}\`, and say yes\n` +
+      `only if it shows this fingerprint. Waiting until ${shortLine(expires)}; Ctrl-C ends it.\n`,
   );
   return secret;
 }
@@ -162,12 +164,15 @@ async function enterPatiently(
       return await enter(server, secret, holder, signer, signal);
     } catch (error) {
       if (!(error instanceof ClientError)) throw error;
-      const isLost = error.code === 'UNREACHABLE' && ++lost <= CLI_LIMITS.maxLoginTries;
+      const isLost = MAY_PASS.has(error.code) && ++lost <= CLI_LIMITS.maxLoginTries;
       if (error.code !== 'LOGIN_PENDING' && !isLost) throw error;
       await sleep(SESSION_LIMITS.loginIntervalMs, undefined, { signal });
     }
   }
 }
+
+/** A server that is away or busy. */
+const MAY_PASS: ReadonlySet<string> = new Set(['UNREACHABLE', 'UNAVAILABLE', 'RATE_LIMITED']);
 
 async function exported({
   privateKey,
@@ -199,7 +204,7 @@ async function logout(given: string | undefined, options: StateOption): Promise<
     if (error instanceof LocalError) return write(`The session at ${url} had ended already.\n`);
     if (!(error instanceof ClientError)) throw error;
     write(
-      `The key is deleted, but ${url} could not end the session (${error.message}): end it from another device.\n`,
+      `The key is deleted, but ${url} could not end the session (${inOneLine(error.message)}): end it from another device.\n`,
     );
   }
   await forgetLogin(dir, session);

@@ -49,9 +49,10 @@ async function listAll({ json, ...options }: TargetOptions & { readonly json: bo
       await fingerprintOf({ publicKey: key }),
       `last used ${lastUsed.slice(0, 'yyyy-mm-ddThh:mm'.length)}Z`,
       kind,
-      `${shortName(name)}${current ? ' (this one)' : ''}`,
+      name,
     ];
-    terminal.writeOut(`${cells.join('  ')}\n`);
+    const line = cells.map((cell) => printableLine(cell, SESSION_LIMITS.maxNameChars)).join('  ');
+    terminal.writeOut(`${line}${current ? ' (this one)' : ''}\n`);
   }
   if (items.length === 0 && !json) terminal.write('No device is signed in.\n');
 }
@@ -77,10 +78,9 @@ async function approveOne(code: string, options: TargetOptions): Promise<void> {
   const client = await clientOf(options);
   const { account } = await client.getMe();
   const { name, kind, key, address, created } = await client.getLogin(code);
-  terminal.write(`Device       ${shortName(name)} (${kind})\n`);
-  if (address)
-    terminal.write(`Address      ${printableLine(address, SESSION_LIMITS.maxNameChars)}\n`);
-  terminal.write(`Asked        ${created}\n`);
+  terminal.write(`Device       ${shortName(name)} (${shortName(kind)})\n`);
+  if (address) terminal.write(`Address      ${shortName(address)}\n`);
+  terminal.write(`Asked        ${shortName(created)}\n`);
   terminal.write(`Fingerprint  ${await fingerprintOf({ publicKey: key })}\n`);
   terminal.write(
     `It could then do everything that ${shortName(account)} may do, but approve nothing.\n`,
@@ -96,7 +96,7 @@ async function approveOne(code: string, options: TargetOptions): Promise<void> {
   } else throw new LocalError('failed', 'Nothing was decided.');
 }
 
-/** A device names itself. */
+/** On one line: a device names itself. */
 function shortName(name: string): string {
   return printableLine(name, SESSION_LIMITS.maxNameChars);
 }

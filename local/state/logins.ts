@@ -1,18 +1,21 @@
 /** The Drawbridges elsewhere that this machine is signed in to: a session at each, with its key. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
 import { LocalError } from '../../machine/local-error.ts';
 import { takeLock } from '../../machine/lock.ts';
 import { replaceFile } from '../../machine/private-files.ts';
 import { SessionKey } from '../../shared/api/sessions.ts';
 import { SessionId } from '../../shared/ids.ts';
+import { SESSION_LIMITS } from '../../shared/limits.ts';
+import { LOCAL_LIMITS } from '../limits.ts';
 import { readStateFile } from './state-file.ts';
 
 /** A session of this machine. `url` is in the form of {@link plainUrl}. */
 export const KeptLogin = z.object({
   url: z.string(),
-  account: z.string(),
+  account: z.string().min(1).max(SESSION_LIMITS.maxAccountChars),
   session: SessionId,
   /** Headers that a proxy on the way wants with each request, such as those of Cloudflare Access. */
   headers: z.record(z.string(), z.string()).optional(),
@@ -41,8 +44,15 @@ export async function findLogin(stateDir: string, url: string): Promise<KeptLogi
   return (await readLogins(stateDir)).find((login) => login.url === wanted);
 }
 
-/** Keeps a session, instead of an older one at the same server. */
+/**
+ * Keeps a session, instead of an older one at the same server.
+ * @throws {LocalError} for what no Drawbridge answers: it would damage the file of all sessions.
+ */
 export async function keepLogin(stateDir: string, login: KeptLogin): Promise<void> {
+  if (!KeptLogin.safeParse(login).success) {
+    const text = `The server at ${login.url} has answered with no session: check that it is a Drawbridge of this version.`;
+    throw new LocalError('failed', text);
+  }
   await change(stateDir, (logins) => [...logins.filter(({ url }) => url !== login.url), login]);
 }
 
@@ -73,14 +83,19 @@ async function change(
   stateDir: string,
   changed: (logins: readonly KeptLogin[]) => KeptLogin[],
 ): Promise<void> {
-  const lock = takeLock(join(stateDir, 'logins.lock'));
-  if (!lock.isTaken) {
-    throw new LocalError(
-      'refused',
-      'Another command signs in or out: wait for its end, and try again.',
-    );
-  }
-  using _ = lock;
+  using _ = await takeTurn(join(stateDir, 'logins.lock'));
   const logins = changed(await readLogins(stateDir));
   replaceFile(join(stateDir, FILE), JSON.stringify({ logins }));
+}
+
+/** Waits for other commands: an invitation that is used already would be lost. */
+async function takeTurn(path: string): Promise<Disposable> {
+  for (let tries = 1; ; tries++) {
+    const lock = takeLock(path);
+    if (lock.isTaken) return lock;
+    if (tries === LOCAL_LIMITS.loginChanges) break;
+    await sleep(LOCAL_LIMITS.loginChangeMs);
+  }
+  const text = 'Another command signs in or out: wait for its end, and try again.';
+  throw new LocalError('refused', text);
 }

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { BridgeId, SessionId } from '../ids.ts';
 import { SESSION_LIMITS } from '../limits.ts';
+import { nameInLine } from '../text/plain-sight.ts';
 
 /** The public key of a session: a point of the curve P-256, as a JWK has it (RFC 7518, section 6.2.1). */
 export const SessionKey = z.object({
@@ -22,7 +23,8 @@ const SessionName = z
   .trim()
   .min(1)
   .max(SESSION_LIMITS.maxNameChars)
-  .regex(/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]+$/u, 'must be visible characters');
+  .regex(/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]+$/u, 'must be visible characters')
+  .refine((name) => nameInLine(name) === name, { error: 'must be visible characters' });
 
 /**
  * Proves that the sender has the key: a JWT that the key has signed (ES256, RFC 7515), with `aud` `drawbridge-session`,

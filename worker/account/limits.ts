@@ -30,6 +30,8 @@ export const RATE_LIMITS = {
   runsPerMinute: 120,
   /** Requests a minute without a token, from one address: many machines can share one. */
   strangersPerMinute: 120,
+  /** Logins a minute that begin from one network: far fewer wait at once than the server keeps (directory/limits.ts). */
+  loginsPerMinute: 12,
   /** Tokens a minute that one key makes: a page asks for one every ten minutes. */
   tokensPerMinute: 6_000,
   /** Counters in one isolate's memory: about 10 MB. */
@@ -62,4 +64,6 @@ export const SESSION_KEEPING = {
   maxTrusted: 1_000,
   /** How soon the cutting is tried again where it failed. */
   retryMs: 5 * SECOND,
+  /** Attempts in a row before the objects that fail are passed over: longer than an object takes to restart. */
+  maxCutTries: 6,
 } as const;

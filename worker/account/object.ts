@@ -11,7 +11,7 @@ import { parseFollowRequest } from '../conversation/reading/requests.ts';
 import type { Env } from '../env.ts';
 import { conversationOf, directoryOf, tunnelOf } from '../objects.ts';
 import type { Outcome } from '../outcome.ts';
-import { toOutcome } from '../outcome.ts';
+import { toOutcome, unwrap } from '../outcome.ts';
 import { checkProof } from '../people/proof.ts';
 import { sessionEnded } from '../people/session-ended.ts';
 import type {
@@ -21,13 +21,13 @@ import type {
   KnownBridge,
   Listed,
   ListQuery,
+  NewStoredSession,
   PrivateListing,
   SpentSince,
   StoredSession,
   UsageRange,
   Waiting,
 } from '../ports.ts';
-import { unauthenticated } from '../secret.ts';
 import { firstPositionOf, wasTakenBack } from '../storage/restored.ts';
 import { formatCursor } from './cursor.ts';
 import { SESSION_KEEPING, TICKET_LIMITS } from './limits.ts';
@@ -41,6 +41,8 @@ import { AccountStream } from './stream.ts';
 export class Account extends DurableObject<Env> implements AccountPort {
   readonly #store: AccountStore;
   readonly #stream: AccountStream;
+  /** How often the cutting has failed in a row. */
+  #failedCuts = 0;
 
   constructor(state: DurableObjectState, env: Env) {
     super(state, env);
@@ -48,9 +50,11 @@ export class Account extends DurableObject<Env> implements AccountPort {
     this.#stream = new AccountStream(state, env, this.#store);
   }
 
-  bridgeConnected(bridgeId: string): void {
+  bridgeConnected(bridgeId: string, session?: string): boolean {
+    if (session !== undefined && !this.usesSession(session)) return false;
     this.#store.saveBridge(bridgeId, Date.now());
     this.#stream.changed(bridgeId);
+    return true;
   }
 
   bridgeClosed(bridgeId: string): void {
@@ -141,8 +145,8 @@ export class Account extends DurableObject<Env> implements AccountPort {
     return this.#store.useTicket(ticketId, expiresMs, nowMs);
   }
 
-  addSession(session: Pick<StoredSession, 'id' | 'name' | 'kind' | 'key'>): boolean {
-    return this.#store.addSession(session, Date.now());
+  addSession(session: NewStoredSession, admittedBy: string | undefined): Outcome<void> {
+    return this.#store.addSession(session, admittedBy, Date.now());
   }
 
   sessions(): StoredSession[] {
@@ -156,8 +160,8 @@ export class Account extends DurableObject<Env> implements AccountPort {
       const used = await checkProof(proof, session.key, id);
       // It may have ended meanwhile.
       if (!this.#store.readSession(id)) throw sessionEnded();
-      if (this.#store.useProof(id, used, Date.now())) return session;
-      throw unauthenticated('This proof was used already: make a new one for each token');
+      unwrap(this.#store.useProof(id, used, Date.now()));
+      return session;
     });
   }
 
@@ -173,7 +177,10 @@ export class Account extends DurableObject<Env> implements AccountPort {
     await this.ctx.storage.setAlarm(Date.now());
   }
 
-  /** Cuts the streams and bridges of sessions that have ended. Begins again where an attempt was lost. */
+  /**
+   * Cuts the streams and bridges of sessions that have ended. Begins again where an attempt was lost. Passes over an
+   * object that stays away: the end of its token cuts what it holds.
+   */
   override async alarm(): Promise<void> {
     for (let next = this.#store.nextEnding(); next; next = this.#store.nextEnding()) {
       const { session, conversations } = next;
@@ -187,7 +194,9 @@ export class Account extends DurableObject<Env> implements AccountPort {
         ),
       ];
       const results = await Promise.allSettled(cuts);
-      if (results.some(({ status }) => status === 'rejected')) {
+      const hasFailed = results.some(({ status }) => status === 'rejected');
+      this.#failedCuts = hasFailed ? this.#failedCuts + 1 : 0;
+      if (hasFailed && this.#failedCuts < SESSION_KEEPING.maxCutTries) {
         return await this.ctx.storage.setAlarm(Date.now() + SESSION_KEEPING.retryMs);
       }
       this.#store.noteCut(next);

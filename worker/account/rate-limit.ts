@@ -52,13 +52,41 @@ export function limitKey(c: Context<AppContext>, { id }: StoredKey): void {
   take(c, 'requests', `tokens ${id}`, RATE_LIMITS.tokensPerMinute);
 }
 
-/** Counts a request without a token by the address that it comes from. @throws {DrawbridgeError} RATE_LIMITED */
-export function limitStranger(c: Context<AppContext>): void {
-  take(c, 'requests', `stranger ${addressOf(c) ?? ''}`, RATE_LIMITS.strangersPerMinute);
+/**
+ * Counts a request without a token by the network that it comes from. Where that is not known, by its `secret`: strangers
+ * cannot use up what those with a secret need.
+ * @throws {DrawbridgeError} RATE_LIMITED
+ */
+export function limitStranger(c: Context<AppContext>, secret: string): void {
+  takeFor(c, networkOf(c) ?? secret, RATE_LIMITS.strangersPerMinute);
 }
 
-/** The network address of the client, where Cloudflare says it. Behind another proxy all have one. */
+/** Counts the beginning of a login, which a stranger can make, too. @throws {DrawbridgeError} RATE_LIMITED */
+export function limitLogin(c: Context<AppContext>): void {
+  const network = networkOf(c);
+  const { loginsPerMinute, strangersPerMinute } = RATE_LIMITS;
+  takeFor(
+    c,
+    `login ${network ?? ''}`,
+    network === undefined ? strangersPerMinute : loginsPerMinute,
+  );
+}
+
+/** Logs no name: it may be a secret. */
+function takeFor(c: Context<AppContext>, stranger: string, perMinute: number): void {
+  take(c, 'requests', `stranger ${stranger}`, perMinute, 'stranger');
+}
+
+/** The address of the client; of IPv6 the 64 bits of its network, because a machine has all the others. */
+function networkOf(c: Context<AppContext>): string | undefined {
+  const [head = '', ...rest] = addressOf(c)?.split('::') ?? [];
+  if (!head.includes(':') && rest.length === 0) return head || undefined;
+  return [...head.split(':'), '0', '0', '0'].slice(0, 4).join(':');
+}
+
+/** The network address of the client. Undefined on other servers than Cloudflare's, where anyone can write the header. */
 export function addressOf({ req }: Context<AppContext>): string | undefined {
+  if (!('cf' in req.raw) || !req.raw.cf) return undefined;
   return req.header('cf-connecting-ip')?.slice(0, MAX_ADDRESS_CHARS);
 }
 
@@ -76,12 +104,13 @@ function take(
   kind: 'requests' | 'runs',
   whose: string,
   perMinute: number,
+  logged = whose,
 ): void {
   if (perMinute === 0) return;
   const { waitMs } = buckets.take(`${kind} ${whose}`, perMinute, Date.now());
   if (waitMs === 0) return;
   metrics.rateLimited.add({ kind });
-  logEvent('rate_limited', { trace, account: caller?.sub ?? whose, code: kind });
+  logEvent('rate_limited', { trace, account: caller?.sub ?? logged, code: kind });
   const retryAfterSeconds = Math.ceil(waitMs / 1000);
   throw new DrawbridgeError(
     'RATE_LIMITED',

@@ -1,7 +1,8 @@
 /** The table of an account's sessions, and all its statements. Functions of {@link AccountStore}'s database. */
 import { SessionKey, SessionKind } from '../../shared/api/sessions.ts';
 import { SESSION_LIMITS } from '../../shared/limits.ts';
-import type { StoredSession } from '../ports.ts';
+import { DONE, type Outcome } from '../outcome.ts';
+import type { AccountPort, NewStoredSession, StoredSession } from '../ports.ts';
 import { SESSION_KEEPING } from './limits.ts';
 
 /**
@@ -27,19 +28,27 @@ interface SessionRow extends Record<string, SqlStorageValue> {
 
 const COLUMNS = 'id, name, kind, key, made, seen';
 
-/** Adds a session. The same one again changes nothing, also once it has ended. False if there are too many. */
+/** See {@link AccountPort.addSession}. The same session again changes nothing, also once it has ended. */
 export function addSession(
   sql: SqlStorage,
-  { id, name, kind, key }: Pick<StoredSession, 'id' | 'name' | 'kind' | 'key'>,
+  { id, name, kind, key }: NewStoredSession,
+  admittedBy: string | undefined,
   nowMs: number,
-): boolean {
+): Outcome<void> {
   sql.exec('delete from sessions where ended < ?', nowMs - SESSION_LIMITS.invitationMs);
   const known = sql.exec('select 1 from sessions where id = ?', id).toArray();
-  if (known.length > 0) return true;
+  if (known.length > 0) return DONE;
+  if (admittedBy !== undefined && !readSession(sql, admittedBy)) {
+    const message = 'The session that let you in has ended: ask for a new link';
+    return { ok: false, code: 'ENTRY_ENDED', message };
+  }
   const live = sql.exec<{ count: number }>(
     'select count(*) as count from sessions where ended is null',
   );
-  if (live.one().count >= SESSION_KEEPING.maxSessions) return false;
+  if (live.one().count >= SESSION_KEEPING.maxSessions) {
+    const message = 'This account has too many sessions: end some';
+    return { ok: false, code: 'RATE_LIMITED', message };
+  }
   sql.exec(
     `insert into sessions (${COLUMNS}, proofs) values (?1, ?2, ?3, ?4, ?5, ?5, '[]')`,
     id,
@@ -48,7 +57,7 @@ export function addSession(
     JSON.stringify(key),
     nowMs,
   );
-  return true;
+  return DONE;
 }
 
 /** The sessions that have not ended, the newest first. */
@@ -74,16 +83,22 @@ export function noteUse(sql: SqlStorage, { id, seenMs }: StoredSession, nowMs: n
   sql.exec('update sessions set seen = ? where id = ?', nowMs, id);
 }
 
-/** Notes that a proof was used. False if it was used before. */
-export function useProof(sql: SqlStorage, id: string, proof: string, nowMs: number): boolean {
+/** Notes that a proof was used. Fails with UNAUTHENTICATED if it was used before, and with RATE_LIMITED for too many. */
+export function useProof(sql: SqlStorage, id: string, proof: string, nowMs: number): Outcome<void> {
   const rows = sql.exec<{ proofs: string }>('select proofs from sessions where id = ?', id);
   const used: readonly [string, number][] = JSON.parse(rows.one().proofs);
-  if (used.some(([known]) => known === proof)) return false;
+  if (used.some(([known]) => known === proof)) {
+    const message = 'This proof was used already: make a new one for each token';
+    return { ok: false, code: 'UNAUTHENTICATED', message };
+  }
   const recent = used.filter(([, atMs]) => Math.abs(nowMs - atMs) < SESSION_KEEPING.proofKeptMs);
-  if (recent.length >= SESSION_KEEPING.maxProofs) return false;
+  if (recent.length >= SESSION_KEEPING.maxProofs) {
+    const message = 'This session asked for too many tokens: try again in some minutes';
+    return { ok: false, code: 'RATE_LIMITED', message };
+  }
   const proofs = JSON.stringify([...recent, [proof, nowMs]]);
   sql.exec('update sessions set proofs = ?, seen = ? where id = ?', proofs, nowMs, id);
-  return true;
+  return DONE;
 }
 
 /** Ends a session, and notes that its connections are to be cut. False if it has ended, or never was. */

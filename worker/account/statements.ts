@@ -4,11 +4,13 @@ import { type AgentInfo, AgentStatus } from '../../shared/api/agents.ts';
 import type { ConversationInfo } from '../../shared/api/conversations.ts';
 import type { UsageEntry } from '../../shared/api/usage.ts';
 import { ACCOUNT_LIMITS, GRANT_LIMITS } from '../../shared/limits.ts';
+import type { Outcome } from '../outcome.ts';
 import type {
   AgentListQuery,
   KnownBridge,
   Listed,
   ListQuery,
+  NewStoredSession,
   PrivateListing,
   SpentSince,
   StoredSession,
@@ -364,9 +366,13 @@ export class AccountStore {
   }
 
   /** See session-statements.ts for what follows. */
-  addSession(session: Parameters<typeof addSession>[1], nowMs: number): boolean {
+  addSession(
+    session: NewStoredSession,
+    admittedBy: string | undefined,
+    nowMs: number,
+  ): Outcome<void> {
     this.#prepare();
-    return addSession(this.#sql, session, nowMs);
+    return addSession(this.#sql, session, admittedBy, nowMs);
   }
 
   readSessions(): StoredSession[] {
@@ -381,7 +387,7 @@ export class AccountStore {
     noteUse(this.#sql, session, nowMs);
   }
 
-  useProof(id: string, proof: string, nowMs: number): boolean {
+  useProof(id: string, proof: string, nowMs: number): Outcome<void> {
     return useProof(this.#sql, id, proof, nowMs);
   }
 

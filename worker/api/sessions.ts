@@ -21,7 +21,7 @@ import { SESSION_LIMITS } from '../../shared/limits.ts';
 import { SECOND } from '../../shared/units.ts';
 import { LOGIN_PROOF } from '../../shared/wire/tokens.ts';
 import type { AppContext } from '../account/caller.ts';
-import { addressOf, limitStranger } from '../account/rate-limit.ts';
+import { addressOf, limitLogin, limitStranger } from '../account/rate-limit.ts';
 import { parseBody, parseId } from '../desk/parse.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';
 import { accountOf, directoryOf } from '../objects.ts';
@@ -29,6 +29,7 @@ import { originOf } from '../origin.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
 import { entryHash, newEntrySecret } from '../people/entry-secrets.ts';
 import { newKeyIn } from '../people/proof.ts';
+import { sessionEnded } from '../people/session-ended.ts';
 import { mintSessionToken } from '../people/token.ts';
 import type { Admitted, StoredSession, WaitingLogin } from '../ports.ts';
 import { reach } from '../reach.ts';
@@ -60,13 +61,13 @@ export const SESSIONS: readonly Endpoint[] = [
     path: '/api/v1/invitations',
     summary: 'Invite a device',
     description:
-      'Whoever has the secret can make one session in the caller’s account with it, once, within two days: `POST /api/v1/sessions`.',
+      'Whoever has the secret can make one session in the caller’s account with it, once, within two days and while the session of its maker lives: `POST /api/v1/sessions`.',
     answers: [jsonAnswer(201, 'The invitation. Nothing else shows its secret.', Invitation)],
     handle: async (c) => {
       const secret = newEntrySecret('invitation');
-      const { sub: account } = c.var.caller;
+      const { sub: account, sid: by } = c.var.caller;
       const expiresMs = Date.now() + SESSION_LIMITS.invitationMs;
-      const invitation = { secret: await entryHash(secret), account, expiresMs };
+      const invitation = { secret: await entryHash(secret), account, by, expiresMs };
       unwrap(await directoryOf(c.env).invite(invitation));
       const link = `${originOf(c)}/#join=${secret}`;
       const expires = new Date(expiresMs).toISOString();
@@ -85,7 +86,7 @@ export const SESSIONS: readonly Endpoint[] = [
     answers: [jsonAnswer(201, 'The login.', Login)],
     errors: ['UNAUTHENTICATED', 'CLOCK_OFF', 'RATE_LIMITED', 'UNAVAILABLE'],
     handle: async (c) => {
-      limitStranger(c);
+      limitLogin(c);
       const { name, kind, proof } = await parseBody(c, LoginRequest);
       const key = await newKeyIn(proof, LOGIN_PROOF);
       const secret = newEntrySecret('login');
@@ -134,7 +135,8 @@ export const SESSIONS: readonly Endpoint[] = [
     handle: async (c) => {
       const code = codeIn(c);
       const decision = await parseBody(c, LoginDecision);
-      unwrap(await directoryOf(c.env).decideLogin(c.var.caller.sub, code, decision));
+      const { sub: account, sid: session } = c.var.caller;
+      unwrap(await directoryOf(c.env).decideLogin({ account, session }, code, decision));
       return c.body(null, 204);
     },
   },
@@ -152,16 +154,14 @@ export const SESSIONS: readonly Endpoint[] = [
       ...(['ENTRY_ENDED', 'LOGIN_PENDING', 'LOGIN_REFUSED'] as const),
     ],
     handle: async (c) => {
-      limitStranger(c);
       const { secret, name, kind, proof } = await parseBody(c, SessionRequest);
+      limitStranger(c, secret);
       const key = await newKeyIn(proof, secret);
       const hash = await entryHash(secret);
       const enter = () => directoryOf(c.env).enter(hash, key);
-      const { account, session } = unwrap(await reach<Outcome<Admitted>>(enter));
+      const { account, session, by } = unwrap(await reach<Outcome<Admitted>>(enter));
       const added = { id: session, name, kind, key };
-      if (!(await reach<boolean>(() => accountOf(c.env, account).addSession(added)))) {
-        throw new DrawbridgeError('RATE_LIMITED', 'This account has too many sessions: end some');
-      }
+      unwrap(await reach<Outcome<void>>(() => accountOf(c.env, account).addSession(added, by)));
       return c.json({ session, account } satisfies NewSession, 201);
     },
   },
@@ -182,8 +182,10 @@ export const SESSIONS: readonly Endpoint[] = [
       ...(['RATE_LIMITED', 'NOT_CONFIGURED', 'UNAVAILABLE'] as const),
     ],
     handle: async (c) => {
-      limitStranger(c);
       const { account, session: id, bridge, proof } = await parseBody(c, SessionTokenRequest);
+      limitStranger(c, id);
+      const hasEntered = await reach<boolean>(() => directoryOf(c.env).hasEntered(account));
+      if (!hasEntered) throw sessionEnded();
       const session = unwrap(await accountOf(c.env, account).proveSession(id, proof));
       if (bridge !== undefined && session.kind !== 'machine') {
         throw new DrawbridgeError('FORBIDDEN', 'Only the session of a machine runs bridges');

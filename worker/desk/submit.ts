@@ -36,6 +36,8 @@ export interface Sending {
   readonly trace: string;
   /** Until when the stream of the response may last. */
   readonly expiresMs?: number;
+  /** The sender's session, whose end cuts that stream. */
+  readonly session?: string | undefined;
   /** Where the sender stands: the bridge of a message that names none. */
   readonly bridgeId?: string | undefined;
   /** What the sender’s app allows; undefined for a person. */
@@ -86,8 +88,9 @@ export async function submitMessage(env: Env, sending: Sending): Promise<Submitt
   readPromptChanges(env);
   const idempotency = key === undefined ? undefined : { key, digest: await digest(sending) };
   const conversationId = request.conversationId ?? sending.newId ?? (await newIdFor(account, key));
-  const { trace, expiresMs } = sending;
-  const caller = { account, conversationId, trace, ...(expiresMs !== undefined && { expiresMs }) };
+  const { trace, session, expiresMs } = sending;
+  const until = expiresMs !== undefined && { expiresMs };
+  const caller = { account, conversationId, trace, session, ...until };
   const create = await prepareConversation(env, caller, sending);
   const { responseId } = unwrap(
     await submitOnce(env, caller, {

@@ -1,4 +1,4 @@
-/** The table of the ways in, and all its statements: invitations, and logins that wait for a person. */
+/** The tables of the ways in, and all their statements: invitations, and logins that wait for a person. */
 import {
   type LoginDecision,
   loginCodeFrom,
@@ -7,23 +7,27 @@ import {
 } from '../../shared/api/sessions.ts';
 import { newSessionId } from '../../shared/ids.ts';
 import type { Outcome } from '../outcome.ts';
-import type { Admitted, NewLogin, WaitingLogin } from '../ports.ts';
+import type { Admitted, Decider, NewInvitation, NewLogin, WaitingLogin } from '../ports.ts';
 import { ENTRY_LIMITS } from './limits.ts';
 
 /**
  * An entry is found by the hash of its secret (SHA-256). An invitation has its account from the beginning and gets the
- * key of whoever uses it. A login has its key, and gets the account of whoever approves it.
+ * key of whoever uses it. A login has its key, and gets the account of whoever approves it. `admitted_by` is the session
+ * of the person who made the invitation or approved the login, if their token has one. `entered` has the accounts that
+ * ever had a session.
  */
-export const ENTRY_TABLE = `
+export const ENTRY_TABLES = `
   create table entries (
     secret text primary key, account text, key text, session text, code text, name text, kind text, address text,
-    is_refused integer not null default 0, made integer not null, expires integer not null
-  ) without rowid;`;
+    admitted_by text, is_refused integer not null default 0, made integer not null, expires integer not null
+  ) without rowid;
+  create table entered (account text primary key) without rowid;`;
 
 interface EntryRow extends Record<string, SqlStorageValue> {
   account: string | null;
   key: string | null;
   session: string | null;
+  admitted_by: string | null;
   is_refused: number;
 }
 
@@ -39,16 +43,17 @@ interface LoginRow extends Record<string, SqlStorageValue> {
 /** Adds an invitation. False if too many of the account wait. */
 export function addInvitation(
   sql: SqlStorage,
-  { secret, account, expiresMs }: { secret: string; account: string; expiresMs: number },
+  { secret, account, by, expiresMs }: NewInvitation,
   nowMs: number,
 ): boolean {
   forgetExpired(sql, nowMs);
   const count = countWhere(sql, 'account = ? and code is null', account);
   if (count >= ENTRY_LIMITS.maxInvitations) return false;
   sql.exec(
-    'insert into entries (secret, account, made, expires) values (?, ?, ?, ?)',
+    'insert into entries (secret, account, admitted_by, made, expires) values (?, ?, ?, ?, ?)',
     secret,
     account,
+    by ?? null,
     nowMs,
     expiresMs,
   );
@@ -114,10 +119,15 @@ export function decide(
   sql: SqlStorage,
   { secret }: WaitingLogin,
   decision: LoginDecision['decision'],
-  account: string,
+  { account, session }: Decider,
 ): void {
   if (decision === 'approve') {
-    sql.exec('update entries set account = ? where secret = ?', account, secret);
+    sql.exec(
+      'update entries set account = ?, admitted_by = ? where secret = ?',
+      account,
+      session ?? null,
+      secret,
+    );
   } else sql.exec('update entries set is_refused = 1 where secret = ?', secret);
 }
 
@@ -130,7 +140,7 @@ export function enter(
 ): Outcome<Admitted> {
   const [row] = sql
     .exec<EntryRow>(
-      'select account, key, session, is_refused from entries where secret = ? and expires > ?',
+      'select account, key, session, admitted_by, is_refused from entries where secret = ? and expires > ?',
       secret,
       nowMs,
     )
@@ -149,8 +159,15 @@ export function enter(
   const session = row.session ?? newSessionId(crypto.randomUUID());
   if (row.session === null) {
     sql.exec('update entries set key = ?, session = ? where secret = ?', written, session, secret);
+    sql.exec('insert into entered (account) values (?) on conflict do nothing', row.account);
   }
-  return { ok: true, value: { account: row.account, session } };
+  const by = row.admitted_by ?? undefined;
+  return { ok: true, value: { account: row.account, session, by } };
+}
+
+/** Whether the account ever had a session. */
+export function hasEntered(sql: SqlStorage, account: string): boolean {
+  return sql.exec('select 1 from entered where account = ?', account).toArray().length > 0;
 }
 
 function forgetExpired(sql: SqlStorage, nowMs: number): void {

@@ -4,9 +4,10 @@ import type { KeyTerms } from '../../shared/api/keys.ts';
 import type { LoginDecision, SessionKey } from '../../shared/api/sessions.ts';
 import { KEY_LIMITS } from '../../shared/limits.ts';
 import type { Env } from '../env.ts';
-import type { Outcome } from '../outcome.ts';
+import { DONE, type Outcome } from '../outcome.ts';
 import type {
   Admitted,
+  Decider,
   DirectoryPort,
   NewInvitation,
   NewLogin,
@@ -87,8 +88,8 @@ export class Directory extends DurableObject<Env> implements DirectoryPort {
     };
   }
 
-  decideLogin(account: string, code: string, { decision, key }: LoginDecision): Outcome<void> {
-    const found = this.login(account, code);
+  decideLogin(decider: Decider, code: string, { decision, key }: LoginDecision): Outcome<void> {
+    const found = this.login(decider.account, code);
     if (!found.ok) return found;
     if (JSON.stringify(found.value.key) !== JSON.stringify(key)) {
       return {
@@ -97,12 +98,16 @@ export class Directory extends DurableObject<Env> implements DirectoryPort {
         message: 'Another key waits under this code: look again',
       };
     }
-    this.#store.decide(found.value, decision, account);
+    this.#store.decide(found.value, decision, decider);
     return DONE;
   }
 
   enter(secret: string, key: SessionKey): Outcome<Admitted> {
     return this.#store.enter(secret, key, Date.now());
+  }
+
+  hasEntered(account: string): boolean {
+    return this.#store.hasEntered(account);
   }
 
   #change(id: string, change: (key: StoredKey) => StoredKey): Outcome<StoredKey> {
@@ -116,8 +121,6 @@ export class Directory extends DurableObject<Env> implements DirectoryPort {
     return key;
   }
 }
-
-const DONE = { ok: true, value: undefined } as const;
 
 function tooMany(what: string): Outcome<never> {
   return {

@@ -3,14 +3,22 @@ import { KeyTerms } from '../../shared/api/keys.ts';
 import type { LoginDecision, SessionKey } from '../../shared/api/sessions.ts';
 import { APP_LIMITS } from '../apps/limits.ts';
 import type { Outcome } from '../outcome.ts';
-import type { Admitted, NewInvitation, NewLogin, StoredKey, WaitingLogin } from '../ports.ts';
+import type {
+  Admitted,
+  Decider,
+  NewInvitation,
+  NewLogin,
+  StoredKey,
+  WaitingLogin,
+} from '../ports.ts';
 import { migrate, openStored } from '../storage/migrations.ts';
 import {
   addInvitation,
   addLogin,
   decide,
-  ENTRY_TABLE,
+  ENTRY_TABLES,
   enter,
+  hasEntered,
   readLogin,
 } from './entry-statements.ts';
 
@@ -22,7 +30,7 @@ export const MIGRATIONS = [
    create table spent (
      key text not null, day text not null, tokens integer not null, primary key (key, day)
    ) without rowid;`,
-  ENTRY_TABLE,
+  ENTRY_TABLES,
 ] as const;
 
 /** Named, synchronous statements. Reading stores nothing. */
@@ -87,7 +95,7 @@ export class DirectoryStore {
     return rows.toArray()[0]?.tokens ?? 0;
   }
 
-  /** See entry-statements.ts for these five. */
+  /** See entry-statements.ts for these six. */
   addInvitation(invitation: NewInvitation, nowMs: number): boolean {
     this.#prepare();
     return addInvitation(this.#sql, invitation, nowMs);
@@ -102,13 +110,17 @@ export class DirectoryStore {
     return this.#isStored ? readLogin(this.#sql, code, nowMs) : undefined;
   }
 
-  decide(login: WaitingLogin, decision: LoginDecision['decision'], account: string): void {
-    decide(this.#sql, login, decision, account);
+  decide(login: WaitingLogin, decision: LoginDecision['decision'], decider: Decider): void {
+    decide(this.#sql, login, decision, decider);
   }
 
   enter(secret: string, key: SessionKey, nowMs: number): Outcome<Admitted> {
     this.#prepare();
     return enter(this.#sql, secret, key, nowMs);
+  }
+
+  hasEntered(account: string): boolean {
+    return this.#isStored && hasEntered(this.#sql, account);
   }
 
   #prepare(): void {

@@ -28,8 +28,8 @@ export interface DeliveryHandler {
 
 /**
  * Why a delivery ended. `done`: the response has finished. `gone`: the conversation no longer exists. `stalled`: the
- * reader took nothing for FOLLOW_LIMITS.stalledMs. `expired`: the reader's token has expired, or its session has ended. `left`: other code aborted
- * `life`. `lost`: the object stays away.
+ * reader took nothing for FOLLOW_LIMITS.stalledMs. `expired`: the reader's token has expired, or its session has ended.
+ * `left`: other code aborted `life`. `lost`: the object stays away.
  */
 export type Delivered = 'done' | 'gone' | 'stalled' | 'expired' | 'left' | 'lost';
 

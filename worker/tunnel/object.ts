@@ -47,7 +47,7 @@ import type {
 import { wasTakenBack } from '../storage/restored.ts';
 import { parseConnectUrl } from './connect-url.ts';
 import { countFitting, fitsRow, mismatch, parseFrame } from './frames.ts';
-import { attachmentOf, BridgeSocket, refuse, sendFrame } from './socket.ts';
+import { attachmentOf, BridgeSocket, refuse, refuseEnded, sendFrame } from './socket.ts';
 import { type Bridge, type OpenCall, TunnelStore } from './statements.ts';
 
 type Hello = Extract<BridgeFrame, { type: 'hello' }>;
@@ -341,7 +341,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   }
 
   async #hello(socket: WebSocket, hello: Hello): Promise<void> {
-    const { account, bridgeId } = attachmentOf(socket);
+    const { account, bridgeId, session } = attachmentOf(socket);
     const refusal = this.#refusalOf(hello, account, bridgeId);
     if (refusal) return refuse(socket, ...refusal);
     try {
@@ -355,7 +355,8 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     try {
       await this.#letIn(null);
       // Before the welcome: once the bridge is welcomed, its account must list it.
-      await accountOf(this.env, account).bridgeConnected(bridgeId);
+      const isTaken = await accountOf(this.env, account).bridgeConnected(bridgeId, session);
+      if (!isTaken) return refuseEnded(socket);
     } catch {
       return socket.close(TRY_AGAIN_LATER, 'try again'); // The account's object was reset under the call.
     }

@@ -170,7 +170,8 @@ export function refuse(socket: WebSocket, closeCode: number, code: string, messa
   socket.close(closeCode, code);
 }
 
-function refuseEnded(socket: WebSocket): void {
+/** {@link refuse} for a socket whose session has ended. */
+export function refuseEnded(socket: WebSocket): void {
   refuse(socket, CLOSE.sessionEnded, 'SESSION_ENDED', SESSION_ENDED);
 }
 

@@ -157,7 +157,7 @@ async function configOf(url: string, options: ConnectOptions): Promise<ConnectCo
   const location = locationOf(options);
   const workspaceDir = await resolveWorkspace(location.workspaceDir);
   const given = tokenAt(options);
-  const named = given === undefined ? options.bridgeId : bridgeIdOf(given, options);
+  const named = given === undefined ? namedBridge(options) : bridgeIdOf(given, options);
   if (given === undefined) await requireLogin(url, options);
   const state = await openState(location);
   const bridgeId = named ?? state.bridgeId;
@@ -178,6 +178,12 @@ async function configOf(url: string, options: ConnectOptions): Promise<ConnectCo
     readToken,
     tokenFile: options.tokenFile,
   };
+}
+
+/** @throws {UsageError} if `--bridge-id` is no id of a bridge. */
+function namedBridge({ bridgeId }: ConnectOptions): string | undefined {
+  if (bridgeId === undefined || BridgeId.safeParse(bridgeId).success) return bridgeId;
+  throw new UsageError('--bridge-id takes an id like bridge_… with a UUID.');
 }
 
 /** @throws {UsageError} if there is neither a token nor a session of this machine. */

@@ -76,14 +76,21 @@ describe('an invitation', () => {
     },
   );
 
-  it.each(['', ' ', 'a\nb', 'a\u202eb', 'a\u200bb', 'x'.repeat(256)])(
-    'lets no device in that calls itself %j',
-    async (name) => {
-      const { secret } = await (await clientOf(newAccount())).createInvitation();
-      const entered = enter(SERVER, secret, { ...HOLDER, name }, await newSessionKey());
-      await expect(entered).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
-    },
-  );
+  it.each([
+    '',
+    ' ',
+    'a\nb',
+    'a\u202eb',
+    'a\u200bb',
+    '\u3164',
+    'a\ufe0fb',
+    `a${'\u0301'.repeat(9)}`,
+    'x'.repeat(256),
+  ])('lets no device in that calls itself %j', async (name) => {
+    const { secret } = await (await clientOf(newAccount())).createInvitation();
+    const entered = enter(SERVER, secret, { ...HOLDER, name }, await newSessionKey());
+    await expect(entered).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
+  });
 
   it('cannot be made by the user of an app, a bridge or an operator', async () => {
     for (const scope of ['bridge', 'operator']) {

@@ -31,10 +31,10 @@ export interface BridgeOptions {
   readonly token?: string;
 }
 
-/** Of the one question that most tests ask. */
 /** The signature that the scripted bridge refuses. */
 export const WRONG_SIGNATURE = 'd3Jvbmc';
 
+/** Of the one question that most tests ask. */
 export const NONCE = 'the-first-question';
 
 export const PROPOSAL = {
