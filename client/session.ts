@@ -43,7 +43,7 @@ export async function beginLogin(
   signal?: AbortSignal,
 ): Promise<Login> {
   return await withClock(async (offMs) => {
-    const proof = await prove(signer, LOGIN_PROOF, offMs, true);
+    const proof = await prove(signer, LOGIN_PROOF, offMs, server);
     return await post(server, 'logins', { ...holder, proof }, isAnswer.login, signal);
   });
 }
@@ -60,7 +60,7 @@ export async function enter(
   signal?: AbortSignal,
 ): Promise<NewSession> {
   return await withClock(async (offMs) => {
-    const proof = await prove(signer, secret, offMs, true);
+    const proof = await prove(signer, secret, offMs, server);
     return await post(
       server,
       'sessions',
@@ -85,7 +85,7 @@ export function sessionTokens(
   const ask = async () => {
     const startedMs = Date.now();
     const { token, expires } = await withClock(async (offMs) => {
-      const proof = await prove(signer, session, offMs, false);
+      const proof = await prove(signer, session, offMs);
       const body = { account, session, proof, ...(bridge !== undefined && { bridge }) };
       const answer = await post(server, 'sessions/token', body, isAnswer.sessionToken);
       // By this machine's clock, whatever it shows.
@@ -127,16 +127,17 @@ async function withClock<T>(work: (offMs: number) => Promise<T>): Promise<T> {
   }
 }
 
-/** A JWT (RFC 7519) that shows that this device has the key, for one purpose, once. */
+/** A JWT (RFC 7519) that shows that this device has the key, for one purpose, once. With `server` the key is new there. */
 async function prove(
   { privateKey, publicKey }: SessionSigner,
   subject: string,
   offMs: number,
-  isNew: boolean,
+  server?: Server,
 ): Promise<string> {
-  const header = { alg: 'ES256', typ: 'JWT', ...(isNew && { jwk: publicKey }) };
+  const header = { alg: 'ES256', typ: 'JWT', ...(server && { jwk: publicKey }) };
+  const host = server && URL.canParse(server.url) && { server: new URL(server.url).hostname };
   const iat = Math.floor((Date.now() + offMs) / 1_000);
-  const claims = { aud: PROOF_AUDIENCE, sub: subject, iat, jti: crypto.randomUUID() };
+  const claims = { aud: PROOF_AUDIENCE, sub: subject, iat, jti: crypto.randomUUID(), ...host };
   const text = [header, claims].map((part) => encodeText(JSON.stringify(part))).join('.');
   const bytes = new TextEncoder().encode(text);
   const signature = await crypto.subtle.sign(DEVICE_ALGORITHM, privateKey, bytes);

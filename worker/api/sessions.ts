@@ -25,7 +25,7 @@ import { addressOf, limitLogin, limitStranger } from '../account/rate-limit.ts';
 import { parseBody, parseId } from '../desk/parse.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';
 import { accountOf, directoryOf } from '../objects.ts';
-import { originOf } from '../origin.ts';
+import { isOwnHost, originOf } from '../origin.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
 import { entryHash, newEntrySecret } from '../people/entry-secrets.ts';
 import { newKeyIn } from '../people/proof.ts';
@@ -88,7 +88,7 @@ export const SESSIONS: readonly Endpoint[] = [
     handle: async (c) => {
       limitLogin(c);
       const { name, kind, proof } = await parseBody(c, LoginRequest);
-      const key = await newKeyIn(proof, LOGIN_PROOF);
+      const key = await newKeyIn(proof, LOGIN_PROOF, (host) => isOwnHost(c, host));
       const secret = newEntrySecret('login');
       const expiresMs = Date.now() + SESSION_LIMITS.loginMs;
       const login = { secret: await entryHash(secret), name, kind, key, expiresMs };
@@ -156,7 +156,7 @@ export const SESSIONS: readonly Endpoint[] = [
     handle: async (c) => {
       const { secret, name, kind, proof } = await parseBody(c, SessionRequest);
       limitStranger(c, secret);
-      const key = await newKeyIn(proof, secret);
+      const key = await newKeyIn(proof, secret, (host) => isOwnHost(c, host));
       const hash = await entryHash(secret);
       const enter = () => directoryOf(c.env).enter(hash, key);
       const { account, session, by } = unwrap(await reach<Outcome<Admitted>>(enter));

@@ -8,16 +8,28 @@ import { SECOND } from '../../shared/units.ts';
 import { PROOF_AUDIENCE } from '../../shared/wire/tokens.ts';
 import { unauthenticated } from '../secret.ts';
 
-const Claims = z.object({ sub: z.string(), iat: z.number(), jti: z.string().min(1).max(64) });
+const Claims = z.object({
+  sub: z.string(),
+  iat: z.number(),
+  jti: z.string().min(1).max(64),
+  /** Of a new key: the host name of the server that its device was given. Absent from a page's own server. */
+  server: z.string().optional(),
+});
+type Claims = z.infer<typeof Claims>;
 
 /**
  * The id of the proof, if `key` has signed it for this purpose (`subject`) at about this time.
  * @throws {DrawbridgeError} UNAUTHENTICATED, and CLOCK_OFF with the server's time in `details.nowMs`.
  */
 export async function checkProof(proof: string, key: SessionKey, subject: string): Promise<string> {
-  const { iat, jti } = await readClaims(proof, key, subject);
+  return (await checkClaims(proof, key, subject)).jti;
+}
+
+async function checkClaims(proof: string, key: SessionKey, subject: string): Promise<Claims> {
+  const claims = await readClaims(proof, key, subject);
+  const { iat } = claims;
   const nowMs = Date.now();
-  if (Math.abs(nowMs - iat * SECOND) <= SESSION_LIMITS.maxClockOffMs) return jti;
+  if (Math.abs(nowMs - iat * SECOND) <= SESSION_LIMITS.maxClockOffMs) return claims;
   const [theirs, ours] = [iat * SECOND, nowMs].map((ms) => new Date(ms).toISOString());
   throw new DrawbridgeError(
     'CLOCK_OFF',
@@ -26,15 +38,25 @@ export async function checkProof(proof: string, key: SessionKey, subject: string
   );
 }
 
-/** The key in the header of a proof, which proves that the sender has it. Throws like {@link checkProof}. */
-export async function newKeyIn(proof: string, subject: string): Promise<SessionKey> {
+/**
+ * The key in the header of a proof, which proves that the sender has it, and that it was made for this server: another
+ * one could pass on what a device signs for it, and be let in as that device. Throws like {@link checkProof}.
+ */
+export async function newKeyIn(
+  proof: string,
+  subject: string,
+  isOwnHost: (host: string) => boolean,
+): Promise<SessionKey> {
   const { data: key } = z
     .object({ jwk: SessionKey })
     .transform(({ jwk }) => jwk)
     .safeParse(headerOf(proof));
   if (!key) throw unauthenticated('The proof has no key in its header (`jwk`, P-256)');
-  await checkProof(proof, key, subject);
-  return key;
+  const { server } = await checkClaims(proof, key, subject);
+  if (server === undefined || isOwnHost(server)) return key;
+  throw unauthenticated(
+    `The proof was made for ${server}, which is not the address of this server`,
+  );
 }
 
 function headerOf(proof: string): unknown {

@@ -108,3 +108,20 @@ it('a proof for another purpose, another secret or another session gets nothing'
     expect(await errorOf(answer)).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
   }
 });
+
+it('a server that passes on what a device signs for it gets no session', async () => {
+  const person = await clientOf(newAccount());
+  const { secret } = await person.createInvitation();
+  const signer = await newSessionKey();
+  const passingOn = {
+    url: 'https://evil.example',
+    fetch: (async (input, init) => {
+      const url = String(input).replace('evil.example', 'drawbridge.test');
+      return await SELF.fetch(url, init as object);
+    }) as typeof fetch,
+  };
+  const refused = { code: 'UNAUTHENTICATED', message: expect.stringContaining('evil.example') };
+  await expect(beginLogin(passingOn, HOLDER, signer)).rejects.toMatchObject(refused);
+  await expect(enter(passingOn, secret, HOLDER, signer)).rejects.toMatchObject(refused);
+  await enter(SERVER, secret, HOLDER, signer);
+});
