@@ -3,14 +3,31 @@ import type { Context } from 'hono';
 import type * as z from 'zod';
 import { DrawbridgeError, formatPath, invalidRequest } from '../../shared/errors.ts';
 import { JsonDepthError, parseJson } from '../../shared/text/json.ts';
+import type { AppContext } from '../account/caller.ts';
+import { requireLiving } from '../account/living-sessions.ts';
 import { readText } from './read-text.ts';
 
-/** The body, parsed as JSON of this schema. Throws INVALID_JSON or INVALID_REQUEST. */
+/** The body, parsed as JSON of this schema. Throws INVALID_JSON, INVALID_REQUEST or SESSION_ENDED. */
 export async function parseBody<Schema extends z.ZodType>(
-  c: Context,
+  c: Context<AppContext>,
   schema: Schema,
 ): Promise<z.output<Schema>> {
-  return parse(schema, jsonOf(await readText(c.req.raw)));
+  const text = await readWhileLiving(c, () => readText(c.req.raw));
+  return parse(schema, jsonOf(text));
+}
+
+/** What `read` reads of the body. A large one can take half an hour, in which the sender's session may end. */
+export async function readWhileLiving<Body>(
+  c: Context<AppContext>,
+  read: () => Promise<Body>,
+): Promise<Body> {
+  const body = await read();
+  // The endpoints that need no token have no caller.
+  const caller: AppContext['Variables']['caller'] | undefined = c.var.caller;
+  if (caller?.sid !== undefined) {
+    await requireLiving(c.env, { account: caller.sub, session: caller.sid, isRead: true });
+  }
+  return body;
 }
 
 function jsonOf(text: string): unknown {

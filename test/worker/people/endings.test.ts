@@ -5,20 +5,23 @@ import {
   SELF,
 } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { expect, it, vi } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { type Description, operationsOf } from '../../../bench/fuzz/description.ts';
 import { beginLogin, enter, newSessionKey, sessionTokens } from '../../../client/index.ts';
 import { CALLS } from '../../../cursor/index.ts';
 import { newBridgeId } from '../../../shared/ids.ts';
 import { CLOSE } from '../../../shared/wire/tunnel.ts';
 import { SESSION_KEEPING } from '../../../worker/account/limits.ts';
+import { Account } from '../../../worker/account/object.ts';
 import { conversationOf } from '../../../worker/objects.ts';
-import { scriptModel } from '../api.ts';
+import { errorOf, scriptModel } from '../api.ts';
 import { holdModel, textFrame } from '../conversation/held-model.ts';
 import { openBridge } from '../tunnel/scripted-bridge.ts';
 import { clientOf, clientWith, SERVER, signIn } from './people.ts';
 
 const HOLDER = { name: 'ana-laptop', kind: 'machine' } as const;
+
+afterEach(() => void vi.useRealTimers());
 
 function newAccount(): string {
   return `ana-${crypto.randomUUID()}`;
@@ -59,7 +62,7 @@ it.each([
     });
     await vi.waitFor(() => expect(isCut).toBe(true), { timeout: 10_000 });
     await whole;
-    reply.close();
+    reply.answer({ text: 'two' });
   },
 );
 
@@ -158,4 +161,29 @@ it('a conversation that cannot be read does not hold up the ends of sessions for
   let tries = 0;
   while (tries <= SESSION_KEEPING.maxCutTries && (await runDurableObjectAlarm(object))) tries++;
   expect(tries).toBeLessThanOrEqual(SESSION_KEEPING.maxCutTries);
+});
+
+it('a message whose body is still on the way when its session ends is not answered', async () => {
+  const requests = scriptModel(() => ({ text: 'Hi.' }));
+  const account = newAccount();
+  const kept = await signIn(account);
+  const token = await tokenOf(kept);
+  const asked = vi.spyOn(Account.prototype, 'usesSession');
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const answer = SELF.fetch(`${SERVER.url}/api/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}` },
+    body: readable,
+  });
+  const writer = writable.getWriter();
+  const late = { messages: [{ role: 'user', content: 'a late message' }] };
+  const [first, rest] = JSON.stringify(late).split(/(?<=messages)/);
+  await writer.write(new TextEncoder().encode(first));
+  await vi.waitFor(() => expect(asked).toHaveBeenCalled());
+  await (await clientOf(account)).endSession(kept.session);
+  vi.setSystemTime(Date.now() + SESSION_KEEPING.trustedMs + 1);
+  await writer.write(new TextEncoder().encode(rest));
+  await writer.close();
+  expect(await errorOf(await answer)).toMatchObject({ status: 401, code: 'SESSION_ENDED' });
+  expect(JSON.stringify(requests)).not.toContain('a late message');
 });
