@@ -111,7 +111,10 @@ async function post<T>(
   is: (value: unknown) => value is T,
   signal?: AbortSignal,
 ): Promise<T> {
-  const send = createSend({ ...server, token: '' });
+  // A redirect would take a proof, or the secret of an invitation, to another place.
+  const { fetch = globalThis.fetch } = server;
+  const direct: typeof fetch = (input, init) => fetch(input, { ...init, redirect: 'manual' });
+  const send = createSend({ ...server, fetch: direct, token: '' });
   return await readJson(await send(path, { method: 'POST', body, signal }), is, signal);
 }
 

@@ -66,10 +66,12 @@ export async function findTarget(options: TargetOptions): Promise<Target> {
   }
   if (url === undefined) throw new UsageError('--token and --token-file go with --url.');
   if (!URL.canParse(url)) throw new UsageError(`--url takes a URL like https://…, not ${url}.`);
-  const given = options.token ?? tokenAt(options);
+  const login = tokenFile === undefined ? await findSignedIn(url, options) : undefined;
+  // A token in the environment may be of another server than the one that is named here.
+  const given = options.token ?? (login ? undefined : tokenAt(options));
   const end = given && nearEndOf(given, new Date());
   if (end) process.stderr.write(`drawbridge: the token ends at ${end}: get a new one.\n`);
-  const session = given === undefined ? await findSignedIn(url, options) : { token: given };
+  const session = given === undefined ? login : { token: given };
   if (session) return { url, device: await ownDevice(options), ...session };
   throw new UsageError(
     `This machine is not signed in at ${url}: run \`${ownCommand('login', url)}\`, or give --token-file.`,

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -13,12 +13,16 @@ const ODD = 'ana\u001b]0;owned\u0007\u001b[2K\u202e\r\nSigned in at https://bank
 
 /** A server whose answers the test gives; each request body is kept. */
 async function serve(answers: Readonly<Record<string, unknown>>) {
-  const server = createServer((request, response) => {
+  return await listen((request, response) => {
     const answer = answers[`${request.method} ${request.url}`];
     response.statusCode = answer === undefined ? 404 : 201;
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify(answer ?? {}));
-  }).listen(0, '127.0.0.1');
+  });
+}
+
+async function listen(onRequest: RequestListener): Promise<string> {
+  const server = createServer(onRequest).listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => void server.close());
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -56,6 +60,24 @@ it.each([
     expect(readFileSync(machine.file, 'utf8')).toBe(before);
   },
 );
+
+it('a redirect takes neither the proof nor the secret of an invitation elsewhere', async () => {
+  const seen: string[] = [];
+  const other = await listen((request, response) => {
+    seen.push(request.url ?? '');
+    response.end('{}');
+  });
+  const first = await listen((request, response) => {
+    request.resume();
+    response.writeHead(307, { location: `${other}${request.url}` }).end();
+  });
+  const machine = newMachine();
+  for (const link of [`${first}/${LINK}`, first]) {
+    const { code, stderr } = await machine.run('login', link);
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('307') });
+  }
+  expect(seen).toEqual([]);
+});
 
 it('what a server answers cannot control the terminal', async () => {
   const machine = newMachine();
