@@ -90,7 +90,7 @@ describe('serve', () => {
     const { url, ready } = await startServer(['--public-url', 'https://agent.example.com/']);
     expect(ready).toMatchObject({ publicUrl: 'https://agent.example.com' });
     expect(await pageOf(url, { 'x-forwarded-proto': 'http' })).toContain(
-      '<pre>drawbridge chat --url https://agent.example.com --token TOKEN</pre>',
+      'drawbridge chat --url https://agent.example.com</pre>',
     );
   });
 
