@@ -40,3 +40,15 @@ export class ClientError extends Error {
 export function clientError(code: ClientOwnCode, message: string, cause?: unknown): ClientError {
   return new ClientError(code, message, { cause });
 }
+
+/** The runtime's reason why a request failed, such as a bad certificate or an unknown host. Undefined in a browser. */
+export function causeOf(error: unknown): string | undefined {
+  const { cause } = Object(error) as { readonly cause?: unknown };
+  const { message, code } = Object(cause) as {
+    readonly message?: unknown;
+    readonly code?: unknown;
+  };
+  // A host with several addresses fails with an AggregateError, whose message is empty.
+  const words = [message, code].find((text) => typeof text === 'string' && text !== '');
+  return words === undefined ? undefined : String(words);
+}

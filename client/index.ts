@@ -69,7 +69,6 @@ export type {
   UndoInput,
   Watched,
 } from './api.ts';
-export { causeOf } from './cause.ts';
 export { createClient } from './client.ts';
 export type { Clock } from './clock.ts';
 export {
@@ -81,7 +80,7 @@ export {
   signApproval,
 } from './device.ts';
 export { fingerprintOf, formatDeviceKey, readDeviceKey } from './device-key.ts';
-export { ClientError, type ClientOwnCode } from './error.ts';
+export { ClientError, type ClientOwnCode, causeOf } from './error.ts';
 export type { FollowOptions, Positioned } from './follow.ts';
 export {
   beginLogin,

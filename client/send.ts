@@ -3,8 +3,7 @@
 import { JSON_LIMITS } from '../shared/limits.ts';
 import { parseIfJson } from '../shared/text/json.ts';
 import type { Endpoint, TokenSource } from './api.ts';
-import { causeOf } from './cause.ts';
-import { ClientError, clientError } from './error.ts';
+import { ClientError, causeOf, clientError } from './error.ts';
 import { type Guard, guard } from './shapes.ts';
 
 export interface RequestParts {

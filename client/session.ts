@@ -1,12 +1,18 @@
 /** A session: a key of this device that acts for a person's account. How it gets in, and the tokens that it gets. */
-import type { Login, NewSession, SessionKey, SessionKind } from '../shared/api/sessions.ts';
+import type {
+  Login,
+  NewSession,
+  SessionKey,
+  SessionKind,
+  SessionToken,
+} from '../shared/api/sessions.ts';
 import { SESSION_LIMITS } from '../shared/limits.ts';
 import { DEVICE_ALGORITHM } from '../shared/wire/approval-text.ts';
 import { LOGIN_PROOF, PROOF_AUDIENCE } from '../shared/wire/tokens.ts';
 import type { Endpoint, TokenSource } from './api.ts';
 import { encodeBase64Url } from './base64url.ts';
 import { makeKey, type PrivateKey } from './device.ts';
-import { ClientError } from './error.ts';
+import { ClientError, clientError } from './error.ts';
 import { createSend, readJson } from './send.ts';
 import { isAnswer } from './shapes.ts';
 
@@ -87,7 +93,7 @@ export function sessionTokens(
     const { token, expires } = await withClock(async (offMs) => {
       const proof = await prove(signer, session, offMs);
       const body = { account, session, proof, ...(bridge !== undefined && { bridge }) };
-      const answer = await post(server, 'sessions/token', body, isAnswer.sessionToken);
+      const answer = await postInTime(server, body);
       // By this machine's clock, whatever it shows.
       return { ...answer, expires: Date.parse(answer.expires) - offMs };
     });
@@ -102,6 +108,18 @@ export function sessionTokens(
     });
     return await asking;
   };
+}
+
+/** A request that never ended would hold back every later one. */
+async function postInTime(server: Server, body: object): Promise<SessionToken> {
+  const signal = AbortSignal.timeout(SESSION_LIMITS.answerMs);
+  try {
+    return await post(server, 'sessions/token', body, isAnswer.sessionToken, signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    const seconds = SESSION_LIMITS.answerMs / 1_000;
+    throw clientError('UNREACHABLE', `${server.url} gave no token within ${seconds} s`, error);
+  }
 }
 
 async function post<T>(

@@ -111,6 +111,8 @@ export const SESSION_LIMITS = {
   tokenMs: 10 * MINUTE,
   /** How long before its end a client takes another token: more than a slow request takes. */
   renewMs: 30 * SECOND,
+  /** How long a server may take to answer a request for a token. Everything else waits for it. */
+  answerMs: 20 * SECOND,
   /** How long an invitation waits: over a night and a day off. */
   invitationMs: 48 * HOUR,
   /** How long a login waits for a person to find another device. */

@@ -531,7 +531,7 @@ export interface KnownBridge {
   readonly id: string;
   /** Time of the last connection, epoch milliseconds. */
   readonly connectedAtMs: number;
-  /** As far as the account was told: a bridge can vanish without a word. */
+  /** As of the tunnel's last report: a bridge can vanish without a close. */
   readonly connected: boolean;
 }
 

@@ -51,15 +51,30 @@ async function connectWith(
   signal: AbortSignal,
 ): Promise<SocketEnding> {
   try {
-    const token = await tokenOf();
+    const token = await beforeAbort(tokenOf(), signal);
     const ending = await connectOnce({ ...attempt, token }, events, signal);
     if (ending.state === 'lost' || !ending.isOfToken || signal.aborted) return ending;
-    if ((await tokenOf(token)) === token) return ending;
+    if ((await beforeAbort(tokenOf(token), signal)) === token) return ending;
     return { state: 'lost', reason: ending.reason, heldMs: 0 };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     if (error instanceof LocalError) return { state: 'refused', reason, isOfToken: true };
     return { state: 'lost', reason, heldMs: 0 };
+  }
+}
+
+/** Rejects with the signal's reason if it aborts first: the end of a bridge waits for no other server. */
+async function beforeAbort<T>(given: T | Promise<T>, signal: AbortSignal): Promise<T> {
+  let leave = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    leave = () => reject(signal.reason);
+    signal.addEventListener('abort', leave, { once: true });
+    if (signal.aborted) leave();
+  });
+  try {
+    return await Promise.race([given, aborted]);
+  } finally {
+    signal.removeEventListener('abort', leave);
   }
 }
 

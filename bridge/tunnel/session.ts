@@ -273,7 +273,7 @@ export class Session {
     this.#machine.audit.note({ type: 'call', ...ids, subject, outcome });
   }
 
-  /** Undefined for a call that names no tool of this bridge, or of which the arguments are wrong. */
+  /** Undefined for a call that names no tool of this bridge, or whose arguments are wrong. */
   #subjectOf({ tool, arguments: args, conversationId }: ToolCall): string | undefined {
     try {
       const subject = this.#machine.tools.get(tool)?.read(args, conversationId).subjects[0];

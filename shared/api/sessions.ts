@@ -33,7 +33,7 @@ const SessionName = z
  */
 const Proof = z.string().min(1).max(SESSION_LIMITS.maxProofChars);
 
-/** The secret of an invitation or of a login: whoever has it can use it once. */
+/** The secret of an invitation or of a login. It counts once. */
 const EntrySecret = z
   .string()
   .regex(/^db[il]_[\w-]{43}$/, 'must be the secret of an invitation or a login');
@@ -43,7 +43,7 @@ export const Invitation = z.object({
   secret: EntrySecret,
   /** For a person: the server's address with the secret behind `#`, which no browser sends. */
   link: z.string(),
-  /** The account that whoever uses it gets into. */
+  /** The account that the new session acts for. */
   account: z.string(),
   expires: z.iso.datetime(),
 });

@@ -184,7 +184,6 @@ export class Account extends DurableObject<Env> implements AccountPort {
   override async alarm(): Promise<void> {
     for (let next = this.#store.nextEnding(); next; next = this.#store.nextEnding()) {
       const { session, conversations } = next;
-      // The bridges first: they are few, and what they hold reaches furthest.
       const bridges = this.#store.readBridges();
       const account = this.ctx.id.name ?? '';
       const cuts = [

@@ -92,7 +92,7 @@ function freeCode(sql: SqlStorage): string {
 /** Twice the letters of a code: hardly ever too few of them are even. */
 const CODE_BYTES = 16;
 
-/** The login with this code, as long as nobody has decided. */
+/** The login with this code, until a person has decided. */
 export function readLogin(sql: SqlStorage, code: string, nowMs: number): WaitingLogin | undefined {
   const [row] = sql
     .exec<LoginRow>(

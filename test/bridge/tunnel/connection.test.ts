@@ -181,6 +181,20 @@ describe('the connection is made again', () => {
     await ended;
   });
 
+  test('and leaves while its token is still being fetched', async () => {
+    const leaving = new AbortController();
+    const config = {
+      url: tunnel.url,
+      token: () => new Promise<string>(() => {}),
+      bridgeId: BRIDGE_ID,
+    };
+    const events = { onOpen: vi.fn(), onFrame: vi.fn(), onClose: vi.fn() };
+    const ended = stayConnected(config, events, leaving.signal);
+    leaving.abort();
+    await ended;
+    expect(events.onOpen).not.toHaveBeenCalled();
+  });
+
   test('when nothing listens, with a reason also for a host of several addresses', async () => {
     const { reasons } = connect('http://localhost:1');
     expect(await reasons.take()).toMatch(/ECONNREFUSED/);

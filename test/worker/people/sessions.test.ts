@@ -280,6 +280,28 @@ describe('a session', () => {
     expect(await Promise.all(programs)).toHaveLength(10);
   });
 
+  it('asks again where a server took its request and never answered', async () => {
+    const ana = await signIn(newAccount());
+    let requests = 0;
+    const silentOnce = {
+      ...SERVER,
+      fetch: ((input, init) => {
+        if (++requests > 1) return SELF.fetch(input as string, init as object);
+        return new Promise((_, reject) => {
+          const { signal } = init as RequestInit;
+          signal?.addEventListener('abort', () => reject(signal.reason));
+          if (signal?.aborted) reject(signal.reason);
+        });
+      }) as typeof fetch,
+    };
+    const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(AbortSignal.abort());
+    const tokens = sessionTokens(silentOnce, ana);
+    await expect(tokens(undefined, undefined)).rejects.toMatchObject({ code: 'UNREACHABLE' });
+    expect(timeout).toHaveBeenCalledWith(SESSION_LIMITS.answerMs);
+    timeout.mockRestore();
+    expect(await tokens(undefined, undefined)).toMatch(/^ey/);
+  });
+
   it('of a browser runs no bridge', async () => {
     const phone = await signIn(newAccount(), { kind: 'browser' });
     const bridge = `bridge_${crypto.randomUUID()}`;
