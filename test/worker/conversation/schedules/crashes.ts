@@ -20,6 +20,7 @@ export class Crashes {
   readonly hits: CrashPoint[] = [];
   readonly #stage: Stage;
   readonly #underWay: Promise<void>[] = [];
+  readonly #evictions: Promise<void>[] = [];
   #racing: { looks: number; readonly come: () => void }[] = [];
 
   constructor(stage: Stage) {
@@ -46,18 +47,29 @@ export class Crashes {
     await Promise.all(this.#underWay);
   }
 
+  /** A request that met an eviction would keep the object running, and each would wait for the other. */
+  async evicted(): Promise<void> {
+    await Promise.all(this.#evictions);
+  }
+
   async #takeAway(point: CrashPoint, conversationId: string): Promise<void> {
     const { random, bridgeId } = this.#stage;
     if (RACING.has(point)) await this.#looks(random.below(RACE_LOOKS));
     const stub = point === 'tunnel_lost' ? tunnelOf(bridgeId) : conversationObject(conversationId);
     if (this.#isIdle(point) && random.chance(0.6)) {
       this.#stage.count('evictions');
-      await this.#looks(QUIET_LOOKS);
-      // Rejects where it is not running: then it is away already.
-      return await evictDurableObject(stub).catch(() => undefined);
+      const eviction = this.#evict(stub);
+      this.#evictions.push(eviction);
+      return await eviction;
     }
     this.#stage.count('resets');
     await runInDurableObject(stub, (_, state) => state.abort()).catch(() => undefined);
+  }
+
+  async #evict(stub: DurableObjectStub): Promise<void> {
+    await this.#looks(QUIET_LOOKS);
+    // Rejects where it is not running: then it is away already.
+    await evictDurableObject(stub).catch(() => undefined);
   }
 
   #looks(looks: number): Promise<void> {

@@ -54,6 +54,7 @@ export class Person {
     const { crashes, device, conversationId, problems } = this.#stage;
     try {
       if (this.#isPlanned(point)) await crashes.make(point);
+      await crashes.evicted();
       const response = await device.insist(`conversations/${conversationId}/${path}`, { body });
       await response.text();
     } catch (error) {
