@@ -1,13 +1,14 @@
 /** The package's face: all that a program needs of the client. Code outside `client/` imports from here only. */
-export type { AccountEvent, FollowedConversation } from '../shared/api/account-events.ts';
+
+export type { AccountEvent } from '../shared/api/account-events.ts';
 export type {
   Agent,
   AgentInfo,
   AgentList,
-  AgentStatus,
   WebhookDelivery,
 } from '../shared/api/agents.ts';
 export type {
+  AgentStatus,
   ConversationExport,
   ConversationInfo,
   ConversationList,

@@ -7,9 +7,9 @@ import type {
   AgentFollowUp,
   AgentList,
   AgentRequest,
-  AgentStatus,
   AgentsQuery,
 } from '../shared/api/agents.ts';
+import type { AgentStatus } from '../shared/api/conversations.ts';
 import type { ChatResponse, ConversationView, Usage } from '../shared/wire/documents.ts';
 import type { Operation } from '../worker/endpoint.ts';
 

@@ -2,15 +2,11 @@
  * The RPC interfaces of the Durable Objects, and the types of their arguments and results. Callers and objects both
  * import this file and never each other. Types only.
  */
-import type {
-  Agent,
-  AgentList,
-  AgentRequest,
-  AgentStatus,
-  WebhookDelivery,
-} from '../shared/api/agents.ts';
+
+import type { Agent, AgentList, AgentRequest, WebhookDelivery } from '../shared/api/agents.ts';
 import type { Cancelled } from '../shared/api/answers.ts';
 import type {
+  AgentStatus,
   ConversationInfo,
   ConversationList,
   ConversationPatch,

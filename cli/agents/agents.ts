@@ -1,7 +1,7 @@
 /** `drawbridge agents`: starts agents that work in the background, and follows, instructs and stops them. */
 import { type Command, Option } from 'commander';
 import { type AgentInput, type Client, createClient } from '../../client/index.ts';
-import { AgentStatus } from '../../shared/api/agents.ts';
+import { AgentStatus } from '../../shared/api/conversations.ts';
 import { BUDGET_LIMITS, REQUEST_LIMITS } from '../../shared/limits.ts';
 import { deleteAfterOption, openChat } from '../chat/command.ts';
 import { readMessage } from '../chat/message.ts';

@@ -5,20 +5,8 @@ import { AGENT_LIMITS, REQUEST_LIMITS } from '../limits.ts';
 import { ClosedWorktree, OpenedWorktree, openWorktree } from '../tools/worktree.ts';
 import { ChatResponse } from '../wire/documents.ts';
 import { CallLimits } from '../wire/tunnel.ts';
-import { ConversationInfo, ConversationsQuery } from './conversations.ts';
+import { AgentStatus, ConversationInfo, ConversationsQuery } from './conversations.ts';
 import { ChatFields, MessagePatch } from './requests.ts';
-
-/** `waiting`: a person must answer. `archived`: put away; the response of `responseId` shows how the work ended. */
-export const AgentStatus = z.enum([
-  'queued',
-  'running',
-  'waiting',
-  'completed',
-  'error',
-  'cancelled',
-  'archived',
-]);
-export type AgentStatus = z.infer<typeof AgentStatus>;
 
 /** A secret of the Standard Webhooks: base64 of 24 to 64 bytes. */
 const WebhookSecret = z
@@ -93,7 +81,12 @@ export type AgentFollowUp = z.infer<typeof AgentFollowUp>;
 export type AgentFollowUpInput = z.input<typeof AgentFollowUp>;
 
 /** An agent in the list. Its id is that of its conversation. */
-export const AgentInfo = ConversationInfo.omit({ archived: true }).extend({ status: AgentStatus });
+export const AgentInfo = ConversationInfo.pick({
+  id: true,
+  title: true,
+  created: true,
+  updated: true,
+}).extend({ status: AgentStatus });
 export type AgentInfo = z.infer<typeof AgentInfo>;
 
 /** `GET agents`: the agent that answered last comes first. */

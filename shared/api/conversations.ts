@@ -5,6 +5,19 @@ import { CONVERSATION_LIMITS, REQUEST_LIMITS } from '../limits.ts';
 import { ConversationView } from '../wire/documents.ts';
 import { UndoFields } from '../wire/undo.ts';
 
+/** `waiting`: a person must answer. `archived`: put away; the response of `responseId` shows how the work ended. */
+export const AgentStatus = z.enum([
+  'queued',
+  'running',
+  'waiting',
+  'completed',
+  'error',
+  'cancelled',
+  'archived',
+]);
+export type AgentStatus = z.infer<typeof AgentStatus>;
+
+/** A conversation in a list, with what waits in it for a person. */
 export const ConversationInfo = z.object({
   id: ConversationId,
   /** The first message's first line, then a model's title where one makes titles, until a person renames it. */
@@ -13,6 +26,15 @@ export const ConversationInfo = z.object({
   created: z.iso.datetime(),
   /** The time of the last answer. */
   updated: z.iso.datetime(),
+  /** Null without a bridge, and where the bridge is not known. */
+  bridgeId: BridgeId.nullable(),
+  /** Set for an agent. */
+  agent: AgentStatus.optional(),
+  /** How many approvals and clarifications wait, with those of subagents. `GET approvals` lists them. */
+  waiting: z.object({
+    approvals: z.int().nonnegative(),
+    questions: z.int().nonnegative(),
+  }),
 });
 export type ConversationInfo = z.infer<typeof ConversationInfo>;
 

@@ -1,7 +1,8 @@
 /** The tables of an account and all their statements. Without a secondary index, a response costs one row here. */
 import type { AccountEvent } from '../../shared/api/account-events.ts';
-import { type AgentInfo, AgentStatus } from '../../shared/api/agents.ts';
+import type { AgentInfo } from '../../shared/api/agents.ts';
 import type { ConversationInfo } from '../../shared/api/conversations.ts';
+import { AgentStatus } from '../../shared/api/conversations.ts';
 import type { UsageEntry } from '../../shared/api/usage.ts';
 import { ACCOUNT_LIMITS, GRANT_LIMITS } from '../../shared/limits.ts';
 import type { Outcome } from '../outcome.ts';
@@ -141,21 +142,8 @@ export class AccountStore {
       const lastConnected = new Date(connectedAtMs).toISOString();
       return { type: 'bridge', bridge: { id, connected, lastConnected } };
     }
-    const [row] = this.#sql
-      .exec<FollowedRow>(
-        `select ${LISTED}, bridge, coalesce(approvals, 0) as approvals, coalesce(questions, 0) as questions
-         from conversations left join waiting using (id) where id = ?`,
-        id,
-      )
-      .toArray();
-    if (!row) return { type: 'conversation_deleted', conversationId: id };
-    const { bridge: bridgeId, agent, approvals, questions } = row;
-    const conversation = {
-      ...parseListed(row),
-      bridgeId: bridgeId || null,
-      ...(agent !== null && { agent: AgentStatus.parse(agent) }),
-      waiting: { approvals, questions },
-    };
+    const conversation = this.readConversation(id);
+    if (!conversation) return { type: 'conversation_deleted', conversationId: id };
     return { type: 'conversation', conversation };
   }
 
@@ -273,9 +261,7 @@ export class AccountStore {
 
   readConversation(id: string): ConversationInfo | null {
     if (!this.#isStored) return null;
-    const [row] = this.#sql
-      .exec<ListedRow>(`select ${LISTED} from conversations where id = ?`, id)
-      .toArray();
+    const [row] = this.#sql.exec<ListedRow>(`${LISTED} where id = ?`, id).toArray();
     return row ? parseListed(row) : null;
   }
 
@@ -284,7 +270,7 @@ export class AccountStore {
     if (!this.#isStored) return [];
     return this.#sql
       .exec<ListedRow>(
-        `select ${LISTED} from conversations
+        `${LISTED}
          where archived = ?1 and (updated < ?2 or (updated = ?2 and id > ?3))
            and not exists (
              select 1 from json_each(?4) where instr(search_title, value) = 0 and instr(search, value) = 0
@@ -307,7 +293,7 @@ export class AccountStore {
     if (!this.#isStored) return [];
     return this.#sql
       .exec<ListedRow>(
-        `select ${LISTED} from conversations
+        `${LISTED}
          where agent is not null and iif(?1 is null, agent <> 'archived', ?1 in (agent, 'any'))
            and (updated < ?2 or (updated = ?2 and id > ?3))
          order by updated desc, id limit ?4`,
@@ -318,8 +304,8 @@ export class AccountStore {
       )
       .toArray()
       .map((row) => {
-        const { archived: _, ...info } = parseListed(row);
-        return { ...info, status: AgentStatus.parse(row.agent) };
+        const { id, title, created, updated } = parseListed(row);
+        return { id, title, created, updated, status: AgentStatus.parse(row.agent) };
       });
   }
 
@@ -410,7 +396,10 @@ export class AccountStore {
   }
 }
 
-const LISTED = 'id, title, archived, created, updated, agent';
+const LISTED = `
+  select id, title, archived, created, updated, agent, bridge,
+    coalesce(approvals, 0) as approvals, coalesce(questions, 0) as questions
+  from conversations left join waiting using (id)`;
 
 interface BridgeRow extends Record<string, SqlStorageValue> {
   id: string;
@@ -422,12 +411,6 @@ function parseBridge({ id, connected_at, connected }: BridgeRow): KnownBridge {
   return { id, connectedAtMs: connected_at, connected: connected === 1 };
 }
 
-interface FollowedRow extends ListedRow {
-  bridge: string | null;
-  approvals: number;
-  questions: number;
-}
-
 interface ListedRow extends Record<string, SqlStorageValue> {
   id: string;
   title: string;
@@ -435,14 +418,19 @@ interface ListedRow extends Record<string, SqlStorageValue> {
   created: number;
   updated: number;
   agent: string | null;
+  bridge: string | null;
+  approvals: number;
+  questions: number;
 }
 
-function parseListed({ id, title, archived, created, updated }: ListedRow): ConversationInfo {
+function parseListed(row: ListedRow): ConversationInfo {
+  const { id, title, archived, created, updated, agent, bridge, approvals, questions } = row;
   return {
-    id,
-    title,
-    archived: archived === 1,
+    ...{ id, title, archived: archived === 1 },
     created: new Date(created).toISOString(),
     updated: new Date(updated).toISOString(),
+    bridgeId: bridge || null,
+    ...(agent !== null && { agent: AgentStatus.parse(agent) }),
+    waiting: { approvals, questions },
   };
 }

@@ -1,10 +1,11 @@
 /** The part of a conversation that makes it an agent: its status, and the reports of it. */
+
 import {
-  type AgentStatus,
   type Agent as AgentView,
   type WebhookDelivery,
   WebhookEvent,
 } from '../../shared/api/agents.ts';
+import type { AgentStatus } from '../../shared/api/conversations.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { hasWorktrees, WORKTREES_NOT_SUPPORTED } from '../../shared/tools/worktree.ts';
 import { SECOND } from '../../shared/units.ts';

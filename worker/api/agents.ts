@@ -1,13 +1,14 @@
 /** `agents`: conversations that work in the background. */
+
 import {
   Agent,
   AgentFollowUp,
   AgentList,
   AgentRequest,
-  AgentStatus,
   AgentsQuery,
   WebhookDeliveries,
 } from '../../shared/api/agents.ts';
+import { AgentStatus } from '../../shared/api/conversations.ts';
 import { parseCursor } from '../account/cursor.ts';
 import {
   archiveAgent,

@@ -1,6 +1,9 @@
 /** A conversation's entry in its account's list. The conversation stores the entry and sends it to the account. */
-import type { AgentStatus } from '../../shared/api/agents.ts';
-import type { ConversationInfo, ConversationPatch } from '../../shared/api/conversations.ts';
+import type {
+  AgentStatus,
+  ConversationInfo,
+  ConversationPatch,
+} from '../../shared/api/conversations.ts';
 import type { UsageEntry } from '../../shared/api/usage.ts';
 import { ACCOUNT_LIMITS } from '../../shared/limits.ts';
 import { factsOf } from '../../shared/wire/document-types.ts';

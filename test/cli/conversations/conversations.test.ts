@@ -176,7 +176,8 @@ function widthOf(line: string): number {
 
 function info(changes: Partial<ConversationInfo>): ConversationInfo {
   const dates = { created: UPDATED, updated: UPDATED };
-  return { id: CONVERSATION_ID, title: 'Hi', archived: false, ...dates, ...changes };
+  const waits = { bridgeId: null, waiting: { approvals: 0, questions: 0 } };
+  return { id: CONVERSATION_ID, title: 'Hi', archived: false, ...dates, ...waits, ...changes };
 }
 
 function page(items: readonly ConversationInfo[], nextCursor: string | null = null) {

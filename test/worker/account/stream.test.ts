@@ -6,7 +6,7 @@ import {
 } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { FollowedConversation } from '../../../shared/api/account-events.ts';
+import type { ConversationInfo } from '../../../shared/api/conversations.ts';
 import { ConversationList, Ticket } from '../../../shared/api/conversations.ts';
 import { newConversationId } from '../../../shared/ids.ts';
 import { CHANGE_LIMITS } from '../../../worker/account/limits.ts';
@@ -325,7 +325,7 @@ async function follow(
 async function newest(
   reader: AccountReader,
   id: string | undefined,
-  isIt: (conversation: FollowedConversation) => boolean,
+  isIt: (conversation: ConversationInfo) => boolean,
 ): Promise<Read> {
   const find = (events: readonly Read[]) =>
     events.findLast(({ event }) => event.type === 'conversation' && event.conversation.id === id);

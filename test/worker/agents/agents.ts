@@ -1,7 +1,8 @@
 /** What the tests of agents share: requests as one account, and waiting for a status. */
 import { SELF } from 'cloudflare:test';
 import { vi } from 'vitest';
-import { Agent, AgentList, type AgentStatus } from '../../../shared/api/agents.ts';
+import { Agent, AgentList } from '../../../shared/api/agents.ts';
+import type { AgentStatus } from '../../../shared/api/conversations.ts';
 import { call, tokenFor } from '../api.ts';
 
 export function newAccount(): string {

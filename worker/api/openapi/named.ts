@@ -1,14 +1,14 @@
 /** Every schema that has a name in the document. */
+
 import * as z from 'zod';
 import { CURSOR_SCHEMAS } from '../../../cursor/index.ts';
-import { AccountEvent, FollowedConversation } from '../../../shared/api/account-events.ts';
+import { AccountEvent } from '../../../shared/api/account-events.ts';
 import {
   Agent,
   AgentFollowUp,
   AgentInfo,
   AgentList,
   AgentRequest,
-  AgentStatus,
   DeliveryState,
   WebhookDeliveries,
   WebhookDelivery,
@@ -21,6 +21,7 @@ import {
   StreamTest,
 } from '../../../shared/api/answers.ts';
 import {
+  AgentStatus,
   ConversationExport,
   ConversationInfo,
   ConversationList,
@@ -166,7 +167,13 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ ChatResponse, Document, DocumentType, ResponseStatus, ResponseMetadata, Usage, Cancelled },
   ...{ UnavailableTool, PlainDocument, PlainResponse, AnyResponse, Budget, BudgetState, Cost },
   ...{ Metadata, ToolOutcome, AttentionItem, Diff, Todo, TodoStatus, Question, Answer },
-  ...{ ConversationList, ConversationInfo, ConversationPatch, ConversationView, UserMessage },
+  ...{
+    ConversationList,
+    ConversationInfo,
+    ConversationPatch,
+    ConversationView,
+    UserMessage,
+  },
   ...{ ConversationExport, ForkRequest, Forked, TicketRequest, Ticket },
   ...{ RuleReports, RuleReport, RuleKind, LeftOutRule },
   ...{ Nonce, Proposal, ApprovalRequest, ApprovalTaken, ClarificationAnswer, ClarificationTaken },
@@ -180,7 +187,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ Me, MePatch, ModelList, ToolList, BridgeList, BridgeInfo, Confinement },
   ...{ ApprovalList, OpenApproval },
   ...{ BridgeDetails, McpServerReport, PortRequest, ProcessInfo, ProcessList },
-  ...{ [TYPED]: TypedDocument, StreamEvent, AccountEvent, FollowedConversation, ...eventsByName() },
+  ...{ [TYPED]: TypedDocument, StreamEvent, AccountEvent, ...eventsByName() },
   ...Object.fromEntries(DOCUMENTS.map((schema) => [nameOf(schema, 'Document'), schema])),
   ...CURSOR_SCHEMAS,
   CompletionRequest,

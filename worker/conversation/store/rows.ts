@@ -1,5 +1,5 @@
 /** The stored rows of a conversation as types. */
-import type { AgentStatus } from '../../../shared/api/agents.ts';
+import type { AgentStatus } from '../../../shared/api/conversations.ts';
 import type {
   ChatMessage,
   MessageContent,

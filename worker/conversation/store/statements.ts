@@ -1,5 +1,5 @@
 /** The stored conversation row and tape, and every SQL statement for them. Runs have their own statements. */
-import { AgentStatus } from '../../../shared/api/agents.ts';
+import { AgentStatus } from '../../../shared/api/conversations.ts';
 import type { TapeEvent } from '../../../shared/wire/events.ts';
 import { migrate, openStored } from '../../storage/migrations.ts';
 import { RowMeter, type Sql } from '../../storage/row-meter.ts';
