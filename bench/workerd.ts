@@ -67,6 +67,7 @@ async function run(
     {
       ...{ wrangler, variables, moduleFile: MODULE, storageDir: join(folder, STORAGE) },
       buildDir: folder,
+      pageDir: folder,
       port: askedPort,
       onListening: listening.resolve,
       onRestart: (death) => console.error(`The Worker died (${death}).`),

@@ -27,7 +27,7 @@ export function describeBundle(root, outdir) {
     mainFields: ['module', 'main'],
     logLevel: 'silent',
     // These packages look for their own programs beside their files.
-    external: ['rolldown', 'workerd', '@vscode/ripgrep'],
+    external: ['esbuild', 'rolldown', 'workerd', '@vscode/ripgrep'],
     // CommonJS packages load Node's modules with `require`.
     banner: {
       js: "import { createRequire as newRequire } from 'node:module';\nconst require = newRequire(import.meta.url);",

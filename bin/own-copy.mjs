@@ -91,7 +91,7 @@ async function openCopy(root, place, isClone) {
 /** Files that change what is built of a clone. */
 const SOURCE_FOLDERS = [
   ...['bin', 'bridge', 'cli', 'client', 'companion'],
-  ...['cursor', 'local', 'machine', 'shared', 'worker'],
+  ...['cursor', 'local', 'machine', 'shared', 'web', 'worker'],
 ];
 const OTHER_SOURCES = [
   ...['package-lock.json', 'node_modules/.package-lock.json'],
@@ -101,7 +101,7 @@ const OTHER_SOURCES = [
 function filesOfClone(root) {
   const folders = SOURCE_FOLDERS.map((name) => join(root, name));
   const others = OTHER_SOURCES.map((name) => join(root, name));
-  return [...filesBelow(folders, /\.(?:m?[jt]s|json)$/), ...others];
+  return [...filesBelow(folders, /\.(?:m?[jt]sx?|json|css|html|svg|webmanifest)$/), ...others];
 }
 
 /** The same files as in the package. */
@@ -113,7 +113,10 @@ async function buildClone(root, outdir) {
   const entry = join(root, 'worker', 'index.ts');
   if (!existsSync(entry)) return;
   const { bundleWorker } = await import('../local/runtime/bundle.ts');
-  await bundleWorker(entry, join(outdir, 'dist', 'worker', 'worker.js'));
+  const { buildPage, PAGE_FOLDER } = await import('../local/runtime/page.ts');
+  const folder = join(outdir, 'dist', 'worker');
+  await bundleWorker(entry, join(folder, 'worker.js'));
+  await buildPage(root, join(folder, PAGE_FOLDER));
   copyFileSync(join(root, 'wrangler.toml'), join(outdir, 'dist', 'worker', 'wrangler.toml'));
 }
 

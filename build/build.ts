@@ -12,6 +12,7 @@ import { join, relative } from 'node:path';
 import { build } from 'esbuild';
 import { copyGrammars, describeBundle } from '../bin/bundle.mjs';
 import { bundleWorker } from '../local/runtime/bundle.ts';
+import { buildPage, PAGE_FOLDER } from '../local/runtime/page.ts';
 import { licencesOf } from './licences.ts';
 import { packageConfig } from './package-config.ts';
 
@@ -46,7 +47,7 @@ async function buildProgram(dir: string): Promise<string[]> {
   return [...Object.keys(metafile.inputs), ...grammars];
 }
 
-/** The Worker as one module, with the configuration that deploys it and the types of what it exports. */
+/** The Worker as one module, with the web page, the configuration that deploys it and the types of what it exports. */
 async function buildWorker(dir: string): Promise<readonly string[]> {
   const folder = join(dir, 'worker');
   mkdirSync(folder);
@@ -57,8 +58,9 @@ async function buildWorker(dir: string): Promise<readonly string[]> {
       minify: true,
     },
   );
+  const page = await buildPage(ROOT, join(folder, PAGE_FOLDER));
   const config = readFileSync(join(ROOT, 'wrangler.toml'), 'utf8');
   writeFileSync(join(folder, 'wrangler.toml'), packageConfig(config));
   copyFileSync(join(ROOT, 'build', 'worker.d.ts'), join(folder, 'worker.d.ts'));
-  return inputs.map((file) => relative(ROOT, file));
+  return [...inputs.map((file) => relative(ROOT, file)), ...page.inputs];
 }

@@ -7,6 +7,7 @@ const CHANGES: readonly (readonly [text: string, inPackage: string])[] = [
     '# Deploys the Worker beside this file: `npx wrangler deploy`. To keep settings, copy this folder and edit the copy.\n',
   ],
   ['main = ".build/deploy/worker.js"\n', 'main = "worker.js"\n'],
+  ['directory = ".build/deploy/page"\n', 'directory = "page"\n'],
   [
     `# Installs the packages, which a fresh clone does not have, and bundles the Worker (build/worker.ts).
 [build]

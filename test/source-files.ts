@@ -5,5 +5,5 @@ import { join } from 'node:path';
 /** Paths from the root of the repository. */
 export function sourceFiles(): string[] {
   const exclude = ['**/dist', 'node_modules', 'test'];
-  return globSync('*/**/*.ts', { cwd: join(import.meta.dirname, '..'), exclude });
+  return globSync('*/**/*.{ts,tsx}', { cwd: join(import.meta.dirname, '..'), exclude });
 }

@@ -7,7 +7,6 @@ import { CALLS, failedCall, serveCall } from '../cursor/index.ts';
 import { DrawbridgeError, toWireError } from '../shared/errors.ts';
 import { type AppContext, authenticate, requireRight } from './account/caller.ts';
 import { countRun, limitRate } from './account/rate-limit.ts';
-import { frontPage } from './api/front-page.ts';
 import { observe } from './api/observe.ts';
 import { ENDPOINTS } from './api/openapi/endpoints.ts';
 import { allowOrigins } from './api/origins.ts';
@@ -17,6 +16,7 @@ import type { Endpoint, EndpointAccess } from './endpoint.ts';
 import { logEvent } from './health/log.ts';
 import { metrics } from './health/metrics.ts';
 import { isOpenAiPath, toOpenAiResponse } from './openai/errors.ts';
+import { servePage } from './page/serve.ts';
 import { unlessReset } from './reach.ts';
 
 export const app = new Hono<AppContext>();
@@ -29,7 +29,7 @@ for (const endpoint of endpointsFor('bridge')) {
   serve(endpoint);
 }
 
-app.get('/', frontPage);
+app.get('*', servePage);
 for (const endpoint of endpointsFor('operator')) {
   app.use(patternOf(endpoint), authenticate('operator'));
   serve(endpoint);

@@ -16,6 +16,8 @@ export interface Env extends ModelEnv, PromptEnv, RestoredEnv, SendEnv {
    * by a comma, the first signs and both verify.
    */
   readonly AUTH_SECRET?: string;
+  /** The files of the web page; absent where a deployment serves them, and where there is no page. */
+  readonly PAGE?: Pick<Fetcher, 'fetch'>;
   /** Origins of web pages that may call the API, separated by commas: `https://app.example.com`. */
   readonly ALLOWED_ORIGINS?: string;
   /** The origin at which clients reach this server; `drawbridge serve --public-url` sets it. */

@@ -2,7 +2,8 @@
 import { lstat } from 'node:fs/promises';
 import type { LogIds } from '../../machine/log-line.ts';
 import { isSystemError } from '../../machine/system-error.ts';
-import { type AttentionItem, attentionSentence } from '../../shared/wire/attention.ts';
+import { attentionSentence } from '../../shared/shown/attention.ts';
+import type { AttentionItem } from '../../shared/wire/attention.ts';
 import { Lanes } from '../lanes.ts';
 import { aboutCall, currentCall } from '../log.ts';
 import { identityOf } from '../sandbox/view/scan.ts';

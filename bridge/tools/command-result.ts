@@ -1,8 +1,9 @@
 /** Reports a command: to the model as text, to people as the metadata of a terminal command. */
 
 import { TOOL_LIMITS } from '../../shared/limits.ts';
+import { attentionSentence } from '../../shared/shown/attention.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
-import { type AttentionItem, attentionSentence } from '../../shared/wire/attention.ts';
+import type { AttentionItem } from '../../shared/wire/attention.ts';
 import type { TerminalCommandMetadata } from '../../shared/wire/documents.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import type { Refused } from '../egress/pass.ts';

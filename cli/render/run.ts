@@ -1,10 +1,10 @@
 /** Shows what concerns the run: approvals, warnings, a change of the model, the end. */
 
 import { MODEL_LIMITS } from '../../shared/limits.ts';
+import { attentionSentence } from '../../shared/shown/attention.ts';
 import { describeProposal } from '../../shared/shown/proposal.ts';
 import { inPlainSight, printable, printableLine } from '../../shared/text/plain-sight.ts';
 import { SECOND } from '../../shared/units.ts';
-import { attentionSentence } from '../../shared/wire/attention.ts';
 import type { Cost } from '../../shared/wire/budget.ts';
 import type { Usage } from '../../shared/wire/documents.ts';
 import type { StreamEvent } from '../../shared/wire/events.ts';

@@ -20,6 +20,8 @@ export interface Runtime {
   readonly buildDir: string;
   readonly moduleFile: string;
   readonly storageDir: string;
+  /** The files of the web page. */
+  readonly pageDir: string;
   /** The address to listen on. */
   readonly host?: string | undefined;
   /** See {@link workerdConfig}. */
@@ -60,13 +62,14 @@ export async function runWorker(runtime: Runtime, signal: AbortSignal): Promise<
 }
 
 function startWorkerd(
-  { host = LOOPBACK, port, storageDir, variables, log }: Runtime,
+  { host = LOOPBACK, port, pageDir, storageDir, variables, log }: Runtime,
   configPath: string,
   onListening: (port: number) => void,
 ): ChildProcess {
   const args = ['serve', configPath, CONFIG.constant];
   args.push('--socket-addr', `${CONFIG.socket}=${hostInUrl(host)}:${port}`);
   args.push('--directory-path', `${CONFIG.storage}=${storageDir}`);
+  args.push('--directory-path', `${CONFIG.page}=${pageDir}`);
   args.push('--control-fd', `${CONTROL_FD}`);
   const child = spawn(workerdPath(), args, {
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],

@@ -2,7 +2,12 @@
 import type { WranglerConfig } from './wrangler-config.ts';
 
 /** Names that workerd's command line refers to: see local/runtime/runtime.ts. */
-export const CONFIG = { constant: 'config', socket: 'http', storage: 'storage' } as const;
+export const CONFIG = {
+  constant: 'config',
+  socket: 'http',
+  storage: 'storage',
+  page: 'page',
+} as const;
 
 /**
  * The text of the configuration. It contains no secret and no path: variables come from the environment of the process,
@@ -22,6 +27,7 @@ const ${CONFIG.constant} :Workerd.Config = (
   services = [
     (name = "main", worker = .worker),
     (name = "${CONFIG.storage}", disk = (writable = true)),
+    (name = "${CONFIG.page}", disk = ()),
     # Private addresses too: the model may run on this machine or in this network.
     (name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true))),
     # For addresses that clients choose. Names are resolved before the address is checked.
@@ -45,6 +51,7 @@ ${lines([
     ({ binding, className }) => `(name = "${binding}", durableObjectNamespace = "${className}")`,
   ),
   '(name = "PUBLIC_NETWORK", service = "public")',
+  `(name = "PAGE", service = "${CONFIG.page}")`,
   ...variables.map((name) => `(name = "${name}", fromEnvironment = "${name}")`),
 ])}
   ],

@@ -7,6 +7,7 @@ import { beside, whenAborted } from '../processes/beside.ts';
 import { type LogFile, openLogFile } from '../processes/log-file.ts';
 import { requireFreePort, urlOf, waitUntilHealthy } from '../runtime/address.ts';
 import { placeWorker } from '../runtime/bundle.ts';
+import { placePage } from '../runtime/page.ts';
 import { runWorker } from '../runtime/runtime.ts';
 import { readAlarms, wakeConversations } from '../runtime/wake.ts';
 import { readWranglerConfig } from '../runtime/wrangler-config.ts';
@@ -101,7 +102,11 @@ async function runLoggedWorker(
 ): Promise<void> {
   const { programs, state, host, port, model, workerSettings, onNotice } = options;
   const moduleFile = 'worker.js';
-  await placeWorker(programs.workerEntry, join(state.buildDir, moduleFile));
+  const pageDir = join(state.buildDir, 'page');
+  await Promise.all([
+    placeWorker(programs.workerEntry, join(state.buildDir, moduleFile)),
+    placePage(programs.workerEntry, pageDir),
+  ]);
   const restored = await settleRestored(state.dir, new Date());
   let alarms: readonly string[] = [];
   const runtime = {
@@ -109,6 +114,7 @@ async function runLoggedWorker(
     buildDir: state.buildDir,
     moduleFile,
     storageDir: state.storageDir,
+    pageDir,
     host,
     port,
     isBehindProxy: options.isBehindProxy,

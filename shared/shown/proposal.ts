@@ -2,10 +2,8 @@
 
 import { REQUEST_LIMITS } from '../limits.ts';
 import { inPlainSight, nameInLine } from '../text/plain-sight.ts';
-import { findTool } from '../tools/catalogue.ts';
 import { hostsIn } from '../tools/network-permission.ts';
 import { isRegistry } from '../tools/registries.ts';
-import { webFetch } from '../tools/web-fetch.ts';
 import type { Lasting, Proposal, Scope } from '../wire/approvals.ts';
 
 /** The whole proposal, line by line. Values are indented, and their further lines are indented deeper. */
@@ -79,7 +77,7 @@ function boundsOf(proposal: Proposal): string {
 
 /** The site whose pages a yes allows, as the proposal names it. */
 function siteOf(proposal: Proposal): string | undefined {
-  if (proposal.kind !== 'call' || proposal.tool !== webFetch.name) return undefined;
+  if (proposal.kind !== 'call' || proposal.tool !== 'web_fetch') return undefined;
   const { site } = proposal.arguments;
   return typeof site === 'string' ? inPlainSight(site) : undefined;
 }
@@ -112,9 +110,7 @@ function isNarrow(proposal: Proposal, pattern: string): boolean {
 function consequenceOf(proposal: Proposal): string {
   if (proposal.kind === 'elicitation') return 'answers, and the server gets your answer';
   if (proposal.kind === 'edit') return CONSEQUENCES[proposal.operation];
-  const document = findTool(proposal.tool)?.document;
-  if (document?.type === 'terminal_command') return 'runs this command';
-  return document?.type === 'file_edit' ? CONSEQUENCES[document.operation] : 'lets this tool run';
+  return BY_TOOL[proposal.tool] ?? 'lets this tool run';
 }
 
 const CONSEQUENCES = {
@@ -123,6 +119,17 @@ const CONSEQUENCES = {
   delete: 'deletes this file',
   rename: 'renames this file',
 } as const;
+
+/** By name and not by the catalogue, whose schemas would be most of a web page's script. */
+const BY_TOOL: Readonly<Record<string, string>> = {
+  run_terminal_cmd: 'runs this command',
+  str_replace: CONSEQUENCES.edit,
+  edit_file: CONSEQUENCES.edit,
+  edit_notebook: CONSEQUENCES.edit,
+  write: CONSEQUENCES.create,
+  delete_file: CONSEQUENCES.delete,
+  rename_file: CONSEQUENCES.rename,
+};
 
 /** A person's answer as they typed it. */
 export interface TypedAnswer {

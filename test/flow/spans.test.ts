@@ -84,7 +84,7 @@ async function startTailedWorker() {
   const running = runWorker(
     {
       wrangler: await readWranglerConfig(join(ROOT, 'wrangler.toml')),
-      ...{ buildDir: folder, moduleFile: 'worker.js', storageDir, port: 0 },
+      ...{ buildDir: folder, moduleFile: 'worker.js', storageDir, pageDir: folder, port: 0 },
       variables: { ...variables, OPENAI_MODEL: 'scripted' },
       beforeStart: () => addTail(join(folder, 'workerd.capnp')),
       onListening: listening.resolve,

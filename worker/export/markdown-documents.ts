@@ -1,7 +1,7 @@
 /** Renders each type of document as Markdown. The metadata of an unfinished document may lack any field. Pure. */
 
+import { attentionSentence } from '../../shared/shown/attention.ts';
 import { indentedJson } from '../../shared/text/json.ts';
-import { attentionSentence } from '../../shared/wire/attention.ts';
 import {
   type Answer,
   type Diff,

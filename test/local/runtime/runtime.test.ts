@@ -98,6 +98,7 @@ async function startWorker(variables: Record<string, string> = {}) {
       buildDir: folder,
       moduleFile: 'worker.js',
       storageDir,
+      pageDir: folder,
       port: 0,
       variables,
       log: openLogFile(join(folder, 'workerd.log')),

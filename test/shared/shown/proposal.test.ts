@@ -5,6 +5,7 @@ import {
   parseAnswer,
   yesWords,
 } from '../../../shared/shown/proposal.ts';
+import { TOOLS } from '../../../shared/tools/catalogue.ts';
 import type { Proposal } from '../../../shared/wire/approvals.ts';
 
 it('an argument cannot look like another one', () => {
@@ -175,4 +176,13 @@ it.each<[Proposal, string, boolean]>([
 
 it('a yes to web_fetch is for the site', () => {
   expect(yesWords(PAGE)).toBe('y lets the agent read pages of a.test in this conversation');
+});
+
+it('a yes to a call names what its tool does, for every tool that changes something', () => {
+  const verbs = { create: 'writes', edit: 'makes', delete: 'deletes', rename: 'renames' };
+  for (const { name, document } of TOOLS) {
+    const words = yesWords({ kind: 'call', tool: name, arguments: {} });
+    if (document.type === 'terminal_command') expect(words).toContain('runs this command');
+    if (document.type === 'file_edit') expect(words).toContain(verbs[document.operation]);
+  }
 });

@@ -1,0 +1,72 @@
+/** Builds the web page from its sources: a folder that a server or a deployment serves as it is. */
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { HASHED_FOLDER, HASHED_HEADERS, PAGE_HEADERS } from '../../shared/page.ts';
+import type { Built } from './bundle.ts';
+
+/** The folder of the page beside the module of the Worker, in a package and in a deployment. */
+export const PAGE_FOLDER = 'page';
+
+/**
+ * Puts the page that belongs to a Worker into `outdir`, in place of an older one. `workerEntry` is `worker/index.ts` in
+ * a clone, or a module that is built already (`.js`). Rejects with esbuild's errors.
+ */
+export async function placePage(workerEntry: string, outdir: string): Promise<void> {
+  rmSync(outdir, { recursive: true, force: true });
+  const folder = dirname(workerEntry);
+  if (workerEntry.endsWith('.js')) cpSync(join(folder, PAGE_FOLDER), outdir, { recursive: true });
+  else await buildPage(dirname(folder), outdir);
+}
+
+/** Puts the page of the clone at `root` into `outdir`. Rejects with esbuild's errors. */
+export async function buildPage(root: string, outdir: string): Promise<Built> {
+  // Imported only here: commands that build nothing start without esbuild.
+  const { build } = await import('esbuild');
+  const web = join(root, 'web');
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: { main: join(web, 'main.tsx') },
+    outdir: join(outdir, HASHED_FOLDER),
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    minify: true,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    metafile: true,
+    logLevel: 'silent',
+  });
+  mkdirSync(outdir, { recursive: true });
+  cpSync(join(web, 'public'), outdir, { recursive: true });
+  const made = Object.keys(metafile.outputs).map((path) => path.split('/').at(-1) ?? '');
+  writeFileSync(
+    join(outdir, 'index.html'),
+    indexOf(readFileSync(join(web, 'index.html'), 'utf8'), made),
+  );
+  writeFileSync(join(outdir, '_headers'), HEADERS_FILE);
+  return { inputs: Object.keys(metafile.inputs) };
+}
+
+/** The page with the hashed names of its script and its styles. */
+function indexOf(template: string, made: readonly string[]): string {
+  const named = (extension: string) =>
+    made.find((name) => name.startsWith('main-') && name.endsWith(extension));
+  return template
+    .replace('main.css', `${HASHED_FOLDER}/${named('.css')}`)
+    .replace('main.tsx', `${HASHED_FOLDER}/${named('.js')}`);
+}
+
+/** As Cloudflare reads it: https://developers.cloudflare.com/workers/static-assets/headers/ */
+const HEADERS_FILE = [
+  ...['/*', ...linesOf(PAGE_HEADERS)],
+  ...[`/${HASHED_FOLDER}/*`, ...linesOf(HASHED_HEADERS)],
+  '',
+].join('\n');
+
+function linesOf(headers: Readonly<Record<string, string>>): string[] {
+  return Object.entries(headers).map(([name, value]) => `  ${name}: ${value}`);
+}

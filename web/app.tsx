@@ -1,0 +1,162 @@
+/** The whole page: signing in, or the frame with the list on one side and a place on the other. */
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import { ClientError, type KeptSession } from '../client/index.ts';
+import { Composer } from './composer/composer.tsx';
+import { List } from './conversations/list.tsx';
+import { Inbox } from './inbox/inbox.tsx';
+import { useLive } from './live.ts';
+import { BackLink } from './parts/back-link.tsx';
+import { linkTo, type Place, takeSecrets, usePlace } from './route.ts';
+import { enrolHere } from './session/enrol.ts';
+import { forgetAll, readKept } from './session/kept.ts';
+import { clientOf, joinWith } from './session/session.ts';
+import { SignIn } from './session/sign-in.tsx';
+import { Settings } from './settings/settings.tsx';
+import { Account, INBOX, LINK } from './store/account.ts';
+import { ThreadPlace } from './thread/place.tsx';
+import { words } from './words/words.ts';
+
+type State =
+  | { readonly is: 'opening' }
+  | { readonly is: 'out'; readonly why?: string }
+  | { readonly is: 'in'; readonly account: Account };
+
+export function App() {
+  const [state, setState] = useState<State>({ is: 'opening' });
+  const enter = useCallback(async (session: KeptSession, enrol?: string) => {
+    const client = clientOf(session);
+    await enrolHere(client, enrol);
+    setState({ is: 'in', account: new Account(client, await readKept('device')) });
+  }, []);
+  const leave = useCallback(async (why?: string) => {
+    await forgetAll();
+    setState({ is: 'out', ...(why !== undefined && { why }) });
+  }, []);
+  useEffect(() => void open(enter).then((left) => left && setState(left)), [enter]);
+  if (state.is === 'opening') return null;
+  if (state.is === 'out')
+    return <SignIn why={state.why} onEntered={(session) => void enter(session)} />;
+  return <Frame account={state.account} leave={leave} />;
+}
+
+/** With the session that is kept, or with the secret of the link. Returns why neither is there. */
+async function open(
+  enter: (session: KeptSession, enrol?: string) => Promise<void>,
+): Promise<State | undefined> {
+  const { join, enrol } = takeSecrets();
+  const kept = await readKept('session');
+  try {
+    // A link opened once more, or on a browser that is signed in, changes nothing but what it enrols.
+    const session = kept ?? (join === undefined ? undefined : await joinWith(join));
+    if (session) return void (await enter(session, enrol));
+    return { is: 'out' };
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    return { is: 'out', why: error.code === 'ENTRY_ENDED' ? words.linkUsed : error.message };
+  }
+}
+
+interface FrameProps {
+  readonly account: Account;
+  readonly leave: (why?: string) => Promise<void>;
+}
+
+/** The server says so for good. */
+const OVER: ReadonlySet<string> = new Set(['SESSION_ENDED', 'UNAUTHENTICATED']);
+
+function Frame({ account, leave }: FrameProps) {
+  const place = usePlace();
+  useEffect(() => {
+    const over = new AbortController();
+    account.follow(over.signal).catch((error: unknown) => {
+      if (over.signal.aborted) return;
+      if (error instanceof ClientError && OVER.has(error.code)) void leave(words.ended);
+      else throw error;
+    });
+    return () => over.abort();
+  }, [account, leave]);
+  return (
+    <div class={`frame at-${place.at}`}>
+      <nav class="side" aria-label={words.conversations}>
+        <Top account={account} place={place} />
+        <List account={account} place={place} />
+      </nav>
+      <main class="place">
+        <LinkState account={account} />
+        <PlaceOf account={account} place={place} leave={leave} />
+      </main>
+    </div>
+  );
+}
+
+function PlaceOf({ account, place, leave }: FrameProps & { readonly place: Place }) {
+  switch (place.at) {
+    case 'conversation':
+      return <ThreadPlace key={place.id} account={account} id={place.id} />;
+    case 'inbox':
+      return <Inbox account={account} />;
+    case 'settings':
+      return <Settings account={account} leave={leave} />;
+    case 'list':
+    case 'new':
+      return <NewConversation account={account} />;
+  }
+}
+
+function NewConversation({ account }: { readonly account: Account }) {
+  useLive(account.live, 'list');
+  return (
+    <section class="new">
+      <header class="bar">
+        <BackLink />
+        <h1>{words.newConversation}</h1>
+      </header>
+      <div class="fill">
+        {account.bridges.length === 0 && account.link === 'live' && (
+          <p class="hint">
+            {words.noMachines} <code>drawbridge</code>
+          </p>
+        )}
+      </div>
+      <Composer account={account} />
+    </section>
+  );
+}
+
+function Top({ account, place }: { readonly account: Account; readonly place: Place }) {
+  useLive(account.live, INBOX);
+  const count = account.waitingCount;
+  useEffect(() => {
+    document.title = count > 0 ? `(${count}) Drawbridge` : 'Drawbridge';
+  }, [count]);
+  const link = (to: Place, text: string, badge = 0) => (
+    <a href={linkTo(to)} aria-current={place.at === to.at ? 'page' : undefined}>
+      {text}
+      {badge > 0 && <b class="badge">{badge}</b>}
+    </a>
+  );
+  return (
+    <header class="top">
+      {link({ at: 'new' }, words.newConversation)}
+      {link({ at: 'inbox' }, words.inbox, count)}
+      {link({ at: 'settings' }, words.settings)}
+    </header>
+  );
+}
+
+function LinkState({ account }: { readonly account: Account }) {
+  useLive(account.live, LINK);
+  const [isOffline, setOffline] = useState(!navigator.onLine);
+  useEffect(() => {
+    const left = new AbortController();
+    const look = () => setOffline(!navigator.onLine);
+    for (const name of ['online', 'offline']) addEventListener(name, look, left);
+    return () => left.abort();
+  }, []);
+  const text = isOffline ? words.offline : account.link === 'lost' ? words.lost : '';
+  return (
+    <p class="link-state" role="status">
+      {text}
+    </p>
+  );
+}

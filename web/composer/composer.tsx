@@ -1,0 +1,213 @@
+/** Where a person writes: text, images, the mode, the model, and for a new conversation the machine. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { type ChatInput, ClientError } from '../../client/index.ts';
+import { folderName } from '../conversations/folder-name.ts';
+import { useLive } from '../live.ts';
+import { go } from '../route.ts';
+import { type Account, LIST } from '../store/account.ts';
+import { THREAD, type Thread } from '../store/thread.ts';
+import { words } from '../words/words.ts';
+import { readDraft, writeDraft } from './draft.ts';
+import { fits, type Picture, picturesIn } from './images.ts';
+import { Pending } from './pending.tsx';
+
+interface Props {
+  readonly account: Account;
+  /** Absent: the first message begins a conversation. */
+  readonly thread?: Thread;
+}
+
+export function Composer({ account, thread }: Props) {
+  const { live } = account;
+  useLive(live, thread ? THREAD : LIST);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const form = useRef<HTMLFormElement>(null);
+  const place = thread?.id ?? 'new';
+  const [pictures, setPictures] = useState<readonly Picture[]>([]);
+  const [problem, setProblem] = useState('');
+  useEffect(() => {
+    if (field.current) field.current.value = readDraft(place);
+  }, [place]);
+  const add = async (files: Iterable<File>) => {
+    const added = await picturesIn(files);
+    setPictures((old) => [...old, ...added]);
+  };
+  const send = async (delivery: 'queue' | 'steer') => {
+    const text = field.current?.value ?? '';
+    if (!form.current || (text.trim() === '' && pictures.length === 0)) return;
+    if (!fits(text, pictures)) return setProblem(words.imageTooLarge);
+    const input = inputOf(new FormData(form.current), text, pictures);
+    const where = thread ? { conversationId: thread.id, delivery } : {};
+    take('', []);
+    try {
+      const { conversationId } = await account.outbox.send({ ...input, ...where });
+      if (!thread) go({ at: 'conversation', id: conversationId });
+    } catch (error) {
+      if (!(error instanceof ClientError)) throw error;
+      // What was refused comes back, with what was typed meanwhile behind it.
+      const since = field.current?.value ?? '';
+      take([text, since].filter(Boolean).join('\n'), pictures);
+      setProblem(`${words.refused} ${error.message}`);
+    }
+  };
+  const take = (text: string, images: readonly Picture[]) => {
+    if (field.current) field.current.value = text;
+    writeDraft(place, text);
+    setPictures(images);
+    setProblem('');
+  };
+  const isBusy = thread?.isBusy ?? false;
+  const stop = () => {
+    const running = thread?.current;
+    if (running) void account.client.cancel(running.id);
+  };
+  return (
+    <form
+      ref={form}
+      class="composer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send('queue');
+      }}
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => {
+        event.preventDefault();
+        void add(event.dataTransfer?.files ?? []);
+      }}
+    >
+      {!thread && <Pending account={account} conversationId={undefined} />}
+      {problem && <p role="alert">{problem}</p>}
+      {pictures.length > 0 && (
+        <ul class="pictures">
+          {pictures.map((picture) => (
+            <li key={picture.url}>
+              <img src={picture.url} alt={picture.name} />
+              <button
+                type="button"
+                aria-label={words.removeImage}
+                onClick={() => setPictures(pictures.filter((each) => each !== picture))}
+              >
+                ×
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <textarea
+        ref={field}
+        name="text"
+        rows={1}
+        aria-label={words.message}
+        placeholder={words.message}
+        // On a phone the keyboard's return key makes a new line, as everywhere there.
+        enterkeyhint={isTouch ? 'enter' : 'send'}
+        onInput={(event) => writeDraft(place, event.currentTarget.value)}
+        onPaste={(event) => {
+          const files = event.clipboardData?.files;
+          if (!files?.length) return;
+          event.preventDefault();
+          void add(files);
+        }}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' || event.shiftKey || event.isComposing || isTouch) return;
+          event.preventDefault();
+          void send('queue');
+        }}
+      />
+      <div class="controls">
+        <label class="attach" title={words.attach}>
+          <span aria-hidden="true">＋</span>
+          <input
+            type="file"
+            class="hidden"
+            aria-label={words.attach}
+            accept="image/png,image/jpeg,image/webp,image/gif"
+            multiple
+            onChange={(event) => {
+              void add(event.currentTarget.files ?? []);
+              event.currentTarget.value = '';
+            }}
+          />
+        </label>
+        {!thread && <Machines account={account} />}
+        <Choice name="mode" label={words.mode} options={Object.entries(words.modes)} />
+        <Models account={account} />
+        <span class="space" />
+        {isBusy && (
+          <>
+            <button type="button" title={words.steerHelp} onClick={() => void send('steer')}>
+              {words.steer}
+            </button>
+            <button type="button" class="stop" onClick={stop}>
+              {words.stop}
+            </button>
+          </>
+        )}
+        <button type="submit" class="main" title={isBusy ? words.queueHelp : ''}>
+          {words.send}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+const isTouch = matchMedia('(pointer: coarse)').matches;
+
+function inputOf(given: FormData, text: string, pictures: readonly Picture[]): ChatInput {
+  const [mode, model, bridgeId] = ['mode', 'model', 'bridge'].map(
+    (name) => given.get(name) || undefined,
+  );
+  const images = pictures.map(({ url }) => ({ type: 'image_url' as const, image_url: { url } }));
+  const content = images.length === 0 ? text : [{ type: 'text' as const, text }, ...images];
+  return {
+    messages: [{ role: 'user', content }],
+    include: ['reasoning'],
+    ...(mode !== undefined && { mode: String(mode) }),
+    ...(model !== undefined && { model: String(model) }),
+    ...(bridgeId !== undefined && { bridgeId: String(bridgeId) }),
+  };
+}
+
+interface ChoiceProps {
+  readonly name: string;
+  readonly label: string;
+  readonly options: readonly (readonly [value: string, text: string])[];
+}
+
+/** A choice that this browser remembers. */
+function Choice({ name, label, options }: ChoiceProps) {
+  const last = localStorage.getItem(`last ${name}`) ?? '';
+  const known = options.some(([value]) => value === last) ? last : (options[0]?.[0] ?? '');
+  return (
+    <select
+      name={name}
+      aria-label={label}
+      defaultValue={known}
+      onChange={(event) => localStorage.setItem(`last ${name}`, event.currentTarget.value)}
+    >
+      {options.map(([value, text]) => (
+        <option key={value} value={value}>
+          {text}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function Models({ account }: { readonly account: Account }) {
+  const chats = account.models.items.filter(({ roles }) => roles === undefined);
+  if (chats.length < 2) return null;
+  const options = chats.map(({ id }) => [id, id] as const);
+  return (
+    <Choice name="model" label={words.model} options={[['', words.defaultModel], ...options]} />
+  );
+}
+
+function Machines({ account }: { readonly account: Account }) {
+  const options = account.bridges.map(({ id, workspacePath, connected }) => {
+    const state = connected ? '' : ` (${words.isOffline})`;
+    return [id, `${folderName(workspacePath)}${state}`] as const;
+  });
+  if (options.length === 0) return null;
+  return <Choice name="bridge" label={words.machine} options={options} />;
+}

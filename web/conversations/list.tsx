@@ -1,0 +1,104 @@
+/** The conversations: who waits for a person first, then the newest. */
+import { useEffect, useState } from 'preact/hooks';
+import type { ConversationInfo } from '../../client/index.ts';
+import { useLive } from '../live.ts';
+import { linkTo, type Place } from '../route.ts';
+import { type Account, LIST } from '../store/account.ts';
+import { shortTime, words } from '../words/words.ts';
+import { folderName } from './folder-name.ts';
+import { RowMenu } from './row-menu.tsx';
+
+interface Props {
+  readonly account: Account;
+  readonly place: Place;
+}
+
+export function List({ account, place }: Props) {
+  const [search, setSearch] = useState('');
+  const [archived, setArchived] = useState(false);
+  const found = useFound(account, search, archived);
+  useLive(account.live, LIST);
+  const items = found?.items ?? account.listed;
+  const id = place.at === 'conversation' ? place.id : undefined;
+  const hasMore = !found && account.cursor !== null;
+  return (
+    <>
+      <div class="find">
+        <input
+          type="search"
+          placeholder={words.search}
+          aria-label={words.search}
+          onInput={(event) => setSearch(event.currentTarget.value)}
+        />
+        <button type="button" aria-pressed={archived} onClick={() => setArchived(!archived)}>
+          {words.showArchived}
+        </button>
+      </div>
+      <ul class="list">
+        {items.map((item) => (
+          <Row key={item.id} item={item} account={account} isOpen={item.id === id} />
+        ))}
+      </ul>
+      {items.length === 0 && account.link === 'live' && (
+        <p class="hint">{found ? words.nothingFound : words.noConversations}</p>
+      )}
+      {hasMore && (
+        <button type="button" onClick={() => void account.readMore()}>
+          {words.loadMore}
+        </button>
+      )}
+    </>
+  );
+}
+
+/** The server's answer for words and for the archive; undefined where the account's own list shows everything. */
+function useFound(account: Account, search: string, archived: boolean) {
+  const [found, setFound] = useState<{ items: readonly ConversationInfo[] }>();
+  useEffect(() => {
+    if (search.trim() === '' && !archived) return setFound(undefined);
+    const over = new AbortController();
+    const wait = setTimeout(async () => {
+      const query = { archived: `${archived}`, ...(search.trim() && { search }) } as const;
+      const list = await account.client
+        .listConversations(query as object, over.signal)
+        .catch(() => ({ items: [] }));
+      if (!over.signal.aborted) setFound(list);
+    }, SEARCH_MS);
+    return () => {
+      clearTimeout(wait);
+      over.abort();
+    };
+  }, [account, search, archived]);
+  return found;
+}
+
+/** Typing on waits no longer than this for its result. */
+const SEARCH_MS = 200;
+
+interface RowProps {
+  readonly item: ConversationInfo;
+  readonly account: Account;
+  readonly isOpen: boolean;
+}
+
+function Row({ item, account, isOpen }: RowProps) {
+  const { id, title, updated, waiting, agent, bridgeId } = item;
+  const bridge = account.bridgeOf(bridgeId);
+  const count = waiting.approvals + waiting.questions;
+  return (
+    <li>
+      <a href={linkTo({ at: 'conversation', id })} aria-current={isOpen ? 'page' : undefined}>
+        <span class="title">{title}</span>
+        <span class="about">
+          {bridge && (
+            <span class={bridge.connected ? 'on' : 'off'}>{folderName(bridge.workspacePath)}</span>
+          )}
+          {agent && <span>{words.agentStatus[agent] ?? agent}</span>}
+          <time dateTime={updated}>{shortTime(updated)}</time>
+        </span>
+        {count > 0 && <b class="badge">{count}</b>}
+      </a>
+      <RowMenu item={item} account={account} />
+    </li>
+  );
+}

@@ -1,0 +1,93 @@
+/** What can be done with a conversation of the list. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ConversationInfo } from '../../client/index.ts';
+import { download } from '../parts/download.ts';
+import { go, placeOf } from '../route.ts';
+import { type Account, LIST } from '../store/account.ts';
+import { words } from '../words/words.ts';
+
+interface Props {
+  readonly item: ConversationInfo;
+  readonly account: Account;
+}
+
+export function RowMenu({ item, account }: Props) {
+  const [isOpen, setOpen] = useState(false);
+  const menu = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (!isOpen) return;
+    const close = (event: Event) => {
+      const isInside = menu.current?.contains(event.target as Node);
+      if (event instanceof KeyboardEvent ? event.key === 'Escape' : !isInside) setOpen(false);
+    };
+    const left = new AbortController();
+    for (const name of ['pointerdown', 'keydown']) addEventListener(name, close, left);
+    return () => left.abort();
+  }, [isOpen]);
+  const act = (work: () => Promise<unknown>) => () => {
+    setOpen(false);
+    void work();
+  };
+  return (
+    <div class="menu" ref={menu}>
+      <button
+        type="button"
+        aria-label={words.more}
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        ⋯
+      </button>
+      {isOpen && (
+        <div class="items">
+          {actionsOf(item, account).map(({ text, work }) => (
+            <button key={text} type="button" onClick={act(work)}>
+              {text}
+            </button>
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function actionsOf({ id, title, archived }: ConversationInfo, account: Account) {
+  const { client } = account;
+  const change = async (patch: { title?: string; archived?: boolean }) => {
+    account.conversations.set(id, await client.updateConversation(id, patch));
+    account.live.touch(LIST);
+  };
+  return [
+    {
+      text: words.rename,
+      work: async () => {
+        const typed = prompt(words.renameTo, title)?.trim();
+        if (typed) await change({ title: typed });
+      },
+    },
+    {
+      text: archived ? words.unarchive : words.archive,
+      work: () => change({ archived: !archived }),
+    },
+    {
+      text: words.exportMarkdown,
+      work: async () => download(`${title}.md`, await client.exportMarkdown(id)),
+    },
+    {
+      text: words.exportJson,
+      work: async () =>
+        download(`${title}.json`, JSON.stringify(await client.exportConversation(id), null, 2)),
+    },
+    {
+      text: words.remove,
+      work: async () => {
+        if (!confirm(words.removeSure(title))) return;
+        await client.deleteConversation(id);
+        account.conversations.delete(id);
+        account.live.touch(LIST);
+        const place = placeOf(location.hash);
+        if (place.at === 'conversation' && place.id === id) go({ at: 'list' });
+      },
+    },
+  ];
+}

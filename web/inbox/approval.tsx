@@ -1,0 +1,136 @@
+/** A call that waits for a person: all that it will do, and the answers that this browser may give. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { ClientError } from '../../client/index.ts';
+import { describeProposal, narrowPattern } from '../../shared/shown/proposal.ts';
+import type { OpenApproval, Scope } from '../../shared/wire/approvals.ts';
+import { folderName } from '../conversations/folder-name.ts';
+import type { Account } from '../store/account.ts';
+import { words } from '../words/words.ts';
+import { Fields, valuesIn } from './fields.tsx';
+
+interface Props {
+  readonly item: OpenApproval;
+  readonly account: Account;
+}
+
+/** A click that was meant for what stood there before counts for nothing. */
+const UNSEEN_MS = 700;
+
+export function Approval({ item, account }: Props) {
+  // Another question in the same place is another one: nothing typed or clicked before counts for it.
+  return <Asked key={item.nonce} item={item} account={account} />;
+}
+
+function Asked({ item, account }: Props) {
+  // What is signed is exactly what was shown, whatever the stream brings meanwhile.
+  const [question] = useState(item);
+  const [isSeen, setSeen] = useState(false);
+  const [isSending, setSending] = useState(false);
+  const [problem, setProblem] = useState('');
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    const wait = setTimeout(() => setSeen(true), UNSEEN_MS);
+    return () => clearTimeout(wait);
+  }, []);
+  const { proposal, lasting, reason, bridgeId } = question;
+  const pattern = narrowPattern(proposal, lasting);
+  const bridge = account.bridgeOf(bridgeId);
+  const { device } = account;
+  const mayApprove = account.canApprove(bridgeId) && device !== undefined;
+  const answer = async (work: () => Promise<void>) => {
+    setSending(true);
+    setProblem('');
+    try {
+      await work();
+      await account.readInbox();
+    } catch (error) {
+      if (!(error instanceof ClientError)) throw error;
+      setProblem(`${words.signFailed} ${error.message}`);
+    } finally {
+      setSending(false);
+    }
+  };
+  const allow = (scope?: Scope) =>
+    answer(async () => {
+      if (!device || !form.current) return;
+      const given = new FormData(form.current);
+      const typed = String(given.get('pattern') ?? '');
+      await account.client.allowCall(question, device.device, {
+        ...(scope && { scope, pattern: typed }),
+        ...(proposal.kind === 'elicitation' && {
+          content: JSON.stringify(valuesIn(proposal.fields, given)),
+        }),
+      });
+    });
+  const reject = () =>
+    answer(async () => {
+      const message = String(new FormData(form.current ?? undefined).get('why') ?? '').trim();
+      await account.client.rejectCall(question, message ? { message } : {});
+    });
+  const isBlocked = !isSeen || isSending;
+  return (
+    <form ref={form} class="ask" onSubmit={(event) => event.preventDefault()}>
+      <p class="why">{reason}</p>
+      {bridge && <p class="hint">{folderName(bridge.workspacePath)}</p>}
+      <Proposed lines={describeProposal(proposal)} />
+      {proposal.kind === 'elicitation' && mayApprove && <Fields fields={proposal.fields} />}
+      {mayApprove ? (
+        <p class="actions">
+          <button type="button" class="main" disabled={isBlocked} onClick={() => void allow()}>
+            {words.allows}
+          </button>
+          <button type="button" disabled={isBlocked} onClick={() => void reject()}>
+            {words.reject}
+          </button>
+        </p>
+      ) : (
+        <p class="actions">
+          <button type="button" disabled={isBlocked} onClick={() => void reject()}>
+            {words.reject}
+          </button>
+          <span class="hint">
+            {words.cannotApprove} <code>drawbridge open</code>
+          </span>
+        </p>
+      )}
+      <details>
+        <summary>{words.more}</summary>
+        <label>
+          {words.rejectWhy}
+          <textarea name="why" />
+        </label>
+        {mayApprove && lasting && pattern !== undefined && (
+          <>
+            <label>
+              {words.pattern}
+              <textarea name="pattern" defaultValue={pattern} spellcheck={false} />
+            </label>
+            <button type="button" disabled={isBlocked} onClick={() => void allow('conversation')}>
+              {words.allowConversation}
+            </button>
+            {lasting.always && (
+              <button type="button" disabled={isBlocked} onClick={() => void allow('always')}>
+                {words.allowAlways}
+              </button>
+            )}
+          </>
+        )}
+      </details>
+      {problem && <p role="alert">{problem}</p>}
+    </form>
+  );
+}
+
+/** The lines as every device shows them, with the colours of a change. */
+function Proposed({ lines }: { readonly lines: readonly string[] }) {
+  return (
+    <pre class="proposed">
+      {lines.map((line, index) => (
+        <span key={index} class={/^ {4}\+/.test(line) ? 'good' : /^ {4}-/.test(line) ? 'bad' : ''}>
+          {line}
+          {'\n'}
+        </span>
+      ))}
+    </pre>
+  );
+}

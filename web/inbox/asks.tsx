@@ -1,0 +1,51 @@
+/** What a document asks a person: an approval, questions, and those of subagents below it. */
+import { asksOf, type ChatResponse, type Document } from '../../client/index.ts';
+import type { OpenApproval, OpenQuestions } from '../../shared/wire/approvals.ts';
+import { isUnanswered } from '../../shared/wire/fold.ts';
+import type { Thread } from '../store/thread.ts';
+import { Approval } from './approval.tsx';
+import { Questions } from './questions.tsx';
+
+interface Props {
+  readonly document: Document;
+  readonly response: ChatResponse;
+  readonly thread: Thread;
+}
+
+export function Asks({ document, response, thread }: Props) {
+  const { account } = thread;
+  const { metadata } = document;
+  const place = {
+    conversationId: thread.id,
+    title: thread.view?.title ?? '',
+    responseId: response.id,
+    documentId: document.id,
+  };
+  if (response.status !== 'waiting') return null;
+  return (
+    <>
+      {metadata['approval'] !== undefined && (
+        <Approval
+          item={{ ...(metadata['approval'] as Omit<OpenApproval, keyof typeof place>), ...place }}
+          account={account}
+        />
+      )}
+      {isUnanswered(metadata) && (
+        <Questions
+          item={{
+            ...place,
+            questions: (metadata['questions'] ?? []) as OpenQuestions['questions'],
+          }}
+          account={account}
+        />
+      )}
+      {asksOf(metadata).map((ask) =>
+        ask.kind === 'approval' ? (
+          <Approval key={ask.nonce} item={ask} account={account} />
+        ) : (
+          <Questions key={ask.documentId} item={ask} account={account} />
+        ),
+      )}
+    </>
+  );
+}

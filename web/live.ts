@@ -1,0 +1,61 @@
+/** Tells the parts of the page that something changed which they show. The data itself is changed in place. */
+import type { ComponentChild, FunctionComponent } from 'preact';
+import { Component, h } from 'preact';
+import { useEffect, useReducer } from 'preact/hooks';
+
+type Listener = () => void;
+
+/** Listeners by key. They are called at most once a frame, however often a key is touched. */
+export class Live {
+  readonly #listeners = new Map<string, Set<Listener>>();
+  readonly #touched = new Set<string>();
+  #isPlanned = false;
+
+  /** What has this key changed. */
+  touch(key: string): void {
+    this.#touched.add(key);
+    if (this.#isPlanned) return;
+    this.#isPlanned = true;
+    // A hidden page gets no frames, and its title must change all the same.
+    if (document.hidden) setTimeout(() => this.#flush());
+    else requestAnimationFrame(() => this.#flush());
+  }
+
+  /** Returns what ends it. */
+  listen(key: string, listener: Listener): () => void {
+    const listeners = this.#listeners.get(key) ?? new Set();
+    this.#listeners.set(key, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0) this.#listeners.delete(key);
+    };
+  }
+
+  #flush(): void {
+    this.#isPlanned = false;
+    const touched = [...this.#touched];
+    this.#touched.clear();
+    for (const key of touched) for (const listener of this.#listeners.get(key) ?? []) listener();
+  }
+}
+
+/** Renders the component again after each change of the key. */
+export function useLive(live: Live, key: string): void {
+  const [, render] = useReducer((count: number) => count + 1, 0);
+  useEffect(() => live.listen(key, () => render(undefined)), [live, key]);
+}
+
+/** A component that renders again only for another item, or when it listens itself ({@link useLive}). */
+export function once<Props extends { readonly item: unknown }>(
+  Inner: FunctionComponent<Props>,
+): FunctionComponent<Props> {
+  class Once extends Component<Props> {
+    override shouldComponentUpdate(next: Readonly<Props>): boolean {
+      return next.item !== this.props.item;
+    }
+    override render(): ComponentChild {
+      return h(Inner, this.props as Props);
+    }
+  }
+  return (props: Props) => h(Once, props);
+}

@@ -1,0 +1,19 @@
+import { useState } from 'preact/hooks';
+import { words } from '../words/words.ts';
+
+/** Copies a text, and says so for a moment. */
+export function CopyButton({ text }: { readonly text: () => string }) {
+  const [isDone, setDone] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text());
+    setDone(true);
+    setTimeout(() => setDone(false), SHOWN_MS);
+  };
+  return (
+    <button type="button" class="copy" onClick={() => void copy()}>
+      {isDone ? words.copied : words.copy}
+    </button>
+  );
+}
+
+const SHOWN_MS = 1_500;

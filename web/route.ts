@@ -1,0 +1,46 @@
+/** The place that the page shows, as the fragment of its URL: no server sees it, and every server can serve the page. */
+import { useEffect, useReducer } from 'preact/hooks';
+
+export type Place =
+  /** On a phone the list fills the screen; beside it there is room for a new conversation elsewhere. */
+  | { readonly at: 'list' }
+  | { readonly at: 'new' }
+  | { readonly at: 'inbox' }
+  | { readonly at: 'settings' }
+  | { readonly at: 'conversation'; readonly id: string };
+
+/** The list for a fragment that names nothing. */
+export function placeOf(fragment: string): Place {
+  const [, at, id] = /^#\/(new|inbox|settings|c\/(conv_[\w-]+))$/.exec(fragment) ?? [];
+  if (id !== undefined) return { at: 'conversation', id };
+  return at === 'new' || at === 'inbox' || at === 'settings' ? { at } : { at: 'list' };
+}
+
+export function linkTo(place: Place): string {
+  if (place.at === 'conversation') return `#/c/${place.id}`;
+  return place.at === 'list' ? '#/' : `#/${place.at}`;
+}
+
+export function go(place: Place): void {
+  location.hash = linkTo(place);
+}
+
+/** The place now; renders again when it changes. */
+export function usePlace(): Place {
+  const [, render] = useReducer((count: number) => count + 1, 0);
+  useEffect(() => {
+    const moved = () => render(undefined);
+    addEventListener('hashchange', moved);
+    return () => removeEventListener('hashchange', moved);
+  }, []);
+  return placeOf(location.hash);
+}
+
+/** Secrets that a link brings behind `#`: they leave the URL, and the browser's history, at once. */
+export function takeSecrets(): { readonly join?: string; readonly enrol?: string } {
+  const given = new URLSearchParams(location.hash.slice(1));
+  const { join, enrol } = Object.fromEntries(given);
+  if (join === undefined && enrol === undefined) return {};
+  history.replaceState(null, '', location.pathname);
+  return { ...(join && { join }), ...(enrol && { enrol }) };
+}

@@ -1,0 +1,49 @@
+/** What this browser keeps: its session, its keys and unsent messages in IndexedDB, drafts in localStorage. */
+import { clear, createStore, get, set, update } from 'idb-keyval';
+import type { ChatInput, DeviceKey, KeptSession, KeyedDevice } from '../../client/index.ts';
+
+/** A message that the server may not have yet. */
+export interface Unsent {
+  /** The Idempotency-Key: however often it is sent, it arrives once. */
+  readonly key: string;
+  readonly input: ChatInput;
+}
+
+/** The key that approves, and the bridges that have taken it. */
+export interface KeptDevice {
+  readonly device: KeyedDevice;
+  readonly enrolment: DeviceKey;
+  readonly bridges: readonly string[];
+}
+
+interface Kept {
+  session: KeptSession;
+  device: KeptDevice;
+  unsent: readonly Unsent[];
+}
+
+const store = createStore('drawbridge', 'kept');
+
+/** Undefined where nothing is kept, and where the browser gives no storage: the page then works until it is closed. */
+export async function readKept<Name extends keyof Kept>(
+  name: Name,
+): Promise<Kept[Name] | undefined> {
+  return await get<Kept[Name]>(name, store).catch(() => undefined);
+}
+
+export async function keep<Name extends keyof Kept>(name: Name, value: Kept[Name]): Promise<void> {
+  await set(name, value, store).catch(() => undefined);
+}
+
+/** In one transaction: two tabs may change the list at once. */
+export async function changeUnsent(
+  change: (unsent: readonly Unsent[]) => readonly Unsent[],
+): Promise<void> {
+  await update<Kept['unsent']>('unsent', (kept = []) => change(kept), store).catch(() => undefined);
+}
+
+/** Forgets the session, the keys, the drafts, and everything that was read. */
+export async function forgetAll(): Promise<void> {
+  localStorage.clear();
+  await clear(store).catch(() => undefined);
+}

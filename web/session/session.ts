@@ -1,0 +1,93 @@
+/** How this browser gets in, and what it is called. */
+import {
+  beginLogin,
+  ClientError,
+  createClient,
+  createDevice,
+  enter,
+  fingerprintOf,
+  type KeptSession,
+  newSessionKey,
+  sessionTokens,
+} from '../../client/index.ts';
+import { type KeptDevice, keep, readKept } from './kept.ts';
+
+/** The server that sent the page: it may stand below a path. */
+export const SERVER = { url: new URL('.', location.href).href.replace(/[?#].*$/, '') };
+
+export function clientOf(session: KeptSession) {
+  return createClient({ ...SERVER, token: sessionTokens(SERVER, session) });
+}
+
+/** The secret in the link of an invitation, or the secret alone. */
+export function secretIn(text: string): string | undefined {
+  return /\bdbi_[\w-]{43}(?![\w-])/.exec(text)?.[0];
+}
+
+/** Rejects with `ENTRY_ENDED` for a secret that counts no more. */
+export async function joinWith(secret: string): Promise<KeptSession> {
+  const signer = await newSessionKey();
+  const made = await enter(SERVER, secret, HOLDER, signer);
+  return await kept({ ...made, signer });
+}
+
+/** What the person compares and types on a device that is signed in already. */
+export interface ShownCode {
+  readonly code: string;
+  readonly fingerprint: string;
+  /** Resolves when the person has let this browser in. Rejects with `LOGIN_REFUSED`, `ENTRY_ENDED`, or the abort. */
+  readonly entered: Promise<KeptSession>;
+}
+
+export async function showCode(signal: AbortSignal): Promise<ShownCode> {
+  const signer = await newSessionKey();
+  const { secret, code, intervalSeconds } = await beginLogin(SERVER, HOLDER, signer, signal);
+  const wait = async (): Promise<KeptSession> => {
+    for (;;) {
+      await new Promise((resolve) => setTimeout(resolve, intervalSeconds * 1_000));
+      try {
+        return await kept({ ...(await enter(SERVER, secret, HOLDER, signer, signal)), signer });
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof ClientError && MEANWHILE.has(error.code))) throw error;
+      }
+    }
+  };
+  return { code, fingerprint: await fingerprintOf(signer), entered: wait() };
+}
+
+/** Not a decision yet: ask again. */
+const MEANWHILE: ReadonlySet<string> = new Set(['LOGIN_PENDING', 'UNREACHABLE', 'RATE_LIMITED']);
+
+/** The key of this browser that may approve, made when it is first asked for. */
+export async function approvingDevice(): Promise<KeptDevice> {
+  const known = await readKept('device');
+  if (known) return known;
+  const made = { ...(await createDevice(HOLDER.name)), bridges: [] };
+  await keep('device', made);
+  return made;
+}
+
+async function kept(session: KeptSession): Promise<KeptSession> {
+  await keep('session', session);
+  // Without it a browser may delete the keys when its disk is full.
+  await navigator.storage?.persist?.().catch(() => false);
+  return session;
+}
+
+/** What people recognise in a list of devices: `Firefox on Linux`. */
+function browserName(): string {
+  const { userAgent } = navigator;
+  const browser = /Edg|OPR|Firefox|Chrome|Safari/.exec(userAgent)?.[0] ?? 'Browser';
+  const system = /Android|iPhone|iPad|Windows|Mac OS|Linux|CrOS/.exec(userAgent)?.[0] ?? 'a device';
+  return `${NAMES[browser] ?? browser} on ${NAMES[system] ?? system}`;
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  Edg: 'Edge',
+  OPR: 'Opera',
+  'Mac OS': 'macOS',
+  CrOS: 'ChromeOS',
+};
+
+const HOLDER = { name: browserName(), kind: 'browser' } as const;

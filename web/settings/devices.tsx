@@ -1,0 +1,118 @@
+/** The devices that are signed in, and the ways to let in another one. */
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import { ClientError, fingerprintOf } from '../../client/index.ts';
+import type { LoginView, SessionList } from '../../shared/api/sessions.ts';
+import { CopyButton } from '../parts/copy-button.tsx';
+import type { Account } from '../store/account.ts';
+import { shortTime, words } from '../words/words.ts';
+
+export function Devices({ account }: { readonly account: Account }) {
+  const [sessions, setSessions] = useState<SessionList['items']>([]);
+  const [link, setLink] = useState('');
+  const { client } = account;
+  const read = useCallback(async () => setSessions((await client.listSessions()).items), [client]);
+  useEffect(() => void read(), [read]);
+  return (
+    <>
+      <h2>{words.devices}</h2>
+      <ul class="rows">
+        {sessions.map(({ id, name, lastUsed, current }) => (
+          <li key={id}>
+            <span>{name}</span>
+            <span class="hint">
+              {current ? words.thisDevice : words.lastUsed(shortTime(lastUsed))}
+            </span>
+            {!current && (
+              <button
+                type="button"
+                onClick={async () => {
+                  await client.endSession(id);
+                  await read();
+                }}
+              >
+                {words.endSession}
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+      <button type="button" onClick={async () => setLink((await client.createInvitation()).link)}>
+        {words.invite}
+      </button>
+      {link && (
+        <p>
+          {words.inviteLead} <code class="wrap">{link}</code> <CopyButton text={() => link} />
+        </p>
+      )}
+      <CodeForm account={account} onDecided={read} />
+    </>
+  );
+}
+
+interface CodeFormProps {
+  readonly account: Account;
+  readonly onDecided: () => Promise<void>;
+}
+
+/** Lets in a device that shows a code, after the person has compared its fingerprint. */
+function CodeForm({ account: { client }, onDecided }: CodeFormProps) {
+  const [code, setCode] = useState('');
+  const [found, setFound] = useState<LoginView & { readonly fingerprint: string }>();
+  const [problem, setProblem] = useState('');
+  const tried = async (work: () => Promise<void>) => {
+    setProblem('');
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof ClientError)) throw error;
+      setProblem(error.message);
+    }
+  };
+  const lookUp = (event: SubmitEvent) => {
+    event.preventDefault();
+    void tried(async () => {
+      const login = await client.getLogin(code.trim());
+      setFound({ ...login, fingerprint: await fingerprintOf({ publicKey: login.key }) });
+    });
+  };
+  const decide = (decision: 'approve' | 'refuse') => () =>
+    tried(async () => {
+      if (!found) return;
+      await client.decideLogin(code.trim(), { decision, key: found.key });
+      setFound(undefined);
+      setCode('');
+      await onDecided();
+    });
+  return (
+    <form onSubmit={lookUp}>
+      <h3>{words.approveCode}</h3>
+      <input
+        aria-label={words.code}
+        placeholder="BCDF-GHJK"
+        value={code}
+        autocomplete="off"
+        onInput={(event) => setCode(event.currentTarget.value)}
+      />
+      <button type="submit">{words.lookUp}</button>
+      {found && (
+        <div class="ask">
+          <p>
+            <b>{found.name}</b> <span class="hint">{found.address}</span>
+          </p>
+          <p>
+            {words.fingerprint} <code>{found.fingerprint}</code>
+          </p>
+          <p class="actions">
+            <button type="button" class="main" onClick={() => void decide('approve')()}>
+              {words.letIn}
+            </button>
+            <button type="button" onClick={() => void decide('refuse')()}>
+              {words.refuse}
+            </button>
+          </p>
+        </div>
+      )}
+      {problem && <p role="alert">{problem}</p>}
+    </form>
+  );
+}

@@ -1,0 +1,152 @@
+/** The account as the page shows it: its conversations, its machines, what waits for a person. One stream keeps it true. */
+import type { BridgeInfo, Client, ConversationInfo } from '../../client/index.ts';
+import { ClientError } from '../../client/index.ts';
+import type { ApprovalList, ModelList } from '../../shared/api/listings.ts';
+import { Live } from '../live.ts';
+import type { KeptDevice } from '../session/kept.ts';
+import { Outbox } from './outbox.ts';
+
+/** The keys of {@link Live} that an account touches. */
+export const LIST = 'list';
+export const INBOX = 'inbox';
+export const LINK = 'link';
+
+export class Account {
+  readonly client: Client;
+  readonly live = new Live();
+  readonly outbox: Outbox;
+  readonly conversations = new Map<string, ConversationInfo>();
+  /** For the next page of the list; null on the last one. */
+  cursor: string | null = null;
+  bridges: readonly BridgeInfo[] = [];
+  models: ModelList = { items: [], passesThrough: false };
+  waiting: ApprovalList = { items: [], questions: [] };
+  link: 'connecting' | 'live' | 'lost' = 'connecting';
+  /** Signs approvals; the page of a server elsewhere has none. */
+  device: KeptDevice | undefined;
+  #isReadingInbox = false;
+  #isInboxOld = false;
+
+  constructor(client: Client, device: KeptDevice | undefined) {
+    this.client = client;
+    this.device = device;
+    this.outbox = new Outbox(client, this.live);
+  }
+
+  /** Until the signal aborts, or the server refuses this session: then rejects with a ClientError. */
+  async follow(signal: AbortSignal): Promise<void> {
+    const onReconnect = () => this.#setLink('lost');
+    void this.outbox.resume();
+    for await (const { event } of this.client.followAccount({ signal, onReconnect })) {
+      this.#setLink('live');
+      switch (event.type) {
+        case 'reset':
+          await this.#read(signal);
+          break;
+        case 'conversation':
+          this.#take(event.conversation);
+          break;
+        case 'conversation_deleted':
+          this.conversations.delete(event.conversationId);
+          this.live.touch(LIST);
+          break;
+        case 'bridge':
+          await this.#takeBridge(event.bridge, signal);
+      }
+    }
+  }
+
+  /** The conversations that are not archived: who waits for a person first, then the newest. */
+  get listed(): ConversationInfo[] {
+    const waits = ({ waiting }: ConversationInfo) => waiting.approvals + waiting.questions > 0;
+    return [...this.conversations.values()]
+      .filter(({ archived }) => !archived)
+      .sort(
+        (one, other) =>
+          Number(waits(other)) - Number(waits(one)) || other.updated.localeCompare(one.updated),
+      );
+  }
+
+  /** How many approvals and questions wait. */
+  get waitingCount(): number {
+    return this.waiting.items.length + this.waiting.questions.length;
+  }
+
+  bridgeOf(id: string | null): BridgeInfo | undefined {
+    return this.bridges.find((bridge) => bridge.id === id);
+  }
+
+  /** Whether this browser's signature counts at the machine of this bridge. */
+  canApprove(bridgeId: string): boolean {
+    return this.device?.bridges.includes(bridgeId) ?? false;
+  }
+
+  async readMore(): Promise<void> {
+    if (this.cursor === null) return;
+    const { items, nextCursor } = await this.client.listConversations({ cursor: this.cursor });
+    this.cursor = nextCursor;
+    for (const conversation of items) this.conversations.set(conversation.id, conversation);
+    this.live.touch(LIST);
+  }
+
+  /** Reads what waits again. Several calls at once read once more. */
+  async readInbox(signal?: AbortSignal): Promise<void> {
+    this.#isInboxOld = true;
+    if (this.#isReadingInbox) return;
+    this.#isReadingInbox = true;
+    try {
+      while (this.#isInboxOld) {
+        this.#isInboxOld = false;
+        this.waiting = await this.client.listApprovals(signal);
+        this.live.touch(INBOX);
+      }
+    } catch (error) {
+      // The stream says what is wrong; a reset after it reads again.
+      if (!(error instanceof ClientError)) throw error;
+    } finally {
+      this.#isReadingInbox = false;
+    }
+  }
+
+  async #read(signal: AbortSignal): Promise<void> {
+    const { client } = this;
+    const [list, bridges, models] = await Promise.all([
+      client.listConversations({}, signal),
+      client.listBridges(signal),
+      client.listModels(signal),
+      this.readInbox(signal),
+    ]);
+    this.conversations.clear();
+    for (const conversation of list.items) this.conversations.set(conversation.id, conversation);
+    this.cursor = list.nextCursor;
+    this.bridges = bridges.items;
+    this.models = models;
+    this.live.touch(LIST);
+  }
+
+  #take(conversation: ConversationInfo): void {
+    const known = this.conversations.get(conversation.id);
+    this.conversations.set(conversation.id, conversation);
+    this.live.touch(LIST);
+    const { approvals = 0, questions = 0 } = known?.waiting ?? {};
+    const { waiting } = conversation;
+    const waited = approvals + questions > 0;
+    if (waited || waiting.approvals + waiting.questions > 0) void this.readInbox();
+  }
+
+  async #takeBridge(
+    news: Pick<BridgeInfo, 'id' | 'connected' | 'lastConnected'>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const known = this.bridgeOf(news.id);
+    if (known) Object.assign(known, news);
+    else this.bridges = (await this.client.listBridges(signal)).items;
+    this.live.touch(LIST);
+  }
+
+  #setLink(link: Account['link']): void {
+    if (this.link === link) return;
+    this.link = link;
+    this.live.touch(LINK);
+  }
+}

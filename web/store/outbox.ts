@@ -1,0 +1,69 @@
+/** Messages on their way: kept until the server has them, and sent again under the same key. */
+import { type ChatInput, type Client, ClientError, type Sent } from '../../client/index.ts';
+import type { Live } from '../live.ts';
+import { changeUnsent, readKept, type Unsent } from '../session/kept.ts';
+
+/** The key of {@link Live}. */
+export const OUTBOX = 'outbox';
+
+const RETRY_MS = 3_000;
+
+export class Outbox {
+  readonly #client: Client;
+  readonly #live: Live;
+  /** In the order in which they were written. */
+  unsent: readonly Unsent[] = [];
+
+  constructor(client: Client, live: Live) {
+    this.#client = client;
+    this.#live = live;
+  }
+
+  /** Sends what an earlier page had no answer for. */
+  async resume(): Promise<void> {
+    const kept = (await readKept('unsent')) ?? [];
+    await Promise.all(kept.map((unsent) => this.#deliver(unsent).catch(() => undefined)));
+  }
+
+  /**
+   * Resolves when the server has the message, however long that takes; survives a reload. Rejects with a ClientError if
+   * the server refuses it: nothing was sent then.
+   */
+  async send(input: ChatInput): Promise<Sent> {
+    const unsent = { key: crypto.randomUUID(), input };
+    await changeUnsent((kept) => [...kept, unsent]);
+    return await this.#deliver(unsent);
+  }
+
+  async #deliver(unsent: Unsent): Promise<Sent> {
+    this.#show([...this.unsent, unsent]);
+    try {
+      return await this.#insist(unsent);
+    } finally {
+      const others = (each: Unsent) => each.key !== unsent.key;
+      this.#show(this.unsent.filter(others));
+      await changeUnsent((kept) => kept.filter(others));
+    }
+  }
+
+  async #insist({ key, input }: Unsent): Promise<Sent> {
+    for (;;) {
+      try {
+        return await this.#client.sendMessage(input, { idempotencyKey: key });
+      } catch (error) {
+        if (!(error instanceof ClientError) || !isPassing(error)) throw error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  }
+
+  #show(unsent: readonly Unsent[]): void {
+    this.unsent = unsent;
+    this.#live.touch(OUTBOX);
+  }
+}
+
+/** Whether the same request can succeed later: no answer, an answer of something on the way, or a busy server. */
+function isPassing({ code, status = 0 }: ClientError): boolean {
+  return code === 'UNREACHABLE' || code === 'BAD_ANSWER' || status >= 500 || status === 429;
+}

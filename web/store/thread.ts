@@ -1,0 +1,87 @@
+/** One conversation as the page shows it, followed until it is left. */
+import {
+  type ClientError,
+  type ConversationView,
+  prependPart,
+  type ReadEvent,
+} from '../../client/index.ts';
+import type { Account } from './account.ts';
+
+/** The keys of Live that a thread touches. */
+export const THREAD = 'thread';
+export const responseKey = (responseId: string) => `response ${responseId}`;
+export const documentKey = (responseId: string, documentId: string) =>
+  `document ${responseId} ${documentId}`;
+
+/** Exchanges that are read at first, and with each earlier part. */
+const PART = 20;
+
+export class Thread {
+  readonly id: string;
+  readonly account: Account;
+  /** Changed in place; absent until it was read. */
+  view: ConversationView | undefined;
+  /** Why there is nothing more to see. */
+  problem: ClientError | undefined;
+  isLost = false;
+
+  constructor(account: Account, id: string) {
+    this.account = account;
+    this.id = id;
+  }
+
+  /** Until the signal aborts. Never rejects: a refusal is the {@link problem}. */
+  async follow(signal: AbortSignal): Promise<void> {
+    const { client, live } = this.account;
+    const onReconnect = () => this.#setLost(true);
+    try {
+      const watched = client.watchConversation(this.id, { signal, onReconnect, limit: PART });
+      for await (const { view, event } of watched) {
+        this.view = view;
+        this.#setLost(false);
+        for (const key of this.#keysOf(event)) live.touch(key);
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      this.problem = error as ClientError;
+      live.touch(THREAD);
+    }
+  }
+
+  async readEarlier(): Promise<void> {
+    const { view } = this;
+    if (!view?.earlier) return;
+    const part = await this.account.client.getConversation(this.id, {
+      before: view.earlier,
+      limit: PART,
+    });
+    prependPart(view, part);
+    this.account.live.touch(THREAD);
+  }
+
+  /** The response that is in progress, or the newest one. */
+  get current() {
+    return this.view?.responses.at(-1);
+  }
+
+  get isBusy(): boolean {
+    const { status } = this.current ?? {};
+    return status === 'streaming' || status === 'waiting' || status === 'queued';
+  }
+
+  #setLost(isLost: boolean): void {
+    if (this.isLost === isLost) return;
+    this.isLost = isLost;
+    this.account.live.touch(THREAD);
+  }
+
+  /** What shows the event: a delta touches its document alone. */
+  #keysOf(event: ReadEvent | null): string[] {
+    const { current } = this;
+    if (event === null || current === undefined || !('documentId' in event)) return [THREAD];
+    const responseId = 'responseId' in event ? event.responseId : current.id;
+    const key = documentKey(responseId, event.documentId);
+    if (event.type === 'content_delta' || event.type === 'tool_output') return [key];
+    return [key, responseKey(responseId), THREAD];
+  }
+}

@@ -1,0 +1,34 @@
+/** A command with what it printed. */
+import type { TerminalCommandMetadata } from '../../client/index.ts';
+import { attentionSentence } from '../../shared/shown/attention.ts';
+import { Output } from '../parts/output.tsx';
+import { words } from '../words/words.ts';
+import type { DocumentProps } from './document-props.ts';
+import { resultText } from './result-text.ts';
+
+export function Command({ document, isOpen }: DocumentProps) {
+  const metadata = document.metadata as Partial<TerminalCommandMetadata>;
+  const { command = document.content ?? '', workingDirectory, exitCode, output = '' } = metadata;
+  const isRunning = isOpen && exitCode === undefined && !metadata.result;
+  return (
+    <figure>
+      <figcaption>
+        <code class="command">{command}</code>
+        {workingDirectory !== undefined && workingDirectory !== '.' && (
+          <span>{workingDirectory}</span>
+        )}
+        {isRunning && <span class="running">{words.running}</span>}
+        {exitCode !== undefined && (
+          <span class={exitCode === 0 ? 'good' : 'bad'}>{words.exit(exitCode)}</span>
+        )}
+      </figcaption>
+      {output !== '' && <Output text={output} isOpen={isRunning} />}
+      {metadata.newlyProtected?.map((item) => (
+        <p role="alert" key={item.name}>
+          {attentionSentence(item)}
+        </p>
+      ))}
+      {metadata.result && <p class="bad">{resultText(metadata.result)}</p>}
+    </figure>
+  );
+}

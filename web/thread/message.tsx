@@ -1,0 +1,73 @@
+/** What a person said, and what can still be done with it while it waits. */
+import { useState } from 'preact/hooks';
+import type { UserMessage } from '../../client/index.ts';
+import type { Thread } from '../store/thread.ts';
+import { shortTime, words } from '../words/words.ts';
+
+interface MessageProps {
+  readonly message: UserMessage;
+  readonly thread: Thread;
+  /** Whether no answer has begun. */
+  readonly isWaiting: boolean;
+}
+
+export function Message({ message, thread, isWaiting }: MessageProps) {
+  const { content, imageCount, created, device, cancelled, steers } = message;
+  const [isEditing, setEditing] = useState(false);
+  const isQueued = isWaiting && !cancelled && !steers;
+  return (
+    <div class={`message${cancelled ? ' cancelled' : ''}`}>
+      <h2 class="who">
+        {words.you}
+        {device && <span> · {device}</span>} <time dateTime={created}>{shortTime(created)}</time>
+      </h2>
+      {isEditing ? (
+        <Edited message={message} thread={thread} close={() => setEditing(false)} />
+      ) : (
+        <p class="said">{content}</p>
+      )}
+      {imageCount && <p class="hint">{words.images(imageCount)}</p>}
+      {cancelled && <p class="hint">{words.taken}</p>}
+      {steers && <p class="hint">{words.steers}</p>}
+      {isQueued && !isEditing && (
+        <p class="hint">
+          {words.queued}
+          <button type="button" onClick={() => setEditing(true)}>
+            {words.edit}
+          </button>
+          <button
+            type="button"
+            onClick={() => void thread.account.client.cancel(message.responseId)}
+          >
+            {words.takeBack}
+          </button>
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Edited({ message, thread, close }: Omit<MessageProps, 'isWaiting'> & { close(): void }) {
+  const [problem, setProblem] = useState('');
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const content = String(new FormData(event.currentTarget as HTMLFormElement).get('content'));
+    try {
+      await thread.account.client.editMessage(message.responseId, { content });
+      close();
+    } catch (error) {
+      // Its turn may have come meanwhile.
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+  };
+  return (
+    <form onSubmit={submit}>
+      <textarea name="content" aria-label={words.message} defaultValue={message.content} />
+      <button type="submit">{words.save}</button>
+      <button type="button" onClick={close}>
+        {words.cancel}
+      </button>
+      {problem && <p role="alert">{problem}</p>}
+    </form>
+  );
+}

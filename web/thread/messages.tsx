@@ -1,0 +1,83 @@
+/** What was said: each message with its answer, the oldest first. */
+import type { ChatResponse, ConversationView, UserMessage } from '../../client/index.ts';
+import { isOver } from '../../shared/wire/fold.ts';
+import { Pending } from '../composer/pending.tsx';
+import { useLive } from '../live.ts';
+import { THREAD, type Thread } from '../store/thread.ts';
+import { words } from '../words/words.ts';
+import { Message } from './message.tsx';
+import { Response } from './response.tsx';
+import { useFollowing } from './scroll.ts';
+
+interface Props {
+  readonly thread: Thread;
+  readonly view: ConversationView;
+}
+
+export function Messages({ thread, view }: Props) {
+  const { box, hasNews, toEnd, keepingPlace } = useFollowing();
+  useLive(thread.account.live, THREAD);
+  return (
+    <div
+      class="messages"
+      ref={box}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls what has the focus (WCAG 2.1.1)
+      tabIndex={0}
+      role="log"
+      aria-live="off"
+      aria-busy={thread.isBusy}
+      aria-label={view.title}
+    >
+      <div class="column">
+        {view.earlier && (
+          <button type="button" onClick={() => void keepingPlace(() => thread.readEarlier())}>
+            {words.earlier}
+          </button>
+        )}
+        {view.privacy?.deleted && <p class="hint">{words.textDeleted}</p>}
+        {exchangesOf(view).map(({ message, response }) => (
+          <article class="exchange" key={message?.responseId ?? response?.id}>
+            {message && <Message message={message} thread={thread} isWaiting={!response} />}
+            {response && <Response item={response} thread={thread} />}
+          </article>
+        ))}
+        <Pending account={thread.account} conversationId={thread.id} />
+        <Status thread={thread} />
+      </div>
+      {hasNews && (
+        <button type="button" class="news" onClick={toEnd}>
+          {words.newBelow} ↓
+        </button>
+      )}
+    </div>
+  );
+}
+
+interface Exchange {
+  readonly message: UserMessage | undefined;
+  readonly response: ChatResponse | undefined;
+}
+
+/** Messages that steer stand inside their answer. */
+function exchangesOf({ messages, responses }: ConversationView): Exchange[] {
+  const byId = new Map(responses.map((response) => [response.id, response]));
+  const asked = messages.filter(({ steers }) => !steers);
+  const answered = new Set(asked.map(({ responseId }) => responseId));
+  return [
+    ...responses
+      .filter(({ id }) => !answered.has(id))
+      .map((response) => ({ message: undefined, response })),
+    ...asked.map((message) => ({ message, response: byId.get(message.responseId) })),
+  ];
+}
+
+/** For people who do not see the thread grow: what goes on, and not each word of it. */
+function Status({ thread }: { readonly thread: Thread }) {
+  const { status = 'completed' } = thread.current ?? {};
+  const text = thread.isLost ? words.lost : (words.status[status] ?? status);
+  return (
+    <p class={`status${isOver(status) && !thread.isLost ? ' quiet' : ''}`} role="status">
+      {text}
+    </p>
+  );
+}

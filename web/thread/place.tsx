@@ -1,0 +1,67 @@
+/** The place of one conversation: what was said, and the composer below it. */
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { ConversationView } from '../../client/index.ts';
+import { Composer } from '../composer/composer.tsx';
+import { folderName } from '../conversations/folder-name.ts';
+import { useLive } from '../live.ts';
+import { BackLink } from '../parts/back-link.tsx';
+import { type Account, LIST } from '../store/account.ts';
+import { THREAD, Thread } from '../store/thread.ts';
+import { words } from '../words/words.ts';
+import { Messages } from './messages.tsx';
+
+interface Props {
+  readonly account: Account;
+  readonly id: string;
+}
+
+export function ThreadPlace({ account, id }: Props) {
+  const thread = useMemo(() => new Thread(account, id), [account, id]);
+  useEffect(() => {
+    const left = new AbortController();
+    void thread.follow(left.signal);
+    return () => left.abort();
+  }, [thread]);
+  useLive(account.live, THREAD);
+  const { view, problem } = thread;
+  return (
+    <section class="thread">
+      <header class="bar">
+        <BackLink />
+        <h1>{view?.title ?? account.conversations.get(id)?.title ?? ''}</h1>
+        {view && <Where account={account} view={view} />}
+      </header>
+      {problem && (
+        <p role="alert" class="fill">
+          {problem.code === 'NOT_FOUND' ? words.notFound : problem.message}
+        </p>
+      )}
+      {!problem && !view && <p class="fill hint">{words.connecting}</p>}
+      {!problem && view && <Messages thread={thread} view={view} />}
+      {view && !view.privacy?.deleted && <Composer account={account} thread={thread} />}
+    </section>
+  );
+}
+
+/** The folder and its machine's state, and how private the conversation is. */
+function Where({ account, view }: { readonly account: Account; readonly view: ConversationView }) {
+  useLive(account.live, LIST);
+  const [isWhole, setWhole] = useState(false);
+  const bridge = account.bridgeOf(view.bridgeId);
+  const { privacy } = view;
+  return (
+    <p class="about">
+      {bridge && (
+        <button
+          type="button"
+          class={bridge.connected ? 'on' : 'off'}
+          onClick={() => setWhole(!isWhole)}
+        >
+          {isWhole ? bridge.workspacePath : folderName(bridge.workspacePath)}
+          <span> · {bridge.connected ? words.online : words.isOffline}</span>
+        </button>
+      )}
+      {privacy && <span>{words.privateUntil(privacy.deleteAfterHours)}</span>}
+    </p>
+  );
+}

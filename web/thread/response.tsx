@@ -1,0 +1,118 @@
+/** One answer: its documents in order, with the messages that steered it, and what it took. */
+import { useState } from 'preact/hooks';
+import type { ChatResponse, Document, UserMessage } from '../../client/index.ts';
+import { isOver } from '../../shared/wire/fold.ts';
+import { once, useLive } from '../live.ts';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { go } from '../route.ts';
+import { responseKey, type Thread } from '../store/thread.ts';
+import { shortNumber, words } from '../words/words.ts';
+import { DocumentPart } from './document.tsx';
+import { Message } from './message.tsx';
+import { Undo } from './undo.tsx';
+
+interface Props {
+  readonly item: ChatResponse;
+  readonly thread: Thread;
+}
+
+export const Response = once(({ item: response, thread }: Props) => {
+  useLive(thread.account.live, responseKey(response.id));
+  const { metadata } = response;
+  return (
+    <div class="response">
+      <h2 class="who">{words.agent}</h2>
+      {partsOf(response, thread).map(({ document, message }) =>
+        document ? (
+          <DocumentPart key={document.id} item={document} response={response} thread={thread} />
+        ) : (
+          <Message key={message.created} message={message} thread={thread} isWaiting={false} />
+        ),
+      )}
+      {(metadata.unavailableTools ?? []).map(({ name, reason }) => (
+        <p class="hint" key={name}>
+          {words.unavailable} {name}. {reason}
+        </p>
+      ))}
+      {isOver(response.status) && <Footer response={response} thread={thread} />}
+    </div>
+  );
+});
+
+type Part =
+  | { readonly document: Document; readonly message?: undefined }
+  | { readonly document?: undefined; readonly message: UserMessage };
+
+/** Each message that steers comes after the last document that the model wrote without it. */
+function partsOf({ id, documents }: ChatResponse, { view }: Thread): readonly Part[] {
+  const said = view?.messages.filter(({ steers, responseId }) => steers && responseId === id) ?? [];
+  const placed = [
+    ...documents.map((document) => ({ at: document.sequence, part: { document } })),
+    ...said.map((message) => ({
+      at: (message.afterSequence ?? Number.POSITIVE_INFINITY) + BETWEEN,
+      part: { message },
+    })),
+  ];
+  return placed.sort((one, other) => one.at - other.at).map(({ part }) => part);
+}
+
+/** Between two sequences, which are whole numbers. */
+const BETWEEN = 0.5;
+
+function Footer({
+  response,
+  thread,
+}: {
+  readonly response: ChatResponse;
+  readonly thread: Thread;
+}) {
+  const [isUndoing, setUndoing] = useState(false);
+  const { id, status, model, usage, documents } = response;
+  const { client } = thread.account;
+  const fork = async () => {
+    const { conversationId } = await client.forkConversation(thread.id, id);
+    go({ at: 'conversation', id: conversationId });
+  };
+  const hasChanges = documents.some(
+    ({ type }) => type === 'file_edit' || type === 'terminal_command',
+  );
+  const { cost } = usage ?? {};
+  return (
+    <footer class="took">
+      {status !== 'completed' && <b>{words.status[status]}</b>}
+      <span>{model}</span>
+      {usage && <span>{words.tokens(shortNumber(usage.totalTokens))}</span>}
+      {cost && <span>{moneyOf(cost)}</span>}
+      <CopyButton text={() => textOf(documents)} />
+      <button type="button" title={words.fork} aria-label={words.fork} onClick={() => void fork()}>
+        ⑂
+      </button>
+      {hasChanges && (
+        <button
+          type="button"
+          title={words.undo}
+          aria-label={words.undo}
+          onClick={() => setUndoing(!isUndoing)}
+        >
+          ↩
+        </button>
+      )}
+      {isUndoing && <Undo response={response} thread={thread} close={() => setUndoing(false)} />}
+    </footer>
+  );
+}
+
+function moneyOf({ amount, currency }: { readonly amount: number; readonly currency: string }) {
+  const style = { style: 'currency', currency, maximumSignificantDigits: 2 } as const;
+  return amount.toLocaleString([], style);
+}
+
+/** The answer as its Markdown source. */
+function textOf(documents: readonly Document[]): string {
+  const parts = documents.map(({ type, content, metadata }) => {
+    if (content === null) return '';
+    const fence = `\`\`\`${type === 'code_block' ? (metadata['language'] ?? '') : ''}`;
+    return type === 'text' ? content : `${fence}\n${content}\n\`\`\``;
+  });
+  return parts.filter((part) => part !== '').join('\n\n');
+}

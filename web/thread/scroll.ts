@@ -1,0 +1,65 @@
+/** Keeps the end of the thread in sight while it grows, until the reader looks elsewhere. */
+import type { RefObject } from 'preact';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+
+/** As far from the end as a reader may be who still follows it, in CSS pixels. */
+const NEAR_PX = 40;
+
+export interface Follows {
+  readonly box: RefObject<HTMLDivElement | null>;
+  /** Whether something came below what is in sight. */
+  readonly hasNews: boolean;
+  readonly toEnd: () => void;
+  /** Runs what puts content above, and leaves what is in sight where it is. */
+  readonly keepingPlace: (work: () => Promise<void>) => Promise<void>;
+}
+
+/** `box` scrolls, and its only child grows. This is the only code that scrolls it. */
+export function useFollowing(): Follows {
+  const box = useRef<HTMLDivElement>(null);
+  const follows = useRef(true);
+  const [hasNews, setNews] = useState(false);
+  const toEnd = useCallback(() => {
+    follows.current = true;
+    setNews(false);
+    const { current } = box;
+    if (current) current.scrollTop = current.scrollHeight;
+  }, []);
+  useEffect(() => {
+    const { current } = box;
+    const content = current?.firstElementChild;
+    if (!current || !content) return;
+    const look = () => {
+      const { scrollHeight, scrollTop, clientHeight } = current;
+      follows.current = scrollHeight - scrollTop - clientHeight < NEAR_PX;
+      if (follows.current) setNews(false);
+    };
+    const grown = new ResizeObserver(() => {
+      const isSelecting = getSelection()?.type === 'Range';
+      if (follows.current && !isSelecting) current.scrollTop = current.scrollHeight;
+      else if (current.scrollHeight - current.scrollTop - current.clientHeight >= NEAR_PX)
+        setNews(true);
+    });
+    grown.observe(content);
+    grown.observe(current);
+    current.addEventListener('scroll', look, { passive: true });
+    return () => {
+      grown.disconnect();
+      current.removeEventListener('scroll', look);
+    };
+  }, []);
+  const keepingPlace = useCallback(async (work: () => Promise<void>) => {
+    const { current } = box;
+    if (!current) return await work();
+    follows.current = false;
+    const fromEnd = current.scrollHeight - current.scrollTop;
+    await work();
+    // The page renders with the next frame.
+    requestAnimationFrame(() =>
+      requestAnimationFrame(() => {
+        current.scrollTop = current.scrollHeight - fromEnd;
+      }),
+    );
+  }, []);
+  return { box, hasNews, toEnd, keepingPlace };
+}

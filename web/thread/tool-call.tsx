@@ -1,0 +1,56 @@
+/** Any other tool: what it was asked for, and folded what it answered. */
+import type { SubagentState, ToolOutcome } from '../../client/index.ts';
+import type { ResultImage } from '../../shared/wire/documents.ts';
+import type { UndoReport } from '../../shared/wire/undo.ts';
+import { Output } from '../parts/output.tsx';
+import { linkTo } from '../route.ts';
+import { words } from '../words/words.ts';
+import { type DocumentProps, textIn } from './document-props.ts';
+import { resultText } from './result-text.ts';
+import { Report } from './undo.tsx';
+
+interface CallMetadata {
+  readonly arguments?: Readonly<Record<string, unknown>>;
+  readonly result?: ToolOutcome;
+  readonly images?: readonly ResultImage[];
+  readonly undo?: UndoReport;
+  readonly subagent?: SubagentState;
+}
+
+export function ToolCall({ document: { metadata }, isOpen }: DocumentProps) {
+  const { arguments: given = {}, result, images = [], undo, subagent } = metadata as CallMetadata;
+  const [first] = Object.values(given).filter((value) => typeof value === 'string');
+  return (
+    <>
+      <details>
+        <summary>
+          <span class={result?.status === 'error' ? 'bad' : ''}>
+            {textIn(metadata, 'toolName')}
+          </span>
+          {first !== undefined && <code>{String(first)}</code>}
+          {isOpen && !result && <span class="running">{words.running}</span>}
+        </summary>
+        <pre>{JSON.stringify(given, null, 2)}</pre>
+        {result && <Output text={resultText(result)} isOpen={false} />}
+      </details>
+      {undo && <Report report={undo} />}
+      {subagent && <Subagent subagent={subagent} />}
+      {images.map(({ mimeType, data }) => (
+        <img key={data} alt="" src={`data:${mimeType};base64,${data}`} />
+      ))}
+    </>
+  );
+}
+
+function Subagent({ subagent }: { readonly subagent: SubagentState }) {
+  const { conversationId, type, status, activity } = subagent;
+  return (
+    <p class="subagent">
+      {words.subagent} {type} · {words.status[status] ?? status}{' '}
+      {activity && <span>· {activity}</span>}{' '}
+      {conversationId && (
+        <a href={linkTo({ at: 'conversation', id: conversationId })}>{words.openConversation}</a>
+      )}
+    </p>
+  );
+}

@@ -1,0 +1,75 @@
+/** Takes back what an answer changed in files: first shown, then done to exactly what was shown. */
+import { useEffect, useState } from 'preact/hooks';
+import type { ChatResponse } from '../../client/index.ts';
+import { foldEvent, newResponse } from '../../client/index.ts';
+import type { UndoReport } from '../../shared/wire/undo.ts';
+import type { Thread } from '../store/thread.ts';
+import { words } from '../words/words.ts';
+
+interface Props {
+  readonly response: ChatResponse;
+  readonly thread: Thread;
+  close(): void;
+}
+
+export function Undo({ response, thread, close }: Props) {
+  const [preview, setPreview] = useState<UndoReport | null>();
+  const [problem, setProblem] = useState('');
+  const { client } = thread.account;
+  useEffect(() => {
+    const left = new AbortController();
+    const read = async () => {
+      const scope = { scope: 'response', id: response.id, preview: true } as const;
+      let shown: ChatResponse | undefined;
+      for await (const { event } of client.undo(thread.id, scope, { signal: left.signal })) {
+        if (event.type === 'response_start') shown = newResponse(event.response);
+        else if (shown) foldEvent(shown, event);
+      }
+      setPreview(reportOf(shown));
+    };
+    read().catch((error: unknown) => {
+      if (!left.signal.aborted) setProblem(String(error instanceof Error ? error.message : error));
+    });
+    return () => left.abort();
+  }, [client, thread.id, response.id]);
+  const undo = async () => {
+    close();
+    const scope = { scope: 'response', id: response.id, digest: preview?.digest } as const;
+    for await (const _ of client.undo(thread.id, scope));
+  };
+  if (problem) return <p role="alert">{problem}</p>;
+  if (preview === undefined) return <p class="hint">{words.connecting}</p>;
+  if (preview === null || preview.files.length === 0)
+    return <p class="hint">{words.undoNothing}</p>;
+  return (
+    <div class="undo">
+      <p>{words.undoLead}</p>
+      <Report report={preview} />
+      <button type="button" onClick={() => void undo()}>
+        {words.undoNow}
+      </button>
+      <button type="button" onClick={close}>
+        {words.cancel}
+      </button>
+    </div>
+  );
+}
+
+/** What becomes of each file. */
+export function Report({ report }: { readonly report: UndoReport }) {
+  return (
+    <ul>
+      {report.files.map(({ path, action, reason }) => (
+        <li key={path}>
+          {action} <code>{path}</code> {reason}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The report of an undo, or of its preview; null without one. */
+function reportOf(response: ChatResponse | undefined): UndoReport | null {
+  const reports = (response?.documents ?? []).map(({ metadata }) => metadata['undo']);
+  return (reports.find((report) => report !== undefined) as UndoReport | undefined) ?? null;
+}

@@ -1,0 +1,19 @@
+/** The words of the page in the browser's language. */
+import { en } from './en.ts';
+
+export type Words = typeof en;
+
+/** English, until another language is there. */
+export const words: Words = en;
+
+/** A time of today as hours and minutes, another one with its date. */
+export function shortTime(iso: string): string {
+  const time = new Date(iso);
+  const isToday = time.toDateString() === new Date().toDateString();
+  return time.toLocaleString([], isToday ? { timeStyle: 'short' } : { dateStyle: 'medium' });
+}
+
+/** 1234567 as `1.2M`. */
+export function shortNumber(count: number): string {
+  return Intl.NumberFormat([], { notation: 'compact', maximumFractionDigits: 1 }).format(count);
+}
