@@ -75,16 +75,19 @@ function Frame({ account, leave }: FrameProps) {
     });
     return () => over.abort();
   }, [account, leave]);
+  // On a phone the list is all that is there.
+  const isList = place.at === 'list';
   return (
     <div class={`frame at-${place.at}`}>
-      <nav class="side" aria-label={words.conversations}>
+      <div class="side" role={isList ? 'main' : 'navigation'}>
+        <h1 class="hidden">Drawbridge</h1>
         <Top account={account} place={place} />
         <List account={account} place={place} />
-      </nav>
-      <main class="place">
+      </div>
+      <div class="place" role={isList ? undefined : 'main'}>
         <LinkState account={account} />
         <PlaceOf account={account} place={place} leave={leave} />
-      </main>
+      </div>
     </div>
   );
 }
@@ -136,11 +139,11 @@ function Top({ account, place }: { readonly account: Account; readonly place: Pl
     </a>
   );
   return (
-    <header class="top">
+    <div class="top">
       {link({ at: 'new' }, words.newConversation)}
       {link({ at: 'inbox' }, words.inbox, count)}
       {link({ at: 'settings' }, words.settings)}
-    </header>
+    </div>
   );
 }
 

@@ -116,7 +116,7 @@ export function Composer({ account, thread }: Props) {
       />
       <div class="controls">
         <label class="attach" title={words.attach}>
-          <span aria-hidden="true">＋</span>
+          <span aria-hidden="true">+</span>
           <input
             type="file"
             class="hidden"
@@ -135,7 +135,12 @@ export function Composer({ account, thread }: Props) {
         <span class="space" />
         {isBusy && (
           <>
-            <button type="button" title={words.steerHelp} onClick={() => void send('steer')}>
+            <button
+              type="button"
+              class="with-text"
+              title={words.steerHelp}
+              onClick={() => void send('steer')}
+            >
               {words.steer}
             </button>
             <button type="button" class="stop" onClick={stop}>
@@ -143,7 +148,11 @@ export function Composer({ account, thread }: Props) {
             </button>
           </>
         )}
-        <button type="submit" class="main" title={isBusy ? words.queueHelp : ''}>
+        <button
+          type="submit"
+          class={isBusy ? 'main with-text' : 'main'}
+          title={isBusy ? words.queueHelp : ''}
+        >
           {words.send}
         </button>
       </div>

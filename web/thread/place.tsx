@@ -9,6 +9,7 @@ import { type Account, LIST } from '../store/account.ts';
 import { THREAD, Thread } from '../store/thread.ts';
 import { words } from '../words/words.ts';
 import { Messages } from './messages.tsx';
+import { Pinned } from './pinned.tsx';
 
 interface Props {
   readonly account: Account;
@@ -38,6 +39,7 @@ export function ThreadPlace({ account, id }: Props) {
       )}
       {!problem && !view && <p class="fill hint">{words.connecting}</p>}
       {!problem && view && <Messages thread={thread} view={view} />}
+      {view && <Pinned thread={thread} />}
       {view && !view.privacy?.deleted && <Composer account={account} thread={thread} />}
     </section>
   );

@@ -1,12 +1,16 @@
 /** A plan that a person can change, carry out and save. */
 import { useState } from 'preact/hooks';
 import { ClientError, isPlan, type PlanMetadata } from '../../client/index.ts';
+import { useLive } from '../live.ts';
 import { Markdown } from '../parts/markdown.tsx';
+import { THREAD } from '../store/thread.ts';
 import { words } from '../words/words.ts';
 import type { DocumentProps } from './document-props.ts';
 import { TodoList } from './todos.tsx';
 
 export function PlanPart({ document, response, thread, isOpen }: DocumentProps) {
+  // Whether it is the newest plan, and whether an answer is in progress.
+  useLive(thread.account.live, THREAD);
   const [isEditing, setEditing] = useState(false);
   const { title = words.plan, overview, todos = [] } = document.metadata as Partial<PlanMetadata>;
   const isNewest = newestPlan(thread.view?.responses ?? []) === document;

@@ -5,7 +5,7 @@ import type { DocumentProps } from './document-props.ts';
 interface ShownTodo {
   readonly id: string;
   readonly status: string;
-  readonly content?: string;
+  readonly content?: string | undefined;
 }
 
 export function TodoList({ todos }: { readonly todos: readonly ShownTodo[] }) {

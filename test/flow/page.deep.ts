@@ -1,0 +1,217 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { NO_CHROMIUM, startBrowser } from '../browser/chromium.ts';
+import { accessibilityFaults, openDevice, PHONE } from '../browser/web-page.ts';
+import { workerdOf } from './house.ts';
+import { oneHouse } from './one-house.ts';
+
+const one = oneHouse();
+let browser: Browser;
+beforeAll(async () => {
+  if (!NO_CHROMIUM) browser = await startBrowser();
+});
+afterAll(() => browser?.close());
+
+const here = () => ({ client: one.house.client, url: one.house.ready.url });
+
+it('serves the files of the page under its policy, and nothing else of the disk', async () => {
+  const { url } = one.house.ready;
+  const index = await fetch(`${url}/`);
+  expect(index.headers.get('content-security-policy')).toContain("default-src 'none'");
+  const [, script = ''] = /src="(page\/main-\w+\.js)"/.exec(await index.text()) ?? [];
+  const loaded = await fetch(`${url}/${script}`);
+  expect(loaded.headers.get('content-type')).toContain('text/javascript');
+  expect(loaded.headers.get('cache-control')).toContain('immutable');
+  await loaded.body?.cancel();
+  const paths = [
+    '/page/',
+    '/page',
+    '/page/..%2findex.html',
+    '/page/.hidden.js',
+    '/_headers',
+    '/x.js',
+  ];
+  for (const path of paths) expect((await fetch(url + path)).status, path).toBe(401);
+  const head = await fetch(`${url}/`, { method: 'HEAD' });
+  expect([head.status, await head.text()]).toEqual([200, '']);
+});
+
+describe.skipIf(NO_CHROMIUM)(`the page ${NO_CHROMIUM ?? ''}`, () => {
+  it('takes the secret out of the URL, and stays signed in over a reload', async () => {
+    const device = await openDevice(browser, here());
+    expect(device.page.url()).not.toContain('join');
+    await device.page.reload();
+    await device.page.waitForSelector('.frame');
+    const { items } = await one.house.client.listSessions();
+    expect(items).toMatchObject([{ kind: 'browser', name: 'Chrome on Linux' }]);
+    expect(device.faults).toEqual([]);
+    await device.context.close();
+  });
+
+  it('shows an answer on two devices as it streams, to the last character over a crash of the server', async () => {
+    const text = Array.from({ length: 60 }, (_, index) => `Word ${index}.`).join(' ');
+    one.answerWith(() => ({ text, delayMs: 30 }));
+    const [laptop, phone] = [
+      await openDevice(browser, here()),
+      await openDevice(browser, here(), { viewport: PHONE }),
+    ];
+    await laptop.go('#/new');
+    await laptop.say('count');
+    await laptop.sees('Word 1.');
+    await phone.page.click('.list a');
+    await phone.sees('Word 3.');
+    process.kill(workerdOf(one.house), 'SIGKILL');
+    for (const device of [laptop, phone]) {
+      await device.sees('Word 59.');
+      const shown = await device.page.textContent('.response .text');
+      expect(shown?.replaceAll(/\s+/g, ' ').trim()).toBe(text);
+      expect(device.faults).toEqual([]);
+      await device.context.close();
+    }
+  });
+
+  it('sends a message that was written offline once, when the network is back', async () => {
+    one.answerWith(() => ({ text: 'Here I am.' }));
+    const device = await openDevice(browser, here());
+    await device.go('#/new');
+    await device.context.setOffline(true);
+    await device.say('written offline');
+    await device.page.waitForSelector('.message.pending');
+    await device.page.reload().catch(() => undefined); // There is no network to load the page from.
+    await device.context.setOffline(false);
+    await device.page.goto(one.house.ready.url);
+    await device.page.waitForSelector('.list a:has-text("written offline")');
+    await device.page.click('.list a');
+    await device.sees('Here I am.');
+    expect(one.requests()).toHaveLength(1);
+    await device.context.close();
+  });
+
+  it('answers a question, which is then gone everywhere', async () => {
+    const question = {
+      id: 'q',
+      prompt: 'Which colour?',
+      options: [
+        { id: 'r', label: 'Red' },
+        { id: 'g', label: 'Green' },
+      ],
+    };
+    const args = { title: 'Colour', questions: [question] };
+    one.answerWith([
+      { calls: [{ name: 'ask_question', arguments: args }] },
+      { text: 'Thank you.' },
+    ]);
+    const [asked, other] = [await openDevice(browser, here()), await openDevice(browser, here())];
+    await asked.go('#/new');
+    await asked.say('paint');
+    await other.go('#/inbox');
+    await other.page.check('label:has-text("Green") input');
+    await other.page.click('button:has-text("Answer")');
+    await asked.sees('Thank you.');
+    await asked.sees('Which colour? Green');
+    await other.page.waitForSelector('text=Nothing waits for you.');
+    await asked.context.close();
+    await other.context.close();
+  });
+
+  it('changes a plan and has it carried out, with the todos in sight', async () => {
+    const todos = ['one', 'two'].map((id) => ({ id, content: `Do ${id}` }));
+    const plan = { name: 'Build it', overview: 'In two steps.', plan: '# Plan', todos };
+    one.answerWith([
+      { calls: [{ name: 'create_plan', arguments: plan }] },
+      { text: 'Planned.' },
+      {
+        calls: [
+          {
+            name: 'todo_write',
+            arguments: { merge: true, todos: [{ id: 'one', status: 'completed' }] },
+          },
+        ],
+      },
+      { text: 'Half done.' },
+    ]);
+    const device = await openDevice(browser, here());
+    const { page } = device;
+    await device.go('#/new');
+    await page.selectOption('[name=mode]', 'plan');
+    await device.say('plan it');
+    await page.click('button:has-text("Edit")');
+    await page.fill('.plan-card ol input >> nth=1', 'Do two, but better');
+    await page.click('.plan-card [aria-label="Move up"] >> nth=1');
+    await page.click('button:has-text("Save") >> nth=0');
+    await page.waitForSelector('.plan-card .todos li:first-child:has-text("Do two, but better")');
+    await page.click('button:has-text("Carry out the plan")');
+    await device.sees('Half done.');
+    await page.waitForSelector('.pinned:has-text("1/2")');
+    expect(device.faults).toEqual([]);
+    await device.context.close();
+  });
+
+  it('lists: renames, archives, finds and deletes a conversation', async () => {
+    one.answerWith(() => ({ text: 'Yes.' }));
+    const device = await openDevice(browser, here());
+    const { page } = device;
+    page.on('dialog', (dialog) => {
+      void (dialog.type() === 'prompt' ? dialog.accept('Zebra crossing') : dialog.accept());
+    });
+    await device.go('#/new');
+    await device.say('something to find');
+    await device.sees('Yes.');
+    const menu = async (row: string, action: string) => {
+      await page.click(`.list li:has-text("${row}") [aria-label=More]`);
+      await page.click(`.items button:has-text("${action}")`);
+    };
+    await menu('something to find', 'Rename');
+    await page.waitForSelector('.bar h1:has-text("Zebra crossing")');
+    await menu('Zebra crossing', 'Archive');
+    await page.waitForSelector('.list li:has-text("Zebra crossing")', { state: 'detached' });
+    await page.click('button:has-text("Archived")');
+    await page.fill('[type=search]', 'zebra');
+    await menu('Zebra crossing', 'Delete');
+    await expect.poll(() => page.url()).toMatch(/#\/$/);
+    expect((await one.house.client.listConversations({ search: 'zebra' })).items).toEqual([]);
+    expect(device.faults).toEqual([]);
+    await device.context.close();
+  });
+
+  it('forgets everything when its session is ended elsewhere', async () => {
+    const device = await openDevice(browser, here());
+    const { items } = await one.house.client.listSessions();
+    const [newest] = items;
+    await one.house.client.endSession(newest?.id ?? '');
+    await device.page.waitForSelector('.sign-in [role=alert]');
+    const left = await device.page.evaluate(LEFT);
+    expect(left).toEqual([0, 0]);
+    await device.context.close();
+  });
+
+  it.each(['#/', '#/new', '#/inbox', '#/settings'])(
+    'is accessible and fits a phone at %s',
+    async (place) => {
+      const device = await openDevice(browser, here(), { viewport: PHONE });
+      await device.go(place);
+      await expect
+        .poll(() => device.page.getAttribute('.frame', 'class'))
+        .toContain(place === '#/' ? 'at-list' : `at-${place.slice(2)}`);
+      expect(await accessibilityFaults(device.page)).toEqual([]);
+      const width = await device.page.evaluate<number>('document.documentElement.scrollWidth');
+      expect(width).toBeLessThanOrEqual(PHONE.width);
+      expect(device.faults).toEqual([]);
+      await device.context.close();
+    },
+  );
+});
+
+/** In the page: how many entries are left in its databases and in its localStorage. */
+const LEFT = `(async () => {
+  const databases = await indexedDB.databases();
+  const count = ({ name }) => new Promise((resolve, reject) => {
+    const request = indexedDB.open(name);
+    request.onerror = () => reject(request.error);
+    request.onsuccess = () => {
+      const counting = request.result.transaction('kept').objectStore('kept').count();
+      counting.onsuccess = () => resolve(counting.result);
+    };
+  });
+  return [...(await Promise.all(databases.map(count))), localStorage.length];
+})()`;
