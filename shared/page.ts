@@ -15,7 +15,8 @@ const POLICY = [
   "form-action 'none'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
+  // Only the service worker's URL has a policy (web/session/offline.ts).
+  'trusted-types drawbridge',
 ].join('; ');
 
 /** Of every file of the page. */

@@ -418,7 +418,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'web/words': [],
   'web/parts': ['shared', 'web/route.ts', 'web/words', 'preact'],
   'web/session': ['client/index.ts', 'shared', 'web/words', 'idb-keyval', 'preact'],
-  'web/store': ['client/index.ts', 'shared', 'web/live.ts', 'web/session'],
+  'web/store': ['client/index.ts', 'shared', 'web/live.ts', 'web/session', 'idb-keyval'],
   'web/conversations': [
     ...['client/index.ts', 'web/live.ts', 'web/parts', 'web/route.ts', 'web/store', 'web/words'],
     'preact',

@@ -13,6 +13,7 @@ import { clientOf, joinWith } from './session/session.ts';
 import { SignIn } from './session/sign-in.tsx';
 import { Settings } from './settings/settings.tsx';
 import { Account, INBOX, LINK } from './store/account.ts';
+import { forgetAllSeen } from './store/seen.ts';
 import { ThreadPlace } from './thread/place.tsx';
 import { words } from './words/words.ts';
 
@@ -29,7 +30,7 @@ export function App() {
     setState({ is: 'in', account: new Account(client, await readKept('device')) });
   }, []);
   const leave = useCallback(async (why?: string) => {
-    await forgetAll();
+    await Promise.all([forgetAll(), forgetAllSeen()]);
     setState({ is: 'out', ...(why !== undefined && { why }) });
   }, []);
   useEffect(() => void open(enter).then((left) => left && setState(left)), [enter]);

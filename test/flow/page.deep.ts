@@ -5,7 +5,7 @@ import { accessibilityFaults, openDevice, PHONE } from '../browser/web-page.ts';
 import { workerdOf } from './house.ts';
 import { oneHouse } from './one-house.ts';
 
-const one = oneHouse();
+const one = oneHouse({ variables: { PRIVATE_MODELS: '*' } });
 let browser: Browser;
 beforeAll(async () => {
   if (!NO_CHROMIUM) browser = await startBrowser();
@@ -85,6 +85,39 @@ describe.skipIf(NO_CHROMIUM)(`the page ${NO_CHROMIUM ?? ''}`, () => {
     await device.sees('Here I am.');
     expect(one.requests()).toHaveLength(1);
     await device.context.close();
+  });
+
+  it('shows what was read without a network, but nothing that is private, deleted or signed out', async () => {
+    one.answerWith(() => ({ text: 'To be read again.' }));
+    const device = await openDevice(browser, here());
+    const { page, context } = device;
+    await device.go('#/new');
+    await device.say('to keep');
+    await device.sees('To be read again.');
+    const hidden = {
+      deleteAfterHours: 1,
+      messages: [{ role: 'user' as const, content: 'to hide' }],
+    };
+    const { conversationId } = await one.house.client.sendMessage(hidden);
+    await device.go(`#/c/${conversationId}`);
+    await device.sees('to hide');
+    // The second load is the first one that the service worker serves.
+    await page.reload();
+    await page.waitForSelector('.list a:has-text("to keep")');
+    await context.setOffline(true);
+    await page.reload();
+    await page.click('.list a:has-text("to keep")');
+    await device.sees('To be read again.');
+    await device.go(`#/c/${conversationId}`);
+    await expect.poll(() => page.textContent('.thread .fill')).toContain('Connecting');
+    const [kept] = (await one.house.client.listConversations({ search: 'keep' })).items;
+    await one.house.client.deleteConversation(kept?.id ?? '');
+    await context.setOffline(false);
+    await page.reload();
+    await page.waitForSelector('.list a:has-text("to keep")', { state: 'detached' });
+    await expect.poll(() => page.evaluate(KEPT)).not.toContain(kept?.id);
+    expect(device.faults).toEqual([]);
+    await context.close();
   });
 
   it('answers a question, which is then gone everywhere', async () => {
@@ -181,7 +214,7 @@ describe.skipIf(NO_CHROMIUM)(`the page ${NO_CHROMIUM ?? ''}`, () => {
     await one.house.client.endSession(newest?.id ?? '');
     await device.page.waitForSelector('.sign-in [role=alert]');
     const left = await device.page.evaluate(LEFT);
-    expect(left).toEqual([0, 0]);
+    expect(left).toEqual([0, 0, 0]);
     await device.context.close();
   });
 
@@ -202,6 +235,16 @@ describe.skipIf(NO_CHROMIUM)(`the page ${NO_CHROMIUM ?? ''}`, () => {
   );
 });
 
+/** In the page: what its store of read conversations has. */
+const KEPT = `new Promise((resolve, reject) => {
+  const request = indexedDB.open('drawbridge-seen');
+  request.onerror = () => reject(request.error);
+  request.onsuccess = () => {
+    const keys = request.result.transaction('seen').objectStore('seen').getAllKeys();
+    keys.onsuccess = () => resolve(keys.result);
+  };
+})`;
+
 /** In the page: how many entries are left in its databases and in its localStorage. */
 const LEFT = `(async () => {
   const databases = await indexedDB.databases();
@@ -209,7 +252,7 @@ const LEFT = `(async () => {
     const request = indexedDB.open(name);
     request.onerror = () => reject(request.error);
     request.onsuccess = () => {
-      const counting = request.result.transaction('kept').objectStore('kept').count();
+      const counting = request.result.transaction(request.result.objectStoreNames[0]).objectStore(request.result.objectStoreNames[0]).count();
       counting.onsuccess = () => resolve(counting.result);
     };
   });

@@ -83,8 +83,7 @@ function actionsOf({ id, title, archived }: ConversationInfo, account: Account) 
       work: async () => {
         if (!confirm(words.removeSure(title))) return;
         await client.deleteConversation(id);
-        account.conversations.delete(id);
-        account.live.touch(LIST);
+        account.forget(id);
         const place = placeOf(location.hash);
         if (place.at === 'conversation' && place.id === id) go({ at: 'list' });
       },

@@ -5,11 +5,15 @@ import type { ApprovalList, ModelList } from '../../shared/api/listings.ts';
 import { Live } from '../live.ts';
 import type { KeptDevice } from '../session/kept.ts';
 import { Outbox } from './outbox.ts';
+import { forgetSeen, keepSeenList, readSeenList, seenConversations } from './seen.ts';
 
 /** The keys of {@link Live} that an account touches. */
 export const LIST = 'list';
 export const INBOX = 'inbox';
 export const LINK = 'link';
+
+/** Conversations of the list that are there without a network. */
+const SEEN = 50;
 
 export class Account {
   readonly client: Client;
@@ -37,6 +41,7 @@ export class Account {
   async follow(signal: AbortSignal): Promise<void> {
     const onReconnect = () => this.#setLink('lost');
     void this.outbox.resume();
+    await this.#showSeen();
     for await (const { event } of this.client.followAccount({ signal, onReconnect })) {
       this.#setLink('live');
       switch (event.type) {
@@ -47,8 +52,7 @@ export class Account {
           this.#take(event.conversation);
           break;
         case 'conversation_deleted':
-          this.conversations.delete(event.conversationId);
-          this.live.touch(LIST);
+          this.forget(event.conversationId);
           break;
         case 'bridge':
           await this.#takeBridge(event.bridge, signal);
@@ -79,6 +83,13 @@ export class Account {
   /** Whether this browser's signature counts at the machine of this bridge. */
   canApprove(bridgeId: string): boolean {
     return this.device?.bridges.includes(bridgeId) ?? false;
+  }
+
+  /** For a conversation that is deleted. */
+  forget(conversationId: string): void {
+    this.conversations.delete(conversationId);
+    void forgetSeen(conversationId);
+    this.#changed();
   }
 
   async readMore(): Promise<void> {
@@ -121,13 +132,14 @@ export class Account {
     this.cursor = list.nextCursor;
     this.bridges = bridges.items;
     this.models = models;
-    this.live.touch(LIST);
+    this.#changed();
+    void this.#forgetDeleted(signal);
   }
 
   #take(conversation: ConversationInfo): void {
     const known = this.conversations.get(conversation.id);
     this.conversations.set(conversation.id, conversation);
-    this.live.touch(LIST);
+    this.#changed();
     const { approvals = 0, questions = 0 } = known?.waiting ?? {};
     const { waiting } = conversation;
     const waited = approvals + questions > 0;
@@ -142,6 +154,31 @@ export class Account {
     if (known) Object.assign(known, news);
     else this.bridges = (await this.client.listBridges(signal)).items;
     this.live.touch(LIST);
+  }
+
+  /** What this browser last saw, until the server answers. */
+  async #showSeen(): Promise<void> {
+    const seen = await readSeenList();
+    if (!seen || this.link === 'live') return;
+    for (const conversation of seen.conversations)
+      this.conversations.set(conversation.id, conversation);
+    this.bridges = seen.bridges;
+    this.live.touch(LIST);
+  }
+
+  /** What was deleted while this browser was away. A conversation of a later page of the list is looked up. */
+  async #forgetDeleted(signal: AbortSignal): Promise<void> {
+    const unlisted = (await seenConversations()).filter((id) => !this.conversations.has(id));
+    for (const id of unlisted) {
+      await this.client.getConversation(id, { limit: 1 }, signal).catch(async (error: unknown) => {
+        if (error instanceof ClientError && error.status === 404) await forgetSeen(id);
+      });
+    }
+  }
+
+  #changed(): void {
+    this.live.touch(LIST);
+    void keepSeenList({ conversations: this.listed.slice(0, SEEN), bridges: this.bridges });
   }
 
   #setLink(link: Account['link']): void {

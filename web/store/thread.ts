@@ -6,6 +6,7 @@ import {
   type ReadEvent,
 } from '../../client/index.ts';
 import type { Account } from './account.ts';
+import { forgetSeen, keepSeen, readSeen } from './seen.ts';
 
 /** The keys of Live that a thread touches. */
 export const THREAD = 'thread';
@@ -34,18 +35,29 @@ export class Thread {
   async follow(signal: AbortSignal): Promise<void> {
     const { client, live } = this.account;
     const onReconnect = () => this.#setLost(true);
+    await this.#showSeen();
     try {
       const watched = client.watchConversation(this.id, { signal, onReconnect, limit: PART });
       for await (const { view, event } of watched) {
         this.view = view;
         this.#setLost(false);
         for (const key of this.#keysOf(event)) live.touch(key);
+        if (event === null || event.type === 'done') void keepSeen(view);
       }
     } catch (error) {
       if (signal.aborted) return;
       this.problem = error as ClientError;
+      this.view = undefined;
+      void forgetSeen(this.id);
       live.touch(THREAD);
     }
+  }
+
+  async #showSeen(): Promise<void> {
+    const seen = await readSeen(this.id);
+    if (!seen || this.view) return;
+    this.view = seen;
+    this.account.live.touch(THREAD);
   }
 
   async readEarlier(): Promise<void> {

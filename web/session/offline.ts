@@ -1,0 +1,18 @@
+/** The service worker that opens the page without a network (public/sw.js). */
+
+const FILE = 'sw.js';
+
+interface TrustedTypes {
+  createPolicy(
+    name: string,
+    rules: { createScriptURL(url: string): string },
+  ): { createScriptURL(url: string): string };
+}
+
+/** Does nothing where a browser has none, as at an address without https in a local network. */
+export function openOffline(): void {
+  const { trustedTypes } = globalThis as { readonly trustedTypes?: TrustedTypes };
+  // The one URL of a script that this page makes; shared/page.ts names the policy.
+  const policy = trustedTypes?.createPolicy('drawbridge', { createScriptURL: () => FILE });
+  navigator.serviceWorker?.register(policy?.createScriptURL(FILE) ?? FILE).catch(() => undefined); // The page works without it.
+}

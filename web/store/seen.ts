@@ -1,0 +1,54 @@
+/** What was read, so that it is there at once at the next start, and without a network. */
+import { clear, createStore, del, get, keys, set } from 'idb-keyval';
+import type { BridgeInfo, ConversationInfo, ConversationView } from '../../client/index.ts';
+
+const store = createStore('drawbridge-seen', 'seen');
+
+/** Conversations whose newest part is kept; those that were kept first go. */
+const MAX_VIEWS = 50;
+const LIST = 'list';
+
+/** The list as it was last read. */
+export interface SeenList {
+  readonly conversations: readonly ConversationInfo[];
+  readonly bridges: readonly BridgeInfo[];
+}
+
+export async function readSeenList(): Promise<SeenList | undefined> {
+  return await get<SeenList>(LIST, store).catch(() => undefined);
+}
+
+export async function keepSeenList(list: SeenList): Promise<void> {
+  await set(LIST, list, store).catch(() => undefined); // The storage is full, or there is none.
+}
+
+export async function readSeen(conversationId: string): Promise<ConversationView | undefined> {
+  return await get<ConversationView>(conversationId, store).catch(() => undefined);
+}
+
+/** Never keeps a private conversation. */
+export async function keepSeen(view: ConversationView): Promise<void> {
+  if (view.privacy) return await forgetSeen(view.id);
+  try {
+    const known = await seenConversations();
+    const old = known.slice(0, Math.max(0, known.length - MAX_VIEWS));
+    await Promise.all([set(view.id, view, store), ...old.map((key) => del(key, store))]);
+  } catch {
+    // The storage is full, or there is none.
+  }
+}
+
+/** The conversations whose newest part is kept. */
+export async function seenConversations(): Promise<string[]> {
+  const known = await keys<string>(store).catch(() => []);
+  return known.filter((key) => key !== LIST);
+}
+
+export async function forgetSeen(conversationId: string): Promise<void> {
+  await del(conversationId, store).catch(() => undefined);
+}
+
+/** For the end of a session. */
+export async function forgetAllSeen(): Promise<void> {
+  await clear(store).catch(() => undefined);
+}
