@@ -2,9 +2,10 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { fingerprintOf, formatDeviceKey, readDeviceKey } from '../../client/index.ts';
-import { changeDevices, listEnrolled, publicHalf, readDevice } from '../../local/state/device.ts';
+import { listEnrolled, publicHalf, readDevice } from '../../local/state/device.ts';
 import { namedServerDir, sharedServerDir } from '../../local/state/folder.ts';
 import { openServerState } from '../../local/state/state.ts';
+import { changeDevices, isSameKey } from '../../machine/enrolled-devices.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { readPlainFile } from '../../machine/private-files.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
@@ -106,10 +107,6 @@ async function enrolOne(written: string, options: LocationOptions): Promise<void
     return [...devices, { ...device, enrolledAt: new Date().toISOString() }];
   });
   terminal.write(`${name} may approve from now on.\n`);
-}
-
-function isSameKey(known: DeviceKey, device: DeviceKey): boolean {
-  return known.publicKey.x === device.publicKey.x && known.publicKey.y === device.publicKey.y;
 }
 
 function alreadyThere(known: DeviceKey, device: DeviceKey): LocalError {
