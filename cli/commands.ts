@@ -32,6 +32,7 @@ import { registerCheck } from './setup/check.ts';
 import { registerCompanion } from './setup/companion.ts';
 import { registerConnect } from './setup/connect/connect.ts';
 import { registerDevices } from './setup/devices.ts';
+import { registerEnrol } from './setup/enrol.ts';
 import { registerIde } from './setup/ide/ide.ts';
 import { registerMcp } from './setup/mcp/mcp.ts';
 import { registerPolicy } from './setup/policy.ts';
@@ -66,6 +67,7 @@ export function newProgram(programs: Programs): Command {
   registerToken(program);
   registerPolicy(program);
   registerDevices(program);
+  registerEnrol(program);
   registerAllow(program);
   registerAudit(program);
   registerMcp(program);

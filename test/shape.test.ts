@@ -296,7 +296,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'cli/limits.ts': ['shared'],
   'cli/terminal': [
     ...['shared', 'client/index.ts', 'machine', 'local/config', 'local/own-root.ts'],
-    ...['commander', 'node:', 'cli/limits.ts'],
+    ...['commander', 'node:', 'uqr', 'cli/limits.ts'],
   ],
   'cli/render': ['shared', 'cli/terminal', 'diff', 'zod', 'cli/limits.ts'],
   'cli/target': [

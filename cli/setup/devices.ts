@@ -89,9 +89,7 @@ async function enrolOne(written: string, options: LocationOptions): Promise<void
   const name = labelInLine(device.label);
   terminal.write(`Device       ${name} (${device.deviceId})\n`);
   terminal.write(`Fingerprint  ${await fingerprintOf(device)}\n`);
-  terminal.write(
-    `It could then approve any command and any edit in every folder that is connected to the server in ${nameInLine(machine)}.\n`,
-  );
+  terminal.write(`${mayApprove(machine)}\n`);
   await askFirst(terminal, 'Does the device itself show this fingerprint?', {
     unasked: 'a person must compare the fingerprint, so enrol devices in a terminal.',
     otherwise: 'Nothing was enrolled.',
@@ -114,6 +112,11 @@ function alreadyThere(known: DeviceKey, device: DeviceKey): LocalError {
     ? 'is enrolled already'
     : 'is enrolled with another key: revoke it first';
   return new LocalError('refused', `${device.deviceId} ${what}.`);
+}
+
+/** What an enrolled device may do, by the state folder of the machine's server. */
+export function mayApprove(serverDir: string): string {
+  return `It could then approve any command and any edit in every folder that is connected to the server in ${nameInLine(serverDir)}.`;
 }
 
 /** The key as WebCrypto writes it, so that one key has one fingerprint. */
