@@ -19,6 +19,7 @@ import { registerLogin } from './people/login.ts';
 import { registerSessions } from './people/sessions.ts';
 import { registerServerCommands } from './server/commands.ts';
 import { registerDaemon } from './server/daemon.ts';
+import { registerHere } from './server/here.ts';
 import { registerOpen } from './server/open.ts';
 import { registerProcesses } from './server/processes.ts';
 import { registerServe } from './server/serve.ts';
@@ -44,6 +45,7 @@ import { newCommandLine, refuseUnknownWords } from './terminal/command-line.ts';
 /** The command line with every command. Tests take it apart. */
 export function newProgram(programs: Programs): Command {
   const program = newCommandLine();
+  registerHere(program, programs);
   registerOpen(program, programs);
   registerServerCommands(program);
   registerProcesses(program);

@@ -33,6 +33,7 @@ Drawbridge is ready. Ctrl-C ends it.
   API        ${ready.url}
   Token      ${commandFor(ready, 'token')}
   Model      ${inOneLine(ready.model.text)}
+  Page       ${commandFor(ready, 'open')}
   Workspace  ${nameInLine(ready.workspaceDir)}
   Bridge     ${bridgeText(ready)}
   Commands   ${inOneLine(confinementText(ready.confinement))}
