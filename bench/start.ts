@@ -52,7 +52,7 @@ async function measure(before: () => void): Promise<number[]> {
 
 /** Milliseconds from the start of the command to its prompt, in a terminal of its own. */
 async function toPrompt(cwd: string): Promise<number> {
-  const line = [...DRAWBRIDGE, 'open', '--port', '0'].map((word) => `'${word}'`).join(' ');
+  const line = [...DRAWBRIDGE, 'here', '--port', '0'].map((word) => `'${word}'`).join(' ');
   const startedMs = performance.now();
   const terminal = spawn('script', ['-qec', line, '/dev/null'], { cwd, env });
   let shown = '';

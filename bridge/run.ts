@@ -13,6 +13,7 @@ import { AnsweredRules } from './admission/answered-rules.ts';
 import { DeviceAsker, terminalAsker } from './admission/askers.ts';
 import { Asking } from './admission/asking.ts';
 import { noteDeviceUse, readDevices } from './admission/devices.ts';
+import { Enrolling } from './admission/enrolling.ts';
 import {
   createConnectionJudge,
   createJudge,
@@ -99,7 +100,10 @@ export interface BridgeConfig {
   readonly stateDir: string;
   /** The folder of the owner's configuration: it may hold rules for all projects. */
   readonly configDir?: string | undefined;
-  /** Holds the list of the devices that count at every bridge of the machine, if that is another folder. */
+  /**
+   * Holds the list of the devices that count at every bridge of the machine, and the secrets that add to it. Default:
+   * `stateDir`.
+   */
   readonly machineDir?: string;
   /** What programs of this bridge get of it: commands by bridge/sandbox/launch/environment.ts, MCP servers by bridge/mcp/. */
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -246,6 +250,7 @@ class Bridge {
   readonly #background: BackgroundProcesses;
   readonly #ledger = new ReadLedger();
   readonly #ports: OpenPorts;
+  readonly #enrolling: Enrolling;
   readonly #index: CodeIndex;
   readonly #looker: Looker;
   readonly #offerFeed: OfferFeed;
@@ -279,6 +284,8 @@ class Bridge {
       devices: () => this.#readDevices(),
     });
     const { config, workspace, offers, surroundings } = ground;
+    const { bridgeId, stateDir, machineDir = stateDir } = config;
+    this.#enrolling = new Enrolling({ bridgeId, machineDir, audit: this.#audit });
     const { root } = workspace;
     this.link = linkHere(root, config, (view) =>
       this.#companion.contextChanged(guestContext(view)),
@@ -483,6 +490,7 @@ class Bridge {
       audit: this.#audit,
       guests: this.#guests,
       processes: (ask) => reportProcesses(this.#ground.book, this.#ports, ask),
+      enrol: (request) => this.#enrolling.enrol(request),
       look: (message, grantee) => this.#look(message, grantee),
       elsewhere: worktrees?.rooms ?? NO_ROOMS,
       checkpoints,

@@ -19,6 +19,7 @@ import { registerLogin } from './people/login.ts';
 import { registerSessions } from './people/sessions.ts';
 import { registerServerCommands } from './server/commands.ts';
 import { registerDaemon } from './server/daemon.ts';
+import { registerHere } from './server/here.ts';
 import { registerOpen } from './server/open.ts';
 import { registerProcesses } from './server/processes.ts';
 import { registerServe } from './server/serve.ts';
@@ -32,6 +33,7 @@ import { registerCheck } from './setup/check.ts';
 import { registerCompanion } from './setup/companion.ts';
 import { registerConnect } from './setup/connect/connect.ts';
 import { registerDevices } from './setup/devices.ts';
+import { registerEnrol } from './setup/enrol.ts';
 import { registerIde } from './setup/ide/ide.ts';
 import { registerMcp } from './setup/mcp/mcp.ts';
 import { registerPolicy } from './setup/policy.ts';
@@ -43,6 +45,7 @@ import { newCommandLine, refuseUnknownWords } from './terminal/command-line.ts';
 /** The command line with every command. Tests take it apart. */
 export function newProgram(programs: Programs): Command {
   const program = newCommandLine();
+  registerHere(program, programs);
   registerOpen(program, programs);
   registerServerCommands(program);
   registerProcesses(program);
@@ -66,6 +69,7 @@ export function newProgram(programs: Programs): Command {
   registerToken(program);
   registerPolicy(program);
   registerDevices(program);
+  registerEnrol(program);
   registerAllow(program);
   registerAudit(program);
   registerMcp(program);

@@ -1,5 +1,5 @@
 /** The limits of the command line. */
-import { DAY, HOUR, KIB, MIB, SECOND } from '../shared/units.ts';
+import { DAY, HOUR, KIB, MIB, MINUTE, SECOND } from '../shared/units.ts';
 
 /** How much `drawbridge chat` shows of long content. The documents themselves stay whole. */
 export const RENDER_LIMITS = {
@@ -32,6 +32,9 @@ export const CLI_LIMITS = {
   queuedMs: SECOND,
   /** Between two checks whether an offline bridge is back. */
   bridgeLookMs: 2 * SECOND,
+  /** How long the file is there that leads a browser to the page; and between two looks whether the page is in. */
+  pageFileMs: MINUTE,
+  pageLookMs: 250,
   /** For what a running bridge says of its MCP servers: lists go on without it. */
   bridgeAnswerMs: 2 * SECOND,
   /** How long `companion on` waits for the bridge, which looks at the setting every two seconds; and how often it looks. */

@@ -68,7 +68,7 @@ type Register = (program: Command, programs: Programs) => void;
 
 /** The commands of a start, by their first words. */
 const OF_A_START: ReadonlyMap<string, () => Promise<Register>> = new Map([
-  ['start', async () => (await import('./server/open.ts')).registerOpen],
+  ['start', async () => (await import('./server/here.ts')).registerHere],
   ['up', async () => (await import('./server/up.ts')).registerUp],
   ['daemon', async () => (await import('./server/daemon.ts')).registerDaemon],
 ]);
@@ -88,7 +88,7 @@ async function loadProgram(first: string, programs: Programs): Promise<Command> 
 }
 
 /** The commands that run long enough for an answer of the registry. */
-const LONG_COMMANDS: ReadonlySet<string> = new Set(['open', 'up', 'chat']);
+const LONG_COMMANDS: ReadonlySet<string> = new Set(['here', 'up', 'chat']);
 
 /** A clone is updated by git. Of a package that is not published the registry knows nothing. */
 async function hintAtUpdate(command: string, signal: AbortSignal): Promise<void> {

@@ -43,13 +43,14 @@ import type {
 import type { Invitation, LoginDecision, LoginView, SessionList } from '../shared/api/sessions.ts';
 import type { UsageList, UsageQuery } from '../shared/api/usage.ts';
 import type { Choice } from '../shared/wire/approval-text.ts';
-import type { ApprovalQuestion } from '../shared/wire/approvals.ts';
+import type { ApprovalQuestion, DeviceKey } from '../shared/wire/approvals.ts';
 import type { ChatResponse, ConversationView } from '../shared/wire/documents.ts';
 import type { ReadEvent } from '../shared/wire/events.ts';
 import type { Plan, PlanEditInput } from '../shared/wire/plans.ts';
 import type { ProcessInfo, ProcessList } from '../shared/wire/processes.ts';
 import type { RuleReports } from '../shared/wire/rules.ts';
 import type { Device } from './device.ts';
+import type { EnrolmentSecret } from './enrolment.ts';
 import type { FollowOptions, Positioned } from './follow.ts';
 
 /** The Drawbridge that a client talks to. */
@@ -200,6 +201,11 @@ export interface Client {
     port: number,
     signal?: AbortSignal,
   ): Promise<ProcessInfo>;
+  /**
+   * Enrols a device at the machine of the bridge: its approvals count from then on. Safe to repeat with the same key.
+   * @throws {ClientError} `ENROLMENT_ENDED` if the secret was used or has expired: the machine makes another one.
+   */
+  enrolDevice(enrolment: EnrolmentSecret, device: DeviceKey, signal?: AbortSignal): Promise<void>;
   /** The most recently answered conversation comes first. */
   listConversations(
     query?: Partial<ConversationsQuery>,

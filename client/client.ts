@@ -4,6 +4,7 @@ import { isOver } from '../shared/wire/fold.ts';
 import type { Client, Endpoint, EventStream, KeyedOptions, SendOptions } from './api.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { signApproval, signPort } from './device.ts';
+import { newEnrolmentRequest } from './enrolment.ts';
 import { clientError } from './error.ts';
 import { follow } from './follow.ts';
 import { createSend, type RequestParts, readJson, readText, type Send } from './send.ts';
@@ -78,6 +79,10 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
     },
     closePort: (bridgeId, processId, port, signal) =>
       changePort(bridgeId, processId, { port }, signal),
+    async enrolDevice(enrolment, device, signal) {
+      const body = await newEnrolmentRequest(enrolment, device);
+      await send(`bridges/${enrolment.bridgeId}/devices`, { method: 'POST', body, signal });
+    },
     getResponse: (responseId, signal) =>
       get(`chat/completions/${responseId}`, isAnswer.chatResponse, { signal }),
     listConversations: (wanted, signal) =>

@@ -20,9 +20,6 @@ export const LOCAL_LIMITS = {
   /** From the Worker's start to its first healthy answer, usually a tenth of a second; and between two checks. */
   healthyMs: 15 * SECOND,
   healthPollMs: 25,
-  /** Attempts to change the file of the sessions while other commands change it, and the time between two: 5 s in all. */
-  loginChanges: 100,
-  loginChangeMs: 50,
   /** Conversations woken after a start of the Worker: in total, more than ever run at once; and in parallel. */
   maxWoken: 100,
   wokenAtOnce: 8,

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
 import { parseIfJson } from '../shared/text/json.ts';
 import { MIB } from '../shared/units.ts';
@@ -38,6 +39,23 @@ export function takeLock(path: string): LockAttempt {
   giveBack(path, id);
   return { isTaken: false, holder: holder.pid };
 }
+
+/**
+ * Takes the lock once its holder gives it back.
+ * @throws {LocalError} `whenBusy`, if that takes more than five seconds. Otherwise as {@link takeLock}.
+ */
+export async function takeTurn(path: string, whenBusy: string): Promise<Disposable> {
+  for (let attempt = 1; ; attempt++) {
+    const lock = takeLock(path);
+    if (lock.isTaken) return lock;
+    if (attempt === TURN_ATTEMPTS) throw new LocalError('refused', whenBusy);
+    await sleep(TURN_PAUSE_MS);
+  }
+}
+
+/** A change of a file takes milliseconds. */
+const TURN_ATTEMPTS = 100;
+const TURN_PAUSE_MS = 50;
 
 /** Whether a living process holds the lock. Changes nothing. @throws {LocalError} as {@link takeLock}. */
 export function isLocked(path: string): boolean {

@@ -35,6 +35,8 @@ const EVENTS = {
   rules_unreadable: 'error',
   grants_unreadable: 'error',
   audit_unwritable: 'error',
+  device_enrolled: 'info',
+  enrolment_failed: 'error',
   rule_without_effect: 'warn',
   workspace_unread: 'warn',
   rule_misread: 'warn',

@@ -1,9 +1,8 @@
 /** Changes the files of rules of a machine's owner. Their form is checked where they are read: bridge/admission/rules.ts. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isObject, parseJson } from '../shared/text/json.ts';
 import { canonicalJson } from '../shared/wire/approval-text.ts';
 import { LocalError } from './local-error.ts';
-import { type LockAttempt, takeLock } from './lock.ts';
+import { takeTurn } from './lock.ts';
 import { readIfThere, replaceFile } from './private-files.ts';
 
 /** Puts rules of a person's answer behind the others, once. @throws {LocalError} as {@link changeRules}. */
@@ -27,26 +26,11 @@ export async function changeRules(
   path: string,
   change: (rules: readonly unknown[]) => readonly unknown[],
 ): Promise<void> {
-  using _ = await lockOf(path);
+  using _ = await takeTurn(`${path}.lock`, `Another program changes ${path}: try again.`);
   const file = parseFile((await readIfThere(path)) ?? '{}', path);
   const rules = change(file.rules ?? []);
   replaceFile(path, `${JSON.stringify({ ...file, rules }, undefined, 2)}\n`);
 }
-
-async function lockOf(path: string): Promise<Disposable> {
-  for (let attempt = 1; ; attempt++) {
-    const lock: LockAttempt = takeLock(`${path}.lock`);
-    if (lock.isTaken) return lock;
-    if (attempt === LOCK_ATTEMPTS) {
-      throw new LocalError('refused', `Another program changes ${path}: try again.`);
-    }
-    await sleep(LOCK_PAUSE_MS);
-  }
-}
-
-/** Two seconds: a change takes milliseconds. */
-const LOCK_ATTEMPTS = 100;
-const LOCK_PAUSE_MS = 20;
 
 function parseFile(text: string, path: string): { readonly rules?: readonly unknown[] } {
   const refusal = `${path} is no file of rules: repair it by hand.`;

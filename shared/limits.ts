@@ -289,8 +289,16 @@ export const PROCESS_REPORT_LIMITS = {
   maxProcesses: 100,
   /** UTF-16 units of a command, a folder, an id, or the way that it ended: a line of a list. */
   maxTextChars: 300,
-  /** How long an edge waits for the report. A bridge ends a process within 5 s. */
-  waitMs: 8 * SECOND,
+} as const;
+
+/** The secrets that enrol one device each. */
+export const ENROLMENT_LIMITS = {
+  /** Bytes of a secret: too many to guess. */
+  secretBytes: 32,
+  /** How long a secret counts: a person opens a page, or scans a code. */
+  openMs: 10 * MINUTE,
+  /** Characters of 32 bytes in base64url: a secret, a MAC, a coordinate of P-256. */
+  base64UrlChars: 43,
 } as const;
 
 /** What an MCP server may ask a person in the middle of a call. */
@@ -315,6 +323,8 @@ export const SCHEMA_LIMITS = {
 export const TUNNEL_LIMITS = {
   /** Bytes of one frame; the platform takes 32 MiB. */
   maxFrameBytes: 4 * MIB,
+  /** How long an edge waits for what a person asks of the bridge itself. A bridge ends a process within 5 s. */
+  answerMs: 8 * SECOND,
   /** Between two pings, which the runtime answers without waking the object. */
   pingMs: 25 * SECOND,
   /** A connection without an answer for this long is dead: two missed pings. */

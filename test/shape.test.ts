@@ -296,7 +296,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'cli/limits.ts': ['shared'],
   'cli/terminal': [
     ...['shared', 'client/index.ts', 'machine', 'local/config', 'local/own-root.ts'],
-    ...['commander', 'node:', 'cli/limits.ts'],
+    ...['commander', 'node:', 'uqr', 'cli/limits.ts'],
   ],
   'cli/render': ['shared', 'cli/terminal', 'diff', 'zod', 'cli/limits.ts'],
   'cli/target': [
@@ -444,7 +444,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['web/parts', 'web/route.ts', 'web/session', 'web/settings', 'web/store', 'web/thread'],
     ...['web/words', 'preact'],
   ],
-  'web/main.tsx': ['web/app.tsx', 'web/settings', 'preact'],
+  'web/main.tsx': ['web/app.tsx', 'web/session', 'web/settings', 'preact'],
 
   build: ['local/runtime', 'bin', 'esbuild', 'typescript', 'cloudflare:', 'node:', 'zod'],
 

@@ -22,6 +22,7 @@ import type {
 import type { LoginDecision, SessionKey, SessionKind } from '../shared/api/sessions.ts';
 import type { UsageEntry, UsageList } from '../shared/api/usage.ts';
 import type { Usage } from '../shared/wire/documents.ts';
+import type { EnrolmentOutcome, EnrolmentRequest } from '../shared/wire/enrolment.ts';
 import type { TapeEvent } from '../shared/wire/events.ts';
 import type { Findings, MessageLook } from '../shared/wire/findings.ts';
 import type { OfferSet } from '../shared/wire/offer.ts';
@@ -284,6 +285,9 @@ export interface TunnelPort extends Rpc.DurableObjectBranded {
 
   /** The bridge's processes, after what is asked. Null if it does not answer or cannot, and for others than the owner. */
   processes(account: string, ask: ProcessAsk): Promise<ProcessReport | null>;
+
+  /** Has the bridge enrol a device. Null as for {@link processes}. */
+  enrol(account: string, request: EnrolmentRequest): Promise<EnrolmentOutcome | null>;
 
   /**
    * Takes calls over: they are stored when this returns. Those of an account that may not use the bridge end with

@@ -1,4 +1,4 @@
-/** The record of what others did at the bridge, and of people's answers: lines of JSON that are only appended. */
+/** The record of what others did at the bridge, of people's answers, and of devices that a secret has enrolled: lines of JSON that are only appended. */
 import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -41,7 +41,22 @@ const AuditedAnswer = z.object({
   signature: z.object({ deviceId: z.string(), value: z.string() }).optional(),
 });
 
-export const AuditRecord = z.discriminatedUnion('type', [AuditedCall, AuditedAnswer]);
+/** A device that a one-use secret has enrolled. */
+const AuditedEnrolment = z.object({
+  type: z.literal('enrolment'),
+  time: Time,
+  device: z.string(),
+  /** The device's own name for itself. */
+  label: z.string(),
+  /** The command that made the secret. */
+  by: z.string(),
+});
+
+export const AuditRecord = z.discriminatedUnion('type', [
+  AuditedCall,
+  AuditedAnswer,
+  AuditedEnrolment,
+]);
 export type AuditRecord = z.infer<typeof AuditRecord>;
 
 type Untimed<Record> = Record extends AuditRecord ? Omit<Record, 'time'> : never;

@@ -4,6 +4,7 @@ import { TUNNEL_LIMITS } from '../../shared/limits.ts';
 import {
   type BridgeFrame,
   type Confinement as ConfinementReport,
+  ENROLMENTS_FEATURE,
   FINDINGS_FEATURE,
   LOOK,
   OFFERS_FEATURE,
@@ -58,6 +59,9 @@ export async function serve(
   }
 }
 
+/** What this bridge can do beyond its version. */
+const FEATURES = [LOOK, FINDINGS_FEATURE, OFFERS_FEATURE, ENROLMENTS_FEATURE];
+
 /** Says hello on a new socket. Says nothing when the socket has closed meanwhile, because a later one may be in use. */
 async function introduce(
   bridgeId: string,
@@ -72,7 +76,7 @@ async function introduce(
   if (closed.aborted) return;
   const { calls } = journal;
   const first = calls.splice(0, TUNNEL_LIMITS.maxListedCalls);
-  const version = { protocol: TUNNEL_PROTOCOL, features: [LOOK, FINDINGS_FEATURE, OFFERS_FEATURE] };
+  const version = { protocol: TUNNEL_PROTOCOL, features: FEATURES };
   const restored = journal.wasRestored && ({ restored: true } as const);
   const named = grants.length > 0 && { grants };
   const known = { ...introduction, ...offered, ...restored, ...named, context, calls: first };

@@ -2,6 +2,7 @@
 import type { LogIds } from '../../machine/log-line.ts';
 import { REQUEST_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
 import type { ApprovalQuestion } from '../../shared/wire/approvals.ts';
+import type { EnrolmentOutcome, EnrolmentRequest } from '../../shared/wire/enrolment.ts';
 import type { MessageLook } from '../../shared/wire/findings.ts';
 import { nameFor } from '../../shared/wire/grants.ts';
 import type { ProcessAsk, ProcessReport } from '../../shared/wire/processes.ts';
@@ -37,6 +38,8 @@ export interface SessionMachine extends Desk {
   readonly audit: Pick<Audit, 'note'>;
   /** What has a handle here, after what is asked was done. Does not reject. */
   readonly processes: (ask: ProcessAsk) => Promise<ProcessReport>;
+  /** Enrols a device by a secret of this machine. Does not reject. */
+  readonly enrol: (request: EnrolmentRequest) => Promise<EnrolmentOutcome>;
   /** The workspace's present state, and what it has for a message. Rejects only when the bridge ends. */
   readonly look: (message: MessageLook | undefined, grantee: string | undefined) => Promise<Sight>;
 }
@@ -149,6 +152,9 @@ export class Session {
         return;
       case 'processes':
         void this.#listProcesses(frame);
+        return;
+      case 'enrol':
+        void this.#enrol(frame);
         return;
       case 'goodbye':
         return; // The close that follows decides about the connection.
@@ -318,6 +324,11 @@ export class Session {
   }: Extract<TunnelFrame, { type: 'processes' }>): Promise<void> {
     const report = await this.#machine.processes(ask);
     this.#send?.({ type: 'processes', askId, ...report });
+  }
+
+  async #enrol({ askId, device, mac }: Extract<TunnelFrame, { type: 'enrol' }>): Promise<void> {
+    const outcome = await this.#machine.enrol({ device, mac });
+    this.#send?.({ type: 'enrolled', askId, outcome });
   }
 
   /** Drops live output, and never queues it, without a connection or when the other end is too slow. */

@@ -19,7 +19,7 @@ export function registerHelp(program: Command): void {
 }
 
 const WITHOUT_COMMAND = `
-Without a command, it does what "open" does, and takes its options:
+Without a command, it does what "here" does, and takes its options:
   drawbridge --continue`;
 
 function topicLines(): string {

@@ -10,6 +10,7 @@ import { addLocationOptions } from '../target/location-options.ts';
 import { type OperatorOptions, serverOf } from '../target/operator.ts';
 import { findTarget, type TargetOptions } from '../target/target.ts';
 import { ownCommand } from '../terminal/own-command.ts';
+import { showQr } from '../terminal/qr.ts';
 import { shortLine } from '../terminal/short-line.ts';
 import { openTerminal } from '../terminal/terminal.ts';
 
@@ -37,7 +38,9 @@ async function invite(account: string | undefined, options: InviteOptions): Prom
   const terminal = openTerminal(process, process.env);
   const limits = `once, until ${shortLine(expires)}`;
   terminal.write(`Whoever has this link gets into the account ${shortLine(into)}, ${limits}:\n`);
-  terminal.writeOut(`${printableLine(link, CLI_LIMITS.maxLinkChars)}\n`);
+  const printed = printableLine(link, CLI_LIMITS.maxLinkChars);
+  terminal.writeOut(`${printed}\n`);
+  showQr(terminal, printed);
   terminal.write(`On that machine: ${ownCommand('login', 'LINK')}\n`);
 }
 

@@ -1,91 +1,145 @@
-/** `drawbridge` alone: starts or joins the server in the background, connects this folder, and opens the chat. */
-import { type Command, InvalidArgumentError } from 'commander';
+/** `drawbridge open`: the web page of a server in the person's browser, signed in. */
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Command } from 'commander';
+import { createClient, type Endpoint } from '../../client/index.ts';
 import type { Programs } from '../../local/server/worker.ts';
-import { plainUrl } from '../../local/state/logins.ts';
-import { inOneLine, nameInLine } from '../../shared/text/plain-sight.ts';
-import { MOVE_HELP } from '../setup/connect/connect.ts';
-import {
-  addLocationOptions,
-  findLocation,
-  type LocationOptions,
-} from '../target/location-options.ts';
-import { ownCommand } from '../terminal/own-command.ts';
+import { plainUrl, readRemote } from '../../local/state/logins.ts';
+import { openProjectState, openServerState, readUserToken } from '../../local/state/state.ts';
+import { isEnrolmentOpen, openEnrolment } from '../../machine/enrolments.ts';
+import { LocalError } from '../../machine/local-error.ts';
+import { replaceFile } from '../../machine/private-files.ts';
+import { CLI_LIMITS } from '../limits.ts';
+import { findSignedIn, loginsDir, notSignedIn } from '../target/signed-in.ts';
+import { hasDisplay, openInBrowser } from '../terminal/browser.ts';
+import { abortOnInterrupt } from '../terminal/ending.ts';
 import { openTerminal, type Terminal } from '../terminal/terminal.ts';
-import { UsageError } from '../terminal/usage-error.ts';
-import { type Joined, joinServer } from './join.ts';
-import { PORT_HELP, parsePort } from './port.ts';
-import { confinementText } from './ready.ts';
+import { addServerOptions, type FolderOptions, joinHere, parseUrl } from './here.ts';
+import type { Joined } from './join.ts';
 
-interface OpenOptions extends LocationOptions {
-  readonly port?: number;
-  readonly continue?: boolean;
-  readonly move?: boolean;
-  readonly to?: string;
+interface OpenOptions extends FolderOptions {
+  readonly browser: boolean;
 }
 
 export function registerOpen(program: Command, programs: Programs): void {
   const open = program
-    .command('open', { isDefault: true })
-    .description('Connect this folder to the server in the background, and chat (the default)')
-    .option('--continue', 'continue the last conversation of this folder');
-  addServerOptions(open).action((options: OpenOptions) => openHere(options, programs));
-  const start = program
-    .command('start')
-    .description('Connect this folder to the server in the background, and start it if none runs');
-  start.option('--to <url>', 'a Drawbridge elsewhere, where this machine is signed in', parseUrl);
-  addServerOptions(start).action((options: OpenOptions) => startHere(options, programs));
+    .command('open')
+    .description('Open the web page of the server, signed in; connects this folder like "start"')
+    .option(
+      '--to <url>',
+      'the page of a Drawbridge elsewhere, where this machine is signed in',
+      parseUrl,
+    )
+    .option('--no-browser', 'only print the link');
+  addServerOptions(open).action((options: OpenOptions) => openPage(options, programs));
 }
 
-function addServerOptions(command: Command): Command {
-  command
-    .option('--port <number>', PORT_HELP, parsePort)
-    .option('--move', `${MOVE_HELP} (with --state)`);
-  return addLocationOptions(command);
-}
-
-async function openHere(options: OpenOptions, programs: Programs): Promise<void> {
+async function openPage(options: OpenOptions, programs: Programs): Promise<void> {
   const terminal = openTerminal(process, process.env);
-  if (!terminal.isInteractive) {
-    const [chat, start] = [ownCommand('chat', 'PROMPT'), ownCommand('start')];
-    throw new UsageError(
-      `There is no terminal to chat at: give a prompt with \`${chat}\`, or start the server alone with \`${start}\`.`,
-    );
+  const page = await findPage(options, programs, terminal);
+  terminal.write(`${page.about}\n`);
+  terminal.writeOut(`${page.link}\n`);
+  if (!options.browser || terminal.isPiped || !hasDisplay(process.env)) return;
+  await showPage(page, terminal);
+}
+
+interface Page {
+  /** Signs in who opens it, once. */
+  readonly link: string;
+  /** What the link gives, for the person. */
+  readonly about: string;
+  /** The state folder of the server, or of the login there. */
+  readonly stateDir: string;
+  /** Programs in this folder open no browser. */
+  readonly workspaceDir: string;
+  /** The secret in the link with which the page may approve. */
+  readonly enrolment?: string;
+}
+
+async function findPage(
+  options: OpenOptions,
+  programs: Programs,
+  terminal: Terminal,
+): Promise<Page> {
+  const { to, ...here } = options;
+  if (to !== undefined) {
+    return await foreignPage(to, {
+      stateDir: await loginsDir(options),
+      workspaceDir: process.cwd(),
+    });
   }
-  // From here on what is typed waits for the prompt, and answers no question that comes before it.
-  using _ = terminal.listen();
-  const joined = await join(options, programs, terminal);
-  const { workspaceDir } = joined.place;
-  const here = { workspace: workspaceDir, ...(options.state && { state: options.state }) };
-  const settings = { ...here, reasoning: false, json: false };
-  // Only here: `start` needs no chat.
-  const { openChat } = await import('../chat/command.ts');
-  const { runChat } = await import('../chat/run-chat.ts');
-  const chat = await openChat({ ...settings, continue: options.continue === true }, terminal);
-  process.exitCode = await runChat(chat, []);
+  const joined = await joinHere(here, programs, terminal);
+  const { serverDir: stateDir, projectDir, workspaceDir } = joined.place;
+  const remote = await readRemote(projectDir);
+  if (remote !== undefined) return await foreignPage(remote, { stateDir, workspaceDir });
+  return await ownPage(joined);
 }
 
-async function startHere(options: OpenOptions, programs: Programs): Promise<void> {
-  const terminal = openTerminal(process, process.env);
-  const { url, place } = await join(options, programs, terminal);
-  terminal.write(`Connected to ${url}: ${nameInLine(place.workspaceDir)}\n`);
+/** The page of this machine's own server. It comes from this machine, so it may approve. */
+async function ownPage({ url, place }: Joined): Promise<Page> {
+  const { serverDir: stateDir, projectDir, workspaceDir } = place;
+  const server = await openServerState(stateDir);
+  const { bridgeId } = await openProjectState(server, projectDir);
+  const signedIn = await linkTo({ url, token: await readUserToken(server, new Date()) });
+  const { secret: enrolment } = await openEnrolment(stateDir, 'open', new Date());
+  const link = `${signedIn}&enrol=${bridgeId}.${enrolment}`;
+  const about = 'This link signs one browser in, once, and lets its page approve calls:';
+  return { link, about, stateDir, workspaceDir, enrolment };
 }
 
-/** A folder below a known project means that project. */
-async function join(options: OpenOptions, programs: Programs, terminal: Terminal): Promise<Joined> {
-  const location = await findLocation(options, 'kept');
-  const { port, move: moves, to } = options;
-  const joined = await joinServer({ location, programs, terminal, port, moves, to });
-  const { model, confinement, notices } = joined;
-  for (const notice of notices) terminal.write(`${terminal.paint('yellow', notice)}\n`);
-  const about = [
-    ...(model === null ? [] : [`Model: ${inOneLine(model)}`]),
-    `Commands ${inOneLine(confinementText(confinement))}`,
-  ];
-  for (const line of about) terminal.write(`${terminal.paint('dim', line)}\n`);
-  return joined;
+/** The page of a server elsewhere. That server decides what the page does, so it may not approve. */
+async function foreignPage(
+  url: string,
+  where: Pick<Page, 'stateDir' | 'workspaceDir'>,
+): Promise<Page> {
+  const session = await findSignedIn(url, { state: where.stateDir });
+  if (!session) throw new LocalError('refused', notSignedIn(url));
+  const link = await linkTo({ url, ...session });
+  const about =
+    'This link signs one browser in, once. Its page comes from a server elsewhere, so it may not approve calls:';
+  return { ...where, link, about };
 }
 
-function parseUrl(text: string): string {
-  if (/^https?:\/\//i.test(text) && URL.canParse(text)) return plainUrl(text);
-  throw new InvalidArgumentError('It must begin with https:// or http://.');
+/** A new invitation into the caller's own account. */
+async function linkTo(endpoint: Endpoint): Promise<string> {
+  const { secret } = await createClient(endpoint).createInvitation();
+  if (/^dbi_[\w-]{43}$/.test(secret)) return `${plainUrl(endpoint.url)}/#join=${secret}`;
+  throw new LocalError(
+    'failed',
+    `What answers at ${endpoint.url} is no Drawbridge of this version.`,
+  );
+}
+
+/** Opens the browser by a file that only its owner can read: other users see the words of a command. */
+async function showPage(
+  { link, stateDir, workspaceDir, enrolment }: Page,
+  terminal: Terminal,
+): Promise<void> {
+  const signal = abortOnInterrupt();
+  const file = join(stateDir, `open-${randomUUID()}.html`);
+  replaceFile(file, redirectTo(link));
+  try {
+    if (!openInBrowser(file, workspaceDir)) return;
+    terminal.write('Opening the browser. If it does not come, open the link yourself.\n');
+    const untilMs = performance.now() + CLI_LIMITS.pageFileMs;
+    while (!signal.aborted && performance.now() < untilMs) {
+      if (enrolment && !(await isEnrolmentOpen(stateDir, enrolment, new Date()))) return;
+      await sleep(CLI_LIMITS.pageLookMs);
+    }
+  } finally {
+    rmSync(file, { force: true });
+  }
+}
+
+function redirectTo(link: string): string {
+  const url = link.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+  return `<!doctype html>
+<meta charset="utf-8">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0; url=${url}">
+<title>Drawbridge</title>
+<a href="${url}">Open Drawbridge</a>
+`;
 }

@@ -33,7 +33,7 @@ Drawbridge is ready. Ctrl-C ends it.
   API        ${ready.url}
   Token      ${commandFor(ready, 'token')}
   Model      ${inOneLine(ready.model.text)}
-  Workspace  ${nameInLine(ready.workspaceDir)}
+${pageLine(ready)}  Workspace  ${nameInLine(ready.workspaceDir)}
   Bridge     ${bridgeText(ready)}
   Commands   ${inOneLine(confinementText(ready.confinement))}
 
@@ -70,6 +70,11 @@ export function modelText(model: ModelSettings): string {
     return `${model.model ?? 'none by default'} (the table has ${model.models.join(', ')})`;
   }
   return `${model.model ?? 'the one that a request names (set OPENAI_MODEL for a default)'} at ${model.baseUrl}`;
+}
+
+/** The page connects the folder, which a server without bridges refuses. */
+function pageLine(ready: Ready): string {
+  return ready.bridgeId === null ? '' : `  Page       ${commandFor(ready, 'open')}\n`;
 }
 
 function bridgeText({ bridgeId }: Ready): string {

@@ -1,4 +1,4 @@
-/** `drawbridge audit`: what other accounts did at the bridge of a folder, and what people answered. */
+/** `drawbridge audit`: what other accounts did at the bridge of a folder, what people answered, and which devices a secret has enrolled. */
 import type { Command } from 'commander';
 import type { AuditRecord } from '../../bridge/grantees/audit.ts';
 import { locateState } from '../../local/state/folder.ts';
@@ -14,7 +14,9 @@ import { jsonLine, openTerminal } from '../terminal/terminal.ts';
 export function registerAudit(program: Command): void {
   const audit = program
     .command('audit')
-    .description('Show what other accounts did in this folder, and the answers to questions')
+    .description(
+      'Show what other accounts did in this folder, answers to questions, and enrolled devices',
+    )
     .option('--json', 'print each record as a line of JSON', false);
   addLocationOptions(audit).action(showAll);
 }
@@ -32,9 +34,20 @@ async function showAll(options: LocationOptions & { readonly json: boolean }): P
 
 /** Every text of a record may come from the edge. */
 function lineOf(record: AuditRecord): string {
-  const cells =
-    record.type === 'call'
-      ? [record.account, record.tool, record.outcome, record.subject ?? '']
-      : [`answer by ${record.by}`, record.tool, record.decision, record.signature?.deviceId ?? ''];
-  return [record.time, record.conversation, ...cells.map(nameInLine)].join('  ').trimEnd();
+  return [record.time, ...cellsOf(record).map(nameInLine)].join('  ').trimEnd();
+}
+
+function cellsOf(record: AuditRecord): readonly string[] {
+  switch (record.type) {
+    case 'call': {
+      const { conversation, account, tool, outcome, subject = '' } = record;
+      return [conversation, account, tool, outcome, subject];
+    }
+    case 'answer': {
+      const { conversation, by, tool, decision, signature } = record;
+      return [conversation, `answer by ${by}`, tool, decision, signature?.deviceId ?? ''];
+    }
+    case 'enrolment':
+      return [record.device, `enrolled by ${record.by}`, record.label];
+  }
 }

@@ -2,9 +2,10 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { fingerprintOf, formatDeviceKey, readDeviceKey } from '../../client/index.ts';
-import { changeDevices, listEnrolled, publicHalf, readDevice } from '../../local/state/device.ts';
+import { listEnrolled, publicHalf, readDevice } from '../../local/state/device.ts';
 import { namedServerDir, sharedServerDir } from '../../local/state/folder.ts';
 import { openServerState } from '../../local/state/state.ts';
+import { changeDevices, isSameKey } from '../../machine/enrolled-devices.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { readPlainFile } from '../../machine/private-files.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
@@ -88,9 +89,7 @@ async function enrolOne(written: string, options: LocationOptions): Promise<void
   const name = labelInLine(device.label);
   terminal.write(`Device       ${name} (${device.deviceId})\n`);
   terminal.write(`Fingerprint  ${await fingerprintOf(device)}\n`);
-  terminal.write(
-    `It could then approve any command and any edit in every folder that is connected to the server in ${nameInLine(machine)}.\n`,
-  );
+  terminal.write(`${mayApprove(machine)}\n`);
   await askFirst(terminal, 'Does the device itself show this fingerprint?', {
     unasked: 'a person must compare the fingerprint, so enrol devices in a terminal.',
     otherwise: 'Nothing was enrolled.',
@@ -108,15 +107,16 @@ async function enrolOne(written: string, options: LocationOptions): Promise<void
   terminal.write(`${name} may approve from now on.\n`);
 }
 
-function isSameKey(known: DeviceKey, device: DeviceKey): boolean {
-  return known.publicKey.x === device.publicKey.x && known.publicKey.y === device.publicKey.y;
-}
-
 function alreadyThere(known: DeviceKey, device: DeviceKey): LocalError {
   const what = isSameKey(known, device)
     ? 'is enrolled already'
     : 'is enrolled with another key: revoke it first';
   return new LocalError('refused', `${device.deviceId} ${what}.`);
+}
+
+/** What an enrolled device may do, by the state folder of the machine's server. */
+export function mayApprove(serverDir: string): string {
+  return `It could then approve any command and any edit in every folder that is connected to the server in ${nameInLine(serverDir)}.`;
 }
 
 /** The key as WebCrypto writes it, so that one key has one fingerprint. */

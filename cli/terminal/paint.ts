@@ -1,7 +1,9 @@
 /** Colours of the terminal, or none. */
 import { styleText } from 'node:util';
 
-export type Style = 'bold' | 'cyan' | 'dim' | 'green' | 'red' | 'yellow';
+export type Style =
+  | ('bold' | 'cyan' | 'dim' | 'green' | 'red' | 'yellow')
+  | ('bgBlack' | 'whiteBright');
 
 /** Text in a style. */
 export type Paint = (style: Style, text: string) => string;

@@ -47,11 +47,11 @@ const TYPES = { file: 'file', folder: 'directory', link: 'symlink' } as const;
 
 /**
  * What no archive has of a state's folder, or of a project's folder in it: what each start makes anew, what belongs to
- * a running process, logs, other archives, the worktrees, whose commits are in the person's own repository, and the
+ * a running process, open enrolments, logs, other archives, the worktrees, whose commits are in the person's own repository, and the
  * contents for undos: after a restore, ids of responses mean others, and the files are as they are.
  */
 const LEFT_OUT =
-  /^(build|logs|backups|checkpoints|worktrees|index\.sqlite.*|instance\.json|lock|.*\.(lock|tmp|sock|upgrade))$/;
+  /^(build|logs|backups|checkpoints|worktrees|index\.sqlite.*|instance\.json|enrolments\.json|lock|.*\.(lock|tmp|sock|upgrade))$/;
 /** The folders that LEFT_OUT is about. Others can hold files of the person with any name. */
 const OWN_FOLDERS = /^(projects\/[^/]+)?$/;
 /** SQLite makes its index of a write-ahead log again. */

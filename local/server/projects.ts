@@ -2,10 +2,10 @@
 import { join } from 'node:path';
 import { LocalError } from '../../machine/local-error.ts';
 import { replaceFile } from '../../machine/private-files.ts';
+import { readStateFile } from '../../machine/state-file.ts';
 import { locateState, projectName, type StatePlace } from '../state/folder.ts';
 import { noteRemote, readRemote } from '../state/logins.ts';
 import { ConnectedList, connectedListPath } from '../state/running.ts';
-import { readStateFile } from '../state/state-file.ts';
 import type { ProjectReport } from './control.ts';
 import { Project, type ProjectOptions, type ProjectServer } from './project.ts';
 

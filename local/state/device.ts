@@ -2,13 +2,11 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { LocalError } from '../../machine/local-error.ts';
-import { takeLock } from '../../machine/lock.ts';
-import { replaceFile } from '../../machine/private-files.ts';
+import { deviceListIn, readEnrolled } from '../../machine/enrolled-devices.ts';
+import { openStateFile, readStateFile } from '../../machine/state-file.ts';
 import { DeviceId, newDeviceId } from '../../shared/ids.ts';
 import { DEVICE_ALGORITHM } from '../../shared/wire/approval-text.ts';
 import { DeviceKey, type EnrolledDevice, EnrolledDevices } from '../../shared/wire/approvals.ts';
-import { openStateFile, readStateFile } from './state-file.ts';
 
 /** A device with its private key, a JWK that WebCrypto imports. */
 export const MachineDevice = z.object({
@@ -28,7 +26,7 @@ export async function openDevice(stateDir: string): Promise<MachineDevice> {
  * list is never changed here: a device that its owner removes from the list stays out.
  */
 export async function enrolDevice(device: MachineDevice, projectDir: string): Promise<void> {
-  await openStateFile(join(projectDir, DEVICES_FILE), EnrolledDevices, () => ({
+  await openStateFile(deviceListIn(projectDir), EnrolledDevices, () => ({
     devices: [publicHalf(device)],
   }));
 }
@@ -43,37 +41,12 @@ export async function listEnrolled(dirs: readonly string[]): Promise<EnrolledDev
   return lists.flat();
 }
 
-async function readEnrolled(dir: string): Promise<readonly EnrolledDevice[]> {
-  return (await readStateFile(join(dir, DEVICES_FILE), EnrolledDevices))?.devices ?? [];
-}
-
 /** The device in this state folder; undefined where none was made. @throws {LocalError} for a damaged file. */
 export async function readDevice(stateDir: string): Promise<MachineDevice | undefined> {
   return await readStateFile(join(stateDir, DEVICE_FILE), MachineDevice);
 }
 
-/**
- * Changes the list of devices of a machine or of a project's bridge, one command at a time. The bridge reads the list at
- * each answer, so a change counts at once.
- * @throws {LocalError} if another command changes it, or the list is damaged. `change` may throw as well.
- */
-export async function changeDevices(
-  dir: string,
-  change: (devices: readonly EnrolledDevice[]) => EnrolledDevice[],
-): Promise<void> {
-  const lock = takeLock(join(dir, 'devices.lock'));
-  if (!lock.isTaken) {
-    const text =
-      'Another command is changing the list of devices: wait for its end, and try again.';
-    throw new LocalError('refused', text);
-  }
-  using _ = lock;
-  const devices = change(await readEnrolled(dir));
-  replaceFile(join(dir, DEVICES_FILE), JSON.stringify({ devices }));
-}
-
 const DEVICE_FILE = 'device.json';
-const DEVICES_FILE = 'devices.json';
 
 async function newDevice(): Promise<MachineDevice> {
   const { privateKey } = await crypto.subtle.generateKey(DEVICE_ALGORITHM, true, [

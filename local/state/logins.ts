@@ -1,16 +1,14 @@
 /** The Drawbridges elsewhere that this machine is signed in to: a session at each, with its key. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
 import { LocalError } from '../../machine/local-error.ts';
-import { takeLock } from '../../machine/lock.ts';
+import { takeTurn } from '../../machine/lock.ts';
 import { replaceFile } from '../../machine/private-files.ts';
+import { readStateFile } from '../../machine/state-file.ts';
 import { SessionKey } from '../../shared/api/sessions.ts';
 import { SessionId } from '../../shared/ids.ts';
 import { SESSION_LIMITS } from '../../shared/limits.ts';
-import { LOCAL_LIMITS } from '../limits.ts';
-import { readStateFile } from './state-file.ts';
 
 /** A session of this machine. `url` is in the form of {@link plainUrl}. */
 export const KeptLogin = z.object({
@@ -83,19 +81,10 @@ async function change(
   stateDir: string,
   changed: (logins: readonly KeptLogin[]) => KeptLogin[],
 ): Promise<void> {
-  using _ = await takeTurn(join(stateDir, 'logins.lock'));
+  // Waits for other commands: an invitation that is used already would be lost.
+  using _ = await takeTurn(join(stateDir, 'logins.lock'), BUSY);
   const logins = changed(await readLogins(stateDir));
   replaceFile(join(stateDir, FILE), JSON.stringify({ logins }));
 }
 
-/** Waits for other commands: an invitation that is used already would be lost. */
-async function takeTurn(path: string): Promise<Disposable> {
-  for (let tries = 1; ; tries++) {
-    const lock = takeLock(path);
-    if (lock.isTaken) return lock;
-    if (tries === LOCAL_LIMITS.loginChanges) break;
-    await sleep(LOCAL_LIMITS.loginChangeMs);
-  }
-  const text = 'Another command signs in or out: wait for its end, and try again.';
-  throw new LocalError('refused', text);
-}
+const BUSY = 'Another command signs in or out: wait for its end, and try again.';

@@ -6,9 +6,9 @@ import * as z from 'zod';
 import { LocalError } from '../../machine/local-error.ts';
 import { holderOf, isLocked, takeLock } from '../../machine/lock.ts';
 import { readIfThere, replaceFile } from '../../machine/private-files.ts';
+import { readStateFile } from '../../machine/state-file.ts';
 import { locateState, type StateLocation } from './folder.ts';
 import { readKnownFormat } from './format.ts';
-import { readStateFile } from './state-file.ts';
 
 /** A running instance, as written in `instance.json` in its state folder. */
 const Instance = z.object({

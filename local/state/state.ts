@@ -9,11 +9,11 @@ import {
   readOrCreate,
   replaceFile,
 } from '../../machine/private-files.ts';
+import { openStateFile, readStateFile } from '../../machine/state-file.ts';
 import { BridgeId, newBridgeId } from '../../shared/ids.ts';
 import { decodeSecrets, MIN_SECRET_BYTES } from '../../shared/wire/tokens.ts';
 import { enrolDevice, type MachineDevice, openDevice } from './device.ts';
 import { locateState, openStateFolder, STATE_MARK, type StateLocation } from './folder.ts';
-import { openStateFile, readStateFile } from './state-file.ts';
 import { isTokenFresh, mintToken } from './tokens.ts';
 import { openFormat } from './upgrade.ts';
 

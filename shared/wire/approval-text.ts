@@ -1,5 +1,5 @@
 /** What a device signs. Without zod at run time: a browser's bundle has it. */
-import type { ApprovalQuestion, Proposal, Scope } from './approvals.ts';
+import type { ApprovalQuestion, DeviceKey, Proposal, Scope } from './approvals.ts';
 
 /** How far an approval reaches. The signature covers the grant, so that an edge cannot widen it. */
 export interface Grant {
@@ -58,6 +58,14 @@ export function portText(opened: {
   readonly nonce: string;
 }): string {
   return `drawbridge-port-v1\n${canonicalJson(opened)}`;
+}
+
+/** The text of which a device sends a MAC to be enrolled by a secret. It has the whole key, so that an edge cannot change it. */
+export function enrolmentText(asked: {
+  readonly bridgeId: string;
+  readonly device: DeviceKey;
+}): string {
+  return `drawbridge-enrolment-v1\n${canonicalJson(asked)}`;
 }
 
 /** JSON with sorted keys, as RFC 8785 orders them: by UTF-16 units. */

@@ -9,6 +9,7 @@ import { AllowedPath } from '../text/paths.ts';
 import { Lasting, Nonce, Patterns, Proposal, Scope } from './approvals.ts';
 import { DefinitionSet } from './definitions.ts';
 import { Metadata } from './documents.ts';
+import { EnrolmentOutcome, EnrolmentRequest } from './enrolment.ts';
 import { Findings, MessageLook } from './findings.ts';
 import { GrantedNames } from './grants.ts';
 import { McpServerReports } from './mcp-servers.ts';
@@ -59,6 +60,9 @@ export const CallLimits = z.object({
   requireApproval: z.boolean().optional(),
 });
 export type CallLimits = z.infer<typeof CallLimits>;
+
+/** Of a question to the bridge that a person waits for. */
+const AskId = z.string().max(REQUEST_LIMITS.maxNameChars);
 
 const Grantee = z.string().min(1).max(GRANT_LIMITS.maxNameChars);
 
@@ -168,6 +172,9 @@ export const LOOK = 'look';
 
 /** A feature of bridges: the bridge answers `message` of a `look` with `findings`. */
 export const FINDINGS_FEATURE = 'findings';
+
+/** A feature of bridges: the bridge answers `enrol` with `enrolled`. */
+export const ENROLMENTS_FEATURE = 'enrolments';
 
 /**
  * Names of what a peer can do beyond its version. The other side ignores names that it does not know, so that an
@@ -298,7 +305,14 @@ const Grants = z.object({ type: z.literal('grants'), names: GrantedNames });
 /** The answer to the edge's `processes` with this id. */
 const Processes = ProcessReport.extend({
   type: z.literal('processes'),
-  askId: z.string().max(REQUEST_LIMITS.maxNameChars),
+  askId: AskId,
+});
+
+/** The answer to the edge's `enrol` with this id. */
+const Enrolled = z.object({
+  type: z.literal('enrolled'),
+  askId: AskId,
+  outcome: EnrolmentOutcome,
 });
 
 const Context = z.object({
@@ -328,6 +342,7 @@ export const BridgeFrame = z.discriminatedUnion('type', [
   McpServers,
   Grants,
   Processes,
+  Enrolled,
 ]);
 export type BridgeFrame = z.infer<typeof BridgeFrame>;
 
@@ -369,8 +384,11 @@ const Look = z.object({
  */
 const AskProcesses = ProcessAsk.extend({
   type: z.literal('processes'),
-  askId: z.string().max(REQUEST_LIMITS.maxNameChars),
+  askId: AskId,
 });
+
+/** A device asks to be enrolled. Sent only to a bridge with {@link ENROLMENTS_FEATURE}. */
+const Enrol = z.object({ ...EnrolmentRequest.shape, type: z.literal('enrol'), askId: AskId });
 
 /** UTF-16 units of output that have arrived: the bridge may send as many again. */
 const Credit = z.object({ type: z.literal('credit'), chars: z.int().positive() });
@@ -388,6 +406,7 @@ export const TunnelFrame = z.discriminatedUnion('type', [
   OffersWanted,
   Look,
   AskProcesses,
+  Enrol,
   Goodbye,
 ]);
 export type TunnelFrame = z.infer<typeof TunnelFrame>;

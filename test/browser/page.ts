@@ -1,5 +1,5 @@
 /** What runs in the page of the browser test: the client, and a browser's own EventSource. */
-import { type ChatInput, createClient } from '../../client/index.ts';
+import { type ChatInput, createClient, createDevice, readEnrolment } from '../../client/index.ts';
 
 export interface Connection {
   readonly url: string;
@@ -63,4 +63,23 @@ export async function codeOfFailure(connection: Connection): Promise<string | nu
     .getMe()
     .then(() => null)
     .catch((error: unknown) => String(Object(error).code));
+}
+
+/** Enrols a device of this page by what `drawbridge enrol` prints, and allows with it what the agent asks. */
+export async function enrolAndAllow(
+  connection: Connection,
+  printed: string,
+  content: string,
+): Promise<void> {
+  const client = createClient(connection);
+  const { device, enrolment } = await createDevice('page');
+  const secret = readEnrolment(printed);
+  if (!secret) throw new Error(`no secret: ${printed}`);
+  await client.enrolDevice(secret, enrolment);
+  let conversationId = '';
+  for await (const { event } of client.streamChat({ messages: [{ role: 'user', content }] })) {
+    if (event.type === 'response_start') conversationId = event.response.conversationId;
+    if (event.type === 'approval_request')
+      await client.allowCall({ ...event, conversationId }, device);
+  }
 }

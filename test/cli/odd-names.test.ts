@@ -26,7 +26,7 @@ test('what up says when it is ready has no line and no escape from outside, and 
     programs: { workerEntry: '', wranglerConfig: '', drawbridge: ['node', '/drawbridge.mjs'] },
   });
   expect(text).not.toContain('\u001b');
-  expect(text.split('\n').filter((line) => line.includes('API'))).toHaveLength(4);
+  expect(text.split('\n').filter((line) => line.includes('API'))).toHaveLength(5);
   const command = /^ {2}Token {6}(.*)$/m.exec(text)?.[1] ?? '';
   const { stdout } = spawnSync('bash', ['-c', command.replace(/^node/, 'printf "%s\\0"')]);
   expect(String(stdout).split('\0')).toContain(workspaceDir);

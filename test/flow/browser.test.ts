@@ -1,6 +1,9 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { NO_CHROMIUM, openPage, servePage, startBrowser } from '../browser/chromium.ts';
 import type * as InPage from '../browser/page.ts';
+import { runDrawbridge } from '../cli/drawbridge.ts';
 import { startHouse } from './house.ts';
 
 /** What the page's script puts there. */
@@ -39,6 +42,29 @@ describe.skipIf(NO_CHROMIUM)(`a web page ${NO_CHROMIUM ?? ''}`, () => {
         by: ticket,
       });
       await expect(reading).rejects.toThrow('The stream failed.');
+    } finally {
+      await browser.close();
+    }
+  });
+
+  it('enrols itself by a secret that the machine prints, and approves', async () => {
+    await using server = await servePage();
+    await using house = await startHouse({
+      rules: [{ tool: 'run_terminal_cmd', pattern: '*', decision: 'ask' }],
+      variables: { ALLOWED_ORIGINS: server.origin },
+    });
+    const { stdout: printed } = await runDrawbridge([
+      ...['enrol', '--workspace', house.workspace, '--state', house.state],
+    ]);
+    const browser = await startBrowser();
+    try {
+      const opened = await openPage(browser, server.origin);
+      const { url, token } = house.ready;
+      await opened.evaluate(({ to, text }) => page.enrolAndAllow(to, text, 'run touch made.txt'), {
+        to: { url, token },
+        text: printed,
+      });
+      expect(existsSync(join(house.workspace, 'made.txt'))).toBe(true);
     } finally {
       await browser.close();
     }

@@ -1,151 +1,135 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { HAS_TERMINALS, openPseudoTerminal, type PseudoTerminal } from '../cli/pseudo-terminal.ts';
-import type { ScriptedRequest } from '../far-ends/reply-script.ts';
-import { type ScriptedModel, startScriptedModel } from '../far-ends/scripted-model.ts';
+import { HAS_TERMINALS, openPseudoTerminal } from '../cli/pseudo-terminal.ts';
 import { PROGRAM } from './house.ts';
 
-const home = mkdtempSync(join(tmpdir(), 'drawbridge-flow-'));
-const folders = { first: join(home, 'first'), second: join(home, 'second') };
+const home = realpathSync(mkdtempSync(join(tmpdir(), 'drawbridge-flow-')));
+const folder = join(home, 'folder');
+const stateDir = join(home, 'drawbridge', 'server');
 const env = {
   ...{ XDG_STATE_HOME: home, XDG_CONFIG_HOME: home },
   ...{ DRAWBRIDGE_PORT: '0', DRAWBRIDGE_PRESET: 'ask' },
+  ...{ DISPLAY: '', WAYLAND_DISPLAY: '', SSH_CONNECTION: '' },
 };
-let model: ScriptedModel;
+/** A program that opens what it gets, and where it writes what came. */
+const report = join(home, 'report');
 
-beforeAll(async () => {
-  for (const folder of Object.values(folders)) mkdirSync(folder);
-  model = await startScriptedModel(({ messages }) => {
-    if (messages.at(-1)?.role === 'tool') return { text: 'It is written.' };
-    const asked = typedIn(messages).at(-1) ?? '';
-    if (!asked.includes('write')) return { text: `Heard: ${asked}.` };
-    return { calls: [{ name: 'write', arguments: { path: 'made.txt', contents: 'made\n' } }] };
-  });
+beforeAll(() => {
+  mkdirSync(folder);
+  writeOpener(join(home, 'bin'), `${join(import.meta.dirname, 'opened-page.ts')}" "${report}`);
+  writeOpener(join(folder, 'node_modules', '.bin'), join(home, 'no-such-program'));
 });
 
 afterAll(async () => {
-  await run(home, 'stop');
-  await model?.close();
+  await run('stop');
   rmSync(home, { recursive: true, force: true });
 });
 
-/** What a command prints in a folder; its failure is in `stderr`. */
-async function run(cwd: string, ...args: string[]): Promise<string> {
+function writeOpener(dir: string, program: string): void {
+  mkdirSync(dir, { recursive: true });
+  const name = process.platform === 'darwin' ? 'open' : 'xdg-open';
+  const text = `#!/bin/sh\nexec "${process.execPath}" "${program}" "$@"\n`;
+  writeFileSync(join(dir, name), text, { mode: 0o755 });
+}
+
+async function run(...args: string[]): Promise<{ stdout: string; stderr: string }> {
   const [program, ...first] = PROGRAM;
-  const running = promisify(execFile)(program, [...first, ...args], {
-    ...{ cwd, env: { ...process.env, ...env } },
+  return await promisify(execFile)(program, [...first, ...args], {
+    ...{ cwd: folder, env: { ...process.env, ...env } },
   });
-  running.child.stdin?.end();
-  const { stdout, stderr } = await running;
-  return stdout + stderr;
 }
 
-function open(cwd: string, ...args: string[]): PseudoTerminal {
-  return openPseudoTerminal([...PROGRAM, ...args], { cwd, env });
+/** `drawbridge open` at a terminal where the agent's folder comes first on the path. */
+function open(display: Readonly<Record<string, string>>, ...args: string[]) {
+  const folders = [join(folder, 'node_modules', '.bin'), '.', join(home, 'bin')];
+  const path = [...folders, process.env['PATH']].join(delimiter);
+  const all = { ...env, PATH: path, ...display };
+  return openPseudoTerminal([...PROGRAM, 'open', ...args], { cwd: folder, env: all });
 }
 
-async function leave(terminal: PseudoTerminal): Promise<void> {
-  terminal.type('\x04');
-  expect((await terminal.finished).code).toBe(0);
-}
+const OWN_LINK =
+  /^http:\/\/127\.0\.0\.1:\d+\/#join=dbi_[\w-]{43}&enrol=bridge_[\w-]{36}\.[\w-]{43}\n$/;
 
-/** What the person has typed in a conversation. */
-function typedIn(messages: ScriptedRequest['messages']): string[] {
-  const sent = messages.filter(({ role }) => role === 'user').map(({ content }) => String(content));
-  return sent.flatMap((text) => /<user_query>\n(.*)\n<\/user_query>/.exec(text)?.[1] ?? []);
-}
+it('starts the server, and prints a link alone into a pipe', async () => {
+  const { stdout, stderr } = await run('open');
+  expect(stdout).toMatch(OWN_LINK);
+  expect(stderr).toContain('lets its page approve calls');
+  expect(pageFiles()).toEqual([]);
+  expect((await run('start')).stderr).toMatch(/^Page: .*open$/m);
+});
 
-describe.runIf(HAS_TERMINALS)('drawbridge in a folder, at a terminal', () => {
-  it('asks for a model once, and takes what was typed before as a message', async () => {
-    const terminal = open(folders.first);
-    terminal.type('early words\r');
-    await terminal.shows('Number (Enter for 1): ');
-    expect(terminal.screen()).toContain('kept as your next message');
-    const other = /(\d+) {2}another server/.exec(terminal.screen())?.[1];
-    terminal.type(`${other}\r`);
-    await terminal.shows('URL (such as ');
-    terminal.type(`${model.baseUrl}\r`);
-    await terminal.shows('Model (Enter for scripted): ');
-    terminal.type('\r');
-    await terminal.shows('Variable that has its key (Enter for none): ');
-    terminal.type('typed during the start\r');
-    await terminal.shows('Give the name of a variable');
-    await terminal.shows('Variable that has its key (Enter for none): ', 2);
-    terminal.type('\r');
-    await terminal.shows('Kept in ');
-    await terminal.shows('> early words\n');
-    await terminal.shows('Heard: early words.');
-    await terminal.shows('> ', 2);
-    terminal.type('write it\r');
-    await terminal.shows('Allow it? ');
-    terminal.type('y\r');
-    await terminal.shows('It is written.');
-    expect(readFileSync(join(folders.first, 'made.txt'), 'utf8')).toBe('made\n');
-    await leave(terminal);
+describe.runIf(HAS_TERMINALS)('at a terminal', () => {
+  it('opens a page that is signed in and may approve, with no secret in the words of a command', async () => {
+    const terminal = open({ DISPLAY: ':0' });
+    expect((await terminal.finished).code).toBe(0);
+    await expect.poll(() => existsSync(`${report}.done`), { timeout: 20_000 }).toBe(true);
+    const called = JSON.parse(readFileSync(`${report}.called`, 'utf8'));
+    expect(called).toMatchObject({ cwd: '/', mode: 0o600 });
+    expect(called.file).toMatch(/\/drawbridge\/server\/open-[\w-]+\.html$/);
+    expect(`${called.link}\n`).toMatch(OWN_LINK);
+    expect(terminal.screen()).toContain(`${called.link}\n`);
+    expect(called.path.split(delimiter)).not.toContain('.');
+    expect(called.path).not.toContain(folder);
+    expect(existsSync(join(folder, 'from-the-page'))).toBe(true);
+    expect(pageFiles()).toEqual([]);
   });
 
-  it('joins the server without a question, and takes what was typed before as a message', async () => {
-    const terminal = open(folders.first);
-    terminal.type('one early line\r');
-    await terminal.shows('Heard: one early line.');
-    expect(terminal.screen()).not.toContain('Which model');
-    await terminal.shows('> ', 2);
-    await leave(terminal);
-    const { messages } = model.requests.at(-1) ?? { messages: [] };
-    expect(typedIn(messages)).toEqual(['one early line']);
+  it.each([
+    ['without a display', {}, []],
+    ['over SSH', { DISPLAY: ':0', SSH_CONNECTION: '192.0.2.1 1 192.0.2.2 22' }, []],
+    ['with --no-browser', { DISPLAY: ':0' }, ['--no-browser']],
+  ])('only prints the link %s', async (_, display, args) => {
+    rmSync(`${report}.called`, { force: true });
+    const terminal = open(display, ...args);
+    expect((await terminal.finished).code).toBe(0);
+    expect(terminal.screen()).toContain('/#join=dbi_');
+    expect(existsSync(`${report}.called`)).toBe(false);
   });
 
-  it('connects another folder to the same server, and lets a line that was begun be finished', async () => {
-    const terminal = open(folders.second);
-    terminal.type('hello from');
-    await terminal.shows('> hello from');
-    terminal.type(' the second\r');
-    await terminal.shows('Heard: hello from the second.');
-    await leave(terminal);
-    const status = JSON.parse(await run(folders.first, 'status', '--json'));
-    expect(status.projects).toMatchObject([
-      { workspaceDir: folders.first, bridge: { state: 'connected' } },
-      { workspaceDir: folders.second, bridge: { state: 'connected' } },
-    ]);
-  });
-
-  it("goes on with the folder's own last conversation", async () => {
-    const terminal = open(folders.first, '--continue');
-    await terminal.shows('> ');
-    terminal.type('another line\r');
-    await terminal.shows('Heard: another line.');
-    await leave(terminal);
-    const { messages } = model.requests.at(-1) ?? { messages: [] };
-    expect(typedIn(messages)).toEqual(['one early line', 'another line']);
-  });
-
-  it('leaves a server that status shows and stop ends', async () => {
-    const shown = await run(folders.second, 'status');
-    for (const folder of Object.values(folders)) expect(shown).toContain(folder);
-    expect(await run(folders.second, 'stop')).toBe('Stopped the server.\n');
-    await expect(run(folders.first, 'status')).rejects.toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('No server runs'),
-    });
-  });
-
-  it('leaves the terminal to a command that prints a key, so that a passphrase is no message', async () => {
-    const command = ['sh', '-c', 'echo Passphrase? > $KEY_TTY; read word < $KEY_TTY; echo $word'];
-    const { baseUrl } = model;
-    const models = [{ id: 'scripted', baseUrl, key: { command } }];
-    writeFileSync(join(home, 'drawbridge', 'config.json'), JSON.stringify({ models }));
-    const withTty = ['sh', '-c', 'KEY_TTY=$(tty) exec "$@"', 'sh'];
-    const terminal = openPseudoTerminal([...withTty, ...PROGRAM], { cwd: folders.first, env });
-    await terminal.shows('Passphrase?\n');
-    terminal.type('secret\r');
-    await terminal.shows('> ');
-    terminal.type('hello\r');
-    await terminal.shows('Heard: hello.');
-    await leave(terminal);
-    expect(typedIn(model.requests.at(-1)?.messages ?? [])).toEqual(['hello']);
+  it('opens the page of a server elsewhere without a secret that lets it approve', async () => {
+    const { origin } = new URL((await run('open')).stdout);
+    await run('login', `${origin}/#join=${await newInvitation()}`);
+    for (const name of ['called', 'done']) rmSync(`${report}.${name}`, { force: true });
+    rmSync(join(folder, 'from-the-page'));
+    const terminal = open({ DISPLAY: ':0' }, '--to', origin);
+    await terminal.shows('from a server elsewhere, so it may not approve');
+    await expect.poll(() => existsSync(`${report}.done`), { timeout: 20_000 }).toBe(true);
+    const { link } = JSON.parse(readFileSync(`${report}.called`, 'utf8'));
+    expect(link).toMatch(/\/#join=dbi_[\w-]{43}$/);
+    expect(existsSync(join(folder, 'from-the-page'))).toBe(false);
+    expect(pageFiles()).toHaveLength(1);
+    terminal.type('\x03');
+    expect((await terminal.finished).code).toBe(0);
+    expect(pageFiles()).toEqual([]);
   });
 });
+
+it('names the login that is missing at a server elsewhere', async () => {
+  await expect(run('open', '--to', 'https://agent.example.com')).rejects.toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('login https://agent.example.com'),
+  });
+});
+
+/** The secret of an invitation into the account of this machine. */
+async function newInvitation(): Promise<string> {
+  const { stdout } = await run('invite');
+  return new URL(stdout).hash.replace('#join=', '');
+}
+
+function pageFiles(): string[] {
+  return readdirSync(stateDir).filter((name) => name.endsWith('.html'));
+}

@@ -1,11 +1,18 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readEnrolment } from '../../client/index.ts';
 import { NO_CHROMIUM, startBrowser } from '../browser/chromium.ts';
 import { accessibilityFaults, openDevice, PHONE } from '../browser/web-page.ts';
+import { runDrawbridge } from '../cli/drawbridge.ts';
 import { workerdOf } from './house.ts';
 import { oneHouse } from './one-house.ts';
 
-const one = oneHouse({ variables: { PRIVATE_MODELS: '*' } });
+const one = oneHouse({
+  variables: { PRIVATE_MODELS: '*' },
+  rules: [{ tool: 'write', pattern: '*', decision: 'ask' }],
+});
 let browser: Browser;
 beforeAll(async () => {
   if (!NO_CHROMIUM) browser = await startBrowser();
@@ -118,6 +125,31 @@ describe.skipIf(NO_CHROMIUM)(`the page ${NO_CHROMIUM ?? ''}`, () => {
     await expect.poll(() => page.evaluate(KEPT)).not.toContain(kept?.id);
     expect(device.faults).toEqual([]);
     await context.close();
+  });
+
+  it('only rejects before it is enrolled, and then approves exactly what it shows', async () => {
+    const file = { path: 'made.txt', contents: 'made\n' };
+    const write = { calls: [{ name: 'write', arguments: file }] };
+    one.answerWith([write, { text: 'Rejected.' }, write, { text: 'Written.' }]);
+    const stranger = await openDevice(browser, here());
+    await stranger.go('#/new');
+    await stranger.say('write it');
+    await stranger.page.waitForSelector('.ask:has-text("made.txt")');
+    await stranger.page.waitForSelector('.ask button:has-text("Allow")', { state: 'detached' });
+    await stranger.page.click('.ask button:has-text("Reject")');
+    await stranger.sees('Rejected.');
+    const printed = await runDrawbridge(['enrol', '--state', one.house.state], {});
+    const { bridgeId, secret } = readEnrolment(printed.stdout) ?? {};
+    const enrolled = await openDevice(browser, here(), { extra: `&enrol=${bridgeId}.${secret}` });
+    await stranger.say('write it now');
+    await enrolled.go('#/inbox');
+    await enrolled.page.click('.ask:has-text("made.txt") button:has-text("Allow once")');
+    await stranger.sees('Written.');
+    expect(readFileSync(join(one.house.workspace, 'made.txt'), 'utf8')).toBe('made\n');
+    await enrolled.page.waitForSelector('text=Nothing waits for you.');
+    expect([...stranger.faults, ...enrolled.faults]).toEqual([]);
+    await stranger.context.close();
+    await enrolled.context.close();
   });
 
   it('answers a question, which is then gone everywhere', async () => {

@@ -36,7 +36,8 @@ function Asked({ item, account }: Props) {
   const pattern = narrowPattern(proposal, lasting);
   const bridge = account.bridgeOf(bridgeId);
   const { device } = account;
-  const mayApprove = account.canApprove(bridgeId) && device !== undefined;
+  const approves = account.approves(bridgeId);
+  const mayApprove = approves !== 'no';
   const answer = async (work: () => Promise<void>) => {
     setSending(true);
     setProblem('');
@@ -82,6 +83,11 @@ function Asked({ item, account }: Props) {
           <button type="button" disabled={isBlocked} onClick={() => void reject()}>
             {words.reject}
           </button>
+          {approves === 'perhaps' && (
+            <span class="hint">
+              {words.perhapsApproves} <code>drawbridge open</code>
+            </span>
+          )}
         </p>
       ) : (
         <p class="actions">

@@ -80,9 +80,11 @@ export class Account {
     return this.bridges.find((bridge) => bridge.id === id);
   }
 
-  /** Whether this browser's signature counts at the machine of this bridge. */
-  canApprove(bridgeId: string): boolean {
-    return this.device?.bridges.includes(bridgeId) ?? false;
+  /** Whether this browser's signature counts at a bridge. `perhaps`: it does at other folders, if of the same machine. */
+  approves(bridgeId: string): 'yes' | 'perhaps' | 'no' {
+    const { bridges = [] } = this.device ?? {};
+    if (bridges.includes(bridgeId)) return 'yes';
+    return bridges.length > 0 ? 'perhaps' : 'no';
   }
 
   /** For a conversation that is deleted. */

@@ -163,6 +163,8 @@ export const en = {
   rejectWhy: 'Reason for the agent (optional)',
   cannotApprove:
     'This browser is not enrolled at that machine, so it can only reject. Approve there, or run there:',
+  perhapsApproves:
+    'If the question comes back, this browser is not enrolled at that machine. Run there:',
   signFailed: 'The answer was not taken:',
   answer: 'Answer',
   skip: 'Skip',

@@ -4,6 +4,7 @@ import type { Context } from 'hono';
 import { BridgeDetails, type BridgeInfo, BridgeList } from '../../shared/api/listings.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { BridgeId } from '../../shared/ids.ts';
+import { type EnrolmentOutcome, EnrolmentRequest } from '../../shared/wire/enrolment.ts';
 import {
   PortRequest,
   type ProcessAsk,
@@ -22,6 +23,19 @@ import { reach } from '../reach.ts';
 import { formatConnectUrl } from '../tunnel/connect-url.ts';
 
 const BRIDGE = { id: { description: 'The bridge.', zod: BridgeId } };
+const ENROLMENT = {
+  device: {
+    deviceId: 'device_0c8f1e5a-3b7d-4a52-9f60-2d1e7b8c9a10',
+    label: 'phone',
+    publicKey: {
+      kty: 'EC',
+      crv: 'P-256',
+      x: 'f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU',
+      y: 'x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0',
+    },
+  },
+  mac: 'x'.repeat(43),
+};
 const PROCESS = { ...BRIDGE, processId: { description: 'The process.', zod: ProcessId } };
 
 /** The endpoints of this file. */
@@ -105,6 +119,31 @@ export const BRIDGES: readonly Endpoint[] = [
     },
   },
   {
+    id: 'enrolDevice',
+    needs: 'person',
+    method: 'post',
+    path: '/api/v1/bridges/{id}/devices',
+    tag: 'Bridges',
+    summary: 'Enrol a device by a one-use secret',
+    description:
+      'The bridge’s machine makes the secret (`drawbridge enrol`). The device sends only its MAC over its own key, so that no server can enrol another one. The same request again succeeds while the device is enrolled.',
+    access: 'user',
+    params: BRIDGE,
+    body: { schema: EnrolmentRequest, example: ENROLMENT },
+    answers: [{ status: 204, description: 'The device may approve what the bridge asks about.' }],
+    errors: ['UNAVAILABLE', 'ENROLMENT_ENDED'],
+    handle: async (c) => {
+      const request = await parseBody(c, EnrolmentRequest);
+      const id = await ownBridge(c);
+      const { sub } = c.var.caller;
+      const ask = () => tunnelOf(c.env, id).enrol(sub, request);
+      const outcome = await reach<EnrolmentOutcome | null>(ask);
+      if (outcome === 'enrolled') return c.body(null, 204);
+      if (outcome === 'ended') throw new DrawbridgeError('ENROLMENT_ENDED', NO_SECRET);
+      throw new DrawbridgeError('UNAVAILABLE', outcome === 'failed' ? NOT_ENROLLED : NO_ENROLMENTS);
+    },
+  },
+  {
     id: 'connectBridge',
     method: 'get',
     path: '/api/v1/bridges/{id}/connect',
@@ -173,6 +212,13 @@ async function getBridge(c: Context<AppContext>): Promise<BridgeDetails> {
   return { lastConnected: new Date(found.connectedAtMs).toISOString(), ...details };
 }
 
+/** The id of the bridge, for what only its owner may do. */
+async function ownBridge(c: Context<AppContext>): Promise<string> {
+  const { id, shared } = await getBridge(c);
+  if (shared) throw new DrawbridgeError('NOT_FOUND', 'Only the owner of the bridge may do that');
+  return id;
+}
+
 function processIn(c: Context): string {
   return parseId(ProcessId, c.req.param('processId'), 'process');
 }
@@ -185,13 +231,17 @@ function named({ items }: ProcessReport, id: string): ProcessInfo {
 
 /** The processes of the bridge, after what is asked. */
 async function reportOf(c: Context<AppContext>, ask: ProcessAsk): Promise<ProcessReport> {
-  const { id, shared } = await getBridge(c);
-  if (shared) throw new DrawbridgeError('NOT_FOUND', 'Only the owner of the bridge sees what runs');
+  const id = await ownBridge(c);
   const { sub } = c.var.caller;
   const report = await reach<ProcessReport | null>(() => tunnelOf(c.env, id).processes(sub, ask));
   if (report) return report;
   throw new DrawbridgeError('UNAVAILABLE', 'The bridge is offline, or older than processes');
 }
+
+const NO_SECRET =
+  'No open secret of the machine fits this device: each counts for one device, for ten minutes';
+const NOT_ENROLLED = 'The bridge could not enrol the device: see its log';
+const NO_ENROLMENTS = 'The bridge is offline, or older than enrolment by a secret';
 
 /** Null for a bridge that the account may not use. */
 async function describeBridge(

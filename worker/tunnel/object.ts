@@ -2,16 +2,11 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { BridgeDetails } from '../../shared/api/listings.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
-import {
-  CONTEXT_LIMITS,
-  FINDING_LIMITS,
-  PROCESS_REPORT_LIMITS,
-  RUN_LIMITS,
-  TUNNEL_LIMITS,
-} from '../../shared/limits.ts';
+import { CONTEXT_LIMITS, FINDING_LIMITS, RUN_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
 import { guestEdit } from '../../shared/tools/guest-edit.ts';
 import { controlProcess } from '../../shared/tools/process.ts';
 import { listDefinitions } from '../../shared/wire/definitions.ts';
+import type { EnrolmentOutcome, EnrolmentRequest } from '../../shared/wire/enrolment.ts';
 import { type MessageLook, missedFindings } from '../../shared/wire/findings.ts';
 import { nameFor } from '../../shared/wire/grants.ts';
 import type { OfferSet } from '../../shared/wire/offer.ts';
@@ -30,6 +25,7 @@ import {
   type ToolCall,
   type ToolResult,
   TUNNEL_PROTOCOL,
+  type TunnelFrame,
 } from '../../shared/wire/tunnel.ts';
 import type { Env } from '../env.ts';
 import { logEvent } from '../health/log.ts';
@@ -51,6 +47,8 @@ import { attachmentOf, BridgeSocket, refuse, refuseEnded, sendFrame } from './so
 import { type Bridge, type OpenCall, TunnelStore } from './statements.ts';
 
 type Hello = Extract<BridgeFrame, { type: 'hello' }>;
+/** The answer to a question to the bridge itself. */
+type Answered = Extract<BridgeFrame, { askId: string }>;
 /** A frame about a call that the bridge has. */
 type CallFrame = Exclude<Extract<BridgeFrame, { callId: string }>, GuestCall>;
 
@@ -70,8 +68,8 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   /** Waiting looks at the workspace, by `lookId`. */
   readonly #looks = new Map<string, (seen: SeenLook) => void>();
 
-  /** People who wait for the bridge's processes, by `askId`. */
-  readonly #asked = new Map<string, (items: ProcessReport | null) => void>();
+  /** People who wait for an answer of the bridge itself, by `askId`. */
+  readonly #asked = new Map<string, (answer: Answered | null) => void>();
 
   constructor(state: DurableObjectState, env: Env) {
     super(state, env);
@@ -159,15 +157,28 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     const socket = this.#socket.current(Date.now());
     if (!socket || !this.#isOwner(account)) return null;
     if (!this.describe(account)?.tools.includes(controlProcess.name)) return null;
+    const answer = await this.#ask(socket, (askId) => ({ type: 'processes', askId, ...ask }));
+    return answer?.type === 'processes' ? answer : null;
+  }
+
+  async enrol(account: string, request: EnrolmentRequest): Promise<EnrolmentOutcome | null> {
+    const socket = this.#socket.current(Date.now());
+    if (!socket || !this.#isOwner(account) || !attachmentOf(socket).enrols) return null;
+    const answer = await this.#ask(socket, (askId) => ({ type: 'enrol', askId, ...request }));
+    return answer?.type === 'enrolled' ? answer.outcome : null;
+  }
+
+  /** Null without an answer in time. */
+  async #ask(socket: WebSocket, frameOf: (askId: string) => TunnelFrame): Promise<Answered | null> {
     const askId = crypto.randomUUID();
-    const { promise, resolve } = Promise.withResolvers<ProcessReport | null>();
+    const { promise, resolve } = Promise.withResolvers<Answered | null>();
     this.#asked.set(askId, resolve);
-    const timer = setTimeout(() => resolve(null), PROCESS_REPORT_LIMITS.waitMs);
-    sendFrame(socket, { type: 'processes', askId, ...ask });
-    const report = await promise;
+    const timer = setTimeout(() => resolve(null), TUNNEL_LIMITS.answerMs);
+    sendFrame(socket, frameOf(askId));
+    const answer = await promise;
     clearTimeout(timer);
     this.#asked.delete(askId);
-    return report;
+    return answer;
   }
 
   async dispatch(account: string, calls: readonly ToolCall[], isPatient = false): Promise<number> {
@@ -493,6 +504,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
       case 'grants':
         return await this.#takeGrants(socket, frame.names);
       case 'processes':
+      case 'enrolled':
         return this.#asked.get(frame.askId)?.(frame);
       case 'held_calls':
         return this.#ackUnknown(socket, frame.calls);

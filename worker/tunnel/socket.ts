@@ -4,6 +4,7 @@ import { SESSION_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
 import {
   type BridgeFrame,
   CLOSE,
+  ENROLMENTS_FEATURE,
   FINDINGS_FEATURE,
   LOOK,
   PING,
@@ -30,6 +31,8 @@ const SocketAttachment = z.object({
   looks: z.boolean().default(false),
   /** Whether it also finds what a message needs. */
   finds: z.boolean().default(false),
+  /** Whether it answers `enrol`. */
+  enrols: z.boolean().default(false),
 });
 export type SocketAttachment = z.infer<typeof SocketAttachment>;
 
@@ -51,12 +54,16 @@ export class BridgeSocket {
     const others = this.#state.getWebSockets(TAG).map(attachmentOf);
     const place = Math.max(0, ...others.map((other) => other.place)) + 1;
     this.#state.acceptWebSocket(socket, [TAG]);
-    write(socket, { ...owner, connectedAtMs: nowMs, place, state: 'opened', ...CANNOT_LOOK });
+    write(socket, { ...owner, connectedAtMs: nowMs, place, state: 'opened', ...CAN_NOTHING });
   }
 
   /** To be called when the hello was accepted. From then on the socket may send any frame. */
   greet(socket: WebSocket, { features }: Pick<Hello, 'features'>): void {
-    const can = { looks: features.includes(LOOK), finds: features.includes(FINDINGS_FEATURE) };
+    const can = {
+      looks: features.includes(LOOK),
+      finds: features.includes(FINDINGS_FEATURE),
+      enrols: features.includes(ENROLMENTS_FEATURE),
+    };
     write(socket, { ...attachmentOf(socket), state: 'greeted', ...can });
   }
 
@@ -178,7 +185,7 @@ export function refuseEnded(socket: WebSocket): void {
 const SESSION_ENDED = 'The session of this machine was ended: sign in again with drawbridge login.';
 const TOKEN_ENDED = "The bridge's token has expired: get a new one.";
 
-const CANNOT_LOOK = { looks: false, finds: false };
+const CAN_NOTHING = { looks: false, finds: false, enrols: false };
 
 function write(socket: WebSocket, attachment: SocketAttachment): void {
   socket.serializeAttachment(attachment);

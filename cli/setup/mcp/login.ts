@@ -1,15 +1,19 @@
 /** `drawbridge mcp login`: logs in at an MCP server that demands it, through the person's browser. */
-import { spawn } from 'node:child_process';
 import type { ServerConfig } from '../../../bridge/mcp/server-list.ts';
 import { LocalError } from '../../../machine/local-error.ts';
 import { inOneLine } from '../../../shared/text/plain-sight.ts';
+import { openInBrowser } from '../../terminal/browser.ts';
 import { openTerminal } from '../../terminal/terminal.ts';
 
 /** Logs in at a server of the list, whose file says where the login is kept. Prints the address of the login page. */
 export async function logInAt(
   name: string,
   config: ServerConfig,
-  { file, opensBrowser }: { readonly file: string; readonly opensBrowser: boolean },
+  {
+    file,
+    workspace,
+    opensBrowser,
+  }: { readonly file: string; readonly workspace: string; readonly opensBrowser: boolean },
 ): Promise<void> {
   if (!('url' in config))
     throw new LocalError('refused', `${name} is a program: it needs no login.`);
@@ -22,7 +26,7 @@ export async function logInAt(
     file: loginFileOf(file, name),
     onUrl: ({ href }) => {
       terminal.write(`Log in here:\n${inOneLine(href)}\n`);
-      if (opensBrowser) openInBrowser(href);
+      if (opensBrowser) openInBrowser(href, workspace);
     },
   });
   const words = isDone ? `Logged in at ${name}. The bridge uses it within a minute.` : NO_LOGIN;
@@ -30,10 +34,3 @@ export async function logInAt(
 }
 
 const NO_LOGIN = 'This server demands no login.';
-
-/** Where there is no browser, the person opens the address that was printed. */
-function openInBrowser(url: string): void {
-  const program = process.platform === 'darwin' ? 'open' : 'xdg-open';
-  const child = spawn(program, [url], { stdio: 'ignore', detached: true });
-  child.once('error', () => {}).unref();
-}

@@ -70,9 +70,12 @@ export function registerMcp(program: Command): void {
     .description('Log in at a server that demands it, through the browser')
     .option('--no-browser', 'only print the address of the login page');
   addLocationOptions(login).action(async (name: string, options: LoginOptions) => {
-    const { file, servers } = await openList(options);
+    const { file, servers, workspace } = await openList(options);
     const { logInAt } = await import('./login.ts');
-    await logInAt(name, find(servers, name), { file, opensBrowser: options.browser });
+    await logInAt(name, find(servers, name), {
+      ...{ file, workspace },
+      opensBrowser: options.browser,
+    });
   });
   const test = group.command('test [name]').description('Start each server, and list its tools');
   addLocationOptions(test).action(testServers);

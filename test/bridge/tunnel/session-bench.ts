@@ -242,6 +242,7 @@ export class Bench {
       journal,
       look: () => Promise.reject(new Error('no test looks')),
       processes: () => Promise.resolve({ items: [] }),
+      enrol: () => Promise.resolve('ended'),
       offers: new OfferFeed(async () => null),
       mcpServers: new ReportFeed('', () => ({ type: 'mcp_servers', servers: [] })),
       grantFeed: new ReportFeed('', () => ({ type: 'grants', names: [] })),

@@ -83,7 +83,7 @@ describe('help', () => {
     [['help', 'cha'], /there is no help on 'cha': did you mean chat\?\n$/],
     [['help', 'config', 'sett'], /there is no help on 'sett': did you mean set\?\n$/],
     [['statsu'], /^drawbridge: unknown command 'statsu' of drawbridge: did you mean status\?\n$/],
-    [['nonsense'], /^drawbridge: unknown command 'nonsense' of drawbridge: use one of open, /],
+    [['nonsense'], /^drawbridge: unknown command 'nonsense' of drawbridge: use one of here, /],
     [['worktrees', 'remov'], /unknown command 'remov' of worktrees: did you mean remove\?\n$/],
   ])('%j is refused', async (args, why) => {
     expect(await callDrawbridge(args)).toEqual({

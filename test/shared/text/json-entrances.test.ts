@@ -42,7 +42,7 @@ const TRUSTED: Readonly<Record<string, string>> = {
   'local/state/format.ts': "the machine's own file; a schema takes only flat fields",
   'local/state/upgrade.ts': "the machine's own file; a schema takes only flat fields",
   'local/runtime/wrangler-config.ts': 'our wrangler.toml',
-  'local/state/state-file.ts': "the machine's own file; a schema takes only flat fields",
+  'machine/state-file.ts': "the machine's own file; a schema takes only flat fields",
   'local/state/running.ts': "the machine's own file; a schema takes only flat fields",
   'local/runtime/runtime.ts': "workerd's own messages",
 };

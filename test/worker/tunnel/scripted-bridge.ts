@@ -5,6 +5,7 @@ import { expect } from 'vitest';
 import { newBridgeId } from '../../../shared/ids.ts';
 import { toolsRunBy } from '../../../shared/tools/catalogue.ts';
 import type { Proposal } from '../../../shared/wire/approvals.ts';
+import type { EnrolmentOutcome, EnrolmentRequest } from '../../../shared/wire/enrolment.ts';
 import type { Findings, MessageLook } from '../../../shared/wire/findings.ts';
 import type { OfferSet } from '../../../shared/wire/offer.ts';
 import type { ProcessInfo } from '../../../shared/wire/processes.ts';
@@ -61,6 +62,10 @@ export class ScriptedBridge {
   finds: Findings | undefined;
   /** What runs there in the background. */
   processes: readonly ProcessInfo[] = [];
+  /** What it answers to devices that want to be enrolled. */
+  enrols: EnrolmentOutcome = 'enrolled';
+  /** What they sent. */
+  readonly enrolments: EnrolmentRequest[] = [];
   /** The messages of the looks that it answered. */
   readonly asked: (MessageLook | undefined)[] = [];
   readonly #socket: WebSocket;
@@ -90,6 +95,11 @@ export class ScriptedBridge {
         });
         const refused = isWrong && { refused: 'No device has signed it.' };
         return this.send({ type: 'processes', askId, items, ...refused });
+      }
+      if (frame.type === 'enrol') {
+        const { askId, device, mac } = frame;
+        this.enrolments.push({ device, mac });
+        return this.send({ type: 'enrolled', askId, outcome: this.enrols });
       }
       this.frames.push(frame);
       this.#wake();

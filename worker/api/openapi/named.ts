@@ -114,6 +114,7 @@ import {
   Usage,
   UserMessage,
 } from '../../../shared/wire/documents.ts';
+import { EnrolmentRequest } from '../../../shared/wire/enrolment.ts';
 import { StreamEvent } from '../../../shared/wire/events.ts';
 import { McpServerReport } from '../../../shared/wire/mcp-servers.ts';
 import { Effect, Mode } from '../../../shared/wire/modes.ts';
@@ -186,7 +187,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ SessionKind, SessionList, SessionRequest, SessionToken, SessionTokenRequest },
   ...{ Me, MePatch, ModelList, ToolList, BridgeList, BridgeInfo, Confinement },
   ...{ ApprovalList, OpenApproval },
-  ...{ BridgeDetails, McpServerReport, PortRequest, ProcessInfo, ProcessList },
+  ...{ BridgeDetails, EnrolmentRequest, McpServerReport, PortRequest, ProcessInfo, ProcessList },
   ...{ [TYPED]: TypedDocument, StreamEvent, AccountEvent, ...eventsByName() },
   ...Object.fromEntries(DOCUMENTS.map((schema) => [nameOf(schema, 'Document'), schema])),
   ...CURSOR_SCHEMAS,

@@ -1,12 +1,20 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it, vi } from 'vitest';
-import { beginLogin, enter, newSessionKey, sessionTokens } from '../../../../client/index.ts';
+import { newEnrolmentRequest } from '../../../../client/enrolment.ts';
+import {
+  beginLogin,
+  createDevice,
+  enter,
+  newSessionKey,
+  sessionTokens,
+} from '../../../../client/index.ts';
 import {
   newBridgeId,
   newConversationId,
   newDeviceId,
   responseIdOf,
 } from '../../../../shared/ids.ts';
+import { ENROLMENTS_FEATURE } from '../../../../shared/wire/tunnel.ts';
 import { call, scriptModel, standsAt, tokenFor } from '../../api.ts';
 import { holdModel } from '../../conversation/held-model.ts';
 import {
@@ -109,6 +117,22 @@ it('lists and stops what runs in the background of a bridge', async () => {
   const older = await connectBridge({ account: ACCOUNT, tools: ['run_terminal_cmd'] });
   const offline = await api.call('listProcesses', { params: { id: older.bridgeId } });
   expect(offline.status).toBe(503);
+});
+
+it('enrols a device at a bridge', async () => {
+  const bridge = await openBridge({ account: ACCOUNT });
+  await bridge.greet({ features: [ENROLMENTS_FEATURE] });
+  const enrolment = { bridgeId: bridge.bridgeId, secret: 's'.repeat(43) };
+  const body = await newEnrolmentRequest(enrolment, (await createDevice('phone')).enrolment);
+  const params = { id: bridge.bridgeId };
+  expect((await api.call('enrolDevice', { params, body })).status).toBe(204);
+  for (const [outcome, status] of [
+    ['ended', 410],
+    ['failed', 503],
+  ] as const) {
+    bridge.enrols = outcome;
+    expect((await api.call('enrolDevice', { params, body })).status).toBe(status);
+  }
 });
 
 it('streams', async () => {

@@ -1,8 +1,8 @@
 /** Reads JSON files of the state folder, and checks them at every reading. */
 
 import type * as z from 'zod';
-import { LocalError } from '../../machine/local-error.ts';
-import { readIfThere, readOrCreate } from '../../machine/private-files.ts';
+import { LocalError } from './local-error.ts';
+import { readIfThere, readOrCreate } from './private-files.ts';
 
 /** The checked value of the file. Without a file, `make` makes it. @throws {LocalError} that names a damaged file. */
 export async function openStateFile<Schema extends z.ZodType>(

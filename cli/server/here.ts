@@ -1,0 +1,109 @@
+/** `drawbridge` alone and `drawbridge start`: start or join the server in the background, and connect this folder. */
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Programs } from '../../local/server/worker.ts';
+import { plainUrl } from '../../local/state/logins.ts';
+import { inOneLine, nameInLine } from '../../shared/text/plain-sight.ts';
+import { MOVE_HELP } from '../setup/connect/connect.ts';
+import {
+  addLocationOptions,
+  findLocation,
+  type LocationOptions,
+  locationWordsOf,
+} from '../target/location-options.ts';
+import { ownCommand } from '../terminal/own-command.ts';
+import { openTerminal, type Terminal } from '../terminal/terminal.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+import { type Joined, joinServer } from './join.ts';
+import { PORT_HELP, parsePort } from './port.ts';
+import { confinementText } from './ready.ts';
+
+/** What every command takes that connects this folder. */
+export interface FolderOptions extends LocationOptions {
+  readonly port?: number;
+  readonly move?: boolean;
+  readonly to?: string;
+}
+
+export function registerHere(program: Command, programs: Programs): void {
+  const here = program
+    .command('here', { isDefault: true })
+    .description('Connect this folder to the server in the background, and chat (the default)')
+    .option('--continue', 'continue the last conversation of this folder');
+  addServerOptions(here).action((options: HereOptions) => chatHere(options, programs));
+  const start = program
+    .command('start')
+    .description('Connect this folder to the server in the background, and start it if none runs');
+  start.option('--to <url>', 'a Drawbridge elsewhere, where this machine is signed in', parseUrl);
+  addServerOptions(start).action((options: FolderOptions) => startHere(options, programs));
+}
+
+/** Adds the options that name the folder and its server. */
+export function addServerOptions(command: Command): Command {
+  command
+    .option('--port <number>', PORT_HELP, parsePort)
+    .option('--move', `${MOVE_HELP} (with --state)`);
+  return addLocationOptions(command);
+}
+
+interface HereOptions extends FolderOptions {
+  readonly continue?: boolean;
+}
+
+async function chatHere(options: HereOptions, programs: Programs): Promise<void> {
+  const terminal = openTerminal(process, process.env);
+  if (!terminal.isInteractive) {
+    const [chat, start] = [ownCommand('chat', 'PROMPT'), ownCommand('start')];
+    throw new UsageError(
+      `There is no terminal to chat at: give a prompt with \`${chat}\`, or start the server alone with \`${start}\`.`,
+    );
+  }
+  // From here on what is typed waits for the prompt, and answers no question that comes before it.
+  using _ = terminal.listen();
+  const joined = await joinHere(options, programs, terminal);
+  showPageCommand(terminal, options);
+  const { workspaceDir } = joined.place;
+  const here = { workspace: workspaceDir, ...(options.state && { state: options.state }) };
+  const settings = { ...here, reasoning: false, json: false };
+  // Only here: `start` needs no chat.
+  const { openChat } = await import('../chat/command.ts');
+  const { runChat } = await import('../chat/run-chat.ts');
+  const chat = await openChat({ ...settings, continue: options.continue === true }, terminal);
+  process.exitCode = await runChat(chat, []);
+}
+
+async function startHere(options: FolderOptions, programs: Programs): Promise<void> {
+  const terminal = openTerminal(process, process.env);
+  const { url, place } = await joinHere(options, programs, terminal);
+  showPageCommand(terminal, options);
+  terminal.write(`Connected to ${url}: ${nameInLine(place.workspaceDir)}\n`);
+}
+
+function showPageCommand({ write, paint }: Terminal, options: LocationOptions): void {
+  const open = ownCommand('open', ...locationWordsOf(options));
+  write(`${paint('dim', `Page: ${open}`)}\n`);
+}
+
+/** Connects this folder, and says with which model and sandbox. A folder below a known project means that project. */
+export async function joinHere(
+  options: FolderOptions,
+  programs: Programs,
+  terminal: Terminal,
+): Promise<Joined> {
+  const location = await findLocation(options, 'kept');
+  const { port, move: moves, to } = options;
+  const joined = await joinServer({ location, programs, terminal, port, moves, to });
+  const { model, confinement, notices } = joined;
+  for (const notice of notices) terminal.write(`${terminal.paint('yellow', notice)}\n`);
+  const about = [
+    ...(model === null ? [] : [`Model: ${inOneLine(model)}`]),
+    `Commands ${inOneLine(confinementText(confinement))}`,
+  ];
+  for (const line of about) terminal.write(`${terminal.paint('dim', line)}\n`);
+  return joined;
+}
+
+/** The value of an option that names a server. */
+export function parseUrl(text: string): string {
+  if (/^https?:\/\//i.test(text) && URL.canParse(text)) return plainUrl(text);
+  throw new InvalidArgumentError('It must begin with https:// or http://.');
+}
