@@ -416,7 +416,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'web/live.ts': ['preact'],
   'web/route.ts': ['preact'],
   'web/words': [],
-  'web/parts': ['shared', 'web/route.ts', 'web/words', 'preact'],
+  'web/parts': ['shared', 'web/route.ts', 'web/words', 'preact', 'uqr'],
   'web/session': ['client/index.ts', 'shared', 'web/words', 'idb-keyval', 'preact'],
   'web/store': ['client/index.ts', 'shared', 'web/live.ts', 'web/session', 'idb-keyval'],
   'web/conversations': [
@@ -428,8 +428,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['web/route.ts', 'web/store', 'web/words', 'preact'],
   ],
   'web/composer': [
-    ...['client/index.ts', 'shared', 'web/conversations', 'web/live.ts', 'web/route.ts'],
-    ...['web/store', 'web/words', 'preact'],
+    ...['client/index.ts', 'shared', 'web/conversations', 'web/live.ts', 'web/parts'],
+    ...['web/route.ts', 'web/store', 'web/words', 'preact'],
   ],
   'web/thread': [
     ...['client/index.ts', 'shared', 'web/composer', 'web/conversations', 'web/inbox'],

@@ -6,6 +6,7 @@ import { List } from './conversations/list.tsx';
 import { Inbox } from './inbox/inbox.tsx';
 import { useLive } from './live.ts';
 import { BackLink } from './parts/back-link.tsx';
+import { Refusals } from './parts/refusals.tsx';
 import { linkTo, type Place, takeSecrets, usePlace } from './route.ts';
 import { enrolHere } from './session/enrol.ts';
 import { forgetAll, readKept } from './session/kept.ts';
@@ -87,6 +88,7 @@ function Frame({ account, leave }: FrameProps) {
       </div>
       <div class="place" role={isList ? undefined : 'main'}>
         <LinkState account={account} />
+        <Refusals />
         <PlaceOf account={account} place={place} leave={leave} />
       </div>
     </div>

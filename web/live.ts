@@ -1,7 +1,7 @@
 /** Tells the parts of the page that something changed which they show. The data itself is changed in place. */
 import type { ComponentChild, FunctionComponent } from 'preact';
 import { Component, h } from 'preact';
-import { useEffect, useReducer } from 'preact/hooks';
+import { useLayoutEffect, useReducer } from 'preact/hooks';
 
 type Listener = () => void;
 
@@ -11,7 +11,7 @@ export class Live {
   readonly #touched = new Set<string>();
   #isPlanned = false;
 
-  /** What has this key changed. */
+  /** What this key stands for has changed. */
   touch(key: string): void {
     this.#touched.add(key);
     if (this.#isPlanned) return;
@@ -42,7 +42,8 @@ export class Live {
 /** Renders the component again after each change of the key. */
 export function useLive(live: Live, key: string): void {
   const [, render] = useReducer((count: number) => count + 1, 0);
-  useEffect(() => live.listen(key, () => render(undefined)), [live, key]);
+  // Before anything else can happen: a change between the first render and a later effect would be lost.
+  useLayoutEffect(() => live.listen(key, () => render(undefined)), [live, key]);
 }
 
 /** A component that renders again only for another item, or when it listens itself ({@link useLive}). */

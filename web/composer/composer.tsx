@@ -7,6 +7,7 @@ import { go } from '../route.ts';
 import { type Account, LIST } from '../store/account.ts';
 import { THREAD, type Thread } from '../store/thread.ts';
 import { words } from '../words/words.ts';
+import { type Command, commandsFor } from './commands.ts';
 import { readDraft, writeDraft } from './draft.ts';
 import { fits, type Picture, picturesIn } from './images.ts';
 import { Pending } from './pending.tsx';
@@ -25,6 +26,7 @@ export function Composer({ account, thread }: Props) {
   const place = thread?.id ?? 'new';
   const [pictures, setPictures] = useState<readonly Picture[]>([]);
   const [problem, setProblem] = useState('');
+  const [commands, setCommands] = useState<readonly Command[]>([]);
   useEffect(() => {
     if (field.current) field.current.value = readDraft(place);
   }, [place]);
@@ -50,11 +52,19 @@ export function Composer({ account, thread }: Props) {
       setProblem(`${words.refused} ${error.message}`);
     }
   };
+  const run = async (command: Command) => {
+    take('', pictures);
+    const mode = form.current?.elements.namedItem('mode');
+    if (command.mode !== undefined && mode instanceof HTMLSelectElement) mode.value = command.mode;
+    await command.run?.(account, thread);
+    field.current?.focus();
+  };
   const take = (text: string, images: readonly Picture[]) => {
     if (field.current) field.current.value = text;
     writeDraft(place, text);
     setPictures(images);
     setProblem('');
+    setCommands([]);
   };
   const isBusy = thread?.isBusy ?? false;
   const stop = () => {
@@ -93,6 +103,17 @@ export function Composer({ account, thread }: Props) {
           ))}
         </ul>
       )}
+      {commands.length > 0 && (
+        <ul class="commands">
+          {commands.map((command) => (
+            <li key={command.name}>
+              <button type="button" onClick={() => void run(command)}>
+                <b>/{command.name}</b> {command.help}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
       <textarea
         ref={field}
         name="text"
@@ -101,7 +122,10 @@ export function Composer({ account, thread }: Props) {
         placeholder={words.message}
         // On a phone the keyboard's return key makes a new line, as everywhere there.
         enterkeyhint={isTouch ? 'enter' : 'send'}
-        onInput={(event) => writeDraft(place, event.currentTarget.value)}
+        onInput={({ currentTarget: { value } }) => {
+          writeDraft(place, value);
+          setCommands(commandsFor(value));
+        }}
         onPaste={(event) => {
           const files = event.clipboardData?.files;
           if (!files?.length) return;
@@ -111,7 +135,8 @@ export function Composer({ account, thread }: Props) {
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || event.shiftKey || event.isComposing || isTouch) return;
           event.preventDefault();
-          void send('queue');
+          const [command] = commands;
+          void (command ? run(command) : send('queue'));
         }}
       />
       <div class="controls">

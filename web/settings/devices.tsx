@@ -3,6 +3,7 @@ import { useCallback, useEffect, useState } from 'preact/hooks';
 import { ClientError, fingerprintOf } from '../../client/index.ts';
 import type { LoginView, SessionList } from '../../shared/api/sessions.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
+import { QrCode } from '../parts/qr.tsx';
 import type { Account } from '../store/account.ts';
 import { shortTime, words } from '../words/words.ts';
 
@@ -40,9 +41,13 @@ export function Devices({ account }: { readonly account: Account }) {
         {words.invite}
       </button>
       {link && (
-        <p>
-          {words.inviteLead} <code class="wrap">{link}</code> <CopyButton text={() => link} />
-        </p>
+        <div class="ask">
+          <p>{words.inviteLead}</p>
+          <QrCode text={link} label={words.invite} />
+          <p>
+            <code>{link}</code> <CopyButton text={() => link} />
+          </p>
+        </div>
       )}
       <CodeForm account={account} onDecided={read} />
     </>

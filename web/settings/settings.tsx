@@ -1,10 +1,11 @@
 /** What belongs to the account and to this browser. */
 
-import { useLive } from '../live.ts';
 import { BackLink } from '../parts/back-link.tsx';
-import { type Account, LIST } from '../store/account.ts';
-import { shortTime, words } from '../words/words.ts';
+import type { Account } from '../store/account.ts';
+import { words } from '../words/words.ts';
 import { Devices } from './devices.tsx';
+import { Machines } from './machines.tsx';
+import { Privacy } from './privacy.tsx';
 import { Theme } from './theme.tsx';
 import { Usage } from './usage.tsx';
 
@@ -23,6 +24,12 @@ export function Settings({ account, leave }: Props) {
       <div class="fill column">
         <Machines account={account} />
         <Devices account={account} />
+        <h2>{words.approving}</h2>
+        <p class="hint">
+          {account.device?.bridges.length ? words.canApprove : words.cannotApprove}{' '}
+          {!account.device?.bridges.length && <code>drawbridge open</code>}
+        </p>
+        <Privacy account={account} />
         <Usage account={account} />
         <Theme />
         <h2>{words.account}</h2>
@@ -45,28 +52,4 @@ async function endOwnSession({ client }: Account): Promise<void> {
   const { items } = await client.listSessions();
   const own = items.find(({ current }) => current);
   if (own) await client.endSession(own.id);
-}
-
-function Machines({ account }: { readonly account: Account }) {
-  useLive(account.live, LIST);
-  return (
-    <>
-      <h2>{words.machines}</h2>
-      {account.bridges.length === 0 && (
-        <p class="hint">
-          {words.noMachines} <code>drawbridge</code>
-        </p>
-      )}
-      <ul class="rows">
-        {account.bridges.map(({ id, workspacePath, connected, lastConnected }) => (
-          <li key={id}>
-            <code>{workspacePath}</code>
-            <span class={connected ? 'on' : 'off'}>
-              {connected ? words.online : words.lastUsed(shortTime(lastConnected))}
-            </span>
-          </li>
-        ))}
-      </ul>
-    </>
-  );
 }

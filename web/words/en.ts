@@ -174,6 +174,10 @@ export const en = {
 
   // Settings
   machines: 'Machines',
+  serverState: { starting: 'starting', ready: 'ready', down: 'down' } as Readonly<
+    Record<string, string>
+  >,
+  tools: (count: number) => (count === 1 ? '1 tool' : `${count} tools`),
   noMachines: 'No machine is connected. In a folder with code, run:',
   devices: 'Signed-in devices',
   thisDevice: 'this device',

@@ -1,0 +1,56 @@
+/** What a line that begins with a slash does. An unknown one is a message like any other. */
+
+import { download } from '../parts/download.ts';
+import { go } from '../route.ts';
+import type { Account } from '../store/account.ts';
+import type { Thread } from '../store/thread.ts';
+import { words } from '../words/words.ts';
+
+export interface Command {
+  readonly name: string;
+  readonly help: string;
+  /** Absent for one that the composer itself does. */
+  run?(account: Account, thread: Thread | undefined): Promise<void> | void;
+  /** The mode that it chooses. */
+  readonly mode?: string;
+}
+
+const MODES: readonly Command[] = Object.entries(words.modes).map(([mode, name]) => ({
+  ...{ name: mode, mode, help: `${words.mode}: ${name}` },
+}));
+
+const COMMANDS: readonly Command[] = [
+  { name: 'new', help: words.newConversation, run: () => go({ at: 'new' }) },
+  { name: 'inbox', help: words.inbox, run: () => go({ at: 'inbox' }) },
+  { name: 'settings', help: words.settings, run: () => go({ at: 'settings' }) },
+  ...MODES,
+  {
+    name: 'stop',
+    help: words.stop,
+    run: async ({ client }, thread) => {
+      if (thread?.current) await client.cancel(thread.current.id);
+    },
+  },
+  {
+    name: 'fork',
+    help: words.fork,
+    run: async ({ client }, thread) => {
+      if (!thread?.current) return;
+      const { conversationId } = await client.forkConversation(thread.id, thread.current.id);
+      go({ at: 'conversation', id: conversationId });
+    },
+  },
+  {
+    name: 'export',
+    help: words.exportMarkdown,
+    run: async ({ client }, thread) => {
+      if (thread) download(`${thread.view?.title}.md`, await client.exportMarkdown(thread.id));
+    },
+  },
+];
+
+/** The commands that what was typed can become; none once there is more than a word. */
+export function commandsFor(text: string): readonly Command[] {
+  const [, typed] = /^\/(\w*)$/.exec(text) ?? [];
+  return typed === undefined ? [] : COMMANDS.filter(({ name }) => name.startsWith(typed));
+}

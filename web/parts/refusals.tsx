@@ -1,0 +1,31 @@
+/** Why the server refused what a person asked for, wherever no other part shows it. */
+import { useEffect, useState } from 'preact/hooks';
+import { words } from '../words/words.ts';
+
+/** Shows the message of each error that a request ended with and that nothing has caught. */
+export function Refusals() {
+  const [message, setMessage] = useState('');
+  useEffect(() => {
+    const left = new AbortController();
+    const show = (event: PromiseRejectionEvent) => {
+      if (!isRefusal(event.reason)) return; // A fault of the page is for its console.
+      event.preventDefault();
+      setMessage(event.reason.message);
+    };
+    addEventListener('unhandledrejection', show, left);
+    return () => left.abort();
+  }, []);
+  if (message === '') return null;
+  return (
+    <p role="alert" class="refusal">
+      {message}{' '}
+      <button type="button" onClick={() => setMessage('')}>
+        {words.close}
+      </button>
+    </p>
+  );
+}
+
+function isRefusal(reason: unknown): reason is Error {
+  return reason instanceof Error && reason.name === 'ClientError';
+}
