@@ -52,6 +52,7 @@ import type { RuleReports } from '../shared/wire/rules.ts';
 import type { Device } from './device.ts';
 import type { EnrolmentSecret } from './enrolment.ts';
 import type { FollowOptions, Positioned } from './follow.ts';
+import type { SocketLike } from './socket.ts';
 
 /** The Drawbridge that a client talks to. */
 export interface Endpoint {
@@ -60,6 +61,11 @@ export interface Endpoint {
   readonly token: string | TokenSource;
   /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch;
+  /**
+   * Opens a WebSocket, for the streams that follow something: `(url) => new WebSocket(url)`. A page needs it where its
+   * server has no HTTP/2. Without it, and where nothing on the way takes one, streams are server-sent events.
+   */
+  readonly openSocket?: (url: string) => SocketLike;
 }
 
 /**

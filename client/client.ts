@@ -1,4 +1,5 @@
 /** The typed client of the HTTP API, for Node, browsers and Workers. */
+import type { TicketRequest } from '../shared/api/conversations.ts';
 import type { ReadEvent } from '../shared/wire/events.ts';
 import { isOver } from '../shared/wire/fold.ts';
 import type { Client, Endpoint, EventStream, KeyedOptions, SendOptions } from './api.ts';
@@ -9,17 +10,31 @@ import { clientError } from './error.ts';
 import { follow } from './follow.ts';
 import { createSend, type RequestParts, readJson, readText, type Send } from './send.ts';
 import { type Guard, isAnswer, readAccountEvent, readEvent } from './shapes.ts';
+import { Sockets } from './socket.ts';
 import { watch } from './watch.ts';
 
 /** A client of one endpoint. It holds no connection and needs no closing. */
 export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Client {
   const send = createSend(endpoint);
+  const { url, openSocket } = endpoint;
+  const ticketFor = async (stream: TicketRequest, signal: AbortSignal) =>
+    (await client.createTicket(stream, signal)).ticket;
+  const sockets = openSocket && new Sockets(url, openSocket, ticketFor);
+  const streamOf = (path: string, stream: TicketRequest) => ({
+    open: openEvents(send, path),
+    socket: sockets?.of(path, stream),
+  });
+  const responseSource = (responseId: string) => ({
+    ...streamOf(`chat/completions/${responseId}/events`, { responseId }),
+    read: readEvent,
+    isLast: endsResponse,
+  });
   async function get<T>(path: string, is: Guard<T>, parts: RequestParts): Promise<T> {
     return await readJson(await send(path, parts), is, parts.signal);
   }
   async function* stream(path: string, request: object, options: SendOptions = {}): EventStream {
     const opened = await send(path, keyedParts({ ...request, stream: true }, options));
-    const source = responseSource(send, idIn(opened, 'Response'));
+    const source = responseSource(idIn(opened, 'Response'));
     yield* follow({ ...source, opened }, clock, options);
   }
   function changePort(bridgeId: string, processId: string, body: object, signal?: AbortSignal) {
@@ -47,14 +62,19 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
       stream(`conversations/${conversationId}/undo`, request, options),
     executePlanFile: (request, options) => stream('chat/plan/execute', request, options),
     followResponse(responseId, { cursor, ...options } = {}) {
-      return follow({ ...responseSource(send, responseId), cursor }, clock, options);
+      return follow({ ...responseSource(responseId), cursor }, clock, options);
     },
     followConversation(conversationId, { cursor, ...options } = {}) {
-      const open = openEvents(send, `conversations/${conversationId}/events`);
-      return follow({ open, cursor, read: readEvent, isLast: () => false }, clock, options);
+      const source = streamOf(`conversations/${conversationId}/events`, { conversationId });
+      const ends = { read: readEvent, isLast: () => false };
+      return follow({ ...source, ...ends, cursor }, clock, options);
     },
     followAccount({ cursor, ...options } = {}) {
-      const source = { open: openEvents(send, 'events'), cursor, read: readAccountEvent };
+      const source = {
+        ...streamOf('events', { stream: 'account' }),
+        cursor,
+        read: readAccountEvent,
+      };
       return follow({ ...source, isLast: () => false }, clock, options);
     },
     watchConversation: (conversationId, options) => watch(client, conversationId, clock, options),
@@ -186,11 +206,6 @@ function keyedParts(body: object, { signal, idempotencyKey }: KeyedOptions = {})
     signal,
     ...(idempotencyKey !== undefined && { headers: { 'idempotency-key': idempotencyKey } }),
   };
-}
-
-function responseSource(send: Send, responseId: string) {
-  const open = openEvents(send, `chat/completions/${responseId}/events`);
-  return { open, read: readEvent, isLast: endsResponse };
 }
 
 /** The cursor is in the query: CORS would have to allow a `Last-Event-ID` header. */

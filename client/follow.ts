@@ -4,7 +4,8 @@ import type { Clock } from './clock.ts';
 import { ClientError } from './error.ts';
 import { CLIENT_LIMITS } from './limits.ts';
 import { unlessSilent } from './silence.ts';
-import { type EventReader, readFrames } from './sse.ts';
+import type { StreamSocket } from './socket.ts';
+import { type EventReader, type Frame, type ReadOptions, readFrames } from './sse.ts';
 
 /** An event with the cursor after it, which is undefined only before the first event with a position. */
 export interface Positioned<Event = ReadEvent> {
@@ -21,11 +22,13 @@ export interface FollowOptions {
 
 /** The stream to follow. */
 export interface Source<Event> {
+  /** Preferred to {@link open} while it is usable. */
+  readonly socket?: StreamSocket | undefined;
   /** Opens the stream after the cursor. Status 204 means that no more events will come. */
   readonly open: (cursor: number | undefined, signal: AbortSignal) => Promise<Response>;
   readonly cursor?: number | undefined;
   /** A connection that is already open. */
-  readonly opened?: Response;
+  readonly opened?: Response | undefined;
   readonly read: EventReader<Event>;
   /** Whether the stream is complete with this event. */
   readonly isLast: (event: Event | UnknownEvent) => boolean;
@@ -51,15 +54,20 @@ export async function* follow<Event>(
   while (true) {
     let problem: unknown;
     try {
-      const response = opened ?? (await openStream(source, cursor, clock, signal));
+      const options = { read, clock, signal, onRetry };
+      const frames =
+        source.socket?.isUsable && !opened
+          ? source.socket.read(cursor, options)
+          : await readStream(source, { opened, cursor }, options);
       opened = undefined;
-      if (response.status === NOTHING_MORE || !response.body) return;
-      for await (const frame of readFrames(response.body, { read, clock, signal, onRetry })) {
+      if (!frames) return;
+      for await (const frame of frames) {
         failures = 0;
         cursor = frame.position ?? cursor;
         yield { position: cursor, event: frame.event };
         if (source.isLast(frame.event)) return;
       }
+      if (source.socket?.isOver) return;
     } catch (error) {
       problem = error;
     }
@@ -90,6 +98,17 @@ export async function persist<T>(
 }
 
 const NOTHING_MORE = 204;
+
+/** Undefined if no more events will come. */
+async function readStream<Event>(
+  source: Pick<Source<Event>, 'open'>,
+  { opened, cursor }: Pick<Source<Event>, 'opened' | 'cursor'>,
+  options: ReadOptions<Event>,
+): Promise<AsyncGenerator<Frame<Event>> | undefined> {
+  const response = opened ?? (await openStream(source, cursor, options.clock, options.signal));
+  if (response.status === NOTHING_MORE || !response.body) return undefined;
+  return readFrames(response.body, options);
+}
 
 /** Opens a connection. Gives it up if no answer comes in time, as with a connection that falls silent later. */
 async function openStream(

@@ -92,4 +92,5 @@ export {
   type SessionSigner,
   sessionTokens,
 } from './session.ts';
+export type { SocketLike } from './socket.ts';
 export { prependPart } from './watch.ts';

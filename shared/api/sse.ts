@@ -14,7 +14,7 @@ export function formatEvent(
 ): string {
   const id = position === null ? '' : `id: ${position}\n`;
   if (framing === 'named') {
-    return `event: ${event.type}\n${id}data: ${JSON.stringify(namedData(event))}\n\n`;
+    return `event: ${event.type}\n${id}data: ${JSON.stringify(dataOfNamed(event))}\n\n`;
   }
   const end = event.type === 'done' ? 'data: [DONE]\n\n' : '';
   return `${id}data: ${JSON.stringify(unnamedData(event))}\n\n${end}`;
@@ -43,7 +43,8 @@ const NESTED: Readonly<Record<string, string>> = {
   bridge: 'bridge',
 };
 
-function namedData(event: StreamEvent | AccountEvent): object {
+/** The data of a named frame with this event: the inverse of {@link eventOfNamed}. */
+export function dataOfNamed(event: { readonly type: string }): object {
   const { type, ...data } = event;
   const member = NESTED[type];
   return member ? Reflect.get(data, member) : data;

@@ -77,6 +77,26 @@ describe.skipIf(NO_CHROMIUM)(`the page ${NO_CHROMIUM ?? ''}`, () => {
     }
   });
 
+  it('stays alive with ten tabs on one server without HTTP/2', async () => {
+    one.answerWith(() => ({ text: 'For all of you.' }));
+    const device = await openDevice(browser, here());
+    await device.go('#/new');
+    await device.say('to all tabs');
+    await device.sees('For all of you.');
+    const tabs = await Promise.all(
+      Array.from({ length: 9 }, async () => {
+        const tab = await device.context.newPage();
+        await tab.goto(device.page.url());
+        return tab;
+      }),
+    );
+    await device.say('once more');
+    for (const tab of tabs) {
+      await expect.poll(() => tab.textContent('.messages')).toMatch(/(For all of you\..*){2}/s);
+    }
+    await device.context.close();
+  });
+
   it('sends a message that was written offline once, when the network is back', async () => {
     one.answerWith(() => ({ text: 'Here I am.' }));
     const device = await openDevice(browser, here());

@@ -16,7 +16,8 @@ import { type KeptDevice, keep, readKept } from './kept.ts';
 export const SERVER = { url: new URL('.', location.href).href.replace(/[?#].*$/, '') };
 
 export function clientOf(session: KeptSession) {
-  return createClient({ ...SERVER, token: sessionTokens(SERVER, session) });
+  const openSocket = (url: string) => new WebSocket(url);
+  return createClient({ ...SERVER, token: sessionTokens(SERVER, session), openSocket });
 }
 
 /** The secret in the link of an invitation, or the secret alone. */
