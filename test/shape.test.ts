@@ -416,7 +416,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'web/live.ts': ['preact'],
   'web/route.ts': ['preact'],
   'web/words': [],
-  'web/parts': ['shared', 'web/route.ts', 'web/words', 'preact', 'uqr'],
+  'web/parts': [
+    ...['shared', 'web/route.ts', 'web/words', 'anser', 'diff', 'highlight.js', 'preact'],
+    ...['streaming-markdown', 'uqr'],
+  ],
   'web/session': ['client/index.ts', 'shared', 'web/words', 'idb-keyval', 'preact'],
   'web/store': ['client/index.ts', 'shared', 'web/live.ts', 'web/session', 'idb-keyval'],
   'web/conversations': [

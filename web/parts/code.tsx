@@ -1,4 +1,9 @@
 /** Code with its language and a way to copy it. */
+import { useEffect, useState } from 'preact/hooks';
+import { CopyButton } from './copy-button.tsx';
+import type { CodeNode } from './highlight.ts';
+import { PART_LIMITS } from './limits.ts';
+
 interface Props {
   readonly text: string;
   readonly language: string;
@@ -8,10 +13,74 @@ interface Props {
   readonly firstLine?: number;
 }
 
-export function Code({ text }: Props) {
+export function Code({ text, language, isOpen, firstLine }: Props) {
+  const tree = useColours(text, language, isOpen);
   return (
-    <pre class="code-text">
-      <code>{text}</code>
-    </pre>
+    <div class="code">
+      <div class="part-bar">
+        <span class="language">{language === 'plaintext' ? '' : language}</span>
+        <CopyButton text={() => text} />
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls what has the focus (WCAG 2.1.1) */}
+      <pre class="code-text" tabIndex={0}>
+        {firstLine !== undefined && (
+          <span class="numbers" aria-hidden="true">
+            {lineNumbers(text, firstLine)}
+          </span>
+        )}
+        <code dir="ltr">{tree ? <Colours node={tree} /> : textNodes(text)}</code>
+      </pre>
+    </div>
   );
+}
+
+/** The coloured tree of this text, when it is complete and its language is known. */
+function useColours(text: string, language: string, isOpen: boolean): CodeNode | undefined {
+  const [coloured, setColoured] = useState<{ text: string; tree: CodeNode | undefined }>();
+  useEffect(() => {
+    if (isOpen || language === '' || text.length > PART_LIMITS.highlightedChars) return;
+    let isWanted = true;
+    const find = async () => {
+      const { highlight } = await import('./highlight.ts');
+      await idle();
+      if (isWanted) setColoured({ text, tree: highlight(text, language) });
+    };
+    // A newer page has replaced the file, or the network is gone: code without colours is as good to read.
+    find().catch(() => undefined);
+    return () => {
+      isWanted = false;
+    };
+  }, [text, language, isOpen]);
+  return coloured?.text === text ? coloured.tree : undefined;
+}
+
+/** Safari has no idle callbacks. */
+function idle(): Promise<void> {
+  return new Promise((resolve) => {
+    if ('requestIdleCallback' in globalThis) requestIdleCallback(() => resolve(), { timeout: 500 });
+    else setTimeout(resolve);
+  });
+}
+
+function Colours({ node }: { readonly node: CodeNode }) {
+  const children = node.children.map((child, at) =>
+    typeof child === 'string' ? child : <Colours key={at} node={child} />,
+  );
+  // `title.function` has the colour of `title`; `language:css` is code of another language inside.
+  const kind = node.scope?.split(/[.:]/)[0];
+  if (kind === undefined || kind === 'language') return <>{children}</>;
+  return <span class={`code-${kind}`}>{children}</span>;
+}
+
+/** Pieces at places that do not change while the text grows: each becomes a text node. */
+function textNodes(text: string): string[] {
+  const { textNodeChars } = PART_LIMITS;
+  return Array.from({ length: Math.ceil(text.length / textNodeChars) }, (_, at) =>
+    text.slice(at * textNodeChars, (at + 1) * textNodeChars),
+  );
+}
+
+function lineNumbers(text: string, first: number): string {
+  const count = text.replace(/\n$/, '').split('\n').length;
+  return Array.from({ length: count }, (_, at) => first + at).join('\n');
 }

@@ -1,0 +1,25 @@
+/** How much of a long text the page shows at once. */
+import { KIB, MIB } from '../../shared/units.ts';
+
+export const PART_LIMITS = {
+  /** Lines of output before a person asks for more: enough for the summary that test runners end with. */
+  outputLines: 12,
+  /** Lines that one press of the button adds: a browser lays them out in some 50 ms. */
+  moreOutputLines: 2_000,
+  /** UTF-16 units of one line of output: minified files are one line of megabytes. */
+  outputLineChars: 10_000,
+  /** Rows of a diff before a person asks for all. */
+  diffRows: 30,
+  /** Steps of the search for unchanged lines inside a hunk; 2,000 take at most some 50 ms. */
+  diffSteps: 2_000,
+  /** UTF-16 units of code that get colours: the highlighter needs about 1 ms for each KiB. */
+  highlightedChars: 50 * KIB,
+  /** UTF-16 units of one text node. A browser copies the whole node for each piece that it gets. */
+  textNodeChars: 2 * KIB,
+  /** UTF-16 units of Markdown that are shown at once, and that one press of the button adds. */
+  markdownChars: 200 * KIB,
+  /** Elements inside each other: a browser lays out nested elements recursively. */
+  markdownDepth: 40,
+  /** UTF-16 units of an image inside a text. */
+  imageChars: MIB,
+} as const;
