@@ -259,6 +259,8 @@ export const ResponseMetadata = z.object({
   duration_ms: z.number().nonnegative(),
   toolCallCount: z.int().nonnegative(),
   turnCount: z.int().nonnegative(),
+  /** Tokens of the last turn, prompt and answer: what of the model's window the conversation fills. Present at its end. */
+  contextTokens: z.int().nonnegative().optional(),
   /** Storage rows written for the response, in all objects and alarms: its storage cost. Present at its end. */
   rows: z.int().nonnegative().optional(),
   /** Present from the start; absent if every requested tool is available, and none was one too many. */

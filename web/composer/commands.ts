@@ -33,7 +33,7 @@ const COMMANDS: readonly Command[] = [
   },
   {
     name: 'fork',
-    help: words.fork,
+    help: words.forkHelp,
     run: async ({ client }, thread) => {
       if (!thread?.current) return;
       const { conversationId } = await client.forkConversation(thread.id, thread.current.id);

@@ -8,6 +8,7 @@ import { BackLink } from '../parts/back-link.tsx';
 import { type Account, LIST } from '../store/account.ts';
 import { THREAD, Thread } from '../store/thread.ts';
 import { words } from '../words/words.ts';
+import { ContextMeter } from './context-meter.tsx';
 import { Messages } from './messages.tsx';
 import { Pinned } from './pinned.tsx';
 
@@ -31,6 +32,7 @@ export function ThreadPlace({ account, id }: Props) {
         <BackLink />
         <h1>{view?.title ?? account.conversations.get(id)?.title ?? ''}</h1>
         {view && <Where account={account} view={view} />}
+        <ContextMeter thread={thread} />
       </header>
       {problem && (
         <p role="alert" class="fill">

@@ -84,17 +84,12 @@ function Footer({
       {usage && <span>{words.tokens(shortNumber(usage.totalTokens))}</span>}
       {cost && <span>{moneyOf(cost)}</span>}
       <CopyButton text={() => textOf(documents)} />
-      <button type="button" title={words.fork} aria-label={words.fork} onClick={() => void fork()}>
-        ⑂
+      <button type="button" title={words.forkHelp} onClick={() => void fork()}>
+        {words.fork}
       </button>
       {hasChanges && (
-        <button
-          type="button"
-          title={words.undo}
-          aria-label={words.undo}
-          onClick={() => setUndoing(!isUndoing)}
-        >
-          ↩
+        <button type="button" title={words.undoHelp} onClick={() => setUndoing(!isUndoing)}>
+          {words.undo}
         </button>
       )}
       {isUndoing && <Undo response={response} thread={thread} close={() => setUndoing(false)} />}

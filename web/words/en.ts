@@ -80,8 +80,10 @@ export const en = {
   edit: 'Edit',
   save: 'Save',
   takeBack: 'Take back',
-  fork: 'Go on from here in a new conversation',
-  undo: 'Undo the changes of this answer',
+  fork: 'Fork',
+  forkHelp: 'Go on from here in a new conversation',
+  undo: 'Undo',
+  undoHelp: 'Take back what this answer changed in files',
   undoLead: 'This undo would change:',
   undoNothing: 'This answer changed nothing that can be undone.',
   undoNow: 'Undo',
@@ -128,6 +130,7 @@ export const en = {
   imageOf: (host: string) => `Image of ${host}: show`,
   subagent: 'Subagent',
   openConversation: 'Open its conversation',
+  contextHelp: 'Filled of the model’s window',
   tokens: (count: string) => `${count} tokens`,
 
   // The composer
@@ -169,8 +172,17 @@ export const en = {
   answer: 'Answer',
   skip: 'Skip',
   ownWords: 'In your own words',
-  answeredElsewhere: 'Answered.',
-  answeredBy: (by: string) => `Answered: ${by}`,
+  answered: {
+    once: 'Allowed',
+    reject: 'Rejected',
+    expired: 'Expired',
+    superseded: 'Asked again',
+  } as Readonly<Record<string, string>>,
+  by: {
+    device: 'at a device',
+    terminal: 'at the terminal',
+    drawbridge: 'without an answer',
+  } as Readonly<Record<string, string>>,
 
   // Settings
   machines: 'Machines',

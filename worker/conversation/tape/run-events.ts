@@ -111,6 +111,7 @@ export function doneEvent(
   { durationMs, rows, sent, budget, ...spending }: RunWork,
 ): TapeEvent {
   const { turns } = spending;
+  const last = turns.at(-1)?.usage;
   return {
     type: 'done',
     responseId,
@@ -120,6 +121,7 @@ export function doneEvent(
       duration_ms: durationMs,
       toolCallCount: turns.reduce((count, { calls }) => count + calls.length, 0),
       turnCount: turns.length,
+      ...(last && { contextTokens: last.promptTokens + last.completionTokens }),
       ...(rows !== undefined && { rows }),
       ...sent,
       ...(budget && { budget }),
