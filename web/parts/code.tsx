@@ -6,6 +6,7 @@ import { PART_LIMITS } from './limits.ts';
 
 interface Props {
   readonly text: string;
+  /** A name, or all that a text has in its place, such as `ts:src/a.ts`. Shown as it is. */
   readonly language: string;
   /** Whether more of it may come. */
   readonly isOpen: boolean;
@@ -28,7 +29,7 @@ export function Code({ text, language, isOpen, firstLine }: Props) {
             {lineNumbers(text, firstLine)}
           </span>
         )}
-        <code dir="ltr">{tree ? <Colours node={tree} /> : textNodes(text)}</code>
+        <code dir="ltr">{tree ? <Colours node={tree} /> : <LineBoxes text={text} />}</code>
       </pre>
     </div>
   );
@@ -38,12 +39,13 @@ export function Code({ text, language, isOpen, firstLine }: Props) {
 function useColours(text: string, language: string, isOpen: boolean): CodeNode | undefined {
   const [coloured, setColoured] = useState<{ text: string; tree: CodeNode | undefined }>();
   useEffect(() => {
-    if (isOpen || language === '' || text.length > PART_LIMITS.highlightedChars) return;
+    const [name] = /[\w+#.-]+/.exec(language) ?? [];
+    if (isOpen || !name || text.length > PART_LIMITS.highlightedChars) return;
     let isWanted = true;
     const find = async () => {
       const { highlight } = await import('./highlight.ts');
       await idle();
-      if (isWanted) setColoured({ text, tree: highlight(text, language) });
+      if (isWanted) setColoured({ text, tree: highlight(text, name) });
     };
     // A newer page has replaced the file, or the network is gone: code without colours is as good to read.
     find().catch(() => undefined);
@@ -72,12 +74,21 @@ function Colours({ node }: { readonly node: CodeNode }) {
   return <span class={`code-${kind}`}>{children}</span>;
 }
 
-/** Pieces at places that do not change while the text grows: each becomes a text node. */
-function textNodes(text: string): string[] {
-  const { textNodeChars } = PART_LIMITS;
-  return Array.from({ length: Math.ceil(text.length / textNodeChars) }, (_, at) =>
-    text.slice(at * textNodeChars, (at + 1) * textNodeChars),
-  );
+/** Each as a box, of which only the last one changes while the text grows. */
+function LineBoxes({ text }: { readonly text: string }) {
+  const boxes: string[] = [];
+  let [start, lines] = [0, 0];
+  for (let end = text.indexOf('\n') + 1; end > 0; end = text.indexOf('\n', end) + 1) {
+    if (++lines % PART_LIMITS.codeBoxLines > 0) continue;
+    boxes.push(text.slice(start, end));
+    start = end;
+  }
+  boxes.push(text.slice(start));
+  return boxes.map((box, at) => (
+    <span key={at} class="lines">
+      {box}
+    </span>
+  ));
 }
 
 function lineNumbers(text: string, first: number): string {

@@ -16,10 +16,19 @@ export const PART_LIMITS = {
   highlightedChars: 50 * KIB,
   /** UTF-16 units of one text node. A browser copies the whole node for each piece that it gets. */
   textNodeChars: 2 * KIB,
-  /** UTF-16 units of Markdown that are shown at once, and that one press of the button adds. */
-  markdownChars: 200 * KIB,
+  /** Lines of code in one box. A browser lays out the whole box for each piece that it gets. */
+  codeBoxLines: 50,
+  /**
+   * UTF-16 units of Markdown that are shown at once, and that one press of the button adds. The parser's time grows with
+   * the square of a run of digits or of one mark: 64 KiB take 0.2 s, as long as other texts of a megabyte.
+   */
+  markdownChars: 64 * KIB,
   /** Elements inside each other: a browser lays out nested elements recursively. */
   markdownDepth: 40,
+  /** Cells of a row of a table; the last one has the text of the rest. 60,000 take a browser seven seconds. */
+  tableColumns: 100,
+  /** UTF-16 units of an address whose parentheses are counted, again for each. */
+  addressChars: 2_000,
   /** UTF-16 units of an image inside a text. */
   imageChars: MIB,
 } as const;

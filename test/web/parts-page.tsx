@@ -1,0 +1,60 @@
+/** What runs in the page of the browser test: the parts of the web page, alone. */
+import { render } from 'preact';
+import { Code } from '../../web/parts/code.tsx';
+import { DiffRows } from '../../web/parts/diff.tsx';
+import { Markdown } from '../../web/parts/markdown.tsx';
+import { MarkdownWriter } from '../../web/parts/markdown-writer.ts';
+import { Output } from '../../web/parts/output.tsx';
+import '../../web/main.css';
+
+const PARTS = { Code, DiffRows, Markdown, Output };
+const root = document.createElement('main');
+document.body.append(root);
+
+const violations: string[] = [];
+document.addEventListener('securitypolicyviolation', (event) =>
+  violations.push(`${event.effectiveDirective} ${event.blockedURI}`),
+);
+
+const page = {
+  /** Renders a part, or renders it again with other properties. */
+  show<Name extends keyof typeof PARTS>(name: Name, props: Parameters<(typeof PARTS)[Name]>[0]) {
+    const Part = PARTS[name] as (all: object) => preact.JSX.Element;
+    render(<Part {...props} />, root);
+  },
+
+  clear() {
+    render(null, root);
+  },
+
+  /** The DOM that Markdown becomes when it comes in these pieces. */
+  markdownOf(pieces: readonly string[]): string {
+    const box = document.createElement('div');
+    const writer = new MarkdownWriter(box);
+    for (const piece of pieces) writer.write(piece);
+    writer.end();
+    box.normalize();
+    const html = box.innerHTML;
+    writer.remove();
+    return html;
+  },
+
+  /** The milliseconds of all renderings and of the longest one, while Markdown grows by `step` characters each time. */
+  timeOf(text: string, step: number): { all: number; longest: number } {
+    let [all, longest] = [0, 0];
+    for (let end = step; end < text.length + step; end += step) {
+      const start = performance.now();
+      page.show('Markdown', { text: text.slice(0, end), isOpen: end < text.length });
+      root.getBoundingClientRect();
+      const took = performance.now() - start;
+      all += took;
+      longest = Math.max(longest, took);
+    }
+    return { all: Math.round(all), longest: Math.round(longest) };
+  },
+
+  violations: () => violations,
+};
+
+export type PartsPage = typeof page;
+Object.assign(globalThis, { page });
