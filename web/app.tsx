@@ -20,42 +20,49 @@ import { words } from './words/words.ts';
 
 type State =
   | { readonly is: 'opening' }
-  | { readonly is: 'out'; readonly why?: string }
+  | { readonly is: 'out'; readonly why: string | undefined }
   | { readonly is: 'in'; readonly account: Account };
 
 export function App() {
+  const [link] = useState(takeSecrets);
   const [state, setState] = useState<State>({ is: 'opening' });
-  const enter = useCallback(async (session: KeptSession, enrol?: string) => {
-    const client = clientOf(session);
-    await enrolHere(client, enrol);
-    setState({ is: 'in', account: new Account(client, await readKept('device')) });
-  }, []);
-  const leave = useCallback(async (why?: string) => {
-    await Promise.all([forgetAll(), forgetAllSeen()]);
-    setState({ is: 'out', ...(why !== undefined && { why }) });
-  }, []);
-  useEffect(() => void open(enter).then((left) => left && setState(left)), [enter]);
+  const enter = useCallback(
+    async (session: KeptSession) => {
+      const client = clientOf(session);
+      await enrolHere(client, link.enrol);
+      setState({ is: 'in', account: new Account(client, await readKept('device')) });
+    },
+    [link],
+  );
+  /** With the session that is kept, or else with the secret of the link. */
+  const open = useCallback(
+    async (why?: string) => {
+      try {
+        const session = (await readKept('session')) ?? (link.join && (await joinWith(link.join)));
+        if (session) await enter(session);
+        else setState({ is: 'out', why });
+      } catch (error) {
+        if (!(error instanceof ClientError)) throw error;
+        const isUsed = error.code === 'ENTRY_ENDED';
+        setState({ is: 'out', why: isUsed ? (why ?? words.linkUsed) : error.message });
+      }
+    },
+    [enter, link],
+  );
+  const leave = useCallback(
+    async (why?: string) => {
+      await Promise.all([forgetAll(), forgetAllSeen()]);
+      // A session that was ended elsewhere makes room for the one of the link.
+      if (why === undefined) setState({ is: 'out', why });
+      else await open(why);
+    },
+    [open],
+  );
+  useEffect(() => void open(), [open]);
   if (state.is === 'opening') return null;
   if (state.is === 'out')
     return <SignIn why={state.why} onEntered={(session) => void enter(session)} />;
   return <Frame account={state.account} leave={leave} />;
-}
-
-/** With the session that is kept, or with the secret of the link. Returns why neither is there. */
-async function open(
-  enter: (session: KeptSession, enrol?: string) => Promise<void>,
-): Promise<State | undefined> {
-  const { join, enrol } = takeSecrets();
-  const kept = await readKept('session');
-  try {
-    // A link opened once more, or on a browser that is signed in, changes nothing but what it enrols.
-    const session = kept ?? (join === undefined ? undefined : await joinWith(join));
-    if (session) return void (await enter(session, enrol));
-    return { is: 'out' };
-  } catch (error) {
-    if (!(error instanceof ClientError)) throw error;
-    return { is: 'out', why: error.code === 'ENTRY_ENDED' ? words.linkUsed : error.message };
-  }
 }
 
 interface FrameProps {

@@ -163,6 +163,10 @@ describe.skipIf(NO_CHROMIUM)(`the page ${NO_CHROMIUM ?? ''}`, () => {
     const enrolled = await openDevice(browser, here(), { extra: `&enrol=${bridgeId}.${secret}` });
     await stranger.say('write it now');
     await enrolled.go('#/inbox');
+    await enrolled.page.waitForSelector('.ask button:has-text("Allow once")');
+    for (const { page } of [stranger, enrolled]) {
+      expect(await accessibilityFaults(page)).toEqual([]);
+    }
     await enrolled.page.click('.ask:has-text("made.txt") button:has-text("Allow once")');
     await stranger.sees('Written.');
     expect(readFileSync(join(one.house.workspace, 'made.txt'), 'utf8')).toBe('made\n');
@@ -220,7 +224,7 @@ describe.skipIf(NO_CHROMIUM)(`the page ${NO_CHROMIUM ?? ''}`, () => {
     await device.go('#/new');
     await page.selectOption('[name=mode]', 'plan');
     await device.say('plan it');
-    await page.click('button:has-text("Edit")');
+    await page.click('.plan-card button:has-text("Edit")');
     await page.fill('.plan-card ol input >> nth=1', 'Do two, but better');
     await page.click('.plan-card [aria-label="Move up"] >> nth=1');
     await page.click('button:has-text("Save") >> nth=0');
@@ -256,6 +260,22 @@ describe.skipIf(NO_CHROMIUM)(`the page ${NO_CHROMIUM ?? ''}`, () => {
     await expect.poll(() => page.url()).toMatch(/#\/$/);
     expect((await one.house.client.listConversations({ search: 'zebra' })).items).toEqual([]);
     expect(device.faults).toEqual([]);
+    await device.context.close();
+  });
+
+  it('sends an edited message again, in a conversation that begins before it', async () => {
+    one.answerWith([{ text: 'First answer.' }, { text: 'Second answer.' }]);
+    const device = await openDevice(browser, here());
+    await device.go('#/new');
+    await device.say('with a typo');
+    await device.sees('First answer.');
+    const before = device.page.url();
+    await device.page.click('.message button:has-text("Edit")');
+    await device.page.fill('.message textarea', 'without one');
+    await device.page.click('.message button:has-text("Send")');
+    await device.sees('Second answer.');
+    expect(device.page.url()).not.toBe(before);
+    expect(await device.page.textContent('.messages')).not.toContain('typo');
     await device.context.close();
   });
 

@@ -1,6 +1,7 @@
 /** What a person said, and what can still be done with it while it waits. */
 import { useState } from 'preact/hooks';
 import type { UserMessage } from '../../client/index.ts';
+import { go } from '../route.ts';
 import type { Thread } from '../store/thread.ts';
 import { shortTime, words } from '../words/words.ts';
 
@@ -14,6 +15,7 @@ interface MessageProps {
 export function Message({ message, thread, isWaiting }: MessageProps) {
   const { content, imageCount, created, device, cancelled, steers } = message;
   const [isEditing, setEditing] = useState(false);
+  const close = () => setEditing(false);
   const isQueued = isWaiting && !cancelled && !steers;
   return (
     <div class={`message${cancelled ? ' cancelled' : ''}`}>
@@ -22,9 +24,19 @@ export function Message({ message, thread, isWaiting }: MessageProps) {
         {device && <span> · {device}</span>} <time dateTime={created}>{shortTime(created)}</time>
       </h2>
       {isEditing ? (
-        <Edited message={message} thread={thread} close={() => setEditing(false)} />
+        <Edited message={message} thread={thread} isWaiting={isWaiting} close={close} />
       ) : (
         <p class="said">{content}</p>
+      )}
+      {!isWaiting && !isEditing && !steers && (
+        <button
+          type="button"
+          class="quiet"
+          title={words.editAgain}
+          onClick={() => setEditing(true)}
+        >
+          {words.edit}
+        </button>
       )}
       {imageCount && <p class="hint">{words.images(imageCount)}</p>}
       {cancelled && <p class="hint">{words.taken}</p>}
@@ -47,13 +59,21 @@ export function Message({ message, thread, isWaiting }: MessageProps) {
   );
 }
 
-function Edited({ message, thread, close }: Omit<MessageProps, 'isWaiting'> & { close(): void }) {
+/** Changes a message that waits. One that was answered is sent again, in a conversation that begins before it. */
+function Edited({ message, thread, isWaiting, close }: MessageProps & { close(): void }) {
   const [problem, setProblem] = useState('');
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const content = String(new FormData(event.currentTarget as HTMLFormElement).get('content'));
     try {
-      await thread.account.client.editMessage(message.responseId, { content });
+      const { client } = thread.account;
+      const { responseId } = message;
+      if (isWaiting) await client.editMessage(responseId, { content });
+      else {
+        const messages = [{ role: 'user' as const, content }];
+        const { conversationId } = await client.sendMessage({ messages, editOf: responseId });
+        go({ at: 'conversation', id: conversationId });
+      }
       close();
     } catch (error) {
       // Its turn may have come meanwhile.
@@ -63,7 +83,7 @@ function Edited({ message, thread, close }: Omit<MessageProps, 'isWaiting'> & { 
   return (
     <form onSubmit={submit}>
       <textarea name="content" aria-label={words.message} defaultValue={message.content} />
-      <button type="submit">{words.save}</button>
+      <button type="submit">{isWaiting ? words.save : words.send}</button>
       <button type="button" onClick={close}>
         {words.cancel}
       </button>

@@ -78,6 +78,7 @@ export const en = {
   steers: 'Sent during the answer',
   images: (count: number) => (count === 1 ? '1 image' : `${count} images`),
   edit: 'Edit',
+  editAgain: 'Change it and send it again, in a new conversation',
   save: 'Save',
   takeBack: 'Take back',
   fork: 'Fork',
