@@ -56,5 +56,4 @@ const page = {
   violations: () => violations,
 };
 
-export type PartsPage = typeof page;
 Object.assign(globalThis, { page });

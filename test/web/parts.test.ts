@@ -5,11 +5,12 @@ import { seededRandom } from '../worker/upstream/splits.ts';
 import { HOSTILE, randomMarkdown, randomPieces } from './markdown-cases.ts';
 import { type PartsServer, serveParts } from './parts-server.ts';
 
+/** What parts-page.tsx has, which only the compiler of web/ can read. */
 interface PartsPage {
   show(name: string, props: object): void;
   clear(): void;
   markdownOf(pieces: readonly string[]): string;
-  timeOf(text: string, step: number): { all: number; most: number };
+  timeOf(text: string, step: number): { all: number; longest: number };
   violations(): string[];
 }
 
@@ -168,7 +169,7 @@ describe.skipIf(NO_CHROMIUM)(`the parts of the page in Chromium ${NO_CHROMIUM ??
   it('folds a long change, and has signs beside the colours', async () => {
     const newString = Array.from({ length: 40 }, (_, at) => `new ${at}`).join('\n');
     const hunk = { startLine: 3, endLine: 3, oldString: 'old', newString };
-    await show('DiffRows', { hunks: [hunk, { ...hunk, startLine: 9, newString: 'x\u202ey' }] });
+    await show('DiffRows', { hunks: [hunk, { ...hunk, startLine: 9, newString: 'x\u202ey\r' }] });
     expect(
       await tab.$$eval('.diff tr', (rows) => rows.slice(0, 2).map((row) => row.textContent)),
     ).toEqual(['3−old', '3+new 0']);

@@ -27,7 +27,12 @@ export function DiffRows({ hunks }: Props) {
         </table>
       </div>
       {more > 0 && (
-        <button type="button" class="fold" onClick={() => setWhole(!isWhole)}>
+        <button
+          type="button"
+          class="fold"
+          aria-expanded={isWhole}
+          onClick={() => setWhole(!isWhole)}
+        >
           {isWhole ? words.fewerLines : words.moreLines(more)}
         </button>
       )}
@@ -46,9 +51,14 @@ function Row({ sign, text, oldLine, newLine }: DiffRow) {
       <td class="number">{oldLine}</td>
       <td class="number">{newLine}</td>
       <td class="sign">{SHOWN_SIGN[sign]}</td>
-      <td class="line">{printable(text)}</td>
+      <td class="line">{shownLine(text)}</td>
     </tr>
   );
+}
+
+/** A CR at the end is part of the line end, a CR inside is shown as a symbol. */
+function shownLine(text: string): string {
+  return printable(text.replace(/\r$/, '').replaceAll('\r', '\u240d'));
 }
 
 function Gap() {

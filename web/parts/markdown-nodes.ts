@@ -178,6 +178,7 @@ function placed(token: smd.Token, parent: Element): Element {
       return append(parent, parent.parentElement?.tagName === 'THEAD' ? 'th' : 'td');
     case smd.CHECKBOX: {
       const box = append(parent, 'span');
+      box.className = 'box';
       box.textContent = OPEN_BOX;
       return box;
     }
