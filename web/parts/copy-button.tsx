@@ -5,7 +5,12 @@ import { words } from '../words/words.ts';
 export function CopyButton({ text }: { readonly text: () => string }) {
   const [isDone, setDone] = useState(false);
   const copy = async () => {
-    await navigator.clipboard.writeText(text());
+    // Without https, or where the person said no, there is no clipboard: the text can still be selected.
+    const isCopied = await navigator.clipboard?.writeText(text()).then(
+      () => true,
+      () => false,
+    );
+    if (!isCopied) return;
     setDone(true);
     setTimeout(() => setDone(false), SHOWN_MS);
   };

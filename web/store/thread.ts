@@ -102,13 +102,20 @@ export class Thread {
     this.account.live.touch(THREAD);
   }
 
-  /** What shows the event: a delta touches its document alone. */
+  /**
+   * What shows the event: a delta touches its document alone. Any other one can close the last document, or the one
+   * before it.
+   */
   #keysOf(event: ReadEvent | null): string[] {
     const { current } = this;
-    if (event === null || current === undefined || !('documentId' in event)) return [THREAD];
-    const responseId = 'responseId' in event ? event.responseId : current.id;
-    const key = documentKey(responseId, event.documentId);
-    if (event.type === 'content_delta' || event.type === 'tool_output') return [key];
-    return [key, responseKey(responseId), THREAD];
+    if (event === null || current === undefined) return [THREAD];
+    const { id: responseId } = current;
+    if (event.type === 'content_delta' || event.type === 'tool_output')
+      return [documentKey(responseId, event.documentId)];
+    const closing = current.documents.slice(-2).map(({ id }) => documentKey(responseId, id));
+    const named = 'documentId' in event ? [event.documentId] : [];
+    const place = 'responseId' in event ? event.responseId : responseId;
+    const documents = named.map((id) => documentKey(place, id));
+    return [THREAD, responseKey(place), ...documents, ...closing];
   }
 }

@@ -1,7 +1,9 @@
 /** A change to a file: what became of which lines. */
+import { useMemo } from 'preact/hooks';
 import type { FileEditMetadata } from '../../client/index.ts';
 import { Code } from '../parts/code.tsx';
 import { DiffRows } from '../parts/diff.tsx';
+import { countChanged } from '../parts/diff-rows.ts';
 import { words } from '../words/words.ts';
 import type { DocumentProps } from './document-props.ts';
 import { resultText } from './result-text.ts';
@@ -10,7 +12,7 @@ export function FileEdit({ document, isOpen }: DocumentProps) {
   const metadata = document.metadata as Partial<FileEditMetadata>;
   const { filePath = '', newPath, operation = 'edit', diff, language = '', result } = metadata;
   const hunks = metadata.hunks ?? (diff ? [diff] : []);
-  const [added, removed] = [countLines(hunks, 'newString'), countLines(hunks, 'oldString')];
+  const { added, removed } = useMemo(() => countChanged(hunks), [metadata.hunks, diff]);
   return (
     <figure>
       <figcaption>
@@ -39,12 +41,4 @@ export function FileEdit({ document, isOpen }: DocumentProps) {
       {result && <p class="bad">{resultText(result)}</p>}
     </figure>
   );
-}
-
-function countLines(
-  hunks: readonly { readonly oldString: string; readonly newString: string }[],
-  side: 'oldString' | 'newString',
-): number {
-  const lines = hunks.map((hunk) => (hunk[side] === '' ? 0 : hunk[side].split('\n').length));
-  return lines.reduce((sum, count) => sum + count, 0);
 }

@@ -128,7 +128,7 @@ export const en = {
   planChanged: 'Somebody else changed the plan meanwhile. This is the present one.',
   unknownDocument: (type: string) =>
     `This page is older than what the server sent (${type}). Reload it.`,
-  imageOf: (host: string) => `Image of ${host}: show`,
+  imageOf: (host: string) => `Image of ${host}: open`,
   subagent: 'Subagent',
   openConversation: 'Open its conversation',
   contextHelp: 'Filled of the model’s window',
