@@ -14,6 +14,7 @@ import { registerExport } from './conversations/export.ts';
 import { registerDoctor } from './doctor/doctor.ts';
 import { registerHelp } from './help/help.ts';
 import { registerKeys } from './keys/keys.ts';
+import { registerInvitations } from './people/invitations.ts';
 import { registerInvite } from './people/invite.ts';
 import { registerLogin } from './people/login.ts';
 import { registerSessions } from './people/sessions.ts';
@@ -58,6 +59,7 @@ export function newProgram(programs: Programs): Command {
   registerUsage(program);
   registerLogin(program);
   registerInvite(program);
+  registerInvitations(program);
   registerSessions(program);
   registerKeys(program);
   registerConfig(program);

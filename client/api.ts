@@ -40,7 +40,13 @@ import type {
   PlanSaveRequestInput,
   UndoRequestInput,
 } from '../shared/api/requests.ts';
-import type { Invitation, LoginDecision, LoginView, SessionList } from '../shared/api/sessions.ts';
+import type {
+  Invitation,
+  InvitationList,
+  LoginDecision,
+  LoginView,
+  SessionList,
+} from '../shared/api/sessions.ts';
 import type { UsageList, UsageQuery } from '../shared/api/usage.ts';
 import type { Choice } from '../shared/wire/approval-text.ts';
 import type { ApprovalQuestion } from '../shared/wire/approvals.ts';
@@ -164,6 +170,9 @@ export interface Client {
   updateMe(patch: MePatch, signal?: AbortSignal): Promise<Me>;
   /** A way into this account for one more device. */
   createInvitation(signal?: AbortSignal): Promise<Invitation>;
+  /** The account's invitations that no device has used, the oldest first. */
+  listInvitations(signal?: AbortSignal): Promise<InvitationList>;
+  revokeInvitation(invitationId: string, signal?: AbortSignal): Promise<void>;
   /** The device that shows this code and asks to be let in. */
   getLogin(code: string, signal?: AbortSignal): Promise<LoginView>;
   /** Lets it in or refuses it. Pass the key whose fingerprint the person has compared. */

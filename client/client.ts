@@ -108,6 +108,10 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
     },
     createInvitation: (signal) =>
       get('invitations', isAnswer.invitation, { method: 'POST', signal }),
+    listInvitations: (signal) => get('invitations', isAnswer.invitations, { signal }),
+    async revokeInvitation(invitationId, signal) {
+      await send(`invitations/${invitationId}`, { method: 'DELETE', signal });
+    },
     getLogin: (code, signal) =>
       get(`logins/${encodeURIComponent(code)}`, isAnswer.loginView, { signal }),
     async decideLogin(code, body, signal) {

@@ -23,6 +23,7 @@ import type {
 } from '../shared/api/listings.ts';
 import type {
   Invitation,
+  InvitationList,
   Login,
   LoginView,
   NewSession,
@@ -165,10 +166,14 @@ export const isAnswer = {
   rules: guard<RuleReports>({ rules: [{ name: 'string', state: 'string' }] }),
   plan: guard<Plan>({ documentId: 'string', version: 'number' }),
   invitation: guard<Invitation>({
+    id: 'string',
     secret: 'string',
     link: 'string',
     account: 'string',
     expires: 'string',
+  }),
+  invitations: guard<InvitationList>({
+    items: [{ id: 'string', account: 'string', created: 'string', expires: 'string' }],
   }),
   login: guard<Login>({
     secret: 'string',

@@ -329,7 +329,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'cli/keys': ['shared', 'cli/target', 'cli/terminal', 'commander', 'zod'],
   'cli/people': [
     ...['shared', 'client/index.ts', 'machine', 'local/state', 'cli/target', 'cli/terminal'],
-    ...['cli/limits.ts', 'commander', 'node:'],
+    ...['cli/limits.ts', 'commander', 'node:', 'zod'],
   ],
   'cli/conversations': [
     ...['shared', 'client/index.ts', 'machine', 'cli/chat', 'cli/target', 'cli/terminal'],
@@ -602,7 +602,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', ...EDGE, 'worker/secret.ts', 'worker/storage', 'cloudflare:', 'jose', 'zod'],
   ],
   'worker/people': ['shared', 'worker/secret.ts', 'jose', 'zod'],
-  'worker/directory': ['shared', ...EDGE, 'worker/apps', 'worker/storage', 'cloudflare:'],
+  'worker/directory': [
+    ...['shared', ...EDGE, 'worker/apps', 'worker/people', 'worker/storage', 'cloudflare:'],
+  ],
   'worker/account': [
     ...[
       'shared',

@@ -364,6 +364,12 @@ export interface DirectoryPort extends Rpc.DurableObjectBranded {
   /** Fails with RATE_LIMITED if too many of the account wait. */
   invite(invitation: NewInvitation): Outcome<void>;
 
+  /** The invitations of the account that no device has used, or for null of all accounts. The oldest comes first. */
+  invitations(account: string | null): WaitingInvitation[];
+
+  /** Revokes an unused invitation of the account, or for null of any. Changes nothing if there is none. */
+  revokeInvitation(id: string, account: string | null): void;
+
   /** Returns the code of the login. Fails with RATE_LIMITED if too many wait. */
   beginLogin(login: NewLogin): Outcome<string>;
 
@@ -391,6 +397,9 @@ export interface NewInvitation {
   readonly by: string | undefined;
   readonly expiresMs: number;
 }
+
+/** An invitation that no device has used. */
+export type WaitingInvitation = NewInvitation & { readonly madeMs: number };
 
 /** Who decides on a login. */
 export interface Decider {

@@ -39,6 +39,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'invite',
     'invite ana --url https://agent.example.com --secret-file ~/drawbridge-secret',
   ],
+  'invitations revoke': ['invitations revoke ID', 'invitations revoke ID --operator'],
   'sessions approve': ['sessions approve BCDF-GHJK'],
   'keys create': [
     'keys create shop --origins https://shop.example.com --runs-per-minute 20',

@@ -1,7 +1,6 @@
-/** `sessions`, `invitations`, `logins`: the keys that act for a person, and how a new one gets in. */
+/** `sessions`, `logins`: the keys that act for a person, and how a new one gets in. */
 import type { Context } from 'hono';
 import {
-  Invitation,
   Login,
   LoginCode,
   LoginDecision,
@@ -25,7 +24,7 @@ import { addressOf, limitLogin, limitStranger } from '../account/rate-limit.ts';
 import { parseBody, parseId } from '../desk/parse.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';
 import { accountOf, directoryOf } from '../objects.ts';
-import { isOwnHost, originOf } from '../origin.ts';
+import { isOwnHost } from '../origin.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
 import { entryHash, newEntrySecret } from '../people/entry-secrets.ts';
 import { newKeyIn } from '../people/proof.ts';
@@ -54,26 +53,6 @@ const EXAMPLE_SESSION = 'sess_0c8f1e5a-3b7d-4a52-9f60-2d1e7b8c9a10';
 
 /** The endpoints of this file. */
 export const SESSIONS: readonly Endpoint[] = [
-  {
-    ...PEOPLE,
-    id: 'createInvitation',
-    method: 'post',
-    path: '/api/v1/invitations',
-    summary: 'Invite a device',
-    description:
-      'Whoever has the secret can make one session in the caller’s account with it, once, within two days and while the session of its maker lives: `POST /api/v1/sessions`.',
-    answers: [jsonAnswer(201, 'The invitation. Nothing else shows its secret.', Invitation)],
-    handle: async (c) => {
-      const secret = newEntrySecret('invitation');
-      const { sub: account, sid: by } = c.var.caller;
-      const expiresMs = Date.now() + SESSION_LIMITS.invitationMs;
-      const invitation = { secret: await entryHash(secret), account, by, expiresMs };
-      unwrap(await directoryOf(c.env).invite(invitation));
-      const link = `${originOf(c)}/#join=${secret}`;
-      const expires = new Date(expiresMs).toISOString();
-      return c.json({ secret, link, account, expires } satisfies Invitation, 201);
-    },
-  },
   {
     ...STRANGERS,
     id: 'createLogin',

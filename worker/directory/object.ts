@@ -12,6 +12,7 @@ import type {
   NewInvitation,
   NewLogin,
   StoredKey,
+  WaitingInvitation,
   WaitingLogin,
 } from '../ports.ts';
 import { ENTRY_LIMITS } from './limits.ts';
@@ -65,6 +66,14 @@ export class Directory extends DurableObject<Env> implements DirectoryPort {
 
   invite(invitation: NewInvitation): Outcome<void> {
     return this.#store.addInvitation(invitation, Date.now()) ? DONE : tooMany('invitations');
+  }
+
+  invitations(account: string | null): WaitingInvitation[] {
+    return this.#store.readInvitations(account, Date.now());
+  }
+
+  revokeInvitation(id: string, account: string | null): void {
+    this.#store.deleteInvitation(id, account);
   }
 
   beginLogin(login: NewLogin): Outcome<string> {

@@ -9,6 +9,7 @@ import type {
   NewInvitation,
   NewLogin,
   StoredKey,
+  WaitingInvitation,
   WaitingLogin,
 } from '../ports.ts';
 import { migrate, openStored } from '../storage/migrations.ts';
@@ -16,9 +17,11 @@ import {
   addInvitation,
   addLogin,
   decide,
+  deleteInvitation,
   ENTRY_TABLES,
   enter,
   hasEntered,
+  readInvitations,
   readLogin,
 } from './entry-statements.ts';
 
@@ -95,10 +98,18 @@ export class DirectoryStore {
     return rows.toArray()[0]?.tokens ?? 0;
   }
 
-  /** See entry-statements.ts for these six. */
+  /** See entry-statements.ts for what follows. */
   addInvitation(invitation: NewInvitation, nowMs: number): boolean {
     this.#prepare();
     return addInvitation(this.#sql, invitation, nowMs);
+  }
+
+  readInvitations(account: string | null, nowMs: number): WaitingInvitation[] {
+    return this.#isStored ? readInvitations(this.#sql, account, nowMs) : [];
+  }
+
+  deleteInvitation(id: string, account: string | null): void {
+    if (this.#isStored) deleteInvitation(this.#sql, id, account);
   }
 
   addLogin(login: NewLogin, nowMs: number): string | undefined {

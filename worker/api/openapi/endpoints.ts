@@ -12,6 +12,7 @@ import { BRIDGES } from '../bridges.ts';
 import { CHAT } from '../chat.ts';
 import { CONVERSATION_ENDPOINTS } from '../conversations.ts';
 import { EXPORT } from '../export.ts';
+import { INVITATIONS } from '../invitations.ts';
 import { KEYS } from '../keys.ts';
 import { PLANS } from '../plans.ts';
 import { SERVICE } from '../service.ts';
@@ -32,7 +33,7 @@ export const DOCUMENT_LIMITS = {
 export const ENDPOINTS: readonly Endpoint[] = [
   ...[...CHAT, ...CONVERSATION_ENDPOINTS, ...EXPORT, ...ANSWERS, ...PLANS, ...UNDO, ...TICKETS],
   ...[...AGENT_ENDPOINTS, ...ACCOUNT, ...ACCOUNT_EVENTS, ...USAGE, ...BRIDGES, ...KEYS],
-  ...[...SESSIONS, ...SERVICE],
+  ...[...SESSIONS, ...INVITATIONS, ...SERVICE],
   {
     id: 'getOpenApi',
     method: 'get',

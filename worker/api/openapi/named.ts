@@ -67,11 +67,13 @@ import {
 } from '../../../shared/api/requests.ts';
 import {
   Invitation,
+  InvitationList,
   Login,
   LoginDecision,
   LoginRequest,
   LoginView,
   NewSession,
+  PendingInvitation,
   Session,
   SessionKey,
   SessionKind,
@@ -175,6 +177,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ WebhookDelivery, WebhookDeliveries, DeliveryState },
   ...{ UsageEntry, UsageList },
   ...{ AppKey, AppToken, KeyList, KeyRequest, KeyTerms, NewKey, Right, TokenRequest },
+  ...{ InvitationList, PendingInvitation },
   ...{ Invitation, Login, LoginDecision, LoginRequest, LoginView, NewSession, Session, SessionKey },
   ...{ SessionKind, SessionList, SessionRequest, SessionToken, SessionTokenRequest },
   ...{ Me, MePatch, ModelList, ToolList, BridgeList, BridgeInfo, Confinement },

@@ -355,6 +355,14 @@ it('the sessions of people', async () => {
     }) as typeof fetch,
   };
   const holder = { name: 'laptop', kind: 'machine' } as const;
+  const { json: revoked } = await api.call('createInvitation');
+  const { json: unwanted } = await api.call('createInvitation');
+  await api.call('listInvitations');
+  await api.call('revokeInvitation', { params: { id: Object(revoked).id } });
+  const operator = await tokenFor({ account: ACCOUNT, claims: { scope: 'operator' } });
+  await api.call('listAllInvitations', { token: operator });
+  const params = { id: Object(unwanted).id };
+  await api.call('revokeAnyInvitation', { token: operator, params });
   const { json: invitation } = await api.call('createInvitation');
   const invited = await newSessionKey();
   const made = await enter(server, Object(invitation).secret, holder, invited);
@@ -429,8 +437,8 @@ const STRANGERS: Readonly<Record<string, string>> = {
   'sessions/token': 'createSessionToken',
 };
 
-/** Paths that test/worker/apps/keys.test.ts tries with every kind of token, and ids that are no UUIDs. */
-const KEYS = /\/(keys|tokens|logins)\b/;
+/** Paths of operators and apps, which tests of their own try with every kind of token, and ids that are no UUIDs. */
+const KEYS = /\/(keys|tokens|logins|operator)\b/;
 
 const RUN = { name: 'run_terminal_cmd', arguments: { command: 'make' } };
 
