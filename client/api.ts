@@ -30,6 +30,7 @@ import type {
   ModelList,
   ToolList,
 } from '../shared/api/listings.ts';
+import type { ActRecordList, RecordsQuery } from '../shared/api/records.ts';
 import type {
   ApprovalRequest,
   ChatRequestInput,
@@ -180,6 +181,8 @@ export interface Client {
   /** The newest comes first. */
   listSessions(signal?: AbortSignal): Promise<SessionList>;
   endSession(sessionId: string, signal?: AbortSignal): Promise<void>;
+  /** Who did what in the account. The newest comes first. */
+  listRecords(query?: Partial<RecordsQuery>, signal?: AbortSignal): Promise<ActRecordList>;
   listModels(signal?: AbortSignal): Promise<ModelList>;
   listTools(signal?: AbortSignal): Promise<ToolList>;
   /** What was spent, by day and model. The oldest day comes first. */

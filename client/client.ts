@@ -121,6 +121,8 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
     async endSession(sessionId, signal) {
       await send(`sessions/${sessionId}`, { method: 'DELETE', signal });
     },
+    listRecords: (wanted, signal) =>
+      get('records', isAnswer.records, { query: queryOf(wanted), signal }),
     createTicket: (body, signal) =>
       get('tickets', isAnswer.ticket, { method: 'POST', body, signal }),
     changePlan(conversationId, documentId, body, signal) {

@@ -21,6 +21,7 @@ import type {
   ModelList,
   ToolList,
 } from '../shared/api/listings.ts';
+import type { ActRecordList } from '../shared/api/records.ts';
 import type {
   Invitation,
   InvitationList,
@@ -201,6 +202,7 @@ export const isAnswer = {
       },
     ],
   }),
+  records: guard<ActRecordList>({ items: [{ at: 'string', action: 'string', subject: 'string' }] }),
   agent: guard<Agent>({ ...AGENT, responseId: 'string' }),
   agents: guard<AgentList>({ items: [AGENT] }),
   deliveries: guard<WebhookDeliveries>({ items: [{}] }),

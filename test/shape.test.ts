@@ -464,7 +464,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'local/limits.ts',
   ],
 
-  'worker/ports.ts': ['shared', 'worker/outcome.ts', 'worker/conversation/store'],
+  'worker/ports.ts': [
+    ...['shared', 'worker/outcome.ts', 'worker/conversation/store', 'worker/storage'],
+  ],
   'worker/env.ts': [
     ...['worker/ports.ts', 'worker/deliveries', 'worker/prompt', 'worker/storage'],
     'worker/upstream',
@@ -494,7 +496,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'worker/load.ts': [],
   'worker/time-limit.ts': [],
   'worker/health': ['shared', 'cloudflare:', 'node:'],
-  'worker/storage': [],
+  'worker/storage': ['shared'],
   'worker/prompt/escape.ts': [],
   'worker/prompt/blocks': ['shared', 'worker/prompt/escape.ts'],
   'worker/prompt': ['shared', 'worker/prompt/blocks', 'worker/prompt/escape.ts'],
@@ -660,7 +662,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', ...EDGE, 'worker/upstream', 'worker/export', 'worker/agents', 'hono', 'zod'],
     ...['worker/conversation/reading', 'worker/conversation/fork', 'worker/origin.ts'],
     ...['worker/account', 'worker/tunnel', 'worker/follow', 'worker/desk', 'worker/endpoint.ts'],
-    ...['worker/apps', 'worker/people', 'worker/secret.ts'],
+    ...['worker/apps', 'worker/people', 'worker/secret.ts', 'worker/storage'],
   ],
   'worker/api/openapi': [
     ...['cursor/index.ts', 'worker/cursor'],

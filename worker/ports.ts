@@ -35,6 +35,7 @@ import type { SubagentAsk, SubagentState } from '../shared/wire/subagents.ts';
 import type { ApprovalAnswer, GuestCall, ToolCall, ToolResult } from '../shared/wire/tunnel.ts';
 import type { Machine, Parent, RunRequest } from './conversation/store/rows.ts';
 import type { Outcome } from './outcome.ts';
+import type { Act, RecordsPage, StoredRecord } from './storage/records.ts';
 
 /** Who calls. The Worker sets the account after it has checked the token. */
 export interface Person {
@@ -376,14 +377,20 @@ export interface DirectoryPort extends Rpc.DurableObjectBranded {
   /** A login that waits. Fails with NOT_FOUND, and with RATE_LIMITED for an account that guesses. */
   login(account: string, code: string): Outcome<WaitingLogin>;
 
-  /** A person's decision. Fails like {@link login}, and with KEY_CHANGED if another key waits than the person saw. */
-  decideLogin(decider: Decider, code: string, decision: LoginDecision): Outcome<void>;
+  /**
+   * A person's decision. Returns the login. Fails like {@link login}, and with KEY_CHANGED if another key waits than the
+   * person saw.
+   */
+  decideLogin(decider: Decider, code: string, decision: LoginDecision): Outcome<WaitingLogin>;
 
   /**
    * Uses an invitation or a login up, for a key that its sender has. The same key gets the same answer again. Fails with
    * ENTRY_ENDED, LOGIN_PENDING and LOGIN_REFUSED.
    */
   enter(secret: string, key: SessionKey): Outcome<Admitted>;
+
+  /** What operators did, the newest first. Changes of keys are recorded in the step that makes them. */
+  records(page: RecordsPage): StoredRecord[];
 
   /** Whether the account ever had a session. Strangers name accounts, and an object that wakes makes files. */
   hasEntered(account: string): boolean;
@@ -489,8 +496,8 @@ export interface AccountPort extends Rpc.DurableObjectBranded {
   /** Tokens of models that the account has used on a day of UTC. */
   spent(day: string): number;
 
-  /** Removes a deleted conversation from the list, and its mark. */
-  forget(conversationId: string): void;
+  /** Removes a deleted conversation from the list, and its mark. `session`: the one that deleted it. */
+  forget(conversationId: string, session?: string): void;
 
   /** Marks a conversation, listed or not, while something in it waits for a person. Changes nothing if that is known. */
   waits(conversationId: string, waiting: Waiting): void;
@@ -532,8 +539,17 @@ export interface AccountPort extends Rpc.DurableObjectBranded {
   /** Whether the session lives. Notes that it is used. */
   usesSession(id: string): boolean;
 
-  /** Ends a session: what it sends is refused when this returns, and its streams and bridges are cut soon after. */
-  endSession(id: string): void;
+  /**
+   * Ends a session: what it sends is refused when this returns, and its streams and bridges are cut soon after. `by`: the
+   * session that ends it.
+   */
+  endSession(id: string, by?: string): void;
+
+  /** Records an act that changes nothing in this object. All others are recorded in the step that does them. */
+  record(act: Act): void;
+
+  /** Who did what, the newest first. */
+  records(page: RecordsPage): StoredRecord[];
 }
 
 export interface KnownBridge {

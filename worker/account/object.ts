@@ -10,8 +10,7 @@ import { keyOfAccount } from '../../shared/wire/tokens.ts';
 import { parseFollowRequest } from '../conversation/reading/requests.ts';
 import type { Env } from '../env.ts';
 import { conversationOf, directoryOf, tunnelOf } from '../objects.ts';
-import type { Outcome } from '../outcome.ts';
-import { toOutcome, unwrap } from '../outcome.ts';
+import { DONE, type Outcome, toOutcome, unwrap } from '../outcome.ts';
 import { checkProof } from '../people/proof.ts';
 import { sessionEnded } from '../people/session-ended.ts';
 import type {
@@ -28,6 +27,7 @@ import type {
   UsageRange,
   Waiting,
 } from '../ports.ts';
+import type { Act, RecordsPage, StoredRecord } from '../storage/records.ts';
 import { firstPositionOf, wasTakenBack } from '../storage/restored.ts';
 import { formatCursor } from './cursor.ts';
 import { SESSION_KEEPING, TICKET_LIMITS } from './limits.ts';
@@ -52,7 +52,9 @@ export class Account extends DurableObject<Env> implements AccountPort {
 
   bridgeConnected(bridgeId: string, session?: string): boolean {
     if (session !== undefined && !this.usesSession(session)) return false;
-    this.#store.saveBridge(bridgeId, Date.now());
+    if (this.#store.saveBridge(bridgeId, Date.now())) {
+      this.record({ action: 'bridge_added', subject: bridgeId, session });
+    }
     this.#stream.changed(bridgeId);
     return true;
   }
@@ -62,7 +64,9 @@ export class Account extends DurableObject<Env> implements AccountPort {
   }
 
   bridgeShared(bridgeId: string): void {
-    if (this.#store.shareBridge(bridgeId, Date.now())) this.#stream.changed(bridgeId);
+    if (!this.#store.shareBridge(bridgeId, Date.now())) return;
+    this.record({ action: 'bridge_shared', subject: bridgeId });
+    this.#stream.changed(bridgeId);
   }
 
   bridges(): KnownBridge[] {
@@ -90,8 +94,10 @@ export class Account extends DurableObject<Env> implements AccountPort {
     return info;
   }
 
-  forget(conversationId: string): void {
-    if (this.#store.deleteConversation(conversationId)) this.#stream.changed(conversationId);
+  forget(conversationId: string, session?: string): void {
+    if (!this.#store.deleteConversation(conversationId)) return;
+    this.record({ action: 'conversation_deleted', subject: conversationId, session });
+    this.#stream.changed(conversationId);
   }
 
   waits(conversationId: string, waiting: Waiting): void {
@@ -146,7 +152,11 @@ export class Account extends DurableObject<Env> implements AccountPort {
   }
 
   addSession(session: NewStoredSession, admittedBy: string | undefined): Outcome<void> {
-    return this.#store.addSession(session, admittedBy, Date.now());
+    const added = this.#store.addSession(session, admittedBy, Date.now());
+    if (!added.ok) return added;
+    const subject = `${session.id} ${session.name}`;
+    if (added.value) this.record({ action: 'signed_in', subject, session: admittedBy });
+    return DONE;
   }
 
   sessions(): StoredSession[] {
@@ -171,8 +181,17 @@ export class Account extends DurableObject<Env> implements AccountPort {
     return session !== undefined;
   }
 
-  async endSession(id: string): Promise<void> {
+  record(act: Act): void {
+    this.#store.record(act, Date.now());
+  }
+
+  records(page: RecordsPage): StoredRecord[] {
+    return this.#store.readRecords(page);
+  }
+
+  async endSession(id: string, by?: string): Promise<void> {
     if (!this.#store.endSession(id, Date.now())) return;
+    this.record({ action: 'session_ended', subject: id, session: by });
     this.#stream.endSession(id);
     await this.ctx.storage.setAlarm(Date.now());
   }

@@ -28,16 +28,16 @@ interface SessionRow extends Record<string, SqlStorageValue> {
 
 const COLUMNS = 'id, name, kind, key, made, seen';
 
-/** See {@link AccountPort.addSession}. The same session again changes nothing, also once it has ended. */
+/** See {@link AccountPort.addSession}. Returns whether it is new: an ended one changes nothing either. */
 export function addSession(
   sql: SqlStorage,
   { id, name, kind, key }: NewStoredSession,
   admittedBy: string | undefined,
   nowMs: number,
-): Outcome<void> {
+): Outcome<boolean> {
   sql.exec('delete from sessions where ended < ?', nowMs - SESSION_LIMITS.invitationMs);
   const known = sql.exec('select 1 from sessions where id = ?', id).toArray();
-  if (known.length > 0) return DONE;
+  if (known.length > 0) return { ok: true, value: false };
   if (admittedBy !== undefined && !readSession(sql, admittedBy)) {
     const message = 'The session that let you in has ended: ask for a new link';
     return { ok: false, code: 'ENTRY_ENDED', message };
@@ -57,7 +57,7 @@ export function addSession(
     JSON.stringify(key),
     nowMs,
   );
-  return DONE;
+  return { ok: true, value: true };
 }
 
 /** The sessions that have not ended, the newest first. */

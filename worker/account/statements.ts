@@ -18,6 +18,14 @@ import type {
   Waiting,
 } from '../ports.ts';
 import { migrate, openStored } from '../storage/migrations.ts';
+import {
+  type Act,
+  addRecord,
+  RECORD_TABLE,
+  type RecordsPage,
+  readRecords,
+  type StoredRecord,
+} from '../storage/records.ts';
 import { CHANGE_TABLE, Changes } from './changes.ts';
 import { TICKET_LIMITS } from './limits.ts';
 import { folded } from './search.ts';
@@ -72,6 +80,7 @@ export const MIGRATIONS = [
    alter table bridges add column connected integer not null default 0;
    ${CHANGE_TABLE}`,
   SESSION_TABLES,
+  RECORD_TABLE,
 ] as const;
 
 /** Updates the columns of a listed conversation that its own object decides. */
@@ -97,14 +106,17 @@ export class AccountStore {
     return this.#changes;
   }
 
-  saveBridge(id: string, connectedAtMs: number): void {
+  /** Returns whether it is new. */
+  saveBridge(id: string, connectedAtMs: number): boolean {
     this.#prepare();
+    const isKnown = this.#sql.exec('select 1 from bridges where id = ?', id).toArray().length > 0;
     this.#sql.exec(
       `insert into bridges (id, connected_at, connected) values (?, ?, 1)
        on conflict (id) do update set connected_at = excluded.connected_at, connected = 1`,
       id,
       connectedAtMs,
     );
+    return !isKnown;
   }
 
   /** Returns whether that is new. */
@@ -365,12 +377,21 @@ export class AccountStore {
     return used.toArray().length > 0;
   }
 
-  /** See session-statements.ts for what follows. */
+  record(act: Act, nowMs: number): void {
+    this.#prepare();
+    addRecord(this.#sql, act, nowMs);
+  }
+
+  readRecords(page: RecordsPage): StoredRecord[] {
+    return this.#isStored ? readRecords(this.#sql, page) : [];
+  }
+
+  /** See session-statements.ts for what follows. Returns whether the session is new. */
   addSession(
     session: NewStoredSession,
     admittedBy: string | undefined,
     nowMs: number,
-  ): Outcome<void> {
+  ): Outcome<boolean> {
     this.#prepare();
     return addSession(this.#sql, session, admittedBy, nowMs);
   }

@@ -9,7 +9,9 @@ import type { Env } from '../env.ts';
 import { attachmentNamed } from '../export/file-name.ts';
 import { jsonOf } from '../export/json.ts';
 import { markdownOf } from '../export/markdown.ts';
+import { accountOf } from '../objects.ts';
 import type { Caller } from '../ports.ts';
+import { reach } from '../reach.ts';
 import { CONVERSATION_PARAMS, CONVERSATIONS, callerOf } from './path.ts';
 
 /** The endpoint of this file. */
@@ -62,6 +64,9 @@ async function exportConversation(
     from: { ordinal: 1, until: null },
   });
   if (!opened.ok) return opened;
+  const { account, conversationId: subject, session } = caller;
+  const act = { action: 'conversation_exported', subject, session } as const;
+  await reach<void>(() => accountOf(env, account).record(act));
   const first = await opened.json<Chapter>();
   const { view: conversation } = first;
   const views = () => viewsFrom(env, caller, first);

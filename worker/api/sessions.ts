@@ -115,7 +115,11 @@ export const SESSIONS: readonly Endpoint[] = [
       const code = codeIn(c);
       const decision = await parseBody(c, LoginDecision);
       const { sub: account, sid: session } = c.var.caller;
-      unwrap(await directoryOf(c.env).decideLogin({ account, session }, code, decision));
+      const decider = { account, session };
+      const { name } = unwrap(await directoryOf(c.env).decideLogin(decider, code, decision));
+      const action = decision.decision === 'approve' ? 'login_approved' : 'login_refused';
+      const act = { action, subject: name, session } as const;
+      await reach<void>(() => accountOf(c.env, account).record(act));
       return c.body(null, 204);
     },
   },
@@ -199,7 +203,8 @@ export const SESSIONS: readonly Endpoint[] = [
     answers: [{ status: 204, description: 'There is no such session now.' }],
     handle: async (c) => {
       const id = parseId(SessionId, c.req.param('id'), 'session');
-      await reach<void>(() => accountOf(c.env, c.var.caller.sub).endSession(id));
+      const { sub, sid } = c.var.caller;
+      await reach<void>(() => accountOf(c.env, sub).endSession(id, sid));
       return c.body(null, 204);
     },
   },

@@ -14,6 +14,14 @@ import type {
 } from '../ports.ts';
 import { migrate, openStored } from '../storage/migrations.ts';
 import {
+  type Act,
+  addRecord,
+  RECORD_TABLE,
+  type RecordsPage,
+  readRecords,
+  type StoredRecord,
+} from '../storage/records.ts';
+import {
   addInvitation,
   addLogin,
   decide,
@@ -34,6 +42,7 @@ export const MIGRATIONS = [
      key text not null, day text not null, tokens integer not null, primary key (key, day)
    ) without rowid;`,
   ENTRY_TABLES,
+  RECORD_TABLE,
 ] as const;
 
 /** Named, synchronous statements. Reading stores nothing. */
@@ -70,9 +79,19 @@ export class DirectoryStore {
     );
   }
 
-  deleteKey(id: string): void {
-    if (!this.#isStored) return;
-    this.#sql.exec('delete from keys where id = ?', id);
+  /** Returns whether there was one. */
+  deleteKey(id: string): boolean {
+    if (!this.#isStored) return false;
+    return this.#sql.exec('delete from keys where id = ?', id).rowsWritten > 0;
+  }
+
+  record(act: Act, nowMs: number): void {
+    this.#prepare();
+    addRecord(this.#sql, act, nowMs);
+  }
+
+  readRecords(page: RecordsPage): StoredRecord[] {
+    return this.#isStored ? readRecords(this.#sql, page) : [];
   }
 
   /** Also deletes the days that are no longer read. */

@@ -15,6 +15,7 @@ import { EXPORT } from '../export.ts';
 import { INVITATIONS } from '../invitations.ts';
 import { KEYS } from '../keys.ts';
 import { PLANS } from '../plans.ts';
+import { RECORDS } from '../records.ts';
 import { SERVICE } from '../service.ts';
 import { SESSIONS } from '../sessions.ts';
 import { TICKETS } from '../tickets.ts';
@@ -33,7 +34,7 @@ export const DOCUMENT_LIMITS = {
 export const ENDPOINTS: readonly Endpoint[] = [
   ...[...CHAT, ...CONVERSATION_ENDPOINTS, ...EXPORT, ...ANSWERS, ...PLANS, ...UNDO, ...TICKETS],
   ...[...AGENT_ENDPOINTS, ...ACCOUNT, ...ACCOUNT_EVENTS, ...USAGE, ...BRIDGES, ...KEYS],
-  ...[...SESSIONS, ...INVITATIONS, ...SERVICE],
+  ...[...SESSIONS, ...INVITATIONS, ...RECORDS, ...SERVICE],
   {
     id: 'getOpenApi',
     method: 'get',

@@ -51,6 +51,7 @@ import {
   ToolList,
 } from '../../../shared/api/listings.ts';
 import { AnyResponse, PlainDocument, PlainResponse } from '../../../shared/api/plain-documents.ts';
+import { ActRecord, ActRecordList, RecordAction } from '../../../shared/api/records.ts';
 import {
   ApprovalRequest,
   ChatMessage,
@@ -177,7 +178,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ WebhookDelivery, WebhookDeliveries, DeliveryState },
   ...{ UsageEntry, UsageList },
   ...{ AppKey, AppToken, KeyList, KeyRequest, KeyTerms, NewKey, Right, TokenRequest },
-  ...{ InvitationList, PendingInvitation },
+  ...{ InvitationList, PendingInvitation, ActRecord, ActRecordList, RecordAction },
   ...{ Invitation, Login, LoginDecision, LoginRequest, LoginView, NewSession, Session, SessionKey },
   ...{ SessionKind, SessionList, SessionRequest, SessionToken, SessionTokenRequest },
   ...{ Me, MePatch, ModelList, ToolList, BridgeList, BridgeInfo, Confinement },

@@ -341,6 +341,7 @@ it('the keys of apps', async () => {
   const { secret } = Object(renewed.json);
   await api.call('createToken', { token: secret, body: { user: '42' } });
   await api.call('deleteKey', { token, params: { id } });
+  await api.call('listServerRecords', { token });
 });
 
 it('the sessions of people', async () => {
@@ -374,6 +375,7 @@ it('the sessions of people', async () => {
   await api.call('decideLogin', { params: { code }, body });
   await api.call('listSessions');
   await api.call('endSession', { params: { id: made.session } });
+  await api.call('listRecords');
 });
 
 it('in OpenAI’s shape', async () => {
