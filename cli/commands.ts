@@ -14,6 +14,7 @@ import { registerExport } from './conversations/export.ts';
 import { registerDoctor } from './doctor/doctor.ts';
 import { registerHelp } from './help/help.ts';
 import { registerKeys } from './keys/keys.ts';
+import { registerAccounts } from './people/accounts.ts';
 import { registerInvitations } from './people/invitations.ts';
 import { registerInvite } from './people/invite.ts';
 import { registerLogin } from './people/login.ts';
@@ -62,6 +63,7 @@ export function newProgram(programs: Programs): Command {
   registerInvitations(program);
   registerSessions(program);
   registerKeys(program);
+  registerAccounts(program);
   registerConfig(program);
   registerConnect(program);
   registerDaemon(program, programs);

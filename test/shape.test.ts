@@ -603,7 +603,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'worker/apps': [
     ...['shared', ...EDGE, 'worker/secret.ts', 'worker/storage', 'cloudflare:', 'jose', 'zod'],
   ],
-  'worker/people': ['shared', 'worker/secret.ts', 'jose', 'zod'],
+  'worker/people': ['shared', 'worker/ports.ts', 'worker/secret.ts', 'jose', 'zod'],
   'worker/directory': [
     ...['shared', ...EDGE, 'worker/apps', 'worker/people', 'worker/storage', 'cloudflare:'],
   ],

@@ -2,6 +2,7 @@
  * The RPC interfaces of the Durable Objects, and the types of their arguments and results. Callers and objects both
  * import this file and never each other. Types only.
  */
+import type { AccountStanding, AccountState } from '../shared/api/accounts.ts';
 import type {
   Agent,
   AgentList,
@@ -25,6 +26,7 @@ import type {
 } from '../shared/api/requests.ts';
 import type { LoginDecision, SessionKey, SessionKind } from '../shared/api/sessions.ts';
 import type { UsageEntry, UsageList } from '../shared/api/usage.ts';
+import type { ErrorCode } from '../shared/errors.ts';
 import type { Usage } from '../shared/wire/documents.ts';
 import type { TapeEvent } from '../shared/wire/events.ts';
 import type { Findings, MessageLook } from '../shared/wire/findings.ts';
@@ -145,6 +147,9 @@ export interface ConversationPort extends Rpc.DurableObjectBranded {
 
   /** From the account: a session has ended. Closes its followers for good. */
   endSession(session: string): void;
+
+  /** From the account: it is suspended. Ends all responses, and closes all followers for good. */
+  halt(): void;
 
   /** From the tunnel: it has no arguments any more of open calls of this private conversation. Dispatches them again. */
   dispatchAgain(): void;
@@ -308,8 +313,14 @@ export interface TunnelPort extends Rpc.DurableObjectBranded {
    */
   answer(account: string, answer: ApprovalAnswer): Promise<Outcome<number>>;
 
-  /** From the account: a session has ended. Closes its bridge's sockets for good. */
-  endSession(account: string, session: string): void;
+  /** From the account: this session may do no more, or for null no connection of the account. Closes its sockets. */
+  endSession(account: string, session: string | null, why: Refused): void;
+
+  /**
+   * From the account, which is being deleted. Closes its sockets, and deletes everything. False, and nothing is deleted,
+   * if the bridge is of another account.
+   */
+  erase(account: string): Promise<boolean>;
 
   /** Answers at once. A caller that waits for the bridge polls this. */
   answerState(account: string, key: AnswerKey): AnswerState;
@@ -389,6 +400,12 @@ export interface DirectoryPort extends Rpc.DurableObjectBranded {
    */
   enter(secret: string, key: SessionKey): Outcome<Admitted>;
 
+  /** Deletes the ways into a deleted account, and records its deletion. */
+  forgetAccount(account: string): void;
+
+  /** Records what an operator did elsewhere. */
+  record(act: Act): void;
+
   /** What operators did, the newest first. Changes of keys are recorded in the step that makes them. */
   records(page: RecordsPage): StoredRecord[];
 
@@ -458,8 +475,8 @@ export interface StoredKey {
 
 /** One account: its bridges and conversations. */
 export interface AccountPort extends Rpc.DurableObjectBranded {
-  /** Remembers a bridge, and that it connected now. False, and nothing changes, if its session has ended. */
-  bridgeConnected(bridgeId: string, session?: string): boolean;
+  /** Remembers a bridge, and that it connected now. Changes nothing where it is refused. */
+  bridgeConnected(bridgeId: string, session?: string): Refused | null;
 
   /** A bridge has closed its connection, and has no other one. */
   bridgeClosed(bridgeId: string): void;
@@ -526,18 +543,18 @@ export interface AccountPort extends Rpc.DurableObjectBranded {
 
   /**
    * Adds a session that `admittedBy` lets in. The same one again changes nothing. Fails with ENTRY_ENDED if that session
-   * has ended, and with RATE_LIMITED if there are too many.
+   * has ended, with RATE_LIMITED if there are too many, and if the account is suspended or deleted.
    */
   addSession(session: NewStoredSession, admittedBy: string | undefined): Outcome<void>;
 
   /** The sessions that have not ended, the newest first. */
   sessions(): StoredSession[];
 
-  /** The session if this proof is of its key and was not used before. Fails with SESSION_ENDED and UNAUTHENTICATED. */
+  /** The session if this proof is of its key and was not used before. Fails with UNAUTHENTICATED and like {@link refusal}. */
   proveSession(id: string, proof: string): Promise<Outcome<StoredSession>>;
 
-  /** Whether the session lives. Notes that it is used. */
-  usesSession(id: string): boolean;
+  /** Why the account takes nothing from this session, or from a token without one; else null. Notes that it is used. */
+  refusal(session: string | undefined): Refused | null;
 
   /**
    * Ends a session: what it sends is refused when this returns, and its streams and bridges are cut soon after. `by`: the
@@ -545,12 +562,37 @@ export interface AccountPort extends Rpc.DurableObjectBranded {
    */
   endSession(id: string, by?: string): void;
 
+  /** Fails with NOT_FOUND if nothing of the account was ever stored. */
+  standing(): Outcome<Standing>;
+
+  /**
+   * Suspends or deletes the account, or lifts that. What it sends is refused when this returns; its streams and bridges
+   * are cut and its responses ended soon after, and what it has is deleted. Fails like {@link standing}, and with
+   * ACCOUNT_DELETED where a deletion stands in the way.
+   */
+  changeState(wanted: WantedState): Promise<Outcome<Standing>>;
+
+  /** Ids of its listed conversations, in the order of the ids: a page of those after this one. */
+  conversationsAfter(id: string): string[];
+
   /** Records an act that changes nothing in this object. All others are recorded in the step that does them. */
   record(act: Act): void;
 
   /** Who did what, the newest first. */
   records(page: RecordsPage): StoredRecord[];
 }
+
+/** Why requests are refused although their token is valid. */
+export type Refused = Extract<ErrorCode, 'SESSION_ENDED' | 'ACCOUNT_SUSPENDED' | 'ACCOUNT_DELETED'>;
+
+/** The state that an operator wants an account to have. */
+export type WantedState = Exclude<AccountState, 'deleting'>;
+
+/** An account as its operator sees it. */
+export type Standing = Pick<AccountStanding, 'state' | 'has' | 'deleted'> & {
+  /** When it got into its state, epoch milliseconds; null if it has always been active. */
+  readonly sinceMs: number | null;
+};
 
 export interface KnownBridge {
   readonly id: string;

@@ -13,6 +13,7 @@ export const RecordAction = z.enum([
   ...(['signed_in', 'session_ended', 'login_approved', 'login_refused'] as const),
   ...(['bridge_added', 'bridge_shared'] as const),
   ...(['conversation_exported', 'conversation_deleted'] as const),
+  ...(['account_suspended', 'account_resumed', 'account_exported', 'account_deleted'] as const),
   ...(['key_created', 'key_changed', 'key_renewed', 'key_deleted'] as const),
 ]);
 export type RecordAction = z.infer<typeof RecordAction>;

@@ -1,5 +1,7 @@
 /** The tables of an account and all their statements. Without a secondary index, a response costs one row here. */
+
 import type { AccountEvent } from '../../shared/api/account-events.ts';
+import type { AccountState } from '../../shared/api/accounts.ts';
 import { type AgentInfo, AgentStatus } from '../../shared/api/agents.ts';
 import type { ConversationInfo } from '../../shared/api/conversations.ts';
 import type { UsageEntry } from '../../shared/api/usage.ts';
@@ -41,6 +43,7 @@ import {
   SESSION_TABLES,
   useProof,
 } from './session-statements.ts';
+import { readState, STANDING_TABLE } from './standing-statements.ts';
 import {
   addSpent,
   addUsage,
@@ -81,6 +84,7 @@ export const MIGRATIONS = [
    ${CHANGE_TABLE}`,
   SESSION_TABLES,
   RECORD_TABLE,
+  STANDING_TABLE,
 ] as const;
 
 /** Updates the columns of a listed conversation that its own object decides. */
@@ -98,6 +102,20 @@ export class AccountStore {
     this.#sql = sql;
     this.#changes = new Changes(sql, firstChange);
     this.#isStored = openStored(sql, MIGRATIONS);
+  }
+
+  /** Whether there are tables, for the statements of other files. */
+  get isStored(): boolean {
+    return this.#isStored;
+  }
+
+  get state(): AccountState {
+    return this.#isStored ? readState(this.#sql) : 'active';
+  }
+
+  /** Makes the tables anew, after everything was deleted. */
+  startAgain(): void {
+    migrate(this.#sql, MIGRATIONS);
   }
 
   /** {@link Changes}, once the tables are stored. */

@@ -84,7 +84,7 @@ async function exportConversation(
 }
 
 /** All views of the conversation. Reads each chapter only when the previous one was written. */
-async function* viewsFrom(
+export async function* viewsFrom(
   env: Env,
   caller: Caller,
   { view, next }: Chapter,
@@ -103,7 +103,7 @@ async function* viewsFrom(
 }
 
 /** Takes the texts only as fast as the client reads them. */
-function fileOf(texts: AsyncGenerator<string>, headers: Record<string, string>): Response {
+export function fileOf(texts: AsyncGenerator<string>, headers: Record<string, string>): Response {
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {

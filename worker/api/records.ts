@@ -39,7 +39,7 @@ export const RECORDS: readonly Endpoint[] = [
     ...COMMON,
     id: 'listServerRecords',
     path: '/api/v1/operator/records',
-    tag: 'Apps',
+    tag: 'Accounts',
     access: 'operator',
     summary: 'List what operators did to keys and accounts',
     handle: async (c) => {

@@ -28,7 +28,7 @@ import { isOwnHost } from '../origin.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
 import { entryHash, newEntrySecret } from '../people/entry-secrets.ts';
 import { newKeyIn } from '../people/proof.ts';
-import { sessionEnded } from '../people/session-ended.ts';
+import { refused } from '../people/refused.ts';
 import { mintSessionToken } from '../people/token.ts';
 import type { Admitted, StoredSession, WaitingLogin } from '../ports.ts';
 import { reach } from '../reach.ts';
@@ -135,6 +135,7 @@ export const SESSIONS: readonly Endpoint[] = [
     errors: [
       ...(['UNAUTHENTICATED', 'CLOCK_OFF', 'RATE_LIMITED', 'UNAVAILABLE'] as const),
       ...(['ENTRY_ENDED', 'LOGIN_PENDING', 'LOGIN_REFUSED'] as const),
+      ...(['ACCOUNT_SUSPENDED', 'ACCOUNT_DELETED'] as const),
     ],
     handle: async (c) => {
       const { secret, name, kind, proof } = await parseBody(c, SessionRequest);
@@ -162,13 +163,14 @@ export const SESSIONS: readonly Endpoint[] = [
     answers: [jsonAnswer(201, 'The token.', SessionToken)],
     errors: [
       ...(['UNAUTHENTICATED', 'SESSION_ENDED', 'CLOCK_OFF', 'FORBIDDEN'] as const),
+      ...(['ACCOUNT_SUSPENDED', 'ACCOUNT_DELETED'] as const),
       ...(['RATE_LIMITED', 'NOT_CONFIGURED', 'UNAVAILABLE'] as const),
     ],
     handle: async (c) => {
       const { account, session: id, bridge, proof } = await parseBody(c, SessionTokenRequest);
       limitStranger(c, id);
       const hasEntered = await reach<boolean>(() => directoryOf(c.env).hasEntered(account));
-      if (!hasEntered) throw sessionEnded();
+      if (!hasEntered) throw refused('SESSION_ENDED');
       const session = unwrap(await accountOf(c.env, account).proveSession(id, proof));
       if (bridge !== undefined && session.kind !== 'machine') {
         throw new DrawbridgeError('FORBIDDEN', 'Only the session of a machine runs bridges');

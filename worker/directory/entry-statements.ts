@@ -211,6 +211,12 @@ export function hasEntered(sql: SqlStorage, account: string): boolean {
   return sql.exec('select 1 from entered where account = ?', account).toArray().length > 0;
 }
 
+/** Deletes the invitations into an account, and its approved logins. Its sessions get no more tokens. */
+export function forgetAccount(sql: SqlStorage, account: string): void {
+  sql.exec('delete from entries where account = ?', account);
+  sql.exec('delete from entered where account = ?', account);
+}
+
 function forgetExpired(sql: SqlStorage, nowMs: number): void {
   sql.exec('delete from entries where expires <= ?', nowMs);
 }

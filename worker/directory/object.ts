@@ -16,7 +16,7 @@ import type {
   WaitingInvitation,
   WaitingLogin,
 } from '../ports.ts';
-import type { RecordsPage, StoredRecord } from '../storage/records.ts';
+import type { Act, RecordsPage, StoredRecord } from '../storage/records.ts';
 import { ENTRY_LIMITS } from './limits.ts';
 import { DirectoryStore } from './statements.ts';
 
@@ -56,7 +56,7 @@ export class Directory extends DurableObject<Env> implements DirectoryPort {
   }
 
   deleteKey(id: string): void {
-    if (this.#store.deleteKey(id)) this.#record('key_deleted', id);
+    if (this.#store.deleteKey(id)) this.record({ action: 'key_deleted', subject: id });
   }
 
   spend(id: string, day: string, tokens: number): void {
@@ -122,6 +122,15 @@ export class Directory extends DurableObject<Env> implements DirectoryPort {
     return this.#store.enter(secret, key, Date.now());
   }
 
+  forgetAccount(account: string): void {
+    this.#store.forgetAccount(account);
+    this.record({ action: 'account_deleted', subject: account });
+  }
+
+  record(act: Act): void {
+    this.#store.record(act, Date.now());
+  }
+
   records(page: RecordsPage): StoredRecord[] {
     return this.#store.readRecords(page);
   }
@@ -142,12 +151,8 @@ export class Directory extends DurableObject<Env> implements DirectoryPort {
 
   #save(key: StoredKey, action: RecordAction): StoredKey {
     this.#store.saveKey(key);
-    this.#record(action, key.id);
+    this.record({ action, subject: key.id });
     return key;
-  }
-
-  #record(action: RecordAction, subject: string): void {
-    this.#store.record({ action, subject }, Date.now());
   }
 }
 

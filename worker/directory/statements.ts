@@ -28,6 +28,7 @@ import {
   deleteInvitation,
   ENTRY_TABLES,
   enter,
+  forgetAccount,
   hasEntered,
   readInvitations,
   readLogin,
@@ -147,6 +148,10 @@ export class DirectoryStore {
   enter(secret: string, key: SessionKey, nowMs: number): Outcome<Admitted> {
     this.#prepare();
     return enter(this.#sql, secret, key, nowMs);
+  }
+
+  forgetAccount(account: string): void {
+    if (this.#isStored) forgetAccount(this.#sql, account);
   }
 
   hasEntered(account: string): boolean {

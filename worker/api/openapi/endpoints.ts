@@ -6,6 +6,7 @@ import { type Endpoint, jsonAnswer } from '../../endpoint.ts';
 import { OPENAI } from '../../openai/routes.ts';
 import { ACCOUNT } from '../account.ts';
 import { ACCOUNT_EVENTS } from '../account-events.ts';
+import { ACCOUNTS } from '../accounts.ts';
 import { AGENT_ENDPOINTS } from '../agents.ts';
 import { ANSWERS } from '../answers.ts';
 import { BRIDGES } from '../bridges.ts';
@@ -34,7 +35,7 @@ export const DOCUMENT_LIMITS = {
 export const ENDPOINTS: readonly Endpoint[] = [
   ...[...CHAT, ...CONVERSATION_ENDPOINTS, ...EXPORT, ...ANSWERS, ...PLANS, ...UNDO, ...TICKETS],
   ...[...AGENT_ENDPOINTS, ...ACCOUNT, ...ACCOUNT_EVENTS, ...USAGE, ...BRIDGES, ...KEYS],
-  ...[...SESSIONS, ...INVITATIONS, ...RECORDS, ...SERVICE],
+  ...[...SESSIONS, ...INVITATIONS, ...RECORDS, ...ACCOUNTS, ...SERVICE],
   {
     id: 'getOpenApi',
     method: 'get',

@@ -3,6 +3,12 @@ import * as z from 'zod';
 import { CURSOR_SCHEMAS } from '../../../cursor/index.ts';
 import { AccountEvent, FollowedConversation } from '../../../shared/api/account-events.ts';
 import {
+  AccountExportLine,
+  AccountPatch,
+  AccountStanding,
+  AccountState,
+} from '../../../shared/api/accounts.ts';
+import {
   Agent,
   AgentFollowUp,
   AgentInfo,
@@ -178,6 +184,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ WebhookDelivery, WebhookDeliveries, DeliveryState },
   ...{ UsageEntry, UsageList },
   ...{ AppKey, AppToken, KeyList, KeyRequest, KeyTerms, NewKey, Right, TokenRequest },
+  ...{ AccountState, AccountStanding, AccountPatch, AccountExportLine },
   ...{ InvitationList, PendingInvitation, ActRecord, ActRecordList, RecordAction },
   ...{ Invitation, Login, LoginDecision, LoginRequest, LoginView, NewSession, Session, SessionKey },
   ...{ SessionKind, SessionList, SessionRequest, SessionToken, SessionTokenRequest },

@@ -378,6 +378,17 @@ it('the sessions of people', async () => {
   await api.call('listRecords');
 });
 
+it('the accounts', async () => {
+  const token = await tokenFor({ account: ACCOUNT, claims: { scope: 'operator' } });
+  const account = `deleted-${ACCOUNT}`;
+  await call('me', { account, method: 'PATCH', body: { deleteAfterHours: null } });
+  const params = { account };
+  await api.call('updateAccount', { token, params, body: { state: 'suspended' } });
+  await api.call('getAccount', { token, params });
+  await api.call('exportAccount', { token, params });
+  await api.call('deleteAccount', { token, params });
+});
+
 it('in OpenAI’s shape', async () => {
   scriptModel(() => ({ text: 'Hello.' }));
   await api.call('createChatCompletion', { body: { messages } });
@@ -440,7 +451,7 @@ const STRANGERS: Readonly<Record<string, string>> = {
 };
 
 /** Paths of operators and apps, which tests of their own try with every kind of token, and ids that are no UUIDs. */
-const KEYS = /\/(keys|tokens|logins|operator)\b/;
+const KEYS = /\/(keys|tokens|logins|operator|accounts)\b/;
 
 const RUN = { name: 'run_terminal_cmd', arguments: { command: 'make' } };
 
