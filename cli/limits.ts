@@ -70,6 +70,10 @@ export const CLI_LIMITS = {
   clockSlackMs: 2 * 60 * SECOND,
   /** The events of the test stream come a second apart in all. A network that hurries still leaves half of it. */
   streamSpreadMs: SECOND / 2,
+  /** Between two looks at the deletion of an account. */
+  deletionPollMs: SECOND,
+  /** UTF-16 units in which the last line of an account's export fits. */
+  exportEndChars: 100,
   /** Free bytes of the state's disk that need no word, and those without which a start fails soon. */
   muchFreeBytes: 512 * MIB,
   littleFreeBytes: 32 * MIB,

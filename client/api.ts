@@ -30,6 +30,7 @@ import type {
   ModelList,
   ToolList,
 } from '../shared/api/listings.ts';
+import type { ActRecordList, RecordsQuery } from '../shared/api/records.ts';
 import type {
   ApprovalRequest,
   ChatRequestInput,
@@ -40,7 +41,13 @@ import type {
   PlanSaveRequestInput,
   UndoRequestInput,
 } from '../shared/api/requests.ts';
-import type { Invitation, LoginDecision, LoginView, SessionList } from '../shared/api/sessions.ts';
+import type {
+  Invitation,
+  InvitationList,
+  LoginDecision,
+  LoginView,
+  SessionList,
+} from '../shared/api/sessions.ts';
 import type { UsageList, UsageQuery } from '../shared/api/usage.ts';
 import type { Choice } from '../shared/wire/approval-text.ts';
 import type { ApprovalQuestion, DeviceKey } from '../shared/wire/approvals.ts';
@@ -171,6 +178,9 @@ export interface Client {
   updateMe(patch: MePatch, signal?: AbortSignal): Promise<Me>;
   /** A way into this account for one more device. */
   createInvitation(signal?: AbortSignal): Promise<Invitation>;
+  /** The account's invitations that no device has used, the oldest first. */
+  listInvitations(signal?: AbortSignal): Promise<InvitationList>;
+  revokeInvitation(invitationId: string, signal?: AbortSignal): Promise<void>;
   /** The device that shows this code and asks to be let in. */
   getLogin(code: string, signal?: AbortSignal): Promise<LoginView>;
   /** Lets it in or refuses it. Pass the key whose fingerprint the person has compared. */
@@ -178,6 +188,8 @@ export interface Client {
   /** The newest comes first. */
   listSessions(signal?: AbortSignal): Promise<SessionList>;
   endSession(sessionId: string, signal?: AbortSignal): Promise<void>;
+  /** Who did what in the account. The newest comes first. */
+  listRecords(query?: Partial<RecordsQuery>, signal?: AbortSignal): Promise<ActRecordList>;
   listModels(signal?: AbortSignal): Promise<ModelList>;
   listTools(signal?: AbortSignal): Promise<ToolList>;
   /** What was spent, by day and model. The oldest day comes first. */

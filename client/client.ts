@@ -133,6 +133,10 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
     },
     createInvitation: (signal) =>
       get('invitations', isAnswer.invitation, { method: 'POST', signal }),
+    listInvitations: (signal) => get('invitations', isAnswer.invitations, { signal }),
+    async revokeInvitation(invitationId, signal) {
+      await send(`invitations/${invitationId}`, { method: 'DELETE', signal });
+    },
     getLogin: (code, signal) =>
       get(`logins/${encodeURIComponent(code)}`, isAnswer.loginView, { signal }),
     async decideLogin(code, body, signal) {
@@ -142,6 +146,8 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
     async endSession(sessionId, signal) {
       await send(`sessions/${sessionId}`, { method: 'DELETE', signal });
     },
+    listRecords: (wanted, signal) =>
+      get('records', isAnswer.records, { query: queryOf(wanted), signal }),
     createTicket: (body, signal) =>
       get('tickets', isAnswer.ticket, { method: 'POST', body, signal }),
     changePlan(conversationId, documentId, body, signal) {

@@ -21,8 +21,10 @@ import type {
   ModelList,
   ToolList,
 } from '../shared/api/listings.ts';
+import type { ActRecordList } from '../shared/api/records.ts';
 import type {
   Invitation,
+  InvitationList,
   Login,
   LoginView,
   NewSession,
@@ -165,10 +167,14 @@ export const isAnswer = {
   rules: guard<RuleReports>({ rules: [{ name: 'string', state: 'string' }] }),
   plan: guard<Plan>({ documentId: 'string', version: 'number' }),
   invitation: guard<Invitation>({
+    id: 'string',
     secret: 'string',
     link: 'string',
     account: 'string',
     expires: 'string',
+  }),
+  invitations: guard<InvitationList>({
+    items: [{ id: 'string', account: 'string', created: 'string', expires: 'string' }],
   }),
   login: guard<Login>({
     secret: 'string',
@@ -196,6 +202,7 @@ export const isAnswer = {
       },
     ],
   }),
+  records: guard<ActRecordList>({ items: [{ at: 'string', action: 'string', subject: 'string' }] }),
   agent: guard<Agent>({ ...AGENT, responseId: 'string' }),
   agents: guard<AgentList>({ items: [AGENT] }),
   deliveries: guard<WebhookDeliveries>({ items: [{}] }),

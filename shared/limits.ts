@@ -97,6 +97,13 @@ export const KEY_LIMITS = {
   maxTokenSeconds: 60 * 60,
 } as const;
 
+/** The lists of records. */
+export const RECORD_LIMITS = {
+  page: 100,
+  /** Records of a page: about 200 KB. */
+  maxPage: 1_000,
+} as const;
+
 /** Sessions of people, and the ways in. */
 export const SESSION_LIMITS = {
   /** Characters of a session's name: the longest host name (RFC 1035, section 2.3.4). */

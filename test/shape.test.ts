@@ -329,7 +329,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'cli/keys': ['shared', 'cli/target', 'cli/terminal', 'commander', 'zod'],
   'cli/people': [
     ...['shared', 'client/index.ts', 'machine', 'local/state', 'cli/target', 'cli/terminal'],
-    ...['cli/limits.ts', 'commander', 'node:'],
+    ...['cli/limits.ts', 'commander', 'node:', 'zod'],
   ],
   'cli/conversations': [
     ...['shared', 'client/index.ts', 'machine', 'cli/chat', 'cli/target', 'cli/terminal'],
@@ -502,7 +502,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'local/limits.ts',
   ],
 
-  'worker/ports.ts': ['shared', 'worker/outcome.ts', 'worker/conversation/store'],
+  'worker/ports.ts': [
+    ...['shared', 'worker/outcome.ts', 'worker/conversation/store', 'worker/storage'],
+  ],
   'worker/env.ts': [
     ...['worker/ports.ts', 'worker/deliveries', 'worker/prompt', 'worker/storage'],
     'worker/upstream',
@@ -534,7 +536,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'worker/load.ts': [],
   'worker/time-limit.ts': [],
   'worker/health': ['shared', 'cloudflare:', 'node:'],
-  'worker/storage': [],
+  'worker/storage': ['shared'],
   'worker/prompt/escape.ts': [],
   'worker/prompt/blocks': ['shared', 'worker/prompt/escape.ts'],
   'worker/prompt': ['shared', 'worker/prompt/blocks', 'worker/prompt/escape.ts'],
@@ -641,8 +643,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'worker/apps': [
     ...['shared', ...EDGE, 'worker/secret.ts', 'worker/storage', 'cloudflare:', 'jose', 'zod'],
   ],
-  'worker/people': ['shared', 'worker/secret.ts', 'jose', 'zod'],
-  'worker/directory': ['shared', ...EDGE, 'worker/apps', 'worker/storage', 'cloudflare:'],
+  'worker/people': ['shared', 'worker/ports.ts', 'worker/secret.ts', 'jose', 'zod'],
+  'worker/directory': [
+    ...['shared', ...EDGE, 'worker/apps', 'worker/people', 'worker/storage', 'cloudflare:'],
+  ],
   'worker/account': [
     ...[
       'shared',
@@ -698,7 +702,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', ...EDGE, 'worker/upstream', 'worker/export', 'worker/agents', 'hono', 'zod'],
     ...['worker/conversation/reading', 'worker/conversation/fork', 'worker/origin.ts'],
     ...['worker/account', 'worker/tunnel', 'worker/follow', 'worker/desk', 'worker/endpoint.ts'],
-    ...['worker/apps', 'worker/people', 'worker/secret.ts'],
+    ...['worker/apps', 'worker/people', 'worker/secret.ts', 'worker/storage'],
   ],
   'worker/api/openapi': [
     ...['cursor/index.ts', 'worker/cursor'],

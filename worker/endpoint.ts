@@ -19,6 +19,7 @@ export const TAGS = {
   Account: 'The caller’s account, models, tools and bridges.',
   Apps: 'Apps whose users talk to the agent.',
   People: 'The sessions of people, and the ways in.',
+  Accounts: 'What the server’s operator does to accounts.',
   Bridges: 'The machines where the tools run.',
   Cursor: 'Agents as clients of Cursor’s Cloud Agents API v1 see them.',
   OpenAI: 'The agent as OpenAI’s clients see a model. Errors have OpenAI’s shape here.',
@@ -92,7 +93,8 @@ export const IDEMPOTENCY_KEY: Header = {
 
 /** One content type of a success. */
 export type AnswerContent =
-  | { readonly type: 'application/json'; readonly schema: z.ZodType }
+  /** Of NDJSON, the schema is that of a line. */
+  | { readonly type: 'application/json' | 'application/x-ndjson'; readonly schema: z.ZodType }
   | { readonly type: 'text/markdown' | 'text/plain' }
   | {
       readonly type: 'text/event-stream';

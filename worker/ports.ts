@@ -2,7 +2,7 @@
  * The RPC interfaces of the Durable Objects, and the types of their arguments and results. Callers and objects both
  * import this file and never each other. Types only.
  */
-
+import type { AccountStanding, AccountState } from '../shared/api/accounts.ts';
 import type { Agent, AgentList, AgentRequest, WebhookDelivery } from '../shared/api/agents.ts';
 import type { Cancelled } from '../shared/api/answers.ts';
 import type {
@@ -21,6 +21,7 @@ import type {
 } from '../shared/api/requests.ts';
 import type { LoginDecision, SessionKey, SessionKind } from '../shared/api/sessions.ts';
 import type { UsageEntry, UsageList } from '../shared/api/usage.ts';
+import type { ErrorCode } from '../shared/errors.ts';
 import type { Usage } from '../shared/wire/documents.ts';
 import type { EnrolmentOutcome, EnrolmentRequest } from '../shared/wire/enrolment.ts';
 import type { TapeEvent } from '../shared/wire/events.ts';
@@ -32,6 +33,7 @@ import type { SubagentAsk, SubagentState } from '../shared/wire/subagents.ts';
 import type { ApprovalAnswer, GuestCall, ToolCall, ToolResult } from '../shared/wire/tunnel.ts';
 import type { Machine, Parent, RunRequest } from './conversation/store/rows.ts';
 import type { Outcome } from './outcome.ts';
+import type { Act, RecordsPage, StoredRecord } from './storage/records.ts';
 
 /** Who calls. The Worker sets the account after it has checked the token. */
 export interface Person {
@@ -141,6 +143,9 @@ export interface ConversationPort extends Rpc.DurableObjectBranded {
 
   /** From the account: a session has ended. Closes its followers for good. */
   endSession(session: string): void;
+
+  /** From the account: it is suspended. Ends all responses, and closes all followers for good. */
+  halt(): void;
 
   /** From the tunnel: it has no arguments any more of open calls of this private conversation. Dispatches them again. */
   dispatchAgain(): void;
@@ -307,8 +312,14 @@ export interface TunnelPort extends Rpc.DurableObjectBranded {
    */
   answer(account: string, answer: ApprovalAnswer): Promise<Outcome<number>>;
 
-  /** From the account: a session has ended. Closes its bridge's sockets for good. */
-  endSession(account: string, session: string): void;
+  /** From the account: this session may do no more, or for null no connection of the account. Closes its sockets. */
+  endSession(account: string, session: string | null, why: Refused): void;
+
+  /**
+   * From the account, which is being deleted. Closes its sockets, and deletes everything. False, and nothing is deleted,
+   * if the bridge is of another account.
+   */
+  erase(account: string): Promise<boolean>;
 
   /** Answers at once. A caller that waits for the bridge polls this. */
   answerState(account: string, key: AnswerKey): AnswerState;
@@ -364,20 +375,38 @@ export interface DirectoryPort extends Rpc.DurableObjectBranded {
   /** Fails with RATE_LIMITED if too many of the account wait. */
   invite(invitation: NewInvitation): Outcome<void>;
 
+  /** The invitations of the account that no device has used, or for null of all accounts. The oldest comes first. */
+  invitations(account: string | null): WaitingInvitation[];
+
+  /** Revokes an unused invitation of the account, or for null of any. Changes nothing if there is none. */
+  revokeInvitation(id: string, account: string | null): void;
+
   /** Returns the code of the login. Fails with RATE_LIMITED if too many wait. */
   beginLogin(login: NewLogin): Outcome<string>;
 
   /** A login that waits. Fails with NOT_FOUND, and with RATE_LIMITED for an account that guesses. */
   login(account: string, code: string): Outcome<WaitingLogin>;
 
-  /** A person's decision. Fails like {@link login}, and with KEY_CHANGED if another key waits than the person saw. */
-  decideLogin(decider: Decider, code: string, decision: LoginDecision): Outcome<void>;
+  /**
+   * A person's decision. Returns the login. Fails like {@link login}, and with KEY_CHANGED if another key waits than the
+   * person saw.
+   */
+  decideLogin(decider: Decider, code: string, decision: LoginDecision): Outcome<WaitingLogin>;
 
   /**
    * Uses an invitation or a login up, for a key that its sender has. The same key gets the same answer again. Fails with
    * ENTRY_ENDED, LOGIN_PENDING and LOGIN_REFUSED.
    */
   enter(secret: string, key: SessionKey): Outcome<Admitted>;
+
+  /** Deletes the ways into a deleted account, and records its deletion. */
+  forgetAccount(account: string): void;
+
+  /** Records what an operator did elsewhere. */
+  record(act: Act): void;
+
+  /** What operators did, the newest first. Changes of keys are recorded in the step that makes them. */
+  records(page: RecordsPage): StoredRecord[];
 
   /** Whether the account ever had a session. Strangers name accounts, and an object that wakes makes files. */
   hasEntered(account: string): boolean;
@@ -391,6 +420,9 @@ export interface NewInvitation {
   readonly by: string | undefined;
   readonly expiresMs: number;
 }
+
+/** An invitation that no device has used. */
+export type WaitingInvitation = NewInvitation & { readonly madeMs: number };
 
 /** Who decides on a login. */
 export interface Decider {
@@ -442,8 +474,8 @@ export interface StoredKey {
 
 /** One account: its bridges and conversations. */
 export interface AccountPort extends Rpc.DurableObjectBranded {
-  /** Remembers a bridge, and that it connected now. False, and nothing changes, if its session has ended. */
-  bridgeConnected(bridgeId: string, session?: string): boolean;
+  /** Remembers a bridge, and that it connected now. Changes nothing where it is refused. */
+  bridgeConnected(bridgeId: string, session?: string): Refused | null;
 
   /** A bridge has closed its connection, and has no other one. */
   bridgeClosed(bridgeId: string): void;
@@ -480,8 +512,8 @@ export interface AccountPort extends Rpc.DurableObjectBranded {
   /** Tokens of models that the account has used on a day of UTC. */
   spent(day: string): number;
 
-  /** Removes a deleted conversation from the list, and its mark. */
-  forget(conversationId: string): void;
+  /** Removes a deleted conversation from the list, and its mark. `session`: the one that deleted it. */
+  forget(conversationId: string, session?: string): void;
 
   /** Marks a conversation, listed or not, while something in it waits for a person. Changes nothing if that is known. */
   waits(conversationId: string, waiting: Waiting): void;
@@ -510,22 +542,56 @@ export interface AccountPort extends Rpc.DurableObjectBranded {
 
   /**
    * Adds a session that `admittedBy` lets in. The same one again changes nothing. Fails with ENTRY_ENDED if that session
-   * has ended, and with RATE_LIMITED if there are too many.
+   * has ended, with RATE_LIMITED if there are too many, and if the account is suspended or deleted.
    */
   addSession(session: NewStoredSession, admittedBy: string | undefined): Outcome<void>;
 
   /** The sessions that have not ended, the newest first. */
   sessions(): StoredSession[];
 
-  /** The session if this proof is of its key and was not used before. Fails with SESSION_ENDED and UNAUTHENTICATED. */
+  /** The session if this proof is of its key and was not used before. Fails with UNAUTHENTICATED and like {@link refusal}. */
   proveSession(id: string, proof: string): Promise<Outcome<StoredSession>>;
 
-  /** Whether the session lives. Notes that it is used. */
-  usesSession(id: string): boolean;
+  /** Why the account takes nothing from this session, or from a token without one; else null. Notes that it is used. */
+  refusal(session: string | undefined): Refused | null;
 
-  /** Ends a session: what it sends is refused when this returns, and its streams and bridges are cut soon after. */
-  endSession(id: string): void;
+  /**
+   * Ends a session: what it sends is refused when this returns, and its streams and bridges are cut soon after. `by`: the
+   * session that ends it.
+   */
+  endSession(id: string, by?: string): void;
+
+  /** Fails with NOT_FOUND if nothing of the account was ever stored. */
+  standing(): Outcome<Standing>;
+
+  /**
+   * Suspends or deletes the account, or lifts that. What it sends is refused when this returns; its streams and bridges
+   * are cut and its responses ended soon after, and what it has is deleted. Fails like {@link standing}, and with
+   * ACCOUNT_DELETED where a deletion stands in the way.
+   */
+  changeState(wanted: WantedState): Promise<Outcome<Standing>>;
+
+  /** Ids of its listed conversations, in the order of the ids: a page of those after this one. */
+  conversationsAfter(id: string): string[];
+
+  /** Records an act that changes nothing in this object. All others are recorded in the step that does them. */
+  record(act: Act): void;
+
+  /** Who did what, the newest first. */
+  records(page: RecordsPage): StoredRecord[];
 }
+
+/** Why requests are refused although their token is valid. */
+export type Refused = Extract<ErrorCode, 'SESSION_ENDED' | 'ACCOUNT_SUSPENDED' | 'ACCOUNT_DELETED'>;
+
+/** The state that an operator wants an account to have. */
+export type WantedState = Exclude<AccountState, 'deleting'>;
+
+/** An account as its operator sees it. */
+export type Standing = Pick<AccountStanding, 'state' | 'has' | 'deleted'> & {
+  /** When it got into its state, epoch milliseconds; null if it has always been active. */
+  readonly sinceMs: number | null;
+};
 
 export interface KnownBridge {
   readonly id: string;

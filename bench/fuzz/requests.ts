@@ -232,6 +232,6 @@ function isForWhatWaits({ operationId, path }: DescribedOperation): boolean {
   return (
     operationId === 'editMessage' ||
     operationId === 'createSession' ||
-    /callId|documentId|(agents|bridges|models)\/\{id\}|logins|sessions\//.test(path)
+    /callId|documentId|(agents|bridges|models)\/\{id\}|logins|sessions\/|invitations\//.test(path)
   );
 }

@@ -40,6 +40,12 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'invite',
     'invite ana --url https://agent.example.com --secret-file ~/drawbridge-secret',
   ],
+  'invitations revoke': ['invitations revoke ID', 'invitations revoke ID --operator'],
+  'accounts suspend': ['accounts suspend ben', 'accounts suspend app:shop:42'],
+  'accounts export': ['accounts export ben -o ben.ndjson'],
+  'accounts delete': [
+    'accounts delete ben --url https://agent.example.com --secret-file ~/drawbridge-secret',
+  ],
   'sessions approve': ['sessions approve BCDF-GHJK'],
   'keys create': [
     'keys create shop --origins https://shop.example.com --runs-per-minute 20',

@@ -34,7 +34,7 @@ export function registerInvite(program: Command): void {
 async function invite(account: string | undefined, options: InviteOptions): Promise<void> {
   const target =
     account === undefined ? await findTarget(options) : await operated(account, options);
-  const { link, expires, account: into } = await createClient(target).createInvitation();
+  const { id, link, expires, account: into } = await createClient(target).createInvitation();
   const terminal = openTerminal(process, process.env);
   const limits = `once, until ${shortLine(expires)}`;
   terminal.write(`Whoever has this link gets into the account ${shortLine(into)}, ${limits}:\n`);
@@ -42,6 +42,7 @@ async function invite(account: string | undefined, options: InviteOptions): Prom
   terminal.writeOut(`${printed}\n`);
   showQr(terminal, printed);
   terminal.write(`On that machine: ${ownCommand('login', 'LINK')}\n`);
+  terminal.write(`To take it back: ${ownCommand('invitations', 'revoke', shortLine(id))}\n`);
 }
 
 /** The server's operator acts for any account. */

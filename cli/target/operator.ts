@@ -30,16 +30,34 @@ export function addOperatorOptions(command: Command): Command {
 /** Sends one request to a path below `/api/v1/`, and resolves to its answer, which must have this schema. */
 export type Operate = <Answer>(
   answer: z.ZodType<Answer>,
-  path: string,
-  method?: 'GET' | 'POST' | 'PUT' | 'DELETE',
-  body?: unknown,
+  ...request: Parameters<OperatorRequest>
 ) => Promise<Answer>;
+
+/** Resolves to a success. @throws {LocalError} if the server cannot be reached, or refuses. */
+type OperatorRequest = (
+  path: string,
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+  body?: unknown,
+) => Promise<Response>;
 
 /** @throws {UsageError} for one option without the other. @throws {LocalError} if no server runs, or it refuses. */
 export async function findOperated(options: OperatorOptions): Promise<Operate> {
+  const { url, request } = await findOperatedServer(options);
+  return async (answer, ...wanted) => {
+    const text = await (await request(...wanted)).text();
+    const parsed = answer.safeParse(parseIfJson(text));
+    if (parsed.success) return parsed.data;
+    throw new LocalError('failed', `What answers at ${url} is no Drawbridge of this version.`);
+  };
+}
+
+/** For answers that are no JSON. Throws like {@link findOperated}. */
+export async function findOperatedServer(
+  options: OperatorOptions,
+): Promise<{ readonly url: string; readonly request: OperatorRequest }> {
   const { url, secret } = await serverOf(options);
   const base = `${url.replace(/\/+$/, '')}/api/v1/`;
-  return async (answer, path, method = 'GET', body) => {
+  const request: OperatorRequest = async (path, method = 'GET', body) => {
     const token = await mintToken(secret, { scope: 'operator' }, new Date(), {
       account: 'operator',
     });
@@ -52,12 +70,10 @@ export async function findOperated(options: OperatorOptions): Promise<Operate> {
       const why = causeOf(cause) ?? 'no answer';
       throw new LocalError('failed', `Drawbridge cannot be reached at ${url}: ${why}.`, { cause });
     });
-    const text = await response.text();
-    if (!response.ok) throw refusalIn(text, response.status);
-    const parsed = answer.safeParse(parseIfJson(text));
-    if (parsed.success) return parsed.data;
-    throw new LocalError('failed', `What answers at ${url} is no Drawbridge of this version.`);
+    if (response.ok) return response;
+    throw refusalIn(await response.text(), response.status);
   };
+  return { url, request };
 }
 
 /** The server's address and its AUTH_SECRET. Throws like {@link findOperated}. */

@@ -38,8 +38,12 @@ const EntrySecret = z
   .string()
   .regex(/^db[il]_[\w-]{43}$/, 'must be the secret of an invitation or a login');
 
+/** An invitation in the lists. It says nothing of the secret. */
+export const InvitationId = z.string().regex(/^inv_[\w-]{16}$/, 'must be the id of an invitation');
+
 /** `POST invitations`. */
 export const Invitation = z.object({
+  id: InvitationId,
   secret: EntrySecret,
   /** For a person: the server's address with the secret behind `#`, which no browser sends. */
   link: z.string(),
@@ -48,6 +52,21 @@ export const Invitation = z.object({
   expires: z.iso.datetime(),
 });
 export type Invitation = z.infer<typeof Invitation>;
+
+/** An invitation that no device has used. */
+export const PendingInvitation = z.object({
+  id: InvitationId,
+  account: z.string(),
+  /** The session that made it; null if its maker's token had none. */
+  by: SessionId.nullable(),
+  created: z.iso.datetime(),
+  expires: z.iso.datetime(),
+});
+export type PendingInvitation = z.infer<typeof PendingInvitation>;
+
+/** `GET invitations` and `GET operator/invitations`, the oldest first. */
+export const InvitationList = z.object({ items: z.array(PendingInvitation) });
+export type InvitationList = z.infer<typeof InvitationList>;
 
 /** `POST logins`: a machine without any secret asks to be let in. */
 export const LoginRequest = z.strictObject({

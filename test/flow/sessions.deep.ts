@@ -255,3 +255,31 @@ describe('the end of a session', () => {
     expect(await status()).not.toContain('(at ');
   });
 });
+
+describe('the operator', () => {
+  async function operate(...words: readonly string[]) {
+    const secretFile = join(house.state, 'auth-secret');
+    return await runDrawbridge([...words, '--url', house.ready.url, '--secret-file', secretFile]);
+  }
+
+  it('suspends a person, whose bridge comes back by itself, and deletes them for good', async () => {
+    const carl = await invited('carl');
+    const folder = carl.folder('work');
+    const bridge = await connect(carl, folder);
+    expect((await operate('accounts', 'suspend', 'carl')).code).toBe(0);
+    await expect.poll(bridge.stderr, { timeout: 20_000 }).toContain('suspended this account');
+    const refused = await carl.run(['chat', 'hello'], folder);
+    expect(refused).toMatchObject({ stderr: expect.stringContaining('suspended this account') });
+    expect(bridge.process.exitCode).toBeNull();
+
+    expect((await operate('accounts', 'resume', 'carl')).code).toBe(0);
+    const ask = async () => (await carl.run(['chat', 'list the files here'], folder)).stdout;
+    await expect.poll(ask, { timeout: 60_000, interval: 1_000 }).toContain('of-work');
+    expect(bridge.process.exitCode).toBeNull();
+
+    expect((await operate('accounts', 'delete', 'carl', '--yes')).stderr).toContain('1 bridges');
+    expect(await bridge.finished).toMatchObject({ code: 1 });
+    await carl.run(['chat', 'hello'], folder);
+    expect(JSON.parse(carl.logins())).toEqual({ logins: [] });
+  });
+});

@@ -58,9 +58,13 @@ export const SESSION_KEEPING = {
   maxProofs: 200,
   /** Conversations whose readers are cut at a time, when a session ends. */
   cutAtOnce: 50,
-  /** How long an isolate trusts that a session lives, for requests that only read. */
+  /** Conversations that are deleted at a time: each takes some 25 ms of the one thread of a server of one's own. */
+  deletedAtOnce: 4,
+  /** Between two parts. Without it, a server of one's own answers no one until all parts are done: it has one thread. */
+  pauseMs: 1,
+  /** How long an isolate trusts that a sender may go on, for requests that only read. */
   trustedMs: SECOND,
-  /** Sessions that an isolate remembers as alive. */
+  /** Senders that an isolate remembers as alive: sessions, and accounts whose tokens have none. */
   maxTrusted: 1_000,
   /** How soon the cutting is tried again where it failed. */
   retryMs: 5 * SECOND,

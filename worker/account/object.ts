@@ -1,19 +1,20 @@
 /**
- * The Durable Object of one account: lists its bridges and conversations, and streams their changes. Checking a token
- * does not need it.
+ * The Durable Object of one account: lists its bridges and conversations, streams their changes, and says if the account
+ * may go on. Checking a token does not need it.
  */
 import { DurableObject } from 'cloudflare:workers';
+import type { AccountState } from '../../shared/api/accounts.ts';
 import type { AgentList } from '../../shared/api/agents.ts';
 import type { ConversationInfo, ConversationList } from '../../shared/api/conversations.ts';
+import type { RecordAction } from '../../shared/api/records.ts';
 import type { UsageEntry } from '../../shared/api/usage.ts';
 import { keyOfAccount } from '../../shared/wire/tokens.ts';
 import { parseFollowRequest } from '../conversation/reading/requests.ts';
 import type { Env } from '../env.ts';
-import { conversationOf, directoryOf, tunnelOf } from '../objects.ts';
-import type { Outcome } from '../outcome.ts';
-import { toOutcome, unwrap } from '../outcome.ts';
+import { directoryOf } from '../objects.ts';
+import { DONE, type Outcome, toOutcome, unwrap } from '../outcome.ts';
 import { checkProof } from '../people/proof.ts';
-import { sessionEnded } from '../people/session-ended.ts';
+import { refused } from '../people/refused.ts';
 import type {
   AccountPort,
   AgentListQuery,
@@ -23,16 +24,23 @@ import type {
   ListQuery,
   NewStoredSession,
   PrivateListing,
+  Refused,
   SpentSince,
+  Standing,
   StoredSession,
   UsageRange,
   Waiting,
+  WantedState,
 } from '../ports.ts';
+import type { Act, RecordsPage, StoredRecord } from '../storage/records.ts';
 import { firstPositionOf, wasTakenBack } from '../storage/restored.ts';
 import { formatCursor } from './cursor.ts';
-import { SESSION_KEEPING, TICKET_LIMITS } from './limits.ts';
+import { TICKET_LIMITS } from './limits.ts';
+import { conversationsAfter, endAll } from './session-statements.ts';
+import { nextState, readStanding, saveState } from './standing-statements.ts';
 import { AccountStore } from './statements.ts';
 import { AccountStream } from './stream.ts';
+import { Walk } from './walk.ts';
 
 /**
  * Each conversation's own object has the truth, and this list follows it. The next response or change repairs a lost
@@ -41,20 +49,23 @@ import { AccountStream } from './stream.ts';
 export class Account extends DurableObject<Env> implements AccountPort {
   readonly #store: AccountStore;
   readonly #stream: AccountStream;
-  /** How often the cutting has failed in a row. */
-  #failedCuts = 0;
+  readonly #walk: Walk;
 
   constructor(state: DurableObjectState, env: Env) {
     super(state, env);
     this.#store = new AccountStore(state.storage.sql, firstPositionOf(env));
     this.#stream = new AccountStream(state, env, this.#store);
+    this.#walk = new Walk(state, env, this.#store);
   }
 
-  bridgeConnected(bridgeId: string, session?: string): boolean {
-    if (session !== undefined && !this.usesSession(session)) return false;
-    this.#store.saveBridge(bridgeId, Date.now());
+  bridgeConnected(bridgeId: string, session?: string): Refused | null {
+    const why = this.refusal(session);
+    if (why) return why;
+    if (this.#store.saveBridge(bridgeId, Date.now())) {
+      this.record({ action: 'bridge_added', subject: bridgeId, session });
+    }
     this.#stream.changed(bridgeId);
-    return true;
+    return null;
   }
 
   bridgeClosed(bridgeId: string): void {
@@ -62,7 +73,9 @@ export class Account extends DurableObject<Env> implements AccountPort {
   }
 
   bridgeShared(bridgeId: string): void {
-    if (this.#store.shareBridge(bridgeId, Date.now())) this.#stream.changed(bridgeId);
+    if (!this.#store.shareBridge(bridgeId, Date.now())) return;
+    this.record({ action: 'bridge_shared', subject: bridgeId });
+    this.#changed(bridgeId);
   }
 
   bridges(): KnownBridge[] {
@@ -70,17 +83,17 @@ export class Account extends DurableObject<Env> implements AccountPort {
   }
 
   begin(conversation: Listed): void {
-    if (this.#store.insertConversation(conversation)) this.#stream.changed(conversation.id);
+    if (this.#store.insertConversation(conversation)) this.#changed(conversation.id);
   }
 
   answered({ text, spent, ...conversation }: AnsweredExchange): void {
     if (this.#store.saveAnswered(conversation, text, spent)) this.#report(spent?.entries);
-    this.#stream.changed(conversation.id);
+    this.#changed(conversation.id);
   }
 
   update(conversation: Listed, spent?: UsageEntry): ConversationInfo {
     this.#store.saveConversation(conversation);
-    this.#stream.changed(conversation.id);
+    this.#changed(conversation.id);
     if (spent) {
       this.#store.addUsage(spent);
       this.#report([spent]);
@@ -90,12 +103,14 @@ export class Account extends DurableObject<Env> implements AccountPort {
     return info;
   }
 
-  forget(conversationId: string): void {
-    if (this.#store.deleteConversation(conversationId)) this.#stream.changed(conversationId);
+  forget(conversationId: string, session?: string): void {
+    if (!this.#store.deleteConversation(conversationId)) return;
+    this.record({ action: 'conversation_deleted', subject: conversationId, session });
+    this.#stream.changed(conversationId);
   }
 
   waits(conversationId: string, waiting: Waiting): void {
-    if (this.#store.saveWaits(conversationId, waiting)) this.#stream.changed(conversationId);
+    if (this.#store.saveWaits(conversationId, waiting)) this.#changed(conversationId);
   }
 
   waiting(): string[] {
@@ -115,7 +130,9 @@ export class Account extends DurableObject<Env> implements AccountPort {
   }
 
   count(conversationId: string, spent: SpentSince): void {
-    if (this.#store.count(conversationId, spent, Date.now())) this.#report(spent.entries);
+    if (!this.#store.count(conversationId, spent, Date.now())) return;
+    this.#report(spent.entries);
+    this.#changed(conversationId);
   }
 
   usage(range: UsageRange): { items: UsageEntry[]; hasMore: boolean } {
@@ -146,7 +163,13 @@ export class Account extends DurableObject<Env> implements AccountPort {
   }
 
   addSession(session: NewStoredSession, admittedBy: string | undefined): Outcome<void> {
-    return this.#store.addSession(session, admittedBy, Date.now());
+    const why = this.refusal(undefined);
+    if (why) return failure(why);
+    const added = this.#store.addSession(session, admittedBy, Date.now());
+    if (!added.ok) return added;
+    const subject = `${session.id} ${session.name}`;
+    if (added.value) this.record({ action: 'signed_in', subject, session: admittedBy });
+    return DONE;
   }
 
   sessions(): StoredSession[] {
@@ -155,51 +178,75 @@ export class Account extends DurableObject<Env> implements AccountPort {
 
   proveSession(id: string, proof: string): Promise<Outcome<StoredSession>> {
     return toOutcome(async () => {
-      const session = this.#store.readSession(id);
-      if (!session) throw sessionEnded();
+      const session = this.#living(id);
       const used = await checkProof(proof, session.key, id);
-      // It may have ended meanwhile.
-      if (!this.#store.readSession(id)) throw sessionEnded();
+      this.#living(id); // It may have ended meanwhile.
       unwrap(this.#store.useProof(id, used, Date.now()));
       return session;
     });
   }
 
-  usesSession(id: string): boolean {
+  #living(id: string): StoredSession {
+    const why = this.refusal(id);
     const session = this.#store.readSession(id);
-    if (session) this.#store.noteUse(session, Date.now());
-    return session !== undefined;
+    if (why || !session) throw refused(why ?? 'SESSION_ENDED');
+    return session;
   }
 
-  async endSession(id: string): Promise<void> {
+  refusal(session: string | undefined): Refused | null {
+    const { state } = this.#store;
+    if (state !== 'active') return state === 'suspended' ? 'ACCOUNT_SUSPENDED' : 'ACCOUNT_DELETED';
+    if (session === undefined) return null;
+    const living = this.#store.readSession(session);
+    if (living) this.#store.noteUse(living, Date.now());
+    return living ? null : 'SESSION_ENDED';
+  }
+
+  standing(): Outcome<Standing> {
+    if (!this.#store.isStored) return UNKNOWN;
+    return { ok: true, value: readStanding(this.ctx.storage.sql) };
+  }
+
+  async changeState(wanted: WantedState): Promise<Outcome<Standing>> {
+    if (!this.#store.isStored) return UNKNOWN;
+    const { state } = this.#store;
+    const next = nextState(state, wanted);
+    if (next === null) return failure('ACCOUNT_DELETED');
+    if (next !== state) await this.#enter(next);
+    return this.standing();
+  }
+
+  async #enter(state: AccountState): Promise<void> {
+    const { storage, id } = this.ctx;
+    saveState(storage.sql, state, Date.now());
+    this.record({ action: ENTRIES[state], subject: id.name ?? '' });
+    endAll(storage.sql, state !== 'active');
+    if (state === 'active') return;
+    this.#stream.endSession(null);
+    await storage.setAlarm(Date.now());
+  }
+
+  conversationsAfter(id: string): string[] {
+    return this.#store.isStored ? conversationsAfter(this.ctx.storage.sql, id) : [];
+  }
+
+  record(act: Act): void {
+    this.#store.record(act, Date.now());
+  }
+
+  records(page: RecordsPage): StoredRecord[] {
+    return this.#store.readRecords(page);
+  }
+
+  async endSession(id: string, by?: string): Promise<void> {
     if (!this.#store.endSession(id, Date.now())) return;
+    this.record({ action: 'session_ended', subject: id, session: by });
     this.#stream.endSession(id);
     await this.ctx.storage.setAlarm(Date.now());
   }
 
-  /**
-   * Cuts the streams and bridges of sessions that have ended. Begins again where an attempt was lost. Passes over an
-   * object that stays away: the end of its token cuts what it holds.
-   */
   override async alarm(): Promise<void> {
-    for (let next = this.#store.nextEnding(); next; next = this.#store.nextEnding()) {
-      const { session, conversations } = next;
-      const bridges = this.#store.readBridges();
-      const account = this.ctx.id.name ?? '';
-      const cuts = [
-        ...bridges.map(({ id }) => tunnelOf(this.env, id).endSession(account, session)),
-        ...conversations.map((id) =>
-          conversationOf(this.env, { conversationId: id }).endSession(session),
-        ),
-      ];
-      const results = await Promise.allSettled(cuts);
-      const hasFailed = results.some(({ status }) => status === 'rejected');
-      this.#failedCuts = hasFailed ? this.#failedCuts + 1 : 0;
-      if (hasFailed && this.#failedCuts < SESSION_KEEPING.maxCutTries) {
-        return await this.ctx.storage.setAlarm(Date.now() + SESSION_KEEPING.retryMs);
-      }
-      this.#store.noteCut(next);
-    }
+    await this.#walk.run();
   }
 
   /** Opens a follower's socket. The Worker has checked whose account this is. */
@@ -217,6 +264,12 @@ export class Account extends DurableObject<Env> implements AccountPort {
     // Followers only listen.
   }
 
+  /** Sends a change. What comes after the account was deleted is deleted, too. */
+  #changed(id: string): void {
+    this.#stream.changed(id);
+    if (this.refusal(undefined) === 'ACCOUNT_DELETED') void this.ctx.storage.setAlarm(Date.now());
+  }
+
   /** Adds what a user of an app has spent to the app's sum. What is lost here only makes the app's limit later. */
   #report(entries: readonly UsageEntry[] = []): void {
     const key = keyOfAccount(this.ctx.id.name ?? '');
@@ -227,6 +280,25 @@ export class Account extends DurableObject<Env> implements AccountPort {
       this.ctx.waitUntil(Promise.resolve(spending).catch(() => {}));
     }
   }
+}
+
+const UNKNOWN = {
+  ok: false,
+  code: 'NOT_FOUND',
+  message: 'Nothing of this account is stored here',
+} as const;
+
+/** What is recorded when an account gets into a state. */
+const ENTRIES: Readonly<Record<AccountState, RecordAction>> = {
+  active: 'account_resumed',
+  suspended: 'account_suspended',
+  deleting: 'account_deleted',
+  deleted: 'account_deleted',
+};
+
+function failure(why: Refused): Outcome<never> {
+  const { code, message } = refused(why);
+  return { ok: false, code, message };
 }
 
 /** `found` has an entry more than the page if there is a next page. */

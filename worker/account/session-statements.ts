@@ -28,16 +28,16 @@ interface SessionRow extends Record<string, SqlStorageValue> {
 
 const COLUMNS = 'id, name, kind, key, made, seen';
 
-/** See {@link AccountPort.addSession}. The same session again changes nothing, also once it has ended. */
+/** See {@link AccountPort.addSession}. Returns whether it is new: an ended one changes nothing either. */
 export function addSession(
   sql: SqlStorage,
   { id, name, kind, key }: NewStoredSession,
   admittedBy: string | undefined,
   nowMs: number,
-): Outcome<void> {
+): Outcome<boolean> {
   sql.exec('delete from sessions where ended < ?', nowMs - SESSION_LIMITS.invitationMs);
   const known = sql.exec('select 1 from sessions where id = ?', id).toArray();
-  if (known.length > 0) return DONE;
+  if (known.length > 0) return { ok: true, value: false };
   if (admittedBy !== undefined && !readSession(sql, admittedBy)) {
     const message = 'The session that let you in has ended: ask for a new link';
     return { ok: false, code: 'ENTRY_ENDED', message };
@@ -57,7 +57,7 @@ export function addSession(
     JSON.stringify(key),
     nowMs,
   );
-  return DONE;
+  return { ok: true, value: true };
 }
 
 /** The sessions that have not ended, the newest first. */
@@ -113,9 +113,19 @@ export function endSession(sql: SqlStorage, id: string, nowMs: number): boolean 
   return true;
 }
 
+/** Notes that the connections of all sessions are to be cut, and those of tokens without one; or no longer. */
+export function endAll(sql: SqlStorage, isWanted: boolean): void {
+  sql.exec('delete from ending where session = ?', EVERYONE);
+  if (isWanted) sql.exec("insert into ending (session, after) values (?, '')", EVERYONE);
+}
+
+/** Stands for all connections, where a session is named. */
+const EVERYONE = '';
+
 /** A session whose connections are being cut, with the conversations that come next. */
 export interface Ending {
-  readonly session: string;
+  /** Null for all connections. */
+  readonly session: string | null;
   readonly conversations: readonly string[];
 }
 
@@ -125,19 +135,26 @@ export function nextEnding(sql: SqlStorage): Ending | undefined {
     .exec<{ session: string; after: string }>('select session, after from ending limit 1')
     .toArray();
   if (!row) return undefined;
+  const session = row.session === EVERYONE ? null : row.session;
+  return { session, conversations: conversationsAfter(sql, row.after) };
+}
+
+/** Ids of conversations, in the order of the ids: those after this one, as many as are cut at a time. */
+export function conversationsAfter(sql: SqlStorage, id: string): string[] {
   const rows = sql.exec<{ id: string }>(
     'select id from conversations where id > ? order by id limit ?',
-    row.after,
+    id,
     SESSION_KEEPING.cutAtOnce,
   );
-  return { session: row.session, conversations: rows.toArray().map(({ id }) => id) };
+  return rows.toArray().map((row) => row.id);
 }
 
 /** Notes that this part is done. */
 export function noteCut(sql: SqlStorage, { session, conversations }: Ending): void {
   const last = conversations.at(-1);
-  if (last === undefined) sql.exec('delete from ending where session = ?', session);
-  else sql.exec('update ending set after = ? where session = ?', last, session);
+  const named = session ?? EVERYONE;
+  if (last === undefined) sql.exec('delete from ending where session = ?', named);
+  else sql.exec('update ending set after = ? where session = ?', last, named);
 }
 
 function parseRow({ id, name, kind, key, made, seen }: SessionRow): StoredSession {

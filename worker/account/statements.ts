@@ -1,5 +1,7 @@
 /** The tables of an account and all their statements. Without a secondary index, a response costs one row here. */
+
 import type { AccountEvent } from '../../shared/api/account-events.ts';
+import type { AccountState } from '../../shared/api/accounts.ts';
 import type { AgentInfo } from '../../shared/api/agents.ts';
 import type { ConversationInfo } from '../../shared/api/conversations.ts';
 import { AgentStatus } from '../../shared/api/conversations.ts';
@@ -19,6 +21,14 @@ import type {
   Waiting,
 } from '../ports.ts';
 import { migrate, openStored } from '../storage/migrations.ts';
+import {
+  type Act,
+  addRecord,
+  RECORD_TABLE,
+  type RecordsPage,
+  readRecords,
+  type StoredRecord,
+} from '../storage/records.ts';
 import { CHANGE_TABLE, Changes } from './changes.ts';
 import { TICKET_LIMITS } from './limits.ts';
 import { folded } from './search.ts';
@@ -34,6 +44,7 @@ import {
   SESSION_TABLES,
   useProof,
 } from './session-statements.ts';
+import { readState, STANDING_TABLE } from './standing-statements.ts';
 import {
   addSpent,
   addUsage,
@@ -73,6 +84,8 @@ export const MIGRATIONS = [
    alter table bridges add column connected integer not null default 0;
    ${CHANGE_TABLE}`,
   SESSION_TABLES,
+  RECORD_TABLE,
+  STANDING_TABLE,
 ] as const;
 
 /** Updates the columns of a listed conversation that its own object decides. */
@@ -92,20 +105,37 @@ export class AccountStore {
     this.#isStored = openStored(sql, MIGRATIONS);
   }
 
+  /** Whether there are tables, for the statements of other files. */
+  get isStored(): boolean {
+    return this.#isStored;
+  }
+
+  get state(): AccountState {
+    return this.#isStored ? readState(this.#sql) : 'active';
+  }
+
+  /** Makes the tables anew, after everything was deleted. */
+  startAgain(): void {
+    migrate(this.#sql, MIGRATIONS);
+  }
+
   /** {@link Changes}, once the tables are stored. */
   get changes(): Changes {
     this.#prepare();
     return this.#changes;
   }
 
-  saveBridge(id: string, connectedAtMs: number): void {
+  /** Returns whether it is new. */
+  saveBridge(id: string, connectedAtMs: number): boolean {
     this.#prepare();
+    const isKnown = this.#sql.exec('select 1 from bridges where id = ?', id).toArray().length > 0;
     this.#sql.exec(
       `insert into bridges (id, connected_at, connected) values (?, ?, 1)
        on conflict (id) do update set connected_at = excluded.connected_at, connected = 1`,
       id,
       connectedAtMs,
     );
+    return !isKnown;
   }
 
   /** Returns whether that is new. */
@@ -351,12 +381,21 @@ export class AccountStore {
     return used.toArray().length > 0;
   }
 
-  /** See session-statements.ts for what follows. */
+  record(act: Act, nowMs: number): void {
+    this.#prepare();
+    addRecord(this.#sql, act, nowMs);
+  }
+
+  readRecords(page: RecordsPage): StoredRecord[] {
+    return this.#isStored ? readRecords(this.#sql, page) : [];
+  }
+
+  /** See session-statements.ts for what follows. Returns whether the session is new. */
   addSession(
     session: NewStoredSession,
     admittedBy: string | undefined,
     nowMs: number,
-  ): Outcome<void> {
+  ): Outcome<boolean> {
     this.#prepare();
     return addSession(this.#sql, session, admittedBy, nowMs);
   }

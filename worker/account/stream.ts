@@ -38,8 +38,8 @@ export class AccountStream {
     return new Response(null, { status: 101, webSocket: client });
   }
 
-  /** Closes the sockets of a session for good. */
-  endSession(session: string): void {
+  /** Closes the sockets of a session for good, or for null all. */
+  endSession(session: string | null): void {
     this.#followers.endSession(session);
   }
 

@@ -9,7 +9,9 @@ import type { Env } from '../env.ts';
 import { attachmentNamed } from '../export/file-name.ts';
 import { jsonOf } from '../export/json.ts';
 import { markdownOf } from '../export/markdown.ts';
+import { accountOf } from '../objects.ts';
 import type { Caller } from '../ports.ts';
+import { reach } from '../reach.ts';
 import { CONVERSATION_PARAMS, CONVERSATIONS, callerOf } from './path.ts';
 
 /** The endpoint of this file. */
@@ -62,6 +64,9 @@ async function exportConversation(
     from: { ordinal: 1, until: null },
   });
   if (!opened.ok) return opened;
+  const { account, conversationId: subject, session } = caller;
+  const act = { action: 'conversation_exported', subject, session } as const;
+  await reach<void>(() => accountOf(env, account).record(act));
   const first = await opened.json<Chapter>();
   const { view: conversation } = first;
   const views = () => viewsFrom(env, caller, first);
@@ -79,7 +84,7 @@ async function exportConversation(
 }
 
 /** All views of the conversation. Reads each chapter only when the previous one was written. */
-async function* viewsFrom(
+export async function* viewsFrom(
   env: Env,
   caller: Caller,
   { view, next }: Chapter,
@@ -98,7 +103,7 @@ async function* viewsFrom(
 }
 
 /** Takes the texts only as fast as the client reads them. */
-function fileOf(texts: AsyncGenerator<string>, headers: Record<string, string>): Response {
+export function fileOf(texts: AsyncGenerator<string>, headers: Record<string, string>): Response {
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {

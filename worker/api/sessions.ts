@@ -1,7 +1,6 @@
-/** `sessions`, `invitations`, `logins`: the keys that act for a person, and how a new one gets in. */
+/** `sessions`, `logins`: the keys that act for a person, and how a new one gets in. */
 import type { Context } from 'hono';
 import {
-  Invitation,
   Login,
   LoginCode,
   LoginDecision,
@@ -25,11 +24,11 @@ import { addressOf, limitLogin, limitStranger } from '../account/rate-limit.ts';
 import { parseBody, parseId } from '../desk/parse.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';
 import { accountOf, directoryOf } from '../objects.ts';
-import { isOwnHost, originOf } from '../origin.ts';
+import { isOwnHost } from '../origin.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
 import { entryHash, newEntrySecret } from '../people/entry-secrets.ts';
 import { newKeyIn } from '../people/proof.ts';
-import { sessionEnded } from '../people/session-ended.ts';
+import { refused } from '../people/refused.ts';
 import { mintSessionToken } from '../people/token.ts';
 import type { Admitted, StoredSession, WaitingLogin } from '../ports.ts';
 import { reach } from '../reach.ts';
@@ -54,26 +53,6 @@ const EXAMPLE_SESSION = 'sess_0c8f1e5a-3b7d-4a52-9f60-2d1e7b8c9a10';
 
 /** The endpoints of this file. */
 export const SESSIONS: readonly Endpoint[] = [
-  {
-    ...PEOPLE,
-    id: 'createInvitation',
-    method: 'post',
-    path: '/api/v1/invitations',
-    summary: 'Invite a device',
-    description:
-      'Whoever has the secret can make one session in the caller’s account with it, once, within two days and while the session of its maker lives: `POST /api/v1/sessions`.',
-    answers: [jsonAnswer(201, 'The invitation. Nothing else shows its secret.', Invitation)],
-    handle: async (c) => {
-      const secret = newEntrySecret('invitation');
-      const { sub: account, sid: by } = c.var.caller;
-      const expiresMs = Date.now() + SESSION_LIMITS.invitationMs;
-      const invitation = { secret: await entryHash(secret), account, by, expiresMs };
-      unwrap(await directoryOf(c.env).invite(invitation));
-      const link = `${originOf(c)}/#join=${secret}`;
-      const expires = new Date(expiresMs).toISOString();
-      return c.json({ secret, link, account, expires } satisfies Invitation, 201);
-    },
-  },
   {
     ...STRANGERS,
     id: 'createLogin',
@@ -136,7 +115,11 @@ export const SESSIONS: readonly Endpoint[] = [
       const code = codeIn(c);
       const decision = await parseBody(c, LoginDecision);
       const { sub: account, sid: session } = c.var.caller;
-      unwrap(await directoryOf(c.env).decideLogin({ account, session }, code, decision));
+      const decider = { account, session };
+      const { name } = unwrap(await directoryOf(c.env).decideLogin(decider, code, decision));
+      const action = decision.decision === 'approve' ? 'login_approved' : 'login_refused';
+      const act = { action, subject: name, session } as const;
+      await reach<void>(() => accountOf(c.env, account).record(act));
       return c.body(null, 204);
     },
   },
@@ -152,6 +135,7 @@ export const SESSIONS: readonly Endpoint[] = [
     errors: [
       ...(['UNAUTHENTICATED', 'CLOCK_OFF', 'RATE_LIMITED', 'UNAVAILABLE'] as const),
       ...(['ENTRY_ENDED', 'LOGIN_PENDING', 'LOGIN_REFUSED'] as const),
+      ...(['ACCOUNT_SUSPENDED', 'ACCOUNT_DELETED'] as const),
     ],
     handle: async (c) => {
       const { secret, name, kind, proof } = await parseBody(c, SessionRequest);
@@ -179,13 +163,14 @@ export const SESSIONS: readonly Endpoint[] = [
     answers: [jsonAnswer(201, 'The token.', SessionToken)],
     errors: [
       ...(['UNAUTHENTICATED', 'SESSION_ENDED', 'CLOCK_OFF', 'FORBIDDEN'] as const),
+      ...(['ACCOUNT_SUSPENDED', 'ACCOUNT_DELETED'] as const),
       ...(['RATE_LIMITED', 'NOT_CONFIGURED', 'UNAVAILABLE'] as const),
     ],
     handle: async (c) => {
       const { account, session: id, bridge, proof } = await parseBody(c, SessionTokenRequest);
       limitStranger(c, id);
       const hasEntered = await reach<boolean>(() => directoryOf(c.env).hasEntered(account));
-      if (!hasEntered) throw sessionEnded();
+      if (!hasEntered) throw refused('SESSION_ENDED');
       const session = unwrap(await accountOf(c.env, account).proveSession(id, proof));
       if (bridge !== undefined && session.kind !== 'machine') {
         throw new DrawbridgeError('FORBIDDEN', 'Only the session of a machine runs bridges');
@@ -220,7 +205,8 @@ export const SESSIONS: readonly Endpoint[] = [
     answers: [{ status: 204, description: 'There is no such session now.' }],
     handle: async (c) => {
       const id = parseId(SessionId, c.req.param('id'), 'session');
-      await reach<void>(() => accountOf(c.env, c.var.caller.sub).endSession(id));
+      const { sub, sid } = c.var.caller;
+      await reach<void>(() => accountOf(c.env, sub).endSession(id, sid));
       return c.body(null, 204);
     },
   },

@@ -278,6 +278,12 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     this.#followers.endSession(session);
   }
 
+  halt(): void {
+    const { log, runner } = this.#parts ?? {};
+    for (const run of [...(log?.open ?? [])].reverse()) runner?.cancel(run);
+    this.#followers.endSession(null);
+  }
+
   dispatchAgain(): void {
     this.#parts?.runner.dispatchAgain();
     void this.#parts?.agent?.worktree?.close();

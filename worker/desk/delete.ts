@@ -13,7 +13,9 @@ export async function deleteConversation(env: Env, caller: Caller): Promise<void
     .delete(caller)
     .catch((error: Error) => notErased(caller, error));
   // Also if the conversation does not exist: a second delete repairs a list that missed the first one.
-  await reach<void>(() => accountOf(env, caller.account).forget(caller.conversationId));
+  await reach<void>(() =>
+    accountOf(env, caller.account).forget(caller.conversationId, caller.session),
+  );
   unwrap(deleted);
 }
 

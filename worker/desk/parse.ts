@@ -7,7 +7,7 @@ import type { AppContext } from '../account/caller.ts';
 import { requireLiving } from '../account/living-sessions.ts';
 import { readText } from './read-text.ts';
 
-/** The body, parsed as JSON of this schema. Throws INVALID_JSON, INVALID_REQUEST or SESSION_ENDED. */
+/** The body, parsed as JSON of this schema. Throws INVALID_JSON, INVALID_REQUEST, and like {@link requireLiving}. */
 export async function parseBody<Schema extends z.ZodType>(
   c: Context<AppContext>,
   schema: Schema,
@@ -24,7 +24,7 @@ export async function readWhileLiving<Body>(
   const body = await read();
   // The endpoints that need no token have no caller.
   const caller: AppContext['Variables']['caller'] | undefined = c.var.caller;
-  if (caller?.sid !== undefined) {
+  if (caller && caller.scope !== 'operator') {
     await requireLiving(c.env, { account: caller.sub, session: caller.sid, isRead: true });
   }
   return body;

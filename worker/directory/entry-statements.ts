@@ -7,7 +7,15 @@ import {
 } from '../../shared/api/sessions.ts';
 import { newSessionId } from '../../shared/ids.ts';
 import type { Outcome } from '../outcome.ts';
-import type { Admitted, Decider, NewInvitation, NewLogin, WaitingLogin } from '../ports.ts';
+import { invitationIdOf } from '../people/entry-secrets.ts';
+import type {
+  Admitted,
+  Decider,
+  NewInvitation,
+  NewLogin,
+  WaitingInvitation,
+  WaitingLogin,
+} from '../ports.ts';
 import { ENTRY_LIMITS } from './limits.ts';
 
 /**
@@ -29,6 +37,14 @@ interface EntryRow extends Record<string, SqlStorageValue> {
   session: string | null;
   admitted_by: string | null;
   is_refused: number;
+}
+
+interface InvitationRow extends Record<string, SqlStorageValue> {
+  secret: string;
+  account: string;
+  admitted_by: string | null;
+  made: number;
+  expires: number;
 }
 
 interface LoginRow extends Record<string, SqlStorageValue> {
@@ -58,6 +74,31 @@ export function addInvitation(
     expiresMs,
   );
   return true;
+}
+
+/** The unused invitations of the account, or for null of all accounts, the oldest first. */
+export function readInvitations(
+  sql: SqlStorage,
+  account: string | null,
+  nowMs: number,
+): WaitingInvitation[] {
+  const rows = sql.exec<InvitationRow>(
+    `select secret, account, admitted_by, made, expires from entries
+     where code is null and session is null and expires > ?1 and (?2 is null or account = ?2)
+     order by made, secret`,
+    nowMs,
+    account,
+  );
+  return rows.toArray().map(({ secret, account, admitted_by: by, made, expires }) => {
+    return { secret, account, by: by ?? undefined, madeMs: made, expiresMs: expires };
+  });
+}
+
+/** Deletes an unused invitation of the account, or for null of any account. */
+export function deleteInvitation(sql: SqlStorage, id: string, account: string | null): void {
+  for (const { secret } of readInvitations(sql, account, 0)) {
+    if (invitationIdOf(secret) === id) sql.exec('delete from entries where secret = ?', secret);
+  }
 }
 
 /** Adds a login and returns its code. Undefined if too many wait. */
@@ -168,6 +209,12 @@ export function enter(
 /** Whether the account ever had a session. */
 export function hasEntered(sql: SqlStorage, account: string): boolean {
   return sql.exec('select 1 from entered where account = ?', account).toArray().length > 0;
+}
+
+/** Deletes the invitations into an account, and its approved logins. Its sessions get no more tokens. */
+export function forgetAccount(sql: SqlStorage, account: string): void {
+  sql.exec('delete from entries where account = ?', account);
+  sql.exec('delete from entered where account = ?', account);
 }
 
 function forgetExpired(sql: SqlStorage, nowMs: number): void {

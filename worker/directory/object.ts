@@ -1,6 +1,7 @@
 /** The Durable Object that the whole server has one of: the keys of its apps, what each app has spent, and the ways in for people. */
 import { DurableObject } from 'cloudflare:workers';
 import type { KeyTerms } from '../../shared/api/keys.ts';
+import type { RecordAction } from '../../shared/api/records.ts';
 import type { LoginDecision, SessionKey } from '../../shared/api/sessions.ts';
 import { KEY_LIMITS } from '../../shared/limits.ts';
 import type { Env } from '../env.ts';
@@ -12,8 +13,10 @@ import type {
   NewInvitation,
   NewLogin,
   StoredKey,
+  WaitingInvitation,
   WaitingLogin,
 } from '../ports.ts';
+import type { Act, RecordsPage, StoredRecord } from '../storage/records.ts';
 import { ENTRY_LIMITS } from './limits.ts';
 import { DirectoryStore } from './statements.ts';
 
@@ -40,19 +43,20 @@ export class Directory extends DurableObject<Env> implements DirectoryPort {
       const message = `There are ${KEY_LIMITS.maxKeys} keys already: delete one first`;
       return { ok: false, code: 'INVALID_REQUEST', message };
     }
-    return { ok: true, value: this.#save({ id, salt: newSalt(), createdMs: Date.now(), terms }) };
+    const key = { id, salt: newSalt(), createdMs: Date.now(), terms };
+    return { ok: true, value: this.#save(key, 'key_created') };
   }
 
   changeKey(id: string, terms: KeyTerms): Outcome<StoredKey> {
-    return this.#change(id, (key) => ({ ...key, terms }));
+    return this.#change(id, 'key_changed', (key) => ({ ...key, terms }));
   }
 
   renewSecret(id: string): Outcome<StoredKey> {
-    return this.#change(id, (key) => ({ ...key, salt: newSalt() }));
+    return this.#change(id, 'key_renewed', (key) => ({ ...key, salt: newSalt() }));
   }
 
   deleteKey(id: string): void {
-    this.#store.deleteKey(id);
+    if (this.#store.deleteKey(id)) this.record({ action: 'key_deleted', subject: id });
   }
 
   spend(id: string, day: string, tokens: number): void {
@@ -65,6 +69,14 @@ export class Directory extends DurableObject<Env> implements DirectoryPort {
 
   invite(invitation: NewInvitation): Outcome<void> {
     return this.#store.addInvitation(invitation, Date.now()) ? DONE : tooMany('invitations');
+  }
+
+  invitations(account: string | null): WaitingInvitation[] {
+    return this.#store.readInvitations(account, Date.now());
+  }
+
+  revokeInvitation(id: string, account: string | null): void {
+    this.#store.deleteInvitation(id, account);
   }
 
   beginLogin(login: NewLogin): Outcome<string> {
@@ -88,7 +100,11 @@ export class Directory extends DurableObject<Env> implements DirectoryPort {
     };
   }
 
-  decideLogin(decider: Decider, code: string, { decision, key }: LoginDecision): Outcome<void> {
+  decideLogin(
+    decider: Decider,
+    code: string,
+    { decision, key }: LoginDecision,
+  ): Outcome<WaitingLogin> {
     const found = this.login(decider.account, code);
     if (!found.ok) return found;
     if (JSON.stringify(found.value.key) !== JSON.stringify(key)) {
@@ -99,25 +115,43 @@ export class Directory extends DurableObject<Env> implements DirectoryPort {
       };
     }
     this.#store.decide(found.value, decision, decider);
-    return DONE;
+    return found;
   }
 
   enter(secret: string, key: SessionKey): Outcome<Admitted> {
     return this.#store.enter(secret, key, Date.now());
   }
 
+  forgetAccount(account: string): void {
+    this.#store.forgetAccount(account);
+    this.record({ action: 'account_deleted', subject: account });
+  }
+
+  record(act: Act): void {
+    this.#store.record(act, Date.now());
+  }
+
+  records(page: RecordsPage): StoredRecord[] {
+    return this.#store.readRecords(page);
+  }
+
   hasEntered(account: string): boolean {
     return this.#store.hasEntered(account);
   }
 
-  #change(id: string, change: (key: StoredKey) => StoredKey): Outcome<StoredKey> {
+  #change(
+    id: string,
+    action: RecordAction,
+    change: (key: StoredKey) => StoredKey,
+  ): Outcome<StoredKey> {
     const key = this.#store.readKeys().find((each) => each.id === id);
-    if (key) return { ok: true, value: this.#save(change(key)) };
+    if (key) return { ok: true, value: this.#save(change(key), action) };
     return { ok: false, code: 'NOT_FOUND', message: 'There is no such key' };
   }
 
-  #save(key: StoredKey): StoredKey {
+  #save(key: StoredKey, action: RecordAction): StoredKey {
     this.#store.saveKey(key);
+    this.record({ action, subject: key.id });
     return key;
   }
 }

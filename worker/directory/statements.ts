@@ -9,16 +9,28 @@ import type {
   NewInvitation,
   NewLogin,
   StoredKey,
+  WaitingInvitation,
   WaitingLogin,
 } from '../ports.ts';
 import { migrate, openStored } from '../storage/migrations.ts';
 import {
+  type Act,
+  addRecord,
+  RECORD_TABLE,
+  type RecordsPage,
+  readRecords,
+  type StoredRecord,
+} from '../storage/records.ts';
+import {
   addInvitation,
   addLogin,
   decide,
+  deleteInvitation,
   ENTRY_TABLES,
   enter,
+  forgetAccount,
   hasEntered,
+  readInvitations,
   readLogin,
 } from './entry-statements.ts';
 
@@ -31,6 +43,7 @@ export const MIGRATIONS = [
      key text not null, day text not null, tokens integer not null, primary key (key, day)
    ) without rowid;`,
   ENTRY_TABLES,
+  RECORD_TABLE,
 ] as const;
 
 /** Named, synchronous statements. Reading stores nothing. */
@@ -67,9 +80,19 @@ export class DirectoryStore {
     );
   }
 
-  deleteKey(id: string): void {
-    if (!this.#isStored) return;
-    this.#sql.exec('delete from keys where id = ?', id);
+  /** Returns whether there was one. */
+  deleteKey(id: string): boolean {
+    if (!this.#isStored) return false;
+    return this.#sql.exec('delete from keys where id = ?', id).rowsWritten > 0;
+  }
+
+  record(act: Act, nowMs: number): void {
+    this.#prepare();
+    addRecord(this.#sql, act, nowMs);
+  }
+
+  readRecords(page: RecordsPage): StoredRecord[] {
+    return this.#isStored ? readRecords(this.#sql, page) : [];
   }
 
   /** Also deletes the days that are no longer read. */
@@ -95,10 +118,18 @@ export class DirectoryStore {
     return rows.toArray()[0]?.tokens ?? 0;
   }
 
-  /** See entry-statements.ts for these six. */
+  /** See entry-statements.ts for what follows. */
   addInvitation(invitation: NewInvitation, nowMs: number): boolean {
     this.#prepare();
     return addInvitation(this.#sql, invitation, nowMs);
+  }
+
+  readInvitations(account: string | null, nowMs: number): WaitingInvitation[] {
+    return this.#isStored ? readInvitations(this.#sql, account, nowMs) : [];
+  }
+
+  deleteInvitation(id: string, account: string | null): void {
+    if (this.#isStored) deleteInvitation(this.#sql, id, account);
   }
 
   addLogin(login: NewLogin, nowMs: number): string | undefined {
@@ -117,6 +148,10 @@ export class DirectoryStore {
   enter(secret: string, key: SessionKey, nowMs: number): Outcome<Admitted> {
     this.#prepare();
     return enter(this.#sql, secret, key, nowMs);
+  }
+
+  forgetAccount(account: string): void {
+    if (this.#isStored) forgetAccount(this.#sql, account);
   }
 
   hasEntered(account: string): boolean {

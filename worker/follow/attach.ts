@@ -5,7 +5,7 @@ import { formatFollowRequest, tracing } from '../conversation/reading/requests.t
 import { DONE_CLOSE, type Following, SESSION_CLOSE } from '../conversation/tape/followers.ts';
 import type { Env } from '../env.ts';
 import { accountOf, conversationOf } from '../objects.ts';
-import { sessionEnded } from '../people/session-ended.ts';
+import { refused } from '../people/refused.ts';
 import type { Caller, Person } from '../ports.ts';
 import { isOfNewerData } from '../reach.ts';
 import { FOLLOW_LIMITS } from './limits.ts';
@@ -35,7 +35,8 @@ async function attach(
 ): Promise<Attached> {
   const { session } = caller;
   // Always asked anew: a reader that was cut a moment ago comes back with a token that a plain read still trusts.
-  if (session && !(await accountOf(env, caller.account).usesSession(session))) throw sessionEnded();
+  const why = await accountOf(env, caller.account).refusal(session);
+  if (why) throw refused(why);
   const url = formatFollowRequest(caller, { framing, responseId, session }, cursor);
   const upgrade = { headers: { ...tracing(caller), upgrade: 'websocket' } };
   const object =

@@ -38,12 +38,13 @@ import type {
   BridgeLook,
   BridgeState,
   MachineSeen,
+  Refused,
   TunnelPort,
 } from '../ports.ts';
 import { wasTakenBack } from '../storage/restored.ts';
 import { parseConnectUrl } from './connect-url.ts';
 import { countFitting, fitsRow, mismatch, parseFrame } from './frames.ts';
-import { attachmentOf, BridgeSocket, refuse, refuseEnded, sendFrame } from './socket.ts';
+import { attachmentOf, BridgeSocket, refuse, refuseAs, sendFrame } from './socket.ts';
 import { type Bridge, type OpenCall, TunnelStore } from './statements.ts';
 
 type Hello = Extract<BridgeFrame, { type: 'hello' }>;
@@ -57,7 +58,7 @@ type CallFrame = Exclude<Extract<BridgeFrame, { callId: string }>, GuestCall>;
  * conversation of its stored call, never to one that a frame names.
  */
 export class Tunnel extends DurableObject<Env> implements TunnelPort {
-  readonly #store: TunnelStore;
+  #store: TunnelStore;
   readonly #socket: BridgeSocket;
   /** Calls that were settled or cancelled. A dispatch that arrives later must not run them. */
   readonly #over = new Set<string>();
@@ -232,8 +233,19 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     });
   }
 
-  endSession(account: string, session: string): void {
-    this.#socket.endSession(account, session);
+  endSession(account: string, session: string | null, why: Refused): void {
+    this.#socket.end(account, session, why);
+  }
+
+  async erase(account: string): Promise<boolean> {
+    this.#socket.end(account, null, 'ACCOUNT_DELETED');
+    if ((this.#store.readBridge()?.owner ?? account) !== account) return false;
+    // A call that is not settled now is dispatched again by its conversation, and then refused.
+    await Promise.allSettled(this.#store.readCalls().map((open) => this.#settle(open, UNGRANTED)));
+    const erased = this.ctx.storage.deleteAll();
+    this.#store = new TunnelStore(this.ctx.storage.sql);
+    await erased;
+    return true;
   }
 
   answerState(account: string, key: AnswerKey): AnswerState {
@@ -289,7 +301,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   override async alarm(): Promise<void> {
     const now = Date.now();
     const endsMs = await this.#socket.endExpired(now, (account, session) =>
-      this.#sessionLives(account, session),
+      this.#refusal(account, session),
     );
     if (endsMs !== null) await this.#wakeAt(endsMs);
     const socket = this.#socket.current(now);
@@ -304,11 +316,11 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   }
 
   /** An account that cannot be reached is asked again with the next token's end. */
-  async #sessionLives(account: string, session: string): Promise<boolean> {
+  async #refusal(account: string, session: string): Promise<Refused | null> {
     try {
-      return await accountOf(this.env, account).usesSession(session);
+      return await accountOf(this.env, account).refusal(session);
     } catch {
-      return true;
+      return null;
     }
   }
 
@@ -366,8 +378,9 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     try {
       await this.#letIn(null);
       // Before the welcome: once the bridge is welcomed, its account must list it.
-      const isTaken = await accountOf(this.env, account).bridgeConnected(bridgeId, session);
-      if (!isTaken) return refuseEnded(socket);
+      const why = await accountOf(this.env, account).bridgeConnected(bridgeId, session);
+      if (why === 'ACCOUNT_DELETED') return void (await this.erase(account));
+      if (why) return refuseAs(socket, why);
     } catch {
       return socket.close(TRY_AGAIN_LATER, 'try again'); // The account's object was reset under the call.
     }

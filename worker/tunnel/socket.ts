@@ -12,6 +12,7 @@ import {
   type TunnelFrame,
 } from '../../shared/wire/tunnel.ts';
 import { logEvent } from '../health/log.ts';
+import type { Refused } from '../ports.ts';
 import type { Connecting } from './connect-url.ts';
 
 /** The state of a socket. It survives hibernation with the socket. */
@@ -88,34 +89,38 @@ export class BridgeSocket {
   }
 
   /**
-   * Refuses the sockets whose token has expired. One whose session `lives` stays for the time of another token, because a
-   * session needs no new connection for each of them. Returns when the next one expires, or null.
+   * Refuses the sockets whose token has expired. One whose session lives, so that there is no `refusal`, stays for the
+   * time of another token, because a session needs no new connection for each of them. Returns when the next one
+   * expires, or null.
    */
   async endExpired(
     nowMs: number,
-    lives: (account: string, session: string) => Promise<boolean>,
+    refusal: (account: string, session: string) => Promise<Refused | null>,
   ): Promise<number | null> {
     let nextMs: number | null = null;
     for (const socket of this.#state.getWebSockets(TAG)) {
       const { account, session, expiresMs } = attachmentOf(socket);
       let untilMs = expiresMs;
-      if (untilMs <= nowMs && session !== undefined && (await lives(account, session))) {
+      if (expiresMs <= nowMs) {
+        const why = session === undefined ? 'UNAUTHENTICATED' : await refusal(account, session);
+        if (why) {
+          refuseAs(socket, why);
+          continue;
+        }
         untilMs = nowMs + SESSION_LIMITS.tokenMs;
         write(socket, { ...attachmentOf(socket), expiresMs: untilMs });
       }
-      if (untilMs > nowMs) nextMs = Math.min(nextMs ?? untilMs, untilMs);
-      else if (session === undefined) {
-        refuse(socket, CLOSE.tokenEnded, 'UNAUTHENTICATED', TOKEN_ENDED);
-      } else refuseEnded(socket);
+      nextMs = Math.min(nextMs ?? untilMs, untilMs);
     }
     return nextMs;
   }
 
-  /** Refuses the sockets of a session that has ended. */
-  endSession(account: string, session: string): void {
+  /** Refuses the sockets of an account: those of a session, or for null all. */
+  end(account: string, session: string | null, why: Refused): void {
     for (const socket of this.#state.getWebSockets(TAG)) {
       const attachment = attachmentOf(socket);
-      if (attachment.account === account && attachment.session === session) refuseEnded(socket);
+      if (attachment.account !== account) continue;
+      if (session === null || attachment.session === session) refuseAs(socket, why);
     }
   }
 
@@ -177,13 +182,18 @@ export function refuse(socket: WebSocket, closeCode: number, code: string, messa
   socket.close(closeCode, code);
 }
 
-/** {@link refuse} for a socket whose session has ended. */
-export function refuseEnded(socket: WebSocket): void {
-  refuse(socket, CLOSE.sessionEnded, 'SESSION_ENDED', SESSION_ENDED);
+/** {@link refuse} for a socket whose token does not count any more. Where another token may, the bridge gets one. */
+export function refuseAs(socket: WebSocket, code: keyof typeof GOODBYES): void {
+  const { sessionEnded, tokenEnded } = CLOSE;
+  refuse(socket, code === 'SESSION_ENDED' ? sessionEnded : tokenEnded, code, GOODBYES[code]);
 }
 
-const SESSION_ENDED = 'The session of this machine was ended: sign in again with drawbridge login.';
-const TOKEN_ENDED = "The bridge's token has expired: get a new one.";
+const GOODBYES: Readonly<Record<Refused | 'UNAUTHENTICATED', string>> = {
+  SESSION_ENDED: 'The session of this machine was ended: sign in again with drawbridge login.',
+  ACCOUNT_SUSPENDED: 'The operator of the server has suspended this account.',
+  ACCOUNT_DELETED: 'The operator of the server has deleted this account.',
+  UNAUTHENTICATED: "The bridge's token has expired: get a new one.",
+};
 
 const CAN_NOTHING = { looks: false, finds: false, enrols: false };
 

@@ -85,7 +85,10 @@ it('what a server answers cannot control the terminal', async () => {
   const url = await serve({
     'POST /api/v1/sessions': { session: SESSION, account: ODD },
     'POST /api/v1/sessions/token': { token: 'abc', expires: '2100-01-01T00:00:00.000Z' },
-    'POST /api/v1/invitations': { secret: ODD, link: ODD, account: ODD, expires: ODD },
+    'POST /api/v1/invitations': { id: ODD, secret: ODD, link: ODD, account: ODD, expires: ODD },
+    'GET /api/v1/invitations': {
+      items: [{ id: ODD, account: ODD, by: ODD, created: ODD, expires: ODD }],
+    },
     'GET /api/v1/sessions': {
       items: [{ id: ODD, name: ODD, kind: ODD, key, lastUsed: ODD, created: ODD, current: true }],
     },
@@ -94,6 +97,7 @@ it('what a server answers cannot control the terminal', async () => {
     ['login', `${url}/${LINK}`],
     ['login', url],
     ['invite', '--url', url],
+    ['invitations', '--url', url],
     ['sessions', '--url', url],
   ]) {
     const { stdout, stderr } = await machine.run(...args);

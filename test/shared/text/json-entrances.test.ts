@@ -27,6 +27,7 @@ const TRUSTED: Readonly<Record<string, string>> = {
   'worker/words/word-stream.ts': 'what the conversation sends to the Worker',
   'worker/conversation/reading/requests.ts': 'what the Worker writes for the conversation',
   'worker/api/answers.ts': 'what the conversations answer to the Worker',
+  'worker/api/account-export.ts': 'what the conversation answers to the Worker',
   'worker/api/export.ts': 'what the conversation answers to the Worker',
   'bridge/tunnel/journal-entries.ts': 'calls and results that were parsed within the bound',
   'bridge/context/edit-history.ts': 'a text that begins with a quote, so it is a string or none',

@@ -180,15 +180,15 @@ it('a bridge that takes over from another connection of it stays connected', asy
 
 it('a bridge that closes one connection while it greets on another one stays connected', async () => {
   const { account, bridge } = await followed('SSE');
-  const greeted = Promise.withResolvers<boolean>();
+  const greeted = Promise.withResolvers<null>();
   const told = vi.spyOn(Account.prototype, 'bridgeConnected');
-  told.mockImplementation(() => greeted.promise as unknown as boolean);
+  told.mockImplementation(() => greeted.promise as unknown as null);
   const closed = vi.spyOn(Account.prototype, 'bridgeClosed');
   const next = await openBridge({ account, bridgeId: bridge.bridgeId });
   next.hello();
   await vi.waitFor(() => expect(told).toHaveBeenCalled());
   await bridge.leave();
-  greeted.resolve(true);
+  greeted.resolve(null);
   await next.next('welcome');
   expect(closed).not.toHaveBeenCalled();
   await next.leave();

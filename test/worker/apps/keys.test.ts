@@ -1,7 +1,7 @@
 import { SELF } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { SignJWT } from 'jose';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { KeyRequest, NewKey, Right } from '../../../shared/api/keys.ts';
 import type { ChatResponse } from '../../../shared/wire/documents.ts';
 import { decodeSecrets, TOKEN_AUDIENCE } from '../../../shared/wire/tokens.ts';
@@ -364,6 +364,7 @@ async function makeKey(terms: Partial<KeyRequest> = {}): Promise<NewKey> {
   const id = `shop-${(made++).toString(16)}${crypto.randomUUID().slice(0, 4)}`;
   const response = await operate('keys', 'POST', { id, ...terms });
   expect(response.status).toBe(201);
+  onTestFinished(async () => void (await operate(`keys/${id}`, 'DELETE'))); // A server has few.
   return await response.json();
 }
 

@@ -159,6 +159,8 @@ it('an account of a version without marks lists an open question, and marks no o
     sql.exec('drop table changes');
     sql.exec('drop table sessions');
     sql.exec('drop table ending');
+    sql.exec('drop table records');
+    sql.exec('drop table standing');
     sql.exec('alter table bridges drop column connected');
     sql.exec('update schema_version set version = 5');
   });

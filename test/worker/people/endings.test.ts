@@ -168,7 +168,7 @@ it('a message whose body is still on the way when its session ends is not answer
   const account = newAccount();
   const kept = await signIn(account);
   const token = await tokenOf(kept);
-  const asked = vi.spyOn(Account.prototype, 'usesSession');
+  const asked = vi.spyOn(Account.prototype, 'refusal');
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const answer = SELF.fetch(`${SERVER.url}/api/v1/chat/completions`, {
     method: 'POST',

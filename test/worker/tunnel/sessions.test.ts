@@ -42,8 +42,8 @@ it('the bridge of a session is closed for good when the session is ended', async
 
 it('the end of another session, or of another account, cuts no bridge', async () => {
   const [ana, ben] = [await connectSignedIn(), await connectSignedIn()];
-  await tunnelOf(ana.bridgeId).endSession(ben.account, ana.kept.session);
-  await tunnelOf(ana.bridgeId).endSession(ana.account, ben.kept.session);
+  await tunnelOf(ana.bridgeId).endSession(ben.account, ana.kept.session, 'SESSION_ENDED');
+  await tunnelOf(ana.bridgeId).endSession(ana.account, ben.kept.session, 'SESSION_ENDED');
   expect(await tunnelOf(ana.bridgeId).status(ana.account)).toMatchObject({ connected: true });
   expect(ana.bridge.frames.map(({ type }) => type)).not.toContain('goodbye');
 });

@@ -103,6 +103,10 @@ function describeContent(content: AnswerContent, schemas: SchemaBook): object {
   switch (content.type) {
     case 'application/json':
       return { schema: schemas.refTo(content.schema) };
+    case 'application/x-ndjson': {
+      const contentSchema = schemas.refTo(content.schema);
+      return { schema: { type: 'string', contentMediaType: content.type, contentSchema } };
+    }
     case 'text/markdown':
     case 'text/plain':
       return { schema: { type: 'string' } };

@@ -6,14 +6,17 @@ import { type Endpoint, jsonAnswer } from '../../endpoint.ts';
 import { OPENAI } from '../../openai/routes.ts';
 import { ACCOUNT } from '../account.ts';
 import { ACCOUNT_EVENTS } from '../account-events.ts';
+import { ACCOUNTS } from '../accounts.ts';
 import { AGENT_ENDPOINTS } from '../agents.ts';
 import { ANSWERS } from '../answers.ts';
 import { BRIDGES } from '../bridges.ts';
 import { CHAT } from '../chat.ts';
 import { CONVERSATION_ENDPOINTS } from '../conversations.ts';
 import { EXPORT } from '../export.ts';
+import { INVITATIONS } from '../invitations.ts';
 import { KEYS } from '../keys.ts';
 import { PLANS } from '../plans.ts';
+import { RECORDS } from '../records.ts';
 import { SERVICE } from '../service.ts';
 import { SESSIONS } from '../sessions.ts';
 import { TICKETS } from '../tickets.ts';
@@ -32,7 +35,7 @@ export const DOCUMENT_LIMITS = {
 export const ENDPOINTS: readonly Endpoint[] = [
   ...[...CHAT, ...CONVERSATION_ENDPOINTS, ...EXPORT, ...ANSWERS, ...PLANS, ...UNDO, ...TICKETS],
   ...[...AGENT_ENDPOINTS, ...ACCOUNT, ...ACCOUNT_EVENTS, ...USAGE, ...BRIDGES, ...KEYS],
-  ...[...SESSIONS, ...SERVICE],
+  ...[...SESSIONS, ...INVITATIONS, ...RECORDS, ...ACCOUNTS, ...SERVICE],
   {
     id: 'getOpenApi',
     method: 'get',

@@ -4,6 +4,12 @@ import * as z from 'zod';
 import { CURSOR_SCHEMAS } from '../../../cursor/index.ts';
 import { AccountEvent } from '../../../shared/api/account-events.ts';
 import {
+  AccountExportLine,
+  AccountPatch,
+  AccountStanding,
+  AccountState,
+} from '../../../shared/api/accounts.ts';
+import {
   Agent,
   AgentFollowUp,
   AgentInfo,
@@ -52,6 +58,7 @@ import {
   ToolList,
 } from '../../../shared/api/listings.ts';
 import { AnyResponse, PlainDocument, PlainResponse } from '../../../shared/api/plain-documents.ts';
+import { ActRecord, ActRecordList, RecordAction } from '../../../shared/api/records.ts';
 import {
   ApprovalRequest,
   ChatMessage,
@@ -68,11 +75,13 @@ import {
 } from '../../../shared/api/requests.ts';
 import {
   Invitation,
+  InvitationList,
   Login,
   LoginDecision,
   LoginRequest,
   LoginView,
   NewSession,
+  PendingInvitation,
   Session,
   SessionKey,
   SessionKind,
@@ -183,6 +192,8 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ WebhookDelivery, WebhookDeliveries, DeliveryState },
   ...{ UsageEntry, UsageList },
   ...{ AppKey, AppToken, KeyList, KeyRequest, KeyTerms, NewKey, Right, TokenRequest },
+  ...{ AccountState, AccountStanding, AccountPatch, AccountExportLine },
+  ...{ InvitationList, PendingInvitation, ActRecord, ActRecordList, RecordAction },
   ...{ Invitation, Login, LoginDecision, LoginRequest, LoginView, NewSession, Session, SessionKey },
   ...{ SessionKind, SessionList, SessionRequest, SessionToken, SessionTokenRequest },
   ...{ Me, MePatch, ModelList, ToolList, BridgeList, BridgeInfo, Confinement },

@@ -51,6 +51,9 @@ function codesOf({
   else if (access !== 'open') {
     add('UNAUTHENTICATED', 'FORBIDDEN', 'NOT_CONFIGURED', 'UNAVAILABLE');
   }
+  if (access === 'user' || access === 'stream' || access === 'bridge') {
+    add('ACCOUNT_SUSPENDED', 'ACCOUNT_DELETED');
+  }
   if (access === 'user' || access === 'stream' || access === 'app') add('RATE_LIMITED');
   if (rate === 'run') add('QUOTA_EXCEEDED');
   // A bridge's token names the only bridge that its path can.

@@ -92,10 +92,11 @@ export class Followers {
     for (const socket of this.#sockets.keys()) socket.close(GOING_AWAY, 'deleted');
   }
 
-  /** Closes the sockets of a session for good. */
-  endSession(session: string): void {
+  /** Closes the sockets of a session for good, or for null all. */
+  endSession(session: string | null): void {
     for (const [socket, following] of this.#sockets) {
-      if (following.session === session) socket.close(SESSION_CLOSE, 'session ended');
+      if (session === null || following.session === session)
+        socket.close(SESSION_CLOSE, 'session ended');
     }
   }
 

@@ -365,6 +365,7 @@ it('the keys of apps', async () => {
   const { secret } = Object(renewed.json);
   await api.call('createToken', { token: secret, body: { user: '42' } });
   await api.call('deleteKey', { token, params: { id } });
+  await api.call('listServerRecords', { token });
 });
 
 it('the sessions of people', async () => {
@@ -379,6 +380,14 @@ it('the sessions of people', async () => {
     }) as typeof fetch,
   };
   const holder = { name: 'laptop', kind: 'machine' } as const;
+  const { json: revoked } = await api.call('createInvitation');
+  const { json: unwanted } = await api.call('createInvitation');
+  await api.call('listInvitations');
+  await api.call('revokeInvitation', { params: { id: Object(revoked).id } });
+  const operator = await tokenFor({ account: ACCOUNT, claims: { scope: 'operator' } });
+  await api.call('listAllInvitations', { token: operator });
+  const params = { id: Object(unwanted).id };
+  await api.call('revokeAnyInvitation', { token: operator, params });
   const { json: invitation } = await api.call('createInvitation');
   const invited = await newSessionKey();
   const made = await enter(server, Object(invitation).secret, holder, invited);
@@ -390,6 +399,18 @@ it('the sessions of people', async () => {
   await api.call('decideLogin', { params: { code }, body });
   await api.call('listSessions');
   await api.call('endSession', { params: { id: made.session } });
+  await api.call('listRecords');
+});
+
+it('the accounts', async () => {
+  const token = await tokenFor({ account: ACCOUNT, claims: { scope: 'operator' } });
+  const account = `deleted-${ACCOUNT}`;
+  await call('me', { account, method: 'PATCH', body: { deleteAfterHours: null } });
+  const params = { account };
+  await api.call('updateAccount', { token, params, body: { state: 'suspended' } });
+  await api.call('getAccount', { token, params });
+  await api.call('exportAccount', { token, params });
+  await api.call('deleteAccount', { token, params });
 });
 
 it('in OpenAI’s shape', async () => {
@@ -453,8 +474,8 @@ const STRANGERS: Readonly<Record<string, string>> = {
   'sessions/token': 'createSessionToken',
 };
 
-/** Paths that test/worker/apps/keys.test.ts tries with every kind of token, and ids that are no UUIDs. */
-const KEYS = /\/(keys|tokens|logins)\b/;
+/** Paths of operators and apps, which tests of their own try with every kind of token, and ids that are no UUIDs. */
+const KEYS = /\/(keys|tokens|logins|operator|accounts)\b/;
 
 const RUN = { name: 'run_terminal_cmd', arguments: { command: 'make' } };
 

@@ -1,0 +1,119 @@
+/** The table of an account's standing, and its statements: whether it may go on, and what its deletion has done. */
+import { type AccountStanding, AccountState } from '../../shared/api/accounts.ts';
+import type { Standing, WantedState } from '../ports.ts';
+import { SESSION_KEEPING } from './limits.ts';
+
+/** Without a row the account is active. The counts are of what a deletion has deleted. */
+export const STANDING_TABLE = `
+  create table standing (
+    id integer primary key check (id = 1), state text not null, since integer not null,
+    conversations integer not null default 0, bridges integer not null default 0,
+    sessions integer not null default 0, failed integer not null default 0
+  );`;
+
+interface StandingRow extends Record<string, SqlStorageValue> {
+  state: string;
+  since: number;
+  conversations: number;
+  bridges: number;
+  sessions: number;
+  failed: number;
+}
+
+/** The state that follows. The same one where nothing changes, and null where a deletion stands in the way. */
+export function nextState(state: AccountState, wanted: WantedState): AccountState | null {
+  if (wanted === 'deleted') return state === 'deleted' ? state : 'deleting';
+  if (state === 'deleting') return null;
+  return state === 'deleted' && wanted === 'suspended' ? null : wanted;
+}
+
+export function readState(sql: SqlStorage): AccountState {
+  return AccountState.parse(readRow(sql)?.state ?? 'active');
+}
+
+export function readStanding(sql: SqlStorage): Standing {
+  const { since, ...row } = readRow(sql) ?? ACTIVE;
+  const { conversations, bridges, sessions, failed } = row;
+  const state = AccountState.parse(row.state);
+  const has = {
+    conversations: countOf(sql, 'conversations'),
+    bridges: countOf(sql, 'bridges'),
+    sessions: countOf(sql, 'sessions where ended is null'),
+  };
+  return { state, sinceMs: since, has, deleted: { conversations, bridges, sessions, failed } };
+}
+
+const ACTIVE = {
+  ...{ state: 'active', since: null },
+  ...{ conversations: 0, bridges: 0, sessions: 0, failed: 0 },
+} as const;
+
+function readRow(sql: SqlStorage): StandingRow | undefined {
+  return sql.exec<StandingRow>('select * from standing').toArray()[0];
+}
+
+function countOf(sql: SqlStorage, rows: string): number {
+  return sql.exec<{ count: number }>(`select count(*) as count from ${rows}`).one().count;
+}
+
+/** An active account that was deleted before begins to count at nothing. */
+export function saveState(sql: SqlStorage, state: AccountState, nowMs: number): void {
+  if (state === 'active') sql.exec('delete from standing');
+  sql.exec(
+    `insert into standing (id, state, since) values (1, ?, ?)
+     on conflict (id) do update set state = excluded.state, since = excluded.since`,
+    state,
+    nowMs,
+  );
+}
+
+/** The row of a deleted account, all that is left of it. */
+export function saveDeleted(
+  sql: SqlStorage,
+  { conversations, bridges, sessions, failed }: AccountStanding['deleted'],
+  nowMs: number,
+): void {
+  sql.exec(
+    `insert into standing (id, state, since, conversations, bridges, sessions, failed)
+     values (1, 'deleted', ?, ?, ?, ?, ?)`,
+    nowMs,
+    conversations,
+    bridges,
+    sessions,
+    failed,
+  );
+}
+
+/** A conversation or a bridge that is to be deleted. */
+export interface Part {
+  readonly type: 'conversation' | 'bridge';
+  readonly id: string;
+}
+
+/** The next parts. Also of conversations that are not listed, as far as their usage was counted of late. */
+export function nextParts(sql: SqlStorage): Part[] {
+  const rows = sql.exec<{ type: string; id: string }>(
+    `select 'bridge' as type, id from bridges
+     union all select 'conversation', id from (select id from conversations union select id from unlisted)
+     limit ?`,
+    SESSION_KEEPING.deletedAtOnce,
+  );
+  return rows.toArray().map(({ type, id }) => {
+    return { type: type === 'bridge' ? 'bridge' : 'conversation', id };
+  });
+}
+
+/** Removes the part. Returns whether it was listed. */
+export function forgetPart(sql: SqlStorage, { type, id }: Part): boolean {
+  const [list, ...marks] =
+    type === 'bridge'
+      ? (['bridges'] as const)
+      : (['conversations', 'unlisted', 'waiting'] as const);
+  for (const table of marks) sql.exec(`delete from ${table} where id = ?`, id);
+  return sql.exec(`delete from ${list} where id = ?`, id).rowsWritten > 0;
+}
+
+/** Adds one to what the deletion has done. */
+export function countPart(sql: SqlStorage, as: 'conversations' | 'bridges' | 'failed'): void {
+  sql.exec(`update standing set ${as} = ${as} + 1`);
+}
