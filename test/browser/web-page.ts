@@ -24,6 +24,7 @@ export interface WebDevice {
 
 export interface DeviceOptions {
   readonly viewport?: typeof LAPTOP;
+  readonly locale?: string;
   /** Behind the invitation in the link, such as `&enrol=…`. */
   readonly extra?: string;
 }
@@ -32,9 +33,9 @@ export interface DeviceOptions {
 export async function openDevice(
   browser: Browser,
   { client, url }: { readonly client: Client; readonly url: string },
-  { viewport = LAPTOP, extra = '' }: DeviceOptions = {},
+  { viewport = LAPTOP, extra = '', locale = 'en-GB' }: DeviceOptions = {},
 ): Promise<WebDevice> {
-  const context = await browser.newContext({ viewport });
+  const context = await browser.newContext({ viewport, locale });
   const page = await context.newPage();
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(String(error)));

@@ -279,6 +279,32 @@ describe.skipIf(NO_CHROMIUM)(`the page ${NO_CHROMIUM ?? ''}`, () => {
     await device.context.close();
   });
 
+  it('speaks German to a browser that wants it', async () => {
+    const device = await openDevice(browser, here(), { locale: 'de-AT' });
+    expect(await device.page.textContent('.top')).toContain('Neue Unterhaltung');
+    expect(await device.page.getAttribute('html', 'lang')).toBe('de');
+    await device.context.close();
+  });
+
+  it('shows what was done in the account, and takes an invitation back', async () => {
+    const device = await openDevice(browser, here());
+    const { page } = device;
+    await device.go('#/settings');
+    await page.click('button:has-text("Invite another device")');
+    await page.waitForSelector('.qr path');
+    const link = (await page.textContent('.ask code')) ?? '';
+    await page.click('li:has-text("Invitation") button:has-text("Revoke")');
+    await page.waitForSelector('li:has-text("Invitation")', { state: 'detached' });
+    await page.click('button:has-text("Show")');
+    await page.waitForSelector('li:has-text("Signed in"):has-text("Chrome on Linux")');
+    const late = await device.context.browser()?.newPage();
+    await late?.goto(link);
+    await late?.waitForSelector('.sign-in [role=alert]:has-text("has run out")');
+    await late?.close();
+    expect(device.faults).toEqual([]);
+    await device.context.close();
+  });
+
   it('forgets everything when its session is ended elsewhere', async () => {
     const device = await openDevice(browser, here());
     const { items } = await one.house.client.listSessions();

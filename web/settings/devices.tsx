@@ -2,14 +2,12 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { ClientError, fingerprintOf } from '../../client/index.ts';
 import type { LoginView, SessionList } from '../../shared/api/sessions.ts';
-import { CopyButton } from '../parts/copy-button.tsx';
-import { QrCode } from '../parts/qr.tsx';
 import type { Account } from '../store/account.ts';
 import { shortTime, words } from '../words/words.ts';
+import { Invitations } from './invitations.tsx';
 
 export function Devices({ account }: { readonly account: Account }) {
   const [sessions, setSessions] = useState<SessionList['items']>([]);
-  const [link, setLink] = useState('');
   const { client } = account;
   const read = useCallback(async () => setSessions((await client.listSessions()).items), [client]);
   useEffect(() => void read(), [read]);
@@ -37,18 +35,7 @@ export function Devices({ account }: { readonly account: Account }) {
           </li>
         ))}
       </ul>
-      <button type="button" onClick={async () => setLink((await client.createInvitation()).link)}>
-        {words.invite}
-      </button>
-      {link && (
-        <div class="ask">
-          <p>{words.inviteLead}</p>
-          <QrCode text={link} label={words.invite} />
-          <p>
-            <code>{link}</code> <CopyButton text={() => link} />
-          </p>
-        </div>
-      )}
+      <Invitations account={account} />
       <CodeForm account={account} onDecided={read} />
     </>
   );

@@ -6,6 +6,7 @@ import { words } from '../words/words.ts';
 import { Devices } from './devices.tsx';
 import { Machines } from './machines.tsx';
 import { Privacy } from './privacy.tsx';
+import { Records } from './records.tsx';
 import { Theme } from './theme.tsx';
 import { Usage } from './usage.tsx';
 
@@ -31,6 +32,7 @@ export function Settings({ account, leave }: Props) {
         </p>
         <Privacy account={account} />
         <Usage account={account} />
+        <Records account={account} />
         <Theme />
         <h2>{words.account}</h2>
         <button

@@ -1,10 +1,17 @@
 /** The words of the page in the browser's language. */
+import { de } from './de.ts';
 import { en } from './en.ts';
 
-export type Words = typeof en;
+const [language = 'en'] = navigator.languages.map((tag) => tag.slice(0, 2)).filter(isKnown);
 
-/** English, until another language is there. */
-export const words: Words = en;
+/** English where the browser wants no language that is there. */
+export const words = language === 'de' ? de : en;
+
+document.documentElement.lang = language;
+
+function isKnown(code: string): boolean {
+  return code === 'de' || code === 'en';
+}
 
 /** A time of today as hours and minutes, another one with its date. */
 export function shortTime(iso: string): string {

@@ -1,0 +1,35 @@
+/** Who signed in, exported or deleted in this account. */
+import { useState } from 'preact/hooks';
+import type { ActRecord } from '../../shared/api/records.ts';
+import type { Account } from '../store/account.ts';
+import { shortTime, words } from '../words/words.ts';
+
+export function Records({ account: { client } }: { readonly account: Account }) {
+  const [records, setRecords] = useState<readonly ActRecord[]>([]);
+  /** Undefined before the first page, null after the last one. */
+  const [cursor, setCursor] = useState<string | null>();
+  const read = async () => {
+    const page = await client.listRecords(cursor ? { cursor } : {});
+    setRecords([...records, ...page.items]);
+    setCursor(page.nextCursor);
+  };
+  return (
+    <>
+      <h2>{words.records}</h2>
+      <ul class="rows">
+        {records.map(({ at, action, subject }) => (
+          <li key={`${at} ${action} ${subject}`}>
+            <span>{words.acts[action] ?? action}</span>
+            <code>{subject}</code>
+            <time dateTime={at}>{shortTime(at)}</time>
+          </li>
+        ))}
+      </ul>
+      {cursor !== null && (
+        <button type="button" onClick={() => void read()}>
+          {cursor === undefined ? words.show : words.loadMore}
+        </button>
+      )}
+    </>
+  );
+}
