@@ -99,7 +99,8 @@ it('answers nothing without a token, on any port it opens, and makes nothing for
   const ports = listeningPorts(treeOf(house.up.pid ?? 0).map(({ pid }) => pid));
   expect(ports).toEqual([Number(new URL(house.ready.url).port)]);
   for (const path of [
-    '',
+    'page/',
+    '_headers',
     'api/v1/me',
     'cdn-cgi/explorer',
     'cdn-cgi/explorer/api/do',
