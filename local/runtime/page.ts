@@ -1,5 +1,5 @@
 /** Builds the web page from its sources: a folder that a server or a deployment serves as it is. */
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { HASHED_FOLDER, HASHED_HEADERS, PAGE_HEADERS } from '../../shared/page.ts';
 import type { Built } from './bundle.ts';
@@ -9,13 +9,15 @@ export const PAGE_FOLDER = 'page';
 
 /**
  * Puts the page that belongs to a Worker into `outdir`, in place of an older one. `workerEntry` is `worker/index.ts` in
- * a clone, or a module that is built already (`.js`). Rejects with esbuild's errors.
+ * a clone, or a module that is built already (`.js`): one without a page beside it has none. Rejects with esbuild's errors.
  */
 export async function placePage(workerEntry: string, outdir: string): Promise<void> {
   rmSync(outdir, { recursive: true, force: true });
   const folder = dirname(workerEntry);
-  if (workerEntry.endsWith('.js')) cpSync(join(folder, PAGE_FOLDER), outdir, { recursive: true });
-  else await buildPage(dirname(folder), outdir);
+  if (!workerEntry.endsWith('.js')) return void (await buildPage(dirname(folder), outdir));
+  const built = join(folder, PAGE_FOLDER);
+  if (existsSync(built)) cpSync(built, outdir, { recursive: true });
+  else mkdirSync(outdir, { recursive: true });
 }
 
 /** Puts the page of the clone at `root` into `outdir`. Rejects with esbuild's errors. */

@@ -374,7 +374,7 @@ describe('an editor that fails during a question', () => {
 
   test('to close a diff is asked to close it before it shows the next', async () => {
     const companion = await start();
-    const linked = await connect(companion, { acknowledgeMs: 100 });
+    const linked = await connect(companion, { acknowledgeMs: 500 });
     const first = new AbortController();
     const withdrawn = ask(linked, 'first\n', PATH, first.signal);
     await until(() => companion.diffs.has(PATH));
