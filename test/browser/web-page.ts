@@ -6,6 +6,9 @@ import { expect } from 'vitest';
 import type { Client } from '../../client/index.ts';
 
 export const LAPTOP = { width: 1280, height: 800 };
+/** On a machine with much other work. */
+const PATIENCE_MS = 120_000;
+
 export const PHONE = { width: 390, height: 844 };
 
 /** One device: a browser of its own, signed in by an invitation. */
@@ -37,6 +40,7 @@ export async function openDevice(
 ): Promise<WebDevice> {
   const context = await browser.newContext({ viewport, locale });
   const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(String(error)));
   page.on('console', (message) => {

@@ -25,6 +25,7 @@ function Asked({ item, account }: Props) {
   // What is signed is exactly what was shown, whatever the stream brings meanwhile.
   const [question] = useState(item);
   const [isSeen, setSeen] = useState(false);
+  /** Also once it was answered: the stream takes it away. */
   const [isSending, setSending] = useState(false);
   const [problem, setProblem] = useState('');
   const form = useRef<HTMLFormElement>(null);
@@ -47,7 +48,6 @@ function Asked({ item, account }: Props) {
     } catch (error) {
       if (!(error instanceof ClientError)) throw error;
       setProblem(`${words.signFailed} ${error.message}`);
-    } finally {
       setSending(false);
     }
   };

@@ -12,8 +12,10 @@ interface Props {
 
 export function Questions({ item, account }: Props) {
   const [problem, setProblem] = useState('');
+  const [isSending, setSending] = useState(false);
   const { questions, conversationId, documentId, responseId } = item;
   const send = async (answers: readonly Given[]) => {
+    setSending(true);
     try {
       const body = { responseId, answers: [...answers] };
       await account.client.answerClarification(conversationId, documentId, body);
@@ -21,6 +23,7 @@ export function Questions({ item, account }: Props) {
     } catch (error) {
       if (!(error instanceof ClientError)) throw error;
       setProblem(`${words.signFailed} ${error.message}`);
+      setSending(false);
     }
   };
   const submit = (event: SubmitEvent) => {
@@ -43,10 +46,10 @@ export function Questions({ item, account }: Props) {
         </fieldset>
       ))}
       <p class="actions">
-        <button type="submit" class="main">
+        <button type="submit" class="main" disabled={isSending}>
           {words.answer}
         </button>
-        <button type="button" onClick={() => void send([])}>
+        <button type="button" disabled={isSending} onClick={() => void send([])}>
           {words.skip}
         </button>
       </p>
