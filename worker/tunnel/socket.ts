@@ -5,6 +5,7 @@ import {
   type BridgeFrame,
   CLOSE,
   ENROLMENTS_FEATURE,
+  FILES_FEATURE,
   FINDINGS_FEATURE,
   LOOK,
   PING,
@@ -33,6 +34,8 @@ const SocketAttachment = z.object({
   finds: z.boolean().default(false),
   /** Whether it answers `enrol`. */
   enrols: z.boolean().default(false),
+  /** Whether it answers `files`. */
+  findsFiles: z.boolean().default(false),
 });
 export type SocketAttachment = z.infer<typeof SocketAttachment>;
 
@@ -63,6 +66,7 @@ export class BridgeSocket {
       looks: features.includes(LOOK),
       finds: features.includes(FINDINGS_FEATURE),
       enrols: features.includes(ENROLMENTS_FEATURE),
+      findsFiles: features.includes(FILES_FEATURE),
     };
     write(socket, { ...attachmentOf(socket), state: 'greeted', ...can });
   }
@@ -185,7 +189,7 @@ export function refuseEnded(socket: WebSocket): void {
 const SESSION_ENDED = 'The session of this machine was ended: sign in again with drawbridge login.';
 const TOKEN_ENDED = "The bridge's token has expired: get a new one.";
 
-const CAN_NOTHING = { looks: false, finds: false, enrols: false };
+const CAN_NOTHING = { looks: false, finds: false, enrols: false, findsFiles: false };
 
 function write(socket: WebSocket, attachment: SocketAttachment): void {
   socket.serializeAttachment(attachment);
