@@ -4,6 +4,7 @@ import { ratioOf, verdictOf } from './figure.ts';
 import { alignRows, formatAmount, formatTarget } from './report.ts';
 import { withinLimit } from './time-limit.ts';
 import { measureCheckpoints } from './tools/checkpoints.ts';
+import { measureCompletion } from './tools/completion.ts';
 import { measureDiagnostics } from './tools/diagnostics.ts';
 import { measureGrep } from './tools/grep.ts';
 import { measureIndex } from './tools/index.ts';
@@ -12,6 +13,7 @@ import { measureReady } from './tools/ready.ts';
 
 const PARTS: Readonly<Record<string, Part>> = {
   checkpoints: measureCheckpoints,
+  completion: measureCompletion,
   diagnostics: measureDiagnostics,
   grep: measureGrep,
   index: measureIndex,

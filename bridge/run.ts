@@ -28,6 +28,7 @@ import { rulesOf } from './admission/lasting.ts';
 import { idleRules, ownersFiles, readOwnersRules } from './admission/rules.ts';
 import { createTerminalPrompt } from './admission/terminal.ts';
 import { Checkpoints } from './checkpoints/checkpoints.ts';
+import { Completion } from './completion/completion.ts';
 import type { Reading } from './context/file-text.ts';
 import { Finder, type Sight } from './context/finder.ts';
 import { lookForGrantee } from './context/grantee-look.ts';
@@ -259,6 +260,7 @@ class Bridge {
   readonly #languageServers: LanguageServers;
   readonly #tools: ReadonlyMap<string, BridgeTool>;
   readonly #finder: Finder;
+  readonly #completion: Completion;
   readonly #servers: McpServers;
   readonly #serverFeed = new ReportFeed(MCP_SERVERS_FEATURE, () => ({
     type: 'mcp_servers',
@@ -318,6 +320,7 @@ class Bridge {
     this.#languageServers = this.#newLanguageServers();
     this.#tools = this.#newTools();
     this.#finder = this.#newFinder(signal);
+    this.#completion = this.#newCompletion(signal);
     this.#servers = this.#newServers();
     this.#session = this.#newSession();
   }
@@ -454,6 +457,23 @@ class Bridge {
     return new Finder(finding, signal);
   }
 
+  #newCompletion(signal: AbortSignal): Completion {
+    const { workspace } = this.#ground;
+    const readEditor = editorReader(this.link, workspace);
+    return new Completion({
+      workspace,
+      readPolicy: async () => {
+        const { mayName, mayRead } = await this.#readFindable();
+        return (path) => mayName(path) && mayRead(path);
+      },
+      readOpen: async () => {
+        const editor = await readEditor(await this.#readFindable());
+        return editor?.openFiles.map(({ path }) => path) ?? [];
+      },
+      signal,
+    });
+  }
+
   #readFindable(): ReturnType<typeof readFindable> {
     const { surroundings, trust } = this.#ground;
     return readFindable(surroundings, trust.isDistrusted);
@@ -491,6 +511,7 @@ class Bridge {
       guests: this.#guests,
       processes: (ask) => reportProcesses(this.#ground.book, this.#ports, ask),
       enrol: (request) => this.#enrolling.enrol(request),
+      findFiles: (query) => this.#completion.find(query),
       look: (message, grantee) => this.#look(message, grantee),
       elsewhere: worktrees?.rooms ?? NO_ROOMS,
       checkpoints,

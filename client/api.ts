@@ -53,6 +53,7 @@ import type { Choice } from '../shared/wire/approval-text.ts';
 import type { ApprovalQuestion, DeviceKey } from '../shared/wire/approvals.ts';
 import type { ChatResponse, ConversationView } from '../shared/wire/documents.ts';
 import type { ReadEvent } from '../shared/wire/events.ts';
+import type { FoundFiles } from '../shared/wire/files.ts';
 import type { Plan, PlanEditInput } from '../shared/wire/plans.ts';
 import type { ProcessInfo, ProcessList } from '../shared/wire/processes.ts';
 import type { RuleReports } from '../shared/wire/rules.ts';
@@ -219,6 +220,11 @@ export interface Client {
     port: number,
     signal?: AbortSignal,
   ): Promise<ProcessInfo>;
+  /**
+   * What of the bridge's workspace a message may mention, by a part of its path. The best match comes first. For an
+   * empty query, what is open in an editor or was changed last. Only for the bridge's owner.
+   */
+  findFiles(bridgeId: string, query: string, signal?: AbortSignal): Promise<FoundFiles>;
   /**
    * Enrols a device at the machine of the bridge: its approvals count from then on. Safe to repeat with the same key.
    * @throws {ClientError} `ENROLMENT_ENDED` if the secret was used or has expired: the machine makes another one.

@@ -99,6 +99,8 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
     },
     closePort: (bridgeId, processId, port, signal) =>
       changePort(bridgeId, processId, { port }, signal),
+    findFiles: (bridgeId, query, signal) =>
+      get(`bridges/${bridgeId}/files`, isAnswer.files, { query: { query }, signal }),
     async enrolDevice(enrolment, device, signal) {
       const body = await newEnrolmentRequest(enrolment, device);
       await send(`bridges/${enrolment.bridgeId}/devices`, { method: 'POST', body, signal });

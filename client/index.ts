@@ -41,6 +41,7 @@ export type {
   UserMessage,
 } from '../shared/wire/documents.ts';
 export type { ReadEvent, StreamEvent, TapeEvent, UnknownEvent } from '../shared/wire/events.ts';
+export type { FoundFile } from '../shared/wire/files.ts';
 export {
   asksOf,
   foldConversation,

@@ -40,6 +40,7 @@ import type {
   UserMessage,
 } from '../shared/wire/documents.ts';
 import type { ReadEvent, StreamEvent, UnknownEvent } from '../shared/wire/events.ts';
+import type { FoundFiles } from '../shared/wire/files.ts';
 import type { Plan } from '../shared/wire/plans.ts';
 import type { ProcessInfo, ProcessList } from '../shared/wire/processes.ts';
 import type { RuleReports } from '../shared/wire/rules.ts';
@@ -162,6 +163,7 @@ export const isAnswer = {
   }),
   bridge: guard<BridgeDetails>({ ...BRIDGE, mcpServers: [{}], definitions: {} }),
   process: guard<ProcessInfo>(PROCESS),
+  files: guard<FoundFiles>({ items: [{ path: 'string', type: 'string' }] }),
   processes: guard<ProcessList>({ items: [PROCESS] }),
   bridges: guard<BridgeList>({ items: [BRIDGE] }),
   rules: guard<RuleReports>({ rules: [{ name: 'string', state: 'string' }] }),

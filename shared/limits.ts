@@ -405,6 +405,15 @@ export const MENTION_LIMITS = {
   maxUrlChars: 2_000,
 } as const;
 
+/** The search for files of a workspace, for a person who writes a mention. */
+export const FILE_SEARCH_LIMITS = {
+  /** UTF-16 units of what is searched for: a person types a part of a path. */
+  maxQueryChars: 200,
+  /** Found files by default, and at most: a person reads some ten. */
+  defaultItems: 20,
+  maxItems: 50,
+} as const;
+
 /** What a look finds for one message. It is part of the run's row. Lengths are in UTF-16 units. */
 export const FINDING_LIMITS = {
   /** One attached file, folder or page: some 600 lines. */

@@ -101,6 +101,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', 'machine', 'bridge/failure.ts', 'bridge/log.ts', 'bridge/search'],
     ...['bridge/workspace', 'node:'],
   ],
+  'bridge/completion': [
+    ...['shared', 'bridge/compute', 'bridge/log.ts', 'bridge/rules', 'bridge/search'],
+    ...['bridge/workspace', 'node:'],
+  ],
   'bridge/definitions': [
     ...['shared', 'bridge/failure.ts', 'bridge/rules', 'bridge/workspace', 'node:', 'zod'],
   ],

@@ -25,6 +25,7 @@ import type { ErrorCode } from '../shared/errors.ts';
 import type { Usage } from '../shared/wire/documents.ts';
 import type { EnrolmentOutcome, EnrolmentRequest } from '../shared/wire/enrolment.ts';
 import type { TapeEvent } from '../shared/wire/events.ts';
+import type { FileQuery, FoundFile } from '../shared/wire/files.ts';
 import type { Findings, MessageLook } from '../shared/wire/findings.ts';
 import type { OfferSet } from '../shared/wire/offer.ts';
 import type { Plan, PlanEdit, PlanName } from '../shared/wire/plans.ts';
@@ -293,6 +294,9 @@ export interface TunnelPort extends Rpc.DurableObjectBranded {
 
   /** Has the bridge enrol a device. Null as for {@link processes}. */
   enrol(account: string, request: EnrolmentRequest): Promise<EnrolmentOutcome | null>;
+
+  /** What of the bridge's workspace fits the text. Null as for {@link processes}. */
+  findFiles(account: string, query: FileQuery): Promise<FoundFile[] | null>;
 
   /**
    * Takes calls over: they are stored when this returns. Those of an account that may not use the bridge end with

@@ -5,6 +5,7 @@ import {
   type BridgeFrame,
   type Confinement as ConfinementReport,
   ENROLMENTS_FEATURE,
+  FILES_FEATURE,
   FINDINGS_FEATURE,
   LOOK,
   OFFERS_FEATURE,
@@ -60,7 +61,7 @@ export async function serve(
 }
 
 /** What this bridge can do beyond its version. */
-const FEATURES = [LOOK, FINDINGS_FEATURE, OFFERS_FEATURE, ENROLMENTS_FEATURE];
+const FEATURES = [LOOK, FINDINGS_FEATURE, OFFERS_FEATURE, ENROLMENTS_FEATURE, FILES_FEATURE];
 
 /** Says hello on a new socket. Says nothing when the socket has closed meanwhile, because a later one may be in use. */
 async function introduce(

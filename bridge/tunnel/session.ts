@@ -3,6 +3,7 @@ import type { LogIds } from '../../machine/log-line.ts';
 import { REQUEST_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
 import type { ApprovalQuestion } from '../../shared/wire/approvals.ts';
 import type { EnrolmentOutcome, EnrolmentRequest } from '../../shared/wire/enrolment.ts';
+import type { FileQuery, FoundFile } from '../../shared/wire/files.ts';
 import type { MessageLook } from '../../shared/wire/findings.ts';
 import { nameFor } from '../../shared/wire/grants.ts';
 import type { ProcessAsk, ProcessReport } from '../../shared/wire/processes.ts';
@@ -40,6 +41,8 @@ export interface SessionMachine extends Desk {
   readonly processes: (ask: ProcessAsk) => Promise<ProcessReport>;
   /** Enrols a device by a secret of this machine. Does not reject. */
   readonly enrol: (request: EnrolmentRequest) => Promise<EnrolmentOutcome>;
+  /** What of the workspace fits the text; null where it cannot be listed. Does not reject. */
+  readonly findFiles: (query: FileQuery) => Promise<FoundFile[] | null>;
   /** The workspace's present state, and what it has for a message. Rejects only when the bridge ends. */
   readonly look: (message: MessageLook | undefined, grantee: string | undefined) => Promise<Sight>;
 }
@@ -155,6 +158,9 @@ export class Session {
         return;
       case 'enrol':
         void this.#enrol(frame);
+        return;
+      case 'files':
+        void this.#findFiles(frame);
         return;
       case 'goodbye':
         return; // The close that follows decides about the connection.
@@ -329,6 +335,11 @@ export class Session {
   async #enrol({ askId, device, mac }: Extract<TunnelFrame, { type: 'enrol' }>): Promise<void> {
     const outcome = await this.#machine.enrol({ device, mac });
     this.#send?.({ type: 'enrolled', askId, outcome });
+  }
+
+  async #findFiles({ askId, ...query }: Extract<TunnelFrame, { type: 'files' }>): Promise<void> {
+    const items = await this.#machine.findFiles(query);
+    this.#send?.({ type: 'files', askId, items });
   }
 
   /** Drops live output, and never queues it, without a connection or when the other end is too slow. */

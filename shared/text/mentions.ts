@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { MENTION_LIMITS, REQUEST_LIMITS } from '../limits.ts';
 import { languageOf } from './languages.ts';
+import { BARE_FIRST, BARE_NEXT, MENTION_SIGN } from './mention-text.ts';
 
 const LineNumber = z.int().positive();
 
@@ -39,10 +40,10 @@ export function findMentions(text: string): Mention[] {
 /** Lengths are bounded: nothing longer is a path or an address. */
 const MENTION = new RegExp(
   [
-    '(?<![\\p{L}\\p{N}_@/.-])@(?:',
+    `${MENTION_SIGN}(?:`,
     '(?<url>https?://[^\\s<>"]{1,2100})',
     '|(?<kind>(?:file|folder|path):)?',
-    '(?:"(?<quoted>[^"\\n]{1,1024})"|(?<bare>[\\p{L}\\p{N}_./~][\\p{L}\\p{N}_./~@+[\\]-]{0,1100}))',
+    `(?:"(?<quoted>[^"\\n]{1,1024})"|(?<bare>${BARE_FIRST}${BARE_NEXT}{0,1100}))`,
     '(?::(?<from>\\d{1,7})(?:-(?<to>\\d{1,7}))?)?',
     ')',
   ].join(''),

@@ -10,6 +10,7 @@ import { Lasting, Nonce, Patterns, Proposal, Scope } from './approvals.ts';
 import { DefinitionSet } from './definitions.ts';
 import { Metadata } from './documents.ts';
 import { EnrolmentOutcome, EnrolmentRequest } from './enrolment.ts';
+import { FileQuery, FoundFiles } from './files.ts';
 import { Findings, MessageLook } from './findings.ts';
 import { GrantedNames } from './grants.ts';
 import { McpServerReports } from './mcp-servers.ts';
@@ -176,6 +177,9 @@ export const FINDINGS_FEATURE = 'findings';
 /** A feature of bridges: the bridge answers `enrol` with `enrolled`. */
 export const ENROLMENTS_FEATURE = 'enrolments';
 
+/** A feature of bridges: the bridge answers `files` with `files`. */
+export const FILES_FEATURE = 'files';
+
 /**
  * Names of what a peer can do beyond its version. The other side ignores names that it does not know, so that an
  * addition needs no new version.
@@ -315,6 +319,13 @@ const Enrolled = z.object({
   outcome: EnrolmentOutcome,
 });
 
+/** The answer to the edge's `files` with this id. Null where the bridge could not list its files: its log says why. */
+const Files = z.object({
+  type: z.literal('files'),
+  askId: AskId,
+  items: FoundFiles.shape.items.nullable(),
+});
+
 const Context = z.object({
   type: z.literal('context'),
   /**
@@ -343,6 +354,7 @@ export const BridgeFrame = z.discriminatedUnion('type', [
   Grants,
   Processes,
   Enrolled,
+  Files,
 ]);
 export type BridgeFrame = z.infer<typeof BridgeFrame>;
 
@@ -390,6 +402,9 @@ const AskProcesses = ProcessAsk.extend({
 /** A device asks to be enrolled. Sent only to a bridge with {@link ENROLMENTS_FEATURE}. */
 const Enrol = z.object({ ...EnrolmentRequest.shape, type: z.literal('enrol'), askId: AskId });
 
+/** A person writes a mention. Sent only to a bridge with {@link FILES_FEATURE}. */
+const AskFiles = z.object({ ...FileQuery.shape, type: z.literal('files'), askId: AskId });
+
 /** UTF-16 units of output that have arrived: the bridge may send as many again. */
 const Credit = z.object({ type: z.literal('credit'), chars: z.int().positive() });
 
@@ -407,6 +422,7 @@ export const TunnelFrame = z.discriminatedUnion('type', [
   Look,
   AskProcesses,
   Enrol,
+  AskFiles,
   Goodbye,
 ]);
 export type TunnelFrame = z.infer<typeof TunnelFrame>;

@@ -1,15 +1,16 @@
 /** Where a person writes: text, images, the mode, the model, and for a new conversation the machine. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type ChatInput, ClientError } from '../../client/index.ts';
+import { type ChatInput, ClientError, type FoundFile } from '../../client/index.ts';
 import { folderName } from '../conversations/folder-name.ts';
 import { useLive } from '../live.ts';
 import { go } from '../route.ts';
 import { type Account, LIST } from '../store/account.ts';
 import { THREAD, type Thread } from '../store/thread.ts';
 import { words } from '../words/words.ts';
-import { type Command, commandsFor } from './commands.ts';
+import type { Command } from './commands.ts';
 import { readDraft, writeDraft } from './draft.ts';
 import { fits, type Picture, picturesIn } from './images.ts';
+import { attributesOf, OfferList, useOffers } from './offers.tsx';
 import { Pending } from './pending.tsx';
 
 interface Props {
@@ -26,7 +27,6 @@ export function Composer({ account, thread }: Props) {
   const place = thread?.id ?? 'new';
   const [pictures, setPictures] = useState<readonly Picture[]>([]);
   const [problem, setProblem] = useState('');
-  const [commands, setCommands] = useState<readonly Command[]>([]);
   useEffect(() => {
     if (field.current) field.current.value = readDraft(place);
   }, [place]);
@@ -52,6 +52,12 @@ export function Composer({ account, thread }: Props) {
       setProblem(`${words.refused} ${error.message}`);
     }
   };
+  const offers = useOffers({
+    field,
+    run: (command) => void run(command),
+    findFiles: (query, signal) => findFiles(account, bridgeOf(thread, form.current), query, signal),
+    onWritten: (text) => writeDraft(place, text),
+  });
   const run = async (command: Command) => {
     take('', pictures);
     const mode = form.current?.elements.namedItem('mode');
@@ -64,7 +70,7 @@ export function Composer({ account, thread }: Props) {
     writeDraft(place, text);
     setPictures(images);
     setProblem('');
-    setCommands([]);
+    offers.close();
   };
   const isBusy = thread?.isBusy ?? false;
   const stop = () => {
@@ -103,29 +109,25 @@ export function Composer({ account, thread }: Props) {
           ))}
         </ul>
       )}
-      {commands.length > 0 && (
-        <ul class="commands">
-          {commands.map((command) => (
-            <li key={command.name}>
-              <button type="button" onClick={() => void run(command)}>
-                <b>/{command.name}</b> {command.help}
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
+      <OfferList offers={offers} />
       <textarea
         ref={field}
         name="text"
         rows={1}
         aria-label={words.message}
         placeholder={words.message}
+        {...attributesOf(offers)}
         // On a phone the keyboard's return key makes a new line, as everywhere there.
         enterkeyhint={isTouch ? 'enter' : 'send'}
         onInput={({ currentTarget: { value } }) => {
           writeDraft(place, value);
-          setCommands(commandsFor(value));
+          void offers.look();
         }}
+        onClick={() => void offers.look()}
+        onKeyUp={({ key }) => {
+          if (key === 'ArrowLeft' || key === 'ArrowRight') void offers.look();
+        }}
+        onBlur={offers.close}
         onPaste={(event) => {
           const files = event.clipboardData?.files;
           if (!files?.length) return;
@@ -133,10 +135,10 @@ export function Composer({ account, thread }: Props) {
           void add(files);
         }}
         onKeyDown={(event) => {
+          if (offers.takeKey(event)) return event.preventDefault();
           if (event.key !== 'Enter' || event.shiftKey || event.isComposing || isTouch) return;
           event.preventDefault();
-          const [command] = commands;
-          void (command ? run(command) : send('queue'));
+          void send('queue');
         }}
       />
       <div class="controls">
@@ -186,6 +188,30 @@ export function Composer({ account, thread }: Props) {
 }
 
 const isTouch = matchMedia('(pointer: coarse)').matches;
+
+/** Of the conversation, or of the choice for a new one. */
+function bridgeOf(thread: Thread | undefined, form: HTMLFormElement | null): string | undefined {
+  if (thread) return thread.view?.bridgeId ?? undefined;
+  const choice = form?.elements.namedItem('bridge');
+  return choice instanceof HTMLSelectElement ? choice.value : undefined;
+}
+
+/** Nothing where the machine cannot be asked. */
+async function findFiles(
+  { client, bridges }: Account,
+  bridgeId: string | undefined,
+  query: string,
+  signal: AbortSignal,
+): Promise<readonly FoundFile[]> {
+  const bridge = bridges.find(({ id }) => id === bridgeId);
+  if (!bridge?.connected || bridge.shared) return [];
+  try {
+    return (await client.findFiles(bridge.id, query, signal)).items;
+  } catch (error) {
+    if (error instanceof ClientError) return [];
+    throw error;
+  }
+}
 
 function inputOf(given: FormData, text: string, pictures: readonly Picture[]): ChatInput {
   const [mode, model, bridgeId] = ['mode', 'model', 'bridge'].map(

@@ -148,6 +148,8 @@ export const en = {
   attach: 'Attach an image',
   removeImage: 'Remove the image',
   imageTooLarge: 'The images are too large for one message.',
+  offers: 'What this can become',
+  offered: { file: '', folder: 'folder', rule: 'rule' },
   notSent: 'Not sent yet',
   refused: 'Not sent:',
 

@@ -4,7 +4,9 @@ import type { Context } from 'hono';
 import { BridgeDetails, type BridgeInfo, BridgeList } from '../../shared/api/listings.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { BridgeId } from '../../shared/ids.ts';
+import { FILE_SEARCH_LIMITS } from '../../shared/limits.ts';
 import { type EnrolmentOutcome, EnrolmentRequest } from '../../shared/wire/enrolment.ts';
+import { FileQuery, type FoundFile, FoundFiles } from '../../shared/wire/files.ts';
 import {
   PortRequest,
   type ProcessAsk,
@@ -14,8 +16,8 @@ import {
   type ProcessReport,
 } from '../../shared/wire/processes.ts';
 import type { AppContext } from '../account/caller.ts';
-import { parseBody, parseId } from '../desk/parse.ts';
-import { type Endpoint, jsonAnswer } from '../endpoint.ts';
+import { parse, parseBody, parseId } from '../desk/parse.ts';
+import { describeQuery, type Endpoint, jsonAnswer } from '../endpoint.ts';
 import type { Env } from '../env.ts';
 import { accountOf, tunnelOf } from '../objects.ts';
 import type { KnownBridge } from '../ports.ts';
@@ -37,6 +39,21 @@ const ENROLMENT = {
   mac: 'x'.repeat(43),
 };
 const PROCESS = { ...BRIDGE, processId: { description: 'The process.', zod: ProcessId } };
+const FILE_QUERY = describeQuery({
+  schema: FileQuery,
+  described: {
+    query: { description: 'A part of the path. The characters need not follow one another.' },
+    limit: {
+      description: 'The most files that are found.',
+      schema: {
+        type: 'integer',
+        minimum: 1,
+        maximum: FILE_SEARCH_LIMITS.maxItems,
+        default: FILE_SEARCH_LIMITS.defaultItems,
+      },
+    },
+  },
+});
 
 /** The endpoints of this file. */
 export const BRIDGES: readonly Endpoint[] = [
@@ -116,6 +133,31 @@ export const BRIDGES: readonly Endpoint[] = [
       const isOpen = found.ports?.some(({ port }) => port === request.port) ?? false;
       if (isOpen === (request.grant !== undefined)) return c.json(found);
       throw new DrawbridgeError('UNAVAILABLE', 'The port is not open, or the bridge is older');
+    },
+  },
+  {
+    id: 'findFiles',
+    needs: 'person',
+    method: 'get',
+    path: '/api/v1/bridges/{id}/files',
+    tag: 'Bridges',
+    summary: 'Find files by a part of their paths',
+    description:
+      'What of the bridge’s workspace a message may mention: files that the agent can read, folders and rules. Without a `query`, what is open in an editor or was changed last.',
+    access: 'user',
+    params: BRIDGE,
+    query: FILE_QUERY,
+    answers: [jsonAnswer(200, 'The best match comes first.', FoundFiles)],
+    errors: ['UNAVAILABLE'],
+    handle: async (c) => {
+      const query = parse(FileQuery, c.req.query());
+      const id = await ownBridge(c);
+      const { sub } = c.var.caller;
+      const items = await reach<FoundFile[] | null>(() =>
+        tunnelOf(c.env, id).findFiles(sub, query),
+      );
+      if (items) return c.json({ items } satisfies FoundFiles);
+      throw new DrawbridgeError('UNAVAILABLE', NO_FILES);
     },
   },
   {
@@ -241,6 +283,8 @@ async function reportOf(c: Context<AppContext>, ask: ProcessAsk): Promise<Proces
 const NO_SECRET =
   'No open secret of the machine fits this device: each counts for one device, for ten minutes';
 const NOT_ENROLLED = 'The bridge could not enrol the device: see its log';
+const NO_FILES =
+  'The bridge is offline, older than the search for files, or could not list them: see its log';
 const NO_ENROLMENTS = 'The bridge is offline, or older than enrolment by a secret';
 
 /** Null for a bridge that the account may not use. */

@@ -7,6 +7,7 @@ import { guestEdit } from '../../shared/tools/guest-edit.ts';
 import { controlProcess } from '../../shared/tools/process.ts';
 import { listDefinitions } from '../../shared/wire/definitions.ts';
 import type { EnrolmentOutcome, EnrolmentRequest } from '../../shared/wire/enrolment.ts';
+import type { FileQuery, FoundFile } from '../../shared/wire/files.ts';
 import { type MessageLook, missedFindings } from '../../shared/wire/findings.ts';
 import { nameFor } from '../../shared/wire/grants.ts';
 import type { OfferSet } from '../../shared/wire/offer.ts';
@@ -167,6 +168,13 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     if (!socket || !this.#isOwner(account) || !attachmentOf(socket).enrols) return null;
     const answer = await this.#ask(socket, (askId) => ({ type: 'enrol', askId, ...request }));
     return answer?.type === 'enrolled' ? answer.outcome : null;
+  }
+
+  async findFiles(account: string, query: FileQuery): Promise<FoundFile[] | null> {
+    const socket = this.#socket.current(Date.now());
+    if (!socket || !this.#isOwner(account) || !attachmentOf(socket).findsFiles) return null;
+    const answer = await this.#ask(socket, (askId) => ({ type: 'files', askId, ...query }));
+    return answer?.type === 'files' ? answer.items : null;
   }
 
   /** Null without an answer in time. */
@@ -518,6 +526,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
         return await this.#takeGrants(socket, frame.names);
       case 'processes':
       case 'enrolled':
+      case 'files':
         return this.#asked.get(frame.askId)?.(frame);
       case 'held_calls':
         return this.#ackUnknown(socket, frame.calls);

@@ -5,6 +5,7 @@ import {
   type BridgeFrame,
   CLOSE,
   ENROLMENTS_FEATURE,
+  FILES_FEATURE,
   FINDINGS_FEATURE,
   LOOK,
   PING,
@@ -34,6 +35,8 @@ const SocketAttachment = z.object({
   finds: z.boolean().default(false),
   /** Whether it answers `enrol`. */
   enrols: z.boolean().default(false),
+  /** Whether it answers `files`. */
+  findsFiles: z.boolean().default(false),
 });
 export type SocketAttachment = z.infer<typeof SocketAttachment>;
 
@@ -64,6 +67,7 @@ export class BridgeSocket {
       looks: features.includes(LOOK),
       finds: features.includes(FINDINGS_FEATURE),
       enrols: features.includes(ENROLMENTS_FEATURE),
+      findsFiles: features.includes(FILES_FEATURE),
     };
     write(socket, { ...attachmentOf(socket), state: 'greeted', ...can });
   }
@@ -195,7 +199,7 @@ const GOODBYES: Readonly<Record<Refused | 'UNAUTHENTICATED', string>> = {
   UNAUTHENTICATED: "The bridge's token has expired: get a new one.",
 };
 
-const CAN_NOTHING = { looks: false, finds: false, enrols: false };
+const CAN_NOTHING = { looks: false, finds: false, enrols: false, findsFiles: false };
 
 function write(socket: WebSocket, attachment: SocketAttachment): void {
   socket.serializeAttachment(attachment);

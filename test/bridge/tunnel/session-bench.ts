@@ -243,6 +243,7 @@ export class Bench {
       look: () => Promise.reject(new Error('no test looks')),
       processes: () => Promise.resolve({ items: [] }),
       enrol: () => Promise.resolve('ended'),
+      findFiles: () => Promise.resolve(null),
       offers: new OfferFeed(async () => null),
       mcpServers: new ReportFeed('', () => ({ type: 'mcp_servers', servers: [] })),
       grantFeed: new ReportFeed('', () => ({ type: 'grants', names: [] })),

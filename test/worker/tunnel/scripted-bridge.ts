@@ -6,6 +6,7 @@ import { newBridgeId } from '../../../shared/ids.ts';
 import { toolsRunBy } from '../../../shared/tools/catalogue.ts';
 import type { Proposal } from '../../../shared/wire/approvals.ts';
 import type { EnrolmentOutcome, EnrolmentRequest } from '../../../shared/wire/enrolment.ts';
+import type { FileQuery, FoundFile } from '../../../shared/wire/files.ts';
 import type { Findings, MessageLook } from '../../../shared/wire/findings.ts';
 import type { OfferSet } from '../../../shared/wire/offer.ts';
 import type { ProcessInfo } from '../../../shared/wire/processes.ts';
@@ -66,6 +67,10 @@ export class ScriptedBridge {
   enrols: EnrolmentOutcome = 'enrolled';
   /** What they sent. */
   readonly enrolments: EnrolmentRequest[] = [];
+  /** What it finds by every text; null where it cannot list its files. */
+  files: readonly FoundFile[] | null = [];
+  /** What people searched for there. */
+  readonly searches: FileQuery[] = [];
   /** The messages of the looks that it answered. */
   readonly asked: (MessageLook | undefined)[] = [];
   readonly #socket: WebSocket;
@@ -100,6 +105,11 @@ export class ScriptedBridge {
         const { askId, device, mac } = frame;
         this.enrolments.push({ device, mac });
         return this.send({ type: 'enrolled', askId, outcome: this.enrols });
+      }
+      if (frame.type === 'files') {
+        const { askId, query, limit } = frame;
+        this.searches.push({ query, limit });
+        return this.send({ type: 'files', askId, items: this.files });
       }
       this.frames.push(frame);
       this.#wake();

@@ -125,6 +125,7 @@ import {
 } from '../../../shared/wire/documents.ts';
 import { EnrolmentRequest } from '../../../shared/wire/enrolment.ts';
 import { StreamEvent } from '../../../shared/wire/events.ts';
+import { FoundFile, FoundFiles } from '../../../shared/wire/files.ts';
 import { McpServerReport } from '../../../shared/wire/mcp-servers.ts';
 import { Effect, Mode } from '../../../shared/wire/modes.ts';
 import { Plan, PlanEdit, PlanState } from '../../../shared/wire/plans.ts';
@@ -198,6 +199,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ SessionKind, SessionList, SessionRequest, SessionToken, SessionTokenRequest },
   ...{ Me, MePatch, ModelList, ToolList, BridgeList, BridgeInfo, Confinement },
   ...{ ApprovalList, OpenApproval },
+  ...{ FoundFile, FoundFiles },
   ...{ BridgeDetails, EnrolmentRequest, McpServerReport, PortRequest, ProcessInfo, ProcessList },
   ...{ [TYPED]: TypedDocument, StreamEvent, AccountEvent, ...eventsByName() },
   ...Object.fromEntries(DOCUMENTS.map((schema) => [nameOf(schema, 'Document'), schema])),

@@ -14,7 +14,7 @@ import {
   newDeviceId,
   responseIdOf,
 } from '../../../../shared/ids.ts';
-import { ENROLMENTS_FEATURE } from '../../../../shared/wire/tunnel.ts';
+import { ENROLMENTS_FEATURE, FILES_FEATURE } from '../../../../shared/wire/tunnel.ts';
 import { call, scriptModel, standsAt, tokenFor } from '../../api.ts';
 import { holdModel } from '../../conversation/held-model.ts';
 import {
@@ -133,6 +133,17 @@ it('enrols a device at a bridge', async () => {
     bridge.enrols = outcome;
     expect((await api.call('enrolDevice', { params, body })).status).toBe(status);
   }
+});
+
+it('finds files of a bridge', async () => {
+  const bridge = await openBridge({ account: ACCOUNT });
+  await bridge.greet({ features: [FILES_FEATURE] });
+  bridge.files = [{ path: 'src/', type: 'folder' }];
+  const params = { id: bridge.bridgeId };
+  const { json } = await api.call('findFiles', { params, query: { query: 'sr', limit: '5' } });
+  expect(json).toEqual({ items: bridge.files });
+  await bridge.leave();
+  expect((await api.call('findFiles', { params })).status).toBe(503);
 });
 
 it('streams', async () => {
