@@ -235,6 +235,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'machine',
       'bridge/admission',
       'bridge/checkpoints',
+      'bridge/completion',
       'bridge/context',
       'bridge/definitions',
       'bridge/diagnostics',
@@ -477,6 +478,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'bench/tools': [
     ...['shared', 'machine', 'bench', 'local/bridge', 'local/runtime', 'bridge/checkpoints'],
+    ...['bridge/completion'],
     ...['bridge/diagnostics', 'bridge/index', 'bridge/sandbox/proof', 'bridge/search'],
     ...['bridge/tools', 'bridge/workspace', '@vscode/ripgrep', 'node:'],
   ],

@@ -29,7 +29,7 @@ for (const endpoint of endpointsFor('bridge')) {
   serve(endpoint);
 }
 
-app.get('*', servePage);
+app.use('*', servePage);
 for (const endpoint of endpointsFor('operator')) {
   app.use(patternOf(endpoint), authenticate('operator'));
   serve(endpoint);

@@ -19,7 +19,9 @@ test('the package deploys as a part of a Worker of your own, with types', async 
   cpSync(await unpack(temporaryFolder()), installed, { recursive: true });
   writeFileSync(join(own, 'index.ts'), OWN_WORKER);
   const config = readFileSync(join(installed, 'dist', 'worker', 'wrangler.toml'), 'utf8');
-  const ours = config.replace('"worker.js"\nno_bundle = true', '"index.ts"');
+  const ours = config
+    .replace('"worker.js"\nno_bundle = true', '"index.ts"')
+    .replace('"page"', '"node_modules/drawbridge-agent/dist/worker/page"');
   writeFileSync(join(own, 'wrangler.toml'), ours);
   writeFileSync(join(own, 'tsconfig.json'), JSON.stringify(OWN_CONFIG));
   run('tsc', ['-p', own], own);

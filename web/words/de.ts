@@ -154,6 +154,9 @@ export const de: typeof en = {
   notSent: 'Noch nicht gesendet',
   refused: 'Nicht gesendet:',
 
+  offers: 'Was daraus werden kann',
+  offered: { file: '', folder: 'Ordner', rule: 'Regel' },
+
   // Approvals and questions
   nothingWaits: 'Nichts wartet auf dich.',
   allows: 'Einmal erlauben',

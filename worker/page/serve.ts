@@ -8,7 +8,7 @@ export const servePage: MiddlewareHandler<AppContext> = async (c, next) => {
   const { PAGE } = c.env;
   const file = c.req.path === '/' ? '/index.html' : c.req.path;
   const type = TYPES[EXTENSION.exec(file)?.[1] ?? ''];
-  if (!PAGE || !type || !FILE.test(file)) return await next();
+  if (!PAGE || !type || !FILE.test(file) || !READS.has(c.req.method)) return await next();
   const { ok, body } = await PAGE.fetch(`http://page${file}`);
   if (!ok || !body) {
     await body?.cancel();
@@ -21,6 +21,8 @@ export const servePage: MiddlewareHandler<AppContext> = async (c, next) => {
     ...(isHashed ? HASHED_HEADERS : { 'cache-control': 'no-cache' }),
   });
 };
+
+const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 /** A name as the build makes it: no folder above, no hidden file. */
 const FILE = new RegExp(`^/(?:${HASHED_FOLDER}/)?\\w[\\w.-]*$`);
