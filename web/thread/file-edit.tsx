@@ -12,11 +12,13 @@ export function FileEdit({ document, isOpen }: DocumentProps) {
   const metadata = document.metadata as Partial<FileEditMetadata>;
   const { filePath = '', newPath, operation = 'edit', diff, language = '', result } = metadata;
   const hunks = metadata.hunks ?? (diff ? [diff] : []);
+  const isDone = !isOpen && document.metadata['approval'] === undefined;
+  const done = isDone ? words.operation : words.operationOpen;
   const { added, removed } = useMemo(() => countChanged(hunks), [metadata.hunks, diff]);
   return (
     <figure>
       <figcaption>
-        <span>{result ? words.notApplied : (words.operation[operation] ?? operation)}</span>
+        <span>{result ? words.notApplied : (done[operation] ?? operation)}</span>
         <code>{newPath === undefined ? filePath : `${filePath} → ${newPath}`}</code>
         {hunks.length > 0 && (
           <span class="totals">

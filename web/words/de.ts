@@ -104,6 +104,12 @@ export const de: typeof en = {
     delete: 'Gelöscht',
     rename: 'Umbenannt',
   },
+  operationOpen: {
+    create: 'Anlegen',
+    edit: 'Ändern',
+    delete: 'Löschen',
+    rename: 'Umbenennen',
+  },
   notApplied: 'Nicht ausgeführt',
   checkedBy: (by) => `Geprüft von ${by}`,
   exit: (code) => (code === 0 ? 'Fertig' : `Exit-Code ${code}`),

@@ -101,6 +101,12 @@ export const en = {
     delete: 'Deleted',
     rename: 'Renamed',
   } as Readonly<Record<string, string>>,
+  operationOpen: {
+    create: 'Create',
+    edit: 'Edit',
+    delete: 'Delete',
+    rename: 'Rename',
+  } as Readonly<Record<string, string>>,
   notApplied: 'Not applied',
   checkedBy: (by: string) => `Checked by ${by}`,
   exit: (code: number) => (code === 0 ? 'Done' : `Exit code ${code}`),
