@@ -9,15 +9,15 @@ export const PAGE_FOLDER = 'page';
 
 /**
  * Puts the page that belongs to a Worker into `outdir`, in place of an older one. `workerEntry` is `worker/index.ts` in
- * a clone, or a module that is built already (`.js`): one without a page beside it has none. Rejects with esbuild's errors.
+ * a clone, or a module that is built already (`.js`). One without a page beside it has none. Rejects with esbuild's errors.
  */
 export async function placePage(workerEntry: string, outdir: string): Promise<void> {
   rmSync(outdir, { recursive: true, force: true });
   const folder = dirname(workerEntry);
-  if (!workerEntry.endsWith('.js')) return void (await buildPage(dirname(folder), outdir));
-  const built = join(folder, PAGE_FOLDER);
-  if (existsSync(built)) cpSync(built, outdir, { recursive: true });
-  else mkdirSync(outdir, { recursive: true });
+  const [built, sources] = [join(folder, PAGE_FOLDER), join(dirname(folder), 'web')];
+  mkdirSync(outdir, { recursive: true });
+  if (!workerEntry.endsWith('.js') && existsSync(sources)) await buildPage(dirname(folder), outdir);
+  else if (existsSync(built)) cpSync(built, outdir, { recursive: true });
 }
 
 /** Puts the page of the clone at `root` into `outdir`. Rejects with esbuild's errors. */

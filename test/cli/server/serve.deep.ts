@@ -2,6 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeJwt } from 'jose';
 import { describe, expect, test } from 'vitest';
+import { Invitation } from '../../../shared/api/sessions.ts';
 import { isAlive, treeOf } from '../../local/processes.ts';
 import { temporaryFolder } from '../../local/temporary-folder.ts';
 import { callDrawbridge } from '../called.ts';
@@ -24,9 +25,19 @@ async function startServer(extra: readonly string[] = [], env: NodeJS.ProcessEnv
   return { ...started, stateDir, ready, url };
 }
 
-async function pageOf(url: string, headers: Record<string, string> = {}): Promise<string> {
-  const response = await fetch(url, { headers: { accept: 'text/html', ...headers } });
-  return await response.text();
+/** The link of an invitation, without its secret: the address at which the server believes to be reached. */
+async function addressOf(
+  { url, stateDir }: { readonly url: string; readonly stateDir: string },
+  headers: Record<string, string> = {},
+): Promise<string> {
+  const secret = join(stateDir, 'auth-secret');
+  const { stdout } = await callDrawbridge(['token', '--for', 'ana', '--secret-file', secret]);
+  const authorization = `Bearer ${stdout.trim()}`;
+  const invited = await fetch(`${url}/api/v1/invitations`, {
+    method: 'POST',
+    headers: { authorization, ...headers },
+  });
+  return Invitation.parse(await invited.json()).link.replace(/#.*$/, '');
 }
 
 describe('serve', () => {
@@ -78,20 +89,18 @@ describe('serve', () => {
   test('takes the scheme from X-Forwarded-Proto only behind a trusted proxy', async () => {
     const headers = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'evil.test' };
     const open = await startServer();
-    expect(await pageOf(open.url, headers)).toContain(`${open.url}/v1`);
+    expect(await addressOf(open, headers)).toBe(`${open.url}/`);
     const trusting = await startServer(['--trust-proxy']);
-    const page = await pageOf(trusting.url, headers);
-    expect(page).toContain(`${trusting.url.replace('http:', 'https:')}/v1`);
-    expect(page).not.toContain('evil');
-    expect(await pageOf(trusting.url)).toContain(`${trusting.url}/v1`);
+    const https = `${trusting.url.replace('http:', 'https:')}/`;
+    expect(await addressOf(trusting, headers)).toBe(https);
+    expect(await addressOf(trusting)).toBe(`${trusting.url}/`);
   });
 
   test('names the public URL, however a client came', async () => {
-    const { url, ready } = await startServer(['--public-url', 'https://agent.example.com/']);
-    expect(ready).toMatchObject({ publicUrl: 'https://agent.example.com' });
-    expect(await pageOf(url, { 'x-forwarded-proto': 'http' })).toContain(
-      'drawbridge chat --url https://agent.example.com</pre>',
-    );
+    const server = await startServer(['--public-url', 'https://agent.example.com/']);
+    expect(server.ready).toMatchObject({ publicUrl: 'https://agent.example.com' });
+    const address = await addressOf(server, { 'x-forwarded-proto': 'http' });
+    expect(address).toBe('https://agent.example.com/');
   });
 
   test('listens on all addresses by an option, and says what that needs', async () => {
