@@ -30,6 +30,7 @@ import type {
   ModelList,
   ToolList,
 } from '../shared/api/listings.ts';
+import type { PushRequest, PushState } from '../shared/api/push.ts';
 import type {
   ApprovalRequest,
   ChatRequestInput,
@@ -178,6 +179,11 @@ export interface Client {
   /** The newest comes first. */
   listSessions(signal?: AbortSignal): Promise<SessionList>;
   endSession(sessionId: string, signal?: AbortSignal): Promise<void>;
+  /** The key that this browser subscribes to notifications with, and the session's subscription. */
+  getPush(signal?: AbortSignal): Promise<PushState>;
+  /** Replaces the session's subscription. Rejects with FORBIDDEN for a token that has no session. */
+  setPush(request: PushRequest, signal?: AbortSignal): Promise<void>;
+  deletePush(signal?: AbortSignal): Promise<void>;
   listModels(signal?: AbortSignal): Promise<ModelList>;
   listTools(signal?: AbortSignal): Promise<ToolList>;
   /** What was spent, by day and model. The oldest day comes first. */

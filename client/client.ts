@@ -142,6 +142,13 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
     async endSession(sessionId, signal) {
       await send(`sessions/${sessionId}`, { method: 'DELETE', signal });
     },
+    getPush: (signal) => get('push', isAnswer.push, { signal }),
+    async setPush(body, signal) {
+      await send('push', { method: 'PUT', body, signal });
+    },
+    async deletePush(signal) {
+      await send('push', { method: 'DELETE', signal });
+    },
     createTicket: (body, signal) =>
       get('tickets', isAnswer.ticket, { method: 'POST', body, signal }),
     changePlan(conversationId, documentId, body, signal) {

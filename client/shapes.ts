@@ -21,6 +21,7 @@ import type {
   ModelList,
   ToolList,
 } from '../shared/api/listings.ts';
+import type { PushState } from '../shared/api/push.ts';
 import type {
   Invitation,
   Login,
@@ -196,6 +197,7 @@ export const isAnswer = {
       },
     ],
   }),
+  push: guard<PushState>({ publicKey: 'string' }),
   agent: guard<Agent>({ ...AGENT, responseId: 'string' }),
   agents: guard<AgentList>({ items: [AGENT] }),
   deliveries: guard<WebhookDeliveries>({ items: [{}] }),

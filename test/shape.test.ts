@@ -642,13 +642,19 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', ...EDGE, 'worker/secret.ts', 'worker/storage', 'cloudflare:', 'jose', 'zod'],
   ],
   'worker/people': ['shared', 'worker/secret.ts', 'jose', 'zod'],
-  'worker/directory': ['shared', ...EDGE, 'worker/apps', 'worker/storage', 'cloudflare:'],
+  'worker/push': [
+    ...['shared', 'worker/ports.ts', 'worker/deliveries', '@block65/webcrypto-web-push', 'jose'],
+  ],
+  'worker/directory': [
+    ...['shared', ...EDGE, 'worker/apps', 'worker/push', 'worker/storage', 'cloudflare:'],
+  ],
   'worker/account': [
     ...[
       'shared',
       ...EDGE,
       'worker/people',
       'worker/apps',
+      'worker/push',
       'worker/secret.ts',
       'worker/storage',
       'cloudflare:',
@@ -698,7 +704,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', ...EDGE, 'worker/upstream', 'worker/export', 'worker/agents', 'hono', 'zod'],
     ...['worker/conversation/reading', 'worker/conversation/fork', 'worker/origin.ts'],
     ...['worker/account', 'worker/tunnel', 'worker/follow', 'worker/desk', 'worker/endpoint.ts'],
-    ...['worker/apps', 'worker/people', 'worker/secret.ts'],
+    ...['worker/apps', 'worker/people', 'worker/push', 'worker/secret.ts'],
   ],
   'worker/api/openapi': [
     ...['cursor/index.ts', 'worker/cursor'],

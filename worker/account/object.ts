@@ -24,13 +24,16 @@ import type {
   NewStoredSession,
   PrivateListing,
   SpentSince,
+  StoredPush,
   StoredSession,
   UsageRange,
   Waiting,
 } from '../ports.ts';
+import { hasNewAsk, kindOfEnd } from '../push/message.ts';
 import { firstPositionOf, wasTakenBack } from '../storage/restored.ts';
 import { formatCursor } from './cursor.ts';
 import { SESSION_KEEPING, TICKET_LIMITS } from './limits.ts';
+import { Pushes } from './pushes.ts';
 import { AccountStore } from './statements.ts';
 import { AccountStream } from './stream.ts';
 
@@ -41,6 +44,7 @@ import { AccountStream } from './stream.ts';
 export class Account extends DurableObject<Env> implements AccountPort {
   readonly #store: AccountStore;
   readonly #stream: AccountStream;
+  readonly #pushes: Pushes;
   /** How often the cutting has failed in a row. */
   #failedCuts = 0;
 
@@ -48,6 +52,7 @@ export class Account extends DurableObject<Env> implements AccountPort {
     super(state, env);
     this.#store = new AccountStore(state.storage.sql, firstPositionOf(env));
     this.#stream = new AccountStream(state, env, this.#store);
+    this.#pushes = new Pushes(state, env, this.#store);
   }
 
   bridgeConnected(bridgeId: string, session?: string): boolean {
@@ -73,9 +78,11 @@ export class Account extends DurableObject<Env> implements AccountPort {
     if (this.#store.insertConversation(conversation)) this.#stream.changed(conversation.id);
   }
 
-  answered({ text, spent, ...conversation }: AnsweredExchange): void {
+  answered({ text, spent, run, ...conversation }: AnsweredExchange): void {
     if (this.#store.saveAnswered(conversation, text, spent)) this.#report(spent?.entries);
     this.#stream.changed(conversation.id);
+    const kind = kindOfEnd(conversation, run);
+    if (kind) this.#pushes.notify(kind, conversation.id);
   }
 
   update(conversation: Listed, spent?: UsageEntry): ConversationInfo {
@@ -95,7 +102,10 @@ export class Account extends DurableObject<Env> implements AccountPort {
   }
 
   waits(conversationId: string, waiting: Waiting): void {
-    if (this.#store.saveWaits(conversationId, waiting)) this.#stream.changed(conversationId);
+    const before = this.#store.readAsks(conversationId);
+    if (!this.#store.saveWaits(conversationId, waiting)) return;
+    this.#stream.changed(conversationId);
+    if (hasNewAsk(before, waiting.asks)) this.#pushes.notify('waiting', conversationId);
   }
 
   waiting(): string[] {
@@ -169,6 +179,14 @@ export class Account extends DurableObject<Env> implements AccountPort {
     const session = this.#store.readSession(id);
     if (session) this.#store.noteUse(session, Date.now());
     return session !== undefined;
+  }
+
+  push(session: string): StoredPush | null {
+    return this.#store.readPushes().get(session) ?? null;
+  }
+
+  savePush(session: string, push: StoredPush | null): void {
+    this.#store.savePush(session, push);
   }
 
   async endSession(id: string): Promise<void> {

@@ -14,6 +14,7 @@ import type {
   NewStoredSession,
   PrivateListing,
   SpentSince,
+  StoredPush,
   StoredSession,
   UsageRange,
   Waiting,
@@ -21,6 +22,7 @@ import type {
 import { migrate, openStored } from '../storage/migrations.ts';
 import { CHANGE_TABLE, Changes } from './changes.ts';
 import { TICKET_LIMITS } from './limits.ts';
+import { PUSH_COLUMN, readPushes, savePush } from './push-statements.ts';
 import { folded } from './search.ts';
 import {
   addSession,
@@ -73,6 +75,7 @@ export const MIGRATIONS = [
    alter table bridges add column connected integer not null default 0;
    ${CHANGE_TABLE}`,
   SESSION_TABLES,
+  PUSH_COLUMN,
 ] as const;
 
 /** Updates the columns of a listed conversation that its own object decides. */
@@ -253,6 +256,19 @@ export class AccountStore {
     return updated.rowsWritten + inserted.rowsWritten;
   }
 
+  /** What waits in a conversation, as {@link saveWaits} has it. */
+  readAsks(id: string): string {
+    if (!this.#isStored) return '';
+    const rows = this.#sql.exec<{ asks: string }>('select asks from waiting where id = ?', id);
+    return rows.toArray()[0]?.asks ?? '';
+  }
+
+  /** How many approvals and questions wait in all conversations. */
+  countWaiting(): number {
+    const query = 'select coalesce(sum(approvals + questions), 0) as count from waiting';
+    return this.#sql.exec<{ count: number }>(query).one().count;
+  }
+
   readWaiting(): string[] {
     if (!this.#isStored) return [];
     const rows = this.#sql.exec<{ id: string }>('select id from waiting order by rowid');
@@ -379,6 +395,15 @@ export class AccountStore {
 
   endSession(id: string, nowMs: number): boolean {
     return this.#isStored && endSession(this.#sql, id, nowMs);
+  }
+
+  /** See push-statements.ts for these two. */
+  readPushes(): Map<string, StoredPush> {
+    return this.#isStored ? readPushes(this.#sql) : new Map();
+  }
+
+  savePush(session: string, push: StoredPush | null): void {
+    if (this.#isStored) savePush(this.#sql, session, push);
   }
 
   nextEnding(): Ending | undefined {

@@ -11,9 +11,11 @@ import type {
   DirectoryPort,
   NewInvitation,
   NewLogin,
+  PushKeys,
   StoredKey,
   WaitingLogin,
 } from '../ports.ts';
+import { newPushKeys } from '../push/keys.ts';
 import { ENTRY_LIMITS } from './limits.ts';
 import { DirectoryStore } from './statements.ts';
 
@@ -108,6 +110,14 @@ export class Directory extends DurableObject<Env> implements DirectoryPort {
 
   hasEntered(account: string): boolean {
     return this.#store.hasEntered(account);
+  }
+
+  async pushKeys(): Promise<PushKeys> {
+    const known = this.#store.readPushKeys();
+    if (known) return known;
+    const made = await newPushKeys();
+    // Another call may have stored one meanwhile.
+    return this.#store.readPushKeys() ?? this.#store.savePushKeys(made);
   }
 
   #change(id: string, change: (key: StoredKey) => StoredKey): Outcome<StoredKey> {

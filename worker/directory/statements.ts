@@ -8,6 +8,7 @@ import type {
   Decider,
   NewInvitation,
   NewLogin,
+  PushKeys,
   StoredKey,
   WaitingLogin,
 } from '../ports.ts';
@@ -31,6 +32,9 @@ export const MIGRATIONS = [
      key text not null, day text not null, tokens integer not null, primary key (key, day)
    ) without rowid;`,
   ENTRY_TABLES,
+  `create table push_keys (
+     id integer primary key check (id = 1), public_key text not null, private_key text not null
+   );`,
 ] as const;
 
 /** Named, synchronous statements. Reading stores nothing. */
@@ -121,6 +125,26 @@ export class DirectoryStore {
 
   hasEntered(account: string): boolean {
     return this.#isStored && hasEntered(this.#sql, account);
+  }
+
+  readPushKeys(): PushKeys | undefined {
+    if (!this.#isStored) return undefined;
+    const rows = this.#sql.exec<{ publicKey: string; privateKey: string }>(
+      'select public_key as publicKey, private_key as privateKey from push_keys',
+    );
+    return rows.toArray()[0];
+  }
+
+  /** Once: another key would end every subscription. Returns it. */
+  savePushKeys(keys: PushKeys): PushKeys {
+    this.#prepare();
+    const { publicKey, privateKey } = keys;
+    this.#sql.exec(
+      'insert into push_keys (id, public_key, private_key) values (1, ?, ?)',
+      publicKey,
+      privateKey,
+    );
+    return keys;
   }
 
   #prepare(): void {

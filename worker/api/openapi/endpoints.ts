@@ -14,6 +14,7 @@ import { CONVERSATION_ENDPOINTS } from '../conversations.ts';
 import { EXPORT } from '../export.ts';
 import { KEYS } from '../keys.ts';
 import { PLANS } from '../plans.ts';
+import { PUSH } from '../push.ts';
 import { SERVICE } from '../service.ts';
 import { SESSIONS } from '../sessions.ts';
 import { TICKETS } from '../tickets.ts';
@@ -32,7 +33,7 @@ export const DOCUMENT_LIMITS = {
 export const ENDPOINTS: readonly Endpoint[] = [
   ...[...CHAT, ...CONVERSATION_ENDPOINTS, ...EXPORT, ...ANSWERS, ...PLANS, ...UNDO, ...TICKETS],
   ...[...AGENT_ENDPOINTS, ...ACCOUNT, ...ACCOUNT_EVENTS, ...USAGE, ...BRIDGES, ...KEYS],
-  ...[...SESSIONS, ...SERVICE],
+  ...[...SESSIONS, ...PUSH, ...SERVICE],
   {
     id: 'getOpenApi',
     method: 'get',

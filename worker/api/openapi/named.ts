@@ -53,6 +53,12 @@ import {
 } from '../../../shared/api/listings.ts';
 import { AnyResponse, PlainDocument, PlainResponse } from '../../../shared/api/plain-documents.ts';
 import {
+  BrowserSubscription,
+  PushKinds,
+  PushRequest,
+  PushState,
+} from '../../../shared/api/push.ts';
+import {
   ApprovalRequest,
   ChatMessage,
   ChatRequest,
@@ -185,6 +191,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ AppKey, AppToken, KeyList, KeyRequest, KeyTerms, NewKey, Right, TokenRequest },
   ...{ Invitation, Login, LoginDecision, LoginRequest, LoginView, NewSession, Session, SessionKey },
   ...{ SessionKind, SessionList, SessionRequest, SessionToken, SessionTokenRequest },
+  ...{ BrowserSubscription, PushKinds, PushRequest, PushState },
   ...{ Me, MePatch, ModelList, ToolList, BridgeList, BridgeInfo, Confinement },
   ...{ ApprovalList, OpenApproval },
   ...{ BridgeDetails, EnrolmentRequest, McpServerReport, PortRequest, ProcessInfo, ProcessList },
