@@ -71,6 +71,7 @@ export type {
   UndoInput,
   Watched,
 } from './api.ts';
+export { encodeBase64Url } from './base64url.ts';
 export { createClient } from './client.ts';
 export type { Clock } from './clock.ts';
 export {

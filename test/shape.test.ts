@@ -439,7 +439,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['web/live.ts', 'web/parts', 'web/route.ts', 'web/store', 'web/words', 'preact'],
   ],
   'web/settings': [
-    ...['client/index.ts', 'shared', 'web/live.ts', 'web/parts', 'web/store', 'web/words'],
+    ...['client/index.ts', 'shared', 'web/live.ts', 'web/parts', 'web/session', 'web/store'],
+    'web/words',
     'preact',
   ],
   'web/app.tsx': [

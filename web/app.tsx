@@ -10,6 +10,7 @@ import { Refusals } from './parts/refusals.tsx';
 import { linkTo, type Place, takeSecrets, usePlace } from './route.ts';
 import { enrolHere } from './session/enrol.ts';
 import { forgetAll, readKept } from './session/kept.ts';
+import { endPush, keepPush } from './session/push.ts';
 import { clientOf, joinWith } from './session/session.ts';
 import { SignIn } from './session/sign-in.tsx';
 import { Settings } from './settings/settings.tsx';
@@ -31,7 +32,8 @@ export function App() {
     setState({ is: 'in', account: new Account(client, await readKept('device')) });
   }, []);
   const leave = useCallback(async (why?: string) => {
-    await Promise.all([forgetAll(), forgetAllSeen()]);
+    const ended = endPush().catch(() => undefined); // It ends by itself: the server does not use it any more.
+    await Promise.all([ended, forgetAll(), forgetAllSeen()]);
     setState({ is: 'out', ...(why !== undefined && { why }) });
   }, []);
   useEffect(() => void open(enter).then((left) => left && setState(left)), [enter]);
@@ -77,6 +79,9 @@ function Frame({ account, leave }: FrameProps) {
     });
     return () => over.abort();
   }, [account, leave]);
+  useEffect(() => {
+    keepPush(account.client).catch(() => undefined); // The next start tries again.
+  }, [account]);
   // On a phone the list is all that is there.
   const isList = place.at === 'list';
   return (
@@ -134,6 +139,8 @@ function Top({ account, place }: { readonly account: Account; readonly place: Pl
   const count = account.waitingCount;
   useEffect(() => {
     document.title = count > 0 ? `(${count}) Drawbridge` : 'Drawbridge';
+    // Only the page of a home screen has one; the service worker sets it while the page is closed.
+    navigator.setAppBadge?.(count).catch(() => undefined);
   }, [count]);
   const link = (to: Place, text: string, badge = 0) => (
     <a href={linkTo(to)} aria-current={place.at === to.at ? 'page' : undefined}>
