@@ -4,7 +4,7 @@ import type { PushKind } from '../../shared/api/push.ts';
 import type { EndedRun, Listed } from '../ports.ts';
 import { PUSH_SENDING } from './limits.ts';
 
-/** The kind of notification that the end of a run is worth. A person has cancelled it, or watched it, in other cases. */
+/** The notification for the end of a run. Undefined for a run that a person cancelled, and for a short one. */
 export function kindOfEnd(
   { agent }: Pick<Listed, 'agent'>,
   run: EndedRun | undefined,

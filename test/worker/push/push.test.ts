@@ -207,7 +207,7 @@ it('a subscription ends with its session, and by its own word', async () => {
   expect(received.map(({ url }) => url)).toEqual([stays.browser.subscription.endpoint]);
 });
 
-it('nobody else in the account or the server sees the subscription of a session', async () => {
+it('a session sees its own subscription alone, and other accounts cannot send to it', async () => {
   const [account, other] = [newAccount(), newAccount()];
   const received = servePushes(() => ({ text: 'Done.' }));
   const { client, browser } = await subscribe(account, ALL);
@@ -279,7 +279,7 @@ it('an origin that the operator names is taken, until it is not named any more',
   expect(received).toHaveLength(1);
 });
 
-it('a token without a session, and one of an app or a bridge, has no notifications', async () => {
+it('a token without a session has no notifications', async () => {
   const { subscription } = await newBrowser();
   const body = { subscription, kinds: ALL };
   const account = newAccount();
