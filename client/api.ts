@@ -30,6 +30,7 @@ import type {
   ModelList,
   ToolList,
 } from '../shared/api/listings.ts';
+import type { PushRequest, PushState } from '../shared/api/push.ts';
 import type { ActRecordList, RecordsQuery } from '../shared/api/records.ts';
 import type {
   ApprovalRequest,
@@ -191,6 +192,11 @@ export interface Client {
   endSession(sessionId: string, signal?: AbortSignal): Promise<void>;
   /** Who did what in the account. The newest comes first. */
   listRecords(query?: Partial<RecordsQuery>, signal?: AbortSignal): Promise<ActRecordList>;
+  /** The key that this browser subscribes to notifications with, and the session's subscription. */
+  getPush(signal?: AbortSignal): Promise<PushState>;
+  /** Replaces the session's subscription. Rejects with FORBIDDEN for a token that has no session. */
+  setPush(request: PushRequest, signal?: AbortSignal): Promise<void>;
+  deletePush(signal?: AbortSignal): Promise<void>;
   listModels(signal?: AbortSignal): Promise<ModelList>;
   listTools(signal?: AbortSignal): Promise<ToolList>;
   /** What was spent, by day and model. The oldest day comes first. */

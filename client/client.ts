@@ -148,6 +148,13 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
     async endSession(sessionId, signal) {
       await send(`sessions/${sessionId}`, { method: 'DELETE', signal });
     },
+    getPush: (signal) => get('push', isAnswer.push, { signal }),
+    async setPush(body, signal) {
+      await send('push', { method: 'PUT', body, signal });
+    },
+    async deletePush(signal) {
+      await send('push', { method: 'DELETE', signal });
+    },
     listRecords: (wanted, signal) =>
       get('records', isAnswer.records, { query: queryOf(wanted), signal }),
     createTicket: (body, signal) =>

@@ -14,6 +14,7 @@ export type {
   ConversationList,
 } from '../shared/api/conversations.ts';
 export type { BridgeInfo, ModelInfo } from '../shared/api/listings.ts';
+export type { PushKind, PushKinds, PushRequest, PushState } from '../shared/api/push.ts';
 export type { UsageEntry } from '../shared/api/usage.ts';
 export type { ErrorCode } from '../shared/errors.ts';
 export { takesContent } from '../shared/wire/approval-text.ts';
@@ -71,6 +72,7 @@ export type {
   UndoInput,
   Watched,
 } from './api.ts';
+export { encodeBase64Url } from './base64url.ts';
 export { createClient } from './client.ts';
 export type { Clock } from './clock.ts';
 export {

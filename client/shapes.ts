@@ -21,6 +21,7 @@ import type {
   ModelList,
   ToolList,
 } from '../shared/api/listings.ts';
+import type { PushState } from '../shared/api/push.ts';
 import type { ActRecordList } from '../shared/api/records.ts';
 import type {
   Invitation,
@@ -204,6 +205,7 @@ export const isAnswer = {
       },
     ],
   }),
+  push: guard<PushState>({ publicKey: 'string' }),
   records: guard<ActRecordList>({ items: [{ at: 'string', action: 'string', subject: 'string' }] }),
   agent: guard<Agent>({ ...AGENT, responseId: 'string' }),
   agents: guard<AgentList>({ items: [AGENT] }),

@@ -130,6 +130,16 @@ export const SESSION_LIMITS = {
   maxClockOffMs: 2 * MINUTE,
 } as const;
 
+/** Subscriptions to Web Push. */
+export const PUSH_LIMITS = {
+  /** Characters of the address at a push service: the longest ones in use have some 500. */
+  maxEndpointChars: 2_000,
+  /** Characters of the browser's public key in base64url: the 65 bytes of an uncompressed point. */
+  keyChars: 87,
+  /** Characters of the browser's secret in base64url: 16 bytes. */
+  authChars: 22,
+} as const;
+
 /** Background runs. */
 export const AGENT_LIMITS = {
   /** UTF-16 units of a webhook's URL: the longest that common servers take. */

@@ -444,7 +444,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['web/live.ts', 'web/parts', 'web/route.ts', 'web/store', 'web/words', 'preact'],
   ],
   'web/settings': [
-    ...['client/index.ts', 'shared', 'web/live.ts', 'web/parts', 'web/store', 'web/words'],
+    ...['client/index.ts', 'shared', 'web/live.ts', 'web/parts', 'web/session', 'web/store'],
+    'web/words',
     'preact',
   ],
   'web/app.tsx': [
@@ -650,8 +651,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', ...EDGE, 'worker/secret.ts', 'worker/storage', 'cloudflare:', 'jose', 'zod'],
   ],
   'worker/people': ['shared', 'worker/ports.ts', 'worker/secret.ts', 'jose', 'zod'],
+  'worker/push': [
+    ...['shared', 'worker/ports.ts', 'worker/deliveries', '@block65/webcrypto-web-push', 'jose'],
+  ],
   'worker/directory': [
-    ...['shared', ...EDGE, 'worker/apps', 'worker/people', 'worker/storage', 'cloudflare:'],
+    ...['shared', ...EDGE, 'worker/apps', 'worker/people', 'worker/push', 'worker/storage'],
+    'cloudflare:',
   ],
   'worker/account': [
     ...[
@@ -659,6 +664,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       ...EDGE,
       'worker/people',
       'worker/apps',
+      'worker/push',
       'worker/secret.ts',
       'worker/storage',
       'cloudflare:',
@@ -708,7 +714,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', ...EDGE, 'worker/upstream', 'worker/export', 'worker/agents', 'hono', 'zod'],
     ...['worker/conversation/reading', 'worker/conversation/fork', 'worker/origin.ts'],
     ...['worker/account', 'worker/tunnel', 'worker/follow', 'worker/desk', 'worker/endpoint.ts'],
-    ...['worker/apps', 'worker/people', 'worker/secret.ts', 'worker/storage'],
+    ...['worker/apps', 'worker/people', 'worker/push', 'worker/secret.ts', 'worker/storage'],
   ],
   'worker/api/openapi': [
     ...['cursor/index.ts', 'worker/cursor'],

@@ -10,6 +10,7 @@ import { Refusals } from './parts/refusals.tsx';
 import { linkTo, type Place, takeSecrets, usePlace } from './route.ts';
 import { enrolHere } from './session/enrol.ts';
 import { forgetAll, readKept } from './session/kept.ts';
+import { endPush, keepPush } from './session/push.ts';
 import { clientOf, joinWith } from './session/session.ts';
 import { SignIn } from './session/sign-in.tsx';
 import { Settings } from './settings/settings.tsx';
@@ -50,10 +51,11 @@ export function App() {
     [enter, link],
   );
   const leave = useCallback(
-    async (why?: string) => {
-      await Promise.all([forgetAll(), forgetAllSeen()]);
-      // A session that was ended elsewhere makes room for the one of the link.
-      if (why === undefined) setState({ is: 'out', why });
+    async (why?: string, wasLive = true) => {
+      const ended = endPush().catch(() => undefined); // The server does not use it any more.
+      await Promise.all([ended, forgetAll(), forgetAllSeen()]);
+      // Only a session that had ended before makes room for the one of the link: whoever is signed out stays out.
+      if (wasLive) setState({ is: 'out', why });
       else await open(why);
     },
     [open],
@@ -67,7 +69,7 @@ export function App() {
 
 interface FrameProps {
   readonly account: Account;
-  readonly leave: (why?: string) => Promise<void>;
+  readonly leave: (why?: string, wasLive?: boolean) => Promise<void>;
 }
 
 /** The server says so for good. */
@@ -79,11 +81,15 @@ function Frame({ account, leave }: FrameProps) {
     const over = new AbortController();
     account.follow(over.signal).catch((error: unknown) => {
       if (over.signal.aborted) return;
-      if (error instanceof ClientError && OVER.has(error.code)) void leave(words.ended);
+      if (error instanceof ClientError && OVER.has(error.code))
+        void leave(words.ended, account.wasLive);
       else throw error;
     });
     return () => over.abort();
   }, [account, leave]);
+  useEffect(() => {
+    keepPush(account.client).catch(() => undefined); // The next start tries again.
+  }, [account]);
   // On a phone the list is all that is there.
   const isList = place.at === 'list';
   return (
@@ -141,6 +147,8 @@ function Top({ account, place }: { readonly account: Account; readonly place: Pl
   const count = account.waitingCount;
   useEffect(() => {
     document.title = count > 0 ? `(${count}) Drawbridge` : 'Drawbridge';
+    // Only the page of a home screen has one; the service worker sets it while the page is closed.
+    navigator.setAppBadge?.(count).catch(() => undefined);
   }, [count]);
   const link = (to: Place, text: string, badge = 0) => (
     <a href={linkTo(to)} aria-current={place.at === to.at ? 'page' : undefined}>

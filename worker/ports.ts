@@ -13,6 +13,7 @@ import type {
 } from '../shared/api/conversations.ts';
 import type { KeyTerms } from '../shared/api/keys.ts';
 import type { BridgeDetails, BridgeInfo } from '../shared/api/listings.ts';
+import type { PushRequest } from '../shared/api/push.ts';
 import type {
   ApprovalRequest,
   ClarificationAnswer,
@@ -22,7 +23,7 @@ import type {
 import type { LoginDecision, SessionKey, SessionKind } from '../shared/api/sessions.ts';
 import type { UsageEntry, UsageList } from '../shared/api/usage.ts';
 import type { ErrorCode } from '../shared/errors.ts';
-import type { Usage } from '../shared/wire/documents.ts';
+import type { ResponseStatus, Usage } from '../shared/wire/documents.ts';
 import type { EnrolmentOutcome, EnrolmentRequest } from '../shared/wire/enrolment.ts';
 import type { TapeEvent } from '../shared/wire/events.ts';
 import type { FileQuery, FoundFile } from '../shared/wire/files.ts';
@@ -414,6 +415,15 @@ export interface DirectoryPort extends Rpc.DurableObjectBranded {
 
   /** Whether the account ever had a session. Strangers name accounts, and an object that wakes makes files. */
   hasEntered(account: string): boolean;
+
+  /** The server's key for Web Push. The first call makes it. */
+  pushKeys(): Promise<PushKeys>;
+}
+
+/** A pair of keys of P-256 in base64url: the uncompressed point, and its scalar. */
+export interface PushKeys {
+  readonly publicKey: string;
+  readonly privateKey: string;
 }
 
 /** An invitation. `secret` is the hash of its secret (SHA-256, base64url). */
@@ -559,6 +569,12 @@ export interface AccountPort extends Rpc.DurableObjectBranded {
   /** Why the account takes nothing from this session, or from a token without one; else null. Notes that it is used. */
   refusal(session: string | undefined): Refused | null;
 
+  /** The session's subscription to Web Push; null without one. */
+  push(session: string): StoredPush | null;
+
+  /** Replaces the subscription of a session that has not ended; null removes it. */
+  savePush(session: string, push: StoredPush | null): void;
+
   /**
    * Ends a session: what it sends is refused when this returns, and its streams and bridges are cut soon after. `by`: the
    * session that ends it.
@@ -596,6 +612,10 @@ export type Standing = Pick<AccountStanding, 'state' | 'has' | 'deleted'> & {
   /** When it got into its state, epoch milliseconds; null if it has always been active. */
   readonly sinceMs: number | null;
 };
+/** A subscription to Web Push. `origin`: where its browser finds the page. */
+export interface StoredPush extends PushRequest {
+  readonly origin: string;
+}
 
 export interface KnownBridge {
   readonly id: string;
@@ -637,6 +657,14 @@ export interface AnsweredExchange extends Listed {
   readonly text: string;
   /** Null where nothing is new. */
   readonly spent: SpentSince | null;
+  /** The run that has just ended, for a notification. Undefined for a copy, and after a lost report. */
+  readonly run?: EndedRun | undefined;
+}
+
+/** How a run ended. */
+export interface EndedRun {
+  readonly status: ResponseStatus;
+  readonly durationMs: number;
 }
 
 /** What the runs of a conversation after `after`, up to `through`, have spent. */

@@ -29,7 +29,7 @@ export const FORMAT_STEPS: readonly FormatStep[] = [
   { tables: { conversation: 11, tunnel: 6, account: 6 } },
   { tables: { conversation: 12, tunnel: 6, account: 7 } },
   { tables: { conversation: 12, tunnel: 6, account: 9 } },
-  { tables: { conversation: 12, tunnel: 6, account: 11 } },
+  { tables: { conversation: 12, tunnel: 6, account: 12 } },
 ];
 
 /** The text of `state.json`. */

@@ -2,7 +2,9 @@
 import { env } from 'cloudflare:workers';
 import { onTestFinished } from 'vitest';
 
-type Setting = 'MODELS' | 'PROMPT_BLOCKS' | 'PRIVATE_MODELS' | 'DELETE_AFTER_HOURS';
+type Setting =
+  | ('MODELS' | 'PROMPT_BLOCKS' | 'PRIVATE_MODELS' | 'DELETE_AFTER_HOURS')
+  | 'WEBHOOK_ORIGINS';
 
 /** Holds until the test ends. A value that is no text is written as JSON; undefined removes the setting. */
 export function configure(settings: Readonly<Partial<Record<Setting, unknown>>>): void {

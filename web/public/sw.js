@@ -1,5 +1,5 @@
 // Opens the page without a network: its files as they were last loaded. The network comes first, so that the page is
-// never older than its server. What was read is in the page's own storage, not here.
+// never older than its server. What was read is in the page's own storage, not here. Shows notifications.
 const CACHE = 'page';
 const HASHED = /\/page\/[\w.-]+$/;
 /** Files of older pages: kept until there are more than this. */
@@ -44,4 +44,29 @@ async function kept(request) {
     await Promise.all(tooMany.slice(0, -MAX_FILES).map((file) => cache.delete(file)));
   }
   return response;
+}
+
+addEventListener('push', (event) => event.waitUntil(show(event.data.json().notification)));
+
+addEventListener('notificationclick', (event) => {
+  event.notification.close();
+  event.waitUntil(open(new URL(event.notification.data).hash));
+});
+
+/** Also to a person who looks at the page: iOS ends a subscription whose messages show nothing. Then without a sound. */
+async function show({ title, body, navigate, app_badge: badge }) {
+  const windows = await clients.matchAll({ type: 'window' });
+  const isOpen = windows.some(({ visibilityState }) => visibilityState === 'visible');
+  const how = { silent: isOpen, renotify: !isOpen };
+  // One for each conversation: a newer one takes the place of the older.
+  await registration.showNotification(title, { body, tag: navigate, data: navigate, ...how });
+  await navigator.setAppBadge?.(Number(badge)).catch(() => undefined); // Only installed pages have one.
+}
+
+/** In a window that is open, which the person used last, or in a new one. */
+async function open(place) {
+  const [known] = await clients.matchAll({ type: 'window' });
+  if (!known) return await clients.openWindow(place);
+  known.postMessage(place);
+  return await known.focus();
 }

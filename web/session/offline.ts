@@ -1,4 +1,4 @@
-/** The service worker that opens the page without a network (public/sw.js). */
+/** The service worker that opens the page without a network, and shows notifications (public/sw.js). */
 
 const FILE = 'sw.js';
 
@@ -14,5 +14,8 @@ export function openOffline(): void {
   const { trustedTypes } = globalThis as { readonly trustedTypes?: TrustedTypes };
   // The one URL of a script that this page makes; shared/page.ts names the policy.
   const policy = trustedTypes?.createPolicy('drawbridge', { createScriptURL: () => FILE });
+  navigator.serviceWorker?.addEventListener('message', ({ data: place }) => {
+    location.hash = place; // Of the notification that was clicked.
+  });
   navigator.serviceWorker?.register(policy?.createScriptURL(FILE) ?? FILE).catch(() => undefined); // The page works without it.
 }

@@ -6,6 +6,7 @@ import { words } from '../words/words.ts';
 import { Devices } from './devices.tsx';
 import { Machines } from './machines.tsx';
 import { Privacy } from './privacy.tsx';
+import { Push } from './push.tsx';
 import { Records } from './records.tsx';
 import { Theme } from './theme.tsx';
 import { Usage } from './usage.tsx';
@@ -30,6 +31,7 @@ export function Settings({ account, leave }: Props) {
           {account.device?.bridges.length ? words.canApprove : words.cannotApprove}{' '}
           {!account.device?.bridges.length && <code>drawbridge open</code>}
         </p>
+        <Push account={account} />
         <Privacy account={account} />
         <Usage account={account} />
         <Records account={account} />

@@ -25,6 +25,8 @@ export class Account {
   bridges: readonly BridgeInfo[] = [];
   models: ModelList = { items: [], passesThrough: false };
   waiting: ApprovalList = { items: [], questions: [] };
+  /** Whether the server has ever answered this session. */
+  wasLive = false;
   link: 'connecting' | 'live' | 'lost' = 'connecting';
   /** Signs approvals; the page of a server elsewhere has none. */
   device: KeptDevice | undefined;
@@ -184,6 +186,7 @@ export class Account {
   }
 
   #setLink(link: Account['link']): void {
+    this.wasLive ||= link === 'live';
     if (this.link === link) return;
     this.link = link;
     this.live.touch(LINK);

@@ -229,6 +229,22 @@ export const de: typeof en = {
   appearance: 'Aussehen',
   theme: { system: 'Wie das System', light: 'Hell', dark: 'Dunkel' },
   usage: 'Verbrauch',
+  notifications: 'Benachrichtigungen',
+  notifyWhen: 'Diesen Browser benachrichtigen, wenn',
+  pushKinds: {
+    waiting: 'etwas auf dich wartet',
+    ended: 'ein Agent oder eine lange Antwort fertig ist',
+    failed: 'ein Agent oder eine lange Antwort gescheitert ist',
+  },
+  noPush: {
+    denied:
+      'Dieser Browser erlaubt dieser Seite keine Benachrichtigungen. Erlaube sie in seinen Einstellungen.',
+    insecure: 'Benachrichtigungen brauchen eine Adresse mit https.',
+    homeScreen:
+      'Auf einem iPhone oder iPad füge diese Seite erst zum Home-Bildschirm hinzu und öffne sie dort.',
+    none: 'Dieser Browser hat keine Benachrichtigungen.',
+  },
+  pushFailed: 'Benachrichtigungen ließen sich nicht ein- oder ausschalten:',
   account: 'Konto',
   approving: 'Erlauben',
   canApprove: 'Dieser Browser ist eingetragen und kann erlauben.',

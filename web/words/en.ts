@@ -229,6 +229,20 @@ export const en = {
     Record<string, string>
   >,
   usage: 'Usage',
+  notifications: 'Notifications',
+  notifyWhen: 'Notify this browser when',
+  pushKinds: {
+    waiting: 'something waits for you',
+    ended: 'an agent, or an answer that took long, is complete',
+    failed: 'an agent, or an answer that took long, failed',
+  },
+  noPush: {
+    denied: 'This browser does not allow notifications of this page. Allow them in its settings.',
+    insecure: 'Notifications need an address with https.',
+    homeScreen: 'On an iPhone or iPad, add this page to the home screen first, and open it there.',
+    none: 'This browser has no notifications.',
+  },
+  pushFailed: 'Notifications could not be turned on or off:',
   account: 'Account',
   approving: 'Approving',
   canApprove: 'This browser is enrolled and can approve.',

@@ -27,15 +27,18 @@ import type {
   Refused,
   SpentSince,
   Standing,
+  StoredPush,
   StoredSession,
   UsageRange,
   Waiting,
   WantedState,
 } from '../ports.ts';
+import { hasNewAsk, kindOfEnd } from '../push/message.ts';
 import type { Act, RecordsPage, StoredRecord } from '../storage/records.ts';
 import { firstPositionOf, wasTakenBack } from '../storage/restored.ts';
 import { formatCursor } from './cursor.ts';
 import { TICKET_LIMITS } from './limits.ts';
+import { Pushes } from './pushes.ts';
 import { conversationsAfter, endAll } from './session-statements.ts';
 import { nextState, readStanding, saveState } from './standing-statements.ts';
 import { AccountStore } from './statements.ts';
@@ -50,12 +53,14 @@ export class Account extends DurableObject<Env> implements AccountPort {
   readonly #store: AccountStore;
   readonly #stream: AccountStream;
   readonly #walk: Walk;
+  readonly #pushes: Pushes;
 
   constructor(state: DurableObjectState, env: Env) {
     super(state, env);
     this.#store = new AccountStore(state.storage.sql, firstPositionOf(env));
     this.#stream = new AccountStream(state, env, this.#store);
     this.#walk = new Walk(state, env, this.#store);
+    this.#pushes = new Pushes(state, env, this.#store);
   }
 
   bridgeConnected(bridgeId: string, session?: string): Refused | null {
@@ -86,9 +91,11 @@ export class Account extends DurableObject<Env> implements AccountPort {
     if (this.#store.insertConversation(conversation)) this.#changed(conversation.id);
   }
 
-  answered({ text, spent, ...conversation }: AnsweredExchange): void {
+  answered({ text, spent, run, ...conversation }: AnsweredExchange): void {
     if (this.#store.saveAnswered(conversation, text, spent)) this.#report(spent?.entries);
     this.#changed(conversation.id);
+    const kind = kindOfEnd(conversation, run);
+    if (kind) this.#pushes.notify(kind, conversation.id);
   }
 
   update(conversation: Listed, spent?: UsageEntry): ConversationInfo {
@@ -110,7 +117,10 @@ export class Account extends DurableObject<Env> implements AccountPort {
   }
 
   waits(conversationId: string, waiting: Waiting): void {
-    if (this.#store.saveWaits(conversationId, waiting)) this.#changed(conversationId);
+    const before = this.#store.readAsks(conversationId);
+    if (!this.#store.saveWaits(conversationId, waiting)) return;
+    this.#changed(conversationId);
+    if (hasNewAsk(before, waiting.asks)) this.#pushes.notify('waiting', conversationId);
   }
 
   waiting(): string[] {
@@ -236,6 +246,14 @@ export class Account extends DurableObject<Env> implements AccountPort {
 
   records(page: RecordsPage): StoredRecord[] {
     return this.#store.readRecords(page);
+  }
+
+  push(session: string): StoredPush | null {
+    return this.#store.readPushes().get(session) ?? null;
+  }
+
+  savePush(session: string, push: StoredPush | null): void {
+    this.#store.savePush(session, push);
   }
 
   async endSession(id: string, by?: string): Promise<void> {

@@ -104,7 +104,7 @@ export function useProof(sql: SqlStorage, id: string, proof: string, nowMs: numb
 /** Ends a session, and notes that its connections are to be cut. False if it has ended, or never was. */
 export function endSession(sql: SqlStorage, id: string, nowMs: number): boolean {
   const ended = sql.exec(
-    'update sessions set ended = ? where id = ? and ended is null returning id',
+    'update sessions set ended = ?, push = null where id = ? and ended is null returning id',
     nowMs,
     id,
   );

@@ -16,6 +16,7 @@ import type {
   NewStoredSession,
   PrivateListing,
   SpentSince,
+  StoredPush,
   StoredSession,
   UsageRange,
   Waiting,
@@ -31,6 +32,7 @@ import {
 } from '../storage/records.ts';
 import { CHANGE_TABLE, Changes } from './changes.ts';
 import { TICKET_LIMITS } from './limits.ts';
+import { PUSH_COLUMN, readPushes, savePush } from './push-statements.ts';
 import { folded } from './search.ts';
 import {
   addSession,
@@ -86,6 +88,7 @@ export const MIGRATIONS = [
   SESSION_TABLES,
   RECORD_TABLE,
   STANDING_TABLE,
+  PUSH_COLUMN,
 ] as const;
 
 /** Updates the columns of a listed conversation that its own object decides. */
@@ -283,6 +286,19 @@ export class AccountStore {
     return updated.rowsWritten + inserted.rowsWritten;
   }
 
+  /** What waits in a conversation, as {@link saveWaits} has it. */
+  readAsks(id: string): string {
+    if (!this.#isStored) return '';
+    const rows = this.#sql.exec<{ asks: string }>('select asks from waiting where id = ?', id);
+    return rows.toArray()[0]?.asks ?? '';
+  }
+
+  /** How many approvals and questions wait in all conversations. */
+  countWaiting(): number {
+    const query = 'select coalesce(sum(approvals + questions), 0) as count from waiting';
+    return this.#sql.exec<{ count: number }>(query).one().count;
+  }
+
   readWaiting(): string[] {
     if (!this.#isStored) return [];
     const rows = this.#sql.exec<{ id: string }>('select id from waiting order by rowid');
@@ -418,6 +434,15 @@ export class AccountStore {
 
   endSession(id: string, nowMs: number): boolean {
     return this.#isStored && endSession(this.#sql, id, nowMs);
+  }
+
+  /** See push-statements.ts for these two. */
+  readPushes(): Map<string, StoredPush> {
+    return this.#isStored ? readPushes(this.#sql) : new Map();
+  }
+
+  savePush(session: string, push: StoredPush | null): void {
+    if (this.#isStored) savePush(this.#sql, session, push);
   }
 
   nextEnding(): Ending | undefined {

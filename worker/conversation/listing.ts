@@ -10,7 +10,7 @@ import { factsOf } from '../../shared/wire/document-types.ts';
 import type { ChatResponse, ConversationView } from '../../shared/wire/documents.ts';
 import type { Env } from '../env.ts';
 import { accountOf } from '../objects.ts';
-import type { Listed, SpentSince } from '../ports.ts';
+import type { EndedRun, Listed, SpentSince } from '../ports.ts';
 import { reach } from '../reach.ts';
 import type { ConversationRow } from './store/rows.ts';
 import type { ConversationStore, Description } from './store/statements.ts';
@@ -109,16 +109,16 @@ export class Listing {
   }
 
   /**
-   * Moves the conversation up in the list, adds `text` to its searchable text, and reports what was spent. Returns at once
-   * and never throws.
+   * Moves the conversation up in the list, adds `text` to its searchable text, and reports what was spent, and the run that
+   * has ended. Returns at once and never throws.
    */
-  answered(text: string, atMs: number): void {
+  answered(text: string, atMs: number, run?: EndedRun): void {
     this.#usage.ended();
     if (!isListed(this.#row)) return void this.reportUsage();
     // The list would keep the bytes of a private text for an unknown time, because rows of its table are never wiped.
     if (this.#row.deleteAfterHours === null)
       this.#unreported = newest(`${this.#unreported}${text}\n`);
-    this.#reporting = this.#reporting.then(() => this.#report(atMs));
+    this.#reporting = this.#reporting.then(() => this.#report(atMs, run));
   }
 
   /** Reports what was spent and is not counted yet. Never rejects: the next report has it too. */
@@ -150,12 +150,12 @@ export class Listing {
     await this.#reporting;
   }
 
-  async #report(updatedMs: number): Promise<void> {
+  async #report(updatedMs: number, run: EndedRun | undefined): Promise<void> {
     const text = this.#unreported;
     this.#unreported = '';
     try {
       await this.#withUsage(async (spent) => {
-        const answered = { ...this.#listed(updatedMs), text, spent };
+        const answered = { ...this.#listed(updatedMs), text, spent, run };
         await accountOf(this.#env, this.#row.owner).answered(answered);
       });
     } catch {

@@ -432,9 +432,11 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     if (row.ephemeral || row.deleteAfterHours !== null) void deadlines.arm();
     const asked = log.find(ordinal)?.request.messages.at(-1);
     const isFolded = recorder.response?.id === responseIdOf(row.id, ordinal);
+    const response = isFolded ? recorder.response : null;
     listing.answered(
-      saidIn(textOf(asked?.content ?? ''), isFolded ? recorder.response : null),
+      saidIn(textOf(asked?.content ?? ''), response),
       Date.now(),
+      response ? { status: response.status, durationMs: response.metadata.duration_ms } : undefined,
     );
     titles.advance();
   }

@@ -12,16 +12,21 @@ export interface AddressEnv {
  * parser has brought every notation of an IP address into one form, so `0x7f.1` is `127.0.0.1` here.
  * @throws {DrawbridgeError} WEBHOOK_NOT_ALLOWED
  */
-export function reachOf(address: string, { WEBHOOK_ORIGINS = '' }: AddressEnv): 'public' | 'any' {
+export function reachOf(address: string, env: AddressEnv): 'public' | 'any' {
   const url = URL.parse(address);
   if (!url || !/^https?:$/.test(url.protocol)) throw notAllowed('it is not an https URL');
   if (url.username !== '' || url.password !== '')
     throw notAllowed('it has a user name or password');
-  const named = WEBHOOK_ORIGINS.split(',').map((origin) => origin.trim().replace(/\/$/, ''));
-  if (named.includes(url.origin)) return 'any';
+  if (isNamed(url, env)) return 'any';
   if (url.protocol !== 'https:') throw notAllowed('it is not an https URL');
   if (isPrivate(url.hostname)) throw notAllowed('it leads into a private network');
   return 'public';
+}
+
+/** Whether the operator has named the origin of this URL. */
+export function isNamed({ origin }: URL, { WEBHOOK_ORIGINS = '' }: AddressEnv): boolean {
+  const named = WEBHOOK_ORIGINS.split(',').map((each) => each.trim().replace(/\/$/, ''));
+  return named.includes(origin);
 }
 
 function notAllowed(why: string): DrawbridgeError {

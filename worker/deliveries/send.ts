@@ -25,31 +25,52 @@ export interface ReceiverAnswer {
   readonly retryAfterMs?: number;
 }
 
-/** Never throws. The answer's body is not read, and a redirect is not followed. */
+/** Never throws. */
 export async function send(
   env: SendEnv,
   target: WebhookTarget,
   message: SignedMessage,
 ): Promise<ReceiverAnswer> {
-  using late = new TimeLimit(DELIVERY_LIMITS.attemptMs);
   try {
     const reach = reachOf(target.url, env); // The operator's setting may have changed.
-    const headers = await signedHeaders(target.secret, message);
-    const init: RequestInit = {
-      method: 'POST',
-      headers: { ...headers, 'content-type': 'application/json', 'user-agent': 'drawbridge' },
-      body: message.body,
-      redirect: 'manual',
-      signal: late.signal,
-    };
-    const network = reach === 'public' ? env.PUBLIC_NETWORK : undefined;
-    const response = await (network ? network.fetch(target.url, init) : fetch(target.url, init));
-    void response.body?.cancel().catch(() => undefined);
-    const retryAfterMs = retryAfterOf(response);
-    return { status: response.status, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+    const signed = await signedHeaders(target.secret, message);
+    const headers = { ...signed, 'content-type': 'application/json', 'user-agent': 'drawbridge' };
+    const { body } = message;
+    return await post(env, { url: target.url, reach, headers, body });
   } catch (error) {
     return { error: describe(error) };
   }
+}
+
+/** A request to an address that a client has chosen. `reach`: whether it may lead into a private network. */
+export interface Post {
+  readonly url: string;
+  readonly reach: 'public' | 'any';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array<ArrayBuffer>;
+}
+
+/**
+ * Sends a request within DELIVERY_LIMITS.attemptMs. The answer's body is not read, and a redirect is not followed.
+ * @throws what `fetch` throws.
+ */
+export async function post(
+  env: SendEnv,
+  { url, reach, headers, body }: Post,
+): Promise<{ readonly status: number; readonly retryAfterMs?: number }> {
+  using late = new TimeLimit(DELIVERY_LIMITS.attemptMs);
+  const init: RequestInit = {
+    method: 'POST',
+    headers,
+    body,
+    redirect: 'manual',
+    signal: late.signal,
+  };
+  const network = reach === 'public' ? env.PUBLIC_NETWORK : undefined;
+  const response = await (network ? network.fetch(url, init) : fetch(url, init));
+  void response.body?.cancel().catch(() => undefined);
+  const retryAfterMs = retryAfterOf(response);
+  return { status: response.status, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
 /** Only seconds: a date would need the receiver's clock. */

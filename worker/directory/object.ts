@@ -12,10 +12,12 @@ import type {
   DirectoryPort,
   NewInvitation,
   NewLogin,
+  PushKeys,
   StoredKey,
   WaitingInvitation,
   WaitingLogin,
 } from '../ports.ts';
+import { newPushKeys } from '../push/keys.ts';
 import type { Act, RecordsPage, StoredRecord } from '../storage/records.ts';
 import { ENTRY_LIMITS } from './limits.ts';
 import { DirectoryStore } from './statements.ts';
@@ -137,6 +139,14 @@ export class Directory extends DurableObject<Env> implements DirectoryPort {
 
   hasEntered(account: string): boolean {
     return this.#store.hasEntered(account);
+  }
+
+  async pushKeys(): Promise<PushKeys> {
+    const known = this.#store.readPushKeys();
+    if (known) return known;
+    const made = await newPushKeys();
+    // Another call may have stored one meanwhile.
+    return this.#store.readPushKeys() ?? this.#store.savePushKeys(made);
   }
 
   #change(

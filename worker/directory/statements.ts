@@ -8,6 +8,7 @@ import type {
   Decider,
   NewInvitation,
   NewLogin,
+  PushKeys,
   StoredKey,
   WaitingInvitation,
   WaitingLogin,
@@ -44,6 +45,9 @@ export const MIGRATIONS = [
    ) without rowid;`,
   ENTRY_TABLES,
   RECORD_TABLE,
+  `create table push_keys (
+     id integer primary key check (id = 1), public_key text not null, private_key text not null
+   );`,
 ] as const;
 
 /** Named, synchronous statements. Reading stores nothing. */
@@ -156,6 +160,26 @@ export class DirectoryStore {
 
   hasEntered(account: string): boolean {
     return this.#isStored && hasEntered(this.#sql, account);
+  }
+
+  readPushKeys(): PushKeys | undefined {
+    if (!this.#isStored) return undefined;
+    const rows = this.#sql.exec<{ publicKey: string; privateKey: string }>(
+      'select public_key as publicKey, private_key as privateKey from push_keys',
+    );
+    return rows.toArray()[0];
+  }
+
+  /** Once: another key would end every subscription. Returns it. */
+  savePushKeys(keys: PushKeys): PushKeys {
+    this.#prepare();
+    const { publicKey, privateKey } = keys;
+    this.#sql.exec(
+      'insert into push_keys (id, public_key, private_key) values (1, ?, ?)',
+      publicKey,
+      privateKey,
+    );
+    return keys;
   }
 
   #prepare(): void {

@@ -16,6 +16,7 @@ import { EXPORT } from '../export.ts';
 import { INVITATIONS } from '../invitations.ts';
 import { KEYS } from '../keys.ts';
 import { PLANS } from '../plans.ts';
+import { PUSH } from '../push.ts';
 import { RECORDS } from '../records.ts';
 import { SERVICE } from '../service.ts';
 import { SESSIONS } from '../sessions.ts';
@@ -35,7 +36,7 @@ export const DOCUMENT_LIMITS = {
 export const ENDPOINTS: readonly Endpoint[] = [
   ...[...CHAT, ...CONVERSATION_ENDPOINTS, ...EXPORT, ...ANSWERS, ...PLANS, ...UNDO, ...TICKETS],
   ...[...AGENT_ENDPOINTS, ...ACCOUNT, ...ACCOUNT_EVENTS, ...USAGE, ...BRIDGES, ...KEYS],
-  ...[...SESSIONS, ...INVITATIONS, ...RECORDS, ...ACCOUNTS, ...SERVICE],
+  ...[...SESSIONS, ...INVITATIONS, ...RECORDS, ...ACCOUNTS, ...PUSH, ...SERVICE],
   {
     id: 'getOpenApi',
     method: 'get',

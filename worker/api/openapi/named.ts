@@ -58,6 +58,12 @@ import {
   ToolList,
 } from '../../../shared/api/listings.ts';
 import { AnyResponse, PlainDocument, PlainResponse } from '../../../shared/api/plain-documents.ts';
+import {
+  BrowserSubscription,
+  PushKinds,
+  PushRequest,
+  PushState,
+} from '../../../shared/api/push.ts';
 import { ActRecord, ActRecordList, RecordAction } from '../../../shared/api/records.ts';
 import {
   ApprovalRequest,
@@ -197,6 +203,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ InvitationList, PendingInvitation, ActRecord, ActRecordList, RecordAction },
   ...{ Invitation, Login, LoginDecision, LoginRequest, LoginView, NewSession, Session, SessionKey },
   ...{ SessionKind, SessionList, SessionRequest, SessionToken, SessionTokenRequest },
+  ...{ BrowserSubscription, PushKinds, PushRequest, PushState },
   ...{ Me, MePatch, ModelList, ToolList, BridgeList, BridgeInfo, Confinement },
   ...{ ApprovalList, OpenApproval },
   ...{ FoundFile, FoundFiles },

@@ -17,6 +17,7 @@ import {
 import { ENROLMENTS_FEATURE, FILES_FEATURE } from '../../../../shared/wire/tunnel.ts';
 import { call, scriptModel, standsAt, tokenFor } from '../../api.ts';
 import { holdModel } from '../../conversation/held-model.ts';
+import { newBrowser } from '../../push/push-service.ts';
 import {
   connectBridge,
   NONCE,
@@ -402,7 +403,13 @@ it('the sessions of people', async () => {
   const { json: invitation } = await api.call('createInvitation');
   const invited = await newSessionKey();
   const made = await enter(server, Object(invitation).secret, holder, invited);
-  await sessionTokens(server, { ...made, signer: invited })(undefined, undefined);
+  const token = await sessionTokens(server, { ...made, signer: invited })(undefined, undefined);
+  const { subscription } = await newBrowser();
+  const kinds = { waiting: true, ended: true, failed: false };
+  expect((await api.call('setPush', { token, body: { subscription, kinds } })).status).toBe(204);
+  const { json: push } = await api.call('getPush', { token });
+  expect(push).toMatchObject({ subscribed: { endpoint: subscription.endpoint, kinds } });
+  expect((await api.call('deletePush', { token })).status).toBe(204);
   const signer = await newSessionKey();
   const { code } = await beginLogin(server, holder, signer);
   await api.call('getLogin', { params: { code } });

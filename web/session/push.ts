@@ -1,0 +1,95 @@
+/** Notifications of this browser by Web Push. The service worker shows them (public/sw.js). */
+import {
+  type Client,
+  encodeBase64Url,
+  type PushKinds,
+  type PushState,
+} from '../../client/index.ts';
+import { words } from '../words/words.ts';
+
+/** Whether notifications can be had here, or why not. */
+export type PushSupport = 'ready' | 'denied' | 'insecure' | 'homeScreen' | 'none';
+
+export function pushSupport(): PushSupport {
+  if (!isSecureContext) return 'insecure';
+  if (!('PushManager' in globalThis)) return isPhoneOfApple() ? 'homeScreen' : 'none';
+  return Notification.permission === 'denied' ? 'denied' : 'ready';
+}
+
+/** Safari gives a page no notifications there until it is on the home screen. An iPad calls itself a Mac. */
+function isPhoneOfApple(): boolean {
+  const { userAgent, maxTouchPoints } = navigator;
+  return /iPhone|iPad/.test(userAgent) || (userAgent.includes('Mac OS') && maxTouchPoints > 1);
+}
+
+const KEY = 'push';
+
+/** What the person has chosen in this browser: the server forgets a subscription that the push service has ended. */
+export function chosenKinds(): PushKinds {
+  const chosen: Partial<PushKinds> = JSON.parse(localStorage.getItem(KEY) ?? '{}');
+  return { waiting: false, ended: false, failed: false, ...chosen };
+}
+
+/**
+ * Subscribes to these kinds, or to nothing. To be called by a click, because it may ask for permission; a person who
+ * refuses that changes nothing. Rejects if the browser's push service or the server does.
+ */
+export async function choosePush(client: Client, kinds: PushKinds): Promise<void> {
+  if (!isAny(kinds)) {
+    await client.deletePush();
+    await endPush();
+    return;
+  }
+  if ((await Notification.requestPermission()) !== 'granted') return;
+  await subscribe(client, kinds, await client.getPush());
+  localStorage.setItem(KEY, JSON.stringify(kinds));
+}
+
+/** To be called at the start: subscribes anew where the browser, the push service or the server has changed something. */
+export async function keepPush(client: Client): Promise<void> {
+  const kinds = chosenKinds();
+  if (!isAny(kinds) || pushSupport() !== 'ready') return;
+  const state = await client.getPush();
+  const isSame = JSON.stringify(kinds) === JSON.stringify(state.subscribed?.kinds);
+  const present = await (await pushManager())?.getSubscription();
+  if (!isSame || !isUsed(present, state)) await subscribe(client, kinds, state);
+}
+
+/** Ends this browser's subscription, and takes away what it shows. The server's ends with its session. */
+export async function endPush(): Promise<void> {
+  localStorage.removeItem(KEY);
+  const registration = await navigator.serviceWorker?.getRegistration();
+  const shown = (await registration?.getNotifications()) ?? [];
+  for (const notification of shown) notification.close();
+  await (await registration?.pushManager?.getSubscription())?.unsubscribe();
+}
+
+async function subscribe(client: Client, kinds: PushKinds, state: PushState): Promise<void> {
+  const manager = await pushManager();
+  if (!manager) throw new Error(words.noPush.none); // The service worker could not be registered.
+  const present = await manager.getSubscription();
+  // It has ended at the push service, or is for another key, beside which a browser takes none.
+  if (present && !isUsed(present, state)) await present.unsubscribe();
+  const wanted = { userVisibleOnly: true, applicationServerKey: state.publicKey };
+  const { endpoint = '', keys } = (await manager.subscribe(wanted)).toJSON();
+  const { p256dh = '', auth = '' } = keys ?? {};
+  await client.setPush({ subscription: { endpoint, keys: { p256dh, auth } }, kinds });
+}
+
+async function pushManager(): Promise<PushManager | undefined> {
+  return (await navigator.serviceWorker?.getRegistration())?.pushManager;
+}
+
+/** Whether the server sends to this subscription, with the key that it has now. */
+function isUsed(
+  present: PushSubscription | null | undefined,
+  { publicKey, subscribed }: PushState,
+): boolean {
+  if (!present || present.endpoint !== subscribed?.endpoint) return false;
+  const { applicationServerKey: key } = present.options;
+  return key !== null && encodeBase64Url(new Uint8Array(key)) === publicKey;
+}
+
+function isAny(kinds: PushKinds): boolean {
+  return Object.values(kinds).includes(true);
+}

@@ -1,0 +1,68 @@
+/** Sends an account's notifications to the browsers that want them. */
+import type { PushKind } from '../../shared/api/push.ts';
+import type { Env } from '../env.ts';
+import { logEvent } from '../health/log.ts';
+import { directoryOf } from '../objects.ts';
+import type { PushKeys, StoredPush } from '../ports.ts';
+import type { PushNews } from '../push/message.ts';
+import { sendPush } from '../push/send.ts';
+import type { AccountStore } from './statements.ts';
+
+/** A notification is a hint: one that fails, or that a crash interrupts, is lost. */
+export class Pushes {
+  readonly #state: DurableObjectState;
+  readonly #env: Env;
+  readonly #store: AccountStore;
+
+  constructor(state: DurableObjectState, env: Env, store: AccountStore) {
+    this.#state = state;
+    this.#env = env;
+    this.#store = store;
+  }
+
+  /** To be called in the synchronous step that stores what happened. Returns at once. Skips what is not listed. */
+  notify(kind: PushKind, conversationId: string): void {
+    const wanted = [...this.#store.readPushes()].filter(([, { kinds }]) => kinds[kind]);
+    const conversation = this.#store.readConversation(conversationId);
+    if (wanted.length === 0 || !conversation) return;
+    const news = { kind, conversation, waiting: this.#store.countWaiting() };
+    this.#state.waitUntil(this.#sendAll(news, wanted));
+  }
+
+  async #sendAll(news: PushNews, wanted: readonly [string, StoredPush][]): Promise<void> {
+    try {
+      const keys = await directoryOf(this.#env).pushKeys();
+      await Promise.all(wanted.map(([session, push]) => this.#send(news, session, push, keys)));
+    } catch (error) {
+      this.#log('push_failed', news, { error });
+    }
+  }
+
+  async #send(news: PushNews, session: string, push: StoredPush, keys: PushKeys): Promise<void> {
+    try {
+      const status = await sendPush(this.#env, push, news, keys);
+      this.#log(status < 300 ? 'push_sent' : 'push_failed', news, { status });
+      if (GONE.has(status)) this.#forget(session, push);
+    } catch (error) {
+      this.#log('push_failed', news, { error });
+    }
+  }
+
+  /** The browser may have subscribed anew meanwhile. */
+  #forget(session: string, { subscription }: StoredPush): void {
+    const { endpoint } = this.#store.readPushes().get(session)?.subscription ?? {};
+    if (endpoint === subscription.endpoint) this.#store.savePush(session, null);
+  }
+
+  #log(
+    event: 'push_sent' | 'push_failed',
+    { kind, conversation }: PushNews,
+    outcome: { readonly status?: number; readonly error?: unknown },
+  ): void {
+    const account = this.#state.id.name ?? '';
+    logEvent(event, { account, conversation: conversation.id, operation: kind, ...outcome });
+  }
+}
+
+/** The subscription has ended, for good (RFC 8030, section 7.3). */
+const GONE: ReadonlySet<number> = new Set([404, 410]);
