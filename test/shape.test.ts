@@ -428,7 +428,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'web/session': ['client/index.ts', 'shared', 'web/words', 'idb-keyval', 'preact'],
   'web/store': ['client/index.ts', 'shared', 'web/live.ts', 'web/session', 'idb-keyval'],
   'web/conversations': [
-    ...['client/index.ts', 'web/live.ts', 'web/parts', 'web/route.ts', 'web/store', 'web/words'],
+    ...[
+      'client/index.ts',
+      'shared',
+      'web/live.ts',
+      'web/parts',
+      'web/route.ts',
+      'web/store',
+      'web/words',
+    ],
     'preact',
   ],
   'web/inbox': [

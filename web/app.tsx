@@ -22,7 +22,12 @@ import { words } from './words/words.ts';
 type State =
   | { readonly is: 'opening' }
   | { readonly is: 'out'; readonly why: string | undefined }
-  | { readonly is: 'in'; readonly account: Account };
+  | { readonly is: 'in'; readonly account: Account; readonly refusal: string };
+
+function messageOf(error: unknown): string {
+  if (error instanceof ClientError) return error.message;
+  throw error;
+}
 
 export function App() {
   const [link] = useState(takeSecrets);
@@ -30,8 +35,9 @@ export function App() {
   const enter = useCallback(
     async (session: KeptSession) => {
       const client = clientOf(session);
-      await enrolHere(client, link.enrol);
-      setState({ is: 'in', account: new Account(client, await readKept('device')) });
+      const refusal = link.enrol && (await enrolHere(client, link.enrol).then(() => '', messageOf));
+      const account = new Account(client, await readKept('device'));
+      setState({ is: 'in', account, refusal: refusal ?? '' });
     },
     [link],
   );
@@ -64,7 +70,7 @@ export function App() {
   if (state.is === 'opening') return null;
   if (state.is === 'out')
     return <SignIn why={state.why} onEntered={(session) => void enter(session)} />;
-  return <Frame account={state.account} leave={leave} />;
+  return <Frame {...state} leave={leave} />;
 }
 
 interface FrameProps {
@@ -75,7 +81,7 @@ interface FrameProps {
 /** The server says so for good. */
 const OVER: ReadonlySet<string> = new Set(['SESSION_ENDED', 'UNAUTHENTICATED']);
 
-function Frame({ account, leave }: FrameProps) {
+function Frame({ account, refusal, leave }: FrameProps & { readonly refusal: string }) {
   const place = usePlace();
   useEffect(() => {
     const over = new AbortController();
@@ -94,14 +100,14 @@ function Frame({ account, leave }: FrameProps) {
   const isList = place.at === 'list';
   return (
     <div class={`frame at-${place.at}`}>
+      <LinkState account={account} />
       <div class="side" role={isList ? 'main' : 'navigation'}>
         <h1 class="hidden">Drawbridge</h1>
         <Top account={account} place={place} />
         <List account={account} place={place} />
       </div>
       <div class="place" role={isList ? undefined : 'main'}>
-        <LinkState account={account} />
-        <Refusals />
+        <Refusals first={refusal} />
         <PlaceOf account={account} place={place} leave={leave} />
       </div>
     </div>

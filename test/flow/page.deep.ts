@@ -194,6 +194,8 @@ describe.skipIf(NO_CHROMIUM)(`the page ${NO_CHROMIUM ?? ''}`, () => {
     await asked.go('#/new');
     await asked.say('paint');
     await other.go('#/inbox');
+    await other.page.click('button:has-text("Answer")');
+    await other.page.waitForSelector('[role=alert]:has-text("Choose an answer")');
     await other.page.check('label:has-text("Green") input');
     await other.page.click('button:has-text("Answer")');
     await asked.sees('Thank you.');
@@ -233,6 +235,28 @@ describe.skipIf(NO_CHROMIUM)(`the page ${NO_CHROMIUM ?? ''}`, () => {
     await device.sees('Half done.');
     await page.waitForSelector('.pinned:has-text("1/2")');
     expect(device.faults).toEqual([]);
+    await device.context.close();
+  });
+
+  it('steers an answer, and queues a message that is taken back', async () => {
+    const text = Array.from({ length: 60 }, (_, index) => `Word ${index}.`).join(' ');
+    one.answerWith(() => ({ text, delayMs: 60 }));
+    const device = await openDevice(browser, here());
+    const { page } = device;
+    await device.go('#/new');
+    await device.say('count slowly');
+    await device.sees('Word 1.');
+    await page.fill('.composer textarea', 'count faster');
+    await page.click('button:has-text("Send now")');
+    await device.sees('Sent during the answer');
+    await page.fill('.composer textarea', 'never mind');
+    await page.click('button:has-text("Queue")');
+    await device.sees('Waits for its turn');
+    await page.click('button:has-text("Take back")');
+    await device.sees('Withdrawn');
+    expect(await page.textContent('.composer')).not.toContain('Not sent');
+    await page.click('button:has-text("Stop")');
+    await device.sees('Stopped');
     await device.context.close();
   });
 
@@ -307,6 +331,12 @@ describe.skipIf(NO_CHROMIUM)(`the page ${NO_CHROMIUM ?? ''}`, () => {
 
   it('forgets everything when its session is ended elsewhere', async () => {
     const device = await openDevice(browser, here());
+    // Whoever is signed out stays out, also with another link that was opened before.
+    const { secret } = await one.house.client.createInvitation();
+    await device.page.goto(`${one.house.ready.url}/#join=${secret}`);
+    const following = device.page.waitForEvent('websocket');
+    await device.page.reload();
+    await (await following).waitForEvent('framereceived');
     const { items } = await one.house.client.listSessions();
     const [newest] = items;
     await one.house.client.endSession(newest?.id ?? '');

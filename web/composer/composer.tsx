@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { type ChatInput, ClientError, type FoundFile } from '../../client/index.ts';
 import { folderName } from '../conversations/folder-name.ts';
 import { useLive } from '../live.ts';
-import { go } from '../route.ts';
+import { go, placeOf } from '../route.ts';
 import { type Account, LIST } from '../store/account.ts';
 import { THREAD, type Thread } from '../store/thread.ts';
 import { words } from '../words/words.ts';
@@ -28,22 +28,28 @@ export function Composer({ account, thread }: Props) {
   const [pictures, setPictures] = useState<readonly Picture[]>([]);
   const [problem, setProblem] = useState('');
   useEffect(() => {
-    if (field.current) field.current.value = readDraft(place);
+    if (!field.current) return;
+    field.current.value = readDraft(place);
+    // On a phone that would open the keyboard over what is to be read.
+    if (!isTouch) field.current.focus();
   }, [place]);
   const add = async (files: Iterable<File>) => {
-    const added = await picturesIn(files);
+    const given = [...files];
+    const added = await picturesIn(given);
     setPictures((old) => [...old, ...added]);
+    if (added.length < given.length) setProblem(words.notAnImage);
   };
   const send = async (delivery: 'queue' | 'steer') => {
     const text = field.current?.value ?? '';
     if (!form.current || (text.trim() === '' && pictures.length === 0)) return;
     if (!fits(text, pictures)) return setProblem(words.imageTooLarge);
-    const input = inputOf(new FormData(form.current), text, pictures);
+    const input = inputOf(new FormData(form.current), text, pictures, delivery);
     const where = thread ? { conversationId: thread.id, delivery } : {};
     take('', []);
     try {
       const { conversationId } = await account.outbox.send({ ...input, ...where });
-      if (!thread) go({ at: 'conversation', id: conversationId });
+      // Where it was sent late, the person may be elsewhere by now.
+      if (!thread && isAtNew()) go({ at: 'conversation', id: conversationId });
     } catch (error) {
       if (!(error instanceof ClientError)) throw error;
       // What was refused comes back, with what was typed meanwhile behind it.
@@ -180,11 +186,16 @@ export function Composer({ account, thread }: Props) {
           class={isBusy ? 'main with-text' : 'main'}
           title={isBusy ? words.queueHelp : ''}
         >
-          {words.send}
+          {isBusy ? words.queue : words.send}
         </button>
       </div>
     </form>
   );
+}
+
+function isAtNew(): boolean {
+  const { at } = placeOf(location.hash);
+  return at === 'new' || at === 'list';
 }
 
 const isTouch = matchMedia('(pointer: coarse)').matches;
@@ -213,14 +224,22 @@ async function findFiles(
   }
 }
 
-function inputOf(given: FormData, text: string, pictures: readonly Picture[]): ChatInput {
+/** A message that steers takes the settings of the answer that it steers. */
+function inputOf(
+  given: FormData,
+  text: string,
+  pictures: readonly Picture[],
+  delivery: 'queue' | 'steer',
+): ChatInput {
   const [mode, model, bridgeId] = ['mode', 'model', 'bridge'].map(
     (name) => given.get(name) || undefined,
   );
   const images = pictures.map(({ url }) => ({ type: 'image_url' as const, image_url: { url } }));
   const content = images.length === 0 ? text : [{ type: 'text' as const, text }, ...images];
+  const messages: ChatInput['messages'] = [{ role: 'user', content }];
+  if (delivery === 'steer') return { messages };
   return {
-    messages: [{ role: 'user', content }],
+    messages,
     include: ['reasoning'],
     ...(mode !== undefined && { mode: String(mode) }),
     ...(model !== undefined && { model: String(model) }),

@@ -1,6 +1,7 @@
 /** The conversations: who waits for a person first, then the newest. */
 import { useEffect, useState } from 'preact/hooks';
 import type { ConversationInfo } from '../../client/index.ts';
+import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { useLive } from '../live.ts';
 import { linkTo, type Place } from '../route.ts';
 import { type Account, LIST } from '../store/account.ts';
@@ -88,7 +89,7 @@ function Row({ item, account, isOpen }: RowProps) {
   return (
     <li>
       <a href={linkTo({ at: 'conversation', id })} aria-current={isOpen ? 'page' : undefined}>
-        <span class="title">{title}</span>
+        <span class="title">{inOneLine(title)}</span>
         <span class="about">
           {bridge && (
             <span class={bridge.connected ? 'on' : 'off'}>{folderName(bridge.workspacePath)}</span>

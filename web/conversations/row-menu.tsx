@@ -1,6 +1,7 @@
 /** What can be done with a conversation of the list. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ConversationInfo } from '../../client/index.ts';
+import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { download } from '../parts/download.ts';
 import { go, placeOf } from '../route.ts';
 import { type Account, LIST } from '../store/account.ts';
@@ -14,11 +15,15 @@ interface Props {
 export function RowMenu({ item, account }: Props) {
   const [isOpen, setOpen] = useState(false);
   const menu = useRef<HTMLDivElement>(null);
+  const opener = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     if (!isOpen) return;
     const close = (event: Event) => {
       const isInside = menu.current?.contains(event.target as Node);
-      if (event instanceof KeyboardEvent ? event.key === 'Escape' : !isInside) setOpen(false);
+      const isKey = event instanceof KeyboardEvent;
+      if (isKey ? event.key !== 'Escape' : isInside) return;
+      setOpen(false);
+      if (isKey) opener.current?.focus();
     };
     const left = new AbortController();
     for (const name of ['pointerdown', 'keydown']) addEventListener(name, close, left);
@@ -32,6 +37,7 @@ export function RowMenu({ item, account }: Props) {
     <div class="menu" ref={menu}>
       <button
         type="button"
+        ref={opener}
         aria-label={words.more}
         aria-expanded={isOpen}
         onClick={() => setOpen(!isOpen)}
@@ -61,7 +67,7 @@ function actionsOf({ id, title, archived }: ConversationInfo, account: Account) 
     {
       text: words.rename,
       work: async () => {
-        const typed = prompt(words.renameTo, title)?.trim();
+        const typed = prompt(words.renameTo, title)?.trim().slice(0, REQUEST_LIMITS.maxNameChars);
         if (typed) await change({ title: typed });
       },
     },

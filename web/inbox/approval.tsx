@@ -1,7 +1,7 @@
 /** A call that waits for a person: all that it will do, and the answers that this browser may give. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ClientError } from '../../client/index.ts';
 import { describeProposal, narrowPattern } from '../../shared/shown/proposal.ts';
+import { inPlainSight } from '../../shared/text/plain-sight.ts';
 import type { OpenApproval, Scope } from '../../shared/wire/approvals.ts';
 import { folderName } from '../conversations/folder-name.ts';
 import type { Account } from '../store/account.ts';
@@ -27,7 +27,6 @@ function Asked({ item, account }: Props) {
   const [isSeen, setSeen] = useState(false);
   /** Also once it was answered: the stream takes it away. */
   const [isSending, setSending] = useState(false);
-  const [problem, setProblem] = useState('');
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
     const wait = setTimeout(() => setSeen(true), UNSEEN_MS);
@@ -39,21 +38,23 @@ function Asked({ item, account }: Props) {
   const { device } = account;
   const approves = account.approves(bridgeId);
   const mayApprove = approves !== 'no';
+  // The machine asks again after a signature that does not count there.
+  const [wasRefused] = useState(approves === 'perhaps' && account.allowed.has(item.callId));
   const answer = async (work: () => Promise<void>) => {
     setSending(true);
-    setProblem('');
     try {
       await work();
-      await account.readInbox();
     } catch (error) {
-      if (!(error instanceof ClientError)) throw error;
-      setProblem(`${words.signFailed} ${error.message}`);
       setSending(false);
+      throw error; // The question may be gone by then: the page shows it above.
+    } finally {
+      await account.readInbox();
     }
   };
   const allow = (scope?: Scope) =>
     answer(async () => {
       if (!device || !form.current) return;
+      account.allowed.add(question.callId);
       const given = new FormData(form.current);
       const typed = String(given.get('pattern') ?? '');
       await account.client.allowCall(question, device.device, {
@@ -71,8 +72,10 @@ function Asked({ item, account }: Props) {
   const isBlocked = !isSeen || isSending;
   return (
     <form ref={form} class="ask" onSubmit={(event) => event.preventDefault()}>
-      <p class="why">{reason}</p>
-      {bridge && <p class="hint">{folderName(bridge.workspacePath)}</p>}
+      <p class="why">{words.asks[proposal.kind]}</p>
+      <p class="hint">
+        {inPlainSight(reason)} {bridge && folderName(bridge.workspacePath)}
+      </p>
       <Proposed lines={describeProposal(proposal)} />
       {proposal.kind === 'elicitation' && mayApprove && <Fields fields={proposal.fields} />}
       {mayApprove ? (
@@ -83,7 +86,7 @@ function Asked({ item, account }: Props) {
           <button type="button" disabled={isBlocked} onClick={() => void reject()}>
             {words.reject}
           </button>
-          {approves === 'perhaps' && (
+          {wasRefused && (
             <span class="hint">
               {words.perhapsApproves} <code>drawbridge open</code>
             </span>
@@ -100,7 +103,7 @@ function Asked({ item, account }: Props) {
         </p>
       )}
       <details>
-        <summary>{words.more}</summary>
+        <summary>{words.moreAnswers}</summary>
         <label>
           {words.rejectWhy}
           <textarea name="why" />
@@ -122,7 +125,6 @@ function Asked({ item, account }: Props) {
           </>
         )}
       </details>
-      {problem && <p role="alert">{problem}</p>}
     </form>
   );
 }

@@ -1,6 +1,6 @@
 /** Questions of the agent, as a form. */
 import { useState } from 'preact/hooks';
-import { ClientError } from '../../client/index.ts';
+import { inPlainSight } from '../../shared/text/plain-sight.ts';
 import type { OpenQuestions } from '../../shared/wire/approvals.ts';
 import type { Account } from '../store/account.ts';
 import { words } from '../words/words.ts';
@@ -21,25 +21,26 @@ export function Questions({ item, account }: Props) {
       await account.client.answerClarification(conversationId, documentId, body);
       await account.readInbox();
     } catch (error) {
-      if (!(error instanceof ClientError)) throw error;
-      setProblem(`${words.signFailed} ${error.message}`);
       setSending(false);
+      throw error; // It may be gone by then: the page shows it above.
     }
   };
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     const given = new FormData(event.currentTarget as HTMLFormElement);
-    void send(questions.flatMap(({ id }) => answerIn(given, id)));
+    const answers = questions.flatMap(({ id }) => answerIn(given, id));
+    if (answers.length === 0) setProblem(words.chooseFirst);
+    else void send(answers);
   };
   return (
     <form class="ask" onSubmit={submit}>
       {questions.map(({ id, text, options, allowMultiple }) => (
         <fieldset key={id}>
-          <legend>{text}</legend>
+          <legend>{inPlainSight(text)}</legend>
           {options.map((option) => (
             <label key={option.id}>
               <input type={allowMultiple ? 'checkbox' : 'radio'} name={id} value={option.id} />
-              {option.label}
+              {inPlainSight(option.label)}
             </label>
           ))}
           <input name={`${id} text`} placeholder={words.ownWords} aria-label={words.ownWords} />

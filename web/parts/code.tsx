@@ -1,5 +1,5 @@
 /** Code with its language and a way to copy it. */
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { CopyButton } from './copy-button.tsx';
 import type { CodeNode } from './highlight.ts';
 import { PART_LIMITS } from './limits.ts';
@@ -16,6 +16,10 @@ interface Props {
 
 export function Code({ text, language, isOpen, firstLine }: Props) {
   const tree = useColours(text, language, isOpen);
+  const box = useRef<HTMLPreElement>(null);
+  useLayoutEffect(() => {
+    if (isOpen && box.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [text, isOpen]);
   return (
     <div class="code">
       <div class="part-bar">
@@ -23,7 +27,7 @@ export function Code({ text, language, isOpen, firstLine }: Props) {
         <CopyButton text={() => text} />
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls what has the focus (WCAG 2.1.1) */}
-      <pre class="code-text" tabIndex={0}>
+      <pre class="code-text" ref={box} tabIndex={0}>
         {firstLine !== undefined && (
           <span class="numbers" aria-hidden="true">
             {lineNumbers(text, firstLine)}

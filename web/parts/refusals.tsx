@@ -2,9 +2,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import { words } from '../words/words.ts';
 
-/** Shows the message of each error that a request ended with and that nothing has caught. */
-export function Refusals() {
-  const [message, setMessage] = useState('');
+/** `first` is what it shows before that. Shows the message of each error that a request ended with and that nothing has caught. */
+export function Refusals({ first }: { readonly first: string }) {
+  const [message, setMessage] = useState(first);
   useEffect(() => {
     const left = new AbortController();
     const show = (event: PromiseRejectionEvent) => {

@@ -6,6 +6,9 @@ import { QrCode } from '../parts/qr.tsx';
 import type { Account } from '../store/account.ts';
 import { shortTime, words } from '../words/words.ts';
 
+/** An address that only this machine reaches. */
+const LOOPBACK = /^https?:\/\/(?:localhost|127\.|\[::1\])/;
+
 export function Invitations({ account: { client } }: { readonly account: Account }) {
   const [pending, setPending] = useState<InvitationList['items']>([]);
   const [link, setLink] = useState('');
@@ -42,6 +45,7 @@ export function Invitations({ account: { client } }: { readonly account: Account
       {link && (
         <div class="ask">
           <p>{words.inviteLead}</p>
+          {LOOPBACK.test(link) && <p role="alert">{words.inviteLocal}</p>}
           <QrCode text={link} label={words.invite} />
           <p>
             <code>{link}</code> <CopyButton text={() => link} />

@@ -3,6 +3,7 @@
 import { BackLink } from '../parts/back-link.tsx';
 import type { Account } from '../store/account.ts';
 import { words } from '../words/words.ts';
+import { Approving } from './approving.tsx';
 import { Devices } from './devices.tsx';
 import { Machines } from './machines.tsx';
 import { Privacy } from './privacy.tsx';
@@ -26,11 +27,7 @@ export function Settings({ account, leave }: Props) {
       <div class="fill column">
         <Machines account={account} />
         <Devices account={account} />
-        <h2>{words.approving}</h2>
-        <p class="hint">
-          {account.device?.bridges.length ? words.canApprove : words.cannotApprove}{' '}
-          {!account.device?.bridges.length && <code>drawbridge open</code>}
-        </p>
+        <Approving account={account} />
         <Push account={account} />
         <Privacy account={account} />
         <Usage account={account} />

@@ -25,6 +25,8 @@ export class Account {
   bridges: readonly BridgeInfo[] = [];
   models: ModelList = { items: [], passesThrough: false };
   waiting: ApprovalList = { items: [], questions: [] };
+  /** Calls that a person has allowed here. */
+  readonly allowed = new Set<string>();
   /** Whether the server has ever answered this session. */
   wasLive = false;
   link: 'connecting' | 'live' | 'lost' = 'connecting';

@@ -1,6 +1,7 @@
 /** A change to a file: what became of which lines. */
 import { useMemo } from 'preact/hooks';
 import type { FileEditMetadata } from '../../client/index.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { Code } from '../parts/code.tsx';
 import { DiffRows } from '../parts/diff.tsx';
 import { countChanged } from '../parts/diff-rows.ts';
@@ -19,7 +20,12 @@ export function FileEdit({ document, isOpen }: DocumentProps) {
     <figure>
       <figcaption>
         <span>{result ? words.notApplied : (done[operation] ?? operation)}</span>
-        <code>{newPath === undefined ? filePath : `${filePath} → ${newPath}`}</code>
+        <code>
+          {[filePath, newPath]
+            .filter((path) => path !== undefined)
+            .map(nameInLine)
+            .join(' → ')}
+        </code>
         {hunks.length > 0 && (
           <span class="totals">
             <span class="good">+{added}</span> <span class="bad">−{removed}</span>

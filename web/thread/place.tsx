@@ -1,6 +1,7 @@
 /** The place of one conversation: what was said, and the composer below it. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { ConversationView } from '../../client/index.ts';
+import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { Composer } from '../composer/composer.tsx';
 import { folderName } from '../conversations/folder-name.ts';
 import { useLive } from '../live.ts';
@@ -30,7 +31,7 @@ export function ThreadPlace({ account, id }: Props) {
     <section class="thread">
       <header class="bar">
         <BackLink />
-        <h1>{view?.title ?? account.conversations.get(id)?.title ?? ''}</h1>
+        <h1>{inOneLine(view?.title ?? account.conversations.get(id)?.title ?? '')}</h1>
         {view && <Where account={account} view={view} />}
         <ContextMeter thread={thread} />
       </header>

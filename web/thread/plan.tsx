@@ -103,14 +103,18 @@ function PlanForm({ document, response, thread, close }: DocumentProps & { close
   return (
     <form class="plan-card" onSubmit={save}>
       <input name="title" aria-label={words.plan} defaultValue={metadata.title ?? ''} />
-      <textarea name="overview" aria-label={words.message} defaultValue={metadata.overview ?? ''} />
+      <textarea
+        name="overview"
+        aria-label={words.overview}
+        defaultValue={metadata.overview ?? ''}
+      />
       <textarea
         name="content"
         aria-label={words.plan}
         rows={8}
         defaultValue={document.content ?? ''}
       />
-      <ol>
+      <ol class="steps">
         {todos.map((todo, index) => (
           <li key={todo.id}>
             <input

@@ -73,6 +73,13 @@ function Footer({
     const { conversationId } = await client.forkConversation(thread.id, id);
     go({ at: 'conversation', id: conversationId });
   };
+  const message = thread.view?.messages.find(
+    ({ responseId, steers }) => responseId === id && !steers,
+  );
+  const again = async ({ content }: UserMessage) => {
+    const messages = [{ role: 'user' as const, content }];
+    await thread.account.outbox.send({ messages, conversationId: thread.id });
+  };
   const hasChanges = documents.some(
     ({ type }) => type === 'file_edit' || type === 'terminal_command',
   );
@@ -83,6 +90,11 @@ function Footer({
       <span>{model}</span>
       {usage && <span>{words.tokens(shortNumber(usage.totalTokens))}</span>}
       {cost && <span>{moneyOf(cost)}</span>}
+      {status === 'error' && message && (
+        <button type="button" onClick={() => void again(message)}>
+          {words.tryAgain}
+        </button>
+      )}
       <CopyButton text={() => textOf(documents)} />
       <button type="button" title={words.forkHelp} onClick={() => void fork()}>
         {words.fork}

@@ -1,5 +1,6 @@
 /** Any other tool: what it was asked for, and folded what it answered. */
 import type { SubagentState, ToolOutcome } from '../../client/index.ts';
+import { inPlainSight } from '../../shared/text/plain-sight.ts';
 import type { ResultImage } from '../../shared/wire/documents.ts';
 import type { UndoReport } from '../../shared/wire/undo.ts';
 import { Output } from '../parts/output.tsx';
@@ -19,6 +20,7 @@ interface CallMetadata {
 
 export function ToolCall({ document: { metadata }, isOpen }: DocumentProps) {
   const { arguments: given = {}, result, images = [], undo, subagent } = metadata as CallMetadata;
+  const isAsking = metadata['approval'] !== undefined || metadata['asks'] !== undefined;
   const [first] = Object.values(given).filter((value) => typeof value === 'string');
   return (
     <>
@@ -27,8 +29,12 @@ export function ToolCall({ document: { metadata }, isOpen }: DocumentProps) {
           <span class={result?.status === 'error' ? 'bad' : ''}>
             {textIn(metadata, 'toolName')}
           </span>
-          {first !== undefined && <code>{String(first)}</code>}
-          {isOpen && !result && <span class="running">{words.running}</span>}
+          {first !== undefined && <code>{inPlainSight(String(first))}</code>}
+          {isOpen && !result && (
+            <span class={isAsking ? 'waits' : 'running'}>
+              {isAsking ? words.status['waiting'] : words.running}
+            </span>
+          )}
         </summary>
         <pre>{JSON.stringify(given, null, 2)}</pre>
         {result && <Output text={resultText(result)} isOpen={false} />}

@@ -80,6 +80,7 @@ export const de: typeof en = {
   editAgain: 'Ändern und in einer neuen Unterhaltung noch einmal senden',
   save: 'Speichern',
   takeBack: 'Zurückziehen',
+  tryAgain: 'Noch einmal',
   fork: 'Abzweigen',
   forkHelp: 'Von hier in einer neuen Unterhaltung weitermachen',
   undo: 'Rückgängig',
@@ -117,6 +118,7 @@ export const de: typeof en = {
   moreLines: (count) => (count === 1 ? '1 Zeile mehr' : `${count} Zeilen mehr`),
   fewerLines: 'Einklappen',
   plan: 'Plan',
+  overview: 'Überblick',
   executePlan: 'Plan ausführen',
   savePlan: 'Als Datei speichern',
   todos: 'Zu tun',
@@ -143,6 +145,8 @@ export const de: typeof en = {
   stop: 'Anhalten',
   steer: 'Jetzt senden',
   steerHelp: 'Der Agent liest es vor seinem nächsten Schritt',
+  queue: 'Einreihen',
+  notAnImage: 'Nur Bilder in PNG, JPEG, WebP und GIF lassen sich anhängen.',
   queueHelp: 'Es wartet auf das Ende der Antwort',
   mode: 'Modus',
   modes: {
@@ -164,6 +168,14 @@ export const de: typeof en = {
   offered: { file: '', folder: 'Ordner', rule: 'Regel' },
 
   // Approvals and questions
+  asks: {
+    edit: 'Diese Datei ändern?',
+    command: 'Diesen Befehl ausführen?',
+    call: 'Dieses Werkzeug laufen lassen?',
+    elicitation: 'Diesem Server antworten?',
+  },
+  moreAnswers: 'Andere Antworten und ein Grund',
+  chooseFirst: 'Wähle eine Antwort oder überspringe.',
   nothingWaits: 'Nichts wartet auf dich.',
   allows: 'Einmal erlauben',
   allowConversation: 'In dieser Unterhaltung erlauben',
@@ -175,7 +187,6 @@ export const de: typeof en = {
     'Dieser Browser ist an jenem Rechner nicht eingetragen und kann nur ablehnen. Erlaube es dort, oder rufe dort auf:',
   perhapsApproves:
     'Wenn die Frage wiederkommt, ist dieser Browser an jenem Rechner nicht eingetragen. Rufe dort auf:',
-  signFailed: 'Die Antwort wurde nicht angenommen:',
   answer: 'Antworten',
   skip: 'Überspringen',
   ownWords: 'In eigenen Worten',
@@ -204,6 +215,8 @@ export const de: typeof en = {
   until: (when) => `bis ${when}`,
   revoke: 'Widerrufen',
   invite: 'Weiteres Gerät einladen',
+  inviteLocal:
+    'Nur dieser Rechner erreicht diese Adresse. Ein Telefon braucht eine mit https, etwa die eines Tunnels oder einer Bereitstellung.',
   inviteLead: 'Öffne diesen Link auf dem anderen Gerät. Er gilt einmal, zwei Tage lang.',
   approveCode: 'Ein Gerät mit seinem Code hereinlassen',
   code: 'Code',
@@ -247,6 +260,11 @@ export const de: typeof en = {
   pushFailed: 'Benachrichtigungen ließen sich nicht ein- oder ausschalten:',
   account: 'Konto',
   approving: 'Erlauben',
+  enrolLead:
+    'Damit dieser Browser erlauben kann, füge ein, was dieser Befehl am Rechner ausgibt. Tu das nur, wenn die Seite von einem eigenen Server kommt:',
+  enrolSecret: 'Geheimnis von drawbridge enrol',
+  enrol: 'Darf erlauben',
+  enrolWrong: 'Das ist kein Geheimnis von drawbridge enrol.',
   canApprove: 'Dieser Browser ist eingetragen und kann erlauben.',
   privacy: 'Privatsphäre',
   privacyLead: 'Text neuer Unterhaltungen nach der letzten Antwort löschen',

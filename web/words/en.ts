@@ -76,6 +76,7 @@ export const en = {
   editAgain: 'Change it and send it again, in a new conversation',
   save: 'Save',
   takeBack: 'Take back',
+  tryAgain: 'Try again',
   fork: 'Fork',
   forkHelp: 'Go on from here in a new conversation',
   undo: 'Undo',
@@ -114,6 +115,7 @@ export const en = {
   moreLines: (count: number) => (count === 1 ? '1 more line' : `${count} more lines`),
   fewerLines: 'Fold',
   plan: 'Plan',
+  overview: 'Overview',
   executePlan: 'Carry out the plan',
   savePlan: 'Save as a file',
   todos: 'To do',
@@ -140,6 +142,8 @@ export const en = {
   stop: 'Stop',
   steer: 'Send now',
   steerHelp: 'The agent reads it before its next step',
+  queue: 'Queue',
+  notAnImage: 'Only PNG, JPEG, WebP and GIF images can be attached.',
   queueHelp: 'It waits for the end of the answer',
   mode: 'Mode',
   modes: {
@@ -160,6 +164,14 @@ export const en = {
   refused: 'Not sent:',
 
   // Approvals and questions
+  asks: {
+    edit: 'Change this file?',
+    command: 'Run this command?',
+    call: 'Let this tool run?',
+    elicitation: 'Answer this server?',
+  } as Readonly<Record<string, string>>,
+  moreAnswers: 'Other answers, and a reason',
+  chooseFirst: 'Choose an answer, or skip.',
   nothingWaits: 'Nothing waits for you.',
   allows: 'Allow once',
   allowConversation: 'Allow in this conversation',
@@ -171,7 +183,6 @@ export const en = {
     'This browser is not enrolled at that machine, so it can only reject. Approve there, or run there:',
   perhapsApproves:
     'If the question comes back, this browser is not enrolled at that machine. Run there:',
-  signFailed: 'The answer was not taken:',
   answer: 'Answer',
   skip: 'Skip',
   ownWords: 'In your own words',
@@ -202,6 +213,8 @@ export const en = {
   until: (when: string) => `until ${when}`,
   revoke: 'Revoke',
   invite: 'Invite another device',
+  inviteLocal:
+    'Only this machine reaches this address. A phone needs one with https, such as that of a tunnel or a deployment.',
   inviteLead: 'Open this link on the other device. It works once, for two days.',
   approveCode: 'Let a device in by its code',
   code: 'Code',
@@ -245,6 +258,11 @@ export const en = {
   pushFailed: 'Notifications could not be turned on or off:',
   account: 'Account',
   approving: 'Approving',
+  enrolLead:
+    'To let this browser approve, paste what this command prints at the machine. Do so only if the page comes from a server of your own:',
+  enrolSecret: 'Secret of drawbridge enrol',
+  enrol: 'Let it approve',
+  enrolWrong: 'That is no secret of drawbridge enrol.',
   canApprove: 'This browser is enrolled and can approve.',
   privacy: 'Privacy',
   privacyLead: 'Delete the text of new conversations after the last answer',

@@ -1,0 +1,35 @@
+/** Whether this browser may approve, and how it gets to. */
+import { useState } from 'preact/hooks';
+import { enrolHere } from '../session/enrol.ts';
+import type { Account } from '../store/account.ts';
+import { words } from '../words/words.ts';
+
+export function Approving({ account }: { readonly account: Account }) {
+  const [isEnrolled, setEnrolled] = useState((account.device?.bridges.length ?? 0) > 0);
+  const [problem, setProblem] = useState('');
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    const given = String(new FormData(form).get('secret'));
+    const device = await enrolHere(account.client, given);
+    setProblem(device ? '' : words.enrolWrong);
+    if (!device) return;
+    account.device = device;
+    setEnrolled(true);
+    form.reset();
+  };
+  return (
+    <>
+      <h2>{words.approving}</h2>
+      {isEnrolled && <p class="hint">{words.canApprove}</p>}
+      <form onSubmit={(event) => void submit(event)}>
+        <p class="hint">
+          {words.enrolLead} <code>drawbridge enrol</code>
+        </p>
+        <input name="secret" aria-label={words.enrolSecret} autocomplete="off" spellcheck={false} />
+        <button type="submit">{words.enrol}</button>
+        {problem && <p role="alert">{problem}</p>}
+      </form>
+    </>
+  );
+}
