@@ -334,9 +334,15 @@ describe.skipIf(NO_CHROMIUM)(`the page ${NO_CHROMIUM ?? ''}`, () => {
     // Whoever is signed out stays out, also with another link that was opened before.
     const { secret } = await one.house.client.createInvitation();
     await device.page.goto(`${one.house.ready.url}/#join=${secret}`);
-    const following = device.page.waitForEvent('websocket');
     await device.page.reload();
-    await (await following).waitForEvent('framereceived');
+    let isHeard = false;
+    device.page.on('websocket', (socket) => {
+      socket.on('framereceived', () => {
+        isHeard = true;
+      });
+    });
+    await device.page.reload();
+    await expect.poll(() => isHeard).toBe(true);
     const { items } = await one.house.client.listSessions();
     const [newest] = items;
     await one.house.client.endSession(newest?.id ?? '');
