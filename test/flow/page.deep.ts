@@ -334,7 +334,6 @@ describe.skipIf(NO_CHROMIUM)(`the page ${NO_CHROMIUM ?? ''}`, () => {
     // Whoever is signed out stays out, also with another link that was opened before.
     const { secret } = await one.house.client.createInvitation();
     await device.page.goto(`${one.house.ready.url}/#join=${secret}`);
-    await device.page.reload();
     let isHeard = false;
     device.page.on('websocket', (socket) => {
       socket.on('framereceived', () => {
