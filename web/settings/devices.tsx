@@ -1,7 +1,8 @@
 /** The devices that are signed in, and the ways to let in another one. */
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useCallback, useState } from 'preact/hooks';
 import { ClientError, fingerprintOf } from '../../client/index.ts';
 import type { LoginView, SessionList } from '../../shared/api/sessions.ts';
+import { useReading } from '../parts/use-reading.ts';
 import type { Account } from '../store/account.ts';
 import { shortTime, words } from '../words/words.ts';
 import { Invitations } from './invitations.tsx';
@@ -10,7 +11,7 @@ export function Devices({ account }: { readonly account: Account }) {
   const [sessions, setSessions] = useState<SessionList['items']>([]);
   const { client } = account;
   const read = useCallback(async () => setSessions((await client.listSessions()).items), [client]);
-  useEffect(() => void read(), [read]);
+  useReading(read);
   return (
     <>
       <h2>{words.devices}</h2>

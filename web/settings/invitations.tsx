@@ -1,8 +1,9 @@
 /** The ways in that wait for a device. */
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useCallback, useState } from 'preact/hooks';
 import type { InvitationList } from '../../shared/api/sessions.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { QrCode } from '../parts/qr.tsx';
+import { useReading } from '../parts/use-reading.ts';
 import type { Account } from '../store/account.ts';
 import { shortTime, words } from '../words/words.ts';
 
@@ -16,7 +17,7 @@ export function Invitations({ account: { client } }: { readonly account: Account
     async () => setPending((await client.listInvitations()).items),
     [client],
   );
-  useEffect(() => void read(), [read]);
+  useReading(read);
   const invite = async () => {
     setLink((await client.createInvitation()).link);
     await read();

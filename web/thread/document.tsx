@@ -66,19 +66,33 @@ const PARTS: Readonly<Record<DocumentType, FunctionComponent<DocumentProps>>> = 
   tool_call: ToolCall,
   plan: PlanPart,
   clarification: ({ document }) => <Answered document={document} />,
-  error: ({ document: { content, metadata } }) => (
-    <div role="alert">
-      <p>{content ?? textIn(metadata, 'details')}</p>
-      {content !== null && content !== metadata['details'] && (
-        <p class="hint">{textIn(metadata, 'details')}</p>
-      )}
-      <p class="hint">
-        {textIn(metadata, 'errorCode')} {textIn(metadata, 'traceId')}
-      </p>
-    </div>
-  ),
+  error: Failure,
   todo_update: TodoUpdate,
 };
+
+/** What ended the answer is an alert. What a call failed with stands at the call too, and the model goes on with it. */
+function Failure({ document: { content, metadata }, response }: DocumentProps) {
+  const details = textIn(metadata, 'details');
+  const rest = (
+    <p class="hint">
+      {content !== details && details} {textIn(metadata, 'errorCode')} {textIn(metadata, 'traceId')}
+    </p>
+  );
+  if (response.status === 'error') {
+    return (
+      <div role="alert">
+        <p>{content ?? details}</p>
+        {rest}
+      </div>
+    );
+  }
+  return (
+    <details>
+      <summary>{content ?? details}</summary>
+      {rest}
+    </details>
+  );
+}
 
 function Unknown({ document }: DocumentProps) {
   return (
