@@ -17,7 +17,8 @@ async function newInvite(): Promise<string[]> {
   const expires = '2026-12-01T00:00:00Z';
   const server = createServer((_, response) => {
     response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ secret: SECRET, link: LINK, account: 'ana', expires }));
+    const id = `inv_${'x'.repeat(16)}`;
+    response.end(JSON.stringify({ id, secret: SECRET, link: LINK, account: 'ana', expires }));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => void server.close());

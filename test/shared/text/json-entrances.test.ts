@@ -20,6 +20,8 @@ const TRUSTED: Readonly<Record<string, string>> = {
   'worker/deliveries/deliveries.ts': 'our own rows of events',
   'worker/account/usage-statements.ts': 'our own rows of usage',
   'worker/account/session-statements.ts': 'our own rows of sessions',
+  'worker/account/push-statements.ts': 'our own rows of subscriptions',
+  'web/session/push.ts': "the page's own note in its browser",
   'worker/directory/entry-statements.ts': 'our own rows of logins',
   'worker/directory/statements.ts': 'our own rows of keys',
   'client/examples/app.ts': 'what Drawbridge answers to the app',
