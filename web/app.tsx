@@ -13,7 +13,7 @@ import { forgetAll, readKept } from './session/kept.ts';
 import { endPush, keepPush } from './session/push.ts';
 import { clientOf, joinWith } from './session/session.ts';
 import { SignIn } from './session/sign-in.tsx';
-import { Settings } from './settings/settings.tsx';
+import type { Settings } from './settings/settings.tsx';
 import { Account, INBOX, LINK } from './store/account.ts';
 import { forgetAllSeen } from './store/seen.ts';
 import { ThreadPlace } from './thread/place.tsx';
@@ -121,11 +121,23 @@ function PlaceOf({ account, place, leave }: FrameProps & { readonly place: Place
     case 'inbox':
       return <Inbox account={account} />;
     case 'settings':
-      return <Settings account={account} leave={leave} />;
+      return <SettingsPlace account={account} leave={leave} />;
     case 'list':
     case 'new':
       return <NewConversation account={account} />;
   }
+}
+
+/** Loaded when it is first opened. */
+function SettingsPlace(props: FrameProps) {
+  const [Loaded, setLoaded] = useState<typeof Settings>();
+  useEffect(() => {
+    import('./settings/settings.tsx').then(
+      (loaded) => setLoaded(() => loaded.Settings),
+      () => undefined, // Without a network: the frame says so.
+    );
+  }, []);
+  return Loaded ? <Loaded {...props} /> : null;
 }
 
 function NewConversation({ account }: { readonly account: Account }) {

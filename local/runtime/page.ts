@@ -1,6 +1,7 @@
 /** Builds the web page from its sources: a folder that a server or a deployment serves as it is. */
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import type { Metafile } from 'esbuild';
 import { HASHED_FOLDER, HASHED_HEADERS, PAGE_HEADERS } from '../../shared/page.ts';
 import type { Built } from './bundle.ts';
 
@@ -44,22 +45,23 @@ export async function buildPage(root: string, outdir: string): Promise<Built> {
   });
   mkdirSync(outdir, { recursive: true });
   cpSync(join(web, 'public'), outdir, { recursive: true });
-  const made = Object.keys(metafile.outputs).map((path) => path.split('/').at(-1) ?? '');
-  writeFileSync(
-    join(outdir, 'index.html'),
-    indexOf(readFileSync(join(web, 'index.html'), 'utf8'), made),
-  );
+  const template = readFileSync(join(web, 'index.html'), 'utf8');
+  writeFileSync(join(outdir, 'index.html'), indexOf(template, metafile));
   writeFileSync(join(outdir, '_headers'), HEADERS_FILE);
   return { inputs: Object.keys(metafile.inputs) };
 }
 
-/** The page with the hashed names of its script and its styles. */
-function indexOf(template: string, made: readonly string[]): string {
-  const named = (extension: string) =>
-    made.find((name) => name.startsWith('main-') && name.endsWith(extension));
+/** The page with the hashed names of its script, its styles, and the modules that the script begins with. */
+function indexOf(template: string, { outputs }: Metafile): string {
+  const hashed = (path: string) => `${HASHED_FOLDER}/${basename(path)}`;
+  const [script, { imports = [], cssBundle = '' } = {}] =
+    Object.entries(outputs).find(([, { entryPoint }]) => entryPoint?.endsWith('main.tsx')) ?? [];
+  const first = imports.filter(({ kind }) => kind === 'import-statement');
+  const preloads = first.map(({ path }) => `<link rel="modulepreload" href="${hashed(path)}">\n`);
   return template
-    .replace('main.css', `${HASHED_FOLDER}/${named('.css')}`)
-    .replace('main.tsx', `${HASHED_FOLDER}/${named('.js')}`);
+    .replace('main.css', hashed(cssBundle))
+    .replace('main.tsx', hashed(script ?? ''))
+    .replace('<script', `${preloads.join('')}<script`);
 }
 
 /** As Cloudflare reads it: https://developers.cloudflare.com/workers/static-assets/headers/ */

@@ -1,11 +1,10 @@
 /** The words of the page in the browser's language. */
-import { de } from './de.ts';
 import { en } from './en.ts';
 
 const [language = 'en'] = navigator.languages.map((tag) => tag.slice(0, 2)).filter(isKnown);
 
-/** English where the browser wants no language that is there. */
-export const words = language === 'de' ? de : en;
+/** English where the browser wants no language that is there. Another one is loaded only where it is wanted. */
+export const words = language === 'de' ? (await import('./de.ts')).de : en;
 
 document.documentElement.lang = language;
 
