@@ -6,6 +6,7 @@ import type { TicketRequest } from '../shared/api/conversations.ts';
 import { dataOfNamed } from '../shared/api/sse.ts';
 import { JSON_LIMITS } from '../shared/limits.ts';
 import { parseJson } from '../shared/text/json.ts';
+import type { Clock } from './clock.ts';
 import { ClientError, clientError } from './error.ts';
 import { unlessSilent } from './silence.ts';
 import type { Frame, ReadOptions } from './sse.ts';
@@ -51,6 +52,7 @@ export class Sockets {
     signal: AbortSignal,
   ): Promise<SocketLike> {
     const ticket = await this.#ticketFor(named, signal);
+    signal.throwIfAborted();
     const query = new URLSearchParams({ ticket, ...(cursor && { after: String(cursor) }) });
     return this.#open(`${url}?${query}`);
   }
@@ -74,13 +76,24 @@ export class StreamSocket {
     return this.#sockets.isUsable;
   }
 
+  /** An attempt that is given up opens no socket later. */
+  async #open(cursor: number | undefined, clock: Clock, signal: AbortSignal): Promise<SocketLike> {
+    const attempt = new AbortController();
+    const either = AbortSignal.any([signal, attempt.signal]);
+    try {
+      return await unlessSilent(this.#sockets.open(this.#url, this.#named, cursor, either), clock);
+    } catch (error) {
+      attempt.abort();
+      throw error;
+    }
+  }
+
   /** The frames of one connection after the cursor, until it ends, fails or is silent for too long. */
   async *read<Event>(
     cursor: number | undefined,
     { read, clock, signal }: ReadOptions<Event>,
   ): AsyncGenerator<Frame<Event>, void, undefined> {
-    const opening = this.#sockets.open(this.#url, this.#named, cursor, signal);
-    const heard = listen(await unlessSilent(opening, clock), signal);
+    const heard = listen(await this.#open(cursor, clock, signal), signal);
     try {
       while (!signal.aborted) {
         const text = await unlessSilent(heard.next(), clock);

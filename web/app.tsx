@@ -36,7 +36,7 @@ export function App() {
     async (session: KeptSession) => {
       const client = clientOf(session);
       const refusal = link.enrol && (await enrolHere(client, link.enrol).then(() => '', messageOf));
-      const account = new Account(client, await readKept('device'));
+      const account = new Account(client, session, await readKept('device'));
       setState({ is: 'in', account, refusal: refusal ?? '' });
     },
     [link],
@@ -57,11 +57,16 @@ export function App() {
     [enter, link],
   );
   const leave = useCallback(
-    async (why?: string, wasLive = true) => {
-      const ended = endPush().catch(() => undefined); // The server does not use it any more.
-      await Promise.all([ended, forgetAll(), forgetAllSeen()]);
+    async ({ session, outbox, wasLive }: Account, why?: string) => {
+      outbox.end();
+      // The frame goes first: what it follows could keep something anew.
+      setState({ is: 'opening' });
+      const kept = await readKept('session');
+      // Another tab may have let somebody else in meanwhile, whose things these are.
+      if (kept !== undefined && kept.session !== session.session) return await open();
+      await forgetEverything();
       // Only a session that had ended before makes room for the one of the link: whoever is signed out stays out.
-      if (wasLive) setState({ is: 'out', why });
+      if (wasLive || why === undefined) setState({ is: 'out', why });
       else await open(why);
     },
     [open],
@@ -73,13 +78,22 @@ export function App() {
   return <Frame {...state} leave={leave} />;
 }
 
+/** And lets the other tabs of this browser look what is left. */
+async function forgetEverything(): Promise<void> {
+  const ended = endPush().catch(() => undefined); // The server does not use it any more.
+  await Promise.all([ended, forgetAll(), forgetAllSeen()]);
+  new BroadcastChannel(SIGNED_OUT).postMessage(SIGNED_OUT);
+}
+
+const SIGNED_OUT = 'drawbridge-signed-out';
+
 interface FrameProps {
   readonly account: Account;
-  readonly leave: (why?: string, wasLive?: boolean) => Promise<void>;
+  readonly leave: (account: Account, why?: string) => Promise<void>;
 }
 
 /** The server says so for good. */
-const OVER: ReadonlySet<string> = new Set(['SESSION_ENDED', 'UNAUTHENTICATED']);
+const OVER: ReadonlySet<string> = new Set(['SESSION_ENDED', 'ACCOUNT_DELETED', 'UNAUTHENTICATED']);
 
 function Frame({ account, refusal, leave }: FrameProps & { readonly refusal: string }) {
   const place = usePlace();
@@ -87,12 +101,16 @@ function Frame({ account, refusal, leave }: FrameProps & { readonly refusal: str
     const over = new AbortController();
     account.follow(over.signal).catch((error: unknown) => {
       if (over.signal.aborted) return;
-      if (error instanceof ClientError && OVER.has(error.code))
-        void leave(words.ended, account.wasLive);
+      if (error instanceof ClientError && OVER.has(error.code)) void leave(account, words.ended);
       else throw error;
     });
     return () => over.abort();
   }, [account, leave]);
+  useEffect(() => {
+    const channel = new BroadcastChannel(SIGNED_OUT);
+    channel.onmessage = () => location.reload();
+    return () => channel.close();
+  }, []);
   useEffect(() => {
     keepPush(account.client).catch(() => undefined); // The next start tries again.
   }, [account]);

@@ -329,6 +329,32 @@ describe.skipIf(NO_CHROMIUM)(`the page ${NO_CHROMIUM ?? ''}`, () => {
     await device.context.close();
   });
 
+  it('keeps nothing of one account for the next one, in no tab', async () => {
+    one.answerWith(() => ({ text: 'For A alone.' }));
+    const device = await openDevice(browser, here());
+    const { page, context } = device;
+    page.on('dialog', (dialog) => void dialog.accept());
+    await device.go('#/new');
+    await device.say('a secret of A');
+    await device.sees('For A alone.');
+    const second = await context.newPage();
+    await second.goto(page.url());
+    await second.waitForSelector('.messages:has-text("For A alone.")');
+    await device.go('#/settings');
+    await page.click('button:has-text("Sign out") >> nth=-1');
+    await page.waitForSelector('.sign-in');
+    await second.waitForSelector('.sign-in');
+    const invited = await runDrawbridge(['invite', 'ben', '--state', one.house.state]);
+    await page.goto(invited.stdout.trim());
+    await page.reload();
+    await page.waitForSelector('.frame');
+    await expect.poll(() => page.textContent('body')).toContain('No conversation yet.');
+    expect(await page.textContent('body')).not.toContain('secret of A');
+    expect(await page.evaluate(KEPT)).not.toContainEqual(expect.stringContaining('conv_'));
+    expect(device.faults).toEqual([]);
+    await context.close();
+  });
+
   it('forgets everything when its session is ended elsewhere', async () => {
     const device = await openDevice(browser, here());
     // Whoever is signed out stays out, also with another link that was opened before.
@@ -359,6 +385,7 @@ describe.skipIf(NO_CHROMIUM)(`the page ${NO_CHROMIUM ?? ''}`, () => {
       await expect
         .poll(() => device.page.getAttribute('.frame', 'class'))
         .toContain(place === '#/' ? 'at-list' : `at-${place.slice(2)}`);
+      await device.page.waitForSelector('h1 >> visible=true');
       expect(await accessibilityFaults(device.page)).toEqual([]);
       const width = await device.page.evaluate<number>('document.documentElement.scrollWidth');
       expect(width).toBeLessThanOrEqual(PHONE.width);

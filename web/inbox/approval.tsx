@@ -1,5 +1,5 @@
 /** A call that waits for a person: all that it will do, and the answers that this browser may give. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { describeProposal, narrowPattern } from '../../shared/shown/proposal.ts';
 import { inPlainSight } from '../../shared/text/plain-sight.ts';
 import type { OpenApproval, Scope } from '../../shared/wire/approvals.ts';
@@ -7,14 +7,12 @@ import { folderName } from '../conversations/folder-name.ts';
 import type { Account } from '../store/account.ts';
 import { words } from '../words/words.ts';
 import { Fields, valuesIn } from './fields.tsx';
+import { useStandingStill } from './standing-still.ts';
 
 interface Props {
   readonly item: OpenApproval;
   readonly account: Account;
 }
-
-/** A click that was meant for what stood there before counts for nothing. */
-const UNSEEN_MS = 700;
 
 export function Approval({ item, account }: Props) {
   // Another question in the same place is another one: nothing typed or clicked before counts for it.
@@ -24,14 +22,10 @@ export function Approval({ item, account }: Props) {
 function Asked({ item, account }: Props) {
   // What is signed is exactly what was shown, whatever the stream brings meanwhile.
   const [question] = useState(item);
-  const [isSeen, setSeen] = useState(false);
   /** Also once it was answered: the stream takes it away. */
   const [isSending, setSending] = useState(false);
   const form = useRef<HTMLFormElement>(null);
-  useEffect(() => {
-    const wait = setTimeout(() => setSeen(true), UNSEEN_MS);
-    return () => clearTimeout(wait);
-  }, []);
+  const isSeen = useStandingStill(form);
   const { proposal, lasting, reason, bridgeId } = question;
   const pattern = narrowPattern(proposal, lasting);
   const bridge = account.bridgeOf(bridgeId);
@@ -76,7 +70,7 @@ function Asked({ item, account }: Props) {
       <p class="hint">
         {inPlainSight(reason)} {bridge && folderName(bridge.workspacePath)}
       </p>
-      <Proposed lines={describeProposal(proposal)} />
+      <Proposed lines={withCommandLast(describeProposal(proposal))} />
       {proposal.kind === 'elicitation' && mayApprove && <Fields fields={proposal.fields} />}
       {mayApprove ? (
         <p class="actions">
@@ -129,6 +123,13 @@ function Asked({ item, account }: Props) {
   );
 }
 
+/** What limits a command comes before it: its own text can be long enough to push everything else out of sight. */
+function withCommandLast(lines: readonly string[]): readonly string[] {
+  const limits = lines.findIndex((line) => line.startsWith('  folder: '));
+  const isCommand = lines[0]?.startsWith('  command: ') && limits > 0;
+  return isCommand ? [...lines.slice(limits), ...lines.slice(0, limits)] : lines;
+}
+
 /** The lines as every device shows them, with the colours of a change. */
 function Proposed({ lines }: { readonly lines: readonly string[] }) {
   return (
@@ -136,7 +137,6 @@ function Proposed({ lines }: { readonly lines: readonly string[] }) {
       {lines.map((line, index) => (
         <span key={index} class={/^ {4}\+/.test(line) ? 'good' : /^ {4}-/.test(line) ? 'bad' : ''}>
           {line}
-          {'\n'}
         </span>
       ))}
     </pre>

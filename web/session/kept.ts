@@ -6,6 +6,8 @@ import type { ChatInput, DeviceKey, KeptSession, KeyedDevice } from '../../clien
 export interface Unsent {
   /** The Idempotency-Key: however often it is sent, it arrives once. */
   readonly key: string;
+  /** Whose message it is: another account of this browser never sends it. */
+  readonly account: string;
   readonly input: ChatInput;
 }
 

@@ -14,7 +14,7 @@ import { Usage } from './usage.tsx';
 
 interface Props {
   readonly account: Account;
-  readonly leave: () => Promise<void>;
+  readonly leave: (account: Account) => Promise<void>;
 }
 
 export function Settings({ account, leave }: Props) {
@@ -38,8 +38,11 @@ export function Settings({ account, leave }: Props) {
           type="button"
           onClick={async () => {
             if (!confirm(words.signOutSure)) return;
-            await endOwnSession(account).catch(() => undefined); // It ends by itself without use.
-            await leave();
+            const isEnded = await endOwnSession(account).then(
+              () => true,
+              () => false,
+            );
+            if (isEnded || confirm(words.signOutAnyway)) await leave(account);
           }}
         >
           {words.signOut}
@@ -49,8 +52,6 @@ export function Settings({ account, leave }: Props) {
   );
 }
 
-async function endOwnSession({ client }: Account): Promise<void> {
-  const { items } = await client.listSessions();
-  const own = items.find(({ current }) => current);
-  if (own) await client.endSession(own.id);
+async function endOwnSession({ client, session }: Account): Promise<void> {
+  await client.endSession(session.session);
 }

@@ -1,5 +1,5 @@
 /** The account as the page shows it: its conversations, its machines, what waits for a person. One stream keeps it true. */
-import type { BridgeInfo, Client, ConversationInfo } from '../../client/index.ts';
+import type { BridgeInfo, Client, ConversationInfo, KeptSession } from '../../client/index.ts';
 import { ClientError } from '../../client/index.ts';
 import type { ApprovalList, ModelList } from '../../shared/api/listings.ts';
 import { Live } from '../live.ts';
@@ -17,6 +17,7 @@ const SEEN = 50;
 
 export class Account {
   readonly client: Client;
+  readonly session: KeptSession;
   readonly live = new Live();
   readonly outbox: Outbox;
   readonly conversations = new Map<string, ConversationInfo>();
@@ -35,10 +36,12 @@ export class Account {
   #isReadingInbox = false;
   #isInboxOld = false;
 
-  constructor(client: Client, device: KeptDevice | undefined) {
+  /** `session` is the one whose tokens `client` sends. */
+  constructor(client: Client, session: KeptSession, device: KeptDevice | undefined) {
     this.client = client;
+    this.session = session;
     this.device = device;
-    this.outbox = new Outbox(client, this.live);
+    this.outbox = new Outbox(client, this.live, session.account);
   }
 
   /** Until the signal aborts, or the server refuses this session: then rejects with a ClientError. */
@@ -164,7 +167,7 @@ export class Account {
 
   /** What this browser last saw, until the server answers. */
   async #showSeen(): Promise<void> {
-    const seen = await readSeenList();
+    const seen = await readSeenList(this.session.account);
     if (!seen || this.link === 'live') return;
     for (const conversation of seen.conversations)
       this.conversations.set(conversation.id, conversation);
@@ -184,7 +187,10 @@ export class Account {
 
   #changed(): void {
     this.live.touch(LIST);
-    void keepSeenList({ conversations: this.listed.slice(0, SEEN), bridges: this.bridges });
+    void keepSeenList(this.session.account, {
+      conversations: this.listed.slice(0, SEEN),
+      bridges: this.bridges,
+    });
   }
 
   #setLink(link: Account['link']): void {

@@ -11,18 +11,22 @@ const RETRY_MS = 3_000;
 export class Outbox {
   readonly #client: Client;
   readonly #live: Live;
+  readonly #account: string;
+  #isOver = false;
   /** In the order in which they were written. */
   unsent: readonly Unsent[] = [];
 
-  constructor(client: Client, live: Live) {
+  constructor(client: Client, live: Live, account: string) {
     this.#client = client;
+    this.#account = account;
     this.#live = live;
   }
 
   /** Sends what an earlier page had no answer for. */
   async resume(): Promise<void> {
     const kept = (await readKept('unsent')) ?? [];
-    await Promise.all(kept.map((unsent) => this.#deliver(unsent).catch(() => undefined)));
+    const own = kept.filter(({ account }) => account === this.#account);
+    await Promise.all(own.map((unsent) => this.#deliver(unsent).catch(() => undefined)));
   }
 
   /**
@@ -30,9 +34,14 @@ export class Outbox {
    * the server refuses it: nothing was sent then.
    */
   async send(input: ChatInput): Promise<Sent> {
-    const unsent = { key: crypto.randomUUID(), input };
+    const unsent = { key: crypto.randomUUID(), account: this.#account, input };
     await changeUnsent((kept) => [...kept, unsent]);
     return await this.#deliver(unsent);
+  }
+
+  /** For a session that is over: nothing more is sent or kept. What waits never resolves. */
+  end(): void {
+    this.#isOver = true;
   }
 
   async #deliver(unsent: Unsent): Promise<Sent> {
@@ -51,9 +60,11 @@ export class Outbox {
       try {
         return await this.#client.sendMessage(input, { idempotencyKey: key });
       } catch (error) {
+        if (this.#isOver) await new Promise(() => {});
         if (!(error instanceof ClientError) || !isPassing(error)) throw error;
       }
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      if (this.#isOver) await new Promise(() => {});
     }
   }
 

@@ -14,25 +14,42 @@ export interface SeenList {
   readonly bridges: readonly BridgeInfo[];
 }
 
-export async function readSeenList(): Promise<SeenList | undefined> {
-  return await get<SeenList>(LIST, store).catch(() => undefined);
+/** An entry is read by its own account alone, whatever was written late by a page that is signed out. */
+interface Owned<Value> {
+  readonly account: string;
+  readonly value: Value;
 }
 
-export async function keepSeenList(list: SeenList): Promise<void> {
-  await set(LIST, list, store).catch(() => undefined); // The storage is full, or there is none.
+async function readOwned<Value>(account: string, key: string): Promise<Value | undefined> {
+  const entry = await get<Owned<Value>>(key, store).catch(() => undefined);
+  return entry?.account === account ? entry.value : undefined;
 }
 
-export async function readSeen(conversationId: string): Promise<ConversationView | undefined> {
-  return await get<ConversationView>(conversationId, store).catch(() => undefined);
+export async function readSeenList(account: string): Promise<SeenList | undefined> {
+  return await readOwned<SeenList>(account, LIST);
+}
+
+export async function keepSeenList(account: string, value: SeenList): Promise<void> {
+  await set(LIST, { account, value }, store).catch(() => undefined); // The storage is full, or there is none.
+}
+
+export async function readSeen(
+  account: string,
+  conversationId: string,
+): Promise<ConversationView | undefined> {
+  return await readOwned<ConversationView>(account, conversationId);
 }
 
 /** Never keeps a private conversation. */
-export async function keepSeen(view: ConversationView): Promise<void> {
+export async function keepSeen(account: string, view: ConversationView): Promise<void> {
   if (view.privacy) return await forgetSeen(view.id);
   try {
     const known = await seenConversations();
     const old = known.slice(0, Math.max(0, known.length - MAX_VIEWS));
-    await Promise.all([set(view.id, view, store), ...old.map((key) => del(key, store))]);
+    await Promise.all([
+      set(view.id, { account, value: view }, store),
+      ...old.map((key) => del(key, store)),
+    ]);
   } catch {
     // The storage is full, or there is none.
   }

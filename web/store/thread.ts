@@ -52,7 +52,8 @@ export class Thread {
         this.#setLost(false);
         this.#noteAnswer(event);
         for (const key of this.#keysOf(event)) live.touch(key);
-        if (event === null || event.type === 'done') void keepSeen(view);
+        if (event === null || event.type === 'done')
+          void keepSeen(this.account.session.account, view);
       }
     } catch (error) {
       if (signal.aborted) return;
@@ -64,7 +65,7 @@ export class Thread {
   }
 
   async #showSeen(): Promise<void> {
-    const seen = await readSeen(this.id);
+    const seen = await readSeen(this.account.session.account, this.id);
     if (!seen || this.view) return;
     this.view = seen;
     this.account.live.touch(THREAD);

@@ -33,6 +33,8 @@ export const de: typeof en = {
     'Der Link ist abgelaufen, oder ein anderes Gerät hat ihn benutzt. Bitte um einen neuen.',
   ended: 'Dieses Gerät wurde abgemeldet. Melde dich wieder an, um weiterzumachen.',
   signOut: 'Abmelden',
+  signOutAnyway:
+    'Der Server antwortet nicht: Dieses Gerät bleibt in seiner Liste, bis jemand es dort abmeldet. Hier trotzdem alles vergessen?',
   signOutSure: 'Diesen Browser abmelden und alles vergessen, was er aufbewahrt?',
 
   // The list

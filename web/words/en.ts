@@ -29,6 +29,8 @@ export const en = {
   linkUsed: 'The link has run out, or another device has used it. Ask for a new one.',
   ended: 'This device was signed out. Sign in again to go on.',
   signOut: 'Sign out',
+  signOutAnyway:
+    'The server does not answer, so this device stays in its list until somebody ends it there. Forget everything here all the same?',
   signOutSure: 'Sign this browser out, and forget what it keeps?',
 
   // The list
