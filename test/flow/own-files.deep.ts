@@ -22,6 +22,8 @@ import { isAlive, treeOf } from '../local/processes.ts';
 import { pack, ROOT } from '../package/pack.ts';
 import { until } from './house.ts';
 
+const QUERY = /<user_query>\s*(\[\{.*\}\])\s*<\/user_query>/s;
+
 /** Packages that bring programs of their own. */
 const PROGRAMS = ['@vscode', 'workerd', '@cloudflare'];
 
@@ -31,11 +33,11 @@ let tarball: string;
 
 beforeAll(async () => {
   ({ tarball } = await pack(ROOT, realpathSync(mkdtempSync(join(tmpdir(), 'drawbridge-pack-')))));
-  // The last message is the list of calls that the model makes.
+  // The last message is the list of calls that the model makes. Code of the workspace can stand beside it.
   model = await startScriptedModel(({ messages }) => {
     const last = messages.at(-1);
     return last?.role === 'user'
-      ? { calls: JSON.parse(/\[\{.*\}\]/s.exec(plain(String(last.content)))?.[0] ?? '[]') }
+      ? { calls: JSON.parse(plain(QUERY.exec(String(last.content))?.[1] ?? '[]')) }
       : { text: 'done' };
   });
 });
@@ -224,7 +226,7 @@ function cloned(): void {
 
 const SOURCES = [
   ...['bin', 'bridge', 'cli', 'client', 'companion'],
-  ...['cursor', 'local', 'machine', 'shared', 'worker'],
+  ...['cursor', 'local', 'machine', 'shared', 'web', 'worker'],
   ...['package.json', 'package-lock.json', 'tsconfig.base.json', 'wrangler.toml'],
 ];
 const TREE = { recursive: true };
