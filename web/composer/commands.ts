@@ -13,6 +13,8 @@ export interface Command {
   run?(account: Account, thread: Thread | undefined): Promise<void> | void;
   /** The mode that it chooses. */
   readonly mode?: string;
+  /** Whether there is nothing to do before the first message. */
+  readonly needsThread?: true;
 }
 
 const MODES: readonly Command[] = Object.entries(words.modes).map(([mode, name]) => ({
@@ -26,6 +28,7 @@ const COMMANDS: readonly Command[] = [
   ...MODES,
   {
     name: 'stop',
+    needsThread: true,
     help: words.stop,
     run: async ({ client }, thread) => {
       if (thread?.current) await client.cancel(thread.current.id);
@@ -33,6 +36,7 @@ const COMMANDS: readonly Command[] = [
   },
   {
     name: 'fork',
+    needsThread: true,
     help: words.forkHelp,
     run: async ({ client }, thread) => {
       if (!thread?.current) return;
@@ -42,6 +46,7 @@ const COMMANDS: readonly Command[] = [
   },
   {
     name: 'export',
+    needsThread: true,
     help: words.exportMarkdown,
     run: async ({ client }, thread) => {
       if (thread) download(`${thread.view?.title}.md`, await client.exportMarkdown(thread.id));
@@ -50,7 +55,11 @@ const COMMANDS: readonly Command[] = [
 ];
 
 /** The commands that what was typed can become; none once there is more than a word. */
-export function commandsFor(text: string): readonly Command[] {
+export function commandsFor(text: string, isInThread: boolean): readonly Command[] {
   const [, typed] = /^\/(\w*)$/.exec(text) ?? [];
-  return typed === undefined ? [] : COMMANDS.filter(({ name }) => name.startsWith(typed));
+  return typed === undefined
+    ? []
+    : COMMANDS.filter(
+        ({ name, needsThread }) => name.startsWith(typed) && (isInThread || !needsThread),
+      );
 }

@@ -60,6 +60,7 @@ export function Composer({ account, thread }: Props) {
   };
   const offers = useOffers({
     field,
+    isInThread: thread !== undefined,
     run: (command) => void run(command),
     findFiles: (query, signal) => findFiles(account, bridgeOf(thread, form.current), query, signal),
     onWritten: (text) => writeDraft(place, text),
