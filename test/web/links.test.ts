@@ -29,6 +29,8 @@ it.each([
 });
 
 it.each([
+  ['github\u200a.\u200acom', 'evil.test', true],
+  ['github\u2024com', 'evil.test', true],
   ['the docs', 'a.test', false],
   ['a.test', 'a.test', false],
   ['https://a.test/x', 'a.test', false],

@@ -26,9 +26,14 @@ export function ownImageOf(destination: string): string | undefined {
 
 /** Whether a link's text looks like an address, but is not the one that it leads to. */
 export function isMisleading(text: string, place: string): boolean {
-  if (!LIKE_ADDRESS.test(text)) return false;
+  if (!LIKE_ADDRESS.test(asSeen(text))) return false;
   const named = text.trim().replace(/^(?:https?:\/\/|mailto:)/i, '');
   return (named.split(/[/?#]/)[0] ?? '').toLowerCase() !== place;
+}
+
+/** Blanks that hardly show are not there, and characters that look like others are these (Unicode's form NFKC). */
+function asSeen(text: string): string {
+  return text.replaceAll(/(?! )[\s\p{Cf}]/gu, '').normalize('NFKC');
 }
 
 /** Without angle brackets and a title. */
