@@ -22,7 +22,7 @@ export interface FollowOptions {
 
 /** The stream to follow. */
 export interface Source<Event> {
-  /** Preferred to {@link open} while it is usable. */
+  /** Preferred to {@link open}, except right after a socket that could not be opened. */
   readonly socket?: StreamSocket | undefined;
   /** Opens the stream after the cursor. Status 204 means that no more events will come. */
   readonly open: (cursor: number | undefined, signal: AbortSignal) => Promise<Response>;
@@ -56,7 +56,7 @@ export async function* follow<Event>(
     try {
       const options = { read, clock, signal, onRetry };
       const frames =
-        source.socket?.isUsable && !opened
+        !opened && source.socket?.takesTurn()
           ? source.socket.read(cursor, options)
           : await readStream(source, { opened, cursor }, options);
       opened = undefined;

@@ -25,8 +25,6 @@ export class Sockets {
   readonly #base: string;
   readonly #open: (url: string) => SocketLike;
   readonly #ticketFor: (stream: TicketRequest, signal: AbortSignal) => Promise<string>;
-  /** False once a socket could not be opened: something on the way takes none. */
-  isUsable = true;
 
   /** `ticketFor` rejects like any request of the client. */
   constructor(
@@ -63,6 +61,7 @@ export class StreamSocket {
   readonly #sockets: Sockets;
   readonly #url: string;
   readonly #named: TicketRequest;
+  #hasFailed = false;
   /** Whether nothing more will come. */
   isOver = false;
 
@@ -72,8 +71,11 @@ export class StreamSocket {
     this.#named = named;
   }
 
-  get isUsable(): boolean {
-    return this.#sockets.isUsable;
+  /** Whether to open a socket now. False once after a socket that could not be opened: the next connection has none. */
+  takesTurn(): boolean {
+    const isTurn = !this.#hasFailed;
+    this.#hasFailed = false;
+    return isTurn;
   }
 
   /** An attempt that is given up opens no socket later. */
@@ -113,7 +115,7 @@ export class StreamSocket {
     this.isOver = wasOpen && closedWith === DONE;
     if (closedWith === DELETED) throw gone();
     if (wasOpen) return;
-    this.#sockets.isUsable = false;
+    this.#hasFailed = true;
     throw clientError('UNREACHABLE', 'No WebSocket reaches the server');
   }
 }
@@ -178,7 +180,7 @@ interface PositionedWhole {
   readonly position: number | null;
 }
 
-/** What is no list of events is passed over: the position tells what is missing, and the next connection brings it. */
+/** Skips a message that is no list of events. The reader's position stays, so the next connection brings what it had. */
 function parsePositioned(text: string): readonly PositionedWhole[] {
   const parsed = parseJson(text, JSON_LIMITS.maxDepth + JSON_LIMITS.envelope);
   if (!Array.isArray(parsed)) return [];

@@ -14,7 +14,7 @@ import { endPush, keepPush } from './session/push.ts';
 import { clientOf, joinWith } from './session/session.ts';
 import { SignIn } from './session/sign-in.tsx';
 import type { Settings } from './settings/settings.tsx';
-import { Account, INBOX, LINK } from './store/account.ts';
+import { Account, INBOX, LINK, LIST } from './store/account.ts';
 import { forgetAllSeen } from './store/seen.ts';
 import { ThreadPlace } from './thread/place.tsx';
 import { words } from './words/words.ts';
@@ -65,7 +65,7 @@ export function App() {
       // Another tab may have let somebody else in meanwhile, whose things these are.
       if (kept !== undefined && kept.session !== session.session) return await open();
       await forgetEverything();
-      // Only a session that had ended before makes room for the one of the link: whoever is signed out stays out.
+      // A session that this page used stays ended. Only one that had ended before gives way to the link's.
       if (wasLive || why === undefined) setState({ is: 'out', why });
       else await open(why);
     },
@@ -159,7 +159,7 @@ function SettingsPlace(props: FrameProps) {
 }
 
 function NewConversation({ account }: { readonly account: Account }) {
-  useLive(account.live, 'list');
+  useLive(account.live, LIST);
   return (
     <section class="new">
       <header class="bar">

@@ -1,4 +1,4 @@
-/** Tells the parts of the page that something changed which they show. The data itself is changed in place. */
+/** Renders the parts of the page again that show changed data. The data itself is changed in place. */
 import type { ComponentChild, FunctionComponent } from 'preact';
 import { Component, h } from 'preact';
 import { useLayoutEffect, useReducer } from 'preact/hooks';

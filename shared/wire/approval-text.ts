@@ -60,7 +60,7 @@ export function portText(opened: {
   return `drawbridge-port-v1\n${canonicalJson(opened)}`;
 }
 
-/** The text of which a device sends a MAC to be enrolled by a secret. It has the whole key, so that an edge cannot change it. */
+/** What a device sends a MAC of to enrol by a secret. It has the whole key, so that an edge cannot change the key. */
 export function enrolmentText(asked: {
   readonly bridgeId: string;
   readonly device: DeviceKey;

@@ -176,6 +176,21 @@ describe.skipIf(NO_CHROMIUM)(`the page ${NO_CHROMIUM ?? ''}`, () => {
     await enrolled.context.close();
   });
 
+  it('goes on after a list that could not be read once', async () => {
+    one.answerWith(() => ({ text: 'Still here.' }));
+    const device = await openDevice(browser, here());
+    await device.page.waitForLoadState('networkidle');
+    let refused = 0;
+    await device.page.route('**/api/v1/bridges', (route) =>
+      refused++ === 0 ? route.abort() : route.continue(),
+    );
+    await device.page.reload();
+    await expect.poll(() => refused).toBeGreaterThan(1);
+    await one.house.client.sendMessage({ messages: [{ role: 'user', content: 'news for all' }] });
+    await device.page.waitForSelector('.list a:has-text("news for all")');
+    await device.context.close();
+  });
+
   it('answers a question, which is then gone everywhere', async () => {
     const question = {
       id: 'q',

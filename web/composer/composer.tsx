@@ -48,7 +48,7 @@ export function Composer({ account, thread }: Props) {
     take('', []);
     try {
       const { conversationId } = await account.outbox.send({ ...input, ...where });
-      // Where it was sent late, the person may be elsewhere by now.
+      // A message written offline is sent later. By then the person may read something else.
       if (!thread && isAtNew()) go({ at: 'conversation', id: conversationId });
     } catch (error) {
       if (!(error instanceof ClientError)) throw error;

@@ -78,7 +78,7 @@ function Colours({ node }: { readonly node: CodeNode }) {
   return <span class={`code-${kind}`}>{children}</span>;
 }
 
-/** Each as a box, of which only the last one changes while the text grows. */
+/** Boxes of some lines each: while the text grows, only the last box changes. */
 function LineBoxes({ text }: { readonly text: string }) {
   const boxes: string[] = [];
   let [start, lines] = [0, 0];

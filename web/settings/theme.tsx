@@ -4,7 +4,7 @@ import { words } from '../words/words.ts';
 
 const KEY = 'theme';
 
-/** Shows the page as this browser was told to; to be called once at the start. */
+/** Shows the page in the chosen colours. Call it once at the start. */
 export function applyTheme(): void {
   document.documentElement.dataset['theme'] = localStorage.getItem(KEY) ?? 'system';
 }

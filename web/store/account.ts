@@ -4,7 +4,7 @@ import { ClientError } from '../../client/index.ts';
 import type { ApprovalList, ModelList } from '../../shared/api/listings.ts';
 import { Live } from '../live.ts';
 import type { KeptDevice } from '../session/kept.ts';
-import { Outbox } from './outbox.ts';
+import { isPassing, Outbox, RETRY_MS } from './outbox.ts';
 import { forgetSeen, keepSeenList, readSeenList, seenConversations } from './seen.ts';
 
 /** The keys of {@link Live} that an account touches. */
@@ -46,9 +46,23 @@ export class Account {
 
   /** Until the signal aborts, or the server refuses this session: then rejects with a ClientError. */
   async follow(signal: AbortSignal): Promise<void> {
-    const onReconnect = () => this.#setLink('lost');
     void this.outbox.resume();
     await this.#showSeen();
+    for (;;) {
+      try {
+        return await this.#followOnce(signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof ClientError && isPassing(error))) throw error;
+      }
+      this.#setLink('lost');
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  }
+
+  /** Rejects also when a list could not be read. */
+  async #followOnce(signal: AbortSignal): Promise<void> {
+    const onReconnect = () => this.#setLink('lost');
     for await (const { event } of this.client.followAccount({ signal, onReconnect })) {
       this.#setLink('live');
       switch (event.type) {

@@ -6,7 +6,8 @@ import { changeUnsent, readKept, type Unsent } from '../session/kept.ts';
 /** The key of {@link Live}. */
 export const OUTBOX = 'outbox';
 
-const RETRY_MS = 3_000;
+/** Before a request that can succeed later is sent again. */
+export const RETRY_MS = 3_000;
 
 export class Outbox {
   readonly #client: Client;
@@ -75,6 +76,6 @@ export class Outbox {
 }
 
 /** Whether the same request can succeed later: no answer, an answer of something on the way, or a busy server. */
-function isPassing({ code, status = 0 }: ClientError): boolean {
+export function isPassing({ code, status = 0 }: ClientError): boolean {
   return code === 'UNREACHABLE' || code === 'BAD_ANSWER' || status >= 500 || status === 429;
 }

@@ -1,4 +1,4 @@
-/** A change to a file: what became of which lines. */
+/** A change to a file, line by line. */
 import { useMemo } from 'preact/hooks';
 import type { FileEditMetadata } from '../../client/index.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';

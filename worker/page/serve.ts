@@ -6,9 +6,10 @@ import type { AppContext } from '../account/caller.ts';
 /** Answers for a file of the page. Any other request goes on, and all do where the Worker has no page. */
 export const servePage: MiddlewareHandler<AppContext> = async (c, next) => {
   const { PAGE } = c.env;
+  if (!PAGE) return await next();
   const file = c.req.path === '/' ? '/index.html' : c.req.path;
   const type = TYPES[EXTENSION.exec(file)?.[1] ?? ''];
-  if (!PAGE || !type || !FILE.test(file) || !READS.has(c.req.method)) return await next();
+  if (!type || !FILE.test(file) || !READS.has(c.req.method)) return await next();
   const { ok, body } = await PAGE.fetch(`http://page${file}`);
   if (!ok || !body) {
     await body?.cancel();
