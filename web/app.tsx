@@ -1,5 +1,5 @@
 /** The whole page: signing in, or the frame with the list on one side and a place on the other. */
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { ClientError, type KeptSession } from '../client/index.ts';
 import { Composer } from './composer/composer.tsx';
 import { List } from './conversations/list.tsx';
@@ -106,7 +106,7 @@ function Frame({ account, refusal, leave }: FrameProps & { readonly refusal: str
     });
     return () => over.abort();
   }, [account, leave]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const channel = new BroadcastChannel(SIGNED_OUT);
     channel.onmessage = () => location.reload();
     return () => channel.close();
@@ -204,7 +204,7 @@ function Top({ account, place }: { readonly account: Account; readonly place: Pl
 function LinkState({ account }: { readonly account: Account }) {
   useLive(account.live, LINK);
   const [isOffline, setOffline] = useState(!navigator.onLine);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const left = new AbortController();
     const look = () => setOffline(!navigator.onLine);
     for (const name of ['online', 'offline']) addEventListener(name, look, left);

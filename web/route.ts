@@ -1,5 +1,5 @@
 /** The place that the page shows, as the fragment of its URL: no server sees it, and every server can serve the page. */
-import { useEffect, useReducer } from 'preact/hooks';
+import { useLayoutEffect, useReducer } from 'preact/hooks';
 
 export type Place =
   /** On a phone the list fills the screen; beside it there is room for a new conversation elsewhere. */
@@ -28,7 +28,8 @@ export function go(place: Place): void {
 /** The place now; renders again when it changes. */
 export function usePlace(): Place {
   const [, render] = useReducer((count: number) => count + 1, 0);
-  useEffect(() => {
+  // Before anything else can happen: a move between the first render and a later effect would be lost.
+  useLayoutEffect(() => {
     const moved = () => render(undefined);
     addEventListener('hashchange', moved);
     return () => removeEventListener('hashchange', moved);

@@ -60,7 +60,9 @@ export interface Reader {
 /** A reader of the page with a clone of what stands here, also of what is not committed. */
 export function newReader(): Reader {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'drawbridge-reader-')));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }), END_MS);
+  // What a bridge started may still write its last file.
+  const removal = { recursive: true, force: true, maxRetries: 20, retryDelay: 250 };
+  onTestFinished(() => rm(folder, removal), END_MS);
   const [clone, home, project, bin] = ['clone', 'home', 'project', 'bin'].map((name) =>
     join(folder, name),
   ) as [string, string, string, string];

@@ -1,11 +1,11 @@
 /** Why the server refused what a person asked for, wherever no other part shows it. */
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { words } from '../words/words.ts';
 
 /** `first` is what it shows before that. Shows the message of each error that a request ended with and that nothing has caught. */
 export function Refusals({ first }: { readonly first: string }) {
   const [message, setMessage] = useState(first);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const left = new AbortController();
     const show = (event: PromiseRejectionEvent) => {
       if (!isRefusal(event.reason)) return; // A fault of the page is for its console.

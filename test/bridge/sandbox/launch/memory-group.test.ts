@@ -19,20 +19,26 @@ async function boundedBridge(surroundings: Surroundings, commands: readonly stri
   return JSON.parse(await text(bridge.stdout));
 }
 
+const until = (condition: string) => `until [ ${condition} ]; do sleep 0.05; done`;
+
 describe.skipIf(NO_BUBBLEWRAP)(
   `commands of a bridge in a memory group ${NO_BUBBLEWRAP ?? ''}`,
   () => {
     test('take no more together than it has, less goes through, and the bridge lives on', async (context) => {
       const place = await freshWorkspace();
       // Without a line end in it, the last line is all that was read.
-      const greedy = 'head -c 200M /dev/zero | tail -n 1 | wc -c';
+      const held = 'head -c 200M /dev/zero | tail -n 1';
+      const greedy = `${held} | wc -c`;
+      // The first one keeps all that it has read until the second one is over.
+      const keeper = `${held} | { dd bs=1 count=1 of=full status=none; ${until('-e over')}; wc -c; }`;
       const report = await boundedBridge(place.surroundings, [
-        `${greedy} & ${greedy} & wait`,
+        `${keeper} & ${until('-s full')}; ${greedy}; touch over; wait`,
         greedy,
       ]);
       if (report === null) return context.skip('this process may make no control group');
-      expect(report.outputs[0]).not.toBe(`${200 * MIB}\n`.repeat(2));
-      expect(report.outputs[1]).toBe(`${200 * MIB}\n`);
+      const all = 200 * MIB;
+      expect(report.outputs[0]).not.toBe(`${all}\n${all - 1}\n`);
+      expect(report.outputs[1]).toBe(`${all}\n`);
       expect(report.limits).toContain('0.4 GiB of memory for all commands together');
     });
   },
