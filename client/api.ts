@@ -30,6 +30,7 @@ import type {
   ModelList,
   ToolList,
 } from '../shared/api/listings.ts';
+import type { NewPasskey, PasskeyList } from '../shared/api/passkeys.ts';
 import type { PushRequest, PushState } from '../shared/api/push.ts';
 import type { ActRecordList, RecordsQuery } from '../shared/api/records.ts';
 import type {
@@ -183,6 +184,13 @@ export interface Client {
   /** The account's invitations that no device has used, the oldest first. */
   listInvitations(signal?: AbortSignal): Promise<InvitationList>;
   revokeInvitation(invitationId: string, signal?: AbortSignal): Promise<void>;
+
+  /** The account's passkeys, the oldest first. */
+  listPasskeys(signal?: AbortSignal): Promise<PasskeyList>;
+
+  /** From then on it can let any browser in: {@link approveByPasskey}. */
+  addPasskey(passkey: NewPasskey, signal?: AbortSignal): Promise<void>;
+  removePasskey(credentialId: string, signal?: AbortSignal): Promise<void>;
   /** The device that shows this code and asks to be let in. */
   getLogin(code: string, signal?: AbortSignal): Promise<LoginView>;
   /** Lets it in or refuses it. Pass the key whose fingerprint the person has compared. */

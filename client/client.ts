@@ -136,6 +136,13 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
     createInvitation: (signal) =>
       get('invitations', isAnswer.invitation, { method: 'POST', signal }),
     listInvitations: (signal) => get('invitations', isAnswer.invitations, { signal }),
+    listPasskeys: (signal) => get('passkeys', isAnswer.passkeys, { signal }),
+    async addPasskey(body, signal) {
+      await send('passkeys', { method: 'POST', body, signal });
+    },
+    async removePasskey(credentialId, signal) {
+      await send(`passkeys/${credentialId}`, { method: 'DELETE', signal });
+    },
     async revokeInvitation(invitationId, signal) {
       await send(`invitations/${invitationId}`, { method: 'DELETE', signal });
     },

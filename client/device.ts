@@ -1,6 +1,6 @@
 /** Signs approvals with a device's own key; a bridge trusts the signature of an enrolled device. */
 
-import type { ApprovalRequest } from '../shared/api/requests.ts';
+import { encodeBase64Url } from '../shared/text/base64url.ts';
 import {
   approvalText,
   type Choice,
@@ -8,13 +8,13 @@ import {
   grantOf,
   portText,
 } from '../shared/wire/approval-text.ts';
-import type { ApprovalQuestion, DeviceKey, Proposal } from '../shared/wire/approvals.ts';
+import type { ApprovalQuestion, DeviceKey, Proposal, Signature } from '../shared/wire/approvals.ts';
+import type { PasskeySignature } from '../shared/wire/passkey.ts';
 import type { PortRequest } from '../shared/wire/processes.ts';
-import { encodeBase64Url } from './base64url.ts';
 import { clientError } from './error.ts';
 
 /** An enrolled device. Its private key never leaves it. */
-export type Device = StoredDevice | KeyedDevice;
+export type Device = StoredDevice | KeyedDevice | PasskeyDevice;
 
 /** A device whose key is a file of its machine. */
 export interface StoredDevice {
@@ -30,6 +30,13 @@ export type PrivateKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 export interface KeyedDevice {
   readonly deviceId: string;
   readonly privateKey: PrivateKey;
+}
+
+/** A device whose key is in an authenticator, which asks its person for each signature. */
+export interface PasskeyDevice {
+  readonly deviceId: string;
+  /** Has the authenticator sign the text, as `isSignedByPasskey` checks it. Rejects if its person does not want to. */
+  sign(text: string): Promise<PasskeySignature>;
 }
 
 /**
@@ -68,7 +75,7 @@ export async function signApproval(
   device: Device,
   question: ApprovalQuestion,
   choice: Choice = {},
-): Promise<NonNullable<ApprovalRequest['signature']>> {
+): Promise<Signature> {
   refuseUnknown(question.proposal);
   return await signText(device, approvalText(question, grantOf(choice)));
 }
@@ -82,13 +89,15 @@ export async function signPort(
   return { nonce, signature: await signText(device, portText({ ...opened, nonce })) };
 }
 
-async function signText(
-  device: Device,
-  text: string,
-): Promise<NonNullable<ApprovalRequest['signature']>> {
+async function signText(device: Device, text: string): Promise<Signature> {
+  const { deviceId } = device;
+  if ('sign' in device) {
+    const { value, ...passkey } = await device.sign(text);
+    return { deviceId, value, passkey };
+  }
   const bytes = new TextEncoder().encode(text);
   const signature = await crypto.subtle.sign(DEVICE_ALGORITHM, await keyOf(device), bytes);
-  return { deviceId: device.deviceId, value: encodeBase64Url(new Uint8Array(signature)) };
+  return { deviceId, value: encodeBase64Url(new Uint8Array(signature)) };
 }
 
 function refuseUnknown(proposal: Proposal): void {
@@ -144,7 +153,7 @@ export const PROPOSALS: Readonly<Record<Proposal['kind'], Known>> = {
   }),
 };
 
-async function keyOf(device: Device): Promise<PrivateKey> {
+async function keyOf(device: StoredDevice | KeyedDevice): Promise<PrivateKey> {
   if ('privateKey' in device) return device.privateKey;
   return await crypto.subtle.importKey('jwk', device.privateJwk, DEVICE_ALGORITHM, false, ['sign']);
 }

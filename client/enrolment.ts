@@ -1,8 +1,9 @@
 /** Enrols a device by a one-use secret of a bridge's machine. The secret itself is never sent. */
+
+import { encodeBase64Url } from '../shared/text/base64url.ts';
 import { enrolmentText } from '../shared/wire/approval-text.ts';
 import type { DeviceKey } from '../shared/wire/approvals.ts';
 import type { EnrolmentRequest } from '../shared/wire/enrolment.ts';
-import { encodeBase64Url } from './base64url.ts';
 
 /** A one-use secret, and the bridge whose machine made it. */
 export interface EnrolmentSecret {

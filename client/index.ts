@@ -14,15 +14,18 @@ export type {
   ConversationList,
 } from '../shared/api/conversations.ts';
 export type { BridgeInfo, ModelInfo } from '../shared/api/listings.ts';
+export type { NewPasskey, Passkey, PasskeyList, PasskeyLogin } from '../shared/api/passkeys.ts';
 export type { PushKind, PushKinds, PushRequest, PushState } from '../shared/api/push.ts';
 export type { UsageEntry } from '../shared/api/usage.ts';
 export type { ErrorCode } from '../shared/errors.ts';
-export { takesContent } from '../shared/wire/approval-text.ts';
+export { encodeBase64Url } from '../shared/text/base64url.ts';
+export { loginText, takesContent } from '../shared/wire/approval-text.ts';
 export type {
   ApprovalQuestion,
   DeviceKey,
   OpenApproval,
   Proposal,
+  Signature,
 } from '../shared/wire/approvals.ts';
 export type {
   Answer,
@@ -51,6 +54,7 @@ export {
   isWaiting,
   newResponse,
 } from '../shared/wire/fold.ts';
+export type { PasskeySignature } from '../shared/wire/passkey.ts';
 export type { Plan } from '../shared/wire/plans.ts';
 export type { SubagentAsk, SubagentState } from '../shared/wire/subagents.ts';
 export type {
@@ -72,7 +76,6 @@ export type {
   UndoInput,
   Watched,
 } from './api.ts';
-export { encodeBase64Url } from './base64url.ts';
 export { createClient } from './client.ts';
 export type { Clock } from './clock.ts';
 export {
@@ -88,6 +91,7 @@ export { type EnrolmentSecret, formatEnrolment, readEnrolment } from './enrolmen
 export { ClientError, type ClientOwnCode, causeOf } from './error.ts';
 export type { FollowOptions, Positioned } from './follow.ts';
 export {
+  approveByPasskey,
   beginLogin,
   enter,
   type KeptSession,

@@ -1,4 +1,5 @@
 /** A session: a key of this device that acts for a person's account. How it gets in, and the tokens that it gets. */
+import type { PasskeyLogin } from '../shared/api/passkeys.ts';
 import type {
   Login,
   NewSession,
@@ -7,10 +8,10 @@ import type {
   SessionToken,
 } from '../shared/api/sessions.ts';
 import { SESSION_LIMITS } from '../shared/limits.ts';
+import { encodeBase64Url } from '../shared/text/base64url.ts';
 import { DEVICE_ALGORITHM } from '../shared/wire/approval-text.ts';
 import { LOGIN_PROOF, PROOF_AUDIENCE } from '../shared/wire/tokens.ts';
 import type { Endpoint, TokenSource } from './api.ts';
-import { encodeBase64Url } from './base64url.ts';
 import { makeKey, type PrivateKey } from './device.ts';
 import { ClientError, clientError } from './error.ts';
 import { createSend, readJson } from './send.ts';
@@ -78,6 +79,19 @@ export async function enter(
 }
 
 /**
+ * Approves this device's own login by a passkey of its person, who has signed `loginText(secret)` with it. Then
+ * {@link enter} gets in.
+ * @throws {ClientError} `PASSKEY_REFUSED` for a passkey that was removed, or did not sign it; `ENTRY_ENDED`.
+ */
+export async function approveByPasskey(
+  server: Server,
+  login: PasskeyLogin,
+  signal?: AbortSignal,
+): Promise<void> {
+  await postTo(server, 'passkeys/login', login, signal);
+}
+
+/**
  * The tokens of a session, as a client or a bridge asks for them: each is kept until it is nearly over or refused. With
  * `bridge` they run that bridge. Rejects with `SESSION_ENDED` for good: forget the session then.
  */
@@ -129,11 +143,20 @@ async function post<T>(
   is: (value: unknown) => value is T,
   signal?: AbortSignal,
 ): Promise<T> {
+  return await readJson(await postTo(server, path, body, signal), is, signal);
+}
+
+async function postTo(
+  server: Server,
+  path: string,
+  body: object,
+  signal: AbortSignal | undefined,
+): Promise<Response> {
   // A redirect would take a proof, or the secret of an invitation, to another place.
   const { fetch = globalThis.fetch } = server;
   const direct: typeof fetch = (input, init) => fetch(input, { ...init, redirect: 'manual' });
   const send = createSend({ ...server, fetch: direct, token: '' });
-  return await readJson(await send(path, { method: 'POST', body, signal }), is, signal);
+  return await send(path, { method: 'POST', body, signal });
 }
 
 /** Tries again by the server's clock, if this machine's is wrong. */

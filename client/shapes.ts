@@ -21,6 +21,7 @@ import type {
   ModelList,
   ToolList,
 } from '../shared/api/listings.ts';
+import type { PasskeyList } from '../shared/api/passkeys.ts';
 import type { PushState } from '../shared/api/push.ts';
 import type { ActRecordList } from '../shared/api/records.ts';
 import type {
@@ -169,6 +170,7 @@ export const isAnswer = {
   bridges: guard<BridgeList>({ items: [BRIDGE] }),
   rules: guard<RuleReports>({ rules: [{ name: 'string', state: 'string' }] }),
   plan: guard<Plan>({ documentId: 'string', version: 'number' }),
+  passkeys: guard<PasskeyList>({ items: [{ credentialId: 'string', name: 'string' }] }),
   invitation: guard<Invitation>({
     id: 'string',
     secret: 'string',

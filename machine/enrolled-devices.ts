@@ -32,5 +32,8 @@ export async function changeDevices(
 const BUSY = 'Another program is changing the list of devices: wait for its end, and try again.';
 
 export function isSameKey(known: DeviceKey, device: DeviceKey): boolean {
-  return known.publicKey.x === device.publicKey.x && known.publicKey.y === device.publicKey.y;
+  const [one, other] = [known, device].map(({ publicKey: { x, y }, passkey }) =>
+    [x, y, passkey?.credentialId, passkey?.origin].join(),
+  );
+  return one === other;
 }

@@ -308,6 +308,18 @@ export const PROCESS_REPORT_LIMITS = {
   maxTextChars: 300,
 } as const;
 
+/** Passkeys, with which a person signs in at a server, or approves from its page. */
+export const PASSKEY_LIMITS = {
+  /** Characters of a credential's id in base64url: 1,023 bytes (Web Authentication Level 3, section 4). */
+  maxIdChars: 1_364,
+  /** Characters of one part of what a passkey signs: some hundreds, and extensions can add to it. */
+  maxDataChars: 4_000,
+  /** Characters of a passkey's name. */
+  maxNameChars: 100,
+  /** Passkeys of one account: one for each device, and for each vault that copies its own between devices. */
+  maxPasskeys: 20,
+} as const;
+
 /** The secrets that enrol one device each. */
 export const ENROLMENT_LIMITS = {
   /** Bytes of a secret: too many to guess. */

@@ -404,6 +404,24 @@ export interface DirectoryPort extends Rpc.DurableObjectBranded {
    */
   enter(secret: string, key: SessionKey): Outcome<Admitted>;
 
+  /** Fails with INVALID_REQUEST for the id of another passkey, and where the account has too many. */
+  addPasskey(passkey: NewStoredPasskey): Outcome<void>;
+
+  /** The account's passkeys, the oldest first. */
+  passkeys(account: string): StoredPasskey[];
+
+  /** The one with this id; null without one. */
+  passkey(id: string): StoredPasskey | null;
+
+  /** The one that was removed; null if the account has none with this id. */
+  removePasskey(account: string, id: string): StoredPasskey | null;
+
+  /**
+   * Approves the login with this secret as the passkey's account: the caller has checked its signature. Fails with
+   * PASSKEY_REFUSED if the passkey was removed meanwhile, and with ENTRY_ENDED if no such login waits.
+   */
+  approveByPasskey(secret: string, passkeyId: string): Outcome<void>;
+
   /** Deletes the ways into a deleted account, and records its deletion. */
   forgetAccount(account: string): void;
 
@@ -419,6 +437,22 @@ export interface DirectoryPort extends Rpc.DurableObjectBranded {
   /** The server's key for Web Push. The first call makes it. */
   pushKeys(): Promise<PushKeys>;
 }
+
+/** A passkey that signs in to an account. `id` is its credential's. */
+export interface NewStoredPasskey {
+  readonly id: string;
+  readonly account: string;
+  readonly name: string;
+  readonly key: SessionKey;
+  /** Of the page that made it. */
+  readonly origin: string;
+}
+
+/** With the times at which it was made and last used, in epoch milliseconds. */
+export type StoredPasskey = NewStoredPasskey & {
+  readonly madeMs: number;
+  readonly usedMs?: number;
+};
 
 /** A pair of keys of P-256 in base64url: the uncompressed point, and its scalar. */
 export interface PushKeys {

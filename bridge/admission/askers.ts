@@ -145,6 +145,7 @@ function problemOfReach(
   if (decision === 'reject' || scope === undefined) return undefined;
   if (!lasting || pattern === undefined || content !== undefined) return COUNTS_ONCE;
   const device = keys.find(({ deviceId }) => deviceId === signature?.deviceId);
+  if (device?.passkey) return ONE_CALL;
   const isHere = device !== undefined && device.enrolledAt === undefined;
   if (scope === 'always' && !isHere && !lasting.always) return ONLY_HERE;
   return problemOfPattern(question.proposal, pattern);
@@ -153,6 +154,8 @@ function problemOfReach(
 const COUNTS_ONCE = 'A yes to this question counts for its call alone.';
 const ONLY_HERE =
   'Only the machine of the bridge may allow this from now on. Its owner lets devices do so by `drawbridge config set devicesMayAllowAlways true`.';
+const ONE_CALL =
+  'A passkey allows one call at a time: its page comes from a server that could show another pattern.';
 const NOT_SIGNED =
   'The answer is not signed by a device that is enrolled at this bridge, or its signature is for another question. `drawbridge devices` at its machine enrols one.';
 const TAKES_NO_CONTENT =

@@ -8,7 +8,9 @@ import {
   type DeviceKey,
   type EnrolledDevice,
   EnrolledDevices,
+  type Signature,
 } from '../../shared/wire/approvals.ts';
+import { isSignedByPasskey } from '../../shared/wire/passkey.ts';
 import type { ApprovalAnswer } from '../../shared/wire/tunnel.ts';
 
 /**
@@ -30,11 +32,14 @@ export async function verifyApproval(
 /** Whether one of the devices has signed exactly this text. Never throws. */
 export async function isSigned(
   text: string,
-  { deviceId, value }: NonNullable<ApprovalAnswer['signature']>,
+  { deviceId, value, passkey }: Signature,
   devices: readonly DeviceKey[],
 ): Promise<boolean> {
   const device = devices.find((each) => each.deviceId === deviceId);
-  return device !== undefined && (await isSignedBy(device, value, text));
+  if (!device) return false;
+  if (!device.passkey) return await isSignedBy(device, value, text);
+  const key = { publicKey: device.publicKey, origin: device.passkey.origin };
+  return passkey !== undefined && (await isSignedByPasskey(text, key, { value, ...passkey }));
 }
 
 /** The enrolled devices; none without the file. Throws for a damaged file, which must not pass for an empty one. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { PRIVATE_FILE, readIfThere } from '../../machine/private-files.ts';
 import { parseIfJson } from '../../shared/text/json.ts';
+import { Signature } from '../../shared/wire/approvals.ts';
 import { logTrouble } from '../log.ts';
 import { GRANTEE_LIMITS } from './limits.ts';
 
@@ -38,7 +39,7 @@ const AuditedAnswer = z.object({
   /** The digest of the proposal. Absent for a private conversation. */
   proposal: z.string().optional(),
   /** Of a device, over the proposal (docs/protocol.md). */
-  signature: z.object({ deviceId: z.string(), value: z.string() }).optional(),
+  signature: Signature.optional(),
 });
 
 /** A device that a one-use secret has enrolled. */

@@ -18,7 +18,7 @@ export const SessionKind = z.enum(['machine', 'browser']);
 export type SessionKind = z.infer<typeof SessionKind>;
 
 /** How a session calls itself: a host's name. What hides or reorders text is refused, because people decide by it. */
-const SessionName = z
+export const SessionName = z
   .string()
   .trim()
   .min(1)
@@ -34,7 +34,7 @@ const SessionName = z
 const Proof = z.string().min(1).max(SESSION_LIMITS.maxProofChars);
 
 /** The secret of an invitation or of a login. It counts once. */
-const EntrySecret = z
+export const EntrySecret = z
   .string()
   .regex(/^db[il]_[\w-]{43}$/, 'must be the secret of an invitation or a login');
 

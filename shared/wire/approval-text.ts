@@ -60,6 +60,11 @@ export function portText(opened: {
   return `drawbridge-port-v1\n${canonicalJson(opened)}`;
 }
 
+/** The text with which a passkey approves the login of its own browser. Only that browser has the login's secret. */
+export function loginText(secret: string): string {
+  return `drawbridge-login-v1\n${secret}`;
+}
+
 /** What a device sends a MAC of to enrol by a secret. It has the whole key, so that an edge cannot change the key. */
 export function enrolmentText(asked: {
   readonly bridgeId: string;

@@ -4,6 +4,7 @@ import { BridgeId, CallId, ConversationId, DeviceId, DocumentId, ResponseId } fr
 import { COMMAND_LIMITS } from '../limits.ts';
 import { Diff, Metadata, Question } from './documents.ts';
 import { Form } from './elicitation.ts';
+import { Assertion, PasskeyPlace } from './passkey.ts';
 
 /** The SHA-256 of a file's bytes in hexadecimal; null without a file. */
 const FileHash = z.string().nullable();
@@ -103,7 +104,10 @@ export interface ApprovalQuestion extends Asked {
   readonly conversationId: string;
 }
 
-/** A device's public key as enrolled at a bridge: a JWK (RFC 7517) of a P-256 point. */
+/**
+ * A device's public key as enrolled at a bridge: a JWK (RFC 7517) of a P-256 point. With `passkey` the key is in an
+ * authenticator, which signs for one page, and asks its person each time.
+ */
 export const DeviceKey = z.object({
   deviceId: DeviceId,
   label: z.string(),
@@ -113,8 +117,17 @@ export const DeviceKey = z.object({
     x: z.base64url(),
     y: z.base64url(),
   }),
+  passkey: PasskeyPlace.optional(),
 });
 export type DeviceKey = z.infer<typeof DeviceKey>;
+
+/** A device's signature (ECDSA, two numbers of 32 bytes); with `passkey` that of a passkey, over what it has. */
+export const Signature = z.object({
+  deviceId: DeviceId,
+  value: z.base64url(),
+  passkey: Assertion.optional(),
+});
+export type Signature = z.infer<typeof Signature>;
 
 /** A device in a bridge's list. The machine that the bridge runs on has no `enrolledAt`: it comes with the list. */
 export const EnrolledDevice = DeviceKey.extend({ enrolledAt: z.iso.datetime().optional() });

@@ -1,8 +1,7 @@
 /** The processes of a bridge as people see them: commands in the background, and ended ones that still have a handle. */
 import * as z from 'zod';
-import { DeviceId } from '../ids.ts';
 import { PROCESS_REPORT_LIMITS } from '../limits.ts';
-import { Nonce } from './approvals.ts';
+import { Nonce, Signature } from './approvals.ts';
 
 const { maxProcesses, maxTextChars } = PROCESS_REPORT_LIMITS;
 const Text = z.string().max(maxTextChars);
@@ -41,7 +40,7 @@ export const PortRequest = z.strictObject({
   grant: z
     .strictObject({
       nonce: Nonce,
-      signature: z.strictObject({ deviceId: DeviceId, value: z.base64url() }),
+      signature: Signature,
     })
     .optional(),
 });

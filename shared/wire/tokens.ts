@@ -1,4 +1,5 @@
 /** The claims and the secret of Drawbridge's tokens (RFC 7519), for both sides: making and checking tokens. */
+import { decodeBase64Url } from '../text/base64url.ts';
 
 export const TOKEN_ISSUER = 'drawbridge';
 export const TOKEN_AUDIENCE = 'drawbridge';
@@ -83,15 +84,11 @@ function fromHex(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 }
 
-/** Every runtime of this folder has it. */
-declare function atob(base64: string): string;
-
 /** Null for text that is not base64 in either alphabet. */
 function fromBase64(text: string): Uint8Array<ArrayBuffer> | null {
   if (!/^[\w+/-]+={0,2}$/.test(text)) return null;
   try {
-    const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/, ''));
-    return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+    return decodeBase64Url(text);
   } catch {
     return null; // Base64 never has this length.
   }

@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { BridgeId, CallId, ConversationId, DeviceId, ResponseId } from '../ids.ts';
 import { EDITOR_LIMITS, GRANT_LIMITS, REQUEST_LIMITS, TUNNEL_LIMITS } from '../limits.ts';
 import { AllowedPath } from '../text/paths.ts';
-import { Lasting, Nonce, Patterns, Proposal, Scope } from './approvals.ts';
+import { Lasting, Nonce, Patterns, Proposal, Scope, Signature } from './approvals.ts';
 import { DefinitionSet } from './definitions.ts';
 import { Metadata } from './documents.ts';
 import { EnrolmentOutcome, EnrolmentRequest } from './enrolment.ts';
@@ -112,7 +112,7 @@ export const ApprovalAnswer = z.object({
   pattern: Patterns.optional(),
   /** With `once`, for an edit: the whole file as the person wants it. The signature covers it. */
   content: z.string().max(REQUEST_LIMITS.maxAmendedChars).optional(),
-  signature: z.object({ deviceId: DeviceId, value: z.base64url() }).optional(),
+  signature: Signature.optional(),
 });
 export type ApprovalAnswer = z.infer<typeof ApprovalAnswer>;
 

@@ -2,22 +2,21 @@
 import * as z from 'zod';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { ConversationId } from '../../shared/ids.ts';
+import { decodeBase64Url, encodeBase64Url } from '../../shared/text/base64url.ts';
 import { parseJson } from '../../shared/text/json.ts';
 import type { ListPosition } from '../ports.ts';
 
 const Position = z.tuple([z.int(), ConversationId]);
 
 export function formatCursor({ updatedMs, id }: ListPosition): string {
-  return btoa(JSON.stringify([updatedMs, id] satisfies z.input<typeof Position>))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '');
+  const json = JSON.stringify([updatedMs, id] satisfies z.input<typeof Position>);
+  return encodeBase64Url(new TextEncoder().encode(json));
 }
 
 /** Throws INVALID_CURSOR if {@link formatCursor} cannot have written the cursor. */
 export function parseCursor(cursor: string): ListPosition {
   try {
-    const json = atob(cursor.replaceAll('-', '+').replaceAll('_', '/'));
+    const json = new TextDecoder().decode(decodeBase64Url(cursor));
     const [updatedMs, id] = Position.parse(parseJson(json));
     return { updatedMs, id };
   } catch (cause) {

@@ -55,7 +55,7 @@ export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown):
 }
 
 /** Checks an id in the path. Throws NOT_FOUND for a malformed id, which never becomes the name of an object. */
-export function parseId(schema: z.ZodString, id: string | undefined, what: string): string {
+export function parseId(schema: z.ZodType<string>, id: string | undefined, what: string): string {
   const parsed = schema.safeParse(id);
   if (parsed.success) return parsed.data;
   throw new DrawbridgeError('NOT_FOUND', `There is no such ${what}`);

@@ -172,6 +172,24 @@ export function decide(
   } else sql.exec('update entries set is_refused = 1 where secret = ?', secret);
 }
 
+/** Approves the login with this secret. False if no such login waits; one that is approved for the account does. */
+export function approveLogin(
+  sql: SqlStorage,
+  secret: string,
+  account: string,
+  nowMs: number,
+): boolean {
+  const approved = sql.exec(
+    `update entries set account = ?2
+     where secret = ?1 and code is not null and expires > ?3 and is_refused = 0
+       and (account is null or account = ?2) returning secret`,
+    secret,
+    account,
+    nowMs,
+  );
+  return approved.toArray().length > 0;
+}
+
 /** Uses an entry up for a key. The same key gets the same answer again. */
 export function enter(
   sql: SqlStorage,

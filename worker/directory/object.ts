@@ -12,8 +12,10 @@ import type {
   DirectoryPort,
   NewInvitation,
   NewLogin,
+  NewStoredPasskey,
   PushKeys,
   StoredKey,
+  StoredPasskey,
   WaitingInvitation,
   WaitingLogin,
 } from '../ports.ts';
@@ -122,6 +124,31 @@ export class Directory extends DurableObject<Env> implements DirectoryPort {
 
   enter(secret: string, key: SessionKey): Outcome<Admitted> {
     return this.#store.enter(secret, key, Date.now());
+  }
+
+  addPasskey(passkey: NewStoredPasskey): Outcome<void> {
+    return this.#store.addPasskey(passkey, Date.now());
+  }
+
+  passkeys(account: string): StoredPasskey[] {
+    return this.#store.readPasskeys(account);
+  }
+
+  passkey(id: string): StoredPasskey | null {
+    return this.#store.readPasskey(id) ?? null;
+  }
+
+  removePasskey(account: string, id: string): StoredPasskey | null {
+    return this.#store.removePasskey(account, id) ?? null;
+  }
+
+  approveByPasskey(secret: string, passkeyId: string): Outcome<void> {
+    const passkey = this.#store.readPasskey(passkeyId);
+    if (!passkey) {
+      return { ok: false, code: 'PASSKEY_REFUSED', message: 'This passkey was removed' };
+    }
+    if (this.#store.approveByPasskey(secret, passkey, Date.now())) return DONE;
+    return { ok: false, code: 'ENTRY_ENDED', message: 'No such login waits: begin again' };
   }
 
   forgetAccount(account: string): void {

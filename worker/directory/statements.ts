@@ -8,8 +8,10 @@ import type {
   Decider,
   NewInvitation,
   NewLogin,
+  NewStoredPasskey,
   PushKeys,
   StoredKey,
+  StoredPasskey,
   WaitingInvitation,
   WaitingLogin,
 } from '../ports.ts';
@@ -25,6 +27,7 @@ import {
 import {
   addInvitation,
   addLogin,
+  approveLogin,
   decide,
   deleteInvitation,
   ENTRY_TABLES,
@@ -34,6 +37,15 @@ import {
   readInvitations,
   readLogin,
 } from './entry-statements.ts';
+import {
+  addPasskey,
+  forgetPasskeys,
+  noteUsed,
+  PASSKEY_TABLE,
+  readPasskey,
+  readPasskeys,
+  removePasskey,
+} from './passkey-statements.ts';
 
 /** As in worker/storage/migrations.ts. */
 export const MIGRATIONS = [
@@ -48,6 +60,7 @@ export const MIGRATIONS = [
   `create table push_keys (
      id integer primary key check (id = 1), public_key text not null, private_key text not null
    );`,
+  PASSKEY_TABLE,
 ] as const;
 
 /** Named, synchronous statements. Reading stores nothing. */
@@ -155,11 +168,38 @@ export class DirectoryStore {
   }
 
   forgetAccount(account: string): void {
-    if (this.#isStored) forgetAccount(this.#sql, account);
+    if (!this.#isStored) return;
+    forgetAccount(this.#sql, account);
+    forgetPasskeys(this.#sql, account);
   }
 
   hasEntered(account: string): boolean {
     return this.#isStored && hasEntered(this.#sql, account);
+  }
+
+  /** See passkey-statements.ts for what follows. */
+  addPasskey(passkey: NewStoredPasskey, nowMs: number): Outcome<void> {
+    this.#prepare();
+    return addPasskey(this.#sql, passkey, nowMs);
+  }
+
+  readPasskeys(account: string): StoredPasskey[] {
+    return this.#isStored ? readPasskeys(this.#sql, account) : [];
+  }
+
+  readPasskey(id: string): StoredPasskey | undefined {
+    return this.#isStored ? readPasskey(this.#sql, id) : undefined;
+  }
+
+  removePasskey(account: string, id: string): StoredPasskey | undefined {
+    return this.#isStored ? removePasskey(this.#sql, account, id) : undefined;
+  }
+
+  /** Whether the login waited. */
+  approveByPasskey(secret: string, { id, account }: StoredPasskey, nowMs: number): boolean {
+    const isApproved = approveLogin(this.#sql, secret, account, nowMs);
+    if (isApproved) noteUsed(this.#sql, id, nowMs);
+    return isApproved;
   }
 
   readPushKeys(): PushKeys | undefined {

@@ -15,6 +15,7 @@ import { CONVERSATION_ENDPOINTS } from '../conversations.ts';
 import { EXPORT } from '../export.ts';
 import { INVITATIONS } from '../invitations.ts';
 import { KEYS } from '../keys.ts';
+import { PASSKEYS } from '../passkeys.ts';
 import { PLANS } from '../plans.ts';
 import { PUSH } from '../push.ts';
 import { RECORDS } from '../records.ts';
@@ -36,7 +37,7 @@ export const DOCUMENT_LIMITS = {
 export const ENDPOINTS: readonly Endpoint[] = [
   ...[...CHAT, ...CONVERSATION_ENDPOINTS, ...EXPORT, ...ANSWERS, ...PLANS, ...UNDO, ...TICKETS],
   ...[...AGENT_ENDPOINTS, ...ACCOUNT, ...ACCOUNT_EVENTS, ...USAGE, ...BRIDGES, ...KEYS],
-  ...[...SESSIONS, ...INVITATIONS, ...RECORDS, ...ACCOUNTS, ...PUSH, ...SERVICE],
+  ...[...SESSIONS, ...INVITATIONS, ...PASSKEYS, ...RECORDS, ...ACCOUNTS, ...PUSH, ...SERVICE],
   {
     id: 'getOpenApi',
     method: 'get',

@@ -57,6 +57,7 @@ import {
   ModelList,
   ToolList,
 } from '../../../shared/api/listings.ts';
+import { NewPasskey, Passkey, PasskeyList, PasskeyLogin } from '../../../shared/api/passkeys.ts';
 import { AnyResponse, PlainDocument, PlainResponse } from '../../../shared/api/plain-documents.ts';
 import {
   BrowserSubscription,
@@ -107,7 +108,7 @@ import {
   ResponseId,
 } from '../../../shared/ids.ts';
 import { ToolSelection } from '../../../shared/tools/selection.ts';
-import { Nonce, OpenApproval, Proposal } from '../../../shared/wire/approvals.ts';
+import { Nonce, OpenApproval, Proposal, Signature } from '../../../shared/wire/approvals.ts';
 import { AttentionItem } from '../../../shared/wire/attention.ts';
 import { Budget, BudgetState, Cost } from '../../../shared/wire/budget.ts';
 import {
@@ -134,6 +135,7 @@ import { StreamEvent } from '../../../shared/wire/events.ts';
 import { FoundFile, FoundFiles } from '../../../shared/wire/files.ts';
 import { McpServerReport } from '../../../shared/wire/mcp-servers.ts';
 import { Effect, Mode } from '../../../shared/wire/modes.ts';
+import { Assertion, PasskeyPlace, PasskeySignature } from '../../../shared/wire/passkey.ts';
 import { Plan, PlanEdit, PlanState } from '../../../shared/wire/plans.ts';
 import { PortRequest, ProcessInfo, ProcessList } from '../../../shared/wire/processes.ts';
 import { LeftOutRule, RuleKind, RuleReport, RuleReports } from '../../../shared/wire/rules.ts';
@@ -201,6 +203,16 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ AppKey, AppToken, KeyList, KeyRequest, KeyTerms, NewKey, Right, TokenRequest },
   ...{ AccountState, AccountStanding, AccountPatch, AccountExportLine },
   ...{ InvitationList, PendingInvitation, ActRecord, ActRecordList, RecordAction },
+  ...{
+    Assertion,
+    NewPasskey,
+    Passkey,
+    PasskeyList,
+    PasskeyLogin,
+    PasskeyPlace,
+    PasskeySignature,
+    Signature,
+  },
   ...{ Invitation, Login, LoginDecision, LoginRequest, LoginView, NewSession, Session, SessionKey },
   ...{ SessionKind, SessionList, SessionRequest, SessionToken, SessionTokenRequest },
   ...{ BrowserSubscription, PushKinds, PushRequest, PushState },

@@ -5,6 +5,7 @@ import {
   beginLogin,
   createDevice,
   enter,
+  loginText,
   newSessionKey,
   sessionTokens,
 } from '../../../../client/index.ts';
@@ -15,6 +16,7 @@ import {
   responseIdOf,
 } from '../../../../shared/ids.ts';
 import { ENROLMENTS_FEATURE, FILES_FEATURE } from '../../../../shared/wire/tunnel.ts';
+import { newPasskey, PASSKEY_ORIGIN } from '../../../far-ends/passkey.ts';
 import { call, scriptModel, standsAt, tokenFor } from '../../api.ts';
 import { holdModel } from '../../conversation/held-model.ts';
 import { newBrowser } from '../../push/push-service.ts';
@@ -415,6 +417,16 @@ it('the sessions of people', async () => {
   await api.call('getLogin', { params: { code } });
   const body = { decision: 'approve', key: signer.publicKey };
   await api.call('decideLogin', { params: { code }, body });
+  const passkey = await newPasskey();
+  const { credentialId } = passkey;
+  const { publicKey } = passkey.key;
+  const added = { credentialId, name: 'Phone', origin: PASSKEY_ORIGIN, publicKey };
+  await api.call('addPasskey', { body: added });
+  await api.call('listPasskeys');
+  const { secret } = await beginLogin(server, holder, signer);
+  const signature = await passkey.assert(loginText(secret));
+  await api.call('loginByPasskey', { body: { secret, credentialId, signature } });
+  await api.call('removePasskey', { params: { id: credentialId } });
   await api.call('listSessions');
   await api.call('endSession', { params: { id: made.session } });
   await api.call('listRecords');
@@ -493,7 +505,7 @@ const STRANGERS: Readonly<Record<string, string>> = {
 };
 
 /** Paths of operators and apps, which tests of their own try with every kind of token, and ids that are no UUIDs. */
-const KEYS = /\/(keys|tokens|logins|operator|accounts)\b/;
+const KEYS = /\/(keys|tokens|logins|passkeys|operator|accounts)\b/;
 
 const RUN = { name: 'run_terminal_cmd', arguments: { command: 'make' } };
 

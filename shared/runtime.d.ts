@@ -1,0 +1,36 @@
+/** What browsers, Node and Workers all have, of what this folder uses: its own types name no runtime. */
+
+declare function atob(base64: string): string;
+declare function btoa(binary: string): string;
+
+declare class TextEncoder {
+  encode(text: string): Uint8Array<ArrayBuffer>;
+}
+
+declare class TextDecoder {
+  decode(bytes: Uint8Array): string;
+}
+
+declare class URL {
+  constructor(url: string);
+  readonly hostname: string;
+}
+
+declare const crypto: {
+  readonly subtle: {
+    digest(algorithm: string, bytes: Uint8Array): Promise<ArrayBuffer>;
+    importKey(
+      format: 'jwk',
+      key: object,
+      algorithm: object,
+      isExportable: boolean,
+      uses: 'verify'[],
+    ): Promise<object>;
+    verify(
+      algorithm: object,
+      key: object,
+      signature: Uint8Array,
+      bytes: Uint8Array,
+    ): Promise<boolean>;
+  };
+};
