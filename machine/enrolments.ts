@@ -15,23 +15,27 @@ const OpenEnrolment = z.object({
   expires: z.iso.datetime(),
   /** The command that made it. */
   maker: z.string(),
+  /** The origin of the page whose passkey it enrols, and no other device. */
+  page: z.string().optional(),
 });
 type OpenEnrolment = z.infer<typeof OpenEnrolment>;
 
 const OpenEnrolments = z.object({ open: z.array(OpenEnrolment) });
 
 /**
- * Makes a secret with which one device can be enrolled, once, until it expires. The state folder must exist.
+ * Makes a secret with which one device can be enrolled, once, until it expires: with `page` a passkey of that origin, and
+ * without it none. The state folder must exist.
  * @throws {LocalError} if another program keeps changing the file, or it is damaged.
  */
 export async function openEnrolment(
   serverDir: string,
   maker: string,
   now: Date,
+  page?: string,
 ): Promise<OpenEnrolment> {
   const secret = randomBytes(ENROLMENT_LIMITS.secretBytes).toString('base64url');
   const expires = new Date(now.getTime() + ENROLMENT_LIMITS.openMs).toISOString();
-  const made = { secret, expires, maker };
+  const made = { secret, expires, maker, ...(page !== undefined && { page }) };
   await changeOpen(serverDir, (open) => [...open.filter((each) => isOpen(each, now)), made]);
   return made;
 }
@@ -67,7 +71,8 @@ export async function enrolBySecret(
   );
   if (known && !isSameKey(known, device)) return { state: 'ended' };
   const text = enrolmentText({ bridgeId, device });
-  const fits = (each: OpenEnrolment) => isOpen(each, now) && isMacOf(each.secret, text, mac);
+  const fits = (each: OpenEnrolment) =>
+    isOpen(each, now) && each.page === device.passkey?.origin && isMacOf(each.secret, text, mac);
   const taken = await takeOpen(serverDir, fits);
   if (known) return { state: 'known' };
   if (!taken) return { state: 'ended' };

@@ -13,8 +13,10 @@ import { forgetAll, readKept } from './session/kept.ts';
 import { endPush, keepPush } from './session/push.ts';
 import { clientOf, joinWith } from './session/session.ts';
 import { SignIn } from './session/sign-in.tsx';
+import { PasskeyOffer } from './settings/passkey-offer.tsx';
 import type { Settings } from './settings/settings.tsx';
 import { Account, INBOX, LINK, LIST } from './store/account.ts';
+import { readApprovers } from './store/approvers.ts';
 import { forgetAllSeen } from './store/seen.ts';
 import { ThreadPlace } from './thread/place.tsx';
 import { words } from './words/words.ts';
@@ -35,8 +37,9 @@ export function App() {
   const enter = useCallback(
     async (session: KeptSession) => {
       const client = clientOf(session);
-      const refusal = link.enrol && (await enrolHere(client, link.enrol).then(() => '', messageOf));
-      const account = new Account(client, session, await readKept('device'));
+      const enrolling = link.enrol && enrolHere(client, link.enrol, 'device', session.account);
+      const refusal = enrolling && (await enrolling.then(() => '', messageOf));
+      const account = new Account(client, session, await readApprovers());
       setState({ is: 'in', account, refusal: refusal ?? '' });
     },
     [link],
@@ -75,7 +78,7 @@ export function App() {
   if (state.is === 'opening') return null;
   if (state.is === 'out')
     return <SignIn why={state.why} onEntered={(session) => void enter(session)} />;
-  return <Frame {...state} leave={leave} />;
+  return <Frame {...state} passkey={link.passkey} leave={leave} />;
 }
 
 /** And lets the other tabs of this browser look what is left. */
@@ -92,10 +95,16 @@ interface FrameProps {
   readonly leave: (account: Account, why?: string) => Promise<void>;
 }
 
+interface FirstProps extends FrameProps {
+  readonly refusal: string;
+  /** The secret of a link that lets this browser approve by a passkey. */
+  readonly passkey: string | undefined;
+}
+
 /** The server says so for good. */
 const OVER: ReadonlySet<string> = new Set(['SESSION_ENDED', 'ACCOUNT_DELETED', 'UNAUTHENTICATED']);
 
-function Frame({ account, refusal, leave }: FrameProps & { readonly refusal: string }) {
+function Frame({ account, refusal, passkey, leave }: FirstProps) {
   const place = usePlace();
   useEffect(() => {
     const over = new AbortController();
@@ -126,6 +135,7 @@ function Frame({ account, refusal, leave }: FrameProps & { readonly refusal: str
       </div>
       <div class="place" role={isList ? undefined : 'main'}>
         <Refusals first={refusal} />
+        {passkey && <PasskeyOffer account={account} secret={passkey} />}
         <PlaceOf account={account} place={place} leave={leave} />
       </div>
     </div>

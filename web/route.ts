@@ -38,10 +38,17 @@ export function usePlace(): Place {
 }
 
 /** Secrets that a link brings behind `#`: they leave the URL, and the browser's history, at once. */
-export function takeSecrets(): { readonly join?: string; readonly enrol?: string } {
+export function takeSecrets(): Secrets {
   const given = new URLSearchParams(location.hash.slice(1));
-  const { join, enrol } = Object.fromEntries(given);
-  if (join === undefined && enrol === undefined) return {};
-  history.replaceState(null, '', location.pathname);
-  return { ...(join && { join }), ...(enrol && { enrol }) };
+  const found = NAMES.flatMap((name) => {
+    const secret = given.get(name);
+    return secret ? [[name, secret] as const] : [];
+  });
+  if (found.length > 0) history.replaceState(null, '', location.pathname);
+  return Object.fromEntries(found);
 }
+
+const NAMES = ['join', 'enrol', 'passkey'] as const;
+
+/** `join` signs in; the others let this browser approve, by its own key or by a passkey. */
+export type Secrets = { readonly [name in (typeof NAMES)[number]]?: string };

@@ -10,7 +10,7 @@ import {
   EnrolledDevices,
   type Signature,
 } from '../../shared/wire/approvals.ts';
-import { isSignedByPasskey } from '../../shared/wire/passkey.ts';
+import { isSignedByPasskey } from '../../shared/wire/assertion.ts';
 import type { ApprovalAnswer } from '../../shared/wire/tunnel.ts';
 
 /**

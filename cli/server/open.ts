@@ -7,7 +7,12 @@ import type { Command } from 'commander';
 import { createClient, type Endpoint } from '../../client/index.ts';
 import type { Programs } from '../../local/server/worker.ts';
 import { plainUrl, readRemote } from '../../local/state/logins.ts';
-import { openProjectState, openServerState, readUserToken } from '../../local/state/state.ts';
+import {
+  openProjectState,
+  openServerState,
+  readBridgeId,
+  readUserToken,
+} from '../../local/state/state.ts';
 import { isEnrolmentOpen, openEnrolment } from '../../machine/enrolments.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { replaceFile } from '../../machine/private-files.ts';
@@ -15,12 +20,15 @@ import { CLI_LIMITS } from '../limits.ts';
 import { findSignedIn, loginsDir, notSignedIn } from '../target/signed-in.ts';
 import { hasDisplay, openInBrowser } from '../terminal/browser.ts';
 import { abortOnInterrupt } from '../terminal/ending.ts';
+import { showQr } from '../terminal/qr.ts';
 import { openTerminal, type Terminal } from '../terminal/terminal.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 import { addServerOptions, type FolderOptions, joinHere, parseUrl } from './here.ts';
 import type { Joined } from './join.ts';
 
 interface OpenOptions extends FolderOptions {
   readonly browser: boolean;
+  readonly passkey?: true;
 }
 
 export function registerOpen(program: Command, programs: Programs): void {
@@ -32,6 +40,10 @@ export function registerOpen(program: Command, programs: Programs): void {
       'the page of a Drawbridge elsewhere, where this machine is signed in',
       parseUrl,
     )
+    .option(
+      '--passkey',
+      'let the page of the server that this folder is connected to approve by a passkey, also on a phone',
+    )
     .option('--no-browser', 'only print the link');
   addServerOptions(open).action((options: OpenOptions) => openPage(options, programs));
 }
@@ -41,6 +53,7 @@ async function openPage(options: OpenOptions, programs: Programs): Promise<void>
   const page = await findPage(options, programs, terminal);
   terminal.write(`${page.about}\n`);
   terminal.writeOut(`${page.link}\n`);
+  if (options.passkey) showQr(terminal, page.link);
   if (!options.browser || terminal.isPiped || !hasDisplay(process.env)) return;
   await showPage(page, terminal);
 }
@@ -63,8 +76,9 @@ async function findPage(
   programs: Programs,
   terminal: Terminal,
 ): Promise<Page> {
-  const { to, ...here } = options;
+  const { to, passkey, ...here } = options;
   if (to !== undefined) {
+    if (passkey) throw new UsageError('--passkey is for the server of this folder, without --to.');
     return await foreignPage(to, {
       stateDir: await loginsDir(options),
       workspaceDir: process.cwd(),
@@ -73,9 +87,35 @@ async function findPage(
   const joined = await joinHere(here, programs, terminal);
   const { serverDir: stateDir, projectDir, workspaceDir } = joined.place;
   const remote = await readRemote(projectDir);
-  if (remote !== undefined) return await foreignPage(remote, { stateDir, workspaceDir });
-  return await ownPage(joined);
+  if (remote === undefined) {
+    if (passkey) throw new UsageError(OWN_PAGE);
+    return await ownPage(joined);
+  }
+  const page = await foreignPage(remote, { stateDir, workspaceDir });
+  return passkey ? await withPasskey(page, remote, projectDir) : page;
 }
+
+const OWN_PAGE =
+  'This folder is connected to a server of this machine, whose page approves without a passkey.';
+
+/** The page of a server elsewhere, which may approve one call each time that its person touches a passkey. */
+async function withPasskey(page: Page, remote: string, projectDir: string): Promise<Page> {
+  const { origin, protocol, hostname } = new URL(remote);
+  const hasName = !/^[\d.]+$|^\[/.test(hostname);
+  if (!hasName || (protocol !== 'https:' && hostname !== 'localhost')) {
+    const needed = `Passkeys need an address with https and a name, and not ${origin}.`;
+    throw new LocalError('refused', needed);
+  }
+  const bridgeId = await readBridgeId(projectDir);
+  if (!bridgeId) throw new LocalError('failed', 'This folder has no bridge yet: try again.');
+  const { stateDir } = page;
+  const { secret: enrolment } = await openEnrolment(stateDir, 'open', new Date(), origin);
+  const link = `${page.link}&passkey=${bridgeId}.${enrolment}`;
+  return { ...page, link, enrolment, about: PASSKEY_ABOUT };
+}
+
+const PASSKEY_ABOUT = `This link signs one browser in, once, and lets it make a passkey with which its person approves calls, one at a
+time. Its page comes from a server elsewhere: who runs that server decides what it shows, and which passkey it makes.`;
 
 /** The page of this machine's own server. It comes from this machine, so it may approve. */
 async function ownPage({ url, place }: Joined): Promise<Page> {

@@ -54,11 +54,12 @@ async function listAll(options: LocationOptions): Promise<void> {
   const own = await readDevice(lists[0]);
   const terminal = openTerminal(process, process.env);
   for (const device of devices) {
-    const { deviceId, label, enrolledAt } = device;
+    const { deviceId, label, enrolledAt, passkey } = device;
     const isOwn = deviceId === own?.deviceId;
     const enrolled = enrolledAt ? `enrolled ${enrolledAt}` : 'enrolled with the folder';
     const used = uses[deviceId] ? `last approved ${uses[deviceId]}` : 'no approval yet';
-    const name = `${labelInLine(label)}${isOwn ? ' (this machine)' : ''}`;
+    const kind = isOwn ? ' (this machine)' : passkey ? ` (passkey of ${passkey.origin})` : '';
+    const name = labelInLine(label) + kind;
     const cells = [deviceId, await fingerprintOf(device), enrolled, shortLine(used), name];
     terminal.writeOut(`${cells.join('  ')}\n`);
   }

@@ -8,7 +8,10 @@ import { OWN_VERSION } from '../own-root.ts';
 /** One way from a format to the next. */
 export interface FormatStep {
   /** Migrations of the objects' tables that are part of the new format: each object runs its own (worker/storage/). */
-  readonly tables: Readonly<Record<'conversation' | 'tunnel' | 'account', number>>;
+  readonly tables: Readonly<Record<'conversation' | 'tunnel' | 'account', number>> & {
+    /** Absent in steps from before the directory was counted. */
+    readonly directory?: number;
+  };
   /**
    * The files that change: paths in the folder with their new text, or null for a file to be removed. Only reads; a
    * failure leaves the state as it was. Absent where only tables change.
@@ -30,6 +33,7 @@ export const FORMAT_STEPS: readonly FormatStep[] = [
   { tables: { conversation: 12, tunnel: 6, account: 7 } },
   { tables: { conversation: 12, tunnel: 6, account: 9 } },
   { tables: { conversation: 12, tunnel: 6, account: 12 } },
+  { tables: { conversation: 12, tunnel: 6, account: 12, directory: 5 } },
 ];
 
 /** The text of `state.json`. */

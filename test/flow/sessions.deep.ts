@@ -1,14 +1,14 @@
 /** People at one server, as they use it: two persons, three machines, and what the end of a session does to each. */
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { runDrawbridge, startDrawbridge } from '../cli/drawbridge.ts';
-import { HAS_TERMINALS, openPseudoTerminal } from '../cli/pseudo-terminal.ts';
-import { temporaryFolder } from '../local/temporary-folder.ts';
-import { DRAWBRIDGE, type House, startHouse } from './house.ts';
+import { runDrawbridge } from '../cli/drawbridge.ts';
+import { HAS_TERMINALS } from '../cli/pseudo-terminal.ts';
+import { type House, startHouse } from './house.ts';
+import { invitation, type Machine, newMachine, signInWith } from './other-machine.ts';
 
 let house: House;
 
@@ -18,49 +18,9 @@ beforeAll(async () => {
 
 afterAll(() => house?.[Symbol.asyncDispose]());
 
-/** The launcher: the program that tests start otherwise has no real bridges in the background. */
-const program: [string, string] = [process.execPath, DRAWBRIDGE];
-
-/** A machine of its own: nothing is shared with the server's but the network. */
-function newMachine() {
-  const home = temporaryFolder();
-  const env = {
-    HOME: home,
-    XDG_STATE_HOME: join(home, 'state'),
-    XDG_CONFIG_HOME: join(home, 'config'),
-  };
-  const folder = (name: string) => {
-    const path = join(home, name);
-    mkdirSync(path);
-    writeFileSync(join(path, `of-${name}.txt`), name);
-    return path;
-  };
-  return {
-    env,
-    folder,
-    logins: () => readFileSync(join(home, 'state', 'drawbridge', 'server', 'logins.json'), 'utf8'),
-    run: (args: string[], cwd = home) => runDrawbridge(args, { env, cwd, program }),
-    start: (args: string[], cwd = home, input?: string) =>
-      startDrawbridge(args, { env, cwd, program, ...(input !== undefined && { input }) }),
-    terminal: (args: string[], cwd = home) =>
-      openPseudoTerminal([process.execPath, DRAWBRIDGE, ...args], { env, cwd }),
-  };
-}
-
-type Machine = ReturnType<typeof newMachine>;
-
-async function invitation(account: string): Promise<string> {
-  const secretFile = join(house.state, 'auth-secret');
-  const at = ['--url', house.ready.url, '--secret-file', secretFile];
-  const { stdout, code } = await runDrawbridge(['invite', account, ...at]);
-  expect(code).toBe(0);
-  return stdout.trim();
-}
-
 async function invited(account: string): Promise<Machine> {
   const machine = newMachine();
-  const { finished } = machine.start(['login', '-'], undefined, await invitation(account));
-  expect(await finished).toMatchObject({ code: 0 });
+  await signInWith(machine, await invitation(house, account));
   return machine;
 }
 
@@ -88,7 +48,7 @@ describe('a new developer', () => {
   });
 
   it('finds an invitation used that another machine has taken', async () => {
-    const link = await invitation('ana');
+    const link = await invitation(house, 'ana');
     const [first, second] = [newMachine(), newMachine()];
     expect((await first.run(['login', link])).code).toBe(0);
     const late = await second.run(['login', link]);
@@ -154,7 +114,7 @@ describe('behind a proxy that wants a header of its own', () => {
     const proxy = await startProxy(new URL(house.ready.url));
     const ana = newMachine();
     const folder = ana.folder('behind');
-    const link = (await invitation('ana')).replace(house.ready.url, proxy);
+    const link = (await invitation(house, 'ana')).replace(house.ready.url, proxy);
     const without = await ana.run(['login', link]);
     expect(without).toMatchObject({
       code: 1,
@@ -222,7 +182,7 @@ describe('the end of a session', () => {
       stderr: expect.stringContaining('signs this machine in'),
     });
 
-    const again = desk.start(['login', '-'], undefined, await invitation('ana'));
+    const again = desk.start(['login', '-'], undefined, await invitation(house, 'ana'));
     expect((await again.finished).code).toBe(0);
     await connect(desk, folder);
     expect((await desk.run(['chat', 'list the files here'], folder)).stdout).toContain('of-work');

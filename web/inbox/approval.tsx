@@ -5,6 +5,7 @@ import { inPlainSight } from '../../shared/text/plain-sight.ts';
 import type { OpenApproval, Scope } from '../../shared/wire/approvals.ts';
 import { folderName } from '../conversations/folder-name.ts';
 import type { Account } from '../store/account.ts';
+import { signerFor } from '../store/approvers.ts';
 import { words } from '../words/words.ts';
 import { Fields, valuesIn } from './fields.tsx';
 import { useStandingStill } from './standing-still.ts';
@@ -29,11 +30,9 @@ function Asked({ item, account }: Props) {
   const { proposal, lasting, reason, bridgeId } = question;
   const pattern = narrowPattern(proposal, lasting);
   const bridge = account.bridgeOf(bridgeId);
-  const { device } = account;
-  const approves = account.approves(bridgeId);
-  const mayApprove = approves !== 'no';
+  const signer = signerFor(bridgeId, account.approvers);
   // The machine asks again after a signature that does not count there.
-  const [wasRefused] = useState(approves === 'perhaps' && account.allowed.has(item.callId));
+  const [wasRefused] = useState(signer?.isSure === false && account.allowed.has(item.callId));
   const answer = async (work: () => Promise<void>) => {
     setSending(true);
     try {
@@ -47,11 +46,11 @@ function Asked({ item, account }: Props) {
   };
   const allow = (scope?: Scope) =>
     answer(async () => {
-      if (!device || !form.current) return;
+      if (!signer || !form.current) return;
       account.allowed.add(question.callId);
       const given = new FormData(form.current);
       const typed = String(given.get('pattern') ?? '');
-      await account.client.allowCall(question, device.device, {
+      await account.client.allowCall(question, signer.device, {
         ...(scope && { scope, pattern: typed }),
         ...(proposal.kind === 'elicitation' && {
           content: JSON.stringify(valuesIn(proposal.fields, given)),
@@ -71,11 +70,11 @@ function Asked({ item, account }: Props) {
         {inPlainSight(reason)} {bridge && folderName(bridge.workspacePath)}
       </p>
       <Proposed lines={withCommandLast(describeProposal(proposal))} />
-      {proposal.kind === 'elicitation' && mayApprove && <Fields fields={proposal.fields} />}
-      {mayApprove ? (
+      {proposal.kind === 'elicitation' && signer && <Fields fields={proposal.fields} />}
+      {signer ? (
         <p class="actions">
           <button type="button" class="main" disabled={isBlocked} onClick={() => void allow()}>
-            {words.allows}
+            {signer.approver === 'passkey' ? words.allowsByPasskey : words.allows}
           </button>
           <button type="button" disabled={isBlocked} onClick={() => void reject()}>
             {words.reject}
@@ -102,7 +101,7 @@ function Asked({ item, account }: Props) {
           {words.rejectWhy}
           <textarea name="why" />
         </label>
-        {mayApprove && lasting && pattern !== undefined && (
+        {signer?.approver === 'device' && lasting && pattern !== undefined && (
           <>
             <label>
               {words.pattern}

@@ -27,5 +27,8 @@ export function Refusals({ first }: { readonly first: string }) {
 }
 
 function isRefusal(reason: unknown): reason is Error {
-  return reason instanceof Error && reason.name === 'ClientError';
+  return reason instanceof Error && SAID.has(reason.name);
 }
+
+/** Errors whose message is for the person. */
+const SAID: ReadonlySet<string> = new Set(['ClientError', 'PasskeyRefusal']);

@@ -1,19 +1,47 @@
 /** Makes this browser a device that may approve at a machine, with the one-use secret that the machine's link brings. */
-import { type Client, readEnrolment } from '../../client/index.ts';
-import { type KeptDevice, keep } from './kept.ts';
-import { approvingDevice } from './session.ts';
+import { type Client, createDevice, readEnrolment } from '../../client/index.ts';
+import { type KeptDevice, keep, readKept } from './kept.ts';
+import { makePasskey } from './passkey.ts';
+import { browserName } from './session.ts';
+
+/** What approves: a key of this browser, or a passkey, which its person has to touch for each call. */
+export type Approver = 'device' | 'passkey';
+
+export const APPROVERS: readonly Approver[] = ['device', 'passkey'];
 
 /**
  * Resolves to the device that may approve from now on. Leaves this browser as it is for a secret that counts no more, and
- * rejects with the server's ClientError; with none for a text that holds no secret.
+ * rejects with the server's ClientError, or a PasskeyRefusal; with none for a text that holds no secret.
  */
-export async function enrolHere(client: Client, given: string): Promise<KeptDevice | undefined> {
+export async function enrolHere(
+  client: Client,
+  given: string,
+  approver: Approver,
+  account: string,
+): Promise<KeptDevice | undefined> {
   const enrolment = readEnrolment(given);
   if (!enrolment) return undefined;
-  const kept = await approvingDevice();
+  const kept = (await readKept(approver)) ?? (await MAKE[approver](account));
   await client.enrolDevice(enrolment, kept.enrolment);
   const bridges = new Set([...kept.bridges, enrolment.bridgeId]);
   const enrolled = { ...kept, bridges: [...bridges] };
-  await keep('device', enrolled);
+  await keep(approver, enrolled);
   return enrolled;
 }
+
+const MAKE: Readonly<Record<Approver, (account: string) => Promise<KeptDevice>>> = {
+  async device() {
+    const made = { ...(await createDevice(browserName())), bridges: [] };
+    await keep('device', made);
+    return made;
+  },
+  async passkey(account) {
+    // Beside the one that signs in, if the same authenticator has both.
+    const { publicKey, ...passkey } = await makePasskey(`${account} (approves)`, []);
+    const deviceId = `device_${crypto.randomUUID()}` as const;
+    const enrolment = { deviceId, label: browserName(), publicKey, passkey };
+    const made = { enrolment, bridges: [] };
+    await keep('passkey', made);
+    return made;
+  },
+};

@@ -11,9 +11,9 @@ export interface Unsent {
   readonly input: ChatInput;
 }
 
-/** The key that approves, and the bridges that have taken it. */
+/** What approves, and the bridges that have taken it. `device` is its private half, unless an authenticator has it. */
 export interface KeptDevice {
-  readonly device: KeyedDevice;
+  readonly device?: KeyedDevice;
   readonly enrolment: DeviceKey;
   readonly bridges: readonly string[];
 }
@@ -21,6 +21,7 @@ export interface KeptDevice {
 interface Kept {
   session: KeptSession;
   device: KeptDevice;
+  passkey: KeptDevice;
   unsent: readonly Unsent[];
 }
 

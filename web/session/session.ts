@@ -1,16 +1,18 @@
 /** How this browser gets in, and what it is called. */
 import {
+  approveByPasskey,
   beginLogin,
   ClientError,
   createClient,
-  createDevice,
   enter,
   fingerprintOf,
   type KeptSession,
+  loginText,
   newSessionKey,
   sessionTokens,
 } from '../../client/index.ts';
-import { type KeptDevice, keep, readKept } from './kept.ts';
+import { keep } from './kept.ts';
+import { signByPasskey } from './passkey.ts';
 
 /** The server that sent the page: it may stand below a path. */
 export const SERVER = { url: new URL('.', location.href).href.replace(/[?#].*$/, '') };
@@ -60,13 +62,13 @@ export async function showCode(signal: AbortSignal): Promise<ShownCode> {
 /** Not a decision yet: ask again. */
 const MEANWHILE: ReadonlySet<string> = new Set(['LOGIN_PENDING', 'UNREACHABLE', 'RATE_LIMITED']);
 
-/** The key of this browser that may approve, made when it is first asked for. */
-export async function approvingDevice(): Promise<KeptDevice> {
-  const known = await readKept('device');
-  if (known) return known;
-  const made = { ...(await createDevice(HOLDER.name)), bridges: [] };
-  await keep('device', made);
-  return made;
+/** The person's own passkey lets this browser in. Rejects with a PasskeyRefusal, or `PASSKEY_REFUSED`. */
+export async function enterByPasskey(): Promise<KeptSession> {
+  const signer = await newSessionKey();
+  const { secret } = await beginLogin(SERVER, HOLDER, signer);
+  const signed = await signByPasskey(loginText(secret));
+  await approveByPasskey(SERVER, { secret, ...signed });
+  return await kept({ ...(await enter(SERVER, secret, HOLDER, signer)), signer });
 }
 
 async function kept(session: KeptSession): Promise<KeptSession> {
@@ -77,7 +79,7 @@ async function kept(session: KeptSession): Promise<KeptSession> {
 }
 
 /** What people recognise in a list of devices: `Firefox on Linux`. */
-function browserName(): string {
+export function browserName(): string {
   const { userAgent } = navigator;
   const browser = /Edg|OPR|Firefox|Chrome|Safari/.exec(userAgent)?.[0] ?? 'Browser';
   const system = /Android|iPhone|iPad|Windows|Mac OS|Linux|CrOS/.exec(userAgent)?.[0] ?? 'a device';

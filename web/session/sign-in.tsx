@@ -2,7 +2,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { ClientError, type KeptSession } from '../../client/index.ts';
 import { words } from '../words/words.ts';
-import { joinWith, SERVER, type ShownCode, secretIn, showCode } from './session.ts';
+import { hasPasskeys, PasskeyRefusal } from './passkey.ts';
+import { enterByPasskey, joinWith, SERVER, type ShownCode, secretIn, showCode } from './session.ts';
 
 interface Props {
   /** Why the session before is over, or the link did not work. */
@@ -16,6 +17,7 @@ export function SignIn({ why, onEntered }: Props) {
       <h1>Drawbridge</h1>
       <p>{words.signInLead}</p>
       {why !== undefined && <p role="alert">{why}</p>}
+      {hasPasskeys() && <ByPasskey onEntered={onEntered} />}
       <h2>{words.signInHere}</h2>
       <pre>drawbridge open</pre>
       <h2>{words.signInLink}</h2>
@@ -23,6 +25,26 @@ export function SignIn({ why, onEntered }: Props) {
       <h2>{words.signInCode}</h2>
       <ByCode onEntered={onEntered} />
     </main>
+  );
+}
+
+function ByPasskey({ onEntered }: Pick<Props, 'onEntered'>) {
+  const [problem, setProblem] = useState('');
+  const enter = async () => {
+    setProblem('');
+    try {
+      onEntered(await enterByPasskey());
+    } catch (error) {
+      setProblem(error instanceof PasskeyRefusal ? error.message : problemOf(error));
+    }
+  };
+  return (
+    <div>
+      <button type="button" class="main" onClick={enter}>
+        {words.signInPasskey}
+      </button>
+      {problem && <p role="alert">{problem}</p>}
+    </div>
   );
 }
 

@@ -2,19 +2,21 @@
 import { useState } from 'preact/hooks';
 import { enrolHere } from '../session/enrol.ts';
 import type { Account } from '../store/account.ts';
+import { signerFor } from '../store/approvers.ts';
 import { words } from '../words/words.ts';
 
 export function Approving({ account }: { readonly account: Account }) {
-  const [isEnrolled, setEnrolled] = useState((account.device?.bridges.length ?? 0) > 0);
+  const [isEnrolled, setEnrolled] = useState(signerFor('', account.approvers) !== undefined);
   const [problem, setProblem] = useState('');
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
     const given = String(new FormData(form).get('secret'));
-    const device = await enrolHere(account.client, given);
+    const { client, session } = account;
+    const device = await enrolHere(client, given, 'device', session.account);
     setProblem(device ? '' : words.enrolWrong);
     if (!device) return;
-    account.device = device;
+    account.approvers = { ...account.approvers, device };
     setEnrolled(true);
     form.reset();
   };

@@ -6,6 +6,7 @@ import { useReading } from '../parts/use-reading.ts';
 import type { Account } from '../store/account.ts';
 import { shortTime, words } from '../words/words.ts';
 import { Invitations } from './invitations.tsx';
+import { Passkeys } from './passkeys.tsx';
 
 export function Devices({ account }: { readonly account: Account }) {
   const [sessions, setSessions] = useState<SessionList['items']>([]);
@@ -36,6 +37,7 @@ export function Devices({ account }: { readonly account: Account }) {
           </li>
         ))}
       </ul>
+      <Passkeys account={account} />
       <Invitations account={account} />
       <CodeForm account={account} onDecided={read} />
     </>

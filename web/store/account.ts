@@ -3,7 +3,7 @@ import type { BridgeInfo, Client, ConversationInfo, KeptSession } from '../../cl
 import { ClientError } from '../../client/index.ts';
 import type { ApprovalList, ModelList } from '../../shared/api/listings.ts';
 import { Live } from '../live.ts';
-import type { KeptDevice } from '../session/kept.ts';
+import type { Approvers } from './approvers.ts';
 import { isPassing, Outbox, RETRY_MS } from './outbox.ts';
 import { forgetSeen, keepSeenList, readSeenList, seenConversations } from './seen.ts';
 
@@ -31,16 +31,16 @@ export class Account {
   /** Whether the server has ever answered this session. */
   wasLive = false;
   link: 'connecting' | 'live' | 'lost' = 'connecting';
-  /** Signs approvals; the page of a server elsewhere has none. */
-  device: KeptDevice | undefined;
+  /** A machine's owner has enrolled them; the page of a server elsewhere has a passkey at most. */
+  approvers: Approvers;
   #isReadingInbox = false;
   #isInboxOld = false;
 
   /** `session` is the one whose tokens `client` sends. */
-  constructor(client: Client, session: KeptSession, device: KeptDevice | undefined) {
+  constructor(client: Client, session: KeptSession, approvers: Approvers) {
     this.client = client;
     this.session = session;
-    this.device = device;
+    this.approvers = approvers;
     this.outbox = new Outbox(client, this.live, session.account);
   }
 
@@ -99,13 +99,6 @@ export class Account {
 
   bridgeOf(id: string | null): BridgeInfo | undefined {
     return this.bridges.find((bridge) => bridge.id === id);
-  }
-
-  /** Whether this browser's signature counts at a bridge. `perhaps`: it does at other folders, if of the same machine. */
-  approves(bridgeId: string): 'yes' | 'perhaps' | 'no' {
-    const { bridges = [] } = this.device ?? {};
-    if (bridges.includes(bridgeId)) return 'yes';
-    return bridges.length > 0 ? 'perhaps' : 'no';
   }
 
   /** For a conversation that is deleted. */

@@ -2,7 +2,8 @@
 import { NewPasskey, type Passkey, PasskeyList, PasskeyLogin } from '../../shared/api/passkeys.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { loginText } from '../../shared/wire/approval-text.ts';
-import { CredentialId, isSignedByPasskey } from '../../shared/wire/passkey.ts';
+import { isSignedByPasskey } from '../../shared/wire/assertion.ts';
+import { CredentialId } from '../../shared/wire/passkey.ts';
 import { limitStranger } from '../account/rate-limit.ts';
 import { parseBody, parseId } from '../desk/parse.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';

@@ -8,8 +8,9 @@ import { Asking, type OpenQuestion } from '../../../bridge/admission/asking.ts';
 import type { QuestionBook, Resolution } from '../../../bridge/admission/book.ts';
 import { type ApprovalSubject, digestOf } from '../../../bridge/admission/proposal.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
-import { ALLOW_ONCE, type Grant } from '../../../shared/wire/approval-text.ts';
+import { ALLOW_ONCE, approvalText, type Grant } from '../../../shared/wire/approval-text.ts';
 import type { Proposal } from '../../../shared/wire/approvals.ts';
+import { newPasskey } from '../../far-ends/passkey.ts';
 import { BRIDGE_ID, type Device, newCommand, newDevice, newSubject } from './device.ts';
 
 const NONCE = 'the-only-one';
@@ -312,9 +313,13 @@ describe('a question', () => {
   describe('whose answer can last', () => {
     const ENROLLED = '2026-11-24T00:00:00Z';
     const lasting = (scope: string, pattern: string) => ({ ...ALLOW_ONCE, scope, pattern });
-    const start = ({ enrolledAt = ENROLLED as string | null, mayAlways = false } = {}) => {
+    const start = ({
+      key = device.key,
+      enrolledAt = ENROLLED as string | null,
+      mayAlways = false,
+    } = {}) => {
       const made: unknown[] = [];
-      const known = enrolledAt === null ? device.key : { ...device.key, enrolledAt };
+      const known = enrolledAt === null ? key : { ...key, enrolledAt };
       devices = new DeviceAsker({
         keys: async () => [known],
         onRefused: (_, why) => void events.push(why),
@@ -339,6 +344,26 @@ describe('a question', () => {
       };
       return { made, subject, resolution, say };
     };
+
+    test('takes no more than a yes for the call from a passkey', async () => {
+      const { key, assert } = await newPasskey();
+      const { made, subject, resolution } = start({ key, mayAlways: true });
+      const sayByPasskey = async (grant: Grant) => {
+        const { value, ...passkey } = await assert(approvalText(asked(subject), grant));
+        const signature = { deviceId: key.deviceId, value, passkey };
+        return await devices.answer({
+          ...(await device.approve(asked(subject), grant)),
+          signature,
+        });
+      };
+      for (const scope of ['conversation', 'always']) {
+        expect(await sayByPasskey(lasting(scope, 'npm run a'))).toBe('refused');
+      }
+      expect(events.at(-1)).toContain('A passkey allows one call at a time');
+      expect(await sayByPasskey(ALLOW_ONCE)).toBe('counted');
+      expect(await resolution).toMatchObject({ decision: 'once' });
+      expect(made).toEqual([]);
+    });
 
     test('takes one for the conversation from any device, with the pattern that is signed', async () => {
       const { made, resolution, say } = start();

@@ -2,10 +2,44 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readDevices, verifyApproval } from '../../../bridge/admission/devices.ts';
-import type { Grant } from '../../../shared/wire/approval-text.ts';
+import { approvalText, type Grant } from '../../../shared/wire/approval-text.ts';
+import type { ApprovalQuestion } from '../../../shared/wire/approvals.ts';
 import type { ApprovalAnswer } from '../../../shared/wire/tunnel.ts';
+import { newPasskey } from '../../far-ends/passkey.ts';
 import { temporaryFolder } from '../tools/temporary-workspace.ts';
 import { newDevice, newQuestion } from './device.ts';
+
+describe('an approval by a passkey', () => {
+  test('counts for exactly the question whose text it has signed', async () => {
+    const [{ key, assert }, question] = [await newPasskey(), newQuestion()];
+    const { deviceId } = key;
+    const answerTo = async (shown: ApprovalQuestion): Promise<ApprovalAnswer> => {
+      const { value, ...passkey } = await assert(approvalText(shown));
+      const { callId, nonce } = question;
+      return { callId, nonce, decision: 'once', signature: { deviceId, value, passkey } };
+    };
+    expect(await verifyApproval(await answerTo(question), question, [key])).toBe(true);
+    const other = await answerTo({ ...question, nonce: 'another' });
+    expect(await verifyApproval(other, question, [key])).toBe(false);
+    const { signature, ...answer } = await answerTo(question);
+    const bare = signature && { deviceId, value: signature.value };
+    expect(await verifyApproval({ ...answer, signature: bare }, question, [key])).toBe(false);
+  });
+
+  test('does not count for a device whose key is no passkey, and a plain one not for a passkey', async () => {
+    const [passkey, device, question] = [await newPasskey(), await newDevice(), newQuestion()];
+    const { deviceId, publicKey } = passkey.key;
+    const { value, ...assertion } = await passkey.assert(approvalText(question));
+    const { callId, nonce } = question;
+    const signature = { deviceId, value, passkey: assertion };
+    const asserted = { callId, nonce, decision: 'once', signature } as const;
+    const plainKey = { deviceId, label: 'Phone', publicKey };
+    expect(await verifyApproval(asserted, question, [plainKey])).toBe(false);
+    const plain = await device.approve(question);
+    const asPasskey = { ...device.key, passkey: passkey.key.passkey };
+    expect(await verifyApproval(plain, question, [asPasskey])).toBe(false);
+  });
+});
 
 describe('an approval', () => {
   test('counts with the signature of an enrolled device', async () => {

@@ -9,7 +9,9 @@ import { changeDevices, readEnrolled } from '../../../machine/enrolled-devices.t
 import { isEnrolmentOpen, openEnrolment } from '../../../machine/enrolments.ts';
 import { newBridgeId } from '../../../shared/ids.ts';
 import { ENROLMENT_LIMITS } from '../../../shared/limits.ts';
+import type { DeviceKey } from '../../../shared/wire/approvals.ts';
 import type { EnrolmentRequest } from '../../../shared/wire/enrolment.ts';
+import { newPasskey, PASSKEY_ORIGIN } from '../../far-ends/passkey.ts';
 import { temporaryFolder } from '../../local/temporary-folder.ts';
 
 async function newMachine() {
@@ -146,4 +148,23 @@ it('reports a damaged file as a failure, and leaves it as it is', async () => {
   writeFileSync(join(dir, 'devices.json'), 'broken');
   expect(await enrol(request)).toBe('failed');
   expect(readFileSync(join(dir, 'devices.json'), 'utf8')).toBe('broken');
+});
+
+it('enrols a passkey of the page that a secret is for, and nothing else, and no passkey without one', async () => {
+  const { dir, bridgeId, newSecret, requestOf, enrol, names } = await newMachine();
+  const made = await openEnrolment(dir, 'open', new Date(), PASSKEY_ORIGIN);
+  const of = async (secret: string, key: DeviceKey) =>
+    newEnrolmentRequest({ bridgeId, secret }, key);
+  const [here, elsewhere] = [await newPasskey(), await newPasskey('https://evil.example.com')];
+  const plain = await newSecret();
+  expect(await enrol(await requestOf(made.secret))).toBe('ended');
+  expect(await enrol(await of(made.secret, elsewhere.key))).toBe('ended');
+  expect(await enrol(await of(plain, here.key))).toBe('ended');
+  // The edge takes the passkey away, and leaves a key that would sign for everybody.
+  const request = await of(made.secret, here.key);
+  const { passkey: _, ...bare } = request.device;
+  expect(await enrol({ ...request, device: bare })).toBe('ended');
+  expect(await enrol(request)).toBe('enrolled');
+  expect(await names()).toEqual(['Phone']);
+  expect(await readEnrolled(dir)).toMatchObject([{ passkey: here.key.passkey }]);
 });

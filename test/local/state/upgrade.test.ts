@@ -127,6 +127,7 @@ test('FORMAT_STEPS has a step for each migration of the tables', async () => {
     conversation: await migrationsIn('conversation/store/schema.ts'),
     tunnel: await migrationsIn('tunnel/statements.ts'),
     account: await migrationsIn('account/statements.ts'),
+    directory: await migrationsIn('directory/statements.ts'),
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { isSignedByPasskey, type PasskeySignature } from '../../../shared/wire/passkey.ts';
+import { isSignedByPasskey } from '../../../shared/wire/assertion.ts';
+import type { PasskeySignature } from '../../../shared/wire/passkey.ts';
 import { type Deviation, newPasskey, PASSKEY_ORIGIN } from '../../far-ends/passkey.ts';
 
 const TEXT = 'drawbridge-approval-v2\n{"command":"npm test"}';

@@ -1,0 +1,36 @@
+/** What this browser approves with: its own key, a passkey, or neither. */
+import type { Device } from '../../client/index.ts';
+import { APPROVERS, type Approver } from '../session/enrol.ts';
+import { type KeptDevice, readKept } from '../session/kept.ts';
+import { signByPasskey } from '../session/passkey.ts';
+
+/** Who signs an approval here. */
+export interface Signer {
+  readonly device: Device;
+  readonly approver: Approver;
+  /** Whether that bridge has taken it. Otherwise another one has, which may be of the same machine. */
+  readonly isSure: boolean;
+}
+
+export type Approvers = Partial<Record<Approver, KeptDevice>>;
+
+export async function readApprovers(): Promise<Approvers> {
+  const [device, passkey] = await Promise.all(APPROVERS.map((approver) => readKept(approver)));
+  return { ...(device && { device }), ...(passkey && { passkey }) };
+}
+
+/** Undefined where nothing of this browser was ever enrolled. The browser's own key comes first: it asks nobody again. */
+export function signerFor(bridgeId: string, approvers: Approvers): Signer | undefined {
+  const enrolled = APPROVERS.flatMap((approver) => {
+    const kept = approvers[approver];
+    if (!kept || kept.bridges.length === 0) return [];
+    return { approver, device: deviceOf(kept), isSure: kept.bridges.includes(bridgeId) };
+  });
+  return enrolled.find(({ isSure }) => isSure) ?? enrolled[0];
+}
+
+function deviceOf({ device, enrolment: { deviceId, passkey } }: KeptDevice): Device {
+  if (device) return device;
+  const sign = async (text: string) => (await signByPasskey(text, passkey?.credentialId)).signature;
+  return { deviceId, sign };
+}
