@@ -95,11 +95,15 @@ function readUpstreamSettings(env: NodeJS.ProcessEnv): ModelSettings {
 }
 
 function requireWebAddress(baseUrl: string | undefined): void {
-  if (!baseUrl || (/^https?:\/\//i.test(baseUrl) && URL.canParse(baseUrl))) return;
+  if (!baseUrl || isWebAddress(baseUrl)) return;
   throw new LocalError(
     'refused',
     `OPENAI_BASE_URL must be an http(s) URL such as ${OPENAI}, not ${JSON.stringify(baseUrl)}.`,
   );
+}
+
+function isWebAddress(text: string): boolean {
+  return /^https?:\/\//i.test(text) && URL.canParse(text);
 }
 
 /** The variables of the model that the Worker reads, without the unset ones. */
@@ -155,6 +159,14 @@ function requireLongTokens(text = ''): void {
   );
 }
 
+/** All spans would be lost. */
+function requireEndpoint(text = ''): void {
+  if (text === '' || isWebAddress(text)) return;
+  const message =
+    'OTEL_EXPORTER_OTLP_ENDPOINT must be an http(s) URL such as http://127.0.0.1:4318.';
+  throw new LocalError('refused', message);
+}
+
 /** Settings that an instance passes to the Worker; wrangler.toml explains each one. */
 const WORKER_SETTINGS = [
   'ALLOWED_ORIGINS',
@@ -167,6 +179,8 @@ const WORKER_SETTINGS = [
   'RATE_LIMIT_REQUESTS_PER_MINUTE',
   'RATE_LIMIT_RUNS_PER_MINUTE',
   'METRICS_TOKEN',
+  'OTEL_EXPORTER_OTLP_ENDPOINT',
+  'OTEL_EXPORTER_OTLP_HEADERS',
 ] as const;
 
 /** The names of all variables that a server reads, except the keys that MODELS names. compose.yaml lists the same. */
@@ -175,7 +189,7 @@ export const SERVER_VARIABLES = [...MODEL_VARIABLES, ...WORKER_SETTINGS] as cons
 /**
  * The settings that are set, except those of the model.
  * @throws {LocalError} if PROMPT_BLOCKS is no list of changes, WEBHOOK_ORIGINS no list of origins, MAX_TURNS or
- * DELETE_AFTER_HOURS no number within its bound, or METRICS_TOKEN too short.
+ * DELETE_AFTER_HOURS no number within its bound, METRICS_TOKEN too short, or OTEL_EXPORTER_OTLP_ENDPOINT no http(s) URL.
  */
 export function readWorkerSettings(env: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
   const { PROMPT_BLOCKS: blocks, WEBHOOK_ORIGINS: origins } = env;
@@ -184,6 +198,7 @@ export function readWorkerSettings(env: NodeJS.ProcessEnv): Readonly<Record<stri
   requireTurns(env['MAX_TURNS']);
   requireHours(env['DELETE_AFTER_HOURS']);
   requireLongTokens(env['METRICS_TOKEN']);
+  requireEndpoint(env['OTEL_EXPORTER_OTLP_ENDPOINT']);
   const entries = WORKER_SETTINGS.map((name) => [name, env[name] ?? ''] as const);
   return Object.fromEntries(entries.filter(([, value]) => value !== ''));
 }

@@ -63,6 +63,8 @@ Variables of the server:
   DELETE_AFTER_HOURS  makes new conversations private (docs/configuration.md)
   MAX_TURNS           requests to the model in one answer; 100 by default
   METRICS_TOKEN       more tokens for GET /metrics (docs/observability.md)
+  OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS
+                      where spans of runs go (docs/observability.md)
   RATE_LIMIT_REQUESTS_PER_MINUTE, RATE_LIMIT_RUNS_PER_MINUTE
                       limits of one account; 0 for none
 

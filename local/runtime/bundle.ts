@@ -29,6 +29,21 @@ export async function placeWorker(entry: string, outfile: string): Promise<void>
   }
 }
 
+/** The file of the exporter of spans beside the module of the Worker, in a package. */
+export const EXPORTER = 'exporter.js';
+
+/** Puts the exporter of spans that belongs to a Worker into `outfile`. As {@link placeWorker}; not kept, as few use it. */
+export async function placeExporter(workerEntry: string, outfile: string): Promise<void> {
+  const folder = dirname(workerEntry);
+  if (workerEntry.endsWith('.js')) return await copyFile(join(folder, EXPORTER), outfile);
+  await bundleWorker(exporterIn(folder), outfile);
+}
+
+/** The sources of the exporter, in the folder of the Worker's. */
+export function exporterIn(workerDir: string): string {
+  return join(workerDir, 'tail', 'exporter.ts');
+}
+
 const PRODUCT = 'worker.js';
 const SOURCE_FOLDERS = ['cursor', 'shared', 'worker'];
 const OTHER_SOURCES = [

@@ -14,6 +14,8 @@ import { hostInUrl, LOOPBACK } from './address.ts';
 import { CONFIG, workerdConfig } from './workerd-config.ts';
 import type { WranglerConfig } from './wrangler-config.ts';
 
+type Variables = Readonly<Record<string, string>>;
+
 export interface Runtime {
   readonly wrangler: WranglerConfig;
   /** Contains the module; the configuration is written here. */
@@ -24,12 +26,14 @@ export interface Runtime {
   readonly pageDir: string;
   /** The address to listen on. */
   readonly host?: string | undefined;
-  /** See {@link workerdConfig}. */
+  /** See {@link ConfigOptions}. */
   readonly isBehindProxy?: boolean | undefined;
+  /** The exporter of spans, in `buildDir`, and its `env`; absent where nobody wants spans. */
+  readonly exporter?: { readonly moduleFile: string; readonly variables: Variables } | undefined;
   /** 0 is any free port. Restarts use the port of the first start. */
   readonly port: number;
   /** The Worker's `env`, with secrets. The process gets them only in its environment. */
-  readonly variables: Readonly<Record<string, string>>;
+  readonly variables: Variables;
   /** Gets all output of workerd. */
   readonly log: LogFile;
   /** Called before each start, while no process has the storage open. */
@@ -46,9 +50,13 @@ export interface Runtime {
 export async function runWorker(runtime: Runtime, signal: AbortSignal): Promise<void> {
   const { wrangler, buildDir, moduleFile, variables } = runtime;
   const configPath = join(buildDir, 'workerd.capnp');
-  const { isBehindProxy } = runtime;
+  const { isBehindProxy, exporter } = runtime;
   const names = Object.keys(variables);
-  replaceFile(configPath, workerdConfig(wrangler, moduleFile, names, { isBehindProxy }));
+  const options = {
+    isBehindProxy,
+    ...(exporter && { exporter: { ...exporter, variables: Object.keys(exporter.variables) } }),
+  };
+  replaceFile(configPath, workerdConfig(wrangler, moduleFile, names, options));
   let port = runtime.port;
   const start = () => {
     runtime.beforeStart?.();
@@ -62,7 +70,7 @@ export async function runWorker(runtime: Runtime, signal: AbortSignal): Promise<
 }
 
 function startWorkerd(
-  { host = LOOPBACK, port, pageDir, storageDir, variables, log }: Runtime,
+  { host = LOOPBACK, port, pageDir, storageDir, variables, exporter, log }: Runtime,
   configPath: string,
   onListening: (port: number) => void,
 ): ChildProcess {
@@ -73,7 +81,7 @@ function startWorkerd(
   args.push('--control-fd', `${CONTROL_FD}`);
   const child = spawn(workerdPath(), args, {
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-    env: variables,
+    env: { ...variables, ...exporter?.variables },
     // Outside the terminal's process group: on Ctrl-C the bridge ends first, then the Worker.
     detached: true,
   });

@@ -9,16 +9,22 @@ export const CONFIG = {
   page: 'page',
 } as const;
 
+export interface ConfigOptions {
+  /** The scheme of a request's URL is the one in its X-Forwarded-Proto, if it has one. */
+  readonly isBehindProxy?: boolean | undefined;
+  /** The worker that gets the traces of the other one (worker/tail/), and its variables. */
+  readonly exporter?: { readonly moduleFile: string; readonly variables: readonly string[] };
+}
+
 /**
  * The text of the configuration. It contains no secret and no path: variables come from the environment of the process,
- * the address and the storage folder from its command line. The module is in the same folder.
- * `isBehindProxy`: the scheme of a request's URL is the one in its X-Forwarded-Proto, if it has one.
+ * the address and the storage folder from its command line. The modules are in the same folder.
  */
 export function workerdConfig(
   wrangler: WranglerConfig,
   moduleFile: string,
   variables: readonly string[],
-  { isBehindProxy = false } = {},
+  { isBehindProxy = false, exporter }: ConfigOptions = {},
 ): string {
   const objects = wrangler.durableObjects;
   return `using Workerd = import "/workerd/workerd.capnp";
@@ -26,6 +32,7 @@ export function workerdConfig(
 const ${CONFIG.constant} :Workerd.Config = (
   services = [
     (name = "main", worker = .worker),
+${exporter ? '    (name = "exporter", worker = .exporter),' : ''}
     (name = "${CONFIG.storage}", disk = (writable = true)),
     (name = "${CONFIG.page}", disk = ()),
     # Private addresses too: the model may run on this machine or in this network.
@@ -41,6 +48,7 @@ const worker :Workerd.Worker = (
   compatibilityDate = ${JSON.stringify(wrangler.compatibilityDate)},
   compatibilityFlags = ${JSON.stringify(wrangler.compatibilityFlags)},
   globalOutbound = "internet",
+  ${exporter ? 'streamingTails = ["exporter"],' : ''}
   durableObjectStorage = (localDisk = "${CONFIG.storage}"),
   durableObjectNamespaces = [
 ${lines(objects.map(({ className }) => namespaceOf(className)))}
@@ -52,11 +60,31 @@ ${lines([
   ),
   '(name = "PUBLIC_NETWORK", service = "public")',
   `(name = "PAGE", service = "${CONFIG.page}")`,
-  ...variables.map((name) => `(name = "${name}", fromEnvironment = "${name}")`),
+  ...variables.map(fromEnvironment),
 ])}
   ],
 );
+${exporter ? exporterOf(wrangler, exporter) : ''}`;
+}
+
+function exporterOf(
+  { compatibilityDate }: WranglerConfig,
+  { moduleFile, variables }: NonNullable<ConfigOptions['exporter']>,
+): string {
+  return `
+const exporter :Workerd.Worker = (
+  modules = [(name = "exporter.js", esModule = embed ${JSON.stringify(moduleFile)})],
+  compatibilityDate = ${JSON.stringify(compatibilityDate)},
+  globalOutbound = "internet",
+  bindings = [
+${lines(variables.map(fromEnvironment))}
+  ],
+);
 `;
+}
+
+function fromEnvironment(name: string): string {
+  return `(name = "${name}", fromEnvironment = "${name}")`;
 }
 
 /** A proxy that does TLS says here how the client came. Without this, the header is one like any other. */

@@ -6,7 +6,7 @@ import type { TellNotice } from '../../machine/log-line.ts';
 import { beside, whenAborted } from '../processes/beside.ts';
 import { type LogFile, openLogFile } from '../processes/log-file.ts';
 import { requireFreePort, urlOf, waitUntilHealthy } from '../runtime/address.ts';
-import { placeWorker } from '../runtime/bundle.ts';
+import { EXPORTER, placeExporter, placeWorker } from '../runtime/bundle.ts';
 import { placePage } from '../runtime/page.ts';
 import { runWorker } from '../runtime/runtime.ts';
 import { readAlarms, wakeConversations } from '../runtime/wake.ts';
@@ -100,12 +100,14 @@ async function runLoggedWorker(
   onListening: (port: number) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const { programs, state, host, port, model, workerSettings, onNotice } = options;
+  const { programs, state, host, port, model, onNotice } = options;
+  const { settings, exporter } = separated(options.workerSettings);
   const moduleFile = 'worker.js';
   const pageDir = join(state.buildDir, 'page');
   await Promise.all([
     placeWorker(programs.workerEntry, join(state.buildDir, moduleFile)),
     placePage(programs.workerEntry, pageDir),
+    exporter && placeExporter(programs.workerEntry, join(state.buildDir, EXPORTER)),
   ]);
   const restored = await settleRestored(state.dir, new Date());
   let alarms: readonly string[] = [];
@@ -118,9 +120,10 @@ async function runLoggedWorker(
     host,
     port,
     isBehindProxy: options.isBehindProxy,
+    exporter: exporter && { moduleFile: EXPORTER, variables: exporter },
     variables: {
-      ...workerSettings,
-      METRICS_TOKEN: await metricsTokens(state, workerSettings),
+      ...settings,
+      METRICS_TOKEN: await metricsTokens(state, settings),
       ...modelVariables(model),
       AUTH_SECRET: state.authSecret,
       ...(restored && {
@@ -144,6 +147,20 @@ async function runLoggedWorker(
     for (const line of new Set(log.tail())) onNotice(`workerd: ${line}`, 'worker_failed');
     throw error;
   }
+}
+
+/** Apart from the settings of the Worker, which never sees the key of the place that spans go to. */
+function separated({
+  OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+  OTEL_EXPORTER_OTLP_HEADERS: headers,
+  ...settings
+}: WorkerOptions['workerSettings']) {
+  if (endpoint === undefined) return { settings };
+  const exporter: Readonly<Record<string, string>> = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+    ...(headers !== undefined && { OTEL_EXPORTER_OTLP_HEADERS: headers }),
+  };
+  return { settings, exporter };
 }
 
 /** Always with the token of the state, which `drawbridge token` prints in any terminal. */

@@ -6,35 +6,10 @@
 
 import { tracing } from 'cloudflare:workers';
 import { AsyncLocalStorage } from 'node:async_hooks';
-
-/** The attributes. The conventions still change: no other file has their names. */
-const NAMES = {
-  operation: 'gen_ai.operation.name',
-  agent: 'gen_ai.agent.name',
-  conversation: 'gen_ai.conversation.id',
-  provider: 'gen_ai.provider.name',
-  server: 'server.address',
-  model: 'gen_ai.request.model',
-  maxTokens: 'gen_ai.request.max_tokens',
-  isStream: 'gen_ai.request.stream',
-  firstSeconds: 'gen_ai.response.time_to_first_chunk',
-  inputTokens: 'gen_ai.usage.input_tokens',
-  outputTokens: 'gen_ai.usage.output_tokens',
-  cachedTokens: 'gen_ai.usage.cache_read.input_tokens',
-  cacheWriteTokens: 'gen_ai.usage.cache_write.input_tokens',
-  reasoningTokens: 'gen_ai.usage.reasoning.output_tokens',
-  tool: 'gen_ai.tool.name',
-  toolType: 'gen_ai.tool.type',
-  call: 'gen_ai.tool.call.id',
-  error: 'error.type',
-  // Our own, for what the conventions do not have.
-  run: 'drawbridge.response.id',
-  trace: 'drawbridge.trace_id',
-  seconds: 'drawbridge.duration',
-} as const;
+import { SPAN_NAMES } from './span-names.ts';
 
 export type SpanFields = {
-  readonly [name in keyof typeof NAMES]?: string | number | boolean | undefined;
+  readonly [name in keyof typeof SPAN_NAMES]?: string | number | boolean | undefined;
 };
 
 /**
@@ -57,7 +32,7 @@ const inPresentCall = AsyncLocalStorage.snapshot();
 function describe(span: Span, fields: SpanFields): void {
   if (!span.isTraced) return;
   for (const [name, value] of Object.entries(fields)) {
-    if (value !== undefined) span.setAttribute(NAMES[name as keyof SpanFields], value);
+    if (value !== undefined) span.setAttribute(SPAN_NAMES[name as keyof SpanFields], value);
   }
   if (fields.error !== undefined) span.setStatus({ code: 'error' });
 }

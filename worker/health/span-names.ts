@@ -1,0 +1,25 @@
+/** The attributes of spans. OpenTelemetry's conventions still change: no other file has their names. */
+export const SPAN_NAMES = {
+  operation: 'gen_ai.operation.name',
+  agent: 'gen_ai.agent.name',
+  conversation: 'gen_ai.conversation.id',
+  provider: 'gen_ai.provider.name',
+  server: 'server.address',
+  model: 'gen_ai.request.model',
+  maxTokens: 'gen_ai.request.max_tokens',
+  isStream: 'gen_ai.request.stream',
+  firstSeconds: 'gen_ai.response.time_to_first_chunk',
+  inputTokens: 'gen_ai.usage.input_tokens',
+  outputTokens: 'gen_ai.usage.output_tokens',
+  cachedTokens: 'gen_ai.usage.cache_read.input_tokens',
+  cacheWriteTokens: 'gen_ai.usage.cache_write.input_tokens',
+  reasoningTokens: 'gen_ai.usage.reasoning.output_tokens',
+  tool: 'gen_ai.tool.name',
+  toolType: 'gen_ai.tool.type',
+  call: 'gen_ai.tool.call.id',
+  error: 'error.type',
+  // Our own, for what the conventions do not have.
+  run: 'drawbridge.response.id',
+  trace: 'drawbridge.trace_id',
+  seconds: 'drawbridge.duration',
+} as const;
