@@ -56,6 +56,7 @@ export type { SubagentAsk, SubagentState } from '../shared/wire/subagents.ts';
 export type {
   AccountStream,
   AgentInput,
+  AppClient,
   ChatInput,
   Client,
   Endpoint,
@@ -73,7 +74,7 @@ export type {
   Watched,
 } from './api.ts';
 export { encodeBase64Url } from './base64url.ts';
-export { createClient } from './client.ts';
+export { createAppClient, createClient } from './client.ts';
 export type { Clock } from './clock.ts';
 export {
   createDevice,
