@@ -17,7 +17,7 @@ export function PlanPart({ document, response, thread, isOpen }: DocumentProps) 
   const place = { responseId: response.id, version: versionOf(document.metadata) };
   const { client, run } = thread.host;
   const start = async (events: AsyncIterable<unknown>) => {
-    for await (const _ of events);
+    for await (const _ of events) break; // The thread follows the answer.
   };
   if (isEditing) {
     return (

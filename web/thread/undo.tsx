@@ -35,7 +35,7 @@ export function Undo({ response, thread, close }: Props) {
   const undo = async () => {
     close();
     const scope = { scope: 'response', id: response.id, digest: preview?.digest } as const;
-    for await (const _ of client.undo(thread.id, scope));
+    for await (const _ of client.undo(thread.id, scope)) break; // The thread follows the answer.
   };
   if (problem) return <p role="alert">{problem}</p>;
   if (preview === undefined) return <p class="hint">{words.connecting}</p>;
