@@ -451,6 +451,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['client/index.ts', 'shared', 'web/composer', 'web/conversations', 'web/inbox'],
     ...['web/live.ts', 'web/parts', 'web/route.ts', 'web/store', 'web/words', 'preact'],
   ],
+  'web/embed': [
+    ...['client/index.ts', 'web/composer', 'web/live.ts', 'web/store', 'web/thread', 'web/words'],
+    'preact',
+  ],
   'web/settings': [
     ...['client/index.ts', 'shared', 'web/live.ts', 'web/parts', 'web/session', 'web/store'],
     'web/words',

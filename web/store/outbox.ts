@@ -1,5 +1,5 @@
 /** Messages on their way: kept until the server has them, and sent again under the same key. */
-import { type ChatInput, type Client, ClientError, type Sent } from '../../client/index.ts';
+import { type AppClient, type ChatInput, ClientError, type Sent } from '../../client/index.ts';
 import type { Live } from '../live.ts';
 import type { Unsent, UnsentStore } from '../session/kept.ts';
 
@@ -10,7 +10,7 @@ export const OUTBOX = 'outbox';
 export const RETRY_MS = 3_000;
 
 export class Outbox {
-  readonly #client: Client;
+  readonly #client: AppClient;
   readonly #live: Live;
   readonly #kept: UnsentStore | undefined;
   #isOver = false;
@@ -18,7 +18,7 @@ export class Outbox {
   unsent: readonly Unsent[] = [];
 
   /** Without `kept` a message does not outlive the page. */
-  constructor(client: Client, live: Live, kept?: UnsentStore) {
+  constructor(client: AppClient, live: Live, kept?: UnsentStore) {
     this.#client = client;
     this.#live = live;
     this.#kept = kept;

@@ -1,12 +1,12 @@
 /** What a thread needs of the page, or of the element in an app's page, that shows it. */
 import type { FunctionComponent } from 'preact';
-import type { Client, ConversationView } from '../../client/index.ts';
+import type { AppClient, ConversationView } from '../../client/index.ts';
 import type { OpenApproval } from '../../shared/wire/approvals.ts';
 import type { Live } from '../live.ts';
 import type { Outbox } from './outbox.ts';
 
 export interface ThreadHost {
-  readonly client: Client;
+  readonly client: AppClient;
   readonly live: Live;
   readonly outbox: Outbox;
   /** Absent where nothing that was read may be kept. */

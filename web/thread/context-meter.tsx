@@ -3,7 +3,7 @@ import type { ModelList } from '../../shared/api/listings.ts';
 import { useLive } from '../live.ts';
 import { THREAD, type Thread } from '../store/thread.ts';
 import { shortNumber } from '../words/short.ts';
-import { words } from '../words/thread.ts';
+import { words } from '../words/words.ts';
 
 interface Props {
   readonly thread: Thread;

@@ -53,6 +53,13 @@ export const frame: typeof en.frame = {
     cancelled: 'angehalten',
     archived: 'archiviert',
   },
+
+  // The bar above a thread
+  privateUntil: (hours) =>
+    hours === 0
+      ? 'Privat: wird nach der Antwort gelöscht'
+      : `Privat: wird ${hours} h nach der letzten Antwort gelöscht`,
+  contextHelp: 'So viel vom Fenster des Modells ist gefüllt',
 };
 
 export const thread: typeof en.thread = {
@@ -70,10 +77,6 @@ export const thread: typeof en.thread = {
   newBelow: 'Neues weiter unten',
   notFound: 'Diese Unterhaltung gibt es nicht. Vielleicht wurde sie gelöscht.',
   textDeleted: 'Der Text dieser privaten Unterhaltung wurde gelöscht.',
-  privateUntil: (hours) =>
-    hours === 0
-      ? 'Privat: wird nach der Antwort gelöscht'
-      : `Privat: wird ${hours} h nach der letzten Antwort gelöscht`,
   taken: 'Zurückgezogen',
   queued: 'Kommt noch an die Reihe',
   steers: 'Während der Antwort gesendet',
@@ -139,7 +142,6 @@ export const thread: typeof en.thread = {
   imageOf: (host) => `Bild von ${host}: öffnen`,
   subagent: 'Subagent',
   openConversation: 'Seine Unterhaltung öffnen',
-  contextHelp: 'So viel vom Fenster des Modells ist gefüllt',
   tokens: (count) => `${count} Tokens`,
 
   // Writing and answering

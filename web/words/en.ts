@@ -51,6 +51,13 @@ export const frame = {
     cancelled: 'stopped',
     archived: 'archived',
   } as Readonly<Record<string, string>>,
+
+  // The bar above a thread
+  privateUntil: (hours: number) =>
+    hours === 0
+      ? 'Private: deleted when it is answered'
+      : `Private: deleted ${hours} h after the last answer`,
+  contextHelp: 'Filled of the model’s window',
 };
 
 /** Of a thread, which also an element in the page of an app shows. */
@@ -69,10 +76,6 @@ export const thread = {
   newBelow: 'New below',
   notFound: 'This conversation is not there. It may have been deleted.',
   textDeleted: 'The text of this private conversation was deleted.',
-  privateUntil: (hours: number) =>
-    hours === 0
-      ? 'Private: deleted when it is answered'
-      : `Private: deleted ${hours} h after the last answer`,
   taken: 'Withdrawn',
   queued: 'Waits for its turn',
   steers: 'Sent during the answer',
@@ -139,7 +142,6 @@ export const thread = {
   imageOf: (host: string) => `Image of ${host}: open`,
   subagent: 'Subagent',
   openConversation: 'Open its conversation',
-  contextHelp: 'Filled of the model’s window',
   tokens: (count: string) => `${count} tokens`,
 
   // Writing and answering
