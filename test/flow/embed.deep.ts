@@ -190,7 +190,7 @@ describe.skipIf(NO_CHROMIUM)(`<drawbridge-thread> ${NO_CHROMIUM ?? ''}`, () => {
     one.answerWith(() => ({ text: 'Hello.' }));
     const { conversationId } = await one.house.client.sendMessage(text('from elsewhere'));
     const { page, embed, set, say, sees, faults, close } = await openApp();
-    await embed({ conversation: conversationId }, "''");
+    await embed({ conversation: conversationId }, 'undefined');
     await sees('needs the address of a server and a token');
     await set('token', 'wrong');
     await sees(/token/i);
@@ -213,6 +213,10 @@ describe.skipIf(NO_CHROMIUM)(`<drawbridge-thread> ${NO_CHROMIUM ?? ''}`, () => {
     await set('token', one.house.ready.token);
     await sees('from elsewhere');
     expect(await shown(page)).not.toContain('Sign in first.');
+    for (const wrong of ['../me', '..', 'conv_missing']) {
+      await set('conversation', wrong);
+      await sees('is not there');
+    }
     expect(await faults()).toEqual([]);
     await close();
   });

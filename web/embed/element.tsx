@@ -33,7 +33,7 @@ export class DrawbridgeThread extends HTMLElement {
   }
 
   set server(url: string) {
-    this.setAttribute('server', url);
+    reflect(this, 'server', url);
   }
 
   /** The id of the conversation, as the attribute of this name. Null: the first message begins one. */
@@ -42,8 +42,7 @@ export class DrawbridgeThread extends HTMLElement {
   }
 
   set conversation(id: string | null) {
-    if (id === null) this.removeAttribute('conversation');
-    else this.setAttribute('conversation', id);
+    reflect(this, 'conversation', id);
   }
 
   /** A token of the app's user, or a function that gives one, as `createClient` takes it. No attribute has it. */
@@ -80,7 +79,7 @@ export class DrawbridgeThread extends HTMLElement {
   #show(): void {
     const { server, token, conversation, shadowRoot } = this;
     if (!this.isConnected || !shadowRoot) return;
-    if (server === '' || token === '') {
+    if (!server || !token) {
       return render(<p class="fill hint">{words.embedNeeds}</p>, shadowRoot);
     }
     const given = (name: string) => this.getAttribute(name) ?? undefined;
@@ -96,6 +95,12 @@ export class DrawbridgeThread extends HTMLElement {
     const props = { server, token, conversation, settings, onConversation, leave };
     render(<Embedded key={server} {...props} />, shadowRoot);
   }
+}
+
+/** Frameworks also set what they have not got yet. */
+function reflect(element: Element, name: string, value: string | null | undefined): void {
+  if (value) element.setAttribute(name, value);
+  else element.removeAttribute(name);
 }
 
 declare global {

@@ -67,7 +67,8 @@ function useThread(host: ThreadHost, id: string | null, token: Endpoint['token']
   const [attempt, setAttempt] = useState(0);
   const again = () => setAttempt((count) => count + 1);
   const thread = useMemo(
-    () => (id === null ? undefined : new Thread(host, id)),
+    // An app may take the id from its own URL: it stays one part of the path.
+    () => (id === null ? undefined : new Thread(host, encodeURIComponent(id))),
     [host, id, attempt],
   );
   useEffect(() => {
@@ -119,11 +120,13 @@ interface ProblemProps {
 function Problem({ problem, again, leave }: ProblemProps) {
   const isGone = problem.code === 'NOT_FOUND';
   return (
-    <div class="fill" role="alert">
-      <p>{isGone ? words.notFound : problem.message}</p>
-      <button type="button" onClick={isGone ? leave : again}>
-        {isGone ? words.newConversation : words.tryAgain}
-      </button>
+    <div class="fill">
+      <p role="alert">
+        {isGone ? words.notFound : problem.message}{' '}
+        <button type="button" onClick={isGone ? leave : again}>
+          {isGone ? words.newConversation : words.tryAgain}
+        </button>
+      </p>
     </div>
   );
 }
