@@ -7,21 +7,24 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path';
 import { API, NodeBuilderFlags, type Project } from 'typescript/unstable/sync';
 
-const CONFIG = join('build', 'client.tsconfig.json');
+/** The element needs a browser's types. It declares the client too, which the client's own declarations then replace. */
+const EMBED = join('build', 'embed.tsconfig.json');
+const CLIENT = join('build', 'client.tsconfig.json');
 
-/** Writes all declarations that `client/index.d.ts` needs to `target`, in the folders of their sources. */
+/** Writes all declarations that the client and the element need to `target`, in the folders of their sources. */
 export function declareClient(root: string, target: string): void {
   const emitted = mkdtempSync(join(root, '.build', 'types-'));
   const api = new API({ cwd: root });
   try {
     const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-    execFileSync(process.execPath, [tsc, '-p', join(root, CONFIG), '--outDir', emitted], {
-      stdio: 'inherit',
-    });
-    const [project] = api.updateSnapshot({ openProjects: [join(root, CONFIG)] }).getProjects();
-    if (!project) throw new Error(`TypeScript did not open ${CONFIG}`);
+    for (const config of [EMBED, CLIENT]) {
+      const args = [tsc, '-p', join(root, config), '--outDir', emitted];
+      execFileSync(process.execPath, args, { stdio: 'inherit' });
+    }
+    const [project] = api.updateSnapshot({ openProjects: [join(root, CLIENT)] }).getProjects();
+    if (!project) throw new Error(`TypeScript did not open ${CLIENT}`);
     // A set may grow while it is gone through: each file is written once.
-    const files = new Set([join('client', 'index')]);
+    const files = new Set([join('client', 'index'), join('web', 'embed', 'element')]);
     for (const file of files) {
       const text = declarationsOf(readFileSync(join(emitted, `${file}.d.ts`), 'utf8'), (type) =>
         spellOut(project, join(root, `${file}.ts`), type),

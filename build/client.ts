@@ -1,11 +1,12 @@
 /**
- * Makes `client/dist/`, or the folder of the first argument: what the package `drawbridge-client` consists of, one module
- * and its types.
+ * Makes `client/dist/`, or the folder of the first argument: what the package `drawbridge-client` consists of, the
+ * client and the element, each as one module with its types.
  */
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { declareClient } from './client-types.ts';
+import { bundleEmbed } from './embed.ts';
 import { licencesOf } from './licences.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -17,7 +18,10 @@ async function buildClient(target: string): Promise<void> {
   mkdirSync(join(ROOT, '.build'), { recursive: true });
   const dir = mkdtempSync(join(ROOT, '.build', 'client-'));
   try {
-    const inputs = await bundle(join(dir, 'index.js'));
+    const inputs = [
+      ...(await bundle(join(dir, 'index.js'))),
+      ...(await bundleEmbed(ROOT, join(dir, 'embed.js'))),
+    ];
     writeFileSync(join(dir, 'THIRD-PARTY-LICENSES.txt'), licencesOf(ROOT, inputs));
     declareClient(ROOT, join(dir, 'types'));
     rmSync(target, { recursive: true, force: true });

@@ -369,3 +369,6 @@ export interface Client {
     signal?: AbortSignal,
   ): Promise<void>;
 }
+
+/** A client without the methods that take a device. */
+export type AppClient = Omit<Client, 'allowCall' | 'enrolDevice' | 'openPort'>;

@@ -2,7 +2,7 @@
 import type { TicketRequest } from '../shared/api/conversations.ts';
 import type { ReadEvent } from '../shared/wire/events.ts';
 import { isOver } from '../shared/wire/fold.ts';
-import type { Client, Endpoint, EventStream, KeyedOptions, SendOptions } from './api.ts';
+import type { AppClient, Client, Endpoint, EventStream, KeyedOptions, SendOptions } from './api.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { signApproval, signPort } from './device.ts';
 import { newEnrolmentRequest } from './enrolment.ts';
@@ -16,7 +16,32 @@ import { watch } from './watch.ts';
 /** A client of one endpoint. It holds no connection and needs no closing. */
 export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Client {
   const send = createSend(endpoint);
-  const { url, openSocket } = endpoint;
+  const client = clientOf(endpoint, send, clock);
+  return {
+    ...client,
+    async openPort(bridgeId, processId, port, device, signal) {
+      const body = { port, grant: await signPort(device, { bridgeId, processId, port }) };
+      return await changePort(send, bridgeId, processId, body, signal);
+    },
+    async enrolDevice(enrolment, device, signal) {
+      const body = await newEnrolmentRequest(enrolment, device);
+      await send(`bridges/${enrolment.bridgeId}/devices`, { method: 'POST', body, signal });
+    },
+    async allowCall(question, device, { signal, ...choice } = {}) {
+      const signature = await signApproval(device, question, choice);
+      const { conversationId, callId, nonce } = question;
+      const answer = { nonce, decision: 'once' as const, signature, ...choice };
+      await client.answerApproval(conversationId, callId, answer, signal);
+    },
+  };
+}
+
+/** A client that signs nothing: all that the page of an app needs, in 1 KB less. */
+export function createAppClient(endpoint: Endpoint, clock: Clock = systemClock): AppClient {
+  return clientOf(endpoint, createSend(endpoint), clock);
+}
+
+function clientOf({ url, openSocket }: Endpoint, send: Send, clock: Clock): AppClient {
   const ticketFor = async (stream: TicketRequest, signal: AbortSignal) =>
     (await client.createTicket(stream, signal)).ticket;
   const sockets = openSocket && new Sockets(url, openSocket, ticketFor);
@@ -37,11 +62,7 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
     const source = responseSource(idIn(opened, 'Response'));
     yield* follow({ ...source, opened }, clock, options);
   }
-  function changePort(bridgeId: string, processId: string, body: object, signal?: AbortSignal) {
-    const path = `bridges/${bridgeId}/processes/${encodeURIComponent(processId)}/ports`;
-    return get(path, isAnswer.process, { method: 'POST', body, signal });
-  }
-  const client: Client = {
+  const client: AppClient = {
     async chat(request, options) {
       const parts = keyedParts({ ...request, stream: false }, options);
       return await get('chat/completions', isAnswer.chatResponse, parts);
@@ -93,18 +114,10 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
         method: 'POST',
         signal,
       }),
-    async openPort(bridgeId, processId, port, device, signal) {
-      const body = { port, grant: await signPort(device, { bridgeId, processId, port }) };
-      return await changePort(bridgeId, processId, body, signal);
-    },
     closePort: (bridgeId, processId, port, signal) =>
-      changePort(bridgeId, processId, { port }, signal),
+      changePort(send, bridgeId, processId, { port }, signal),
     findFiles: (bridgeId, query, signal) =>
       get(`bridges/${bridgeId}/files`, isAnswer.files, { query: { query }, signal }),
-    async enrolDevice(enrolment, device, signal) {
-      const body = await newEnrolmentRequest(enrolment, device);
-      await send(`bridges/${enrolment.bridgeId}/devices`, { method: 'POST', body, signal });
-    },
     getResponse: (responseId, signal) =>
       get(`chat/completions/${responseId}`, isAnswer.chatResponse, { signal }),
     listConversations: (wanted, signal) =>
@@ -192,12 +205,6 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
       return get(`chat/completions/${responseId}/cancel`, isAnswer.cancelled, parts);
     },
     listApprovals: (signal) => get('approvals', isAnswer.approvals, { signal }),
-    async allowCall(question, device, { signal, ...choice } = {}) {
-      const signature = await signApproval(device, question, choice);
-      const { conversationId, callId, nonce } = question;
-      const answer = { nonce, decision: 'once' as const, signature, ...choice };
-      await client.answerApproval(conversationId, callId, answer, signal);
-    },
     async rejectCall({ conversationId, callId, nonce }, { message, signal } = {}) {
       const answer = { nonce, decision: 'reject' as const };
       const whole = message === undefined ? answer : { ...answer, message };
@@ -213,6 +220,21 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
     },
   };
   return client;
+}
+
+async function changePort(
+  send: Send,
+  bridgeId: string,
+  processId: string,
+  body: object,
+  signal?: AbortSignal,
+) {
+  const path = `bridges/${bridgeId}/processes/${encodeURIComponent(processId)}/ports`;
+  return await readJson(
+    await send(path, { method: 'POST', body, signal }),
+    isAnswer.process,
+    signal,
+  );
 }
 
 /** The query without its undefined fields. */

@@ -60,6 +60,7 @@ export type { SubagentAsk, SubagentState } from '../shared/wire/subagents.ts';
 export type {
   AccountStream,
   AgentInput,
+  AppClient,
   ChatInput,
   Client,
   Endpoint,
@@ -76,7 +77,7 @@ export type {
   UndoInput,
   Watched,
 } from './api.ts';
-export { createClient } from './client.ts';
+export { createAppClient, createClient } from './client.ts';
 export type { Clock } from './clock.ts';
 export {
   createDevice,

@@ -1,7 +1,7 @@
 /** Sends one request to the API. An answer that is not a success becomes a ClientError. */
 
-import { JSON_LIMITS } from '../shared/limits.ts';
 import { parseIfJson } from '../shared/text/json.ts';
+import { JSON_LIMITS } from '../shared/text/limits.ts';
 import type { Endpoint, TokenSource } from './api.ts';
 import { ClientError, causeOf, clientError } from './error.ts';
 import { type Guard, guard } from './shapes.ts';

@@ -4,8 +4,8 @@
  */
 import type { TicketRequest } from '../shared/api/conversations.ts';
 import { dataOfNamed } from '../shared/api/sse.ts';
-import { JSON_LIMITS } from '../shared/limits.ts';
 import { parseJson } from '../shared/text/json.ts';
+import { JSON_LIMITS } from '../shared/text/limits.ts';
 import type { Clock } from './clock.ts';
 import { ClientError, clientError } from './error.ts';
 import { unlessSilent } from './silence.ts';

@@ -1,7 +1,7 @@
 /** Reads the body of one connection as frames. Silence ends the reading. */
 import { createParser } from 'eventsource-parser';
-import { JSON_LIMITS } from '../shared/limits.ts';
 import { parseJson } from '../shared/text/json.ts';
+import { JSON_LIMITS } from '../shared/text/limits.ts';
 import type { UnknownEvent } from '../shared/wire/events.ts';
 import type { Clock } from './clock.ts';
 import { unlessSilent } from './silence.ts';

@@ -422,11 +422,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'web/route.ts': ['preact'],
   'web/words': [],
   'web/parts': [
-    ...['shared', 'web/route.ts', 'web/words', 'anser', 'diff', 'highlight.js', 'preact'],
+    ...['shared', 'web/route.ts', 'web/words', 'diff', 'highlight.js', 'preact'],
     ...['streaming-markdown', 'uqr'],
   ],
   'web/session': ['client/index.ts', 'shared', 'web/words', 'idb-keyval', 'preact'],
-  'web/store': ['client/index.ts', 'shared', 'web/live.ts', 'web/session', 'idb-keyval'],
+  'web/store': ['client/index.ts', 'shared', 'web/live.ts', 'web/session', 'idb-keyval', 'preact'],
   'web/conversations': [
     ...[
       'client/index.ts',
@@ -451,6 +451,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['client/index.ts', 'shared', 'web/composer', 'web/conversations', 'web/inbox'],
     ...['web/live.ts', 'web/parts', 'web/route.ts', 'web/store', 'web/words', 'preact'],
   ],
+  'web/embed': [
+    ...['client/index.ts', 'web/composer', 'web/live.ts', 'web/store', 'web/thread', 'web/words'],
+    'preact',
+  ],
   'web/settings': [
     ...['client/index.ts', 'shared', 'web/live.ts', 'web/parts', 'web/session', 'web/store'],
     'web/words',
@@ -461,7 +465,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['web/parts', 'web/route.ts', 'web/session', 'web/settings', 'web/store', 'web/thread'],
     ...['web/words', 'preact'],
   ],
-  'web/main.tsx': ['web/app.tsx', 'web/session', 'web/settings', 'preact'],
+  'web/main.tsx': ['web/app.tsx', 'web/parts', 'web/session', 'web/settings', 'preact'],
 
   build: ['local/runtime', 'bin', 'esbuild', 'typescript', 'cloudflare:', 'node:', 'zod'],
 

@@ -2,9 +2,11 @@
 import { render } from 'preact';
 import './main.css';
 import { App } from './app.tsx';
+import { colourWith } from './parts/colours.ts';
 import { openOffline } from './session/offline.ts';
 import { applyTheme } from './settings/theme.tsx';
 
+colourWith(() => import('./parts/highlight.ts'));
 applyTheme();
 openOffline();
 const root = document.getElementById('root');

@@ -1,8 +1,9 @@
 /** Tools that servers of this machine's owner offer: holds them, and describes them to the edge. */
 import { sha256 } from '../../machine/hash.ts';
-import { JSON_LIMITS, OFFER_LIMITS } from '../../shared/limits.ts';
+import { OFFER_LIMITS } from '../../shared/limits.ts';
 import { parseJson } from '../../shared/text/json.ts';
 import { type SchemaCheck, schemaCheck, UnusableSchema } from '../../shared/text/json-schema.ts';
+import { JSON_LIMITS } from '../../shared/text/limits.ts';
 import { offered } from '../../shared/tools/toolbox.ts';
 import { canonicalJson } from '../../shared/wire/approval-text.ts';
 import type { Metadata } from '../../shared/wire/documents.ts';

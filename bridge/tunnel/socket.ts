@@ -2,8 +2,9 @@
 import type { IncomingMessage } from 'node:http';
 import { type RawData, WebSocket } from 'ws';
 import { WireError } from '../../shared/errors.ts';
-import { JSON_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
+import { TUNNEL_LIMITS } from '../../shared/limits.ts';
 import { parseIfJson } from '../../shared/text/json.ts';
+import { JSON_LIMITS } from '../../shared/text/limits.ts';
 import {
   type BridgeFrame,
   CLOSE,

@@ -1,7 +1,7 @@
 /** Builds the web page from its sources: a folder that a server or a deployment serves as it is. */
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { Metafile } from 'esbuild';
+import type { BuildOptions, Metafile } from 'esbuild';
 import { HASHED_FOLDER, HASHED_HEADERS, PAGE_HEADERS } from '../../shared/page.ts';
 import type { Built } from './bundle.ts';
 
@@ -21,6 +21,17 @@ export async function placePage(workerEntry: string, outdir: string): Promise<vo
   else if (existsSync(built)) cpSync(built, outdir, { recursive: true });
 }
 
+/** How esbuild bundles what a browser runs. */
+export const FOR_BROWSERS = {
+  bundle: true,
+  minify: true,
+  format: 'esm',
+  platform: 'browser',
+  target: 'es2022',
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+} as const satisfies BuildOptions;
+
 /** Puts the page of the clone at `root` into `outdir`. Rejects with esbuild's errors. */
 export async function buildPage(root: string, outdir: string): Promise<Built> {
   // Imported only here: commands that build nothing start without esbuild.
@@ -32,14 +43,8 @@ export async function buildPage(root: string, outdir: string): Promise<Built> {
     outdir: join(outdir, HASHED_FOLDER),
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
-    bundle: true,
+    ...FOR_BROWSERS,
     splitting: true,
-    minify: true,
-    format: 'esm',
-    platform: 'browser',
-    target: 'es2022',
-    jsx: 'automatic',
-    jsxImportSource: 'preact',
     metafile: true,
     logLevel: 'silent',
   });

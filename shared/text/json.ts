@@ -1,5 +1,5 @@
 /** Parses JSON from outside with a bound on its depth: no walk over the value can exhaust the stack or the memory. */
-import { JSON_LIMITS } from '../limits.ts';
+import { JSON_LIMITS } from './limits.ts';
 
 /** The text is JSON but nests deeper than allowed. */
 export class JsonDepthError extends Error {

@@ -1,7 +1,7 @@
 /** Reads a model's arguments as they are meant, where nothing is lost by it. All else stays, for the schema to refuse. */
 
-import { JSON_LIMITS } from '../limits.ts';
 import { isObject, parseJson } from '../text/json.ts';
+import { JSON_LIMITS } from '../text/limits.ts';
 import type { Metadata } from '../wire/documents.ts';
 
 /**

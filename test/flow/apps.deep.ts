@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import backend from '../../client/examples/app.ts';
 import { NO_CHROMIUM, startBrowser } from '../browser/chromium.ts';
+import { accessibilityFaults } from '../browser/web-page.ts';
 import { runDrawbridge } from '../cli/drawbridge.ts';
 import { type House, startHouse } from './house.ts';
 
@@ -79,6 +80,42 @@ describe('the example of a web app', () => {
           })
           // The browser hides the refusal: the page's origin counts no more.
           .toContain('UNREACHABLE');
+      } finally {
+        await browser.close();
+      }
+    },
+  );
+
+  it.skipIf(NO_CHROMIUM)(
+    `lets two users chat in the element, which goes on after a reload ${NO_CHROMIUM ?? ''}`,
+    async () => {
+      const made = await keys('create', 'helpdesk', '--origins', app.origin);
+      app.secret = made.stdout.trim();
+      const browser = await startBrowser();
+      try {
+        const pageOf = async (user: string) => {
+          const context = await browser.newContext();
+          await context.addCookies([{ name: 'session', value: user, url: app.origin }]);
+          const page = await context.newPage();
+          await page.goto(`${app.origin}/embed.html`);
+          const sees = (text: string) =>
+            expect.poll(() => page.textContent('.messages')).toContain(text);
+          await page.fill('textarea', `hello from ${user}`);
+          await page.click('button:has-text("Send")');
+          await sees('demo model');
+          return { page, sees };
+        };
+        const [ana, ben] = [await pageOf('ana'), await pageOf('ben')];
+        await ana.page.reload();
+        await ana.sees('hello from ana');
+        for (const { page } of [ana, ben]) expect(await accessibilityFaults(page)).toEqual([]);
+        const [, conversation = ''] = ana.page.url().split('#');
+        await ben.page.goto(`${app.origin}/embed.html#${conversation}`);
+        await ben.page.reload();
+        await ben.page.waitForSelector('[role=alert]:has-text("is not there")');
+        await ben.page.click('button:has-text("New conversation")');
+        expect(await ben.page.textContent('main')).not.toContain('ana');
+        expect((await keys('delete', 'helpdesk')).code).toBe(0);
       } finally {
         await browser.close();
       }

@@ -26,8 +26,8 @@ describe('the package drawbridge-client', () => {
   test('has only what is needed', () => {
     const others = packed.files.filter((file) => !file.startsWith('dist/types/'));
     expect(others).toEqual([
-      ...['LICENSE', 'README.md', 'dist/THIRD-PARTY-LICENSES.txt', 'dist/index.js'],
-      'package.json',
+      ...['LICENSE', 'README.md', 'dist/THIRD-PARTY-LICENSES.txt', 'dist/embed.js'],
+      ...['dist/index.js', 'package.json'],
     ]);
     expect(packed.files.filter((file) => !/\.d\.ts$/.test(file))).toEqual(others);
     const licence = readFileSync(join(ROOT, 'LICENSE'), 'utf8');
@@ -61,6 +61,12 @@ describe('the package drawbridge-client', () => {
   ])('declares its types for $where, without another package', ({ lib, types }) => {
     writeFileSync(join(folder, 'app.ts'), APP);
     compile({ lib, types }, ['app.ts']);
+  });
+
+  test('declares the types of the element for a browser', () => {
+    writeFileSync(join(folder, 'element.ts'), ELEMENT);
+    const lib = ['es2022', 'dom', 'dom.asynciterable'];
+    compile({ lib, types: [] }, ['element.ts']);
   });
 
   test('declares the types of its sources', () => {
@@ -113,6 +119,21 @@ export async function answer(content: string): Promise<ChatResponse | undefined>
 }
 
 export const codeOf = (error: unknown) => (error instanceof ClientError ? error.code : null);
+`;
+
+const ELEMENT = `
+import { DrawbridgeThread, type ConversationEvent } from 'drawbridge-client/embed';
+
+const element: DrawbridgeThread = document.createElement('drawbridge-thread');
+element.server = 'https://example.com';
+element.token = async (refused) => refused ?? 'x';
+element.conversation = null;
+element.addEventListener('conversation', (event) => {
+  const id: string = (event as ConversationEvent).detail.id;
+  console.log(id);
+});
+// @ts-expect-error A token is no number.
+element.token = 1;
 `;
 
 /** Fails to compile where the built types and those of the sources differ. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 
-const styles = ['tokens.css', 'parts/parts.css']
+const styles = ['tokens.css', 'parts/parts.css', 'parts/colours.css']
   .map((file) => readFileSync(join(import.meta.dirname, '../../web', file), 'utf8'))
   .join('\n');
 

@@ -1,12 +1,14 @@
 /** What runs in the page of the browser test: the parts of the web page, alone. */
 import { render } from 'preact';
 import { Code } from '../../web/parts/code.tsx';
+import { colourWith } from '../../web/parts/colours.ts';
 import { DiffRows } from '../../web/parts/diff.tsx';
 import { Markdown } from '../../web/parts/markdown.tsx';
 import { MarkdownWriter } from '../../web/parts/markdown-writer.ts';
 import { Output } from '../../web/parts/output.tsx';
 import '../../web/main.css';
 
+colourWith(() => import('../../web/parts/highlight.ts'));
 const PARTS = { Code, DiffRows, Markdown, Output };
 const root = document.createElement('main');
 document.body.append(root);

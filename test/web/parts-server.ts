@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { basename, join } from 'node:path';
 import { build } from 'esbuild';
+import { FOR_BROWSERS } from '../../local/runtime/page.ts';
 import { PAGE_HEADERS } from '../../shared/page.ts';
 
 export interface PartsServer extends AsyncDisposable {
@@ -13,14 +14,8 @@ export async function serveParts(): Promise<PartsServer> {
   const { outputFiles } = await build({
     entryPoints: { parts: join(import.meta.dirname, 'parts-page.tsx') },
     outdir: '/',
-    bundle: true,
+    ...FOR_BROWSERS,
     splitting: true,
-    minify: true,
-    format: 'esm',
-    platform: 'browser',
-    target: 'es2022',
-    jsx: 'automatic',
-    jsxImportSource: 'preact',
     write: false,
   });
   const files = new Map(outputFiles.map(({ path, contents }) => [`/${basename(path)}`, contents]));

@@ -51,6 +51,14 @@ it('has the colours of a text, each as one that is readable on both themes', () 
     ['38;2;0;200;190', 'ansi-cyan'],
     ['8', ''],
     ['8;5;4', 'ansi-underline'],
+    ['31;39;41;49', ''],
+    ['1;2;3;9;22', 'ansi-italic ansi-strikethrough'],
+    ['1;31;0;3;23;4;24;9;29;1;21', ''],
+    ['103', 'on-yellow'],
+    ['38;5;12;48;5;2;1', 'ansi-blue on-green ansi-bold'],
+    ['38;5', 'ansi-black'],
+    ['38;6;1', 'ansi-bold'],
+    ['31;1;1;', ''],
   ] as const;
   for (const [code, classes] of colours) {
     expect(piecesOf(`a${ESC}[${code}mb${ESC}[0mc`), code).toEqual([

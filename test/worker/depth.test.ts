@@ -1,6 +1,6 @@
 import { SELF } from 'cloudflare:test';
 import { describe, expect, it } from 'vitest';
-import { JSON_LIMITS } from '../../shared/limits.ts';
+import { JSON_LIMITS } from '../../shared/text/limits.ts';
 import { streamOf } from '../far-ends/reply-script.ts';
 import { ask, call, chat, errorOf, scriptModel, tokenFor } from './api.ts';
 import { askStreamed, readResponse } from './conversation/conversing.ts';

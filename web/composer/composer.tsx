@@ -98,7 +98,7 @@ export function Composer({ account, thread }: Props) {
         void add(event.dataTransfer?.files ?? []);
       }}
     >
-      {!thread && <Pending account={account} conversationId={undefined} />}
+      {!thread && <Pending host={account} conversationId={undefined} />}
       {problem && <p role="alert">{problem}</p>}
       {pictures.length > 0 && (
         <ul class="pictures">

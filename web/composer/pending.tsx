@@ -1,19 +1,19 @@
 /** Messages that the server may not have yet. */
 
 import { useLive } from '../live.ts';
-import type { Account } from '../store/account.ts';
 import { OUTBOX } from '../store/outbox.ts';
-import { words } from '../words/words.ts';
+import type { ThreadHost } from '../store/thread-host.ts';
+import { words } from '../words/thread.ts';
 
 interface Props {
-  readonly account: Account;
+  readonly host: Pick<ThreadHost, 'live' | 'outbox'>;
   /** Undefined for new conversations. */
   readonly conversationId: string | undefined;
 }
 
-export function Pending({ account, conversationId }: Props) {
-  useLive(account.live, OUTBOX);
-  const mine = account.outbox.unsent.filter(({ input }) => input.conversationId === conversationId);
+export function Pending({ host, conversationId }: Props) {
+  useLive(host.live, OUTBOX);
+  const mine = host.outbox.unsent.filter(({ input }) => input.conversationId === conversationId);
   return (
     <>
       {mine.map(({ key, input }) => (
@@ -27,7 +27,7 @@ export function Pending({ account, conversationId }: Props) {
 }
 
 type Content = NonNullable<
-  Account['outbox']['unsent'][number]['input']['messages'][number]
+  ThreadHost['outbox']['unsent'][number]['input']['messages'][number]
 >['content'];
 
 function textOf(content: Content): string {

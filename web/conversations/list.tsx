@@ -5,7 +5,8 @@ import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { useLive } from '../live.ts';
 import { linkTo, type Place } from '../route.ts';
 import { type Account, LIST } from '../store/account.ts';
-import { shortTime, words } from '../words/words.ts';
+import { shortTime } from '../words/short.ts';
+import { words } from '../words/words.ts';
 import { folderName } from './folder-name.ts';
 import { RowMenu } from './row-menu.tsx';
 

@@ -3,8 +3,7 @@ import { asksOf, type ChatResponse, type Document } from '../../client/index.ts'
 import type { OpenApproval, OpenQuestions } from '../../shared/wire/approvals.ts';
 import { isUnanswered } from '../../shared/wire/fold.ts';
 import { type Answered, documentKey, type Thread } from '../store/thread.ts';
-import { words } from '../words/words.ts';
-import { Approval } from './approval.tsx';
+import { words } from '../words/thread.ts';
 import { Questions } from './questions.tsx';
 
 interface Props {
@@ -14,7 +13,8 @@ interface Props {
 }
 
 export function Asks({ document, response, thread }: Props) {
-  const { account } = thread;
+  const { host } = thread;
+  const { Approval } = host;
   const { metadata } = document;
   const place = {
     conversationId: thread.id,
@@ -30,7 +30,6 @@ export function Asks({ document, response, thread }: Props) {
       {metadata['approval'] !== undefined && (
         <Approval
           item={{ ...(metadata['approval'] as Omit<OpenApproval, keyof typeof place>), ...place }}
-          account={account}
         />
       )}
       {isUnanswered(metadata) && (
@@ -39,14 +38,14 @@ export function Asks({ document, response, thread }: Props) {
             ...place,
             questions: (metadata['questions'] ?? []) as OpenQuestions['questions'],
           }}
-          account={account}
+          host={host}
         />
       )}
       {asksOf(metadata).map((ask) =>
         ask.kind === 'approval' ? (
-          <Approval key={ask.nonce} item={ask} account={account} />
+          <Approval key={ask.nonce} item={ask} />
         ) : (
-          <Questions key={ask.documentId} item={ask} account={account} />
+          <Questions key={ask.documentId} item={ask} host={host} />
         ),
       )}
     </>

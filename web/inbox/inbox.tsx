@@ -28,7 +28,7 @@ export function Inbox({ account }: { readonly account: Account }) {
         {questions.map((item) => (
           <article key={`${item.responseId} ${item.documentId}`}>
             <TitleLink {...item} />
-            <Questions item={item} account={account} />
+            <Questions item={item} host={account} />
           </article>
         ))}
       </div>

@@ -2,15 +2,15 @@
 import { useState } from 'preact/hooks';
 import { inPlainSight } from '../../shared/text/plain-sight.ts';
 import type { OpenQuestions } from '../../shared/wire/approvals.ts';
-import type { Account } from '../store/account.ts';
-import { words } from '../words/words.ts';
+import type { ThreadHost } from '../store/thread-host.ts';
+import { words } from '../words/thread.ts';
 
 interface Props {
   readonly item: OpenQuestions;
-  readonly account: Account;
+  readonly host: Pick<ThreadHost, 'client' | 'run'>;
 }
 
-export function Questions({ item, account }: Props) {
+export function Questions({ item, host }: Props) {
   const [problem, setProblem] = useState('');
   const [isSending, setSending] = useState(false);
   const { questions, conversationId, documentId, responseId } = item;
@@ -18,11 +18,10 @@ export function Questions({ item, account }: Props) {
     setSending(true);
     try {
       const body = { responseId, answers: [...answers] };
-      await account.client.answerClarification(conversationId, documentId, body);
-      await account.readInbox();
+      await host.client.answerClarification(conversationId, documentId, body);
     } catch (error) {
       setSending(false);
-      throw error; // It may be gone by then: the page shows it above.
+      throw error; // The questions may be gone by then.
     }
   };
   const submit = (event: SubmitEvent) => {
@@ -30,7 +29,7 @@ export function Questions({ item, account }: Props) {
     const given = new FormData(event.currentTarget as HTMLFormElement);
     const answers = questions.flatMap(({ id }) => answerIn(given, id));
     if (answers.length === 0) setProblem(words.chooseFirst);
-    else void send(answers);
+    else host.run(() => send(answers));
   };
   return (
     <form class="ask" onSubmit={submit}>
@@ -50,7 +49,7 @@ export function Questions({ item, account }: Props) {
         <button type="submit" class="main" disabled={isSending}>
           {words.answer}
         </button>
-        <button type="button" disabled={isSending} onClick={() => void send([])}>
+        <button type="button" disabled={isSending} onClick={() => host.run(() => send([]))}>
           {words.skip}
         </button>
       </p>

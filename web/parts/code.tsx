@@ -1,5 +1,6 @@
 /** Code with its language and a way to copy it. */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { loadHighlighter } from './colours.ts';
 import { CopyButton } from './copy-button.tsx';
 import type { CodeNode } from './highlight.ts';
 import { PART_LIMITS } from './limits.ts';
@@ -44,10 +45,11 @@ function useColours(text: string, language: string, isOpen: boolean): CodeNode |
   const [coloured, setColoured] = useState<{ text: string; tree: CodeNode | undefined }>();
   useEffect(() => {
     const [name] = /[\w+#.-]+/.exec(language) ?? [];
-    if (isOpen || !name || text.length > PART_LIMITS.highlightedChars) return;
+    const load = loadHighlighter;
+    if (!load || isOpen || !name || text.length > PART_LIMITS.highlightedChars) return;
     let isWanted = true;
     const find = async () => {
-      const { highlight } = await import('./highlight.ts');
+      const { highlight } = await load();
       await idle();
       if (isWanted) setColoured({ text, tree: highlight(text, name) });
     };

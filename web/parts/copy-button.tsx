@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { words } from '../words/words.ts';
+import { words } from '../words/thread.ts';
 
 /** Copies a text, and says so for a moment. */
 export function CopyButton({ text }: { readonly text: () => string }) {

@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { printable } from '../../shared/text/plain-sight.ts';
 import type { Diff } from '../../shared/wire/documents.ts';
-import { words } from '../words/words.ts';
+import { words } from '../words/thread.ts';
 import { type DiffRow, diffRows } from './diff-rows.ts';
 import { PART_LIMITS } from './limits.ts';
 

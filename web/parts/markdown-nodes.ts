@@ -1,7 +1,7 @@
 /** Makes DOM nodes of what the Markdown parser finds. Text becomes text nodes, and never HTML. */
 import { h, render } from 'preact';
 import * as smd from 'streaming-markdown';
-import { words } from '../words/words.ts';
+import { words } from '../words/thread.ts';
 import { Code } from './code.tsx';
 import { PART_LIMITS } from './limits.ts';
 import { isMisleading, linkOf, ownImageOf } from './links.ts';

@@ -1,6 +1,6 @@
 /** Markdown as it streams. */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { words } from '../words/words.ts';
+import { words } from '../words/thread.ts';
 import { PART_LIMITS } from './limits.ts';
 import { MarkdownWriter } from './markdown-writer.ts';
 

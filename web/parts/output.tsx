@@ -1,6 +1,6 @@
 /** What a command prints: its colours, and only the last lines where it is long. */
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { words } from '../words/words.ts';
+import { words } from '../words/thread.ts';
 import { CopyButton } from './copy-button.tsx';
 import { PART_LIMITS } from './limits.ts';
 import { lastLines, piecesOf, plainOutput } from './terminal-lines.ts';

@@ -1,6 +1,5 @@
 /** What a terminal would show of a command's output: its last lines, in pieces of one colour. */
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: the patterns look for them.
-import Anser from 'anser';
 import { printable, shorten } from '../../shared/text/plain-sight.ts';
 import { PART_LIMITS } from './limits.ts';
 
@@ -29,11 +28,15 @@ export function piecesOf(text: string): Piece[] {
   const lines = text
     .split('\n')
     .map((line) => shorten(lastState(line), PART_LIMITS.outputLineChars));
-  return Anser.ansiToJson(lines.join('\n'), {
-    json: true,
-    use_classes: true,
-    remove_empty: true,
-  }).map((entry) => ({ text: printable(entry.content), classes: classesOf(entry) }));
+  // The codes of each change stand between the texts before and after it.
+  const [first = '', ...changes] = lines.join('\n').split(COLOURS);
+  let look = PLAIN;
+  const pieces = [{ text: printable(first), classes: '' }];
+  for (let at = 0; at < changes.length; at += 2) {
+    look = changedLook(look, changes[at] ?? '');
+    pieces.push({ text: printable(changes[at + 1] ?? ''), classes: classesOf(look) });
+  }
+  return pieces.filter((piece) => piece.text !== '');
 }
 
 /** The text without colours, for the clipboard. */
@@ -62,41 +65,75 @@ function lastState(line: string): string {
 
 /** Of an operating system command and its like: titles, links, the clipboard. */
 const STRINGS = /\u001b[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)?/g;
-const COLOURS = /\u001b\[[\d;]*m/g;
+const COLOURS = /\u001b\[([\d;]*)m/g;
 /** Moves of the cursor and everything else that begins with an escape and is no colour. */
 const OTHER_SEQUENCES = /\u001b\[(?![\d;]*m)[0-?]*[ -/]*[@-~]?|\u001b(?!\[)[ -/]*[0-~]?/g;
 
-/** What is hidden or blinks is shown like other text. */
-function classesOf({
-  fg,
-  bg,
-  fg_truecolor,
-  bg_truecolor,
-  decorations,
-}: Anser.AnserJsonEntry): string {
-  const [text, ground] = [colourOf(fg, fg_truecolor), colourOf(bg, bg_truecolor)];
+/** How text looks after the codes so far. What is hidden or blinks is shown like other text. */
+interface Look {
+  /** The colour of the text and of its ground: one of the eight, which are readable on both themes; none for greys. */
+  readonly text?: string | undefined;
+  readonly ground?: string | undefined;
+  readonly decorations: readonly string[];
+}
+
+const PLAIN: Look = { decorations: [] };
+
+const DECORATIONS: ReadonlyMap<number, string> = new Map([
+  [1, 'bold'],
+  [2, 'dim'],
+  [3, 'italic'],
+  [4, 'underline'],
+  [9, 'strikethrough'],
+]);
+
+/** What each code ends. */
+const ENDED: ReadonlyMap<number, readonly string[]> = new Map([
+  [21, ['bold']],
+  [22, ['bold', 'dim']],
+  [23, ['italic']],
+  [24, ['underline']],
+  [29, ['strikethrough']],
+]);
+
+/** Select Graphic Rendition (ECMA-48, 8.3.117): codes with `;` between them. */
+function changedLook(look: Look, codes: string): Look {
+  const numbers = codes.split(';').map(Number);
+  let next = look;
+  while (numbers.length > 0) next = { ...next, ...changeOf(next, numbers) };
+  return next;
+}
+
+/** Takes one code off the front, with what belongs to it. */
+function changeOf({ decorations }: Look, numbers: number[]): Partial<Look> {
+  const code = numbers.shift() ?? 0;
+  if (code === 0) return { ...PLAIN, text: undefined, ground: undefined };
+  const others = (names: readonly string[]) => decorations.filter((name) => !names.includes(name));
+  const decoration = DECORATIONS.get(code);
+  if (decoration) return { decorations: [...others([decoration]), decoration] };
+  const ended = ENDED.get(code);
+  if (ended) return { decorations: others(ended) };
+  const tens = Math.floor(code / 10);
+  const place = { 3: 'text', 9: 'text', 4: 'ground', 10: 'ground' }[tens];
+  if (place === undefined) return {};
+  return { [place]: code % 10 === 8 ? furtherColour(numbers) : BY_BITS[code % 10] };
+}
+
+/** A colour of the terminal's 256 (`5;n`) or any other one (`2;r;g;b`). */
+function furtherColour(numbers: number[]): string | undefined {
+  const kind = numbers.shift();
+  if (kind === 2) return nearest(numbers.splice(0, 3));
+  if (kind !== 5) return undefined;
+  const index = numbers.shift() ?? 0;
+  return index < 16 ? BY_BITS[index % 8] : nearest(cubeColour(index));
+}
+
+function classesOf({ text, ground, decorations }: Look): string {
   return [
     ...(text ? [`ansi-${text}`] : []),
     ...(ground ? [`on-${ground}`] : []),
-    ...decorations.filter((name) => SHOWN_DECORATIONS.includes(name)).map((name) => `ansi-${name}`),
+    ...decorations.map((name) => `ansi-${name}`),
   ].join(' ');
-}
-
-const SHOWN_DECORATIONS: readonly string[] = [
-  'bold',
-  'dim',
-  'italic',
-  'underline',
-  'strikethrough',
-];
-
-/** One of the eight colours, which are readable on both themes; none for greys. */
-function colourOf(name: string | null, trueColour: string | null): string | undefined {
-  const known = /^ansi-(?:bright-)?(\w+)$/.exec(name ?? '')?.[1];
-  if (known === 'truecolor') return nearest((trueColour ?? '').split(',').map(Number));
-  if (known) return known;
-  const index = /^ansi-palette-(\d+)$/.exec(name ?? '')?.[1];
-  return index === undefined ? undefined : nearest(cubeColour(Number(index)));
 }
 
 /** Of a terminal's 256 colours, 16 to 231 are a cube with six steps of red, green and blue. */

@@ -6,9 +6,14 @@ import type { ChatInput, DeviceKey, KeptSession, KeyedDevice } from '../../clien
 export interface Unsent {
   /** The Idempotency-Key: however often it is sent, it arrives once. */
   readonly key: string;
-  /** Whose message it is: another account of this browser never sends it. */
-  readonly account: string;
   readonly input: ChatInput;
+}
+
+/** The unsent messages of one account: another account of this browser never sends them. */
+export interface UnsentStore {
+  read(): Promise<readonly Unsent[]>;
+  add(unsent: Unsent): Promise<void>;
+  remove(key: string): Promise<void>;
 }
 
 /** What approves, and the bridges that have taken it. `device` is its private half, unless an authenticator has it. */
@@ -22,7 +27,7 @@ interface Kept {
   session: KeptSession;
   device: KeptDevice;
   passkey: KeptDevice;
-  unsent: readonly Unsent[];
+  unsent: readonly (Unsent & { readonly account: string })[];
 }
 
 const store = createStore('drawbridge', 'kept');
@@ -38,10 +43,16 @@ export async function keep<Name extends keyof Kept>(name: Name, value: Kept[Name
   await set(name, value, store).catch(() => undefined);
 }
 
+export function unsentOf(account: string): UnsentStore {
+  return {
+    read: async () => ((await readKept('unsent')) ?? []).filter((each) => each.account === account),
+    add: (unsent) => changeUnsent((kept) => [...kept, { ...unsent, account }]),
+    remove: (key) => changeUnsent((kept) => kept.filter((each) => each.key !== key)),
+  };
+}
+
 /** In one transaction: two tabs may change the list at once. */
-export async function changeUnsent(
-  change: (unsent: readonly Unsent[]) => readonly Unsent[],
-): Promise<void> {
+async function changeUnsent(change: (unsent: Kept['unsent']) => Kept['unsent']): Promise<void> {
   await update<Kept['unsent']>('unsent', (kept = []) => change(kept), store).catch(() => undefined);
 }
 

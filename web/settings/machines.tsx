@@ -5,7 +5,8 @@ import type { BridgeDetails } from '../../shared/api/listings.ts';
 import type { ProcessInfo } from '../../shared/wire/processes.ts';
 import { useLive } from '../live.ts';
 import { type Account, LIST } from '../store/account.ts';
-import { shortTime, words } from '../words/words.ts';
+import { shortTime } from '../words/short.ts';
+import { words } from '../words/words.ts';
 
 export function Machines({ account }: { readonly account: Account }) {
   useLive(account.live, LIST);

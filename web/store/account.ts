@@ -3,6 +3,7 @@ import type { BridgeInfo, Client, ConversationInfo, KeptSession } from '../../cl
 import { ClientError } from '../../client/index.ts';
 import type { ApprovalList, ModelList } from '../../shared/api/listings.ts';
 import { Live } from '../live.ts';
+import { unsentOf } from '../session/kept.ts';
 import type { Approvers } from './approvers.ts';
 import { isPassing, Outbox, RETRY_MS } from './outbox.ts';
 import { forgetSeen, keepSeenList, readSeenList, seenConversations } from './seen.ts';
@@ -41,7 +42,7 @@ export class Account {
     this.client = client;
     this.session = session;
     this.approvers = approvers;
-    this.outbox = new Outbox(client, this.live, session.account);
+    this.outbox = new Outbox(client, this.live, unsentOf(session.account));
   }
 
   /** Until the signal aborts, or the server refuses this session: then rejects with a ClientError. */
@@ -79,6 +80,11 @@ export class Account {
           await this.#takeBridge(event.bridge, signal);
       }
     }
+  }
+
+  /** Starts what a person asked for. A refusal is shown because nothing catches it (parts/refusals.tsx). */
+  run(work: () => Promise<unknown>): void {
+    void work();
   }
 
   /** The conversations that are not archived: who waits for a person first, then the newest. */

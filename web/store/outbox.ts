@@ -1,7 +1,7 @@
 /** Messages on their way: kept until the server has them, and sent again under the same key. */
-import { type ChatInput, type Client, ClientError, type Sent } from '../../client/index.ts';
+import { type AppClient, type ChatInput, ClientError, type Sent } from '../../client/index.ts';
 import type { Live } from '../live.ts';
-import { changeUnsent, readKept, type Unsent } from '../session/kept.ts';
+import type { Unsent, UnsentStore } from '../session/kept.ts';
 
 /** The key of {@link Live}. */
 export const OUTBOX = 'outbox';
@@ -10,24 +10,24 @@ export const OUTBOX = 'outbox';
 export const RETRY_MS = 3_000;
 
 export class Outbox {
-  readonly #client: Client;
+  readonly #client: AppClient;
   readonly #live: Live;
-  readonly #account: string;
+  readonly #kept: UnsentStore | undefined;
   #isOver = false;
   /** In the order in which they were written. */
   unsent: readonly Unsent[] = [];
 
-  constructor(client: Client, live: Live, account: string) {
+  /** Without `kept` a message does not outlive the page. */
+  constructor(client: AppClient, live: Live, kept?: UnsentStore) {
     this.#client = client;
-    this.#account = account;
     this.#live = live;
+    this.#kept = kept;
   }
 
   /** Sends what an earlier page had no answer for. */
   async resume(): Promise<void> {
-    const kept = (await readKept('unsent')) ?? [];
-    const own = kept.filter(({ account }) => account === this.#account);
-    await Promise.all(own.map((unsent) => this.#deliver(unsent).catch(() => undefined)));
+    const unsent = (await this.#kept?.read()) ?? [];
+    await Promise.all(unsent.map((each) => this.#deliver(each).catch(() => undefined)));
   }
 
   /**
@@ -35,8 +35,8 @@ export class Outbox {
    * the server refuses it: nothing was sent then.
    */
   async send(input: ChatInput): Promise<Sent> {
-    const unsent = { key: crypto.randomUUID(), account: this.#account, input };
-    await changeUnsent((kept) => [...kept, unsent]);
+    const unsent = { key: crypto.randomUUID(), input };
+    await this.#kept?.add(unsent);
     return await this.#deliver(unsent);
   }
 
@@ -50,9 +50,8 @@ export class Outbox {
     try {
       return await this.#insist(unsent);
     } finally {
-      const others = (each: Unsent) => each.key !== unsent.key;
-      this.#show(this.unsent.filter(others));
-      await changeUnsent((kept) => kept.filter(others));
+      this.#show(this.unsent.filter(({ key }) => key !== unsent.key));
+      await this.#kept?.remove(unsent.key);
     }
   }
 

@@ -6,8 +6,7 @@ import {
   type ReadEvent,
   type TapeEvent,
 } from '../../client/index.ts';
-import type { Account } from './account.ts';
-import { forgetSeen, keepSeen, readSeen } from './seen.ts';
+import type { ThreadHost } from './thread-host.ts';
 
 /** The keys of Live that a thread touches. */
 export const THREAD = 'thread';
@@ -26,7 +25,7 @@ export type Answered = Pick<
 
 export class Thread {
   readonly id: string;
-  readonly account: Account;
+  readonly host: ThreadHost;
   /** Changed in place; absent until it was read. */
   view: ConversationView | undefined;
   /** Why there is nothing more to see. */
@@ -35,14 +34,14 @@ export class Thread {
   /** How the approvals ended that this page saw end, by the key of their document. */
   readonly answered = new Map<string, Answered>();
 
-  constructor(account: Account, id: string) {
-    this.account = account;
+  constructor(host: ThreadHost, id: string) {
+    this.host = host;
     this.id = id;
   }
 
   /** Until the signal aborts. Never rejects: a refusal is the {@link problem}. */
   async follow(signal: AbortSignal): Promise<void> {
-    const { client, live } = this.account;
+    const { client, live, seen } = this.host;
     const onReconnect = () => this.#setLost(true);
     await this.#showSeen();
     try {
@@ -52,34 +51,33 @@ export class Thread {
         this.#setLost(false);
         this.#noteAnswer(event);
         for (const key of this.#keysOf(event)) live.touch(key);
-        if (event === null || event.type === 'done')
-          void keepSeen(this.account.session.account, view);
+        if (event === null || event.type === 'done') void seen?.keep(view);
       }
     } catch (error) {
       if (signal.aborted) return;
       this.problem = error as ClientError;
       this.view = undefined;
-      void forgetSeen(this.id);
+      void seen?.forget(this.id);
       live.touch(THREAD);
     }
   }
 
   async #showSeen(): Promise<void> {
-    const seen = await readSeen(this.account.session.account, this.id);
+    const seen = await this.host.seen?.read(this.id);
     if (!seen || this.view) return;
     this.view = seen;
-    this.account.live.touch(THREAD);
+    this.host.live.touch(THREAD);
   }
 
   async readEarlier(): Promise<void> {
     const { view } = this;
     if (!view?.earlier) return;
-    const part = await this.account.client.getConversation(this.id, {
+    const part = await this.host.client.getConversation(this.id, {
       before: view.earlier,
       limit: PART,
     });
     prependPart(view, part);
-    this.account.live.touch(THREAD);
+    this.host.live.touch(THREAD);
   }
 
   /** The response that is in progress, or the newest one. */
@@ -100,7 +98,7 @@ export class Thread {
   #setLost(isLost: boolean): void {
     if (this.isLost === isLost) return;
     this.isLost = isLost;
-    this.account.live.touch(THREAD);
+    this.host.live.touch(THREAD);
   }
 
   /**

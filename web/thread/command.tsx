@@ -3,7 +3,7 @@ import type { TerminalCommandMetadata } from '../../client/index.ts';
 import { attentionSentence } from '../../shared/shown/attention.ts';
 import { inPlainSight } from '../../shared/text/plain-sight.ts';
 import { Output } from '../parts/output.tsx';
-import { words } from '../words/words.ts';
+import { words } from '../words/thread.ts';
 import type { DocumentProps } from './document-props.ts';
 import { resultText } from './result-text.ts';
 

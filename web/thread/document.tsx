@@ -7,7 +7,7 @@ import { once, useLive } from '../live.ts';
 import { Code } from '../parts/code.tsx';
 import { Markdown } from '../parts/markdown.tsx';
 import { documentKey, type Thread } from '../store/thread.ts';
-import { words } from '../words/words.ts';
+import { words } from '../words/thread.ts';
 import { Command } from './command.tsx';
 import { type DocumentProps, textIn } from './document-props.ts';
 import { FileEdit } from './file-edit.tsx';
@@ -22,7 +22,7 @@ interface PartProps {
 }
 
 export const DocumentPart = once(({ item: document, response, thread }: PartProps) => {
-  useLive(thread.account.live, documentKey(response.id, document.id));
+  useLive(thread.host.live, documentKey(response.id, document.id));
   const isOpen = !isOver(response.status) && response.documents.at(-1) === document;
   const Part = PARTS[document.type] ?? Unknown;
   return (

@@ -5,7 +5,7 @@ import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { Code } from '../parts/code.tsx';
 import { DiffRows } from '../parts/diff.tsx';
 import { countChanged } from '../parts/diff-rows.ts';
-import { words } from '../words/words.ts';
+import { words } from '../words/thread.ts';
 import type { DocumentProps } from './document-props.ts';
 import { resultText } from './result-text.ts';
 

@@ -1,9 +1,9 @@
 /** What a person said, and what can still be done with it while it waits. */
 import { useState } from 'preact/hooks';
 import type { UserMessage } from '../../client/index.ts';
-import { go } from '../route.ts';
 import type { Thread } from '../store/thread.ts';
-import { shortTime, words } from '../words/words.ts';
+import { shortTime } from '../words/short.ts';
+import { words } from '../words/thread.ts';
 
 interface MessageProps {
   readonly message: UserMessage;
@@ -14,6 +14,7 @@ interface MessageProps {
 
 export function Message({ message, thread, isWaiting }: MessageProps) {
   const { content, imageCount, created, device, cancelled, steers } = message;
+  const { client, linkTo, run } = thread.host;
   const [isEditing, setEditing] = useState(false);
   const close = () => setEditing(false);
   const isQueued = isWaiting && !cancelled && !steers;
@@ -28,7 +29,7 @@ export function Message({ message, thread, isWaiting }: MessageProps) {
       ) : (
         <p class="said">{content}</p>
       )}
-      {!isWaiting && !isEditing && !steers && (
+      {linkTo && !isWaiting && !isEditing && !steers && (
         <button
           type="button"
           class="quiet"
@@ -47,10 +48,7 @@ export function Message({ message, thread, isWaiting }: MessageProps) {
           <button type="button" onClick={() => setEditing(true)}>
             {words.edit}
           </button>
-          <button
-            type="button"
-            onClick={() => void thread.account.client.cancel(message.responseId)}
-          >
+          <button type="button" onClick={() => run(() => client.cancel(message.responseId))}>
             {words.takeBack}
           </button>
         </p>
@@ -66,13 +64,13 @@ function Edited({ message, thread, isWaiting, close }: MessageProps & { close():
     event.preventDefault();
     const content = String(new FormData(event.currentTarget as HTMLFormElement).get('content'));
     try {
-      const { client } = thread.account;
+      const { client, linkTo } = thread.host;
       const { responseId } = message;
       if (isWaiting) await client.editMessage(responseId, { content });
       else {
         const messages = [{ role: 'user' as const, content }];
         const { conversationId } = await client.sendMessage({ messages, editOf: responseId });
-        go({ at: 'conversation', id: conversationId });
+        if (linkTo) location.assign(linkTo(conversationId));
       }
       close();
     } catch (error) {

@@ -4,7 +4,7 @@ import { isOver } from '../../shared/wire/fold.ts';
 import { Pending } from '../composer/pending.tsx';
 import { useLive } from '../live.ts';
 import { THREAD, type Thread } from '../store/thread.ts';
-import { words } from '../words/words.ts';
+import { words } from '../words/thread.ts';
 import { Message } from './message.tsx';
 import { Response } from './response.tsx';
 import { useFollowing } from './scroll.ts';
@@ -16,7 +16,7 @@ interface Props {
 
 export function Messages({ thread, view }: Props) {
   const { box, hasNews, toEnd, keepingPlace } = useFollowing();
-  useLive(thread.account.live, THREAD);
+  useLive(thread.host.live, THREAD);
   return (
     <div
       class="messages"
@@ -30,7 +30,10 @@ export function Messages({ thread, view }: Props) {
     >
       <div class="column">
         {view.earlier && (
-          <button type="button" onClick={() => void keepingPlace(() => thread.readEarlier())}>
+          <button
+            type="button"
+            onClick={() => thread.host.run(() => keepingPlace(() => thread.readEarlier()))}
+          >
             {words.earlier}
           </button>
         )}
@@ -41,7 +44,7 @@ export function Messages({ thread, view }: Props) {
             {response && <Response item={response} thread={thread} />}
           </article>
         ))}
-        <Pending account={thread.account} conversationId={thread.id} />
+        <Pending host={thread.host} conversationId={thread.id} />
         <Status thread={thread} />
       </div>
       {hasNews && (

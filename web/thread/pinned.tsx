@@ -2,11 +2,11 @@
 import type { ChatResponse, PlanMetadata, TodoUpdateMetadata } from '../../client/index.ts';
 import { useLive } from '../live.ts';
 import { THREAD, type Thread } from '../store/thread.ts';
-import { words } from '../words/words.ts';
+import { words } from '../words/thread.ts';
 import { TodoList } from './todos.tsx';
 
 export function Pinned({ thread }: { readonly thread: Thread }) {
-  useLive(thread.account.live, THREAD);
+  useLive(thread.host.live, THREAD);
   const todos = [...todosIn(thread.view?.responses ?? []).values()];
   const done = todos.filter(({ status }) => status === 'completed' || status === 'cancelled');
   if (todos.length === done.length) return null;

@@ -4,10 +4,14 @@ import type { ConversationView } from '../../client/index.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { Composer } from '../composer/composer.tsx';
 import { folderName } from '../conversations/folder-name.ts';
+import { Approval } from '../inbox/approval.tsx';
 import { useLive } from '../live.ts';
 import { BackLink } from '../parts/back-link.tsx';
+import { linkTo } from '../route.ts';
 import { type Account, LIST } from '../store/account.ts';
+import { forgetSeen, keepSeen, readSeen } from '../store/seen.ts';
 import { THREAD, Thread } from '../store/thread.ts';
+import type { ThreadHost } from '../store/thread-host.ts';
 import { words } from '../words/words.ts';
 import { ContextMeter } from './context-meter.tsx';
 import { Messages } from './messages.tsx';
@@ -19,7 +23,7 @@ interface Props {
 }
 
 export function ThreadPlace({ account, id }: Props) {
-  const thread = useMemo(() => new Thread(account, id), [account, id]);
+  const thread = useMemo(() => new Thread(hostOf(account), id), [account, id]);
   useEffect(() => {
     const left = new AbortController();
     void thread.follow(left.signal);
@@ -33,7 +37,7 @@ export function ThreadPlace({ account, id }: Props) {
         <BackLink />
         <h1>{inOneLine(view?.title ?? account.conversations.get(id)?.title ?? '')}</h1>
         {view && <Where account={account} view={view} />}
-        <ContextMeter thread={thread} />
+        <ContextMeter thread={thread} models={account.models} />
       </header>
       {problem && (
         <p role="alert" class="fill">
@@ -46,6 +50,21 @@ export function ThreadPlace({ account, id }: Props) {
       {view && !view.privacy?.deleted && <Composer account={account} thread={thread} />}
     </section>
   );
+}
+
+/** What the page gives a thread of this account. */
+function hostOf(account: Account): ThreadHost {
+  const { client, live, outbox, run, session } = account;
+  return {
+    ...{ client, live, outbox, run },
+    seen: {
+      read: (id) => readSeen(session.account, id),
+      keep: (view) => keepSeen(session.account, view),
+      forget: forgetSeen,
+    },
+    Approval: ({ item }) => <Approval item={item} account={account} />,
+    linkTo: (id) => linkTo({ at: 'conversation', id }),
+  };
 }
 
 /** The folder and its machine's state, and how private the conversation is. */

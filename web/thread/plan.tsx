@@ -4,20 +4,20 @@ import { ClientError, isPlan, type PlanMetadata } from '../../client/index.ts';
 import { useLive } from '../live.ts';
 import { Markdown } from '../parts/markdown.tsx';
 import { THREAD } from '../store/thread.ts';
-import { words } from '../words/words.ts';
+import { words } from '../words/thread.ts';
 import type { DocumentProps } from './document-props.ts';
 import { TodoList } from './todos.tsx';
 
 export function PlanPart({ document, response, thread, isOpen }: DocumentProps) {
   // Whether it is the newest plan, and whether an answer is in progress.
-  useLive(thread.account.live, THREAD);
+  useLive(thread.host.live, THREAD);
   const [isEditing, setEditing] = useState(false);
   const { title = words.plan, overview, todos = [] } = document.metadata as Partial<PlanMetadata>;
   const isNewest = newestPlan(thread.view?.responses ?? []) === document;
   const place = { responseId: response.id, version: versionOf(document.metadata) };
-  const { client } = thread.account;
+  const { client, run } = thread.host;
   const start = async (events: AsyncIterable<unknown>) => {
-    for await (const _ of events);
+    for await (const _ of events) break; // The thread follows the answer.
   };
   if (isEditing) {
     return (
@@ -41,7 +41,7 @@ export function PlanPart({ document, response, thread, isOpen }: DocumentProps) 
           <button
             type="button"
             class="main"
-            onClick={() => void start(client.executePlan(thread.id, document.id, place))}
+            onClick={() => run(() => start(client.executePlan(thread.id, document.id, place)))}
           >
             {words.executePlan}
           </button>
@@ -50,7 +50,7 @@ export function PlanPart({ document, response, thread, isOpen }: DocumentProps) 
           </button>
           <button
             type="button"
-            onClick={() => void start(client.savePlan(thread.id, document.id, place))}
+            onClick={() => run(() => start(client.savePlan(thread.id, document.id, place)))}
           >
             {words.savePlan}
           </button>
@@ -85,7 +85,7 @@ function PlanForm({ document, response, thread, close }: DocumentProps & { close
     const edited = { title: text('title'), overview: text('overview'), content: text('content') };
     const change = { ...edited, todos, version, responseId: response.id };
     try {
-      await thread.account.client.changePlan(thread.id, document.id, change);
+      await thread.host.client.changePlan(thread.id, document.id, change);
       close();
     } catch (error) {
       if (!(error instanceof ClientError)) throw error;

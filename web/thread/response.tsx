@@ -4,9 +4,9 @@ import type { ChatResponse, Document, UserMessage } from '../../client/index.ts'
 import { isOver } from '../../shared/wire/fold.ts';
 import { once, useLive } from '../live.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
-import { go } from '../route.ts';
 import { responseKey, type Thread } from '../store/thread.ts';
-import { shortNumber, words } from '../words/words.ts';
+import { shortNumber } from '../words/short.ts';
+import { words } from '../words/thread.ts';
 import { DocumentPart } from './document.tsx';
 import { Message } from './message.tsx';
 import { Undo } from './undo.tsx';
@@ -17,7 +17,7 @@ interface Props {
 }
 
 export const Response = once(({ item: response, thread }: Props) => {
-  useLive(thread.account.live, responseKey(response.id));
+  useLive(thread.host.live, responseKey(response.id));
   const { metadata } = response;
   return (
     <div class="response">
@@ -68,17 +68,17 @@ function Footer({
 }) {
   const [isUndoing, setUndoing] = useState(false);
   const { id, status, model, usage, documents } = response;
-  const { client } = thread.account;
-  const fork = async () => {
+  const { client, outbox, run, linkTo } = thread.host;
+  const fork = async (linkTo: (conversationId: string) => string) => {
     const { conversationId } = await client.forkConversation(thread.id, id);
-    go({ at: 'conversation', id: conversationId });
+    location.assign(linkTo(conversationId));
   };
   const message = thread.view?.messages.find(
     ({ responseId, steers }) => responseId === id && !steers,
   );
   const again = async ({ content }: UserMessage) => {
     const messages = [{ role: 'user' as const, content }];
-    await thread.account.outbox.send({ messages, conversationId: thread.id });
+    await outbox.send({ messages, conversationId: thread.id });
   };
   const hasChanges = documents.some(
     ({ type }) => type === 'file_edit' || type === 'terminal_command',
@@ -91,14 +91,16 @@ function Footer({
       {usage && <span>{words.tokens(shortNumber(usage.totalTokens))}</span>}
       {cost && <span>{moneyOf(cost)}</span>}
       {status === 'error' && message && (
-        <button type="button" onClick={() => void again(message)}>
+        <button type="button" onClick={() => run(() => again(message))}>
           {words.tryAgain}
         </button>
       )}
       <CopyButton text={() => textOf(documents)} />
-      <button type="button" title={words.forkHelp} onClick={() => void fork()}>
-        {words.fork}
-      </button>
+      {linkTo && (
+        <button type="button" title={words.forkHelp} onClick={() => run(() => fork(linkTo))}>
+          {words.fork}
+        </button>
+      )}
       {hasChanges && (
         <button type="button" title={words.undoHelp} onClick={() => setUndoing(!isUndoing)}>
           {words.undo}

@@ -1,5 +1,5 @@
 /** Todos with their state, and changes to them. */
-import { words } from '../words/words.ts';
+import { words } from '../words/thread.ts';
 import type { DocumentProps } from './document-props.ts';
 
 interface ShownTodo {

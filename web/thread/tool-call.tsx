@@ -4,8 +4,8 @@ import { inPlainSight } from '../../shared/text/plain-sight.ts';
 import type { ResultImage } from '../../shared/wire/documents.ts';
 import type { UndoReport } from '../../shared/wire/undo.ts';
 import { Output } from '../parts/output.tsx';
-import { linkTo } from '../route.ts';
-import { words } from '../words/words.ts';
+import type { ThreadHost } from '../store/thread-host.ts';
+import { words } from '../words/thread.ts';
 import { type DocumentProps, textIn } from './document-props.ts';
 import { resultText } from './result-text.ts';
 import { Report } from './undo.tsx';
@@ -18,7 +18,7 @@ interface CallMetadata {
   readonly subagent?: SubagentState;
 }
 
-export function ToolCall({ document: { metadata }, isOpen }: DocumentProps) {
+export function ToolCall({ document: { metadata }, isOpen, thread }: DocumentProps) {
   const { arguments: given = {}, result, images = [], undo, subagent } = metadata as CallMetadata;
   const isAsking = metadata['approval'] !== undefined || metadata['asks'] !== undefined;
   const [first] = Object.values(given).filter((value) => typeof value === 'string');
@@ -40,7 +40,7 @@ export function ToolCall({ document: { metadata }, isOpen }: DocumentProps) {
         {result && <Output text={resultText(result)} isOpen={false} />}
       </details>
       {undo && <Report report={undo} />}
-      {subagent && <Subagent subagent={subagent} />}
+      {subagent && <Subagent subagent={subagent} linkTo={thread.host.linkTo} />}
       {images.map(({ mimeType, data }) => (
         <img key={data} alt="" src={`data:${mimeType};base64,${data}`} />
       ))}
@@ -48,15 +48,18 @@ export function ToolCall({ document: { metadata }, isOpen }: DocumentProps) {
   );
 }
 
-function Subagent({ subagent }: { readonly subagent: SubagentState }) {
+interface SubagentProps {
+  readonly subagent: SubagentState;
+  readonly linkTo: ThreadHost['linkTo'];
+}
+
+function Subagent({ subagent, linkTo }: SubagentProps) {
   const { conversationId, type, status, activity } = subagent;
   return (
     <p class="subagent">
       {words.subagent} {type} · {words.status[status] ?? status}{' '}
       {activity && <span>· {activity}</span>}{' '}
-      {conversationId && (
-        <a href={linkTo({ at: 'conversation', id: conversationId })}>{words.openConversation}</a>
-      )}
+      {conversationId && linkTo && <a href={linkTo(conversationId)}>{words.openConversation}</a>}
     </p>
   );
 }

@@ -4,7 +4,7 @@ import type { ChatResponse } from '../../client/index.ts';
 import { foldEvent, newResponse } from '../../client/index.ts';
 import type { UndoReport } from '../../shared/wire/undo.ts';
 import type { Thread } from '../store/thread.ts';
-import { words } from '../words/words.ts';
+import { words } from '../words/thread.ts';
 
 interface Props {
   readonly response: ChatResponse;
@@ -15,7 +15,7 @@ interface Props {
 export function Undo({ response, thread, close }: Props) {
   const [preview, setPreview] = useState<UndoReport | null>();
   const [problem, setProblem] = useState('');
-  const { client } = thread.account;
+  const { client, run } = thread.host;
   useEffect(() => {
     const left = new AbortController();
     const read = async () => {
@@ -35,7 +35,7 @@ export function Undo({ response, thread, close }: Props) {
   const undo = async () => {
     close();
     const scope = { scope: 'response', id: response.id, digest: preview?.digest } as const;
-    for await (const _ of client.undo(thread.id, scope));
+    for await (const _ of client.undo(thread.id, scope)) break; // The thread follows the answer.
   };
   if (problem) return <p role="alert">{problem}</p>;
   if (preview === undefined) return <p class="hint">{words.connecting}</p>;
@@ -45,7 +45,7 @@ export function Undo({ response, thread, close }: Props) {
     <div class="undo">
       <p>{words.undoLead}</p>
       <Report report={preview} />
-      <button type="button" onClick={() => void undo()}>
+      <button type="button" onClick={() => run(undo)}>
         {words.undoNow}
       </button>
       <button type="button" onClick={close}>

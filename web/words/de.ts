@@ -1,19 +1,12 @@
 /** Every text of the page, in German. */
-import type { en } from './en.ts';
+import type * as en from './en.ts';
 
-export const de: typeof en = {
+export const frame: typeof en.frame = {
   // The frame
-  newConversation: 'Neue Unterhaltung',
   inbox: 'Wartet auf dich',
   settings: 'Einstellungen',
   back: 'Zurück',
-  close: 'Schließen',
-  cancel: 'Abbrechen',
   more: 'Mehr',
-  copy: 'Kopieren',
-  copied: 'Kopiert',
-  connecting: 'Verbinde…',
-  lost: 'Verbindung verloren. Neuer Versuch…',
   offline: 'Du bist offline. Was du schreibst, wird später gesendet.',
 
   // Signing in
@@ -42,12 +35,10 @@ export const de: typeof en = {
   nothingFound: 'Nichts gefunden.',
   noConversations: 'Noch keine Unterhaltung.',
   showArchived: 'Archiv',
-  loadMore: 'Mehr anzeigen',
   rename: 'Umbenennen',
   renameTo: 'Neuer Name',
   archive: 'Archivieren',
   unarchive: 'Aus dem Archiv holen',
-  remove: 'Löschen',
   removeSure: (title) => `„${title}“ mit allem darin löschen?`,
   exportMarkdown: 'Als Markdown exportieren',
   exportJson: 'Als JSON exportieren',
@@ -63,17 +54,29 @@ export const de: typeof en = {
     archived: 'archiviert',
   },
 
-  // The thread
+  // The bar above a thread
+  privateUntil: (hours) =>
+    hours === 0
+      ? 'Privat: wird nach der Antwort gelöscht'
+      : `Privat: wird ${hours} h nach der letzten Antwort gelöscht`,
+  contextHelp: 'So viel vom Fenster des Modells ist gefüllt',
+};
+
+export const thread: typeof en.thread = {
+  newConversation: 'Neue Unterhaltung',
+  connecting: 'Verbinde…',
+  lost: 'Verbindung verloren. Neuer Versuch…',
+  close: 'Schließen',
+  cancel: 'Abbrechen',
+  copy: 'Kopieren',
+  copied: 'Kopiert',
+  loadMore: 'Mehr anzeigen',
   you: 'Du',
   agent: 'Agent',
   earlier: 'Frühere Nachrichten anzeigen',
   newBelow: 'Neues weiter unten',
   notFound: 'Diese Unterhaltung gibt es nicht. Vielleicht wurde sie gelöscht.',
   textDeleted: 'Der Text dieser privaten Unterhaltung wurde gelöscht.',
-  privateUntil: (hours) =>
-    hours === 0
-      ? 'Privat: wird nach der Antwort gelöscht'
-      : `Privat: wird ${hours} h nach der letzten Antwort gelöscht`,
   taken: 'Zurückgezogen',
   queued: 'Kommt noch an die Reihe',
   steers: 'Während der Antwort gesendet',
@@ -81,6 +84,7 @@ export const de: typeof en = {
   edit: 'Ändern',
   editAgain: 'Ändern und in einer neuen Unterhaltung noch einmal senden',
   save: 'Speichern',
+  remove: 'Löschen',
   takeBack: 'Zurückziehen',
   tryAgain: 'Noch einmal',
   fork: 'Abzweigen',
@@ -138,13 +142,38 @@ export const de: typeof en = {
   imageOf: (host) => `Bild von ${host}: öffnen`,
   subagent: 'Subagent',
   openConversation: 'Seine Unterhaltung öffnen',
-  contextHelp: 'So viel vom Fenster des Modells ist gefüllt',
   tokens: (count) => `${count} Tokens`,
 
-  // The composer
+  // Writing and answering
   message: 'Nachricht',
   send: 'Senden',
   stop: 'Anhalten',
+  notSent: 'Noch nicht gesendet',
+  refused: 'Nicht gesendet:',
+  chooseFirst: 'Wähle eine Antwort oder überspringe.',
+  answer: 'Antworten',
+  skip: 'Überspringen',
+  ownWords: 'In eigenen Worten',
+  answered: {
+    once: 'Erlaubt',
+    reject: 'Abgelehnt',
+    expired: 'Abgelaufen',
+    superseded: 'Neu gefragt',
+  },
+  by: {
+    device: 'an einem Gerät',
+    terminal: 'am Terminal',
+    drawbridge: 'ohne Antwort',
+  },
+
+  // In the page of an app
+  waitsElsewhere: 'Wartet auf ein Ja an einem anderen Gerät.',
+  embedNeeds:
+    'Dieses Element braucht die Adresse eines Servers und ein Token: seine Eigenschaften `server` und `token`.',
+};
+
+export const asking: typeof en.asking = {
+  // The composer
   steer: 'Jetzt senden',
   steerHelp: 'Der Agent liest es vor seinem nächsten Schritt',
   queue: 'Einreihen',
@@ -163,8 +192,6 @@ export const de: typeof en = {
   attach: 'Bild anhängen',
   removeImage: 'Bild entfernen',
   imageTooLarge: 'Die Bilder sind zu groß für eine Nachricht.',
-  notSent: 'Noch nicht gesendet',
-  refused: 'Nicht gesendet:',
 
   offers: 'Was daraus werden kann',
   offered: { file: '', folder: 'Ordner', rule: 'Regel' },
@@ -177,7 +204,6 @@ export const de: typeof en = {
     elicitation: 'Diesem Server antworten?',
   },
   moreAnswers: 'Andere Antworten und ein Grund',
-  chooseFirst: 'Wähle eine Antwort oder überspringe.',
   nothingWaits: 'Nichts wartet auf dich.',
   allows: 'Einmal erlauben',
   allowsByPasskey: 'Einmal mit Passkey erlauben',
@@ -190,22 +216,9 @@ export const de: typeof en = {
     'Dieser Browser ist an jenem Rechner nicht eingetragen und kann nur ablehnen. Erlaube es dort, oder rufe dort auf:',
   perhapsApproves:
     'Wenn die Frage wiederkommt, ist dieser Browser an jenem Rechner nicht eingetragen. Rufe dort auf:',
-  answer: 'Antworten',
-  skip: 'Überspringen',
-  ownWords: 'In eigenen Worten',
-  answered: {
-    once: 'Erlaubt',
-    reject: 'Abgelehnt',
-    expired: 'Abgelaufen',
-    superseded: 'Neu gefragt',
-  },
-  by: {
-    device: 'an einem Gerät',
-    terminal: 'am Terminal',
-    drawbridge: 'ohne Antwort',
-  },
+};
 
-  // Settings
+export const settings: typeof en.settings = {
   machines: 'Rechner',
   serverState: { starting: 'startet', ready: 'bereit', down: 'aus' },
   tools: (count) => (count === 1 ? '1 Werkzeug' : `${count} Werkzeuge`),

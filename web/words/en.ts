@@ -1,17 +1,12 @@
 /** Every text of the page, in English. */
-export const en = {
+
+/** Of the frame, of signing in and of the list. */
+export const frame = {
   // The frame
-  newConversation: 'New conversation',
   inbox: 'Waiting for you',
   settings: 'Settings',
   back: 'Back',
-  close: 'Close',
-  cancel: 'Cancel',
   more: 'More',
-  copy: 'Copy',
-  copied: 'Copied',
-  connecting: 'Connecting…',
-  lost: 'Connection lost. Trying again…',
   offline: 'You are offline. What you write is sent later.',
 
   // Signing in
@@ -38,12 +33,10 @@ export const en = {
   nothingFound: 'Nothing found.',
   noConversations: 'No conversation yet.',
   showArchived: 'Archived',
-  loadMore: 'Show more',
   rename: 'Rename',
   renameTo: 'New name',
   archive: 'Archive',
   unarchive: 'Take out of the archive',
-  remove: 'Delete',
   removeSure: (title: string) => `Delete “${title}” with everything in it?`,
   exportMarkdown: 'Export as Markdown',
   exportJson: 'Export as JSON',
@@ -59,17 +52,30 @@ export const en = {
     archived: 'archived',
   } as Readonly<Record<string, string>>,
 
-  // The thread
+  // The bar above a thread
+  privateUntil: (hours: number) =>
+    hours === 0
+      ? 'Private: deleted when it is answered'
+      : `Private: deleted ${hours} h after the last answer`,
+  contextHelp: 'Filled of the model’s window',
+};
+
+/** Of a thread, which also an element in the page of an app shows. */
+export const thread = {
+  newConversation: 'New conversation',
+  connecting: 'Connecting…',
+  lost: 'Connection lost. Trying again…',
+  close: 'Close',
+  cancel: 'Cancel',
+  copy: 'Copy',
+  copied: 'Copied',
+  loadMore: 'Show more',
   you: 'You',
   agent: 'Agent',
   earlier: 'Show earlier messages',
   newBelow: 'New below',
   notFound: 'This conversation is not there. It may have been deleted.',
   textDeleted: 'The text of this private conversation was deleted.',
-  privateUntil: (hours: number) =>
-    hours === 0
-      ? 'Private: deleted when it is answered'
-      : `Private: deleted ${hours} h after the last answer`,
   taken: 'Withdrawn',
   queued: 'Waits for its turn',
   steers: 'Sent during the answer',
@@ -77,6 +83,7 @@ export const en = {
   edit: 'Edit',
   editAgain: 'Change it and send it again, in a new conversation',
   save: 'Save',
+  remove: 'Delete',
   takeBack: 'Take back',
   tryAgain: 'Try again',
   fork: 'Fork',
@@ -135,13 +142,39 @@ export const en = {
   imageOf: (host: string) => `Image of ${host}: open`,
   subagent: 'Subagent',
   openConversation: 'Open its conversation',
-  contextHelp: 'Filled of the model’s window',
   tokens: (count: string) => `${count} tokens`,
 
-  // The composer
+  // Writing and answering
   message: 'Message',
   send: 'Send',
   stop: 'Stop',
+  notSent: 'Not sent yet',
+  refused: 'Not sent:',
+  chooseFirst: 'Choose an answer, or skip.',
+  answer: 'Answer',
+  skip: 'Skip',
+  ownWords: 'In your own words',
+  answered: {
+    once: 'Allowed',
+    reject: 'Rejected',
+    expired: 'Expired',
+    superseded: 'Asked again',
+  } as Readonly<Record<string, string>>,
+  by: {
+    device: 'at a device',
+    terminal: 'at the terminal',
+    drawbridge: 'without an answer',
+  } as Readonly<Record<string, string>>,
+
+  // In the page of an app
+  waitsElsewhere: 'Waits for a yes on another device.',
+  embedNeeds:
+    'This element needs the address of a server and a token: its properties `server` and `token`.',
+};
+
+/** Of the composer and of approvals. */
+export const asking = {
+  // The composer
   steer: 'Send now',
   steerHelp: 'The agent reads it before its next step',
   queue: 'Queue',
@@ -162,8 +195,6 @@ export const en = {
   imageTooLarge: 'The images are too large for one message.',
   offers: 'What this can become',
   offered: { file: '', folder: 'folder', rule: 'rule' },
-  notSent: 'Not sent yet',
-  refused: 'Not sent:',
 
   // Approvals and questions
   asks: {
@@ -173,7 +204,6 @@ export const en = {
     elicitation: 'Answer this server?',
   } as Readonly<Record<string, string>>,
   moreAnswers: 'Other answers, and a reason',
-  chooseFirst: 'Choose an answer, or skip.',
   nothingWaits: 'Nothing waits for you.',
   allows: 'Allow once',
   allowsByPasskey: 'Allow once by passkey',
@@ -186,22 +216,10 @@ export const en = {
     'This browser is not enrolled at that machine, so it can only reject. Approve there, or run there:',
   perhapsApproves:
     'If the question comes back, this browser is not enrolled at that machine. Run there:',
-  answer: 'Answer',
-  skip: 'Skip',
-  ownWords: 'In your own words',
-  answered: {
-    once: 'Allowed',
-    reject: 'Rejected',
-    expired: 'Expired',
-    superseded: 'Asked again',
-  } as Readonly<Record<string, string>>,
-  by: {
-    device: 'at a device',
-    terminal: 'at the terminal',
-    drawbridge: 'without an answer',
-  } as Readonly<Record<string, string>>,
+};
 
-  // Settings
+/** Of the settings. */
+export const settings = {
   machines: 'Machines',
   serverState: { starting: 'starting', ready: 'ready', down: 'down' } as Readonly<
     Record<string, string>

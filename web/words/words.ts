@@ -1,25 +1,17 @@
 /** The words of the page in the browser's language. */
-import { en } from './en.ts';
+import * as en from './en.ts';
+import { speak } from './thread.ts';
 
 const [language = 'en'] = navigator.languages.map((tag) => tag.slice(0, 2)).filter(isKnown);
 
 /** English where the browser wants no language that is there. Another one is loaded only where it is wanted. */
-export const words = language === 'de' ? (await import('./de.ts')).de : en;
+const { frame, thread, asking, settings } = language === 'de' ? await import('./de.ts') : en;
 
+export const words = { ...frame, ...thread, ...asking, ...settings };
+
+speak(thread);
 document.documentElement.lang = language;
 
 function isKnown(code: string): boolean {
   return code === 'de' || code === 'en';
-}
-
-/** A time of today as hours and minutes, another one with its date. */
-export function shortTime(iso: string): string {
-  const time = new Date(iso);
-  const isToday = time.toDateString() === new Date().toDateString();
-  return time.toLocaleString([], isToday ? { timeStyle: 'short' } : { dateStyle: 'medium' });
-}
-
-/** 1234567 as `1.2M`. */
-export function shortNumber(count: number): string {
-  return Intl.NumberFormat([], { notation: 'compact', maximumFractionDigits: 1 }).format(count);
 }

@@ -1,7 +1,8 @@
 /** Parses the frames of a bridge, and words the refusal of a bridge with another protocol version. */
 
-import { JSON_LIMITS, RUN_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
+import { RUN_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
 import { JsonDepthError, parseJson, tooDeep } from '../../shared/text/json.ts';
+import { JSON_LIMITS } from '../../shared/text/limits.ts';
 import type { Proposal } from '../../shared/wire/approvals.ts';
 import {
   type ApprovalAnswer,

@@ -1,7 +1,7 @@
 /** Finishes the calls of a whole answer: unique ids, parsed arguments, and a reason if a call may not run. */
 
-import { JSON_LIMITS } from '../../shared/limits.ts';
 import { isObject, nestsDeeper, tooDeep } from '../../shared/text/json.ts';
+import { JSON_LIMITS } from '../../shared/text/limits.ts';
 import type { GatheredCall } from './assembly.ts';
 import { type JsonObject, parseJson, parseObject } from './loose-json.ts';
 import type { ReplyOutcome } from './outcome.ts';

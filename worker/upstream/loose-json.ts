@@ -1,7 +1,7 @@
 /** Reads untrusted JSON: a field of an unexpected type counts as missing. */
 
-import { JSON_LIMITS } from '../../shared/limits.ts';
 import { isObject, parseJson as parseBounded, parsePruned } from '../../shared/text/json.ts';
+import { JSON_LIMITS } from '../../shared/text/limits.ts';
 import { UPSTREAM_LIMITS } from './limits.ts';
 
 /** Any JSON object; nothing is known of its fields. */

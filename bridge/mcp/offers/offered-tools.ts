@@ -1,8 +1,9 @@
 /** Turns the tools of MCP servers into offers with unique names. Pure. */
 import type { Tool } from '@modelcontextprotocol/client';
 import { sha256 } from '../../../machine/hash.ts';
-import { JSON_LIMITS, OFFER_LIMITS } from '../../../shared/limits.ts';
+import { OFFER_LIMITS } from '../../../shared/limits.ts';
 import { nestsDeeper } from '../../../shared/text/json.ts';
+import { JSON_LIMITS } from '../../../shared/text/limits.ts';
 import type { Metadata } from '../../../shared/wire/documents.ts';
 import { OfferDefinition } from '../../../shared/wire/offer.ts';
 import type { ToolExecutor } from '../../tools/executor.ts';

@@ -9,8 +9,8 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { newDeferred } from '../../../machine/deferred.ts';
-import { JSON_LIMITS } from '../../../shared/limits.ts';
 import { parsePruned } from '../../../shared/text/json.ts';
+import { JSON_LIMITS } from '../../../shared/text/limits.ts';
 import type { Launch } from '../../terminal/launch.ts';
 import { TERMINAL_LIMITS } from '../../terminal/limits.ts';
 import { PacedReading } from '../../terminal/paced-reading.ts';

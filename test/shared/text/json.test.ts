@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { JSON_LIMITS } from '../../../shared/limits.ts';
 import {
   indentedJson,
   JsonDepthError,
@@ -8,6 +7,7 @@ import {
   parseJson,
   parsePruned,
 } from '../../../shared/text/json.ts';
+import { JSON_LIMITS } from '../../../shared/text/limits.ts';
 
 const { maxDepth } = JSON_LIMITS;
 const HUGE = 1_000_000;

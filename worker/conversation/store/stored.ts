@@ -1,7 +1,7 @@
 /** Parses stored rows. A damaged row is recognised, so that it does not make the whole conversation unreadable. */
 import * as z from 'zod';
-import { JSON_LIMITS } from '../../../shared/limits.ts';
 import { parsePruned } from '../../../shared/text/json.ts';
+import { JSON_LIMITS } from '../../../shared/text/limits.ts';
 import { ClosedWorktree } from '../../../shared/tools/worktree.ts';
 import { RunBudget } from '../../../shared/wire/budget.ts';
 import { ModeDefinition } from '../../../shared/wire/definitions.ts';
