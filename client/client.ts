@@ -101,6 +101,7 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
       changePort(bridgeId, processId, { port }, signal),
     findFiles: (bridgeId, query, signal) =>
       get(`bridges/${bridgeId}/files`, isAnswer.files, { query: { query }, signal }),
+    getPolicy: (bridgeId, signal) => get(`bridges/${bridgeId}/policy`, isAnswer.policy, { signal }),
     async enrolDevice(enrolment, device, signal) {
       const body = await newEnrolmentRequest(enrolment, device);
       await send(`bridges/${enrolment.bridgeId}/devices`, { method: 'POST', body, signal });

@@ -11,6 +11,7 @@ import type { FileQuery, FoundFile } from '../../shared/wire/files.ts';
 import { type MessageLook, missedFindings } from '../../shared/wire/findings.ts';
 import { nameFor } from '../../shared/wire/grants.ts';
 import type { OfferSet } from '../../shared/wire/offer.ts';
+import type { MachinePolicy } from '../../shared/wire/policy.ts';
 import type { ProcessAsk, ProcessReport } from '../../shared/wire/processes.ts';
 import { keyOfAccount } from '../../shared/wire/tokens.ts';
 import {
@@ -175,6 +176,13 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     if (!socket || !this.#isOwner(account) || !attachmentOf(socket).findsFiles) return null;
     const answer = await this.#ask(socket, (askId) => ({ type: 'files', askId, ...query }));
     return answer?.type === 'files' ? answer.items : null;
+  }
+
+  async policy(account: string): Promise<MachinePolicy | null> {
+    const socket = this.#socket.current(Date.now());
+    if (!socket || !this.#isOwner(account) || !attachmentOf(socket).showsPolicy) return null;
+    const answer = await this.#ask(socket, (askId) => ({ type: 'policy', askId }));
+    return answer?.type === 'policy' ? answer.policy : null;
   }
 
   /** Null without an answer in time. */
@@ -527,6 +535,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
       case 'processes':
       case 'enrolled':
       case 'files':
+      case 'policy':
         return this.#asked.get(frame.askId)?.(frame);
       case 'held_calls':
         return this.#ackUnknown(socket, frame.calls);
