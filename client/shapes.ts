@@ -163,7 +163,11 @@ export const isAnswer = {
     to: 'string',
     items: [{ day: 'string', model: 'string', totalTokens: 'number', costs: [{}] }],
   }),
-  bridge: guard<BridgeDetails>({ ...BRIDGE, mcpServers: [{}], definitions: {} }),
+  bridge: guard<BridgeDetails>({
+    ...BRIDGE,
+    mcpServers: [{ name: 'string', state: 'string' }],
+    definitions: {},
+  }),
   process: guard<ProcessInfo>(PROCESS),
   files: guard<FoundFiles>({ items: [{ path: 'string', type: 'string' }] }),
   policy: guard<MachinePolicy>({

@@ -1,6 +1,6 @@
 /** The Durable Object of one bridge: holds its socket, and passes calls, results and answers on. */
 import { DurableObject } from 'cloudflare:workers';
-import type { BridgeDetails } from '../../shared/api/listings.ts';
+import type { BridgeDetails, McpServerInfo } from '../../shared/api/listings.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { CONTEXT_LIMITS, FINDING_LIMITS, RUN_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
 import { guestEdit } from '../../shared/tools/guest-edit.ts';
@@ -152,8 +152,18 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   details(account: string): Omit<BridgeDetails, 'lastConnected'> | null {
     const status = this.status(account);
     const definitions = listDefinitions(this.#of(account)?.context.definitions);
-    const mcpServers = this.#isOwner(account) ? this.#store.readMcpServers() : [];
+    const mcpServers = this.#isOwner(account) ? this.#mcpServers() : [];
     return status && { ...status, mcpServers, definitions };
+  }
+
+  #mcpServers(): McpServerInfo[] {
+    const { offers: digest } = this.#store.readBridge() ?? {};
+    const { offers = [] } = (digest && this.#store.readOffers(digest)) || {};
+    return this.#store.readMcpServers().map((report) => {
+      const own = offers.filter(({ origin }) => origin.server === report.name);
+      const tools = own.map(({ origin, description }) => ({ name: origin.tool, description }));
+      return { ...report, tools };
+    });
   }
 
   async processes(account: string, ask: ProcessAsk): Promise<ProcessReport | null> {

@@ -52,6 +52,7 @@ import {
   BridgeDetails,
   BridgeInfo,
   BridgeList,
+  McpServerInfo,
   Me,
   MePatch,
   ModelList,
@@ -133,7 +134,6 @@ import { EnrolmentRequest } from '../../../shared/wire/enrolment.ts';
 import { StreamEvent } from '../../../shared/wire/events.ts';
 import { FoundFile, FoundFiles } from '../../../shared/wire/files.ts';
 import { AccountGrant } from '../../../shared/wire/grants.ts';
-import { McpServerReport } from '../../../shared/wire/mcp-servers.ts';
 import { Effect, Mode } from '../../../shared/wire/modes.ts';
 import { Plan, PlanEdit, PlanState } from '../../../shared/wire/plans.ts';
 import { MachinePolicy, PolicyRule } from '../../../shared/wire/policy.ts';
@@ -209,7 +209,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ Me, MePatch, ModelList, ToolList, BridgeList, BridgeInfo, Confinement },
   ...{ ApprovalList, OpenApproval },
   ...{ FoundFile, FoundFiles, MachinePolicy, PolicyRule, AccountGrant },
-  ...{ BridgeDetails, EnrolmentRequest, McpServerReport, PortRequest, ProcessInfo, ProcessList },
+  ...{ BridgeDetails, EnrolmentRequest, McpServerInfo, PortRequest, ProcessInfo, ProcessList },
   ...{ [TYPED]: TypedDocument, StreamEvent, AccountEvent, ...eventsByName() },
   ...Object.fromEntries(DOCUMENTS.map((schema) => [nameOf(schema, 'Document'), schema])),
   ...CURSOR_SCHEMAS,
