@@ -43,7 +43,9 @@ export async function reportPolicy({
 function toShown({ id, scope, rule }: ListedRule): PolicyRule {
   const { definition: _, tool, pattern, ...rest } = rule;
   return {
-    ...{ id, scope, ...rest },
+    id,
+    scope,
+    ...rest,
     tool: shorten(tool, REQUEST_LIMITS.maxNameChars),
     pattern: shorten(pattern, POLICY_LIMITS.maxPatternChars),
   };

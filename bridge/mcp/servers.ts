@@ -158,7 +158,9 @@ export class McpServers {
 }
 
 const DISABLED: DownServer = {
-  ...{ state: 'down', reason: 'it is disabled in mcp.json', why: 'disabled' },
+  state: 'down',
+  reason: 'it is disabled in mcp.json',
+  why: 'disabled',
 };
 
 /** The reason can quote what the server wrote, so a log file gets none. */

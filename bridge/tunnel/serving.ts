@@ -63,8 +63,12 @@ export async function serve(
 
 /** What this bridge can do beyond its version. */
 const FEATURES = [
-  ...[LOOK, FINDINGS_FEATURE, OFFERS_FEATURE],
-  ...[ENROLMENTS_FEATURE, FILES_FEATURE, POLICY_FEATURE],
+  LOOK,
+  FINDINGS_FEATURE,
+  OFFERS_FEATURE,
+  ENROLMENTS_FEATURE,
+  FILES_FEATURE,
+  POLICY_FEATURE,
 ];
 
 /** Says hello on a new socket. Says nothing when the socket has closed meanwhile, because a later one may be in use. */

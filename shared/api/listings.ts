@@ -78,7 +78,7 @@ export type BridgeInfo = z.infer<typeof BridgeInfo>;
 
 /** An MCP server of a bridge. */
 export const McpServerInfo = McpServerReport.extend({
-  /** What the agent has of it, also while it is down for a moment. In the server's own words, beside names. */
+  /** What the agent has of it, also while it is down for a moment. The descriptions are the server's own words. */
   tools: z.array(z.object({ name: z.string(), description: z.string() })),
 });
 export type McpServerInfo = z.infer<typeof McpServerInfo>;

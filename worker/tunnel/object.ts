@@ -10,7 +10,7 @@ import type { EnrolmentOutcome, EnrolmentRequest } from '../../shared/wire/enrol
 import type { FileQuery, FoundFile } from '../../shared/wire/files.ts';
 import { type MessageLook, missedFindings } from '../../shared/wire/findings.ts';
 import { nameFor } from '../../shared/wire/grants.ts';
-import type { OfferSet } from '../../shared/wire/offer.ts';
+import { type OfferSet, ownWordsOf } from '../../shared/wire/offer.ts';
 import type { MachinePolicy } from '../../shared/wire/policy.ts';
 import type { ProcessAsk, ProcessReport } from '../../shared/wire/processes.ts';
 import { keyOfAccount } from '../../shared/wire/tokens.ts';
@@ -161,7 +161,10 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     const { offers = [] } = (digest && this.#store.readOffers(digest)) || {};
     return this.#store.readMcpServers().map((report) => {
       const own = offers.filter(({ origin }) => origin.server === report.name);
-      const tools = own.map(({ origin, description }) => ({ name: origin.tool, description }));
+      const tools = own.map((offer) => {
+        const { tool: name } = offer.origin;
+        return { name, description: ownWordsOf(offer) };
+      });
       return { ...report, tools };
     });
   }

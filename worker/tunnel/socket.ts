@@ -204,8 +204,11 @@ const GOODBYES: Readonly<Record<Refused | 'UNAUTHENTICATED', string>> = {
 };
 
 const CAN_NOTHING = {
-  ...{ looks: false, finds: false, enrols: false },
-  ...{ findsFiles: false, showsPolicy: false },
+  looks: false,
+  finds: false,
+  enrols: false,
+  findsFiles: false,
+  showsPolicy: false,
 };
 
 function write(socket: WebSocket, attachment: SocketAttachment): void {

@@ -1,6 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import type { BridgeDetails } from '../../../shared/api/listings.ts';
 import type { McpServerReport } from '../../../shared/wire/mcp-servers.ts';
+import { introductionOf } from '../../../shared/wire/offer.ts';
 import { fakeOffer, fakeSet } from '../../far-ends/fake-offer.ts';
 import { call } from '../api.ts';
 import { connectOffering, type ScriptedBridge, sendSet } from './scripted-bridge.ts';
@@ -20,7 +21,7 @@ async function serversOf({ bridgeId }: ScriptedBridge): Promise<BridgeDetails['m
 it('shows each server with the tools that the agent has of it, as the server describes them', async () => {
   const description = '<b>\u202eFinds</b> \u001b[31mall.';
   const offers = [
-    fakeOffer({ description }),
+    fakeOffer({ description: `${introductionOf('tickets')}${description}` }),
     fakeOffer({ name: 'mcp_mail_send', origin: { server: 'mail', tool: 'send' } }),
   ];
   const bridge = await connectOffering(fakeSet(offers));
