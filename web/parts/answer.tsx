@@ -20,9 +20,7 @@ export function Answer<Value>({ read, todo, children }: Props<Value>) {
     const left = new AbortController();
     read(left.signal).then(
       (value) => {
-        if (left.signal.aborted) return;
-        setAnswer({ value });
-        setProblem('');
+        if (!left.signal.aborted) setAnswer({ value });
       },
       (error: unknown) => {
         if (!left.signal.aborted)
@@ -31,15 +29,19 @@ export function Answer<Value>({ read, todo, children }: Props<Value>) {
     );
     return () => left.abort();
   }, [read, attempt]);
-  const again = () => setAttempt((count) => count + 1);
+  const again = () => {
+    setProblem('');
+    setAttempt((count) => count + 1);
+  };
   if (problem) {
     return (
-      <p role="alert">
-        {problem} {todo}{' '}
+      <div role="alert">
+        <p>{problem}</p>
+        {todo && <p>{todo}</p>}
         <button type="button" onClick={again}>
           {words.tryAgain}
         </button>
-      </p>
+      </div>
     );
   }
   return answer ? children(answer.value, again) : <p class="hint">{words.connecting}</p>;
