@@ -388,7 +388,7 @@ export const GRANT_LIMITS = {
 
 /** What a bridge shows people of its owner's files. */
 export const POLICY_LIMITS = {
-  /** Rules: nobody reads more. Answers add one or two each. */
+  /** Rules: more than a person reads. Answers add one or two each. */
   maxRules: 200,
   /** UTF-16 units of a pattern: some lines on a phone. */
   maxPatternChars: 400,

@@ -141,7 +141,7 @@ export const de: typeof en = {
   contextHelp: 'So viel vom Fenster des Modells ist gefüllt',
   tokens: (count) => `${count} Tokens`,
 
-  rulesLater: 'Die Regeln sind bekannt, sobald eine Antwort begonnen hat.',
+  rulesLater: 'Die Liste füllt sich, wenn die erste Antwort beginnt.',
   noRules: 'Der Ordner hat keine Regeln für den Agenten. Sie stehen in Dateien wie',
   rulesUnknown: 'Diese Antwort hatte keinen Rechner mit Regeln. Sie stehen in Dateien wie',
   ruleStates: {
@@ -236,7 +236,7 @@ export const de: typeof en = {
   tools: (count) => (count === 1 ? '1 Werkzeug' : `${count} Werkzeuge`),
   noProcesses: 'Der Agent hat hier nichts laufen lassen.',
   noServers: 'Der Agent hat hier keinen MCP-Server. Füge am Rechner einen hinzu:',
-  noTools: 'Der Agent hat zurzeit keines seiner Werkzeuge.',
+  noTools: 'Er bietet dem Agenten zurzeit kein Werkzeug an.',
   notOffered: (count) =>
     `${count} weitere fehlen, weil ein Modell nicht mehr nimmt. Wähle mit "excludeTools" in mcp.json aus.`,
   logInThere: 'Melde dich am Rechner an:',
@@ -244,7 +244,7 @@ export const de: typeof en = {
   machineOffline: 'Seine Regeln sind zu sehen, solange er online ist. Starte ihn in seinem Ordner:',
   policy: 'Was er erlaubt',
   policyUnread:
-    'Sieh am Rechner mit drawbridge policy nach. Ist sein Drawbridge älter, so aktualisiere es.',
+    'Rufe am Rechner drawbridge policy auf. Ist sein Drawbridge alt, so aktualisiere es.',
   presets: {
     'read-only': 'Voreinstellung read-only: Der Agent liest den Ordner und ändert nichts.',
     ask: 'Voreinstellung ask: Der Agent liest den Ordner und fragt vor allem anderen.',
@@ -265,7 +265,7 @@ export const de: typeof en = {
   byAnswer: (when) => `durch eine Antwort vom ${when}`,
   changesThere: 'Geändert wird am Rechner:',
   grants: 'Wer den Ordner sonst benutzen darf',
-  noGrants: 'Niemand sonst.',
+  noGrants: 'Kein anderes Konto darf ihn benutzen.',
   grantedPresets: {
     'read-only': 'liest',
     ask: 'liest',

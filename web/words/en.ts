@@ -138,7 +138,7 @@ export const en = {
   contextHelp: 'Filled of the model’s window',
   tokens: (count: string) => `${count} tokens`,
 
-  rulesLater: 'The rules are known once an answer has begun.',
+  rulesLater: 'The list fills when the first answer starts.',
   noRules: 'The folder has no rules for the agent. They stand in files such as',
   rulesUnknown: 'This answer had no machine with rules. They stand in files such as',
   ruleStates: {
@@ -236,15 +236,14 @@ export const en = {
   tools: (count: number) => (count === 1 ? '1 tool' : `${count} tools`),
   noProcesses: 'The agent left nothing running here.',
   noServers: 'The agent has no MCP server here. Add one at the machine:',
-  noTools: 'The agent has none of its tools at the moment.',
+  noTools: 'It offers the agent no tool at the moment.',
   notOffered: (count: number) =>
     `${count} more are not offered, because a model takes only so many. Choose with "excludeTools" in mcp.json.`,
   logInThere: 'Log in at the machine:',
   ofOthers: 'This machine belongs to somebody else, who lets you use the folder.',
   machineOffline: 'Its rules are shown while it is online. Start it in its folder:',
   policy: 'What it allows',
-  policyUnread:
-    'Look at the machine with drawbridge policy. If its Drawbridge is older, update it.',
+  policyUnread: 'Run drawbridge policy at the machine. If its Drawbridge is old, update it.',
   presets: {
     'read-only': 'Preset read-only: the agent reads the folder, and changes nothing.',
     ask: 'Preset ask: the agent reads the folder, and asks about everything else.',
@@ -267,7 +266,7 @@ export const en = {
   byAnswer: (when: string) => `by an answer of ${when}`,
   changesThere: 'Changes are made at the machine:',
   grants: 'Who else may use the folder',
-  noGrants: 'Nobody else.',
+  noGrants: 'No other account may use it.',
   grantedPresets: {
     'read-only': 'reads',
     ask: 'reads',
