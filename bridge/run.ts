@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { noteFolder } from '../machine/agent-folders.ts';
 import type { BridgeStatus } from '../machine/bridge-status.ts';
 import { addRules } from '../machine/owner-rules.ts';
-import type { Preset } from '../machine/preset.ts';
 import type { EnrolledDevice } from '../shared/wire/approvals.ts';
 import type { MessageLook } from '../shared/wire/findings.ts';
 import type { Mode } from '../shared/wire/modes.ts';
+import type { Preset } from '../shared/wire/preset.ts';
 import { GRANTS_FEATURE, MCP_SERVERS_FEATURE } from '../shared/wire/tunnel.ts';
 import { AnsweredRules } from './admission/answered-rules.ts';
 import { DeviceAsker, terminalAsker } from './admission/askers.ts';
@@ -25,6 +25,7 @@ import {
   readTrust,
 } from './admission/judge.ts';
 import { rulesOf } from './admission/lasting.ts';
+import { reportPolicy } from './admission/policy-report.ts';
 import { idleRules, ownersFiles, readOwnersRules } from './admission/rules.ts';
 import { createTerminalPrompt } from './admission/terminal.ts';
 import { Checkpoints } from './checkpoints/checkpoints.ts';
@@ -512,6 +513,7 @@ class Bridge {
       processes: (ask) => reportProcesses(this.#ground.book, this.#ports, ask),
       enrol: (request) => this.#enrolling.enrol(request),
       findFiles: (query) => this.#completion.find(query),
+      policy: () => reportPolicy(surroundings),
       look: (message, grantee) => this.#look(message, grantee),
       elsewhere: worktrees?.rooms ?? NO_ROOMS,
       checkpoints,

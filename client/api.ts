@@ -57,6 +57,7 @@ import type { ChatResponse, ConversationView } from '../shared/wire/documents.ts
 import type { ReadEvent } from '../shared/wire/events.ts';
 import type { FoundFiles } from '../shared/wire/files.ts';
 import type { Plan, PlanEditInput } from '../shared/wire/plans.ts';
+import type { MachinePolicy } from '../shared/wire/policy.ts';
 import type { ProcessInfo, ProcessList } from '../shared/wire/processes.ts';
 import type { RuleReports } from '../shared/wire/rules.ts';
 import type { Device } from './device.ts';
@@ -239,6 +240,8 @@ export interface Client {
    * empty query, what is open in an editor or was changed last. Only for the bridge's owner.
    */
   findFiles(bridgeId: string, query: string, signal?: AbortSignal): Promise<FoundFiles>;
+  /** The owner's rules at the bridge's machine, and whom it lets in. Only for the bridge's owner. */
+  getPolicy(bridgeId: string, signal?: AbortSignal): Promise<MachinePolicy>;
   /**
    * Enrols a device at the machine of the bridge: its approvals count from then on. Safe to repeat with the same key.
    * @throws {ClientError} `ENROLMENT_ENDED` if the secret was used or has expired: the machine makes another one.

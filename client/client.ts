@@ -118,6 +118,7 @@ function clientOf({ url, openSocket }: Endpoint, send: Send, clock: Clock): AppC
       changePort(send, bridgeId, processId, { port }, signal),
     findFiles: (bridgeId, query, signal) =>
       get(`bridges/${bridgeId}/files`, isAnswer.files, { query: { query }, signal }),
+    getPolicy: (bridgeId, signal) => get(`bridges/${bridgeId}/policy`, isAnswer.policy, { signal }),
     getResponse: (responseId, signal) =>
       get(`chat/completions/${responseId}`, isAnswer.chatResponse, { signal }),
     listConversations: (wanted, signal) =>

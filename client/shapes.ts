@@ -44,6 +44,7 @@ import type {
 import type { ReadEvent, StreamEvent, UnknownEvent } from '../shared/wire/events.ts';
 import type { FoundFiles } from '../shared/wire/files.ts';
 import type { Plan } from '../shared/wire/plans.ts';
+import type { MachinePolicy } from '../shared/wire/policy.ts';
 import type { ProcessInfo, ProcessList } from '../shared/wire/processes.ts';
 import type { RuleReports } from '../shared/wire/rules.ts';
 
@@ -163,9 +164,21 @@ export const isAnswer = {
     to: 'string',
     items: [{ day: 'string', model: 'string', totalTokens: 'number', costs: [{}] }],
   }),
-  bridge: guard<BridgeDetails>({ ...BRIDGE, mcpServers: [{}], definitions: {} }),
+  bridge: guard<BridgeDetails>({
+    ...BRIDGE,
+    mcpServers: [{ name: 'string', state: 'string' }],
+    definitions: {},
+  }),
   process: guard<ProcessInfo>(PROCESS),
   files: guard<FoundFiles>({ items: [{ path: 'string', type: 'string' }] }),
+  policy: guard<MachinePolicy>({
+    rules: [
+      { id: 'string', scope: 'string', decision: 'string', tool: 'string', pattern: 'string' },
+    ],
+    ruleCount: 'number',
+    grants: [{ name: 'string', preset: 'string', since: 'string' }],
+    problems: ['string'],
+  }),
   processes: guard<ProcessList>({ items: [PROCESS] }),
   bridges: guard<BridgeList>({ items: [BRIDGE] }),
   rules: guard<RuleReports>({ rules: [{ name: 'string', state: 'string' }] }),

@@ -379,6 +379,19 @@ export const GRANT_LIMITS = {
   maxShared: 100,
 } as const;
 
+/** What a bridge shows people of its owner's files. */
+export const POLICY_LIMITS = {
+  /** Rules: more than a person reads. Answers add one or two each. */
+  maxRules: 200,
+  /** UTF-16 units of a pattern: some lines on a phone. */
+  maxPatternChars: 400,
+  /** Permissions that a rule can name: there are three. */
+  maxPermissions: 8,
+  /** Files that can be wrong: the rules, and the grants. UTF-16 units of the sentence about each. */
+  maxProblems: 2,
+  maxProblemChars: 1_000,
+} as const;
+
 /** The description of the machine that a bridge sends. */
 export const CONTEXT_LIMITS = {
   /** Entries of the file tree: enough for orientation, at a few thousand tokens. */

@@ -30,6 +30,7 @@ import type { FileQuery, FoundFile } from '../shared/wire/files.ts';
 import type { Findings, MessageLook } from '../shared/wire/findings.ts';
 import type { OfferSet } from '../shared/wire/offer.ts';
 import type { Plan, PlanEdit, PlanName } from '../shared/wire/plans.ts';
+import type { MachinePolicy } from '../shared/wire/policy.ts';
 import type { ProcessAsk, ProcessReport } from '../shared/wire/processes.ts';
 import type { SubagentAsk, SubagentState } from '../shared/wire/subagents.ts';
 import type { ApprovalAnswer, GuestCall, ToolCall, ToolResult } from '../shared/wire/tunnel.ts';
@@ -298,6 +299,9 @@ export interface TunnelPort extends Rpc.DurableObjectBranded {
 
   /** What of the bridge's workspace fits the text. Null as for {@link processes}. */
   findFiles(account: string, query: FileQuery): Promise<FoundFile[] | null>;
+
+  /** What the owner's files of the machine allow. Null as for {@link processes}. */
+  policy(account: string): Promise<MachinePolicy | null>;
 
   /**
    * Takes calls over: they are stored when this returns. Those of an account that may not use the bridge end with

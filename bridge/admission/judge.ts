@@ -1,11 +1,11 @@
 /** Applies the owner's and the workspace's rules, as they are now, to calls. */
 import { join } from 'node:path';
-import type { Preset } from '../../machine/preset.ts';
 import type { HostPort } from '../../shared/text/hosts.ts';
 import type { ToolFacts } from '../../shared/tools/definition.ts';
 import { listDir } from '../../shared/tools/list-dir.ts';
 import { readFile } from '../../shared/tools/read-file.ts';
 import { WORKTREE_TOOLS } from '../../shared/tools/worktree.ts';
+import type { Preset } from '../../shared/wire/preset.ts';
 import { type GrantOf, NOT_GRANTED } from '../grantees/grantees.ts';
 import { currentCall, logTrouble } from '../log.ts';
 import type { ToolFactsHere } from '../tools/executor.ts';

@@ -2,17 +2,14 @@
 import { join } from 'node:path';
 import * as z from 'zod';
 import { requireOwnersFile } from '../../machine/owners-file.ts';
-import { Preset } from '../../machine/preset.ts';
 import { readPlainFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { DrawbridgeError, invalidRequest } from '../../shared/errors.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { Permission } from '../../shared/tools/run-terminal-cmd.ts';
+import { Decision } from '../../shared/wire/policy.ts';
+import { Preset } from '../../shared/wire/preset.ts';
 import { NETWORK, problemOfName } from './rule-names.ts';
-
-/** From the mildest to the strictest. */
-export const Decision = z.enum(['allow', 'ask', 'deny']);
-export type Decision = z.infer<typeof Decision>;
 
 export const Rule = z
   .strictObject({

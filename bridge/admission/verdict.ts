@@ -1,5 +1,6 @@
 /** The decision about a call, with its reason. */
-import { type Decision, type Rule, strictest } from './rules.ts';
+import type { Decision } from '../../shared/wire/policy.ts';
+import { type Rule, strictest } from './rules.ts';
 
 export interface Verdict {
   readonly decision: Decision;

@@ -3,26 +3,15 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { LocalError } from '../../machine/local-error.ts';
 import { takeLock } from '../../machine/lock.ts';
-import { Preset } from '../../machine/preset.ts';
 import { readIfThere, replaceFile } from '../../machine/private-files.ts';
 import { DrawbridgeError, invalidRequest } from '../../shared/errors.ts';
 import { GRANT_LIMITS } from '../../shared/limits.ts';
 import { parseIfJson } from '../../shared/text/json.ts';
-import { GrantedName } from '../../shared/wire/grants.ts';
-
-export const AccountGrant = z.strictObject({
-  name: GrantedName,
-  /** Tightens the owner's rules. Both must allow a call. */
-  preset: Preset,
-  /** Calls work in worktrees alone. */
-  worktrees: z.literal(true).optional(),
-  since: z.iso.datetime(),
-});
-export type AccountGrant = z.infer<typeof AccountGrant>;
+import { AccountGrant } from '../../shared/wire/grants.ts';
 
 const GrantFile = z.strictObject({
   grants: z
-    .array(AccountGrant)
+    .array(z.strictObject(AccountGrant.shape))
     .max(GRANT_LIMITS.maxGrants)
     .refine((grants) => new Set(grants.map(({ name }) => name)).size === grants.length, {
       error: 'a name is there twice',

@@ -1,11 +1,11 @@
 /** Knows which accounts the machine lets in beside its owner, and which account each conversation belongs to. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WORKTREE_TOOLS } from '../../shared/tools/worktree.ts';
-import { nameFor } from '../../shared/wire/grants.ts';
+import { type AccountGrant, nameFor } from '../../shared/wire/grants.ts';
 import type { ToolCall } from '../../shared/wire/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
 import { logTrouble } from '../log.ts';
-import { type AccountGrant, readGrants } from './grant-file.ts';
+import { readGrants } from './grant-file.ts';
 import { GRANTEE_LIMITS } from './limits.ts';
 
 /** What the rules need to know of a conversation: the grant that it works by; null for one that has ended. */

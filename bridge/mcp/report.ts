@@ -32,7 +32,7 @@ export function reportServers(
 function reportOf(name: string, state: McpServerState): McpServerReport {
   const empty = { resources: [], resourceCount: 0, prompts: [], promptCount: 0, toolCount: 0 };
   if (state.state === 'starting') return { name, state: 'starting', ...empty };
-  if (state.state === 'down') return { name, state: 'down', reason: cut(state.reason), ...empty };
+  if (state.state === 'down') return { name, ...state, reason: cut(state.reason), ...empty };
   const { about, tools, offering } = state;
   const { maxEntries } = MCP_REPORT_LIMITS;
   const resources = offering.resources

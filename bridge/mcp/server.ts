@@ -27,11 +27,15 @@ export interface ReadyServer {
   readonly offering: Offering;
 }
 
-export type McpServerState =
-  | { readonly state: 'starting' }
-  | ReadyServer
-  /** The server ended, or did not start. It will be started again. `reason` is one line. */
-  | { readonly state: 'down'; readonly reason: string };
+export type McpServerState = { readonly state: 'starting' } | ReadyServer | DownServer;
+
+/** The server ended, did not start, or is disabled. If it is not, it will be started again. */
+export interface DownServer {
+  readonly state: 'down';
+  /** One line. */
+  readonly reason: string;
+  readonly why?: 'disabled' | 'login';
+}
 
 export interface ServerPlace {
   /** Of the list, absolute. */
@@ -166,11 +170,11 @@ export class McpServer {
     const { signal } = this.#ended;
     for (let waitMs: number = MCP_LIMITS.restartMs; !signal.aborted; ) {
       const startedMs = performance.now();
-      const reason = await this.#once();
+      const down = await this.#once();
       if (signal.aborted) break;
       const isSteady = performance.now() - startedMs > MCP_LIMITS.steadyMs;
       waitMs = isSteady ? MCP_LIMITS.restartMs : waitMs;
-      this.#become({ state: 'down', reason });
+      this.#become(down);
       await sleep(waitMs, undefined, { signal }).catch(() => {});
       waitMs = Math.min(2 * waitMs, MCP_LIMITS.maxRestartMs);
       if (!signal.aborted) this.#become({ state: 'starting' });
@@ -178,10 +182,10 @@ export class McpServer {
   }
 
   /** From a start to the end that follows. Resolves with why it ended. */
-  async #once(): Promise<string> {
+  async #once(): Promise<DownServer> {
     const { signal } = this.#ended;
-    const closed = newDeferred<string>();
-    const onEnded = () => closed.resolve('the bridge is ending');
+    const closed = newDeferred<DownServer>();
+    const onEnded = () => closed.resolve({ state: 'down', reason: 'the bridge is ending' });
     signal.addEventListener('abort', onEnded, { once: true });
     let connection: Connection | undefined;
     try {
@@ -192,16 +196,17 @@ export class McpServer {
         onStderr: (text) => this.#keep(text),
         onElicit: (params, cancelled) => this.#calls.elicit(params, cancelled),
         onToolsChanged: () => {
-          const failed = (error: unknown) => closed.resolve(this.#reasonOf(error));
+          const failed = (error: unknown) => closed.resolve(this.#downBy(error));
           if (connection) this.#listAgain(connection).catch(failed);
         },
-        onClosed: (reason) => closed.resolve(this.#withLastWords(reason)),
+        onClosed: (reason) =>
+          closed.resolve({ state: 'down', reason: this.#withLastWords(reason) }),
       });
       this.#connection = connection;
       await this.#list(connection);
       return await closed.promise;
     } catch (error) {
-      return this.#reasonOf(error);
+      return this.#downBy(error);
     } finally {
       signal.removeEventListener('abort', onEnded);
       this.#connection = undefined;
@@ -251,6 +256,11 @@ export class McpServer {
     const lines = text.split('\n').filter((line) => line.trim() !== '');
     const cut = lines.map((line) => inOneLine(line.slice(0, MCP_LIMITS.maxStderrLineChars)));
     this.#complaints = [...this.#complaints, ...cut].slice(-MCP_LIMITS.maxStderrLines);
+  }
+
+  #downBy(error: unknown): DownServer {
+    const why = error instanceof LoginNeeded && { why: 'login' as const };
+    return { state: 'down', reason: this.#reasonOf(error), ...why };
   }
 
   #reasonOf(error: unknown): string {

@@ -14,7 +14,7 @@ import { MCP_LIMITS } from './limits.ts';
 import { loginFileOf } from './login/login-file.ts';
 import { offeredTools } from './offers/offered-tools.ts';
 import { reportServers } from './report.ts';
-import { McpServer } from './server.ts';
+import { type DownServer, McpServer } from './server.ts';
 import { parseServerList, type ServerConfig, type ServerList } from './server-list.ts';
 import type { ServerSandbox } from './transport/confined.ts';
 
@@ -37,6 +37,7 @@ export class McpServers {
   readonly #place: McpPlace;
   readonly #ended = new AbortController();
   readonly #running = new Map<string, { readonly key: string; readonly server: McpServer }>();
+  #listed: ServerList['servers'] = new Map();
   #watching: Promise<void> | undefined;
   #logged = new Set<string>();
   #cut: ReadonlyMap<string, number> = new Map();
@@ -60,7 +61,10 @@ export class McpServers {
 
   /** For people. Bounded. */
   get reports(): McpServerReport[] {
-    const servers = [...this.#running.values()].map(({ server }) => server);
+    const servers = [...this.#listed].flatMap(([name, { disabled }]) => {
+      const server = this.#running.get(name)?.server;
+      return server ?? (disabled ? { name, state: DISABLED } : []);
+    });
     return reportServers(servers, this.#cut);
   }
 
@@ -81,8 +85,9 @@ export class McpServers {
     this.#text = text;
     const list = parseServerList(text);
     this.#log('mcp_list_refused', list.problems);
+    this.#listed = list.servers;
     const wanted = wantedIn(list);
-    if (wanted.size === 0 && this.#running.size === 0) return;
+    if (wanted.size === 0 && this.#running.size === 0) return this.#place.onChange();
     for (const [name, { key, server }] of this.#running) {
       if (wanted.get(name)?.key === key) continue;
       this.#running.delete(name);
@@ -151,6 +156,12 @@ export class McpServers {
     this.#logged = new Set([...this.#logged, ...sentences].slice(-MCP_LIMITS.maxTools));
   }
 }
+
+const DISABLED: DownServer = {
+  state: 'down',
+  reason: 'it is disabled in mcp.json',
+  why: 'disabled',
+};
 
 /** The reason can quote what the server wrote, so a log file gets none. */
 function logDown(server: string, reason: string): void {

@@ -9,6 +9,7 @@ import {
   FINDINGS_FEATURE,
   LOOK,
   OFFERS_FEATURE,
+  POLICY_FEATURE,
   TUNNEL_PROTOCOL,
 } from '../../shared/wire/tunnel.ts';
 import type { Looker } from '../context/looker.ts';
@@ -61,7 +62,14 @@ export async function serve(
 }
 
 /** What this bridge can do beyond its version. */
-const FEATURES = [LOOK, FINDINGS_FEATURE, OFFERS_FEATURE, ENROLMENTS_FEATURE, FILES_FEATURE];
+const FEATURES = [
+  LOOK,
+  FINDINGS_FEATURE,
+  OFFERS_FEATURE,
+  ENROLMENTS_FEATURE,
+  FILES_FEATURE,
+  POLICY_FEATURE,
+];
 
 /** Says hello on a new socket. Says nothing when the socket has closed meanwhile, because a later one may be in use. */
 async function introduce(

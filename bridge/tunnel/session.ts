@@ -6,6 +6,7 @@ import type { EnrolmentOutcome, EnrolmentRequest } from '../../shared/wire/enrol
 import type { FileQuery, FoundFile } from '../../shared/wire/files.ts';
 import type { MessageLook } from '../../shared/wire/findings.ts';
 import { nameFor } from '../../shared/wire/grants.ts';
+import type { MachinePolicy } from '../../shared/wire/policy.ts';
 import type { ProcessAsk, ProcessReport } from '../../shared/wire/processes.ts';
 import type {
   ApprovalAnswer,
@@ -43,6 +44,8 @@ export interface SessionMachine extends Desk {
   readonly enrol: (request: EnrolmentRequest) => Promise<EnrolmentOutcome>;
   /** What of the workspace fits the text; null where it cannot be listed. Does not reject. */
   readonly findFiles: (query: FileQuery) => Promise<FoundFile[] | null>;
+  /** What the owner's files allow at this moment. Does not reject. */
+  readonly policy: () => Promise<MachinePolicy>;
   /** The workspace's present state, and what it has for a message. Rejects only when the bridge ends. */
   readonly look: (message: MessageLook | undefined, grantee: string | undefined) => Promise<Sight>;
 }
@@ -161,6 +164,9 @@ export class Session {
         return;
       case 'files':
         void this.#findFiles(frame);
+        return;
+      case 'policy':
+        void this.#showPolicy(frame);
         return;
       case 'goodbye':
         return; // The close that follows decides about the connection.
@@ -340,6 +346,11 @@ export class Session {
   async #findFiles({ askId, ...query }: Extract<TunnelFrame, { type: 'files' }>): Promise<void> {
     const items = await this.#machine.findFiles(query);
     this.#send?.({ type: 'files', askId, items });
+  }
+
+  async #showPolicy({ askId }: Extract<TunnelFrame, { type: 'policy' }>): Promise<void> {
+    const policy = await this.#machine.policy();
+    this.#send?.({ type: 'policy', askId, policy });
   }
 
   /** Drops live output, and never queues it, without a connection or when the other end is too slow. */

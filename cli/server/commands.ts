@@ -77,6 +77,7 @@ async function troublesOf(
   if (place === undefined) return []; // It was deleted or moved.
   const location = { workspace: workspaceDir, ...(state !== undefined && { state }) };
   return (await runningServers(location, place.projectDir))
+    .filter(({ why }) => why !== 'disabled')
     .filter(({ state, cutCount }) => state !== 'ready' || cutCount !== undefined)
     .map((server) => `    MCP server ${server.name}: ${stateOf(server)}`);
 }

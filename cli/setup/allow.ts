@@ -1,11 +1,11 @@
 /** `drawbridge allow` and `disallow`: the accounts that may use the bridge of a folder beside its owner's. */
 import { type Command, Option } from 'commander';
-import type { AccountGrant } from '../../bridge/grantees/grant-file.ts';
 import { locateState } from '../../local/state/folder.ts';
 import { openState } from '../../local/state/state.ts';
 import { LocalError } from '../../machine/local-error.ts';
-import { Preset } from '../../machine/preset.ts';
+import type { AccountGrant } from '../../shared/wire/grants.ts';
 import { GrantedName } from '../../shared/wire/grants.ts';
+import { Preset } from '../../shared/wire/preset.ts';
 import { keyOfAccount } from '../../shared/wire/tokens.ts';
 import {
   addLocationOptions,

@@ -1,16 +1,15 @@
 /** `drawbridge policy`: the owner's rules for what runs, what asks and what is refused. */
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
-import type { OwnersFiles, Rule } from '../../bridge/admission/rules.ts';
+import type { ListedRule } from '../../bridge/admission/listed-rules.ts';
+import type { OwnersFiles } from '../../bridge/admission/rules.ts';
 import { locateState } from '../../local/state/folder.ts';
 import { openState } from '../../local/state/state.ts';
 import { configFolder } from '../../machine/config-folder.ts';
-import { sha256 } from '../../machine/hash.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { changeRules } from '../../machine/owner-rules.ts';
 import { makePrivateFolders } from '../../machine/private-files.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
-import { canonicalJson } from '../../shared/wire/approval-text.ts';
 import {
   addLocationOptions,
   findLocation,
@@ -40,14 +39,9 @@ export function registerPolicy(program: Command): void {
   addLocationOptions(revoke).action(revokeRule);
 }
 
-interface ListedRule {
-  readonly id: string;
-  readonly scope: 'everywhere' | 'project';
-  readonly rule: Rule;
-}
-
 async function listRules(options: LocationOptions & { readonly json: boolean }): Promise<void> {
-  const { rules, preset } = await readAll(await filesOf(options));
+  const { listOwnersRules } = await import('../../bridge/admission/listed-rules.ts');
+  const { rules, preset } = await listOwnersRules(await filesOf(options));
   const terminal = openTerminal(process, process.env);
   for (const each of rules) {
     terminal.writeOut(
@@ -68,6 +62,7 @@ async function addRule(
   options: LocationOptions & { readonly everywhere: boolean },
 ): Promise<void> {
   const { idleRules, Rule: RuleForm } = await import('../../bridge/admission/rules.ts');
+  const { idOfRule } = await import('../../bridge/admission/listed-rules.ts');
   const parsed = RuleForm.safeParse({ tool, ...(pattern !== undefined && { pattern }), decision });
   if (!parsed.success) {
     const [{ path, message } = { path: [], message: '' }] = parsed.error.issues;
@@ -82,15 +77,16 @@ async function addRule(
   await changeRules(file, (rules) => [...rules, rule]);
   const terminal = openTerminal(process, process.env);
   const scope = options.everywhere ? 'everywhere' : 'project';
-  terminal.writeOut(`${lineOf({ id: idOf(scope, rule), scope, rule })}\n`);
+  terminal.writeOut(`${lineOf({ id: idOfRule(scope, rule), scope, rule })}\n`);
   for (const sentence of idleRules({ rules: [rule], trustsNetwork: false })) {
     terminal.write(`${sentence}\n`);
   }
 }
 
 async function revokeRule(id: string, options: LocationOptions): Promise<void> {
+  const { idOfRule, listOwnersRules } = await import('../../bridge/admission/listed-rules.ts');
   const files = await filesOf(options);
-  const found = (await readAll(files)).rules.find((each) => each.id === id);
+  const found = (await listOwnersRules(files)).rules.find((each) => each.id === id);
   const file = found?.scope === 'project' ? files.project : files.everywhere;
   if (!found || file === undefined) {
     throw new LocalError(
@@ -100,7 +96,7 @@ async function revokeRule(id: string, options: LocationOptions): Promise<void> {
   }
   const { Rule: RuleForm } = await import('../../bridge/admission/rules.ts');
   await changeRules(file, (rules) =>
-    rules.filter((each) => idOf(found.scope, RuleForm.parse(each)) !== id),
+    rules.filter((each) => idOfRule(found.scope, RuleForm.parse(each)) !== id),
   );
   openTerminal(process, process.env).write(`Revoked: ${lineOf(found)}\n`);
 }
@@ -111,23 +107,6 @@ async function filesOf(options: LocationOptions): Promise<OwnersFiles> {
   return ownersFiles(projectDir, configFolder(process.env));
 }
 
-async function readAll({ project, everywhere }: OwnersFiles) {
-  const { readRuleFile } = await import('../../bridge/admission/rules.ts');
-  const read = async (scope: ListedRule['scope'], file: string | undefined) => {
-    const { preset, rules = [] } = file === undefined ? {} : await readRuleFile(file);
-    return { preset, rules: rules.map((rule) => ({ id: idOf(scope, rule), scope, rule })) };
-  };
-  const [all, own] = [await read('everywhere', everywhere), await read('project', project)];
-  const rules: readonly ListedRule[] = [...all.rules, ...own.rules];
-  return { rules, preset: own.preset ?? all.preset };
-}
-
-/** Two equal rules of one file have the same id, and are revoked together. */
-function idOf(scope: ListedRule['scope'], rule: Rule): string {
-  return sha256(canonicalJson({ scope, rule })).slice(0, ID_DIGITS);
-}
-
-const ID_DIGITS = 8;
 const NO_HOME = 'There is no home folder: set HOME or XDG_CONFIG_HOME.';
 
 function lineOf({ id, scope, rule: { tool, pattern, decision, ...more } }: ListedRule): string {

@@ -1,12 +1,12 @@
 /** The form of config.json. docs/config.schema.json is made from it (local/config/json-schema.ts). */
 import * as z from 'zod';
-import { Preset } from '../../machine/preset.ts';
 import { BUDGET_LIMITS, MODEL_LIMITS, PRIVACY_LIMITS } from '../../shared/limits.ts';
 import { DEFAULT_DIALECT, PROVIDERS } from '../../shared/settings/dialects.ts';
 import { chats, ModelEntry, ModelTable } from '../../shared/settings/models.ts';
 import { PromptChanges } from '../../shared/settings/prompt-blocks.ts';
 import { ModeName } from '../../shared/wire/definitions.ts';
 import { Mode } from '../../shared/wire/modes.ts';
+import { Preset } from '../../shared/wire/preset.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 import { isOrigin } from '../settings.ts';
 

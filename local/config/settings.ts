@@ -1,10 +1,10 @@
 /** The one place that says which setting holds: an option over the environment, over config.json, over the default. */
 import { dirname } from 'node:path';
 import { LocalError } from '../../machine/local-error.ts';
-import { Preset } from '../../machine/preset.ts';
 import { parseJson } from '../../shared/text/json.ts';
 import { ModeName } from '../../shared/wire/definitions.ts';
 import type { Mode } from '../../shared/wire/modes.ts';
+import { Preset } from '../../shared/wire/preset.ts';
 import { type ModelSettings, readModelSettings, readWorkerSettings } from '../settings.ts';
 import { type ConfigFile, readConfig } from './config-file.ts';
 import { type KeyRequest, openKey } from './keys.ts';

@@ -4,7 +4,7 @@ import { BridgeId } from '../ids.ts';
 import { ModelPrices, ModelRole } from '../settings/models.ts';
 import { OpenApproval, OpenQuestions } from '../wire/approvals.ts';
 import { DefinitionList } from '../wire/definitions.ts';
-import { McpServerReports } from '../wire/mcp-servers.ts';
+import { McpServerReport } from '../wire/mcp-servers.ts';
 import { Effect } from '../wire/modes.ts';
 import { Confinement } from '../wire/tunnel.ts';
 import { DeleteAfterHours } from './requests.ts';
@@ -76,10 +76,17 @@ export const BridgeInfo = z.object({
 });
 export type BridgeInfo = z.infer<typeof BridgeInfo>;
 
+/** An MCP server of a bridge. */
+export const McpServerInfo = McpServerReport.extend({
+  /** What the agent has of it, also while it is down for a moment. The descriptions are the server's own words. */
+  tools: z.array(z.object({ name: z.string(), description: z.string() })),
+});
+export type McpServerInfo = z.infer<typeof McpServerInfo>;
+
 /** `GET bridges/{id}`. */
 export const BridgeDetails = BridgeInfo.extend({
   /** As the bridge last reported them. Empty for a bridge without any, or without reports. */
-  mcpServers: McpServerReports,
+  mcpServers: z.array(McpServerInfo),
   /** The modes and agents that files of the workspace define, as of the last look. */
   definitions: DefinitionList,
 });

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { GRANT_LIMITS } from '../limits.ts';
 import { nameInLine } from '../text/plain-sight.ts';
+import { Preset } from './preset.ts';
 
 /**
  * Whom a grant lets in: a person's account (`ben`), one user of an app (`app:shop:42`), or all users of an app's key
@@ -20,6 +21,17 @@ export const GrantedName = z
 
 /** As KeyId and AppUser (shared/api/keys.ts). */
 const APP = /^app:[a-z][a-z0-9]*(-[a-z0-9]+)*(:[\x21-\x7e]+)?$/;
+
+/** What the owner lets another account do. */
+export const AccountGrant = z.object({
+  name: GrantedName,
+  /** Tightens the owner's rules. Both must allow a call. */
+  preset: Preset,
+  /** Calls work in worktrees alone. */
+  worktrees: z.literal(true).optional(),
+  since: z.iso.datetime(),
+});
+export type AccountGrant = z.infer<typeof AccountGrant>;
 
 /** All that one bridge lets in. */
 export const GrantedNames = z.array(GrantedName).max(GRANT_LIMITS.maxGrants);

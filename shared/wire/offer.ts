@@ -38,6 +38,19 @@ export const OfferDefinition = z.object({
 });
 export type OfferDefinition = z.infer<typeof OfferDefinition>;
 
+/** What a model reads before a server's own words about a tool. */
+export function introductionOf(server: string): string {
+  return `A tool of the MCP server "${server}", which describes it so: `;
+}
+
+/** The description without the {@link introductionOf} that is for the model. */
+export function ownWordsOf({ origin, description }: OfferDefinition): string {
+  const introduction = introductionOf(origin.server);
+  return description.startsWith(introduction)
+    ? description.slice(introduction.length)
+    : description;
+}
+
 /**
  * An offer as the edge gets it. The bridge vouches for `effect` and `idempotent`: they are `execute` and false unless
  * the bridge's owner trusts the server's own values.

@@ -16,6 +16,7 @@ import { GrantedNames } from './grants.ts';
 import { McpServerReports } from './mcp-servers.ts';
 import { Mode } from './modes.ts';
 import { OfferSet } from './offer.ts';
+import { MachinePolicy } from './policy.ts';
 import { ProcessAsk, ProcessReport } from './processes.ts';
 import { RuleSet } from './rules.ts';
 import { TraceId } from './trace.ts';
@@ -180,6 +181,9 @@ export const ENROLMENTS_FEATURE = 'enrolments';
 /** A feature of bridges: the bridge answers `files` with `files`. */
 export const FILES_FEATURE = 'files';
 
+/** A feature of bridges: the bridge answers `policy` with `policy`. */
+export const POLICY_FEATURE = 'policy';
+
 /**
  * Names of what a peer can do beyond its version. The other side ignores names that it does not know, so that an
  * addition needs no new version.
@@ -326,6 +330,9 @@ const Files = z.object({
   items: FoundFiles.shape.items.nullable(),
 });
 
+/** The answer to the edge's `policy` with this id. */
+const Policy = z.object({ type: z.literal('policy'), askId: AskId, policy: MachinePolicy });
+
 const Context = z.object({
   type: z.literal('context'),
   /**
@@ -355,6 +362,7 @@ export const BridgeFrame = z.discriminatedUnion('type', [
   Processes,
   Enrolled,
   Files,
+  Policy,
 ]);
 export type BridgeFrame = z.infer<typeof BridgeFrame>;
 
@@ -405,6 +413,9 @@ const Enrol = z.object({ ...EnrolmentRequest.shape, type: z.literal('enrol'), as
 /** A person writes a mention. Sent only to a bridge with {@link FILES_FEATURE}. */
 const AskFiles = z.object({ ...FileQuery.shape, type: z.literal('files'), askId: AskId });
 
+/** The owner looks at what the machine allows. Sent only to a bridge with {@link POLICY_FEATURE}. */
+const AskPolicy = z.object({ type: z.literal('policy'), askId: AskId });
+
 /** UTF-16 units of output that have arrived: the bridge may send as many again. */
 const Credit = z.object({ type: z.literal('credit'), chars: z.int().positive() });
 
@@ -423,6 +434,7 @@ export const TunnelFrame = z.discriminatedUnion('type', [
   AskProcesses,
   Enrol,
   AskFiles,
+  AskPolicy,
   Goodbye,
 ]);
 export type TunnelFrame = z.infer<typeof TunnelFrame>;

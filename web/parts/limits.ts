@@ -27,6 +27,8 @@ export const PART_LIMITS = {
   markdownDepth: 40,
   /** Cells of a row of a table; the last one has the text of the rest. 60,000 take a browser seven seconds. */
   tableColumns: 100,
+  /** UTF-16 units of what an MCP server says of a tool: a person reads some lines. */
+  toolDescriptionChars: 600,
   /** UTF-16 units of an address whose parentheses are counted, again for each. */
   addressChars: 2_000,
   /** UTF-16 units of an image inside a text. */

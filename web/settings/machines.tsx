@@ -1,12 +1,14 @@
-/** The machines with their folders: what is connected there, and what runs. */
-import { useCallback, useEffect, useState } from 'preact/hooks';
+/** The machines with their folders: what is connected there, what runs, and what is allowed. */
+import { useCallback } from 'preact/hooks';
 import type { BridgeInfo } from '../../client/index.ts';
-import type { BridgeDetails } from '../../shared/api/listings.ts';
-import type { ProcessInfo } from '../../shared/wire/processes.ts';
 import { useLive } from '../live.ts';
+import { Answer } from '../parts/answer.tsx';
+import { Folded } from '../parts/folded.tsx';
 import { type Account, LIST } from '../store/account.ts';
 import { shortTime } from '../words/short.ts';
 import { words } from '../words/words.ts';
+import { McpServers } from './mcp-servers.tsx';
+import { Policy } from './policy.tsx';
 
 export function Machines({ account }: { readonly account: Account }) {
   useLive(account.live, LIST);
@@ -34,62 +36,88 @@ interface Props {
 
 function Machine({ account, bridge }: Props) {
   const { workspacePath, connected, lastConnected, confinement } = bridge;
-  const [isOpen, setOpen] = useState(false);
   return (
     <li>
-      <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-        <summary>
-          <code>{workspacePath}</code>
-          <span class={connected ? 'on' : 'off'}>
-            {connected ? words.online : words.lastUsed(shortTime(lastConnected))}
-          </span>
-        </summary>
+      <Folded
+        summary={
+          <>
+            <code>{workspacePath}</code>
+            <span class={connected ? 'on' : 'off'}>
+              {connected ? words.online : words.lastUsed(shortTime(lastConnected))}
+            </span>
+          </>
+        }
+      >
         <p class="hint">{confinement.detail}</p>
-        {isOpen && <Inside account={account} bridge={bridge} />}
-      </details>
+        {bridge.shared ? (
+          <p class="hint">{words.ofOthers}</p>
+        ) : (
+          <Own account={account} bridge={bridge} />
+        )}
+      </Folded>
     </li>
   );
 }
 
-/** Read when it is opened. */
-function Inside({ account: { client }, bridge: { id, shared } }: Props) {
-  const [details, setDetails] = useState<BridgeDetails>();
-  const [processes, setProcesses] = useState<readonly ProcessInfo[]>([]);
-  const read = useCallback(async () => {
-    setDetails(await client.getBridge(id));
-    // An offline machine says nothing of its processes.
-    if (!shared) setProcesses((await client.listProcesses(id).catch(() => ({ items: [] }))).items);
-  }, [client, id, shared]);
-  useEffect(() => void read(), [read]);
+/** Of a machine of one's own. */
+function Own({ account, bridge: { id, connected } }: Props) {
+  const { client } = account;
+  const read = useCallback((signal: AbortSignal) => client.getBridge(id, signal), [client, id]);
   return (
-    <ul class="rows">
-      {details?.mcpServers.map(({ name, state, reason, toolCount }) => (
-        <li key={name}>
-          <span>MCP {name}</span>
-          <span class={state === 'ready' ? 'on' : 'off'}>
-            {words.serverState[state]} · {words.tools(toolCount)}
-          </span>
-          {reason && <span class="hint">{reason}</span>}
-        </li>
-      ))}
-      {processes.map(({ id: processId, command, running, end }) => (
-        <li key={processId}>
-          <code>{command}</code>
-          {running ? (
-            <button
-              type="button"
-              onClick={async () => {
-                await client.stopProcess(id, processId);
-                await read();
-              }}
-            >
-              {words.stop}
-            </button>
-          ) : (
-            <span class="hint">{end}</span>
-          )}
-        </li>
-      ))}
-    </ul>
+    <div class="policy">
+      <Answer read={read}>{({ mcpServers }) => <McpServers servers={mcpServers} />}</Answer>
+      {connected ? (
+        <>
+          <Processes account={account} bridgeId={id} />
+          <Folded summary={words.policy}>
+            <Policy account={account} bridgeId={id} />
+          </Folded>
+        </>
+      ) : (
+        <p class="hint">
+          {words.machineOffline} <code>drawbridge start</code>
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Processes({
+  account: { client },
+  bridgeId,
+}: {
+  readonly account: Account;
+  readonly bridgeId: string;
+}) {
+  const read = useCallback(
+    (signal: AbortSignal) => client.listProcesses(bridgeId, signal),
+    [client, bridgeId],
+  );
+  return (
+    <Answer read={read}>
+      {({ items }, again) => (
+        <ul class="rows">
+          {items.length === 0 && <li class="hint">{words.noProcesses}</li>}
+          {items.map(({ id, command, running, end }) => (
+            <li key={id}>
+              <code>{command}</code>
+              {running ? (
+                <button
+                  type="button"
+                  onClick={async () => {
+                    await client.stopProcess(bridgeId, id);
+                    again();
+                  }}
+                >
+                  {words.stop}
+                </button>
+              ) : (
+                <span class="hint">{end}</span>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+    </Answer>
   );
 }

@@ -6,6 +6,7 @@ import { words } from '../words/words.ts';
 import { Approving } from './approving.tsx';
 import { Devices } from './devices.tsx';
 import { Machines } from './machines.tsx';
+import { Models } from './models.tsx';
 import { Privacy } from './privacy.tsx';
 import { Push } from './push.tsx';
 import { Records } from './records.tsx';
@@ -26,6 +27,7 @@ export function Settings({ account, leave }: Props) {
       </header>
       <div class="fill column">
         <Machines account={account} />
+        <Models account={account} />
         <Devices account={account} />
         <Approving account={account} />
         <Push account={account} />

@@ -16,6 +16,7 @@ import { words } from '../words/words.ts';
 import { ContextMeter } from './context-meter.tsx';
 import { Messages } from './messages.tsx';
 import { Pinned } from './pinned.tsx';
+import { Rules } from './rules.tsx';
 
 interface Props {
   readonly account: Account;
@@ -38,6 +39,7 @@ export function ThreadPlace({ account, id }: Props) {
         <h1>{inOneLine(view?.title ?? account.conversations.get(id)?.title ?? '')}</h1>
         {view && <Where account={account} view={view} />}
         <ContextMeter thread={thread} models={account.models} />
+        {view && <Rules thread={thread} />}
       </header>
       {problem && (
         <p role="alert" class="fill">

@@ -60,6 +60,27 @@ export const frame: typeof en.frame = {
       ? 'Privat: wird nach der Antwort gelöscht'
       : `Privat: wird ${hours} h nach der letzten Antwort gelöscht`,
   contextHelp: 'So viel vom Fenster des Modells ist gefüllt',
+
+  // The rules of an answer
+  rulesLater: 'Die Liste füllt sich, wenn die erste Antwort beginnt.',
+  noRules: 'Der Ordner hat keine Regeln für den Agenten. Sie stehen in Dateien wie',
+  rulesUnknown: 'Diese Antwort hatte keinen Rechner mit Regeln. Sie stehen in Dateien wie',
+  ruleStates: {
+    applied: 'angewendet',
+    listed: 'genannt',
+    unused: 'nicht benutzt',
+    left_out: 'ausgelassen',
+  },
+  ruleOrigins: { owner: 'deine eigene', workspace: 'aus dem Ordner', request: 'aus der Nachricht' },
+  ruleReasons: {
+    always: 'gilt immer',
+    file: 'wegen',
+    mentioned: 'von einer Nachricht genannt',
+    read: 'vom Agenten gelesen',
+    listed: 'der Agent weiß, wovon sie handelt, und hat sie nicht gelesen',
+    no_file: 'keine Datei, von der sie handelt, war beteiligt',
+    not_mentioned: 'keine Nachricht hat sie genannt',
+  },
 };
 
 export const thread: typeof en.thread = {
@@ -220,8 +241,71 @@ export const asking: typeof en.asking = {
 
 export const settings: typeof en.settings = {
   machines: 'Rechner',
-  serverState: { starting: 'startet', ready: 'bereit', down: 'aus' },
+  serverState: {
+    starting: 'startet',
+    ready: 'bereit',
+    down: 'ausgefallen',
+    disabled: 'aus',
+    login: 'braucht eine Anmeldung',
+  },
   tools: (count) => (count === 1 ? '1 Werkzeug' : `${count} Werkzeuge`),
+  noProcesses: 'Der Agent hat hier nichts laufen lassen.',
+  noServers: 'Der Agent hat hier keinen MCP-Server. Füge am Rechner einen hinzu:',
+  noTools: 'Er bietet dem Agenten zurzeit kein Werkzeug an.',
+  notOffered: (count) =>
+    `${count} weitere fehlen, weil ein Modell nicht mehr nimmt. Wähle mit "excludeTools" in mcp.json aus.`,
+  logInThere: 'Melde dich am Rechner an:',
+  ofOthers: 'Dieser Rechner gehört jemand anderem, der dich den Ordner benutzen lässt.',
+  machineOffline: 'Seine Regeln sind zu sehen, solange er online ist. Starte ihn in seinem Ordner:',
+  policy: 'Was er erlaubt',
+  policyUnread:
+    'Rufe am Rechner drawbridge policy auf. Ist sein Drawbridge alt, so aktualisiere es.',
+  presets: {
+    'read-only': 'Voreinstellung read-only: Der Agent liest den Ordner und ändert nichts.',
+    ask: 'Voreinstellung ask: Der Agent liest den Ordner und fragt vor allem anderen.',
+    workspace:
+      'Voreinstellung workspace: Der Agent ändert Dateien im Ordner und führt Befehle in der Sandbox aus. Vor allem anderen fragt er.',
+    trusted:
+      'Voreinstellung trusted: wie workspace, und Befehle in der Sandbox dürfen ohne Frage ins Netz.',
+  },
+  noPreset: 'Dort läuft kein Aufruf, bis die Datei repariert ist.',
+  rules: 'Regeln',
+  noOwnRules: 'Du hast keine eigene Regel.',
+  lastRuleWins: 'Es gilt die letzte Regel, die passt.',
+  lastOf: (count, all) => `Die letzten ${count} von ${all} Regeln.`,
+  decisions: { allow: 'erlaubt', ask: 'fragt', deny: 'verboten' },
+  ruleScopes: { everywhere: 'alle Projekte', project: 'dieses Projekt' },
+  permissions: (names) => `auch mit ${names}`,
+  inSandbox: 'nur in der Sandbox',
+  byAnswer: (when) => `durch eine Antwort vom ${when}`,
+  changesThere: 'Geändert wird am Rechner:',
+  grants: 'Wer den Ordner sonst benutzen darf',
+  noGrants: 'Kein anderes Konto darf ihn benutzen.',
+  grantedPresets: {
+    'read-only': 'liest',
+    ask: 'liest',
+    workspace: 'ändert Dateien und führt Befehle in der Sandbox aus',
+    trusted: 'darf alles, was deine Regeln ohne Frage erlauben',
+  },
+  inWorktrees: 'in eigenen Worktrees',
+  inFolder: 'im Ordner',
+  since: (when) => `seit ${when}`,
+  models: 'Modelle',
+  noModels:
+    'Dieser Server hat kein Modell. Sein Betreiber richtet eines mit drawbridge config model ein.',
+  otherModels: 'Der Modellserver bekommt auch Namen, die hier nicht stehen.',
+  takesImages: 'liest Bilder',
+  answersPrivately: 'antwortet in privaten Unterhaltungen',
+  window: (tokens) => `Fenster von ${tokens} Token`,
+  prices: (input, output, currency) =>
+    `${input} / ${output} ${currency} je Million Token (ein / aus)`,
+  roles: {
+    chat: 'unterhält sich',
+    fast: 'schreibt Titel',
+    apply: 'überträgt Änderungen',
+    summary: 'fasst zusammen',
+    embed: 'macht Vektoren',
+  },
   noMachines: 'Kein Rechner ist verbunden. Rufe in einem Ordner mit Code auf:',
   devices: 'Angemeldete Geräte',
   thisDevice: 'dieses Gerät',

@@ -58,6 +58,31 @@ export const frame = {
       ? 'Private: deleted when it is answered'
       : `Private: deleted ${hours} h after the last answer`,
   contextHelp: 'Filled of the model’s window',
+
+  // The rules of an answer
+  rulesLater: 'The list fills when the first answer starts.',
+  noRules: 'The folder has no rules for the agent. They stand in files such as',
+  rulesUnknown: 'This answer had no machine with rules. They stand in files such as',
+  ruleStates: {
+    applied: 'applied',
+    listed: 'listed',
+    unused: 'not used',
+    left_out: 'left out',
+  } as Readonly<Record<string, string>>,
+  ruleOrigins: {
+    owner: 'your own',
+    workspace: 'of the folder',
+    request: 'of the message',
+  } as Readonly<Record<string, string>>,
+  ruleReasons: {
+    always: 'always applies',
+    file: 'for',
+    mentioned: 'named by a message',
+    read: 'read by the agent',
+    listed: 'the agent knows what it is about, and has not read it',
+    no_file: 'no file that it is about was touched',
+    not_mentioned: 'no message named it',
+  } as Readonly<Record<string, string>>,
 };
 
 /** Of a thread, which also an element in the page of an app shows. */
@@ -221,10 +246,71 @@ export const asking = {
 /** Of the settings. */
 export const settings = {
   machines: 'Machines',
-  serverState: { starting: 'starting', ready: 'ready', down: 'down' } as Readonly<
+  serverState: {
+    starting: 'starting',
+    ready: 'ready',
+    down: 'down',
+    disabled: 'off',
+    login: 'needs a login',
+  } as Readonly<Record<string, string>>,
+  tools: (count: number) => (count === 1 ? '1 tool' : `${count} tools`),
+  noProcesses: 'The agent left nothing running here.',
+  noServers: 'The agent has no MCP server here. Add one at the machine:',
+  noTools: 'It offers the agent no tool at the moment.',
+  notOffered: (count: number) =>
+    `${count} more are not offered, because a model takes only so many. Choose with "excludeTools" in mcp.json.`,
+  logInThere: 'Log in at the machine:',
+  ofOthers: 'This machine belongs to somebody else, who lets you use the folder.',
+  machineOffline: 'Its rules are shown while it is online. Start it in its folder:',
+  policy: 'What it allows',
+  policyUnread: 'Run drawbridge policy at the machine. If its Drawbridge is old, update it.',
+  presets: {
+    'read-only': 'Preset read-only: the agent reads the folder, and changes nothing.',
+    ask: 'Preset ask: the agent reads the folder, and asks about everything else.',
+    workspace:
+      'Preset workspace: the agent changes files in the folder and runs commands in the sandbox. It asks about the rest.',
+    trusted:
+      'Preset trusted: as workspace, and commands in the sandbox may use the network without a question.',
+  } as Readonly<Record<string, string>>,
+  noPreset: 'No call runs there until the file is repaired.',
+  rules: 'Rules',
+  noOwnRules: 'There is no rule of yours.',
+  lastRuleWins: 'The last rule that matches wins.',
+  lastOf: (count: number, all: number) => `The last ${count} of ${all} rules.`,
+  decisions: { allow: 'allow', ask: 'ask', deny: 'deny' } as Readonly<Record<string, string>>,
+  ruleScopes: { everywhere: 'all projects', project: 'this project' } as Readonly<
     Record<string, string>
   >,
-  tools: (count: number) => (count === 1 ? '1 tool' : `${count} tools`),
+  permissions: (names: string) => `also with ${names}`,
+  inSandbox: 'only in the sandbox',
+  byAnswer: (when: string) => `by an answer of ${when}`,
+  changesThere: 'Changes are made at the machine:',
+  grants: 'Who else may use the folder',
+  noGrants: 'No other account may use it.',
+  grantedPresets: {
+    'read-only': 'reads',
+    ask: 'reads',
+    workspace: 'changes files, and runs commands in the sandbox',
+    trusted: 'may do what your rules allow without a question',
+  } as Readonly<Record<string, string>>,
+  inWorktrees: 'in worktrees of its own',
+  inFolder: 'in the folder',
+  since: (when: string) => `since ${when}`,
+  models: 'Models',
+  noModels: 'This server has no model. Its operator sets one up with drawbridge config model.',
+  otherModels: 'The model server also gets names that are not listed.',
+  takesImages: 'reads images',
+  answersPrivately: 'answers in private conversations',
+  window: (tokens: string) => `window of ${tokens} tokens`,
+  prices: (input: number, output: number, currency: string) =>
+    `${input} / ${output} ${currency} per million tokens (in / out)`,
+  roles: {
+    chat: 'chats',
+    fast: 'writes titles',
+    apply: 'applies edits',
+    summary: 'summarises',
+    embed: 'makes vectors',
+  } as Readonly<Record<string, string>>,
   noMachines: 'No machine is connected. In a folder with code, run:',
   devices: 'Signed-in devices',
   thisDevice: 'this device',

@@ -7,6 +7,7 @@ import { BridgeId } from '../../shared/ids.ts';
 import { FILE_SEARCH_LIMITS } from '../../shared/limits.ts';
 import { type EnrolmentOutcome, EnrolmentRequest } from '../../shared/wire/enrolment.ts';
 import { FileQuery, type FoundFile, FoundFiles } from '../../shared/wire/files.ts';
+import { MachinePolicy } from '../../shared/wire/policy.ts';
 import {
   PortRequest,
   type ProcessAsk,
@@ -158,6 +159,27 @@ export const BRIDGES: readonly Endpoint[] = [
       );
       if (items) return c.json({ items } satisfies FoundFiles);
       throw new DrawbridgeError('UNAVAILABLE', NO_FILES);
+    },
+  },
+  {
+    id: 'getPolicy',
+    needs: 'person',
+    method: 'get',
+    path: '/api/v1/bridges/{id}/policy',
+    tag: 'Bridges',
+    summary: 'Get what the machine allows',
+    description:
+      'The owner’s rules and the accounts that the machine lets in. They change at the machine alone (`drawbridge policy`, `drawbridge allow`).',
+    access: 'user',
+    params: BRIDGE,
+    answers: [jsonAnswer(200, 'As its files are now.', MachinePolicy)],
+    errors: ['UNAVAILABLE'],
+    handle: async (c) => {
+      const id = await ownBridge(c);
+      const { sub } = c.var.caller;
+      const policy = await reach<MachinePolicy | null>(() => tunnelOf(c.env, id).policy(sub));
+      if (policy) return c.json(policy);
+      throw new DrawbridgeError('UNAVAILABLE', 'The bridge is offline, or older than this list');
     },
   },
   {

@@ -1,6 +1,6 @@
 /** The Durable Object of one bridge: holds its socket, and passes calls, results and answers on. */
 import { DurableObject } from 'cloudflare:workers';
-import type { BridgeDetails } from '../../shared/api/listings.ts';
+import type { BridgeDetails, McpServerInfo } from '../../shared/api/listings.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { CONTEXT_LIMITS, FINDING_LIMITS, RUN_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
 import { guestEdit } from '../../shared/tools/guest-edit.ts';
@@ -10,7 +10,8 @@ import type { EnrolmentOutcome, EnrolmentRequest } from '../../shared/wire/enrol
 import type { FileQuery, FoundFile } from '../../shared/wire/files.ts';
 import { type MessageLook, missedFindings } from '../../shared/wire/findings.ts';
 import { nameFor } from '../../shared/wire/grants.ts';
-import type { OfferSet } from '../../shared/wire/offer.ts';
+import { type OfferSet, ownWordsOf } from '../../shared/wire/offer.ts';
+import type { MachinePolicy } from '../../shared/wire/policy.ts';
 import type { ProcessAsk, ProcessReport } from '../../shared/wire/processes.ts';
 import { keyOfAccount } from '../../shared/wire/tokens.ts';
 import {
@@ -151,8 +152,21 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   details(account: string): Omit<BridgeDetails, 'lastConnected'> | null {
     const status = this.status(account);
     const definitions = listDefinitions(this.#of(account)?.context.definitions);
-    const mcpServers = this.#isOwner(account) ? this.#store.readMcpServers() : [];
+    const mcpServers = this.#isOwner(account) ? this.#mcpServers() : [];
     return status && { ...status, mcpServers, definitions };
+  }
+
+  #mcpServers(): McpServerInfo[] {
+    const { offers: digest } = this.#store.readBridge() ?? {};
+    const { offers = [] } = (digest && this.#store.readOffers(digest)) || {};
+    return this.#store.readMcpServers().map((report) => {
+      const own = offers.filter(({ origin }) => origin.server === report.name);
+      const tools = own.map((offer) => {
+        const { tool: name } = offer.origin;
+        return { name, description: ownWordsOf(offer) };
+      });
+      return { ...report, tools };
+    });
   }
 
   async processes(account: string, ask: ProcessAsk): Promise<ProcessReport | null> {
@@ -175,6 +189,13 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     if (!socket || !this.#isOwner(account) || !attachmentOf(socket).findsFiles) return null;
     const answer = await this.#ask(socket, (askId) => ({ type: 'files', askId, ...query }));
     return answer?.type === 'files' ? answer.items : null;
+  }
+
+  async policy(account: string): Promise<MachinePolicy | null> {
+    const socket = this.#socket.current(Date.now());
+    if (!socket || !this.#isOwner(account) || !attachmentOf(socket).showsPolicy) return null;
+    const answer = await this.#ask(socket, (askId) => ({ type: 'policy', askId }));
+    return answer?.type === 'policy' ? answer.policy : null;
   }
 
   /** Null without an answer in time. */
@@ -527,6 +548,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
       case 'processes':
       case 'enrolled':
       case 'files':
+      case 'policy':
         return this.#asked.get(frame.askId)?.(frame);
       case 'held_calls':
         return this.#ackUnknown(socket, frame.calls);

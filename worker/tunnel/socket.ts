@@ -9,6 +9,7 @@ import {
   FINDINGS_FEATURE,
   LOOK,
   PING,
+  POLICY_FEATURE,
   PONG,
   type TunnelFrame,
 } from '../../shared/wire/tunnel.ts';
@@ -37,6 +38,8 @@ const SocketAttachment = z.object({
   enrols: z.boolean().default(false),
   /** Whether it answers `files`. */
   findsFiles: z.boolean().default(false),
+  /** Whether it answers `policy`. */
+  showsPolicy: z.boolean().default(false),
 });
 export type SocketAttachment = z.infer<typeof SocketAttachment>;
 
@@ -68,6 +71,7 @@ export class BridgeSocket {
       finds: features.includes(FINDINGS_FEATURE),
       enrols: features.includes(ENROLMENTS_FEATURE),
       findsFiles: features.includes(FILES_FEATURE),
+      showsPolicy: features.includes(POLICY_FEATURE),
     };
     write(socket, { ...attachmentOf(socket), state: 'greeted', ...can });
   }
@@ -199,7 +203,13 @@ const GOODBYES: Readonly<Record<Refused | 'UNAUTHENTICATED', string>> = {
   UNAUTHENTICATED: "The bridge's token has expired: get a new one.",
 };
 
-const CAN_NOTHING = { looks: false, finds: false, enrols: false, findsFiles: false };
+const CAN_NOTHING = {
+  looks: false,
+  finds: false,
+  enrols: false,
+  findsFiles: false,
+  showsPolicy: false,
+};
 
 function write(socket: WebSocket, attachment: SocketAttachment): void {
   socket.serializeAttachment(attachment);

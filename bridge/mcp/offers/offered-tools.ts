@@ -5,7 +5,7 @@ import { OFFER_LIMITS } from '../../../shared/limits.ts';
 import { nestsDeeper } from '../../../shared/text/json.ts';
 import { JSON_LIMITS } from '../../../shared/text/limits.ts';
 import type { Metadata } from '../../../shared/wire/documents.ts';
-import { OfferDefinition } from '../../../shared/wire/offer.ts';
+import { introductionOf, OfferDefinition } from '../../../shared/wire/offer.ts';
 import type { ToolExecutor } from '../../tools/executor.ts';
 import type { OfferedTool } from '../../tools/offers.ts';
 import { MCP_LIMITS } from '../limits.ts';
@@ -130,9 +130,7 @@ function definitionOf(server: string, { tool, isOurs }: ServerTool, name: string
   return {
     name,
     ...(title !== undefined && { title }),
-    description: isOurs
-      ? description
-      : `A tool of the MCP server "${server}", which describes it so: ${cut(description)}`,
+    description: isOurs ? description : `${introductionOf(server)}${cut(description)}`,
     inputSchema,
     effect: annotations.readOnlyHint === true ? 'read' : 'execute',
     idempotent: annotations.idempotentHint === true || annotations.readOnlyHint === true,

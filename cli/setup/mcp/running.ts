@@ -26,8 +26,9 @@ export async function runningServers(
 }
 
 /** In a few words, for a list. */
-export function stateOf({ state, reason = '', toolCount, cutCount }: McpServerReport): string {
+export function stateOf({ state, reason = '', why, toolCount, cutCount }: McpServerReport): string {
   if (state === 'starting') return 'it is starting';
+  if (why === 'disabled') return reason;
   if (state === 'down') return `it is down: ${inOneLine(reason)}`;
   const cut =
     cutCount === undefined ? '' : `, ${cutCount} of them not offered: too many for a model`;

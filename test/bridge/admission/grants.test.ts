@@ -6,12 +6,12 @@ import {
   createJudge,
   readPageRules,
 } from '../../../bridge/admission/judge.ts';
-import type { Decision } from '../../../bridge/admission/rules.ts';
-import type { AccountGrant } from '../../../bridge/grantees/grant-file.ts';
-import { Preset } from '../../../machine/preset.ts';
 import { toolsRunBy } from '../../../shared/tools/catalogue.ts';
 import type { ToolDefinition } from '../../../shared/tools/definition.ts';
 import { openWorktree } from '../../../shared/tools/worktree.ts';
+import type { AccountGrant } from '../../../shared/wire/grants.ts';
+import type { Decision } from '../../../shared/wire/policy.ts';
+import { Preset } from '../../../shared/wire/preset.ts';
 import { temporaryFolder } from '../tools/temporary-workspace.ts';
 
 const OWNERS = 'conv_of_the_owner';

@@ -3,9 +3,9 @@ import { judgeConnection } from '../../../bridge/admission/network-verdict.ts';
 import type { Policy } from '../../../bridge/admission/policy.ts';
 import type { Rule } from '../../../bridge/admission/rules.ts';
 import { parseRules } from '../../../bridge/admission/rules.ts';
-import type { Preset } from '../../../machine/preset.ts';
 import { parseHostPort } from '../../../shared/text/hosts.ts';
 import { REGISTRIES } from '../../../shared/tools/registries.ts';
+import type { Preset } from '../../../shared/wire/preset.ts';
 import { judge } from './judging.ts';
 
 const POLICY: Policy = {

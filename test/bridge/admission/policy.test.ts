@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { judgeCall as judgeRead, type Policy } from '../../../bridge/admission/policy.ts';
-import { type Decision, parseRules, Rule } from '../../../bridge/admission/rules.ts';
+import { parseRules, Rule } from '../../../bridge/admission/rules.ts';
 import { runTerminalCmd } from '../../../shared/tools/run-terminal-cmd.ts';
 import type { Mode } from '../../../shared/wire/modes.ts';
+import type { Decision } from '../../../shared/wire/policy.ts';
 import type { CallLimits } from '../../../shared/wire/tunnel.ts';
 import { judge as judgeCall, visibility as visibilityOf } from './judging.ts';
 

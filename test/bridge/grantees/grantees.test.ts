@@ -2,18 +2,14 @@ import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Audit, readAudit } from '../../../bridge/grantees/audit.ts';
-import {
-  type AccountGrant,
-  changeGrants,
-  readGrants,
-} from '../../../bridge/grantees/grant-file.ts';
+import { changeGrants, readGrants } from '../../../bridge/grantees/grant-file.ts';
 import { Grantees } from '../../../bridge/grantees/grantees.ts';
 import { GRANTEE_LIMITS } from '../../../bridge/grantees/limits.ts';
 import { logTo } from '../../../bridge/log.ts';
 import type { LogEntry } from '../../../machine/log-line.ts';
 import { newConversationId } from '../../../shared/ids.ts';
 import { GRANT_LIMITS } from '../../../shared/limits.ts';
-import { GrantedName, nameFor } from '../../../shared/wire/grants.ts';
+import { type AccountGrant, GrantedName, nameFor } from '../../../shared/wire/grants.ts';
 import { temporaryFolder } from '../tools/temporary-workspace.ts';
 
 const SINCE = '2026-11-24T00:00:00.000Z';

@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import type { Decision } from '../../../bridge/admission/rules.ts';
 import type { DiffOutcome } from '../../../companion/index.ts';
 import { newCallId } from '../../../shared/ids.ts';
 import { guestEdit } from '../../../shared/tools/guest-edit.ts';
 import { ALLOW_ONCE } from '../../../shared/wire/approval-text.ts';
+import type { Decision } from '../../../shared/wire/policy.ts';
 import {
   BridgeFrame,
   GUESTS_FEATURE,

@@ -5,7 +5,6 @@ import { expect, onTestFinished, vi } from 'vitest';
 import { DeviceAsker } from '../../../bridge/admission/askers.ts';
 import { Asking } from '../../../bridge/admission/asking.ts';
 import type { JudgedCall } from '../../../bridge/admission/policy.ts';
-import type { Decision } from '../../../bridge/admission/rules.ts';
 import type { Checkpoints } from '../../../bridge/checkpoints/checkpoints.ts';
 import { Audit } from '../../../bridge/grantees/audit.ts';
 import { Grantees } from '../../../bridge/grantees/grantees.ts';
@@ -23,6 +22,7 @@ import { write } from '../../../shared/tools/write.ts';
 import type { ApprovalQuestion, DeviceKey } from '../../../shared/wire/approvals.ts';
 import type { Metadata } from '../../../shared/wire/documents.ts';
 import type { Effect } from '../../../shared/wire/modes.ts';
+import type { Decision } from '../../../shared/wire/policy.ts';
 import {
   type BridgeFrame,
   type ToolCall,
@@ -244,6 +244,7 @@ export class Bench {
       processes: () => Promise.resolve({ items: [] }),
       enrol: () => Promise.resolve('ended'),
       findFiles: () => Promise.resolve(null),
+      policy: () => Promise.reject(new Error('no test asks')),
       offers: new OfferFeed(async () => null),
       mcpServers: new ReportFeed('', () => ({ type: 'mcp_servers', servers: [] })),
       grantFeed: new ReportFeed('', () => ({ type: 'grants', names: [] })),

@@ -1,9 +1,9 @@
 import { link, rename, symlink } from 'node:fs/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Decision } from '../../../bridge/admission/rules.ts';
 import { sha256 } from '../../../machine/hash.ts';
 import { TOOL_LIMITS } from '../../../shared/limits.ts';
 import type { ApprovalQuestion } from '../../../shared/wire/approvals.ts';
+import type { Decision } from '../../../shared/wire/policy.ts';
 import type { ToolCall } from '../../../shared/wire/tunnel.ts';
 import { type Device, newDevice } from '../admission/device.ts';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
-import type { Decision } from '../../../bridge/admission/rules.ts';
 import { RUN_LIMITS, TUNNEL_LIMITS } from '../../../shared/limits.ts';
+import type { Decision } from '../../../shared/wire/policy.ts';
 import {
   Bench,
   command,

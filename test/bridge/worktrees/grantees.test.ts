@@ -2,7 +2,7 @@ import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { readAudit } from '../../../bridge/grantees/audit.ts';
-import type { AccountGrant } from '../../../bridge/grantees/grant-file.ts';
+import type { AccountGrant } from '../../../shared/wire/grants.ts';
 import type { ToolCall } from '../../../shared/wire/tunnel.ts';
 import {
   callOf,

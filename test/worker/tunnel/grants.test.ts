@@ -67,6 +67,7 @@ it('no method of the tunnel shows or does anything for an account that is not le
     expect(await tunnel.look(stranger)).toBeNull();
     expect(await tunnel.offers(stranger, 'd'.repeat(64))).toBeNull();
     expect(await tunnel.processes(stranger, {})).toBeNull();
+    expect(await tunnel.policy(stranger)).toBeNull();
     expect(await tunnel.answerState(stranger, { callId: own.callId, nonce: NONCE })).toEqual({
       state: 'over',
     });
@@ -104,6 +105,7 @@ it('an account that is let in sees the folder’s name and its own calls, and no
     expect(described).not.toHaveProperty('offers');
     expect(await tunnel.offers(account, 'd'.repeat(64))).toBeNull();
     expect(await tunnel.processes(account, {})).toBeNull();
+    expect(await tunnel.policy(account)).toBeNull();
     const answer = { callId: own.callId, nonce: NONCE, decision: 'reject' as const };
     expect(await tunnel.answer(account, answer)).toMatchObject({ ok: false, code: 'NOT_FOUND' });
     await tunnel.cancel(account, [own.callId]);

@@ -9,6 +9,7 @@ import type { EnrolmentOutcome, EnrolmentRequest } from '../../../shared/wire/en
 import type { FileQuery, FoundFile } from '../../../shared/wire/files.ts';
 import type { Findings, MessageLook } from '../../../shared/wire/findings.ts';
 import type { OfferSet } from '../../../shared/wire/offer.ts';
+import type { MachinePolicy } from '../../../shared/wire/policy.ts';
 import type { ProcessInfo } from '../../../shared/wire/processes.ts';
 import {
   type BridgeFrame,
@@ -50,6 +51,11 @@ export const PROPOSAL = {
   confinement: 'bubblewrap',
 } satisfies Proposal;
 
+/** That of a machine without any file of its owner. */
+export const NO_POLICY: MachinePolicy = {
+  ...{ preset: 'workspace', rules: [], ruleCount: 0, grants: [], problems: [] },
+};
+
 type FrameOf<Type extends TunnelFrame['type']> = Extract<TunnelFrame, { type: Type }>;
 
 export class ScriptedBridge {
@@ -71,6 +77,8 @@ export class ScriptedBridge {
   files: readonly FoundFile[] | null = [];
   /** What people searched for there. */
   readonly searches: FileQuery[] = [];
+  /** What its owner's files allow. */
+  policy: unknown = NO_POLICY;
   /** The messages of the looks that it answered. */
   readonly asked: (MessageLook | undefined)[] = [];
   readonly #socket: WebSocket;
@@ -110,6 +118,9 @@ export class ScriptedBridge {
         const { askId, query, limit } = frame;
         this.searches.push({ query, limit });
         return this.send({ type: 'files', askId, items: this.files });
+      }
+      if (frame.type === 'policy') {
+        return this.send({ type: 'policy', askId: frame.askId, policy: this.policy });
       }
       this.frames.push(frame);
       this.#wake();

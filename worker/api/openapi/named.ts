@@ -52,6 +52,7 @@ import {
   BridgeDetails,
   BridgeInfo,
   BridgeList,
+  McpServerInfo,
   Me,
   MePatch,
   ModelList,
@@ -133,10 +134,11 @@ import {
 import { EnrolmentRequest } from '../../../shared/wire/enrolment.ts';
 import { StreamEvent } from '../../../shared/wire/events.ts';
 import { FoundFile, FoundFiles } from '../../../shared/wire/files.ts';
-import { McpServerReport } from '../../../shared/wire/mcp-servers.ts';
+import { AccountGrant } from '../../../shared/wire/grants.ts';
 import { Effect, Mode } from '../../../shared/wire/modes.ts';
 import { Assertion, PasskeyPlace, PasskeySignature } from '../../../shared/wire/passkey.ts';
 import { Plan, PlanEdit, PlanState } from '../../../shared/wire/plans.ts';
+import { MachinePolicy, PolicyRule } from '../../../shared/wire/policy.ts';
 import { PortRequest, ProcessInfo, ProcessList } from '../../../shared/wire/processes.ts';
 import { LeftOutRule, RuleKind, RuleReport, RuleReports } from '../../../shared/wire/rules.ts';
 import { Confinement } from '../../../shared/wire/tunnel.ts';
@@ -218,8 +220,8 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ BrowserSubscription, PushKinds, PushRequest, PushState },
   ...{ Me, MePatch, ModelList, ToolList, BridgeList, BridgeInfo, Confinement },
   ...{ ApprovalList, OpenApproval },
-  ...{ FoundFile, FoundFiles },
-  ...{ BridgeDetails, EnrolmentRequest, McpServerReport, PortRequest, ProcessInfo, ProcessList },
+  ...{ FoundFile, FoundFiles, MachinePolicy, PolicyRule, AccountGrant },
+  ...{ BridgeDetails, EnrolmentRequest, McpServerInfo, PortRequest, ProcessInfo, ProcessList },
   ...{ [TYPED]: TypedDocument, StreamEvent, AccountEvent, ...eventsByName() },
   ...Object.fromEntries(DOCUMENTS.map((schema) => [nameOf(schema, 'Document'), schema])),
   ...CURSOR_SCHEMAS,

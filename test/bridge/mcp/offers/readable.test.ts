@@ -38,10 +38,19 @@ it('the agent lists and gets the prompts of a server', async () => {
 it('people get the state of each server, and what it has', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   const missing = { command: '/nonexistent/server' };
-  const { until, reports } = startServers({ demo: FIXTURE, missing });
+  const { until, reports } = startServers({
+    off: { ...FIXTURE, disabled: true },
+    demo: FIXTURE,
+    missing,
+  });
   await until(RESOURCES);
-  await vi.waitFor(() => expect(reports()[1]).toMatchObject({ state: 'down' }));
+  await vi.waitFor(() => expect(reports()[2]).toMatchObject({ state: 'down' }));
+  const nothing = { toolCount: 0, resources: [], resourceCount: 0, prompts: [], promptCount: 0 };
   expect(reports()).toEqual([
+    {
+      ...{ name: 'off', state: 'down', why: 'disabled', reason: 'it is disabled in mcp.json' },
+      ...nothing,
+    },
     {
       ...{ name: 'demo', state: 'ready', about: 'fixture 1.2.3', toolCount: expect.any(Number) },
       ...{ resources: [{ uri: 'note://1', name: 'a note' }], resourceCount: 1 },
@@ -49,7 +58,7 @@ it('people get the state of each server, and what it has', async () => {
     },
     {
       ...{ name: 'missing', state: 'down', reason: expect.stringContaining('ENOENT') },
-      ...{ toolCount: 0, resources: [], resourceCount: 0, prompts: [], promptCount: 0 },
+      ...nothing,
     },
   ]);
 });

@@ -15,13 +15,18 @@ import {
   newDeviceId,
   responseIdOf,
 } from '../../../../shared/ids.ts';
-import { ENROLMENTS_FEATURE, FILES_FEATURE } from '../../../../shared/wire/tunnel.ts';
+import {
+  ENROLMENTS_FEATURE,
+  FILES_FEATURE,
+  POLICY_FEATURE,
+} from '../../../../shared/wire/tunnel.ts';
 import { newPasskey, PASSKEY_ORIGIN } from '../../../far-ends/passkey.ts';
 import { call, scriptModel, standsAt, tokenFor } from '../../api.ts';
 import { holdModel } from '../../conversation/held-model.ts';
 import { newBrowser } from '../../push/push-service.ts';
 import {
   connectBridge,
+  NO_POLICY,
   NONCE,
   openBridge,
   type ScriptedBridge,
@@ -147,6 +152,15 @@ it('finds files of a bridge', async () => {
   expect(json).toEqual({ items: bridge.files });
   await bridge.leave();
   expect((await api.call('findFiles', { params })).status).toBe(503);
+});
+
+it('shows what a machine allows', async () => {
+  const bridge = await openBridge({ account: ACCOUNT });
+  await bridge.greet({ features: [POLICY_FEATURE] });
+  const params = { id: bridge.bridgeId };
+  expect((await api.call('getPolicy', { params })).json).toEqual(NO_POLICY);
+  await bridge.leave();
+  expect((await api.call('getPolicy', { params })).status).toBe(503);
 });
 
 it('streams', async () => {
