@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { noteFolder } from '../machine/agent-folders.ts';
 import type { BridgeStatus } from '../machine/bridge-status.ts';
 import { addRules } from '../machine/owner-rules.ts';
-import type { EnrolledDevice } from '../shared/wire/approvals.ts';
 import type { MessageLook } from '../shared/wire/findings.ts';
 import type { Mode } from '../shared/wire/modes.ts';
 import type { Preset } from '../shared/wire/preset.ts';
@@ -12,7 +11,7 @@ import { GRANTS_FEATURE, MCP_SERVERS_FEATURE } from '../shared/wire/tunnel.ts';
 import { AnsweredRules } from './admission/answered-rules.ts';
 import { DeviceAsker, terminalAsker } from './admission/askers.ts';
 import { Asking } from './admission/asking.ts';
-import { noteDeviceUse, readDevices } from './admission/devices.ts';
+import { devicesOf, noteDeviceUse } from './admission/devices.ts';
 import { Enrolling } from './admission/enrolling.ts';
 import {
   createConnectionJudge,
@@ -284,7 +283,7 @@ class Bridge {
     this.#ports = new OpenPorts({
       bridgeId: ground.config.bridgeId,
       book: ground.book,
-      devices: () => this.#readDevices(),
+      devices: () => devicesOf(ground.config),
     });
     const { config, workspace, offers, surroundings } = ground;
     const { bridgeId, stateDir, machineDir = stateDir } = config;
@@ -520,21 +519,13 @@ class Bridge {
     });
   }
 
-  /** The devices that are enrolled at this machine, or for this folder. */
-  async #readDevices(): Promise<readonly EnrolledDevice[]> {
-    const { stateDir, machineDir = stateDir } = this.#ground.config;
-    const lists = [...new Set([machineDir, stateDir])];
-    const read = lists.map((dir) => readDevices(join(dir, 'devices.json')));
-    return (await Promise.all(read)).flat();
-  }
-
   #newDeviceAsker(): DeviceAsker {
-    const { stateDir } = this.#ground.config;
+    const { config } = this.#ground;
     return new DeviceAsker({
-      keys: () => this.#readDevices(),
+      keys: () => devicesOf(config),
       onRefused: (answer, why) => this.#session.sendRefusal(answer, why),
       onUsed: (deviceId) =>
-        void noteDeviceUse(join(stateDir, 'device-uses.json'), deviceId, new Date()),
+        void noteDeviceUse(join(config.stateDir, 'device-uses.json'), deviceId, new Date()),
     });
   }
 

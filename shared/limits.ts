@@ -295,6 +295,8 @@ export const PASSKEY_LIMITS = {
   maxIdChars: 1_364,
   /** Characters of one part of what a passkey signs: some hundreds, and extensions can add to it. */
   maxDataChars: 4_000,
+  /** Characters of the origin of its page: a name of 253 (RFC 1035, section 3.1), its scheme and its port. */
+  maxOriginChars: 267,
   /** Characters of a passkey's name. */
   maxNameChars: 100,
   /** Passkeys of one account: one for each device, and for each vault that copies its own between devices. */

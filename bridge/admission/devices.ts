@@ -1,14 +1,13 @@
 /** The devices whose approvals count here: their public keys, enrolled at this machine. */
 import * as z from 'zod';
+import { readEnrolled } from '../../machine/enrolled-devices.ts';
 import { readIfThere, replaceFile } from '../../machine/private-files.ts';
-import { DrawbridgeError } from '../../shared/errors.ts';
 import { approvalText, DEVICE_ALGORITHM, grantOf } from '../../shared/wire/approval-text.ts';
-import {
-  type ApprovalQuestion,
-  type DeviceKey,
-  type EnrolledDevice,
-  EnrolledDevices,
-  type Signature,
+import type {
+  ApprovalQuestion,
+  DeviceKey,
+  EnrolledDevice,
+  Signature,
 } from '../../shared/wire/approvals.ts';
 import { isSignedByPasskey } from '../../shared/wire/assertion.ts';
 import type { ApprovalAnswer } from '../../shared/wire/tunnel.ts';
@@ -42,19 +41,28 @@ export async function isSigned(
   return passkey !== undefined && (await isSignedByPasskey(text, key, { value, ...passkey }));
 }
 
-/** The enrolled devices; none without the file. Throws for a damaged file, which must not pass for an empty one. */
-export async function readDevices(path: string): Promise<readonly EnrolledDevice[]> {
-  const json = await readIfThere(path);
-  if (json === undefined) return [];
-  try {
-    return EnrolledDevices.parse(JSON.parse(json)).devices;
-  } catch (cause) {
-    throw new DrawbridgeError(
-      'NOT_CONFIGURED',
-      `${path} does not hold device keys: remove it and enrol your devices again.`,
-      { cause },
-    );
-  }
+/** Where a bridge finds its devices, and the server that it is connected to. */
+export interface DevicePlace {
+  readonly url: string;
+  readonly stateDir: string;
+  /** Holds the devices of the whole machine. Default: `stateDir`. */
+  readonly machineDir?: string;
+}
+
+/**
+ * The devices that count at a bridge. Those of its own folder come first: a page chooses the id of the device that it
+ * enrols, and must not take the place of this machine's. A passkey counts only where its page's server is the bridge's.
+ * Rejects for a damaged list, which must not pass for an empty one.
+ */
+export async function devicesOf({
+  url,
+  stateDir,
+  machineDir = stateDir,
+}: DevicePlace): Promise<readonly EnrolledDevice[]> {
+  const dirs = [...new Set([stateDir, machineDir])];
+  const devices = (await Promise.all(dirs.map(readEnrolled))).flat();
+  const { origin } = new URL(url);
+  return devices.filter(({ passkey }) => passkey === undefined || passkey.origin === origin);
 }
 
 /** When an approval of each device last counted, by device. */

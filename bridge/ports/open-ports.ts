@@ -76,7 +76,9 @@ export class OpenPorts {
     const text = portText({ bridgeId, processId, port, nonce });
     // An unreadable file of keys enrols no device. The command that enrols devices reports what is wrong with the file.
     const enrolled = await devices().catch(() => []);
-    if (!(await isSigned(text, signature, enrolled))) throw refused(UNSIGNED);
+    // A passkey allows one call at a time, and a port stays open.
+    const may = enrolled.filter(({ passkey }) => !passkey);
+    if (!(await isSigned(text, signature, may))) throw refused(UNSIGNED);
     const spent = this.#spent.get(processId) ?? new Set();
     if (spent.has(nonce)) throw refused('This approval was already used: ask again.');
     this.#spent.set(processId, spent.add(nonce));

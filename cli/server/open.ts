@@ -71,6 +71,8 @@ interface Page {
   readonly enrolment?: string;
 }
 
+type Where = Pick<Page, 'stateDir' | 'workspaceDir'>;
+
 async function findPage(
   options: OpenOptions,
   programs: Programs,
@@ -91,16 +93,17 @@ async function findPage(
     if (passkey) throw new UsageError(OWN_PAGE);
     return await ownPage(joined);
   }
-  const page = await foreignPage(remote, { stateDir, workspaceDir });
-  return passkey ? await withPasskey(page, remote, projectDir) : page;
+  const where = { stateDir, workspaceDir };
+  if (!passkey) return await foreignPage(remote, where);
+  return await passkeyPage(remote, where, projectDir);
 }
 
 const OWN_PAGE =
   'This folder is connected to a server of this machine, whose page approves without a passkey.';
 
 /** The page of a server elsewhere, which may approve one call each time that its person touches a passkey. */
-async function withPasskey(page: Page, remote: string, projectDir: string): Promise<Page> {
-  const { origin, protocol, hostname } = new URL(remote);
+async function passkeyPage(url: string, where: Where, projectDir: string): Promise<Page> {
+  const { origin, protocol, hostname } = new URL(url);
   const hasName = !/^[\d.]+$|^\[/.test(hostname);
   if (!hasName || (protocol !== 'https:' && hostname !== 'localhost')) {
     const needed = `Passkeys need an address with https and a name, and not ${origin}.`;
@@ -108,8 +111,8 @@ async function withPasskey(page: Page, remote: string, projectDir: string): Prom
   }
   const bridgeId = await readBridgeId(projectDir);
   if (!bridgeId) throw new LocalError('failed', 'This folder has no bridge yet: try again.');
-  const { stateDir } = page;
-  const { secret: enrolment } = await openEnrolment(stateDir, 'open', new Date(), origin);
+  const page = await foreignPage(url, where);
+  const { secret: enrolment } = await openEnrolment(where.stateDir, 'open', new Date(), origin);
   const link = `${page.link}&passkey=${bridgeId}.${enrolment}`;
   return { ...page, link, enrolment, about: PASSKEY_ABOUT };
 }
@@ -130,10 +133,7 @@ async function ownPage({ url, place }: Joined): Promise<Page> {
 }
 
 /** The page of a server elsewhere. That server decides what the page does, so it may not approve. */
-async function foreignPage(
-  url: string,
-  where: Pick<Page, 'stateDir' | 'workspaceDir'>,
-): Promise<Page> {
+async function foreignPage(url: string, where: Where): Promise<Page> {
   const session = await findSignedIn(url, { state: where.stateDir });
   if (!session) throw new LocalError('refused', notSignedIn(url));
   const link = await linkTo({ url, ...session });

@@ -5,8 +5,14 @@ import { PASSKEY_LIMITS } from '../limits.ts';
 /** The id of a passkey, which its authenticator has made, in base64url. */
 export const CredentialId = z.base64url().min(1).max(PASSKEY_LIMITS.maxIdChars);
 
+/** As browsers write one (`location.origin`): anything else never signs. */
+const Origin = z
+  .string()
+  .max(PASSKEY_LIMITS.maxOriginChars)
+  .regex(/^https?:\/\/[\w.-]+(:\d+)?$/, 'must be the origin of a page');
+
 /** Where a passkey counts: its authenticator signs for this page alone. */
-export const PasskeyPlace = z.object({ credentialId: CredentialId, origin: z.url().max(300) });
+export const PasskeyPlace = z.object({ credentialId: CredentialId, origin: Origin });
 export type PasskeyPlace = z.infer<typeof PasskeyPlace>;
 
 /** What a passkey's signature covers beside the text, as the browser gave it, in base64url. */

@@ -6,6 +6,7 @@ import { DiffRows } from '../../web/parts/diff.tsx';
 import { Markdown } from '../../web/parts/markdown.tsx';
 import { MarkdownWriter } from '../../web/parts/markdown-writer.ts';
 import { Output } from '../../web/parts/output.tsx';
+import { makePasskey, signByPasskey } from '../../web/session/passkey.ts';
 import '../../web/main.css';
 
 colourWith(() => import('../../web/parts/highlight.ts'));
@@ -56,6 +57,9 @@ const page = {
   },
 
   violations: () => violations,
+
+  makePasskey,
+  signByPasskey,
 };
 
 Object.assign(globalThis, { page });

@@ -36,9 +36,9 @@ const MAKE: Readonly<Record<Approver, (account: string) => Promise<KeptDevice>>>
     return made;
   },
   async passkey(account) {
-    // Beside the one that signs in, if the same authenticator has both.
-    const { publicKey, ...passkey } = await makePasskey(`${account} (approves)`, []);
     const deviceId = `device_${crypto.randomUUID()}` as const;
+    // Beside the one that signs in, and those of the person's other browsers.
+    const { publicKey, ...passkey } = await makePasskey(`${account} (approves)`, deviceId);
     const enrolment = { deviceId, label: browserName(), publicKey, passkey };
     const made = { enrolment, bridges: [] };
     await keep('passkey', made);

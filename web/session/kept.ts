@@ -1,5 +1,5 @@
 /** What this browser keeps: its session, its keys and unsent messages in IndexedDB, drafts in localStorage. */
-import { clear, createStore, get, set, update } from 'idb-keyval';
+import { clear, createStore, delMany, get, set, update } from 'idb-keyval';
 import type { ChatInput, DeviceKey, KeptSession, KeyedDevice } from '../../client/index.ts';
 
 /** A message that the server may not have yet. */
@@ -49,6 +49,15 @@ export function unsentOf(account: string): UnsentStore {
     add: (unsent) => changeUnsent((kept) => [...kept, { ...unsent, account }]),
     remove: (key) => changeUnsent((kept) => kept.filter((each) => each.key !== key)),
   };
+}
+
+/** Keeps who is signed in. Forgets what approves for another account, which a second tab has let in before. */
+export async function keepSession(session: KeptSession): Promise<void> {
+  const before = await readKept('session');
+  if (before && before.account !== session.account) {
+    await delMany(['device', 'passkey'], store).catch(() => undefined);
+  }
+  await keep('session', session);
 }
 
 /** In one transaction: two tabs may change the list at once. */

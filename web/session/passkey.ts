@@ -17,12 +17,17 @@ export function hasPasskeys(): boolean {
 }
 
 /**
- * Has the authenticator make one, after it has asked its person. `label` is what its own list shows. One with the same
- * label takes the place of an older one there; `known` are those that it must not make again.
+ * Has the authenticator make one, after it has asked its person. `label` is what its own list shows. `owner` is whose it
+ * is: it takes the place of an older one of the same owner there, also one of another browser that shares its vault.
+ * `known` are those that it must not make again.
  * @throws {PasskeyRefusal}
  */
-export async function makePasskey(label: string, known: readonly string[]): Promise<MadePasskey> {
-  const id = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(label)));
+export async function makePasskey(
+  label: string,
+  owner: string,
+  known: readonly string[] = [],
+): Promise<MadePasskey> {
+  const id = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(owner));
   const credential = await ask(() =>
     navigator.credentials.create({
       publicKey: {
@@ -93,7 +98,9 @@ async function ask(asking: () => Promise<Credential | null>): Promise<Credential
   } catch (cause) {
     const { name }: { name?: unknown } = Object(cause);
     if (name === 'InvalidStateError') throw new PasskeyRefusal('known', { cause });
-    if (name !== 'NotAllowedError') throw new PasskeyRefusal('kind', { cause });
+    // Some browsers end what was asked before (AbortError), and others refuse what is asked meanwhile (OperationError).
+    const isOver = ['NotAllowedError', 'AbortError', 'OperationError'].includes(String(name));
+    throw new PasskeyRefusal(isOver ? 'cancelled' : 'kind', { cause });
   }
   throw new PasskeyRefusal('cancelled');
 }

@@ -14,7 +14,7 @@ export function Passkeys({ account: { client, session } }: { readonly account: A
   useReading(read);
   const add = async () => {
     const known = passkeys.map(({ credentialId }) => credentialId);
-    const made = await makePasskey(session.account, known);
+    const made = await makePasskey(session.account, session.account, known);
     await client.addPasskey({ ...made, name: browserName() });
     await read();
   };

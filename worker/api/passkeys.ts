@@ -112,10 +112,11 @@ export const PASSKEYS: readonly Endpoint[] = [
     errors: ['PASSKEY_REFUSED', 'ENTRY_ENDED', 'RATE_LIMITED', 'UNAVAILABLE'],
     handle: async (c) => {
       const { secret, credentialId, signature } = await parseBody(c, PasskeyLogin);
-      limitStranger(c, credentialId);
+      limitStranger(c, secret);
       const find = () => directoryOf(c.env).passkey(credentialId);
       const passkey = await reach<StoredPasskey | null>(find);
-      if (!passkey) throw refused('This passkey does not sign in here: it was removed');
+      if (!passkey)
+        throw refused('This passkey does not sign in here: it was removed, or only approves calls');
       const { account, name, key: publicKey, origin } = passkey;
       if (!(await isSignedByPasskey(loginText(secret), { publicKey, origin }, signature))) {
         throw refused('The passkey has not signed this login, or on another page');

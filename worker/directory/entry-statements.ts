@@ -181,7 +181,7 @@ export function approveLogin(
 ): boolean {
   const approved = sql.exec(
     `update entries set account = ?2
-     where secret = ?1 and code is not null and expires > ?3 and is_refused = 0
+     where secret = ?1 and code is not null and expires > ?3 and is_refused = 0 and session is null
        and (account is null or account = ?2) returning secret`,
     secret,
     account,

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readDevices, verifyApproval } from '../../../bridge/admission/devices.ts';
+import { devicesOf, verifyApproval } from '../../../bridge/admission/devices.ts';
 import { approvalText, type Grant } from '../../../shared/wire/approval-text.ts';
-import type { ApprovalQuestion } from '../../../shared/wire/approvals.ts';
+import type { ApprovalQuestion, DeviceKey } from '../../../shared/wire/approvals.ts';
 import type { ApprovalAnswer } from '../../../shared/wire/tunnel.ts';
 import { newPasskey } from '../../far-ends/passkey.ts';
 import { temporaryFolder } from '../tools/temporary-workspace.ts';
@@ -142,21 +142,40 @@ describe('an approval', () => {
   });
 });
 
-describe('the enrolled devices', () => {
-  test('are none before there is a file', async () => {
-    expect(await readDevices(join(await temporaryFolder(), 'devices.json'))).toEqual([]);
+describe('the devices of a bridge', () => {
+  const url = 'http://127.0.0.1:8787';
+  const write = (dir: string, devices: readonly DeviceKey[]) =>
+    writeFile(join(dir, 'devices.json'), JSON.stringify({ devices }));
+
+  test('are none before there is a list', async () => {
+    expect(await devicesOf({ url, stateDir: await temporaryFolder() })).toEqual([]);
   });
 
-  test('are read from their file', async () => {
-    const path = join(await temporaryFolder(), 'devices.json');
-    const { key } = await newDevice();
-    await writeFile(path, JSON.stringify({ devices: [key] }));
-    expect(await readDevices(path)).toEqual([key]);
+  test('are those of its folder, before those of the machine', async () => {
+    const [stateDir, machineDir] = [await temporaryFolder(), await temporaryFolder()];
+    const [{ key: own }, { key: other }] = [await newDevice(), await newDevice()];
+    await write(stateDir, [own]);
+    await write(machineDir, [{ ...other, deviceId: own.deviceId }, other]);
+    const devices = await devicesOf({ url, stateDir, machineDir });
+    expect(devices).toEqual([own, { ...other, deviceId: own.deviceId }, other]);
   });
 
-  test('are not taken for none when their file is damaged', async () => {
-    const path = join(await temporaryFolder(), 'devices.json');
-    await writeFile(path, '{"devices":[{"deviceId":"x"}]}');
-    await expect(readDevices(path)).rejects.toThrow('does not hold device keys');
+  test('have a passkey of the page of their own server, and of no other one', async () => {
+    const stateDir = await temporaryFolder();
+    const [{ key: here }, { key: elsewhere }] = [
+      await newPasskey('https://drawbridge.example.com:8443'),
+      await newPasskey('https://drawbridge.example.com'),
+    ];
+    await write(stateDir, [here, elsewhere]);
+    const of = (url: string) => devicesOf({ url, stateDir });
+    expect(await of('https://drawbridge.example.com:8443/below')).toEqual([here]);
+    expect(await of('https://drawbridge.example.com')).toEqual([elsewhere]);
+    expect(await of(url)).toEqual([]);
+  });
+
+  test('are not taken for none when a list is damaged', async () => {
+    const stateDir = await temporaryFolder();
+    await writeFile(join(stateDir, 'devices.json'), '{"devices":[{"deviceId":"x"}]}');
+    await expect(devicesOf({ url, stateDir })).rejects.toThrow('devices.json');
   });
 });

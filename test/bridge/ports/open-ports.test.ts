@@ -8,6 +8,8 @@ import { BackgroundProcesses } from '../../../bridge/terminal/background.ts';
 import type { Dialer } from '../../../bridge/terminal/process-book.ts';
 import { signPort } from '../../../client/device.ts';
 import { createDevice, type Device } from '../../../client/index.ts';
+import { portText } from '../../../shared/wire/approval-text.ts';
+import { newPasskey } from '../../far-ends/passkey.ts';
 import { aboutCommand, plainLaunch } from '../terminal/plain-launch.ts';
 
 const BRIDGE = 'bridge_00000000-0000-4000-8000-000000000001';
@@ -49,6 +51,17 @@ describe('a port of a process', () => {
       message: expect.stringContaining('enrolled'),
     });
     expect(place.ports.of(place.id)).toEqual([]);
+  });
+
+  it('is not opened by a passkey, whose yes is for one call', async () => {
+    const { key, assert } = await newPasskey();
+    const { ports, id } = await withPorts({ devices: async () => [key] });
+    const text = portText({ bridgeId: BRIDGE, processId: id, port: 3000, nonce: 'once' });
+    const { value, ...passkey } = await assert(text);
+    const signature = { deviceId: key.deviceId, value, passkey };
+    const ask = { processId: id, port: 3000, grant: { nonce: 'once', signature } };
+    await expect(ports.change(ask)).rejects.toMatchObject({ code: 'PORT_REFUSED' });
+    expect(ports.of(id)).toEqual([]);
   });
 
   it('is not opened again by a yes that counted before', async () => {

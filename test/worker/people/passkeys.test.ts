@@ -69,6 +69,28 @@ describe('a passkey', () => {
     await expect(other.enter()).rejects.toMatchObject({ code: 'LOGIN_PENDING' });
   });
 
+  it('lets nobody in by what was recorded of another login', async () => {
+    const passkey = await addedPasskey(newAccount());
+    const login = await newLogin();
+    await login.approve(passkey);
+    const thief = await newSessionKey();
+    const ended = { code: 'ENTRY_ENDED' };
+    await expect(enter(SERVER, login.secret, HOLDER, thief)).rejects.toMatchObject(ended);
+    await login.enter();
+    await expect(enter(SERVER, login.secret, HOLDER, thief)).rejects.toMatchObject(ended);
+    await expect(login.approve(passkey)).rejects.toMatchObject(ended);
+  });
+
+  it('approves no invitation', async () => {
+    const account = newAccount();
+    const { credentialId, assert } = await addedPasskey(account);
+    const { secret } = await (await clientOf(newAccount())).createInvitation();
+    const signature = await assert(loginText(secret));
+    await expect(
+      approveByPasskey(SERVER, { secret, credentialId, signature }),
+    ).rejects.toMatchObject({ code: 'ENTRY_ENDED' });
+  });
+
   it('does not take over a login that another person has approved, or refused', async () => {
     const passkey = await addedPasskey(newAccount());
     const [approved, refused] = [await newLogin(), await newLogin()];
@@ -150,6 +172,13 @@ describe('a passkey', () => {
     { credentialId: 'not base64url!' },
     { credentialId: '' },
     { origin: 'drawbridge' },
+    { origin: 'https://drawbridge.example.com/' },
+    { origin: 'https://drawbridge.example.com/\u202epage' },
+    { origin: 'javascript:alert(1)' },
+    { origin: `https://${'a'.repeat(260)}` },
+    { origin: ['https://drawbridge.example.com'] },
+    { credentialId: 'A'.repeat(PASSKEY_LIMITS.maxIdChars + 4) },
+    { credentialId: null },
     { name: 'a\u202eb' },
     { publicKey: { kty: 'EC', crv: 'P-384', x: '', y: '' } },
   ])('is not added with %j', async (wrong) => {
