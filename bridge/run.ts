@@ -116,6 +116,8 @@ export interface BridgeConfig {
   readonly offers?: Offers;
   /** Whether the owner lets devices of other machines allow calls from now on. */
   readonly devicesMayAllowAlways?: boolean;
+  /** Whether the owner counts devices of other machines only by passkeys. */
+  readonly devicesNeedPasskey?: boolean;
   /** The owner's search service. Without one the bridge has no web_search. */
   readonly webSearch?: SearchService | undefined;
   /** The owner's model for vectors. Without one the index finds by words. */
@@ -523,6 +525,7 @@ class Bridge {
     const { config } = this.#ground;
     return new DeviceAsker({
       keys: () => devicesOf(config),
+      needsPasskey: config.devicesNeedPasskey,
       onRefused: (answer, why) => this.#session.sendRefusal(answer, why),
       onUsed: (deviceId) =>
         void noteDeviceUse(join(config.stateDir, 'device-uses.json'), deviceId, new Date()),

@@ -36,6 +36,8 @@ export type AnswerOutcome = 'counted' | 'refused' | 'not_pending';
 interface DeviceOptions {
   /** Read anew for each answer, so that a newly enrolled device counts. */
   readonly keys: () => Promise<readonly EnrolledDevice[]>;
+  /** Whether the owner counts the devices of other machines only by passkeys. */
+  readonly needsPasskey?: boolean | undefined;
   readonly onRefused: (answer: ApprovalAnswer, why: string) => void;
   /** Called with the device whose approval has counted. */
   readonly onUsed?: (deviceId: string) => void;
@@ -93,7 +95,8 @@ export class DeviceAsker implements Asker {
     if (!(await verifyApproval(answer, question, keys))) {
       return this.#refuse(answer, NOT_SIGNED);
     }
-    const problem = problemOfReach(answer, waiting.open, keys);
+    const device = keys.find(({ deviceId }) => deviceId === answer.signature?.deviceId);
+    const problem = this.#problemOfDevice(device) ?? problemOfReach(answer, waiting.open, device);
     if (problem !== undefined) return this.#refuse(answer, problem);
     if (this.#waiting.get(answer.callId) !== waiting) return 'not_pending';
     this.#waiting.delete(answer.callId);
@@ -102,6 +105,12 @@ export class DeviceAsker implements Asker {
       this.#options.onUsed?.(answer.signature.deviceId);
     }
     return 'counted';
+  }
+
+  /** A rejection without a device counts from anybody. */
+  #problemOfDevice(device: EnrolledDevice | undefined): string | undefined {
+    const isRefused = this.#options.needsPasskey && device && !device.passkey && !isHere(device);
+    return isRefused ? ONLY_PASSKEYS : undefined;
   }
 
   /** Waits until the question is answered here, or the signal withdraws it. */
@@ -138,19 +147,24 @@ export class DeviceAsker implements Asker {
 
 /** Why an answer may not reach as far as it says; undefined for one that may. */
 function problemOfReach(
-  { decision, scope, pattern, content, signature }: ApprovalAnswer,
+  { decision, scope, pattern, content }: ApprovalAnswer,
   { question, lasting }: Waiting['open'],
-  keys: readonly EnrolledDevice[],
+  device: EnrolledDevice | undefined,
 ): string | undefined {
   if (decision === 'reject' || scope === undefined) return undefined;
   if (!lasting || pattern === undefined || content !== undefined) return COUNTS_ONCE;
-  const device = keys.find(({ deviceId }) => deviceId === signature?.deviceId);
   if (device?.passkey) return ONE_CALL;
-  const isHere = device !== undefined && device.enrolledAt === undefined;
-  if (scope === 'always' && !isHere && !lasting.always) return ONLY_HERE;
+  if (scope === 'always' && !isHere(device) && !lasting.always) return ONLY_HERE;
   return problemOfPattern(question.proposal, pattern);
 }
 
+/** Whether it is the machine of the bridge itself. */
+function isHere(device: EnrolledDevice | undefined): boolean {
+  return device !== undefined && device.enrolledAt === undefined;
+}
+
+const ONLY_PASSKEYS =
+  'The owner counts other devices only by passkeys: `drawbridge config set devicesNeedPasskey false` at the machine changes that.';
 const COUNTS_ONCE = 'A yes to this question counts for its call alone.';
 const ONLY_HERE =
   'Only the machine of the bridge may allow this from now on. Its owner lets devices do so by `drawbridge config set devicesMayAllowAlways true`.';

@@ -240,6 +240,10 @@ export const Config = z
       .boolean()
       .optional()
       .describe('Whether devices of other machines may allow calls from now on, not once.'),
+    devicesNeedPasskey: z
+      .boolean()
+      .optional()
+      .describe('Whether devices of other machines may approve only by passkeys.'),
     webSearch: WebSearch.optional().describe('The service behind the tool web_search.'),
     server: Server.optional(),
     updateHint: z.boolean().optional().describe('Whether to show that there is a newer version.'),

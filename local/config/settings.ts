@@ -44,6 +44,7 @@ export interface Settings {
   readonly preset: Preset;
   readonly updateHint: boolean;
   readonly devicesMayAllowAlways: boolean;
+  readonly devicesNeedPasskey: boolean;
   /** The service of the tool web_search. Its key is read when the bridge searches. */
   readonly codeInPrompt: readonly Mode[];
   readonly webSearch: OpenableSearch | undefined;
@@ -99,6 +100,7 @@ export async function readSettings(
     updateHint: checked('updateHint'),
     codeInPrompt: checked('codeInPrompt'),
     devicesMayAllowAlways: checked('devicesMayAllowAlways'),
+    devicesNeedPasskey: checked('devicesNeedPasskey'),
     webSearch: searchOf(file, env),
     embedding: embeddingOf(file, env),
     isModelChosen: shown.has('model') || shown.has('models') || shown.has('baseUrl'),
@@ -109,14 +111,11 @@ export async function readSettings(
 }
 
 /** What a bridge gets of the owner's settings. */
-export function ownersOf({
-  preset,
-  webSearch,
-  embedding,
-  codeInPrompt,
-  devicesMayAllowAlways,
-}: Settings) {
-  return { preset, webSearch, embedding, codeInPrompt, devicesMayAllowAlways };
+export function ownersOf(settings: Settings) {
+  const { preset, webSearch, embedding, codeInPrompt } = settings;
+  const { devicesMayAllowAlways, devicesNeedPasskey } = settings;
+  const devices = { devicesMayAllowAlways, devicesNeedPasskey };
+  return { preset, webSearch, embedding, codeInPrompt, ...devices };
 }
 
 /** A search service with the way to its key. */
@@ -202,6 +201,7 @@ const ROWS: readonly Row[] = [
   },
   { name: 'codeInPrompt', variable: '', fallback: DEFAULTS.codeInPrompt, parse: asIs },
   { name: 'devicesMayAllowAlways', variable: '', fallback: false, parse: asIs },
+  { name: 'devicesNeedPasskey', variable: '', fallback: false, parse: asIs },
   { name: 'webSearch.shape', variable: '', parse: asIs },
   { name: 'webSearch.url', variable: '', parse: asIs },
   { name: 'webSearch.key', variable: '', parse: asIs },

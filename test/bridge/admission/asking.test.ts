@@ -317,11 +317,13 @@ describe('a question', () => {
       key = device.key,
       enrolledAt = ENROLLED as string | null,
       mayAlways = false,
+      needsPasskey = false,
     } = {}) => {
       const made: unknown[] = [];
       const known = enrolledAt === null ? key : { ...key, enrolledAt };
       devices = new DeviceAsker({
         keys: async () => [known],
+        needsPasskey,
         onRefused: (_, why) => void events.push(why),
       });
       asking = new Asking({
@@ -363,6 +365,29 @@ describe('a question', () => {
       expect(await sayByPasskey(ALLOW_ONCE)).toBe('counted');
       expect(await resolution).toMatchObject({ decision: 'once' });
       expect(made).toEqual([]);
+    });
+
+    test.each([
+      ['another machine', ENROLLED, 'refused'],
+      ['the bridge’s own machine', null, 'counted'],
+    ] as const)(
+      'takes a yes without a passkey, where the owner wants one, by the machine alone: %s',
+      async (_, enrolledAt, outcome) => {
+        const { say, resolution } = start({ enrolledAt, needsPasskey: true });
+        expect(await say(ALLOW_ONCE)).toBe(outcome);
+        if (outcome === 'counted') return void (await resolution);
+        expect(events.at(-1)).toContain('only by passkeys');
+      },
+    );
+
+    test('takes a yes by a passkey where the owner wants one', async () => {
+      const { key, assert } = await newPasskey();
+      const { subject, resolution } = start({ key, needsPasskey: true });
+      const { value, ...passkey } = await assert(approvalText(asked(subject)));
+      const signature = { deviceId: key.deviceId, value, passkey };
+      const answer = { ...(await device.approve(asked(subject))), signature };
+      expect(await devices.answer(answer)).toBe('counted');
+      expect(await resolution).toMatchObject({ decision: 'once' });
     });
 
     test('takes one for the conversation from any device, with the pattern that is signed', async () => {

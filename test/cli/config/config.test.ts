@@ -59,6 +59,7 @@ test('config sets, gets and removes settings, and links the schema', async () =>
       `server.port = 9000  (file: ${path})`,
       'codeInPrompt = ["agent","plan","ask"]  (default)',
       'devicesMayAllowAlways = false  (default)',
+      'devicesNeedPasskey = false  (default)',
       'updateHint = true  (default)\n',
     ].join('\n'),
   );

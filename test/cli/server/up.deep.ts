@@ -72,6 +72,7 @@ describe('up', () => {
       preset: 'workspace',
       codeInPrompt: ['agent', 'plan', 'ask'],
       devicesMayAllowAlways: false,
+      devicesNeedPasskey: false,
       configDir: expect.any(String),
       programs: [expect.any(String)],
       environment: [],

@@ -44,6 +44,7 @@ describe('connect at a terminal', () => {
       preset: 'workspace',
       codeInPrompt: ['agent', 'plan', 'ask'],
       devicesMayAllowAlways: false,
+      devicesNeedPasskey: false,
       configDir: expect.any(String),
       environment: [],
     });
