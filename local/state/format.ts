@@ -30,6 +30,7 @@ export const FORMAT_STEPS: readonly FormatStep[] = [
   { tables: { conversation: 12, tunnel: 6, account: 7 } },
   { tables: { conversation: 12, tunnel: 6, account: 9 } },
   { tables: { conversation: 12, tunnel: 6, account: 12 } },
+  { tables: { conversation: 12, tunnel: 6, account: 13 } },
 ];
 
 /** The text of `state.json`. */

@@ -83,7 +83,7 @@ interface RowProps {
 }
 
 function Row({ item, account, isOpen }: RowProps) {
-  const { id, title, updated, waiting, agent, bridgeId } = item;
+  const { id, title, updated, waiting, agent, running, bridgeId } = item;
   const bridge = account.bridgeOf(bridgeId);
   const count = waiting.approvals + waiting.questions;
   return (
@@ -95,6 +95,9 @@ function Row({ item, account, isOpen }: RowProps) {
             <span class={bridge.connected ? 'on' : 'off'}>{folderName(bridge.workspacePath)}</span>
           )}
           {agent && <span>{words.agentStatus[agent] ?? agent}</span>}
+          {running && !agent && count === 0 && (
+            <span class="running">{words.status['streaming']}</span>
+          )}
           <time dateTime={updated}>{shortTime(updated)}</time>
         </span>
         {count > 0 && <b class="badge">{count}</b>}

@@ -6,6 +6,7 @@ import type { Env } from '../env.ts';
 import { firstPositionOf, wasTakenBack } from '../storage/restored.ts';
 import type { RowMeter } from '../storage/row-meter.ts';
 import { privateSettings } from '../upstream/models.ts';
+import { ActivityReport } from './activity-report.ts';
 import { Approvals } from './calls/approvals.ts';
 import { CallDesk } from './calls/call-desk.ts';
 import { TunnelHands } from './calls/hands.ts';
@@ -31,7 +32,6 @@ import { Recorder } from './tape/recorder.ts';
 import { Tape } from './tape/tape.ts';
 import { Titles } from './titles.ts';
 import { UsageReport } from './usage-report.ts';
-import { WaitsReport } from './waits-report.ts';
 
 export type Parts = ReturnType<typeof assembleParts>;
 
@@ -43,7 +43,7 @@ type DeadlineName =
   | 'agent'
   | 'title'
   | 'usage'
-  | 'waits';
+  | 'activity';
 
 /** What the object gives its parts. */
 export interface ObjectGround extends Pick<RunDeps, 'onEnd'> {
@@ -75,7 +75,7 @@ export function assembleParts(
   const resumed = current && at !== null ? { at, run: current, conversationId } : null;
   const recorder = new Recorder(tape, followers, resumed, () => {
     agent?.look();
-    waits.look();
+    activity.look();
   });
   const hands = new TunnelHands(env, meter, { account, conversationId, bridgeId, isPrivate });
   const memory = new Memory({ conversationId, log, runs: store.runs, recorder, settings: env });
@@ -113,8 +113,13 @@ export function assembleParts(
   );
   const inbox = new Inbox(deps, calls, runner);
   const usage = new UsageReport({ row, env, log, runs: store.runs }, isStored);
-  const waits = new WaitsReport({ row, env, recorder, meter, arm: deps.arm }, isStored);
-  const listing = new Listing(row, store, env, () => agent?.status, usage);
+  const isRunning = () => isListed(row) && log.current !== undefined;
+  const inOrder = (work: () => Promise<void>) => listing.inOrder(work);
+  const noted = { row, env, recorder, isRunning, inOrder, meter, arm: deps.arm };
+  const activity = new ActivityReport(noted, isStored);
+  const onListed = (running: boolean) => activity.listed(running);
+  const state = { agentStatus: () => agent?.status, isRunning, onListed };
+  const listing = new Listing(row, store, env, state, usage);
   const reader = new TapeReader(listing, tape, log, store.runs);
   const { runs } = store;
   const { arm, now } = deps;
@@ -136,7 +141,7 @@ export function assembleParts(
         ...(subagentsMs === null ? [] : [{ name: 'subagents' as const, atMs: subagentsMs }]),
         ...(parentMs === null ? [] : [{ name: 'parent' as const, atMs: parentMs }]),
       ];
-      const due = [...known, ...usage.deadlines(nowMs), ...waits.deadlines(nowMs)];
+      const due = [...known, ...usage.deadlines(nowMs), ...activity.deadlines(nowMs)];
       const isOver = row.ephemeral && known.length === 0;
       const ends = [
         isOver ? reader.answeredMs() + CONVERSATION_LIMITS.ephemeralMs : null,
@@ -153,7 +158,7 @@ export function assembleParts(
       budget: () => runner.endOverBudget(),
       questions: advance,
       usage: () => listing.reportUsage(),
-      waits: () => waits.report(),
+      activity: () => activity.report(),
       subagents: () => children.advance(),
       parent: () => parentLink?.notify(),
       expiry: onExpiry,
@@ -183,7 +188,7 @@ export function assembleParts(
     row: fixed,
     listing,
     titles,
-    waits,
+    activity,
     deadlines,
     agent,
     watch,

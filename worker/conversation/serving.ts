@@ -44,7 +44,7 @@ function documentOf(parts: Parts, wanted: ReadRequest['wanted']): object {
     case 'chapter':
       return reader.views.chapter(wanted.from);
     case 'asks':
-      void parts.waits.report(); // The account may have marked the conversation without knowing.
+      void parts.activity.report(); // The account may have marked the conversation without knowing.
       return openAsksOf(parts);
     case 'rules':
       return memory.reportRules();

@@ -1,0 +1,61 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { readEnrolment } from '../../client/index.ts';
+import { NO_CHROMIUM, startBrowser } from '../browser/chromium.ts';
+import { openDevice, type WebDevice } from '../browser/web-page.ts';
+import { runDrawbridge } from '../cli/drawbridge.ts';
+import { oneHouse } from './one-house.ts';
+
+/** Directions, colours and markup, as a hostile name has them. */
+const HOSTILE = 'a\u202egnp.exe \u001b[31mred <img src=x>';
+
+const one = oneHouse({ rules: [{ tool: 'write', pattern: '*', decision: 'ask' }] });
+let browser: Browser;
+/** May approve; all tests use it one after the other. */
+let device: WebDevice;
+
+describe.skipIf(NO_CHROMIUM)(`the page's list, thread and composer ${NO_CHROMIUM ?? ''}`, () => {
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  beforeEach(async () => {
+    device ??= await enrolled();
+  });
+  afterAll(async () => {
+    expect(device.faults).toEqual([]);
+    await browser.close();
+  });
+
+  it('the list shows what runs until it ends, under a name that hides nothing', async () => {
+    one.answerWith(() => ({ text: 'Word. '.repeat(60), delayMs: 40 }));
+    const { client } = one.house;
+    const { conversationId } = await client.sendMessage({
+      messages: [{ role: 'user', content: HOSTILE }],
+    });
+    const row = device.page.locator('.list li', { hasText: 'gnp.exe' });
+    await row.locator('.running', { hasText: 'Answering' }).waitFor();
+    expect(await row.locator('.title').textContent()).toContain(
+      'a\\u{202e}gnp.exe \\u{1b}[31mred <img',
+    );
+    await row.locator('.running').waitFor({ state: 'detached' });
+    const again = await client.sendMessage({
+      conversationId,
+      messages: [{ role: 'user', content: 'more' }],
+    });
+    await row.locator('.running').waitFor();
+    await client.cancel(again.responseId);
+    await row.locator('.running').waitFor({ state: 'detached' });
+  });
+});
+
+/** A browser that is signed in and may approve at the house's machine. */
+async function enrolled(): Promise<WebDevice> {
+  const { client, state, ready } = one.house;
+  const printed = await runDrawbridge(['enrol', '--state', state], {});
+  const { bridgeId, secret } = readEnrolment(printed.stdout) ?? {};
+  return await openDevice(
+    browser,
+    { client, url: ready.url },
+    { extra: `&enrol=${bridgeId}.${secret}` },
+  );
+}
