@@ -46,6 +46,31 @@ describe.skipIf(NO_CHROMIUM)(`the page's list, thread and composer ${NO_CHROMIUM
     await client.cancel(again.responseId);
     await row.locator('.running').waitFor({ state: 'detached' });
   });
+
+  it('who answered stays in the thread over a reload, and shows in an open inbox', async () => {
+    const { page } = device;
+    const write = (path: string) => ({
+      calls: [{ name: 'write', arguments: { path, contents: 'x\n' } }],
+    });
+    one.answerWith([write('a.txt'), { text: 'Refused.' }, write('b.txt'), { text: 'Made.' }]);
+    const { client } = one.house;
+    await device.go('#/inbox');
+    const messages = [{ role: 'user' as const, content: 'write twice' }];
+    const { conversationId } = await client.sendMessage({ messages });
+    await page.waitForSelector('.inbox .ask:has-text("a.txt")');
+    const [asked] = (await client.listApprovals()).items;
+    if (asked) await client.rejectCall(asked);
+    await page.waitForSelector('.inbox [role=status]:has-text("Rejected at a device")');
+    await client.sendMessage({ conversationId, messages });
+    await page.click('.inbox .ask:has-text("b.txt") button:has-text("Allow once")');
+    await page.waitForSelector('text=Nothing waits for you.');
+    expect(await page.locator('.inbox [role=status] article').count()).toBe(1);
+    await device.go(`#/c/${conversationId}`);
+    await device.sees('Made.');
+    await page.reload();
+    for (const text of ['Rejected at a device', 'Allowed once at a device'])
+      await page.waitForSelector(`.file_edit .hint:has-text("${text}")`);
+  });
 });
 
 /** A browser that is signed in and may approve at the house's machine. */

@@ -36,9 +36,11 @@ function Asked({ item, account }: Props) {
   const [wasRefused] = useState(approves === 'perhaps' && account.allowed.has(item.callId));
   const answer = async (work: () => Promise<void>) => {
     setSending(true);
+    account.answered.add(question.nonce);
     try {
       await work();
     } catch (error) {
+      account.answered.delete(question.nonce);
       setSending(false);
       throw error; // The question may be gone by then: the page shows it above.
     } finally {

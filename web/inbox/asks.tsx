@@ -2,8 +2,8 @@
 import { asksOf, type ChatResponse, type Document } from '../../client/index.ts';
 import type { OpenApproval, OpenQuestions } from '../../shared/wire/approvals.ts';
 import { isUnanswered } from '../../shared/wire/fold.ts';
-import { type Answered, documentKey, type Thread } from '../store/thread.ts';
-import { words } from '../words/words.ts';
+import type { Thread } from '../store/thread.ts';
+import { AnsweredLine, answeredIn } from './answered.tsx';
 import { Approval } from './approval.tsx';
 import { Questions } from './questions.tsx';
 
@@ -22,7 +22,7 @@ export function Asks({ document, response, thread }: Props) {
     responseId: response.id,
     documentId: document.id,
   };
-  const answered = thread.answered.get(documentKey(response.id, document.id));
+  const answered = answeredIn(document);
   if (answered && metadata['approval'] === undefined) return <AnsweredLine {...answered} />;
   if (response.status !== 'waiting') return null;
   return (
@@ -50,13 +50,5 @@ export function Asks({ document, response, thread }: Props) {
         ),
       )}
     </>
-  );
-}
-
-function AnsweredLine({ decision, by }: Answered) {
-  return (
-    <p class="hint">
-      {words.answered[decision] ?? decision} {words.by[by] ?? by}
-    </p>
   );
 }

@@ -26,6 +26,8 @@ export class Account {
   bridges: readonly BridgeInfo[] = [];
   models: ModelList = { items: [], passesThrough: false };
   waiting: ApprovalList = { items: [], questions: [] };
+  /** Approvals that a person has answered here, by their nonce. */
+  readonly answered = new Set<string>();
   /** Calls that a person has allowed here. */
   readonly allowed = new Set<string>();
   /** Whether the server has ever answered this session. */

@@ -4,7 +4,6 @@ import {
   type ConversationView,
   prependPart,
   type ReadEvent,
-  type TapeEvent,
 } from '../../client/index.ts';
 import type { Account } from './account.ts';
 import { forgetSeen, keepSeen, readSeen } from './seen.ts';
@@ -18,12 +17,6 @@ export const documentKey = (responseId: string, documentId: string) =>
 /** Exchanges that are read at first, and with each earlier part. */
 const PART = 20;
 
-/** Who answered an approval, and how. */
-export type Answered = Pick<
-  Extract<TapeEvent, { type: 'approval_resolved' }>,
-  'decision' | 'by' | 'scope'
->;
-
 export class Thread {
   readonly id: string;
   readonly account: Account;
@@ -32,8 +25,6 @@ export class Thread {
   /** Why there is nothing more to see. */
   problem: ClientError | undefined;
   isLost = false;
-  /** How the approvals ended that this page saw end, by the key of their document. */
-  readonly answered = new Map<string, Answered>();
 
   constructor(account: Account, id: string) {
     this.account = account;
@@ -50,7 +41,6 @@ export class Thread {
       for await (const { view, event } of watched) {
         this.view = view;
         this.#setLost(false);
-        this.#noteAnswer(event);
         for (const key of this.#keysOf(event)) live.touch(key);
         if (event === null || event.type === 'done')
           void keepSeen(this.account.session.account, view);
@@ -90,11 +80,6 @@ export class Thread {
   get isBusy(): boolean {
     const { status } = this.current ?? {};
     return status === 'streaming' || status === 'waiting' || status === 'queued';
-  }
-
-  #noteAnswer(event: ReadEvent | null): void {
-    if (event?.type !== 'approval_resolved' || !this.current) return;
-    this.answered.set(documentKey(this.current.id, event.documentId), event);
   }
 
   #setLost(isLost: boolean): void {

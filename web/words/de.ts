@@ -192,15 +192,18 @@ export const de: typeof en = {
   answer: 'Antworten',
   skip: 'Überspringen',
   ownWords: 'In eigenen Worten',
+  goneElsewhere: 'Es wartet nicht mehr.',
   answered: {
-    once: 'Erlaubt',
+    once: 'Einmal erlaubt',
+    conversation: 'In dieser Unterhaltung erlaubt',
+    always: 'Ab jetzt immer erlaubt',
     reject: 'Abgelehnt',
-    expired: 'Abgelaufen',
-    superseded: 'Neu gefragt',
+    expired: 'Beendet',
   },
   by: {
     device: 'an einem Gerät',
-    terminal: 'am Terminal',
+    terminal: 'am Rechner',
+    editor: 'im Editor',
     drawbridge: 'ohne Antwort',
   },
 

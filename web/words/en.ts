@@ -188,15 +188,18 @@ export const en = {
   answer: 'Answer',
   skip: 'Skip',
   ownWords: 'In your own words',
+  goneElsewhere: 'It waits no more.',
   answered: {
-    once: 'Allowed',
+    once: 'Allowed once',
+    conversation: 'Allowed in this conversation',
+    always: 'Allowed from now on',
     reject: 'Rejected',
-    expired: 'Expired',
-    superseded: 'Asked again',
+    expired: 'Ended',
   } as Readonly<Record<string, string>>,
   by: {
     device: 'at a device',
-    terminal: 'at the terminal',
+    terminal: 'at the machine',
+    editor: 'in the editor',
     drawbridge: 'without an answer',
   } as Readonly<Record<string, string>>,
 

@@ -130,7 +130,7 @@ import {
   UserMessage,
 } from '../../../shared/wire/documents.ts';
 import { EnrolmentRequest } from '../../../shared/wire/enrolment.ts';
-import { StreamEvent } from '../../../shared/wire/events.ts';
+import { AnsweredApproval, StreamEvent } from '../../../shared/wire/events.ts';
 import { FoundFile, FoundFiles } from '../../../shared/wire/files.ts';
 import { McpServerReport } from '../../../shared/wire/mcp-servers.ts';
 import { Effect, Mode } from '../../../shared/wire/modes.ts';
@@ -147,11 +147,12 @@ export const OpenApi = z.looseObject({
   paths: z.record(z.string(), z.unknown()),
 });
 
-/** Metadata that any type of document can have: while it waits, when its call failed, and after a crash. */
+/** Metadata that any type of document can have: while it waits, once it was answered, when its call failed, and after a crash. */
 const BESIDE = z.object({
   approval: OpenApproval.omit({
     ...{ conversationId: true, title: true, responseId: true, documentId: true },
   }).optional(),
+  answered: AnsweredApproval.optional(),
   awaiting: z.boolean().optional(),
   result: ToolOutcome.optional(),
   interrupted: z.boolean().optional(),
