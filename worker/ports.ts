@@ -629,6 +629,8 @@ export interface KnownBridge {
 export interface Activity {
   /** False for a conversation that is not listed. */
   readonly isRunning: boolean;
+  /** As in {@link Listed}. */
+  readonly hasSubagents: boolean;
   readonly approvals: number;
   readonly questions: number;
   /** Names everything that waits: the same text means the same. Empty where nothing waits. */
@@ -646,6 +648,8 @@ export interface Listed {
   /** Set for an agent. */
   readonly agent?: AgentStatus | undefined;
   readonly isRunning: boolean;
+  /** Since its object woke; the account keeps that it ever had some. */
+  readonly hasSubagents: boolean;
   readonly bridgeId: string | null;
   /** Hours; set for a private conversation. */
   readonly deleteAfterHours?: number | null;

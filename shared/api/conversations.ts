@@ -32,6 +32,8 @@ export const ConversationInfo = z.object({
   agent: AgentStatus.optional(),
   /** Whether a message is being answered or waits for its turn. */
   running: z.boolean(),
+  /** Whether it has started subagents. */
+  subagents: z.boolean(),
   /** How many approvals and clarifications wait, with those of subagents. `GET approvals` lists them. */
   waiting: z.object({
     approvals: z.int().nonnegative(),

@@ -71,6 +71,37 @@ describe.skipIf(NO_CHROMIUM)(`the page's list, thread and composer ${NO_CHROMIUM
     for (const text of ['Rejected at a device', 'Allowed once at a device'])
       await page.waitForSelector(`.file_edit .hint:has-text("${text}")`);
   });
+
+  it('subagents stand folded below their conversation, and stop there and in the thread', async () => {
+    const { page } = device;
+    const task = (name: string) => ({
+      name: 'task',
+      arguments: { description: `${name} ${HOSTILE}`, prompt: name, subagent_type: 'explore' },
+    });
+    one.answerWith(({ messages }) => {
+      const said = JSON.stringify(messages.findLast(({ role }) => role === 'user')?.content);
+      if (said.includes('look into both') && messages.at(-1)?.role !== 'tool')
+        return { calls: [task('first look'), task('second look')] };
+      if (/(?:first|second) look/.test(said) && !said.includes('both'))
+        return { text: 'Looking. '.repeat(200), delayMs: 100 };
+      return { text: 'Both ended.' };
+    });
+    await device.go('#/new');
+    await device.say('look into both');
+    const tree = page.locator('.list li', { hasText: 'look into both' }).locator('.subagents');
+    await tree.locator('summary').click();
+    const [second, first] = ['second look', 'first look'].map((name) =>
+      tree.locator('li', { hasText: `${name} a\\u{202e}gnp` }),
+    );
+    await first?.locator('text=Answering').waitFor();
+    await first?.locator('button:has-text("Stop")').click();
+    await first?.locator('text=Stopped').waitFor();
+    await page.click('.thread .subagent:has-text("Answering") button:has-text("Stop")');
+    await second?.locator('text=Stopped').waitFor();
+    await device.sees('Both ended.');
+    await first?.locator('a').click();
+    await page.waitForSelector('.thread .message:has-text("first look")');
+  });
 });
 
 /** A browser that is signed in and may approve at the house's machine. */

@@ -8,6 +8,7 @@ import { type Account, LIST } from '../store/account.ts';
 import { shortTime, words } from '../words/words.ts';
 import { folderName } from './folder-name.ts';
 import { RowMenu } from './row-menu.tsx';
+import { Subagents } from './subagents.tsx';
 
 interface Props {
   readonly account: Account;
@@ -103,6 +104,7 @@ function Row({ item, account, isOpen }: RowProps) {
         {count > 0 && <b class="badge">{count}</b>}
       </a>
       <RowMenu item={item} account={account} />
+      {item.subagents && <Subagents client={account.client} conversationId={id} />}
     </li>
   );
 }

@@ -57,13 +57,15 @@ export function RowMenu({ item, account }: Props) {
   );
 }
 
-function actionsOf({ id, title, archived }: ConversationInfo, account: Account) {
+function actionsOf({ id, title, archived, agent, running }: ConversationInfo, account: Account) {
   const { client } = account;
   const change = async (patch: { title?: string; archived?: boolean }) => {
     account.conversations.set(id, await client.updateConversation(id, patch));
     account.live.touch(LIST);
   };
+  const stop = { text: words.stop, work: () => client.changeAgent(id, 'stop') };
   return [
+    ...(agent && running ? [stop] : []),
     {
       text: words.rename,
       work: async () => {

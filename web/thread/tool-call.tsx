@@ -3,8 +3,8 @@ import type { SubagentState, ToolOutcome } from '../../client/index.ts';
 import { inPlainSight } from '../../shared/text/plain-sight.ts';
 import type { ResultImage } from '../../shared/wire/documents.ts';
 import type { UndoReport } from '../../shared/wire/undo.ts';
+import { Subagent } from '../conversations/subagents.tsx';
 import { Output } from '../parts/output.tsx';
-import { linkTo } from '../route.ts';
 import { words } from '../words/words.ts';
 import { type DocumentProps, textIn } from './document-props.ts';
 import { resultText } from './result-text.ts';
@@ -18,7 +18,7 @@ interface CallMetadata {
   readonly subagent?: SubagentState;
 }
 
-export function ToolCall({ document: { metadata }, isOpen }: DocumentProps) {
+export function ToolCall({ document: { metadata }, isOpen, thread }: DocumentProps) {
   const { arguments: given = {}, result, images = [], undo, subagent } = metadata as CallMetadata;
   const isAsking = metadata['approval'] !== undefined || metadata['asks'] !== undefined;
   const [first] = Object.values(given).filter((value) => typeof value === 'string');
@@ -40,23 +40,14 @@ export function ToolCall({ document: { metadata }, isOpen }: DocumentProps) {
         {result && <Output text={resultText(result)} isOpen={false} />}
       </details>
       {undo && <Report report={undo} />}
-      {subagent && <Subagent subagent={subagent} />}
+      {subagent && (
+        <p>
+          {words.subagent} <Subagent client={thread.account.client} subagent={subagent} />
+        </p>
+      )}
       {images.map(({ mimeType, data }) => (
         <img key={data} alt="" src={`data:${mimeType};base64,${data}`} />
       ))}
     </>
-  );
-}
-
-function Subagent({ subagent }: { readonly subagent: SubagentState }) {
-  const { conversationId, type, status, activity } = subagent;
-  return (
-    <p class="subagent">
-      {words.subagent} {type} · {words.status[status] ?? status}{' '}
-      {activity && <span>· {activity}</span>}{' '}
-      {conversationId && (
-        <a href={linkTo({ at: 'conversation', id: conversationId })}>{words.openConversation}</a>
-      )}
-    </p>
   );
 }

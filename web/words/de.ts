@@ -136,6 +136,7 @@ export const de: typeof en = {
   unknownDocument: (type) =>
     `Diese Seite ist älter als das, was der Server gesendet hat (${type}). Lade sie neu.`,
   imageOf: (host) => `Bild von ${host}: öffnen`,
+  subagents: 'Subagenten',
   subagent: 'Subagent',
   openConversation: 'Seine Unterhaltung öffnen',
   contextHelp: 'So viel vom Fenster des Modells ist gefüllt',

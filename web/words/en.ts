@@ -134,6 +134,7 @@ export const en = {
     `This page is older than what the server sent (${type}). Reload it.`,
   imageOf: (host: string) => `Image of ${host}: open`,
   subagent: 'Subagent',
+  subagents: 'Subagents',
   openConversation: 'Open its conversation',
   contextHelp: 'Filled of the model’s window',
   tokens: (count: string) => `${count} tokens`,

@@ -90,12 +90,12 @@ export const MIGRATIONS = [
   STANDING_TABLE,
   PUSH_COLUMN,
   // Older versions did not mark what is being answered. A conversation that goes on after an upgrade marks itself.
-  'alter table conversations add column running integer not null default 0;',
+  'alter table conversations add column running integer not null default 0; alter table conversations add column subagents integer not null default 0;',
 ] as const;
 
 /** Updates the columns of a listed conversation that its own object decides. */
 const DESCRIBED =
-  'title = excluded.title, archived = excluded.archived, created = excluded.created, search_title = excluded.search_title, agent = excluded.agent, bridge = excluded.bridge, running = excluded.running';
+  'title = excluded.title, archived = excluded.archived, created = excluded.created, search_title = excluded.search_title, agent = excluded.agent, bridge = excluded.bridge, running = excluded.running, subagents = max(subagents, excluded.subagents)';
 
 /** Named statements. They are synchronous, so writes without an await between are atomic. Reading stores nothing. */
 export class AccountStore {
@@ -238,8 +238,8 @@ export class AccountStore {
     this.#prepare();
     const { rowsWritten } = this.#sql.exec(
       `insert into conversations (id, title, archived, created, updated, search_title, search, agent, counted, bridge,
-         delete_after, running)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do ${onConflict}`,
+         delete_after, running, subagents)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do ${onConflict}`,
       id,
       title,
       archived ? 1 : 0,
@@ -252,6 +252,7 @@ export class AccountStore {
       bridgeId ?? '',
       deleteAfterHours ?? null,
       listed.isRunning ? 1 : 0,
+      listed.hasSubagents ? 1 : 0,
     );
     return rowsWritten > 0;
   }
@@ -265,16 +266,21 @@ export class AccountStore {
 
   /** Returns whether that is new for a listed conversation. */
   saveActivity(id: string, activity: Activity): boolean {
-    const { asks, isRunning } = activity;
+    const { asks, isRunning, hasSubagents } = activity;
     if (asks !== '') this.#prepare();
     if (!this.#isStored) return false;
     const marked =
       asks === ''
         ? this.#sql.exec('delete from waiting where id = ?', id).rowsWritten
         : this.#mark(id, activity);
-    const set = 'update conversations set running = ?2 where id = ?1 and running <> ?2';
-    const changed = this.#sql.exec(set, id, isRunning ? 1 : 0).rowsWritten;
-    return marked + changed > 0 && this.readConversation(id) !== null;
+    const changed = this.#sql.exec(
+      `update conversations set running = ?2, subagents = max(subagents, ?3)
+       where id = ?1 and (running <> ?2 or subagents < ?3)`,
+      id,
+      isRunning ? 1 : 0,
+      hasSubagents ? 1 : 0,
+    );
+    return marked + changed.rowsWritten > 0 && this.readConversation(id) !== null;
   }
 
   /** Keeps the place of a conversation that waits already. Returns the rows written. */
@@ -467,7 +473,7 @@ export class AccountStore {
 }
 
 const LISTED = `
-  select id, title, archived, created, updated, agent, bridge, running,
+  select id, title, archived, created, updated, agent, bridge, running, subagents,
     coalesce(approvals, 0) as approvals, coalesce(questions, 0) as questions
   from conversations left join waiting using (id)`;
 
@@ -490,6 +496,7 @@ interface ListedRow extends Record<string, SqlStorageValue> {
   agent: string | null;
   bridge: string | null;
   running: number;
+  subagents: number;
   approvals: number;
   questions: number;
 }
@@ -504,6 +511,7 @@ function parseListed(row: ListedRow): ConversationInfo {
     bridgeId: bridge || null,
     ...(agent !== null && { agent: AgentStatus.parse(agent) }),
     running: running === 1,
+    subagents: row.subagents === 1,
     waiting: { approvals, questions },
   };
 }

@@ -54,6 +54,7 @@ function exampleOf(): string {
     updated: '2026-11-01T09:30:01.000Z',
     bridgeId: null,
     running: true,
+    subagents: false,
     waiting: { approvals: 0, questions: 0 },
   };
   return (

@@ -6,7 +6,7 @@ import { accountOf } from '../objects.ts';
 import type { Activity } from '../ports.ts';
 import type { RowMeter } from '../storage/row-meter.ts';
 import type { Deadline } from './deadlines.ts';
-import { isListed } from './listing.ts';
+import { isListed, type ListedState } from './listing.ts';
 import type { ConversationRow } from './store/rows.ts';
 import type { Recorder } from './tape/recorder.ts';
 
@@ -14,8 +14,8 @@ export interface ActivityDeps {
   readonly row: Pick<ConversationRow, 'id' | 'owner' | 'parent' | 'title' | 'ephemeral'>;
   readonly env: Pick<Env, 'ACCOUNTS'>;
   readonly recorder: Pick<Recorder, 'response'>;
-  /** As the list shows it. */
-  readonly isRunning: () => boolean;
+  /** As the list shows them. */
+  readonly state: Pick<ListedState, 'isRunning' | 'hasSubagents'>;
   /** Does work after all that was reported to the account before. */
   readonly inOrder: (work: () => Promise<void>) => Promise<void>;
   readonly meter: RowMeter;
@@ -23,8 +23,10 @@ export interface ActivityDeps {
   readonly arm: () => Promise<void>;
 }
 
+const PARTS = ['asks', 'isRunning', 'hasSubagents'] as const;
+
 /** What tells one activity from another; null while it is not known. */
-type Known = { readonly [Part in 'asks' | 'isRunning']: Activity[Part] | null };
+type Known = { readonly [Part in (typeof PARTS)[number]]: Activity[Part] | null };
 
 /**
  * The runs and the tape are the truth. A report that is made twice changes nothing, so no row says what was reported: a
@@ -47,6 +49,7 @@ export class ActivityReport {
       asks: isStored && !row.parent ? null : '',
       // A new conversation is listed as running.
       isRunning: isListed(row) && (isStored ? null : true),
+      hasSubagents: false,
     };
   }
 
@@ -72,8 +75,8 @@ export class ActivityReport {
   }
 
   /** The account has this with the entry of the list. */
-  listed(isRunning: boolean): void {
-    this.#reported = { ...this.#reported, isRunning };
+  listed({ isRunning, hasSubagents }: Pick<Activity, 'isRunning' | 'hasSubagents'>): void {
+    this.#reported = { ...this.#reported, isRunning, hasSubagents };
   }
 
   /** Never rejects: the deadline stays until the account has the report. */
@@ -82,23 +85,24 @@ export class ActivityReport {
     await inOrder(async () => {
       const activity = this.#activity;
       if (isSame(this.#reported, activity)) return;
-      this.#reported = { asks: null, isRunning: null };
+      this.#reported = { asks: null, isRunning: null, hasSubagents: null };
       await accountOf(env, row.owner).acts(row.id, activity);
       this.#reported = activity;
     }).catch(() => undefined); // The account's object was reset: it may have the report or not.
   }
 
   get #activity(): Activity {
-    const { row, recorder, isRunning } = this.#deps;
+    const { row, recorder, state } = this.#deps;
     const asks = row.parent ? [] : openAsksIn(row, recorder.response);
     const approvals = asks.filter(({ kind }) => kind === 'approval').length;
     const questions = asks.length - approvals;
     // A later response can have a document with the same id.
     const keys = asks.map((ask) => `${ask.responseId} ${askKeyOf(ask)}`);
-    return { isRunning: isRunning(), approvals, questions, asks: keys.join('\n') };
+    const flags = { isRunning: state.isRunning(), hasSubagents: state.hasSubagents() };
+    return { ...flags, approvals, questions, asks: keys.join('\n') };
   }
 }
 
 function isSame(one: Known, other: Known): boolean {
-  return one.asks === other.asks && one.isRunning === other.isRunning;
+  return PARTS.every((part) => one[part] === other[part]);
 }

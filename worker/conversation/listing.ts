@@ -27,8 +27,10 @@ export interface ListedState {
   readonly agentStatus: () => AgentStatus | undefined;
   /** Whether a message is being answered or waits for its turn. */
   readonly isRunning: () => boolean;
-  /** The account has an entry with this `isRunning`. */
-  readonly onListed: (isRunning: boolean) => void;
+  /** Whether a response has started subagents since this instance began. */
+  readonly hasSubagents: () => boolean;
+  /** The account has this entry. */
+  readonly onListed: (listed: Listed) => void;
 }
 
 /** Owns the conversation's row, and sends the account its updates in order. */
@@ -118,7 +120,7 @@ export class Listing {
     return await this.inOrder(async () => {
       const listed = this.#listed(updatedMs);
       const info = await accountOf(this.#env, this.#row.owner).update(listed, spent);
-      this.#state.onListed(listed.isRunning);
+      this.#state.onListed(listed);
       return info;
     });
   }
@@ -171,7 +173,7 @@ export class Listing {
       await this.#withUsage(async (spent) => {
         const answered = { ...this.#listed(updatedMs), text, spent, run };
         await accountOf(this.#env, this.#row.owner).answered(answered);
-        this.#state.onListed(answered.isRunning);
+        this.#state.onListed(answered);
       });
     } catch {
       // The account's object was reset. A run must not wait for it: the next response sends the text again.
@@ -191,6 +193,7 @@ export class Listing {
       updatedMs,
       agent,
       isRunning: this.#state.isRunning(),
+      hasSubagents: this.#state.hasSubagents(),
       bridgeId,
       deleteAfterHours,
     };

@@ -12,7 +12,7 @@ import { CallDesk } from './calls/call-desk.ts';
 import { TunnelHands } from './calls/hands.ts';
 import { Plans } from './calls/plans.ts';
 import { Deadlines } from './deadlines.ts';
-import { isListed, Listing } from './listing.ts';
+import { isListed, type ListedState, Listing } from './listing.ts';
 import { RunLog } from './log/run-log.ts';
 import { Memory } from './memory/prepare-turn.ts';
 import { lapsesAtMs } from './privacy.ts';
@@ -27,6 +27,7 @@ import type { ConversationRow } from './store/rows.ts';
 import type { ConversationStore } from './store/statements.ts';
 import { Children } from './subagents/children.ts';
 import { ParentLink } from './subagents/parent.ts';
+import { startsSubagents } from './subagents/shares.ts';
 import type { Followers } from './tape/followers.ts';
 import { Recorder } from './tape/recorder.ts';
 import { Tape } from './tape/tape.ts';
@@ -100,7 +101,10 @@ export function assembleParts(
       message: listing.row.title,
     }),
     onEnd,
-    onStep: () => parentLink?.notify(),
+    onStep: () => {
+      parentLink?.notify();
+      activity.look();
+    },
     advanceSubagents: () => children.advance(),
     recallSubagents: (left) => children.recall(left),
     advance: () => runner.advance(),
@@ -113,12 +117,19 @@ export function assembleParts(
   );
   const inbox = new Inbox(deps, calls, runner);
   const usage = new UsageReport({ row, env, log, runs: store.runs }, isStored);
-  const isRunning = () => isListed(row) && log.current !== undefined;
+  let hasSubagents = false;
+  const state: ListedState = {
+    agentStatus: () => agent?.status,
+    isRunning: () => isListed(row) && log.current !== undefined,
+    hasSubagents: () => {
+      hasSubagents ||= isListed(row) && startsSubagents(recorder.response);
+      return hasSubagents;
+    },
+    onListed: (listed) => activity.listed(listed),
+  };
   const inOrder = (work: () => Promise<void>) => listing.inOrder(work);
-  const noted = { row, env, recorder, isRunning, inOrder, meter, arm: deps.arm };
+  const noted = { row, env, recorder, state, inOrder, meter, arm: deps.arm };
   const activity = new ActivityReport(noted, isStored);
-  const onListed = (running: boolean) => activity.listed(running);
-  const state = { agentStatus: () => agent?.status, isRunning, onListed };
   const listing = new Listing(row, store, env, state, usage);
   const reader = new TapeReader(listing, tape, log, store.runs);
   const { runs } = store;

@@ -214,6 +214,7 @@ function listed(id: string, title: string) {
     createdMs: 1,
     updatedMs: 1,
     isRunning: false,
+    hasSubagents: false,
     bridgeId: null,
   };
 }

@@ -391,6 +391,7 @@ function entry(id: string) {
     createdMs: 1,
     updatedMs: 1,
     isRunning: false,
+    hasSubagents: false,
     bridgeId: null,
   };
 }

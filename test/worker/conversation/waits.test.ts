@@ -154,7 +154,7 @@ it('an account of a version without marks lists an open question, and marks no o
   await reader.toEnd();
   await runInDurableObject(accountObject(), (_, { storage: { sql } }) => {
     sql.exec('drop table settings');
-    for (const column of ['delete_after', 'running'])
+    for (const column of ['delete_after', 'running', 'subagents'])
       sql.exec(`alter table conversations drop column ${column}`);
     sql.exec('drop table waiting');
     sql.exec('drop table changes');
