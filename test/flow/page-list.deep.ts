@@ -102,6 +102,26 @@ describe.skipIf(NO_CHROMIUM)(`the page's list, thread and composer ${NO_CHROMIUM
     await first?.locator('a').click();
     await page.waitForSelector('.thread .message:has-text("first look")');
   });
+
+  it('a preview of an undo stands where it was asked for, and not in the thread', async () => {
+    const { page } = device;
+    const write = { calls: [{ name: 'write', arguments: { path: 'u.txt', contents: 'x\n' } }] };
+    one.answerWith([write, { text: 'Made it.' }]);
+    await device.go('#/new');
+    await device.say('make a file');
+    await page.click('.thread .ask button:has-text("Allow once")');
+    await device.sees('Made it.');
+    await page.click('.took button:has-text("Undo")');
+    // The rule for writing holds for the preview as well, and nothing that asks is hidden.
+    await page.click('.thread .ask button:has-text("Allow once")');
+    await page.waitForSelector('.undo:has-text("u.txt")');
+    const exchanges = async () => await page.locator('.exchange').count();
+    await expect.poll(exchanges).toBe(1);
+    expect(await page.textContent('.messages')).not.toContain('Preview:');
+    await page.reload();
+    await device.sees('Made it.');
+    expect(await exchanges()).toBe(1);
+  });
 });
 
 /** A browser that is signed in and may approve at the house's machine. */
