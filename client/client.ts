@@ -107,6 +107,8 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
     },
     getResponse: (responseId, signal) =>
       get(`chat/completions/${responseId}`, isAnswer.chatResponse, { signal }),
+    getImages: (responseId, signal) =>
+      get(`chat/completions/${responseId}/images`, isAnswer.images, { signal }),
     listConversations: (wanted, signal) =>
       get('conversations', isAnswer.conversationList, { query: queryOf(wanted), signal }),
     getConversation(conversationId, wanted, signal) {

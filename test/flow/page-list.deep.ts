@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readEnrolment } from '../../client/index.ts';
 import { NO_CHROMIUM, startBrowser } from '../browser/chromium.ts';
-import { openDevice, type WebDevice } from '../browser/web-page.ts';
+import { accessibilityFaults, openDevice, type WebDevice } from '../browser/web-page.ts';
 import { runDrawbridge } from '../cli/drawbridge.ts';
 import { oneHouse } from './one-house.ts';
 
@@ -122,7 +122,32 @@ describe.skipIf(NO_CHROMIUM)(`the page's list, thread and composer ${NO_CHROMIUM
     await device.sees('Made it.');
     expect(await exchanges()).toBe(1);
   });
+
+  it('sent images are shown in the message, small and large, also after a reload', async () => {
+    const { page } = device;
+    one.answerWith(() => ({ text: 'I see.' }));
+    await device.go('#/new');
+    const buffer = Buffer.from(PNG, 'base64');
+    await page.setInputFiles('.attach input', { name: 'a.png', mimeType: 'image/png', buffer });
+    await page.waitForSelector('.pictures img');
+    await device.say('look at this');
+    await device.sees('I see.');
+    await page.reload();
+    const small = page.locator('.message .images > button img[alt="Image 1 of 1"]');
+    await expect
+      .poll(() => small.evaluate((image: { naturalWidth?: number }) => image.naturalWidth))
+      .toBe(1);
+    await small.click();
+    await page.waitForSelector('dialog[open] img');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('dialog[open]', { state: 'detached' });
+  });
 });
+
+/** A PNG of one pixel. */
+const PNG =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
 /** A browser that is signed in and may approve at the house's machine. */
 async function enrolled(): Promise<WebDevice> {

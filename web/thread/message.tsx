@@ -4,6 +4,7 @@ import type { UserMessage } from '../../client/index.ts';
 import { go } from '../route.ts';
 import type { Thread } from '../store/thread.ts';
 import { shortTime, words } from '../words/words.ts';
+import { SentImages } from './sent-images.tsx';
 
 interface MessageProps {
   readonly message: UserMessage;
@@ -38,7 +39,8 @@ export function Message({ message, thread, isWaiting }: MessageProps) {
           {words.edit}
         </button>
       )}
-      {imageCount && <p class="hint">{words.images(imageCount)}</p>}
+      {imageCount && !steers && <SentImages client={thread.account.client} message={message} />}
+      {imageCount && steers && <p class="hint">{words.images(imageCount)}</p>}
       {cancelled && <p class="hint">{words.taken}</p>}
       {steers && <p class="hint">{words.steers}</p>}
       {isQueued && !isEditing && (

@@ -77,6 +77,7 @@ export const de: typeof en = {
   taken: 'Zurückgezogen',
   queued: 'Kommt noch an die Reihe',
   steers: 'Während der Antwort gesendet',
+  imageOfMessage: (number, count) => `Bild ${number} von ${count}`,
   images: (count) => (count === 1 ? '1 Bild' : `${count} Bilder`),
   edit: 'Ändern',
   editAgain: 'Ändern und in einer neuen Unterhaltung noch einmal senden',

@@ -73,6 +73,7 @@ export const en = {
   taken: 'Withdrawn',
   queued: 'Waits for its turn',
   steers: 'Sent during the answer',
+  imageOfMessage: (number: number, count: number) => `Image ${number} of ${count}`,
   images: (count: number) => (count === 1 ? '1 image' : `${count} images`),
   edit: 'Edit',
   editAgain: 'Change it and send it again, in a new conversation',

@@ -24,6 +24,7 @@ import {
   Cancelled,
   ClarificationTaken,
   Health,
+  MessageImages,
   StreamTest,
 } from '../../../shared/api/answers.ts';
 import {
@@ -183,6 +184,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ Mode, Effect, Framing, ErrorCode, WireError, Health, StreamTest, OpenApi },
   ...{ ChatRequest, PlanRequest, MessagePatch, ChatMessage, RequestContext, ToolSelection },
   ...{ ChatResponse, Document, DocumentType, ResponseStatus, ResponseMetadata, Usage, Cancelled },
+  ...{ MessageImages },
   ...{ UnavailableTool, PlainDocument, PlainResponse, AnyResponse, Budget, BudgetState, Cost },
   ...{ Metadata, ToolOutcome, AttentionItem, Diff, Todo, TodoStatus, Question, Answer },
   ...{
