@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readEnrolment } from '../../client/index.ts';
@@ -9,7 +11,14 @@ import { oneHouse } from './one-house.ts';
 /** Directions, colours and markup, as a hostile name has them. */
 const HOSTILE = 'a\u202egnp.exe \u001b[31mred <img src=x>';
 
-const one = oneHouse({ rules: [{ tool: 'write', pattern: '*', decision: 'ask' }] });
+const one = oneHouse({
+  rules: [{ tool: 'write', pattern: '*', decision: 'ask' }],
+  prepare: (workspace) => {
+    const folder = join(workspace, '.drawbridge/modes');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'code-review.md'), '---\nbase: ask\n---\nLook for holes.\n');
+  },
+});
 let browser: Browser;
 /** May approve; all tests use it one after the other. */
 let device: WebDevice;
@@ -142,6 +151,25 @@ describe.skipIf(NO_CHROMIUM)(`the page's list, thread and composer ${NO_CHROMIUM
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await page.waitForSelector('dialog[open]', { state: 'detached' });
+  });
+
+  it('the composer offers the modes that the workspace defines, and sends the chosen one', async () => {
+    const { page } = device;
+    one.answerWith(() => ({ text: 'Reviewed.' }));
+    // The server knows them from the last look at the workspace, which each message takes.
+    await one.house.client.chat({ messages: [{ role: 'user', content: 'look' }] });
+    await device.go('#/inbox');
+    await device.go('#/new');
+    const mode = page.locator('.composer [name=mode]');
+    await mode.locator('option:has-text("code-review")').waitFor({ state: 'attached' });
+    await mode.selectOption('code-review');
+    await device.say('review it');
+    await device.sees('Reviewed.');
+    expect(await mode.inputValue()).toBe('code-review');
+    const id = page.url().split('/c/')[1] ?? '';
+    const { responses } = await one.house.client.getConversation(id);
+    expect(responses).toMatchObject([{ mode: 'ask', ownMode: 'code-review' }]);
+    await mode.selectOption('agent');
   });
 });
 
