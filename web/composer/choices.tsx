@@ -26,14 +26,13 @@ function Options({ name, label, options, onChoice }: ChoiceProps) {
     <select
       name={name}
       aria-label={label}
-      defaultValue={known}
       onChange={({ currentTarget: { value } }) => {
         localStorage.setItem(`last ${name}`, value);
         onChoice?.(value);
       }}
     >
       {options.map(([value, text]) => (
-        <option key={value} value={value}>
+        <option key={value} value={value} selected={value === known}>
           {text}
         </option>
       ))}
