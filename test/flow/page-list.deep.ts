@@ -71,6 +71,10 @@ describe.skipIf(NO_CHROMIUM)(`the page's list, thread and composer ${NO_CHROMIUM
     if (asked) await client.rejectCall(asked);
     await page.waitForSelector('.inbox [role=status]:has-text("Rejected at a device")');
     await client.sendMessage({ conversationId, messages });
+    await page.waitForSelector('.inbox .ask .allow:has-text("This call alone.")');
+    await page.click('.inbox .ask summary');
+    await page.waitForSelector('.inbox .ask :text("until this conversation ends")');
+    expect(await accessibilityFaults(page)).toEqual([]);
     await page.click('.inbox .ask:has-text("b.txt") button:has-text("Allow once")');
     await page.waitForSelector('text=Nothing waits for you.');
     expect(await page.locator('.inbox [role=status] article').count()).toBe(1);

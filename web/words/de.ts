@@ -182,6 +182,13 @@ export const de: typeof en = {
   chooseFirst: 'Wähle eine Antwort oder überspringe.',
   nothingWaits: 'Nichts wartet auf dich.',
   allows: 'Einmal erlauben',
+  reach: {
+    once: 'Nur dieser Aufruf.',
+    site: (site) => `Seiten von ${site}, in dieser Unterhaltung.`,
+    conversation: 'Jeder Aufruf, der zum Muster passt, bis diese Unterhaltung endet.',
+    always:
+      'Jeder Aufruf in diesem Ordner, der zum Muster passt, bis es am Rechner zurückgenommen wird.',
+  },
   allowConversation: 'In dieser Unterhaltung erlauben',
   allowAlways: 'Immer erlauben',
   pattern: 'Was erlaubt ist, ein Muster in jeder Zeile',

@@ -178,6 +178,13 @@ export const en = {
   chooseFirst: 'Choose an answer, or skip.',
   nothingWaits: 'Nothing waits for you.',
   allows: 'Allow once',
+  reach: {
+    once: 'This call alone.',
+    site: (site: string) => `Pages of ${site}, in this conversation.`,
+    conversation: 'Every call that matches the pattern, until this conversation ends.',
+    always:
+      'Every call that matches the pattern in this folder, until it is taken back at the machine.',
+  },
   allowConversation: 'Allow in this conversation',
   allowAlways: 'Always allow',
   pattern: 'What is allowed, one pattern on each line',
