@@ -175,6 +175,47 @@ describe.skipIf(NO_CHROMIUM)(`the page's list, thread and composer ${NO_CHROMIUM
     expect(responses).toMatchObject([{ mode: 'ask', ownMode: 'code-review' }]);
     await mode.selectOption('agent');
   });
+
+  it('the palette goes anywhere and acts on the open conversation, by keys alone', async () => {
+    const { page } = device;
+    one.answerWith(() => ({ text: 'Long ago.' }));
+    const { client } = one.house;
+    const say = (content: string) => client.chat({ messages: [{ role: 'user', content }] });
+    await say('zebra crossing');
+    await say(`zebra ${HOSTILE}`);
+    await device.go('#/inbox');
+    await page.waitForSelector('.list a:has-text("zebra crossing")');
+    const field = page.locator('.palette [role=combobox]');
+    const open = async () => {
+      await page.keyboard.press('Control+k');
+      await page.waitForSelector('.palette [role=combobox]:focus');
+    };
+    const chosen = page.locator('.palette [role=option][aria-selected=true]');
+    await open();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.keyboard.type('work zebra');
+    await expect
+      .poll(() => chosen.textContent())
+      .toContain('a\\u{202e}gnp.exe \\u{1b}[31mred <img');
+    await page.keyboard.press('ArrowDown');
+    expect(await chosen.textContent()).toContain('zebra crossing');
+    expect(await field.getAttribute('aria-activedescendant')).toBe(await chosen.getAttribute('id'));
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.bar h1:has-text("zebra crossing")');
+    await open();
+    await page.keyboard.type('archive');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.list a:has-text("zebra crossing")', { state: 'detached' });
+    await open();
+    await page.keyboard.type('nothing has this');
+    await page.waitForSelector('.palette:has-text("Nothing found.")');
+    await page.keyboard.press('Escape');
+    await field.waitFor({ state: 'detached' });
+    await open();
+    await page.keyboard.type('settings');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.url()).toMatch(/#\/settings$/);
+  });
 });
 
 /** A PNG of one pixel. */

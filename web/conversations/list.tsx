@@ -1,5 +1,5 @@
 /** The conversations: who waits for a person first, then the newest. */
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { ConversationInfo } from '../../client/index.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { useLive } from '../live.ts';
@@ -7,6 +7,7 @@ import { linkTo, type Place } from '../route.ts';
 import { type Account, LIST } from '../store/account.ts';
 import { shortTime, words } from '../words/words.ts';
 import { folderName } from './folder-name.ts';
+import { useFound } from './found.ts';
 import { RowMenu } from './row-menu.tsx';
 import { Subagents } from './subagents.tsx';
 
@@ -52,30 +53,6 @@ export function List({ account, place }: Props) {
     </>
   );
 }
-
-/** The server's answer for words and for the archive; undefined where the account's own list shows everything. */
-function useFound(account: Account, search: string, archived: boolean) {
-  const [found, setFound] = useState<{ items: readonly ConversationInfo[] }>();
-  useEffect(() => {
-    if (search.trim() === '' && !archived) return setFound(undefined);
-    const over = new AbortController();
-    const wait = setTimeout(async () => {
-      const query = { archived: `${archived}`, ...(search.trim() && { search }) } as const;
-      const list = await account.client
-        .listConversations(query as object, over.signal)
-        .catch(() => ({ items: [] }));
-      if (!over.signal.aborted) setFound(list);
-    }, SEARCH_MS);
-    return () => {
-      clearTimeout(wait);
-      over.abort();
-    };
-  }, [account, search, archived]);
-  return found;
-}
-
-/** Typing on waits no longer than this for its result. */
-const SEARCH_MS = 200;
 
 interface RowProps {
   readonly item: ConversationInfo;

@@ -10,6 +10,7 @@ import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { isOver } from '../../shared/wire/fold.ts';
 import { linkTo } from '../route.ts';
 import { words } from '../words/words.ts';
+import { stopAnswers } from './stop.ts';
 
 /** Exchanges whose subagents the list shows. */
 const PART = 10;
@@ -87,10 +88,6 @@ interface SubagentProps {
 /** Its state, the way to its conversation, and its end. */
 export function Subagent({ client, subagent }: SubagentProps) {
   const { conversationId, type, status, activity } = subagent;
-  const stop = async (id: string) => {
-    const { responses } = await client.getConversation(id, { limit: 1 });
-    await Promise.all(responses.map((response) => client.cancel(response.id)));
-  };
   return (
     <span class="subagent">
       {inOneLine(type)} · {words.status[status] ?? status}{' '}
@@ -99,7 +96,7 @@ export function Subagent({ client, subagent }: SubagentProps) {
         <a href={linkTo({ at: 'conversation', id: conversationId })}>{words.openConversation}</a>
       )}{' '}
       {conversationId && !isOver(status) && (
-        <button type="button" onClick={() => void stop(conversationId)}>
+        <button type="button" onClick={() => void stopAnswers(client, conversationId)}>
           {words.stop}
         </button>
       )}

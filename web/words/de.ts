@@ -6,6 +6,7 @@ export const de: typeof en = {
   newConversation: 'Neue Unterhaltung',
   inbox: 'Wartet auf dich',
   settings: 'Einstellungen',
+  palette: 'Zu einer Unterhaltung gehen oder etwas tun',
   back: 'Zurück',
   close: 'Schließen',
   cancel: 'Abbrechen',

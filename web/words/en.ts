@@ -4,6 +4,7 @@ export const en = {
   newConversation: 'New conversation',
   inbox: 'Waiting for you',
   settings: 'Settings',
+  palette: 'Go to a conversation, or do something',
   back: 'Back',
   close: 'Close',
   cancel: 'Cancel',
