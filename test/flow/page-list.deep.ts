@@ -216,6 +216,18 @@ describe.skipIf(NO_CHROMIUM)(`the page's list, thread and composer ${NO_CHROMIUM
     await page.keyboard.press('Enter');
     await expect.poll(() => page.url()).toMatch(/#\/settings$/);
   });
+
+  it('says before a message is sent that its machine is away', async () => {
+    const { page } = device;
+    await device.go('#/new');
+    const away = page.locator('.composer [role=status]', { hasText: 'is not connected' });
+    await page.waitForSelector('.composer [name=bridge]');
+    expect(await away.count()).toBe(0);
+    const { workspace, state } = one.house;
+    await runDrawbridge(['disconnect', '--workspace', workspace, '--state', state], {});
+    await away.waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+  });
 });
 
 /** A PNG of one pixel. */

@@ -2,8 +2,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import { ClientError } from '../../client/index.ts';
 import { folderName } from '../conversations/folder-name.ts';
-import type { Account } from '../store/account.ts';
-import { words } from '../words/words.ts';
+import { useLive } from '../live.ts';
+import { type Account, LIST } from '../store/account.ts';
+import { shortTime, words } from '../words/words.ts';
 
 interface ChoiceProps {
   readonly name: string;
@@ -44,11 +45,12 @@ interface Props {
   readonly account: Account;
 }
 
+interface AtBridge {
+  readonly bridgeId: string | null | undefined;
+}
+
 /** The built-in ones, and those that the workspace of this machine defines. */
-export function Modes({
-  account,
-  bridgeId,
-}: Props & { readonly bridgeId: string | null | undefined }) {
+export function Modes({ account, bridgeId }: Props & AtBridge) {
   const { client, modes } = account;
   const [, render] = useState(0);
   const isConnected = account.bridgeOf(bridgeId ?? null)?.connected;
@@ -72,6 +74,19 @@ export function Modes({
   const own = modes.get(bridgeId ?? '') ?? [];
   const options = [...Object.entries(words.modes), ...own.map((name) => [name, name] as const)];
   return <Choice name="mode" label={words.mode} options={options} />;
+}
+
+/** Says before a message is sent that its machine is away. */
+export function MachineState({ account, bridgeId }: Props & AtBridge) {
+  useLive(account.live, LIST);
+  const bridge = account.bridgeOf(bridgeId ?? null);
+  if (!bridge || bridge.connected || account.link !== 'live') return null;
+  return (
+    <p class="hint" role="status">
+      {words.machineAway(folderName(bridge.workspacePath), shortTime(bridge.lastConnected))}{' '}
+      <code>drawbridge</code>
+    </p>
+  );
 }
 
 export function Models({ account }: Props) {

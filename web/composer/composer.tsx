@@ -6,7 +6,7 @@ import { go, placeOf } from '../route.ts';
 import { type Account, LIST } from '../store/account.ts';
 import { THREAD, type Thread } from '../store/thread.ts';
 import { words } from '../words/words.ts';
-import { Machines, Models, Modes } from './choices.tsx';
+import { MachineState, Machines, Models, Modes } from './choices.tsx';
 import type { Command } from './commands.ts';
 import { readDraft, writeDraft } from './draft.ts';
 import { fits, type Picture, picturesIn } from './images.ts';
@@ -80,6 +80,7 @@ export function Composer({ account, thread }: Props) {
     setProblem('');
     offers.close();
   };
+  const bridgeId = thread ? thread.view?.bridgeId : chosen;
   const isBusy = thread?.isBusy ?? false;
   const stop = () => {
     const running = thread?.current;
@@ -101,6 +102,7 @@ export function Composer({ account, thread }: Props) {
     >
       {!thread && <Pending account={account} conversationId={undefined} />}
       {problem && <p role="alert">{problem}</p>}
+      <MachineState account={account} bridgeId={bridgeId} />
       {pictures.length > 0 && (
         <ul class="pictures">
           {pictures.map((picture) => (
@@ -165,7 +167,7 @@ export function Composer({ account, thread }: Props) {
           />
         </label>
         {!thread && <Machines account={account} onChoice={setChosen} />}
-        <Modes account={account} bridgeId={thread ? thread.view?.bridgeId : chosen} />
+        <Modes account={account} bridgeId={bridgeId} />
         <Models account={account} />
         <span class="space" />
         {isBusy && (

@@ -163,6 +163,8 @@ export const de: typeof en = {
   model: 'Modell',
   defaultModel: 'Standardmodell',
   machine: 'Rechner',
+  machineAway: (folder, when) =>
+    `Der Rechner von ${folder} ist nicht verbunden (zuletzt ${when}): Was der Agent dort tut, wartet auf ihn. Rufe dort auf:`,
   attach: 'Bild anhängen',
   removeImage: 'Bild entfernen',
   imageTooLarge: 'Die Bilder sind zu groß für eine Nachricht.',

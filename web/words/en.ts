@@ -160,6 +160,8 @@ export const en = {
   model: 'Model',
   defaultModel: 'Default model',
   machine: 'Machine',
+  machineAway: (folder: string, when: string) =>
+    `The machine of ${folder} is not connected (last ${when}): what the agent does there waits for it. Run there:`,
   attach: 'Attach an image',
   removeImage: 'Remove the image',
   imageTooLarge: 'The images are too large for one message.',
