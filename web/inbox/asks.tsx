@@ -22,11 +22,12 @@ export function Asks({ document, response, thread }: Props) {
     responseId: response.id,
     documentId: document.id,
   };
-  const answered = answeredIn(document);
-  if (answered && metadata['approval'] === undefined) return <AnsweredLine {...answered} />;
-  if (response.status !== 'waiting') return null;
+  const answered = metadata['approval'] === undefined ? answeredIn(document) : undefined;
+  const line = answered && <AnsweredLine {...answered} />;
+  if (response.status !== 'waiting') return line ?? null;
   return (
     <>
+      {line}
       {metadata['approval'] !== undefined && (
         <Approval
           item={{ ...(metadata['approval'] as Omit<OpenApproval, keyof typeof place>), ...place }}

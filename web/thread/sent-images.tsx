@@ -35,7 +35,7 @@ export function SentImages({ client, message: { responseId, imageCount = 0 } }: 
   return (
     <div class="images" ref={place}>
       {urls.map((url, index) => (
-        <Image key={url} url={url} alt={words.imageOfMessage(index + 1, imageCount)} />
+        <Image key={index} url={url} alt={words.imageOfMessage(index + 1, imageCount)} />
       ))}
       {urls.length < imageCount && <p class="hint">{words.images(imageCount - urls.length)}</p>}
     </div>

@@ -90,7 +90,8 @@ export const MIGRATIONS = [
   STANDING_TABLE,
   PUSH_COLUMN,
   // Older versions did not mark what is being answered. A conversation that goes on after an upgrade marks itself.
-  'alter table conversations add column running integer not null default 0; alter table conversations add column subagents integer not null default 0;',
+  `alter table conversations add column running integer not null default 0;
+   alter table conversations add column subagents integer not null default 0;`,
 ] as const;
 
 /** Updates the columns of a listed conversation that its own object decides. */
