@@ -8,7 +8,7 @@ import type {
   AgentsQuery,
   WebhookDeliveries,
 } from '../shared/api/agents.ts';
-import type { Cancelled } from '../shared/api/answers.ts';
+import type { Cancelled, MessageImages } from '../shared/api/answers.ts';
 import type {
   ConversationExport,
   ConversationInfo,
@@ -178,6 +178,8 @@ export interface Client {
     options?: FollowOptions & { readonly limit?: number },
   ): AsyncGenerator<Watched, void, undefined>;
   getResponse(responseId: string, signal?: AbortSignal): Promise<ChatResponse>;
+  /** The images of the message that the response answers. */
+  getImages(responseId: string, signal?: AbortSignal): Promise<MessageImages>;
   getMe(signal?: AbortSignal): Promise<Me>;
   updateMe(patch: MePatch, signal?: AbortSignal): Promise<Me>;
   /** A way into this account for one more device. */

@@ -121,6 +121,8 @@ function clientOf({ url, openSocket }: Endpoint, send: Send, clock: Clock): AppC
     getPolicy: (bridgeId, signal) => get(`bridges/${bridgeId}/policy`, isAnswer.policy, { signal }),
     getResponse: (responseId, signal) =>
       get(`chat/completions/${responseId}`, isAnswer.chatResponse, { signal }),
+    getImages: (responseId, signal) =>
+      get(`chat/completions/${responseId}/images`, isAnswer.images, { signal }),
     listConversations: (wanted, signal) =>
       get('conversations', isAnswer.conversationList, { query: queryOf(wanted), signal }),
     getConversation(conversationId, wanted, signal) {

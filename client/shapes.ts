@@ -4,7 +4,7 @@
  */
 import type { AccountEvent } from '../shared/api/account-events.ts';
 import type { Agent, AgentInfo, AgentList, WebhookDeliveries } from '../shared/api/agents.ts';
-import type { Cancelled } from '../shared/api/answers.ts';
+import type { Cancelled, MessageImages } from '../shared/api/answers.ts';
 import type {
   ConversationExport,
   ConversationInfo,
@@ -225,6 +225,7 @@ export const isAnswer = {
   agent: guard<Agent>({ ...AGENT, responseId: 'string' }),
   agents: guard<AgentList>({ items: [AGENT] }),
   deliveries: guard<WebhookDeliveries>({ items: [{}] }),
+  images: guard<MessageImages>({ items: [{ url: 'string' }] }),
   cancelled: guard<Cancelled>({ id: 'string', status: 'string' }),
   approvals: guard<ApprovalList>({
     items: [{ callId: 'string', nonce: 'string', proposal: {}, conversationId: 'string' }],

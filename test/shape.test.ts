@@ -460,10 +460,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'web/words',
     'preact',
   ],
+  'web/palette': [
+    ...['client/index.ts', 'shared', 'web/conversations', 'web/live.ts', 'web/route.ts'],
+    ...['web/store', 'web/words', 'preact'],
+  ],
   'web/app.tsx': [
     ...['client/index.ts', 'web/composer', 'web/conversations', 'web/inbox', 'web/live.ts'],
-    ...['web/parts', 'web/route.ts', 'web/session', 'web/settings', 'web/store', 'web/thread'],
-    ...['web/words', 'preact'],
+    ...['web/palette', 'web/parts', 'web/route.ts', 'web/session', 'web/settings', 'web/store'],
+    ...['web/thread', 'web/words', 'preact'],
   ],
   'web/main.tsx': ['web/app.tsx', 'web/parts', 'web/session', 'web/settings', 'preact'],
 

@@ -5,6 +5,7 @@ import { Composer } from './composer/composer.tsx';
 import { List } from './conversations/list.tsx';
 import { Inbox } from './inbox/inbox.tsx';
 import { useLive } from './live.ts';
+import type { Palette } from './palette/palette.tsx';
 import { BackLink } from './parts/back-link.tsx';
 import { Refusals } from './parts/refusals.tsx';
 import { linkTo, type Place, reloadForSecrets, takeSecrets, usePlace } from './route.ts';
@@ -129,6 +130,7 @@ function Frame({ account, refusal, passkey, leave }: FirstProps) {
   return (
     <div class={`frame at-${place.at}`}>
       <LinkState account={account} />
+      <PaletteKey account={account} place={place} />
       <div class="side" role={isList ? 'main' : 'navigation'}>
         <h1 class="hidden">Drawbridge</h1>
         <Top account={account} place={place} />
@@ -155,6 +157,28 @@ function PlaceOf({ account, place, leave }: FrameProps & { readonly place: Place
     case 'new':
       return <NewConversation account={account} />;
   }
+}
+
+/** Opens the palette for Ctrl+K or Cmd+K. Loaded when it is first opened. */
+function PaletteKey(props: { readonly account: Account; readonly place: Place }) {
+  const [Loaded, setLoaded] = useState<typeof Palette>();
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => {
+    const left = new AbortController();
+    const open = (event: KeyboardEvent) => {
+      const { key, ctrlKey, metaKey, altKey, shiftKey } = event;
+      if (key !== 'k' || ctrlKey === metaKey || altKey || shiftKey) return;
+      event.preventDefault();
+      setOpen(true);
+      import('./palette/palette.tsx').then(
+        (loaded) => setLoaded(() => loaded.Palette),
+        () => setOpen(false), // Without a network: the frame says so.
+      );
+    };
+    addEventListener('keydown', open, left);
+    return () => left.abort();
+  }, []);
+  return Loaded && isOpen ? <Loaded {...props} close={() => setOpen(false)} /> : null;
 }
 
 /** Loaded when it is first opened. */

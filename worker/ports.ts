@@ -567,8 +567,8 @@ export interface AccountPort extends Rpc.DurableObjectBranded {
   /** Removes a deleted conversation from the list, and its mark. `session`: the one that deleted it. */
   forget(conversationId: string, session?: string): void;
 
-  /** Marks a conversation, listed or not, while something in it waits for a person. Changes nothing if that is known. */
-  waits(conversationId: string, waiting: Waiting): void;
+  /** Marks a conversation, listed or not, while something in it waits for a person. Changes nothing if all is known. */
+  acts(conversationId: string, activity: Activity): void;
 
   /**
    * The conversations in which something waits for a person, the one that has waited longest first. A conversation that
@@ -663,8 +663,12 @@ export interface KnownBridge {
   readonly connected: boolean;
 }
 
-/** What of a conversation, with its subagents, waits for a person. */
-export interface Waiting {
+/** What goes on in a conversation, and what in it and its subagents waits for a person. */
+export interface Activity {
+  /** False for a conversation that is not listed. */
+  readonly isRunning: boolean;
+  /** As in {@link Listed}. */
+  readonly hasSubagents: boolean;
   readonly approvals: number;
   readonly questions: number;
   /** Names everything that waits: the same text means the same. Empty where nothing waits. */
@@ -681,6 +685,9 @@ export interface Listed {
   readonly updatedMs: number;
   /** Set for an agent. */
   readonly agent?: AgentStatus | undefined;
+  readonly isRunning: boolean;
+  /** Since its object woke; the account keeps that it ever had some. */
+  readonly hasSubagents: boolean;
   readonly bridgeId: string | null;
   /** Hours; set for a private conversation. */
   readonly deleteAfterHours?: number | null;

@@ -228,10 +228,10 @@ function shown(value: unknown): string {
   return text.length > 60 ? `${text.slice(0, 57)}... (${text.length})` : text;
 }
 
+/** Needs something that no request of its own can make, such as the session of a person. */
 function isForWhatWaits({ operationId, path }: DescribedOperation): boolean {
   return (
-    operationId === 'editMessage' ||
-    operationId === 'createSession' ||
+    ['editMessage', 'createSession', 'getPush', 'setPush', 'deletePush'].includes(operationId) ||
     /callId|documentId|(agents|bridges|models)\/\{id\}|logins|sessions\/|invitations\//.test(path)
   );
 }

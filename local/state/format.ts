@@ -34,6 +34,7 @@ export const FORMAT_STEPS: readonly FormatStep[] = [
   { tables: { conversation: 12, tunnel: 6, account: 9 } },
   { tables: { conversation: 12, tunnel: 6, account: 12 } },
   { tables: { conversation: 12, tunnel: 6, account: 12, directory: 5 } },
+  { tables: { conversation: 12, tunnel: 6, account: 13, directory: 5 } },
 ];
 
 /** The text of `state.json`. */

@@ -14,6 +14,13 @@ export const StreamTest = z.object({ part: z.int(), of: z.int() });
 export const Cancelled = z.object({ id: ResponseId, status: ResponseStatus });
 export type Cancelled = z.infer<typeof Cancelled>;
 
+/** `GET chat/completions/{id}/images`: in the order of the message. */
+export const MessageImages = z.object({
+  /** `url`: as the message has it, https or `data:`. */
+  items: z.array(z.object({ url: z.string() })),
+});
+export type MessageImages = z.infer<typeof MessageImages>;
+
 /** `POST conversations/{id}/approvals/{callId}`: the answer counted, or the bridge has not refused it yet. */
 export const ApprovalTaken = z.object({
   callId: CallId,

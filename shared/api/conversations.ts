@@ -17,7 +17,7 @@ export const AgentStatus = z.enum([
 ]);
 export type AgentStatus = z.infer<typeof AgentStatus>;
 
-/** A conversation in a list, with what waits in it for a person. */
+/** A conversation in a list, with what goes on in it and what waits for a person. */
 export const ConversationInfo = z.object({
   id: ConversationId,
   /** The first message's first line, then a model's title where one makes titles, until a person renames it. */
@@ -30,6 +30,10 @@ export const ConversationInfo = z.object({
   bridgeId: BridgeId.nullable(),
   /** Set for an agent. */
   agent: AgentStatus.optional(),
+  /** Whether a message is being answered or waits for its turn. */
+  running: z.boolean(),
+  /** Whether it has started subagents. */
+  subagents: z.boolean(),
   /** How many approvals and clarifications wait, with those of subagents. `GET approvals` lists them. */
   waiting: z.object({
     approvals: z.int().nonnegative(),

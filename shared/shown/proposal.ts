@@ -75,8 +75,8 @@ function boundsOf(proposal: Proposal): string {
   return confinement === 'none' ? ', without a sandbox' : `, in the sandbox${most}`;
 }
 
-/** The site whose pages a yes allows, as the proposal names it. */
-function siteOf(proposal: Proposal): string | undefined {
+/** The site whose pages even a yes for once allows in the whole conversation; undefined for other calls. */
+export function siteOf(proposal: Proposal): string | undefined {
   if (proposal.kind !== 'call' || proposal.tool !== 'web_fetch') return undefined;
   const { site } = proposal.arguments;
   return typeof site === 'string' ? inPlainSight(site) : undefined;

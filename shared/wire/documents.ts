@@ -304,6 +304,8 @@ export const UserMessage = z.object({
   afterSequence: z.int().nonnegative().optional(),
   /** Withdrawn while it waited: no response begins. */
   cancelled: z.literal(true).optional(),
+  /** Not a person's words: asks for the preview of an undo, of which no model learns. */
+  preview: z.literal(true).optional(),
 });
 export type UserMessage = z.infer<typeof UserMessage>;
 

@@ -167,6 +167,12 @@ const ApprovalResolved = z.object({
   message: z.string().optional(),
 });
 
+/** `metadata.answered` of a document whose approval is over: how, and where the answer came from. */
+export const AnsweredApproval = ApprovalResolved.pick({ by: true, scope: true }).extend({
+  decision: ApprovalResolved.shape.decision.exclude(['superseded']),
+});
+export type AnsweredApproval = z.infer<typeof AnsweredApproval>;
+
 /** The run waits for a person's answers. The document's end brings them. */
 const ClarificationRequest = z.object({
   type: z.literal('clarification_request'),

@@ -1,7 +1,7 @@
 /** Builds documents from events: the one place that defines what a response looks like after a list of events. */
 import { factsOf } from './document-types.ts';
 import type { ChatResponse, ConversationView, Document, ResponseStatus } from './documents.ts';
-import type { ReadEvent, StreamEvent, TapeEvent } from './events.ts';
+import type { AnsweredApproval, ReadEvent, StreamEvent, TapeEvent } from './events.ts';
 import type { SubagentAsk } from './subagents.ts';
 
 type ResponseStart = Extract<TapeEvent, { type: 'response_start' }>;
@@ -257,9 +257,13 @@ export function foldDocument(document: Document, event: DocumentEvent): void {
       metadata['approval'] = asked;
       return;
     }
-    case 'approval_resolved':
+    case 'approval_resolved': {
+      const { decision, by, scope } = event;
       delete metadata['approval'];
+      if (decision === 'superseded') return; // Another question follows.
+      metadata['answered'] = { decision, by, ...(scope && { scope }) } satisfies AnsweredApproval;
       return;
+    }
     case 'clarification_request':
       metadata['questions'] = event.questions;
       metadata['awaiting'] = true;

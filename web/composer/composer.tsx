@@ -1,12 +1,12 @@
 /** Where a person writes: text, images, the mode, the model, and for a new conversation the machine. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type ChatInput, ClientError, type FoundFile } from '../../client/index.ts';
-import { folderName } from '../conversations/folder-name.ts';
 import { useLive } from '../live.ts';
 import { go, placeOf } from '../route.ts';
 import { type Account, LIST } from '../store/account.ts';
 import { THREAD, type Thread } from '../store/thread.ts';
 import { words } from '../words/words.ts';
+import { MachineState, Machines, Models, Modes } from './choices.tsx';
 import type { Command } from './commands.ts';
 import { readDraft, writeDraft } from './draft.ts';
 import { fits, type Picture, picturesIn } from './images.ts';
@@ -27,6 +27,7 @@ export function Composer({ account, thread }: Props) {
   const place = thread?.id ?? 'new';
   const [pictures, setPictures] = useState<readonly Picture[]>([]);
   const [problem, setProblem] = useState('');
+  const [chosen, setChosen] = useState<string>();
   useEffect(() => {
     if (!field.current) return;
     field.current.value = readDraft(place);
@@ -79,6 +80,7 @@ export function Composer({ account, thread }: Props) {
     setProblem('');
     offers.close();
   };
+  const bridgeId = thread ? thread.view?.bridgeId : chosen;
   const isBusy = thread?.isBusy ?? false;
   const stop = () => {
     const running = thread?.current;
@@ -100,6 +102,7 @@ export function Composer({ account, thread }: Props) {
     >
       {!thread && <Pending host={account} conversationId={undefined} />}
       {problem && <p role="alert">{problem}</p>}
+      <MachineState account={account} bridgeId={bridgeId} />
       {pictures.length > 0 && (
         <ul class="pictures">
           {pictures.map((picture) => (
@@ -163,8 +166,8 @@ export function Composer({ account, thread }: Props) {
             }}
           />
         </label>
-        {!thread && <Machines account={account} />}
-        <Choice name="mode" label={words.mode} options={Object.entries(words.modes)} />
+        {!thread && <Machines account={account} onChoice={setChosen} />}
+        <Modes account={account} bridgeId={bridgeId} />
         <Models account={account} />
         <span class="space" />
         {isBusy && (
@@ -246,48 +249,4 @@ function inputOf(
     ...(model !== undefined && { model: String(model) }),
     ...(bridgeId !== undefined && { bridgeId: String(bridgeId) }),
   };
-}
-
-interface ChoiceProps {
-  readonly name: string;
-  readonly label: string;
-  readonly options: readonly (readonly [value: string, text: string])[];
-}
-
-/** A choice that this browser remembers. */
-function Choice({ name, label, options }: ChoiceProps) {
-  const last = localStorage.getItem(`last ${name}`) ?? '';
-  const known = options.some(([value]) => value === last) ? last : (options[0]?.[0] ?? '');
-  return (
-    <select
-      name={name}
-      aria-label={label}
-      defaultValue={known}
-      onChange={(event) => localStorage.setItem(`last ${name}`, event.currentTarget.value)}
-    >
-      {options.map(([value, text]) => (
-        <option key={value} value={value}>
-          {text}
-        </option>
-      ))}
-    </select>
-  );
-}
-
-function Models({ account }: { readonly account: Account }) {
-  const chats = account.models.items.filter(({ roles }) => roles === undefined);
-  if (chats.length < 2) return null;
-  const options = chats.map(({ id }) => [id, id] as const);
-  return (
-    <Choice name="model" label={words.model} options={[['', words.defaultModel], ...options]} />
-  );
-}
-
-function Machines({ account }: { readonly account: Account }) {
-  const options = account.bridges.map(({ id, workspacePath, connected }) => {
-    const state = connected ? '' : ` (${words.isOffline})`;
-    return [id, `${folderName(workspacePath)}${state}`] as const;
-  });
-  if (options.length === 0) return null;
-  return <Choice name="bridge" label={words.machine} options={options} />;
 }

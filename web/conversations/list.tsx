@@ -1,5 +1,5 @@
 /** The conversations: who waits for a person first, then the newest. */
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { ConversationInfo } from '../../client/index.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { useLive } from '../live.ts';
@@ -8,7 +8,9 @@ import { type Account, LIST } from '../store/account.ts';
 import { shortTime } from '../words/short.ts';
 import { words } from '../words/words.ts';
 import { folderName } from './folder-name.ts';
+import { useFound } from './found.ts';
 import { RowMenu } from './row-menu.tsx';
+import { Subagents } from './subagents.tsx';
 
 interface Props {
   readonly account: Account;
@@ -53,30 +55,6 @@ export function List({ account, place }: Props) {
   );
 }
 
-/** The server's answer for words and for the archive; undefined where the account's own list shows everything. */
-function useFound(account: Account, search: string, archived: boolean) {
-  const [found, setFound] = useState<{ items: readonly ConversationInfo[] }>();
-  useEffect(() => {
-    if (search.trim() === '' && !archived) return setFound(undefined);
-    const over = new AbortController();
-    const wait = setTimeout(async () => {
-      const query = { archived: `${archived}`, ...(search.trim() && { search }) } as const;
-      const list = await account.client
-        .listConversations(query as object, over.signal)
-        .catch(() => ({ items: [] }));
-      if (!over.signal.aborted) setFound(list);
-    }, SEARCH_MS);
-    return () => {
-      clearTimeout(wait);
-      over.abort();
-    };
-  }, [account, search, archived]);
-  return found;
-}
-
-/** Typing on waits no longer than this for its result. */
-const SEARCH_MS = 200;
-
 interface RowProps {
   readonly item: ConversationInfo;
   readonly account: Account;
@@ -84,7 +62,7 @@ interface RowProps {
 }
 
 function Row({ item, account, isOpen }: RowProps) {
-  const { id, title, updated, waiting, agent, bridgeId } = item;
+  const { id, title, updated, waiting, agent, running, bridgeId } = item;
   const bridge = account.bridgeOf(bridgeId);
   const count = waiting.approvals + waiting.questions;
   return (
@@ -96,11 +74,15 @@ function Row({ item, account, isOpen }: RowProps) {
             <span class={bridge.connected ? 'on' : 'off'}>{folderName(bridge.workspacePath)}</span>
           )}
           {agent && <span>{words.agentStatus[agent] ?? agent}</span>}
+          {running && !agent && count === 0 && (
+            <span class="running">{words.status['streaming']}</span>
+          )}
           <time dateTime={updated}>{shortTime(updated)}</time>
         </span>
         {count > 0 && <b class="badge">{count}</b>}
       </a>
       <RowMenu item={item} account={account} />
+      {item.subagents && <Subagents client={account.client} conversationId={id} />}
     </li>
   );
 }

@@ -6,6 +6,7 @@ import { download } from '../parts/download.ts';
 import { go, placeOf } from '../route.ts';
 import { type Account, LIST } from '../store/account.ts';
 import { words } from '../words/words.ts';
+import { stopAnswers } from './stop.ts';
 
 interface Props {
   readonly item: ConversationInfo;
@@ -57,13 +58,19 @@ export function RowMenu({ item, account }: Props) {
   );
 }
 
-function actionsOf({ id, title, archived }: ConversationInfo, account: Account) {
+/** What a person can do with a conversation, wherever it is offered. */
+export function actionsOf(
+  { id, title, archived, agent, running }: ConversationInfo,
+  account: Account,
+) {
   const { client } = account;
   const change = async (patch: { title?: string; archived?: boolean }) => {
     account.conversations.set(id, await client.updateConversation(id, patch));
     account.live.touch(LIST);
   };
+  const end = () => (agent ? client.changeAgent(id, 'stop') : stopAnswers(client, id));
   return [
+    ...(running ? [{ text: words.stop, work: end }] : []),
     {
       text: words.rename,
       work: async () => {

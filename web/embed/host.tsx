@@ -38,6 +38,11 @@ export function newHost({ server, token, onToken, onRefusal }: HostOptions): Thr
   return {
     ...{ client, live, outbox: new Outbox(client, live) },
     Approval: () => <p class="waits">{words.waitsElsewhere}</p>,
+    Subagent: ({ subagent: { type, status } }) => (
+      <>
+        {type} · {words.status[status] ?? status}
+      </>
+    ),
     run: (work) => {
       onRefusal('');
       work().catch((error: unknown) => onRefusal(messageOf(error)));

@@ -1,12 +1,13 @@
 /** A call that waits for a person: all that it will do, and the answers that this browser may give. */
-import { useRef, useState } from 'preact/hooks';
-import { describeProposal, narrowPattern } from '../../shared/shown/proposal.ts';
+import { useId, useRef, useState } from 'preact/hooks';
+import { narrowPattern, siteOf } from '../../shared/shown/proposal.ts';
 import { inPlainSight } from '../../shared/text/plain-sight.ts';
 import type { OpenApproval, Scope } from '../../shared/wire/approvals.ts';
 import { folderName } from '../conversations/folder-name.ts';
 import type { Account } from '../store/account.ts';
 import { signerFor } from '../store/approvers.ts';
 import { words } from '../words/words.ts';
+import { withCommandLast } from './command-last.ts';
 import { Fields, valuesIn } from './fields.tsx';
 import { useStandingStill } from './standing-still.ts';
 
@@ -35,9 +36,11 @@ function Asked({ item, account }: Props) {
   const [wasRefused] = useState(signer?.isSure === false && account.allowed.has(item.callId));
   const answer = async (work: () => Promise<void>) => {
     setSending(true);
+    account.answered.add(question.nonce);
     try {
       await work();
     } catch (error) {
+      account.answered.delete(question.nonce);
       setSending(false);
       throw error; // The question may be gone by then: the page shows it above.
     } finally {
@@ -63,19 +66,24 @@ function Asked({ item, account }: Props) {
       await account.client.rejectCall(question, message ? { message } : {});
     });
   const isBlocked = !isSeen || isSending;
+  const site = siteOf(proposal);
   return (
     <form ref={form} class="ask" onSubmit={(event) => event.preventDefault()}>
       <p class="why">{words.asks[proposal.kind]}</p>
       <p class="hint">
         {inPlainSight(reason)} {bridge && folderName(bridge.workspacePath)}
       </p>
-      <Proposed lines={withCommandLast(describeProposal(proposal))} />
+      <Proposed lines={withCommandLast(proposal)} />
       {proposal.kind === 'elicitation' && signer && <Fields fields={proposal.fields} />}
       {signer ? (
         <p class="actions">
-          <button type="button" class="main" disabled={isBlocked} onClick={() => void allow()}>
-            {signer.approver === 'passkey' ? words.allowsByPasskey : words.allows}
-          </button>
+          <Allow
+            isMain
+            text={signer.approver === 'passkey' ? words.allowsByPasskey : words.allows}
+            reach={site === undefined ? words.reach.once : words.reach.site(site)}
+            isBlocked={isBlocked}
+            work={() => void allow()}
+          />
           <button type="button" disabled={isBlocked} onClick={() => void reject()}>
             {words.reject}
           </button>
@@ -107,13 +115,19 @@ function Asked({ item, account }: Props) {
               {words.pattern}
               <textarea name="pattern" defaultValue={pattern} spellcheck={false} />
             </label>
-            <button type="button" disabled={isBlocked} onClick={() => void allow('conversation')}>
-              {words.allowConversation}
-            </button>
+            <Allow
+              text={words.allowConversation}
+              reach={words.reach.conversation}
+              isBlocked={isBlocked}
+              work={() => void allow('conversation')}
+            />
             {lasting.always && (
-              <button type="button" disabled={isBlocked} onClick={() => void allow('always')}>
-                {words.allowAlways}
-              </button>
+              <Allow
+                text={words.allowAlways}
+                reach={words.reach.always}
+                isBlocked={isBlocked}
+                work={() => void allow('always')}
+              />
             )}
           </>
         )}
@@ -122,11 +136,33 @@ function Asked({ item, account }: Props) {
   );
 }
 
-/** What limits a command comes before it: its own text can be long enough to push everything else out of sight. */
-function withCommandLast(lines: readonly string[]): readonly string[] {
-  const limits = lines.findIndex((line) => line.startsWith('  folder: '));
-  const isCommand = lines[0]?.startsWith('  command: ') && limits > 0;
-  return isCommand ? [...lines.slice(limits), ...lines.slice(0, limits)] : lines;
+interface AllowProps {
+  readonly text: string;
+  /** How far the yes reaches. */
+  readonly reach: string;
+  readonly isMain?: boolean;
+  readonly isBlocked: boolean;
+  work(): void;
+}
+
+function Allow({ text, reach, isMain = false, isBlocked, work }: AllowProps) {
+  const id = useId();
+  return (
+    <span class="allow">
+      <button
+        type="button"
+        class={isMain ? 'main' : ''}
+        disabled={isBlocked}
+        aria-describedby={id}
+        onClick={work}
+      >
+        {text}
+      </button>
+      <span class="hint" id={id}>
+        {reach}
+      </span>
+    </span>
+  );
 }
 
 /** The lines as every device shows them, with the colours of a change. */

@@ -2,8 +2,8 @@
 import { asksOf, type ChatResponse, type Document } from '../../client/index.ts';
 import type { OpenApproval, OpenQuestions } from '../../shared/wire/approvals.ts';
 import { isUnanswered } from '../../shared/wire/fold.ts';
-import { type Answered, documentKey, type Thread } from '../store/thread.ts';
-import { words } from '../words/thread.ts';
+import type { Thread } from '../store/thread.ts';
+import { AnsweredLine, answeredIn } from './answered-line.tsx';
 import { Questions } from './questions.tsx';
 
 interface Props {
@@ -22,11 +22,12 @@ export function Asks({ document, response, thread }: Props) {
     responseId: response.id,
     documentId: document.id,
   };
-  const answered = thread.answered.get(documentKey(response.id, document.id));
-  if (answered && metadata['approval'] === undefined) return <AnsweredLine {...answered} />;
-  if (response.status !== 'waiting') return null;
+  const answered = metadata['approval'] === undefined ? answeredIn(document) : undefined;
+  const line = answered && <AnsweredLine {...answered} />;
+  if (response.status !== 'waiting') return line ?? null;
   return (
     <>
+      {line}
       {metadata['approval'] !== undefined && (
         <Approval
           item={{ ...(metadata['approval'] as Omit<OpenApproval, keyof typeof place>), ...place }}
@@ -49,13 +50,5 @@ export function Asks({ document, response, thread }: Props) {
         ),
       )}
     </>
-  );
-}
-
-function AnsweredLine({ decision, by }: Answered) {
-  return (
-    <p class="hint">
-      {words.answered[decision] ?? decision} {words.by[by] ?? by}
-    </p>
   );
 }

@@ -1,10 +1,11 @@
 /** Everything that waits for a person, in all conversations. */
-
+import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { useLive } from '../live.ts';
 import { BackLink } from '../parts/back-link.tsx';
 import { linkTo } from '../route.ts';
 import { type Account, INBOX } from '../store/account.ts';
 import { words } from '../words/words.ts';
+import { AnsweredElsewhere } from './answered.tsx';
 import { Approval } from './approval.tsx';
 import { Questions } from './questions.tsx';
 
@@ -18,6 +19,7 @@ export function Inbox({ account }: { readonly account: Account }) {
         <h1>{words.inbox}</h1>
       </header>
       <div class="fill column">
+        <AnsweredElsewhere account={account} />
         {account.waitingCount === 0 && <p class="hint">{words.nothingWaits}</p>}
         {items.map((item) => (
           <article key={item.nonce}>
@@ -45,7 +47,7 @@ function TitleLink({
 }) {
   return (
     <h2>
-      <a href={linkTo({ at: 'conversation', id: conversationId })}>{title}</a>
+      <a href={linkTo({ at: 'conversation', id: conversationId })}>{inOneLine(title)}</a>
     </h2>
   );
 }

@@ -25,8 +25,12 @@ export class Account {
   /** For the next page of the list; null on the last one. */
   cursor: string | null = null;
   bridges: readonly BridgeInfo[] = [];
+  /** The modes that workspaces define, by the bridge, as they were last read. */
+  readonly modes = new Map<string, readonly string[]>();
   models: ModelList = { items: [], passesThrough: false };
   waiting: ApprovalList = { items: [], questions: [] };
+  /** Approvals that a person has answered here, by their nonce. */
+  readonly answered = new Set<string>();
   /** Calls that a person has allowed here. */
   readonly allowed = new Set<string>();
   /** Whether the server has ever answered this session. */

@@ -4,7 +4,6 @@ import {
   type ConversationView,
   prependPart,
   type ReadEvent,
-  type TapeEvent,
 } from '../../client/index.ts';
 import type { ThreadHost } from './thread-host.ts';
 
@@ -17,12 +16,6 @@ export const documentKey = (responseId: string, documentId: string) =>
 /** Exchanges that are read at first, and with each earlier part. */
 const PART = 20;
 
-/** Who answered an approval, and how. */
-export type Answered = Pick<
-  Extract<TapeEvent, { type: 'approval_resolved' }>,
-  'decision' | 'by' | 'scope'
->;
-
 export class Thread {
   readonly id: string;
   readonly host: ThreadHost;
@@ -31,8 +24,6 @@ export class Thread {
   /** Why there is nothing more to see. */
   problem: ClientError | undefined;
   isLost = false;
-  /** How the approvals ended that this page saw end, by the key of their document. */
-  readonly answered = new Map<string, Answered>();
 
   constructor(host: ThreadHost, id: string) {
     this.host = host;
@@ -49,7 +40,6 @@ export class Thread {
       for await (const { view, event } of watched) {
         this.view = view;
         this.#setLost(false);
-        this.#noteAnswer(event);
         for (const key of this.#keysOf(event)) live.touch(key);
         if (event === null || event.type === 'done') void seen?.keep(view);
       }
@@ -88,11 +78,6 @@ export class Thread {
   get isBusy(): boolean {
     const { status } = this.current ?? {};
     return status === 'streaming' || status === 'waiting' || status === 'queued';
-  }
-
-  #noteAnswer(event: ReadEvent | null): void {
-    if (event?.type !== 'approval_resolved' || !this.current) return;
-    this.answered.set(documentKey(this.current.id, event.documentId), event);
   }
 
   #setLost(isLost: boolean): void {

@@ -14,7 +14,7 @@ interface MessageProps {
 
 export function Message({ message, thread, isWaiting }: MessageProps) {
   const { content, imageCount, created, device, cancelled, steers } = message;
-  const { client, linkTo, run } = thread.host;
+  const { client, linkTo, run, Images } = thread.host;
   const [isEditing, setEditing] = useState(false);
   const close = () => setEditing(false);
   const isQueued = isWaiting && !cancelled && !steers;
@@ -39,7 +39,8 @@ export function Message({ message, thread, isWaiting }: MessageProps) {
           {words.edit}
         </button>
       )}
-      {imageCount && <p class="hint">{words.images(imageCount)}</p>}
+      {imageCount && Images && !steers && <Images message={message} />}
+      {imageCount && (steers || !Images) && <p class="hint">{words.images(imageCount)}</p>}
       {cancelled && <p class="hint">{words.taken}</p>}
       {steers && <p class="hint">{words.steers}</p>}
       {isQueued && !isEditing && (

@@ -61,7 +61,7 @@ interface Exchange {
   readonly response: ChatResponse | undefined;
 }
 
-/** Messages that steer stand inside their answer. */
+/** Messages that steer stand inside their answer. The preview of an undo shows only what it asks. */
 function exchangesOf({ messages, responses }: ConversationView): Exchange[] {
   const byId = new Map(responses.map((response) => [response.id, response]));
   const asked = messages.filter(({ steers }) => !steers);
@@ -70,7 +70,9 @@ function exchangesOf({ messages, responses }: ConversationView): Exchange[] {
     ...responses
       .filter(({ id }) => !answered.has(id))
       .map((response) => ({ message: undefined, response })),
-    ...asked.map((message) => ({ message, response: byId.get(message.responseId) })),
+    ...asked
+      .map((message) => ({ message, response: byId.get(message.responseId) }))
+      .filter(({ message, response }) => !message.preview || response?.status === 'waiting'),
   ];
 }
 

@@ -4,6 +4,7 @@ import type { ConversationView } from '../../client/index.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { Composer } from '../composer/composer.tsx';
 import { folderName } from '../conversations/folder-name.ts';
+import { Subagent } from '../conversations/subagents.tsx';
 import { Approval } from '../inbox/approval.tsx';
 import { useLive } from '../live.ts';
 import { BackLink } from '../parts/back-link.tsx';
@@ -17,6 +18,7 @@ import { ContextMeter } from './context-meter.tsx';
 import { Messages } from './messages.tsx';
 import { Pinned } from './pinned.tsx';
 import { Rules } from './rules.tsx';
+import { SentImages } from './sent-images.tsx';
 
 interface Props {
   readonly account: Account;
@@ -65,6 +67,8 @@ function hostOf(account: Account): ThreadHost {
       forget: forgetSeen,
     },
     Approval: ({ item }) => <Approval item={item} account={account} />,
+    Subagent: ({ subagent }) => <Subagent client={client} subagent={subagent} />,
+    Images: ({ message }) => <SentImages client={client} message={message} />,
     linkTo: (id) => linkTo({ at: 'conversation', id }),
   };
 }

@@ -4,7 +4,6 @@ import { inPlainSight } from '../../shared/text/plain-sight.ts';
 import type { ResultImage } from '../../shared/wire/documents.ts';
 import type { UndoReport } from '../../shared/wire/undo.ts';
 import { Output } from '../parts/output.tsx';
-import type { ThreadHost } from '../store/thread-host.ts';
 import { words } from '../words/thread.ts';
 import { type DocumentProps, textIn } from './document-props.ts';
 import { resultText } from './result-text.ts';
@@ -21,6 +20,7 @@ interface CallMetadata {
 export function ToolCall({ document: { metadata }, isOpen, thread }: DocumentProps) {
   const { arguments: given = {}, result, images = [], undo, subagent } = metadata as CallMetadata;
   const isAsking = metadata['approval'] !== undefined || metadata['asks'] !== undefined;
+  const { Subagent } = thread.host;
   const [first] = Object.values(given).filter((value) => typeof value === 'string');
   return (
     <>
@@ -40,26 +40,14 @@ export function ToolCall({ document: { metadata }, isOpen, thread }: DocumentPro
         {result && <Output text={resultText(result)} isOpen={false} />}
       </details>
       {undo && <Report report={undo} />}
-      {subagent && <Subagent subagent={subagent} linkTo={thread.host.linkTo} />}
+      {subagent && (
+        <p class="subagent">
+          {words.subagent} <Subagent subagent={subagent} />
+        </p>
+      )}
       {images.map(({ mimeType, data }) => (
         <img key={data} alt="" src={`data:${mimeType};base64,${data}`} />
       ))}
     </>
-  );
-}
-
-interface SubagentProps {
-  readonly subagent: SubagentState;
-  readonly linkTo: ThreadHost['linkTo'];
-}
-
-function Subagent({ subagent, linkTo }: SubagentProps) {
-  const { conversationId, type, status, activity } = subagent;
-  return (
-    <p class="subagent">
-      {words.subagent} {type} · {words.status[status] ?? status}{' '}
-      {activity && <span>· {activity}</span>}{' '}
-      {conversationId && linkTo && <a href={linkTo(conversationId)}>{words.openConversation}</a>}
-    </p>
   );
 }

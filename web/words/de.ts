@@ -5,6 +5,7 @@ export const frame: typeof en.frame = {
   // The frame
   inbox: 'Wartet auf dich',
   settings: 'Einstellungen',
+  palette: 'Zu einer Unterhaltung gehen oder etwas tun',
   back: 'Zurück',
   more: 'Mehr',
   offline: 'Du bist offline. Was du schreibst, wird später gesendet.',
@@ -101,6 +102,7 @@ export const thread: typeof en.thread = {
   taken: 'Zurückgezogen',
   queued: 'Kommt noch an die Reihe',
   steers: 'Während der Antwort gesendet',
+  imageOfMessage: (number, count) => `Bild ${number} von ${count}`,
   images: (count) => (count === 1 ? '1 Bild' : `${count} Bilder`),
   edit: 'Ändern',
   editAgain: 'Ändern und in einer neuen Unterhaltung noch einmal senden',
@@ -161,6 +163,7 @@ export const thread: typeof en.thread = {
   unknownDocument: (type) =>
     `Diese Seite ist älter als das, was der Server gesendet hat (${type}). Lade sie neu.`,
   imageOf: (host) => `Bild von ${host}: öffnen`,
+  subagents: 'Subagenten',
   subagent: 'Subagent',
   openConversation: 'Seine Unterhaltung öffnen',
   tokens: (count) => `${count} Tokens`,
@@ -176,14 +179,16 @@ export const thread: typeof en.thread = {
   skip: 'Überspringen',
   ownWords: 'In eigenen Worten',
   answered: {
-    once: 'Erlaubt',
+    once: 'Einmal erlaubt',
+    conversation: 'In dieser Unterhaltung erlaubt',
+    always: 'Ab jetzt immer erlaubt',
     reject: 'Abgelehnt',
-    expired: 'Abgelaufen',
-    superseded: 'Neu gefragt',
+    expired: 'Beendet',
   },
   by: {
     device: 'an einem Gerät',
-    terminal: 'am Terminal',
+    terminal: 'am Rechner',
+    editor: 'im Editor',
     drawbridge: 'ohne Antwort',
   },
 
@@ -210,6 +215,8 @@ export const asking: typeof en.asking = {
   model: 'Modell',
   defaultModel: 'Standardmodell',
   machine: 'Rechner',
+  machineAway: (folder, when) =>
+    `Der Rechner von ${folder} ist nicht verbunden (zuletzt ${when}): Was der Agent dort tut, wartet auf ihn. Rufe dort auf:`,
   attach: 'Bild anhängen',
   removeImage: 'Bild entfernen',
   imageTooLarge: 'Die Bilder sind zu groß für eine Nachricht.',
@@ -228,6 +235,13 @@ export const asking: typeof en.asking = {
   nothingWaits: 'Nichts wartet auf dich.',
   allows: 'Einmal erlauben',
   allowsByPasskey: 'Einmal mit Passkey erlauben',
+  reach: {
+    once: 'Nur dieser Aufruf.',
+    site: (site) => `Seiten von ${site}, in dieser Unterhaltung.`,
+    conversation: 'Jeder Aufruf, der zum Muster passt, bis diese Unterhaltung endet.',
+    always:
+      'Jeder Aufruf in diesem Ordner, der zum Muster passt, bis es am Rechner zurückgenommen wird.',
+  },
   allowConversation: 'In dieser Unterhaltung erlauben',
   allowAlways: 'Immer erlauben',
   pattern: 'Was erlaubt ist, ein Muster in jeder Zeile',
@@ -237,6 +251,7 @@ export const asking: typeof en.asking = {
     'Dieser Browser ist an jenem Rechner nicht eingetragen und kann nur ablehnen. Erlaube es dort, oder rufe dort auf:',
   perhapsApproves:
     'Wenn die Frage wiederkommt, ist dieser Browser an jenem Rechner nicht eingetragen. Rufe dort auf:',
+  goneElsewhere: 'Es wartet nicht mehr.',
 };
 
 export const settings: typeof en.settings = {

@@ -5,6 +5,7 @@ export const frame = {
   // The frame
   inbox: 'Waiting for you',
   settings: 'Settings',
+  palette: 'Go to a conversation, or do something',
   back: 'Back',
   more: 'More',
   offline: 'You are offline. What you write is sent later.',
@@ -104,6 +105,7 @@ export const thread = {
   taken: 'Withdrawn',
   queued: 'Waits for its turn',
   steers: 'Sent during the answer',
+  imageOfMessage: (number: number, count: number) => `Image ${number} of ${count}`,
   images: (count: number) => (count === 1 ? '1 image' : `${count} images`),
   edit: 'Edit',
   editAgain: 'Change it and send it again, in a new conversation',
@@ -166,6 +168,7 @@ export const thread = {
     `This page is older than what the server sent (${type}). Reload it.`,
   imageOf: (host: string) => `Image of ${host}: open`,
   subagent: 'Subagent',
+  subagents: 'Subagents',
   openConversation: 'Open its conversation',
   tokens: (count: string) => `${count} tokens`,
 
@@ -180,14 +183,16 @@ export const thread = {
   skip: 'Skip',
   ownWords: 'In your own words',
   answered: {
-    once: 'Allowed',
+    once: 'Allowed once',
+    conversation: 'Allowed in this conversation',
+    always: 'Allowed from now on',
     reject: 'Rejected',
-    expired: 'Expired',
-    superseded: 'Asked again',
+    expired: 'Ended',
   } as Readonly<Record<string, string>>,
   by: {
     device: 'at a device',
-    terminal: 'at the terminal',
+    terminal: 'at the machine',
+    editor: 'in the editor',
     drawbridge: 'without an answer',
   } as Readonly<Record<string, string>>,
 
@@ -215,6 +220,8 @@ export const asking = {
   model: 'Model',
   defaultModel: 'Default model',
   machine: 'Machine',
+  machineAway: (folder: string, when: string) =>
+    `The machine of ${folder} is not connected (last ${when}): what the agent does there waits for it. Run there:`,
   attach: 'Attach an image',
   removeImage: 'Remove the image',
   imageTooLarge: 'The images are too large for one message.',
@@ -232,6 +239,13 @@ export const asking = {
   nothingWaits: 'Nothing waits for you.',
   allows: 'Allow once',
   allowsByPasskey: 'Allow once by passkey',
+  reach: {
+    once: 'This call alone.',
+    site: (site: string) => `Pages of ${site}, in this conversation.`,
+    conversation: 'Every call that matches the pattern, until this conversation ends.',
+    always:
+      'Every call that matches the pattern in this folder, until it is taken back at the machine.',
+  },
   allowConversation: 'Allow in this conversation',
   allowAlways: 'Always allow',
   pattern: 'What is allowed, one pattern on each line',
@@ -241,6 +255,7 @@ export const asking = {
     'This browser is not enrolled at that machine, so it can only reject. Approve there, or run there:',
   perhapsApproves:
     'If the question comes back, this browser is not enrolled at that machine. Run there:',
+  goneElsewhere: 'It waits no more.',
 };
 
 /** Of the settings. */

@@ -17,6 +17,7 @@ import { checkProof } from '../people/proof.ts';
 import { refused } from '../people/refused.ts';
 import type {
   AccountPort,
+  Activity,
   AgentListQuery,
   AnsweredExchange,
   KnownBridge,
@@ -30,7 +31,6 @@ import type {
   StoredPush,
   StoredSession,
   UsageRange,
-  Waiting,
   WantedState,
 } from '../ports.ts';
 import { hasNewAsk, kindOfEnd } from '../push/message.ts';
@@ -116,11 +116,11 @@ export class Account extends DurableObject<Env> implements AccountPort {
     this.#stream.changed(conversationId);
   }
 
-  waits(conversationId: string, waiting: Waiting): void {
+  acts(conversationId: string, activity: Activity): void {
     const before = this.#store.readAsks(conversationId);
-    if (!this.#store.saveWaits(conversationId, waiting)) return;
+    if (!this.#store.saveActivity(conversationId, activity)) return;
     this.#changed(conversationId);
-    if (hasNewAsk(before, waiting.asks)) this.#pushes.notify('waiting', conversationId);
+    if (hasNewAsk(before, activity.asks)) this.#pushes.notify('waiting', conversationId);
   }
 
   waiting(): string[] {

@@ -9,6 +9,7 @@ import type { UsageEntry } from '../../shared/api/usage.ts';
 import { ACCOUNT_LIMITS, GRANT_LIMITS } from '../../shared/limits.ts';
 import type { Outcome } from '../outcome.ts';
 import type {
+  Activity,
   AgentListQuery,
   KnownBridge,
   Listed,
@@ -19,7 +20,6 @@ import type {
   StoredPush,
   StoredSession,
   UsageRange,
-  Waiting,
 } from '../ports.ts';
 import { migrate, openStored } from '../storage/migrations.ts';
 import {
@@ -89,11 +89,14 @@ export const MIGRATIONS = [
   RECORD_TABLE,
   STANDING_TABLE,
   PUSH_COLUMN,
+  // Older versions did not mark what is being answered. A conversation that goes on after an upgrade marks itself.
+  `alter table conversations add column running integer not null default 0;
+   alter table conversations add column subagents integer not null default 0;`,
 ] as const;
 
 /** Updates the columns of a listed conversation that its own object decides. */
 const DESCRIBED =
-  'title = excluded.title, archived = excluded.archived, created = excluded.created, search_title = excluded.search_title, agent = excluded.agent, bridge = excluded.bridge';
+  'title = excluded.title, archived = excluded.archived, created = excluded.created, search_title = excluded.search_title, agent = excluded.agent, bridge = excluded.bridge, running = excluded.running, subagents = max(subagents, excluded.subagents)';
 
 /** Named statements. They are synchronous, so writes without an await between are atomic. Reading stores nothing. */
 export class AccountStore {
@@ -236,8 +239,8 @@ export class AccountStore {
     this.#prepare();
     const { rowsWritten } = this.#sql.exec(
       `insert into conversations (id, title, archived, created, updated, search_title, search, agent, counted, bridge,
-         delete_after)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do ${onConflict}`,
+         delete_after, running, subagents)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do ${onConflict}`,
       id,
       title,
       archived ? 1 : 0,
@@ -249,6 +252,8 @@ export class AccountStore {
       counted,
       bridgeId ?? '',
       deleteAfterHours ?? null,
+      listed.isRunning ? 1 : 0,
+      listed.hasSubagents ? 1 : 0,
     );
     return rowsWritten > 0;
   }
@@ -261,18 +266,26 @@ export class AccountStore {
   }
 
   /** Returns whether that is new for a listed conversation. */
-  saveWaits(id: string, waiting: Waiting): boolean {
-    if (waiting.asks !== '') this.#prepare();
+  saveActivity(id: string, activity: Activity): boolean {
+    const { asks, isRunning, hasSubagents } = activity;
+    if (asks !== '') this.#prepare();
     if (!this.#isStored) return false;
-    const written =
-      waiting.asks === ''
+    const marked =
+      asks === ''
         ? this.#sql.exec('delete from waiting where id = ?', id).rowsWritten
-        : this.#mark(id, waiting);
-    return written > 0 && this.readConversation(id) !== null;
+        : this.#mark(id, activity);
+    const changed = this.#sql.exec(
+      `update conversations set running = ?2, subagents = max(subagents, ?3)
+       where id = ?1 and (running <> ?2 or subagents < ?3)`,
+      id,
+      isRunning ? 1 : 0,
+      hasSubagents ? 1 : 0,
+    );
+    return marked + changed.rowsWritten > 0 && this.readConversation(id) !== null;
   }
 
   /** Keeps the place of a conversation that waits already. Returns the rows written. */
-  #mark(id: string, { approvals, questions, asks }: Waiting): number {
+  #mark(id: string, { approvals, questions, asks }: Activity): number {
     const values = [id, approvals, questions, asks];
     const updated = this.#sql.exec(
       'update waiting set approvals = ?2, questions = ?3, asks = ?4 where id = ?1 and asks <> ?4',
@@ -286,7 +299,7 @@ export class AccountStore {
     return updated.rowsWritten + inserted.rowsWritten;
   }
 
-  /** What waits in a conversation, as {@link saveWaits} has it. */
+  /** What waits in a conversation, as {@link saveActivity} has it. */
   readAsks(id: string): string {
     if (!this.#isStored) return '';
     const rows = this.#sql.exec<{ asks: string }>('select asks from waiting where id = ?', id);
@@ -461,7 +474,7 @@ export class AccountStore {
 }
 
 const LISTED = `
-  select id, title, archived, created, updated, agent, bridge,
+  select id, title, archived, created, updated, agent, bridge, running, subagents,
     coalesce(approvals, 0) as approvals, coalesce(questions, 0) as questions
   from conversations left join waiting using (id)`;
 
@@ -483,18 +496,23 @@ interface ListedRow extends Record<string, SqlStorageValue> {
   updated: number;
   agent: string | null;
   bridge: string | null;
+  running: number;
+  subagents: number;
   approvals: number;
   questions: number;
 }
 
 function parseListed(row: ListedRow): ConversationInfo {
-  const { id, title, archived, created, updated, agent, bridge, approvals, questions } = row;
+  const { id, title, archived, created, updated, agent, bridge, running, approvals, questions } =
+    row;
   return {
     ...{ id, title, archived: archived === 1 },
     created: new Date(created).toISOString(),
     updated: new Date(updated).toISOString(),
     bridgeId: bridge || null,
     ...(agent !== null && { agent: AgentStatus.parse(agent) }),
+    running: running === 1,
+    subagents: row.subagents === 1,
     waiting: { approvals, questions },
   };
 }

@@ -53,6 +53,8 @@ function exampleOf(): string {
     created: '2026-11-01T09:30:00.000Z',
     updated: '2026-11-01T09:30:01.000Z',
     bridgeId: null,
+    running: true,
+    subagents: false,
     waiting: { approvals: 0, questions: 0 },
   };
   return (

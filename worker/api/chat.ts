@@ -1,6 +1,6 @@
 /** `chat`: takes a message and returns its response, as JSON or as a stream that can be resumed. */
 import type { Context } from 'hono';
-import { Cancelled } from '../../shared/api/answers.ts';
+import { Cancelled, MessageImages } from '../../shared/api/answers.ts';
 import { AnyResponse, toPlain } from '../../shared/api/plain-documents.ts';
 import { ChatRequest, MessagePatch, PlanRequest } from '../../shared/api/requests.ts';
 import { parseResponseId, ResponseId } from '../../shared/ids.ts';
@@ -107,6 +107,21 @@ export const CHAT: readonly Endpoint[] = [
     handle: async (c) => {
       const { caller, ordinal } = addressed(c);
       return await readDocument(c.env, caller, { type: 'response', ordinal });
+    },
+  },
+  {
+    ...COMMON,
+    id: 'getImages',
+    needs: 'read',
+    method: 'get',
+    path: '/api/v1/chat/completions/{id}/images',
+    summary: 'Get the images of a message',
+    description: '`id` is the response to the message.',
+    params: RESPONSE_PARAMS,
+    answers: [jsonAnswer(200, 'The images.', MessageImages)],
+    handle: async (c) => {
+      const { caller, ordinal } = addressed(c);
+      return await readDocument(c.env, caller, { type: 'images', ordinal });
     },
   },
   {

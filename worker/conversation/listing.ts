@@ -21,27 +21,38 @@ export function isListed({ ephemeral, parent }: Pick<ConversationRow, 'ephemeral
   return !ephemeral && parent === undefined;
 }
 
+/** What the list's entry has beside the row. */
+export interface ListedState {
+  /** Undefined for a conversation that is no agent. */
+  readonly agentStatus: () => AgentStatus | undefined;
+  /** Whether a message is being answered or waits for its turn. */
+  readonly isRunning: () => boolean;
+  /** Whether a response has started subagents since this instance began. */
+  readonly hasSubagents: () => boolean;
+  /** The account has this entry. */
+  readonly onListed: (listed: Listed) => void;
+}
+
 /** Owns the conversation's row, and sends the account its updates in order. */
 export class Listing {
   readonly #store: ConversationStore;
   readonly #env: Pick<Env, 'ACCOUNTS'>;
   #row: ConversationRow;
-  readonly #agentStatus: () => AgentStatus | undefined;
+  readonly #state: ListedState;
   readonly #usage: UsageReport;
   /** Searchable text that the account has not taken yet. */
   #unreported = '';
   #reporting: Promise<unknown> = Promise.resolve();
 
-  /** `agentStatus` is undefined for a conversation that is no agent. */
   constructor(
     row: ConversationRow,
     store: ConversationStore,
     env: Pick<Env, 'ACCOUNTS'>,
-    agentStatus: () => AgentStatus | undefined,
+    state: ListedState,
     usage: UsageReport,
   ) {
     this.#row = row;
-    this.#agentStatus = agentStatus;
+    this.#state = state;
     this.#usage = usage;
     this.#store = store;
     this.#env = env;
@@ -89,11 +100,16 @@ export class Listing {
   async begin(): Promise<void> {
     if (!isListed(this.#row)) return;
     const listed = this.#listed(Date.parse(this.#row.created));
-    const begun = this.#reporting.then(() =>
-      reach(async () => await accountOf(this.#env, this.#row.owner).begin(listed)),
-    );
-    this.#reporting = begun.catch(() => undefined); // The account's object cannot be reached.
-    await this.#reporting;
+    const begin = () =>
+      reach(async () => await accountOf(this.#env, this.#row.owner).begin(listed));
+    await this.inOrder(begin).catch(() => undefined); // The account's object cannot be reached.
+  }
+
+  /** Does work after all that was reported to the account before, and before all later reports. Rejects as it does. */
+  inOrder<Result>(work: () => Promise<Result>): Promise<Result> {
+    const done = this.#reporting.then(work);
+    this.#reporting = done.catch(() => undefined);
+    return done;
   }
 
   /**
@@ -101,11 +117,12 @@ export class Listing {
    * listed. `spent` belongs to no response; if this fails, it is not counted.
    */
   async publish(updatedMs: number, spent?: UsageEntry): Promise<ConversationInfo> {
-    const published = this.#reporting.then(() =>
-      accountOf(this.#env, this.#row.owner).update(this.#listed(updatedMs), spent),
-    );
-    this.#reporting = published.catch(() => undefined); // The caller gets the error and can retry.
-    return await published;
+    return await this.inOrder(async () => {
+      const listed = this.#listed(updatedMs);
+      const info = await accountOf(this.#env, this.#row.owner).update(listed, spent);
+      this.#state.onListed(listed);
+      return info;
+    });
   }
 
   /**
@@ -118,19 +135,18 @@ export class Listing {
     // The list would keep the bytes of a private text for an unknown time, because rows of its table are never wiped.
     if (this.#row.deleteAfterHours === null)
       this.#unreported = newest(`${this.#unreported}${text}\n`);
-    this.#reporting = this.#reporting.then(() => this.#report(atMs, run));
+    void this.inOrder(() => this.#report(atMs, run));
   }
 
   /** Reports what was spent and is not counted yet. Never rejects: the next report has it too. */
   async reportUsage(): Promise<void> {
     const { id, owner } = this.#row;
     const count = (spent: SpentSince) => accountOf(this.#env, owner).count(id, spent);
-    this.#reporting = this.#reporting.then(() =>
+    const report = () =>
       this.#withUsage(async (spent) => {
         if (spent) await count(spent);
-      }).catch(() => undefined),
-    );
-    await this.#reporting;
+      });
+    await this.inOrder(report).catch(() => undefined);
   }
 
   /** Passes on what is not counted yet, and remembers the outcome. Rejects like `report`. */
@@ -157,6 +173,7 @@ export class Listing {
       await this.#withUsage(async (spent) => {
         const answered = { ...this.#listed(updatedMs), text, spent, run };
         await accountOf(this.#env, this.#row.owner).answered(answered);
+        this.#state.onListed(answered);
       });
     } catch {
       // The account's object was reset. A run must not wait for it: the next response sends the text again.
@@ -166,7 +183,7 @@ export class Listing {
 
   #listed(updatedMs: number): Listed {
     const { id, archived, created, bridge: bridgeId, deleteAfterHours } = this.#row;
-    const agent = this.#agentStatus();
+    const agent = this.#state.agentStatus();
     const title = deleteAfterHours === null ? this.#row.title : PRIVATE_TITLE;
     return {
       id,
@@ -175,6 +192,8 @@ export class Listing {
       createdMs: Date.parse(created),
       updatedMs,
       agent,
+      isRunning: this.#state.isRunning(),
+      hasSubagents: this.#state.hasSubagents(),
       bridgeId,
       deleteAfterHours,
     };

@@ -370,7 +370,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
    * that stays.
    */
   async #erase(
-    { log, runner, deadlines, listing, agent, titles, waits, watch }: Parts,
+    { log, runner, deadlines, listing, agent, titles, activity, watch }: Parts,
     stone: ConversationRow | null = null,
   ): Promise<void> {
     this.#parts = null;
@@ -390,7 +390,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     const erased = this.ctx.storage.deleteAll();
     if (stone) this.#store.create(stone); // Without an await, so that nothing comes between the two.
     await erased;
-    await Promise.all([listing.settled(), waits.report()]);
+    await Promise.all([listing.settled(), activity.report()]);
   }
 
   /** Deletes what an instance stored that died while it copied. */

@@ -6,12 +6,13 @@ import type { Env } from '../env.ts';
 import { firstPositionOf, wasTakenBack } from '../storage/restored.ts';
 import type { RowMeter } from '../storage/row-meter.ts';
 import { privateSettings } from '../upstream/models.ts';
+import { ActivityReport } from './activity-report.ts';
 import { Approvals } from './calls/approvals.ts';
 import { CallDesk } from './calls/call-desk.ts';
 import { TunnelHands } from './calls/hands.ts';
 import { Plans } from './calls/plans.ts';
 import { Deadlines } from './deadlines.ts';
-import { isListed, Listing } from './listing.ts';
+import { isListed, type ListedState, Listing } from './listing.ts';
 import { RunLog } from './log/run-log.ts';
 import { Memory } from './memory/prepare-turn.ts';
 import { lapsesAtMs } from './privacy.ts';
@@ -26,12 +27,12 @@ import type { ConversationRow } from './store/rows.ts';
 import type { ConversationStore } from './store/statements.ts';
 import { Children } from './subagents/children.ts';
 import { ParentLink } from './subagents/parent.ts';
+import { startsSubagents } from './subagents/shares.ts';
 import type { Followers } from './tape/followers.ts';
 import { Recorder } from './tape/recorder.ts';
 import { Tape } from './tape/tape.ts';
 import { Titles } from './titles.ts';
 import { UsageReport } from './usage-report.ts';
-import { WaitsReport } from './waits-report.ts';
 
 export type Parts = ReturnType<typeof assembleParts>;
 
@@ -43,7 +44,7 @@ type DeadlineName =
   | 'agent'
   | 'title'
   | 'usage'
-  | 'waits';
+  | 'activity';
 
 /** What the object gives its parts. */
 export interface ObjectGround extends Pick<RunDeps, 'onEnd'> {
@@ -75,7 +76,7 @@ export function assembleParts(
   const resumed = current && at !== null ? { at, run: current, conversationId } : null;
   const recorder = new Recorder(tape, followers, resumed, () => {
     agent?.look();
-    waits.look();
+    activity.look();
   });
   const hands = new TunnelHands(env, meter, { account, conversationId, bridgeId, isPrivate });
   const memory = new Memory({ conversationId, log, runs: store.runs, recorder, settings: env });
@@ -100,7 +101,10 @@ export function assembleParts(
       message: listing.row.title,
     }),
     onEnd,
-    onStep: () => parentLink?.notify(),
+    onStep: () => {
+      parentLink?.notify();
+      activity.look();
+    },
     advanceSubagents: () => children.advance(),
     recallSubagents: (left) => children.recall(left),
     advance: () => runner.advance(),
@@ -113,8 +117,20 @@ export function assembleParts(
   );
   const inbox = new Inbox(deps, calls, runner);
   const usage = new UsageReport({ row, env, log, runs: store.runs }, isStored);
-  const waits = new WaitsReport({ row, env, recorder, meter, arm: deps.arm }, isStored);
-  const listing = new Listing(row, store, env, () => agent?.status, usage);
+  let hasSubagents = false;
+  const state: ListedState = {
+    agentStatus: () => agent?.status,
+    isRunning: () => isListed(row) && log.current !== undefined,
+    hasSubagents: () => {
+      hasSubagents ||= isListed(row) && startsSubagents(recorder.response);
+      return hasSubagents;
+    },
+    onListed: (listed) => activity.listed(listed),
+  };
+  const inOrder = (work: () => Promise<void>) => listing.inOrder(work);
+  const noted = { row, env, recorder, state, inOrder, meter, arm: deps.arm };
+  const activity = new ActivityReport(noted, isStored);
+  const listing = new Listing(row, store, env, state, usage);
   const reader = new TapeReader(listing, tape, log, store.runs);
   const { runs } = store;
   const { arm, now } = deps;
@@ -136,7 +152,7 @@ export function assembleParts(
         ...(subagentsMs === null ? [] : [{ name: 'subagents' as const, atMs: subagentsMs }]),
         ...(parentMs === null ? [] : [{ name: 'parent' as const, atMs: parentMs }]),
       ];
-      const due = [...known, ...usage.deadlines(nowMs), ...waits.deadlines(nowMs)];
+      const due = [...known, ...usage.deadlines(nowMs), ...activity.deadlines(nowMs)];
       const isOver = row.ephemeral && known.length === 0;
       const ends = [
         isOver ? reader.answeredMs() + CONVERSATION_LIMITS.ephemeralMs : null,
@@ -153,7 +169,7 @@ export function assembleParts(
       budget: () => runner.endOverBudget(),
       questions: advance,
       usage: () => listing.reportUsage(),
-      waits: () => waits.report(),
+      activity: () => activity.report(),
       subagents: () => children.advance(),
       parent: () => parentLink?.notify(),
       expiry: onExpiry,
@@ -183,7 +199,7 @@ export function assembleParts(
     row: fixed,
     listing,
     titles,
-    waits,
+    activity,
     deadlines,
     agent,
     watch,

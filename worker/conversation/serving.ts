@@ -1,5 +1,7 @@
 /** Serves readers and followers. A read or a follower also resumes a run that an earlier instance left. */
+import type { MessageImages } from '../../shared/api/answers.ts';
 import type { ApprovalList } from '../../shared/api/listings.ts';
+import { imagesOf, type MessageContent } from '../../shared/api/requests.ts';
 import { openAsksIn } from '../../shared/shown/asks.ts';
 import { OpenApproval, OpenQuestions } from '../../shared/wire/approvals.ts';
 import { runOf } from './found.ts';
@@ -7,6 +9,7 @@ import type { Parts } from './parts.ts';
 import { privacyOf } from './privacy.ts';
 import type { FollowRequest, ReadRequest } from './reading/requests.ts';
 import type { Followers } from './tape/followers.ts';
+import { contentOf } from './tape/run-events.ts';
 
 /** Without the resumption, the run may wait a minute for its alarm. */
 export function serveRead(parts: Parts, wanted: ReadRequest['wanted']): Response {
@@ -38,17 +41,23 @@ function documentOf(parts: Parts, wanted: ReadRequest['wanted']): object {
   switch (wanted.type) {
     case 'response':
       return reader.response(runOf(parts, wanted.ordinal));
+    case 'images':
+      return imagesIn(contentOf(runOf(parts, wanted.ordinal).request));
     case 'newest':
       if (wanted.newest.before !== null) runOf(parts, wanted.newest.before);
       return { ...reader.views.newest(wanted.newest), privacy: privacyOf(parts) };
     case 'chapter':
       return reader.views.chapter(wanted.from);
     case 'asks':
-      void parts.waits.report(); // The account may have marked the conversation without knowing.
+      void parts.activity.report(); // The account may have marked the conversation without knowing.
       return openAsksOf(parts);
     case 'rules':
       return memory.reportRules();
   }
+}
+
+function imagesIn(content: MessageContent): MessageImages {
+  return { items: imagesOf(content).map(({ image_url: { url } }) => ({ url })) };
 }
 
 function openAsksOf({ listing, recorder }: Parts): ApprovalList {

@@ -14,7 +14,7 @@ export function kindOfEnd(
   return run.status === 'completed' ? 'ended' : undefined;
 }
 
-/** Whether something waits that did not wait before. Both are `asks` of {@link Waiting}. */
+/** Whether something waits that did not wait before. Both are `asks` of {@link Activity}. */
 export function hasNewAsk(before: string, asks: string): boolean {
   const known = new Set(before.split('\n'));
   return asks !== '' && asks.split('\n').some((ask) => !known.has(ask));

@@ -176,7 +176,12 @@ function widthOf(line: string): number {
 
 function info(changes: Partial<ConversationInfo>): ConversationInfo {
   const dates = { created: UPDATED, updated: UPDATED };
-  const waits = { bridgeId: null, waiting: { approvals: 0, questions: 0 } };
+  const waits = {
+    bridgeId: null,
+    running: false,
+    subagents: false,
+    waiting: { approvals: 0, questions: 0 },
+  };
   return { id: CONVERSATION_ID, title: 'Hi', archived: false, ...dates, ...waits, ...changes };
 }
 

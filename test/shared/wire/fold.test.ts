@@ -107,3 +107,19 @@ it('a fold with any returns, at any place, is the fold of the whole, without wha
     }
   }
 });
+
+it('keeps how an approval ended, once no other question replaces it', () => {
+  const documentId = 'doc_001';
+  const callId = 'call_00000000-0000-4000-8000-000000000000';
+  const response = newResponse(RESPONSE);
+  foldEvent(response, {
+    type: 'document_start',
+    document: { id: documentId, type: 'tool_call', sequence: 1 },
+  });
+  const resolved = { type: 'approval_resolved', documentId, callId } as const;
+  foldEvent(response, { ...resolved, decision: 'superseded', by: 'drawbridge' });
+  expect(response.documents[0]?.metadata).toEqual({});
+  const answer = { decision: 'once', by: 'device', scope: 'always' } as const;
+  foldEvent(response, { ...resolved, ...answer });
+  expect(response.documents[0]?.metadata).toEqual({ answered: answer });
+});

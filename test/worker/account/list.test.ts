@@ -207,7 +207,16 @@ function stub(account: string): DurableObjectStub<Account> {
 }
 
 function listed(id: string, title: string) {
-  return { id, title, archived: false, createdMs: 1, updatedMs: 1, bridgeId: null };
+  return {
+    id,
+    title,
+    archived: false,
+    createdMs: 1,
+    updatedMs: 1,
+    isRunning: false,
+    hasSubagents: false,
+    bridgeId: null,
+  };
 }
 
 /** One a millisecond, so that their order is known. */

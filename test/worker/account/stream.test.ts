@@ -33,6 +33,28 @@ afterEach(async () => {
   vi.restoreAllMocks();
 });
 
+it('the stream of an account says which conversation runs, whatever is lost on the way', async () => {
+  const { account, reader } = await followed('SSE');
+  const model = holdModel();
+  const { conversationId } = await askStreamed({ account });
+  await newest(reader, conversationId, ({ running }) => running);
+  const lost = vi.spyOn(Account.prototype, 'answered').mockImplementationOnce(() => {
+    throw new Error('reset');
+  });
+  (await model.next()).answer({ text: 'Done.' });
+  await newest(reader, conversationId, ({ running }) => !running);
+  expect(lost).toHaveBeenCalledTimes(1);
+  await askStreamed({ account, conversationId });
+  await askStreamed({ account, conversationId });
+  await newest(reader, conversationId, ({ running }) => running);
+  const before = reader.events.length;
+  for (const text of ['One.', 'Two.']) (await model.next()).answer({ text });
+  await newest(reader, conversationId, ({ running }) => !running);
+  const shown = conversationsIn(reader.events.slice(before), conversationId);
+  // The second answer was waiting when the first one ended.
+  expect(shown.map(({ running }) => running)).toEqual([true, false]);
+});
+
 describe.each(['SSE', 'WebSocket'] as const)('over %s, the stream of an account', (transport) => {
   it('shows an answer from its beginning to its end, the approval that it waits for, and a deletion', async () => {
     const { account, reader, bridge } = await followed(transport);
@@ -362,7 +384,16 @@ async function changes(account: string, count: number): Promise<string[]> {
 }
 
 function entry(id: string) {
-  return { id, title: 't', archived: false, createdMs: 1, updatedMs: 1, bridgeId: null };
+  return {
+    id,
+    title: 't',
+    archived: false,
+    createdMs: 1,
+    updatedMs: 1,
+    isRunning: false,
+    hasSubagents: false,
+    bridgeId: null,
+  };
 }
 
 async function change(account: string, id: string | undefined, patch: object): Promise<void> {

@@ -41,15 +41,15 @@ it('a conversation on the list moves up with each answer, and is found by what w
   expect(await list(account, 'zebra')).toHaveLength(2);
 });
 
-it('a conversation on the list costs its account one row for a response', async () => {
+it('a conversation on the list costs its account a row when a response begins, and one when it ends', async () => {
   const account = newAccount();
   scriptModel(() => ({ text: 'a reply of some length '.repeat(200) }));
   const { conversationId } = await chat('one', { account });
   const rows = await rowsWrittenBy(account, async (written) => {
     await chat('two', { account, conversationId });
-    await vi.waitFor(() => expect(written()).toBeGreaterThan(0));
+    await vi.waitFor(() => expect(written()).toBeGreaterThan(1));
   });
-  expect(rows).toBe(1);
+  expect(rows).toBe(2);
 });
 
 it('a conversation on the list sends with the next response what the account did not hear', async () => {

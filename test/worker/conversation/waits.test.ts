@@ -154,7 +154,8 @@ it('an account of a version without marks lists an open question, and marks no o
   await reader.toEnd();
   await runInDurableObject(accountObject(), (_, { storage: { sql } }) => {
     sql.exec('drop table settings');
-    sql.exec('alter table conversations drop column delete_after');
+    for (const column of ['delete_after', 'running', 'subagents'])
+      sql.exec(`alter table conversations drop column ${column}`);
     sql.exec('drop table waiting');
     sql.exec('drop table changes');
     sql.exec('drop table sessions');
@@ -208,7 +209,7 @@ async function expectNoneMarked(): Promise<void> {
 }
 
 function loseReports() {
-  return vi.spyOn(Account.prototype, 'waits').mockImplementation(() => {
+  return vi.spyOn(Account.prototype, 'acts').mockImplementation(() => {
     throw new Error('reset');
   });
 }

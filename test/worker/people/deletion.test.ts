@@ -150,7 +150,14 @@ it('a message that was on its way when its account was deleted leaves nothing', 
     created: Date.now(),
     updated: Date.now(),
   };
-  const listed = { id, title: 'Late', archived: false, bridgeId: null };
+  const listed = {
+    id,
+    title: 'Late',
+    archived: false,
+    isRunning: false,
+    hasSubagents: false,
+    bridgeId: null,
+  };
   await accountOf(env, account).begin({ ...listed, createdMs: created, updatedMs: updated });
   expect((await look(account)).has.conversations).toBe(1);
   await runAlarms(account);

@@ -76,6 +76,7 @@ const USER_MESSAGE: FieldTexts<UserMessage> = {
   afterSequence:
     'The last document before the model received a message that steers. Missing until then.',
   cancelled: 'The message was withdrawn while it waited, so it gets no response.',
+  preview: 'The message asks for the preview of an undo. No model learns of it or its response.',
 };
 
 const USAGE: FieldTexts<Usage> = {

@@ -24,6 +24,7 @@ import {
   Cancelled,
   ClarificationTaken,
   Health,
+  MessageImages,
   StreamTest,
 } from '../../../shared/api/answers.ts';
 import {
@@ -132,7 +133,7 @@ import {
   UserMessage,
 } from '../../../shared/wire/documents.ts';
 import { EnrolmentRequest } from '../../../shared/wire/enrolment.ts';
-import { StreamEvent } from '../../../shared/wire/events.ts';
+import { AnsweredApproval, StreamEvent } from '../../../shared/wire/events.ts';
 import { FoundFile, FoundFiles } from '../../../shared/wire/files.ts';
 import { AccountGrant } from '../../../shared/wire/grants.ts';
 import { Effect, Mode } from '../../../shared/wire/modes.ts';
@@ -151,11 +152,12 @@ export const OpenApi = z.looseObject({
   paths: z.record(z.string(), z.unknown()),
 });
 
-/** Metadata that any type of document can have: while it waits, when its call failed, and after a crash. */
+/** Metadata that any type of document can have: while it waits, once it was answered, when its call failed, and after a crash. */
 const BESIDE = z.object({
   approval: OpenApproval.omit({
     ...{ conversationId: true, title: true, responseId: true, documentId: true },
   }).optional(),
+  answered: AnsweredApproval.optional(),
   awaiting: z.boolean().optional(),
   result: ToolOutcome.optional(),
   interrupted: z.boolean().optional(),
@@ -186,6 +188,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ Mode, Effect, Framing, ErrorCode, WireError, Health, StreamTest, OpenApi },
   ...{ ChatRequest, PlanRequest, MessagePatch, ChatMessage, RequestContext, ToolSelection },
   ...{ ChatResponse, Document, DocumentType, ResponseStatus, ResponseMetadata, Usage, Cancelled },
+  ...{ MessageImages },
   ...{ UnavailableTool, PlainDocument, PlainResponse, AnyResponse, Budget, BudgetState, Cost },
   ...{ Metadata, ToolOutcome, AttentionItem, Diff, Todo, TodoStatus, Question, Answer },
   ...{

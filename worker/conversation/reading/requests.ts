@@ -14,7 +14,7 @@ import type { From, Newest } from './excerpt.ts';
 export interface ReadRequest {
   readonly caller: Caller;
   readonly wanted:
-    | { readonly type: 'response'; readonly ordinal: number }
+    | { readonly type: 'response' | 'images'; readonly ordinal: number }
     | { readonly type: 'newest'; readonly newest: Newest }
     | { readonly type: 'chapter'; readonly from: From }
     | { readonly type: 'asks' | 'rules' };
@@ -24,7 +24,7 @@ export const READ_PATH = '/read';
 
 /**
  * The JSON of what is wanted, or the API's error response; the caller can pass either on. It is a ChatResponse
- * (`response`), a ConversationView (`newest`), a Chapter, RuleReports, or an ApprovalList with what subagents ask.
+ * (`response`), a ConversationView (`newest`), MessageImages, a Chapter, RuleReports, or an ApprovalList with what subagents ask.
  *
  * Reads the object's answer at once, because a slow reader would keep the object awake. Asks again when the object
  * restarts.

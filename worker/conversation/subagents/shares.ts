@@ -2,6 +2,7 @@
 
 import { task } from '../../../shared/tools/task.ts';
 import { metLimit, type RunBudget, remaining } from '../../../shared/wire/budget.ts';
+import type { ChatResponse } from '../../../shared/wire/documents.ts';
 import { subagentOf } from '../log/errand.ts';
 import type { RunLog } from '../log/run-log.ts';
 import { spendingOf } from '../run/budget.ts';
@@ -13,6 +14,12 @@ import { TASK_LIMITS } from './limits.ts';
 /** Whether a call by this name starts a subagent. */
 export function isTask(name: string): boolean {
   return name === task.name || task.aliases.includes(name);
+}
+
+/** Whether a response has called for a subagent. */
+export function startsSubagents(response: ChatResponse | null): boolean {
+  const { documents = [] } = response ?? {};
+  return documents.some(({ metadata }) => isTask(String(metadata['toolName'])));
 }
 
 /**

@@ -12,6 +12,7 @@ import type {
 import type { TapeEvent } from '../../../shared/wire/events.ts';
 import type { Attachment } from '../../../shared/wire/findings.ts';
 import type { Posted } from '../../ports.ts';
+import { isPreview } from '../log/errand.ts';
 import { unavailableTools } from '../log/offered-tools.ts';
 import type { Run, RunRequest, RunStatus } from '../store/rows.ts';
 import { type Spending, usageOf } from './spending.ts';
@@ -26,6 +27,7 @@ export function messageOf({ request, device }: Posted, responseId: string): User
     ...shown(contentOf(request)),
     created: new Date(request.createdMs).toISOString(),
     ...(device !== undefined && { device }),
+    ...(isPreview(request) && { preview: true }),
   };
 }
 

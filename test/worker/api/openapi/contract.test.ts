@@ -69,6 +69,7 @@ it('a response with every kind of document', async () => {
     'tool_call',
   ]);
   expect((await api.call('getResponse', { params: { id } })).json).toEqual(json);
+  expect((await api.call('getImages', { params: { id } })).json).toEqual({ items: [] });
   for (const framing of ['named', 'data']) {
     const { events } = await api.call('followResponse', { params: { id }, query: { framing } });
     expect(events.at(-1)).toMatchObject({ type: 'done', responseId: id });

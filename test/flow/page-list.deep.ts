@@ -1,0 +1,247 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { readEnrolment } from '../../client/index.ts';
+import { NO_CHROMIUM, startBrowser } from '../browser/chromium.ts';
+import { accessibilityFaults, openDevice, type WebDevice } from '../browser/web-page.ts';
+import { runDrawbridge } from '../cli/drawbridge.ts';
+import { oneHouse } from './one-house.ts';
+
+/** Directions, colours and markup, as a hostile name has them. */
+const HOSTILE = 'a\u202egnp.exe \u001b[31mred <img src=x>';
+
+const one = oneHouse({
+  rules: [{ tool: 'write', pattern: '*', decision: 'ask' }],
+  prepare: (workspace) => {
+    const folder = join(workspace, '.drawbridge/modes');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'code-review.md'), '---\nbase: ask\n---\nLook for holes.\n');
+  },
+});
+let browser: Browser;
+/** May approve; all tests use it one after the other. */
+let device: WebDevice;
+
+describe.skipIf(NO_CHROMIUM)(`the page's list, thread and composer ${NO_CHROMIUM ?? ''}`, () => {
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  beforeEach(async () => {
+    device ??= await enrolled();
+  });
+  afterAll(async () => {
+    expect(device.faults).toEqual([]);
+    await browser.close();
+  });
+
+  it('the list shows what runs until it ends, under a name that hides nothing', async () => {
+    one.answerWith(() => ({ text: 'Word. '.repeat(60), delayMs: 40 }));
+    const { client } = one.house;
+    const { conversationId } = await client.sendMessage({
+      messages: [{ role: 'user', content: HOSTILE }],
+    });
+    const row = device.page.locator('.list li', { hasText: 'gnp.exe' });
+    await row.locator('.running', { hasText: 'Answering' }).waitFor();
+    expect(await row.locator('.title').textContent()).toContain(
+      'a\\u{202e}gnp.exe \\u{1b}[31mred <img',
+    );
+    await row.locator('.running').waitFor({ state: 'detached' });
+    const again = await client.sendMessage({
+      conversationId,
+      messages: [{ role: 'user', content: 'more' }],
+    });
+    await row.locator('.running').waitFor();
+    await client.cancel(again.responseId);
+    await row.locator('.running').waitFor({ state: 'detached' });
+  });
+
+  it('who answered stays in the thread over a reload, and shows in an open inbox', async () => {
+    const { page } = device;
+    const write = (path: string) => ({
+      calls: [{ name: 'write', arguments: { path, contents: 'x\n' } }],
+    });
+    one.answerWith([write('a.txt'), { text: 'Refused.' }, write('b.txt'), { text: 'Made.' }]);
+    const { client } = one.house;
+    await device.go('#/inbox');
+    const messages = [{ role: 'user' as const, content: 'write twice' }];
+    const { conversationId } = await client.sendMessage({ messages });
+    await page.waitForSelector('.inbox .ask:has-text("a.txt")');
+    const [asked] = (await client.listApprovals()).items;
+    if (asked) await client.rejectCall(asked);
+    await page.waitForSelector('.inbox [role=status]:has-text("Rejected at a device")');
+    await client.sendMessage({ conversationId, messages });
+    await page.waitForSelector('.inbox .ask .allow:has-text("This call alone.")');
+    await page.click('.inbox .ask summary');
+    await page.waitForSelector('.inbox .ask :text("until this conversation ends")');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.click('.inbox .ask:has-text("b.txt") button:has-text("Allow once")');
+    await page.waitForSelector('text=Nothing waits for you.');
+    expect(await page.locator('.inbox [role=status] article').count()).toBe(1);
+    await device.go(`#/c/${conversationId}`);
+    await device.sees('Made.');
+    await page.reload();
+    for (const text of ['Rejected at a device', 'Allowed once at a device'])
+      await page.waitForSelector(`.file_edit .hint:has-text("${text}")`);
+  });
+
+  it('subagents stand folded below their conversation, and stop there and in the thread', async () => {
+    const { page } = device;
+    const task = (name: string) => ({
+      name: 'task',
+      arguments: { description: `${name} ${HOSTILE}`, prompt: name, subagent_type: 'explore' },
+    });
+    one.answerWith(({ messages }) => {
+      const said = JSON.stringify(messages.findLast(({ role }) => role === 'user')?.content);
+      if (said.includes('look into both') && messages.at(-1)?.role !== 'tool')
+        return { calls: [task('first look'), task('second look')] };
+      if (/(?:first|second) look/.test(said) && !said.includes('both'))
+        return { text: 'Looking. '.repeat(200), delayMs: 100 };
+      return { text: 'Both ended.' };
+    });
+    await device.go('#/new');
+    await device.say('look into both');
+    const tree = page.locator('.list li', { hasText: 'look into both' }).locator('.subagents');
+    await tree.locator('summary').click();
+    const [second, first] = ['second look', 'first look'].map((name) =>
+      tree.locator('li', { hasText: `${name} a\\u{202e}gnp` }),
+    );
+    await first?.locator('text=Answering').waitFor();
+    await first?.locator('button:has-text("Stop")').click();
+    await first?.locator('text=Stopped').waitFor();
+    await page.click('.thread .subagent:has-text("Answering") button:has-text("Stop")');
+    await second?.locator('text=Stopped').waitFor();
+    await device.sees('Both ended.');
+    await first?.locator('a').click();
+    await page.waitForSelector('.thread .message:has-text("first look")');
+  });
+
+  it('a preview of an undo stands where it was asked for, and not in the thread', async () => {
+    const { page } = device;
+    const write = { calls: [{ name: 'write', arguments: { path: 'u.txt', contents: 'x\n' } }] };
+    one.answerWith([write, { text: 'Made it.' }]);
+    await device.go('#/new');
+    await device.say('make a file');
+    await page.click('.thread .ask button:has-text("Allow once")');
+    await device.sees('Made it.');
+    await page.click('.took button:has-text("Undo")');
+    // The rule for writing holds for the preview as well, and nothing that asks is hidden.
+    await page.click('.thread .ask button:has-text("Allow once")');
+    await page.waitForSelector('.undo:has-text("u.txt")');
+    const exchanges = async () => await page.locator('.exchange').count();
+    await expect.poll(exchanges).toBe(1);
+    expect(await page.textContent('.messages')).not.toContain('Preview:');
+    await page.reload();
+    await device.sees('Made it.');
+    expect(await exchanges()).toBe(1);
+  });
+
+  it('sent images are shown in the message, small and large, also after a reload', async () => {
+    const { page } = device;
+    one.answerWith(() => ({ text: 'I see.' }));
+    await device.go('#/new');
+    const buffer = Buffer.from(PNG, 'base64');
+    await page.setInputFiles('.attach input', { name: 'a.png', mimeType: 'image/png', buffer });
+    await page.waitForSelector('.pictures img');
+    await device.say('look at this');
+    await device.sees('I see.');
+    await page.reload();
+    const small = page.locator('.message .images > button img[alt="Image 1 of 1"]');
+    await expect
+      .poll(() => small.evaluate((image: { naturalWidth?: number }) => image.naturalWidth))
+      .toBe(1);
+    await small.click();
+    await page.waitForSelector('dialog[open] img');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('dialog[open]', { state: 'detached' });
+  });
+
+  it('the composer offers the modes that the workspace defines, and sends the chosen one', async () => {
+    const { page } = device;
+    one.answerWith(() => ({ text: 'Reviewed.' }));
+    // The server knows them from the last look at the workspace, which each message takes.
+    await one.house.client.chat({ messages: [{ role: 'user', content: 'look' }] });
+    await device.go('#/inbox');
+    await device.go('#/new');
+    const mode = page.locator('.composer [name=mode]');
+    await mode.locator('option:has-text("code-review")').waitFor({ state: 'attached' });
+    await mode.selectOption('code-review');
+    await device.say('review it');
+    await device.sees('Reviewed.');
+    expect(await mode.inputValue()).toBe('code-review');
+    const id = page.url().split('/c/')[1] ?? '';
+    const { responses } = await one.house.client.getConversation(id);
+    expect(responses).toMatchObject([{ mode: 'ask', ownMode: 'code-review' }]);
+    await mode.selectOption('agent');
+  });
+
+  it('the palette goes anywhere and acts on the open conversation, by keys alone', async () => {
+    const { page } = device;
+    one.answerWith(() => ({ text: 'Long ago.' }));
+    const { client } = one.house;
+    const say = (content: string) => client.chat({ messages: [{ role: 'user', content }] });
+    await say('zebra crossing');
+    await say(`zebra ${HOSTILE}`);
+    await device.go('#/inbox');
+    await page.waitForSelector('.list a:has-text("zebra crossing")');
+    const field = page.locator('.palette [role=combobox]');
+    const open = async () => {
+      await page.keyboard.press('Control+k');
+      await page.waitForSelector('.palette [role=combobox]:focus');
+    };
+    const chosen = page.locator('.palette [role=option][aria-selected=true]');
+    await open();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.keyboard.type('work zebra');
+    await expect
+      .poll(() => chosen.textContent())
+      .toContain('a\\u{202e}gnp.exe \\u{1b}[31mred <img');
+    await page.keyboard.press('ArrowDown');
+    expect(await chosen.textContent()).toContain('zebra crossing');
+    expect(await field.getAttribute('aria-activedescendant')).toBe(await chosen.getAttribute('id'));
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.bar h1:has-text("zebra crossing")');
+    await open();
+    await page.keyboard.type('archive');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.list a:has-text("zebra crossing")', { state: 'detached' });
+    await open();
+    await page.keyboard.type('nothing has this');
+    await page.waitForSelector('.palette:has-text("Nothing found.")');
+    await page.keyboard.press('Escape');
+    await field.waitFor({ state: 'detached' });
+    await open();
+    await page.keyboard.type('settings');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.url()).toMatch(/#\/settings$/);
+  });
+
+  it('says before a message is sent that its machine is away', async () => {
+    const { page } = device;
+    await device.go('#/new');
+    const away = page.locator('.composer [role=status]', { hasText: 'is not connected' });
+    await page.waitForSelector('.composer [name=bridge]');
+    expect(await away.count()).toBe(0);
+    const { workspace, state } = one.house;
+    await runDrawbridge(['disconnect', '--workspace', workspace, '--state', state], {});
+    await away.waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+  });
+});
+
+/** A PNG of one pixel. */
+const PNG =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
+
+/** A browser that is signed in and may approve at the house's machine. */
+async function enrolled(): Promise<WebDevice> {
+  const { client, state, ready } = one.house;
+  const printed = await runDrawbridge(['enrol', '--state', state], {});
+  const { bridgeId, secret } = readEnrolment(printed.stdout) ?? {};
+  return await openDevice(
+    browser,
+    { client, url: ready.url },
+    { extra: `&enrol=${bridgeId}.${secret}` },
+  );
+}

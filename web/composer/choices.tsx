@@ -1,0 +1,109 @@
+/** The choices beside the text: the machine, the mode and the model. */
+import { useEffect, useState } from 'preact/hooks';
+import { ClientError } from '../../client/index.ts';
+import { folderName } from '../conversations/folder-name.ts';
+import { useLive } from '../live.ts';
+import { type Account, LIST } from '../store/account.ts';
+import { shortTime } from '../words/short.ts';
+import { words } from '../words/words.ts';
+
+interface ChoiceProps {
+  readonly name: string;
+  readonly label: string;
+  readonly options: readonly (readonly [value: string, text: string])[];
+  /** Gets the choice now, and each later one. */
+  readonly onChoice?: (value: string) => void;
+}
+
+/** A choice that this browser remembers. Other options begin it anew. */
+function Choice(props: ChoiceProps) {
+  return <Options key={props.options.map(([value]) => value).join('\n')} {...props} />;
+}
+
+function Options({ name, label, options, onChoice }: ChoiceProps) {
+  const last = localStorage.getItem(`last ${name}`) ?? '';
+  const known = options.some(([value]) => value === last) ? last : (options[0]?.[0] ?? '');
+  useEffect(() => onChoice?.(known), []);
+  return (
+    <select
+      name={name}
+      aria-label={label}
+      onChange={({ currentTarget: { value } }) => {
+        localStorage.setItem(`last ${name}`, value);
+        onChoice?.(value);
+      }}
+    >
+      {options.map(([value, text]) => (
+        <option key={value} value={value} selected={value === known}>
+          {text}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+interface Props {
+  readonly account: Account;
+}
+
+interface AtBridge {
+  readonly bridgeId: string | null | undefined;
+}
+
+/** The built-in ones, and those that the workspace of this machine defines. */
+export function Modes({ account, bridgeId }: Props & AtBridge) {
+  const { client, modes } = account;
+  const [, render] = useState(0);
+  const isConnected = account.bridgeOf(bridgeId ?? null)?.connected;
+  useEffect(() => {
+    if (bridgeId == null) return;
+    const left = new AbortController();
+    client.getBridge(bridgeId, left.signal).then(
+      ({ definitions }) => {
+        modes.set(
+          bridgeId,
+          definitions.modes.map(({ name }) => name),
+        );
+        render((count) => count + 1);
+      },
+      (error: unknown) => {
+        if (!left.signal.aborted && !(error instanceof ClientError)) throw error;
+      },
+    );
+    return () => left.abort();
+  }, [client, bridgeId, isConnected]);
+  const own = modes.get(bridgeId ?? '') ?? [];
+  const options = [...Object.entries(words.modes), ...own.map((name) => [name, name] as const)];
+  return <Choice name="mode" label={words.mode} options={options} />;
+}
+
+/** Says before a message is sent that its machine is away. */
+export function MachineState({ account, bridgeId }: Props & AtBridge) {
+  useLive(account.live, LIST);
+  const bridge = account.bridgeOf(bridgeId ?? null);
+  if (!bridge || bridge.connected || account.link !== 'live') return null;
+  return (
+    <p class="hint" role="status">
+      {words.machineAway(folderName(bridge.workspacePath), shortTime(bridge.lastConnected))}{' '}
+      <code>drawbridge</code>
+    </p>
+  );
+}
+
+export function Models({ account }: Props) {
+  const chats = account.models.items.filter(({ roles }) => roles === undefined);
+  if (chats.length < 2) return null;
+  const options = chats.map(({ id }) => [id, id] as const);
+  return (
+    <Choice name="model" label={words.model} options={[['', words.defaultModel], ...options]} />
+  );
+}
+
+export function Machines({ account, onChoice }: Props & Pick<Required<ChoiceProps>, 'onChoice'>) {
+  const options = account.bridges.map(({ id, workspacePath, connected }) => {
+    const state = connected ? '' : ` (${words.isOffline})`;
+    return [id, `${folderName(workspacePath)}${state}`] as const;
+  });
+  if (options.length === 0) return null;
+  return <Choice name="bridge" label={words.machine} options={options} onChoice={onChoice} />;
+}

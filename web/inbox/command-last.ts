@@ -1,0 +1,14 @@
+import { describeProposal } from '../../shared/shown/proposal.ts';
+import type { Proposal } from '../../shared/wire/approvals.ts';
+
+/**
+ * The lines of a proposal. What limits a command comes before it: the command's own text can be long enough to push
+ * everything else out of sight.
+ */
+export function withCommandLast(proposal: Proposal): readonly string[] {
+  const lines = describeProposal(proposal);
+  if (proposal.kind !== 'command') return lines;
+  // Further lines of the command are indented deeper: none of them looks like this one.
+  const limits = lines.findIndex((line) => line.startsWith('  folder: '));
+  return [...lines.slice(limits), ...lines.slice(0, limits)];
+}

@@ -1,0 +1,108 @@
+/** Reports to the account whether the conversation answers, and what of it waits for a person. */
+import { openAsksIn } from '../../shared/shown/asks.ts';
+import { askKeyOf } from '../../shared/wire/fold.ts';
+import type { Env } from '../env.ts';
+import { accountOf } from '../objects.ts';
+import type { Activity } from '../ports.ts';
+import type { RowMeter } from '../storage/row-meter.ts';
+import type { Deadline } from './deadlines.ts';
+import { isListed, type ListedState } from './listing.ts';
+import type { ConversationRow } from './store/rows.ts';
+import type { Recorder } from './tape/recorder.ts';
+
+export interface ActivityDeps {
+  readonly row: Pick<ConversationRow, 'id' | 'owner' | 'parent' | 'title' | 'ephemeral'>;
+  readonly env: Pick<Env, 'ACCOUNTS'>;
+  readonly recorder: Pick<Recorder, 'response'>;
+  /** As the list shows them. */
+  readonly state: Pick<ListedState, 'isRunning' | 'hasSubagents'>;
+  /** Does work after all that was reported to the account before. */
+  readonly inOrder: (work: () => Promise<void>) => Promise<void>;
+  readonly meter: RowMeter;
+  /** Sets the alarm for {@link ActivityReport.deadlines}. */
+  readonly arm: () => Promise<void>;
+}
+
+const PARTS = ['asks', 'isRunning', 'hasSubagents'] as const;
+
+/** What tells one activity from another; null while it is not known. */
+type Known = { readonly [Part in (typeof PARTS)[number]]: Activity[Part] | null };
+
+/**
+ * The runs and the tape are the truth. A report that is made twice changes nothing, so no row says what was reported: a
+ * new instance reports again at its first alarm. A subagent reports nothing, because the conversation that started it
+ * waits too.
+ */
+export class ActivityReport {
+  readonly #deps: ActivityDeps;
+  /** The activity at the last look. */
+  #seen: Activity;
+  /** What the account has. */
+  #reported: Known;
+  #isLooking = false;
+
+  constructor(deps: ActivityDeps, isStored: boolean) {
+    this.#deps = deps;
+    this.#seen = this.#activity;
+    const { row } = deps;
+    this.#reported = {
+      asks: isStored && !row.parent ? null : '',
+      // A new conversation is listed as running.
+      isRunning: isListed(row) && (isStored ? null : true),
+      hasSubagents: false,
+    };
+  }
+
+  /** Due while the account may have something else. */
+  deadlines(nowMs: number): Deadline<'activity'>[] {
+    return isSame(this.#reported, this.#activity) ? [] : [{ name: 'activity', atMs: nowMs }];
+  }
+
+  /** Reports a change, after the caller's synchronous step. To be called after each record. */
+  look(): void {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    queueMicrotask(() => {
+      this.#isLooking = false;
+      const [before, activity] = [this.#seen, this.#activity];
+      this.#seen = activity;
+      if (isSame(before, activity) || isSame(this.#reported, activity)) return;
+      // The account's row. At the end of an answer it writes one anyway.
+      if (activity.isRunning || before.asks !== activity.asks) this.#deps.meter.count(1);
+      void this.#deps.arm();
+      void this.report();
+    });
+  }
+
+  /** The account has this with the entry of the list. */
+  listed({ isRunning, hasSubagents }: Pick<Activity, 'isRunning' | 'hasSubagents'>): void {
+    this.#reported = { ...this.#reported, isRunning, hasSubagents };
+  }
+
+  /** Never rejects: the deadline stays until the account has the report. */
+  async report(): Promise<void> {
+    const { row, env, inOrder } = this.#deps;
+    await inOrder(async () => {
+      const activity = this.#activity;
+      if (isSame(this.#reported, activity)) return;
+      this.#reported = { asks: null, isRunning: null, hasSubagents: null };
+      await accountOf(env, row.owner).acts(row.id, activity);
+      this.#reported = activity;
+    }).catch(() => undefined); // The account's object was reset: it may have the report or not.
+  }
+
+  get #activity(): Activity {
+    const { row, recorder, state } = this.#deps;
+    const asks = row.parent ? [] : openAsksIn(row, recorder.response);
+    const approvals = asks.filter(({ kind }) => kind === 'approval').length;
+    const questions = asks.length - approvals;
+    // A later response can have a document with the same id.
+    const keys = asks.map((ask) => `${ask.responseId} ${askKeyOf(ask)}`);
+    const flags = { isRunning: state.isRunning(), hasSubagents: state.hasSubagents() };
+    return { ...flags, approvals, questions, asks: keys.join('\n') };
+  }
+}
+
+function isSame(one: Known, other: Known): boolean {
+  return PARTS.every((part) => one[part] === other[part]);
+}
