@@ -1,5 +1,5 @@
 /** The whole page: signing in, or the frame with the list on one side and a place on the other. */
-import { useCallback, useEffect, useLayoutEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { ClientError, type KeptSession } from '../client/index.ts';
 import { Composer } from './composer/composer.tsx';
 import { List } from './conversations/list.tsx';
@@ -7,7 +7,7 @@ import { Inbox } from './inbox/inbox.tsx';
 import { useLive } from './live.ts';
 import { BackLink } from './parts/back-link.tsx';
 import { Refusals } from './parts/refusals.tsx';
-import { linkTo, type Place, takeSecrets, usePlace } from './route.ts';
+import { linkTo, type Place, reloadForSecrets, takeSecrets, usePlace } from './route.ts';
 import { enrolHere } from './session/enrol.ts';
 import { forgetAll, readKept } from './session/kept.ts';
 import { endPush, keepPush } from './session/push.ts';
@@ -32,23 +32,23 @@ function messageOf(error: unknown): string {
 }
 
 export function App() {
-  const [link] = useState(takeSecrets);
+  const [linked] = useState(takeSecrets);
+  const link = useRef(linked);
   const [state, setState] = useState<State>({ is: 'opening' });
-  const enter = useCallback(
-    async (session: KeptSession) => {
-      const client = clientOf(session);
-      const enrolling = link.enrol && enrolHere(client, link.enrol, 'device', session.account);
-      const refusal = enrolling && (await enrolling.then(() => '', messageOf));
-      const account = new Account(client, session, await readApprovers());
-      setState({ is: 'in', account, refusal: refusal ?? '' });
-    },
-    [link],
-  );
+  const enter = useCallback(async (session: KeptSession) => {
+    const client = clientOf(session);
+    const { enrol } = link.current;
+    const enrolling = enrol && enrolHere(client, enrol, 'device', session.account);
+    const refusal = enrolling && (await enrolling.then(() => '', messageOf));
+    const account = new Account(client, session, await readApprovers());
+    setState({ is: 'in', account, refusal: refusal ?? '' });
+  }, []);
   /** With the session that is kept, or else with the secret of the link. */
   const open = useCallback(
     async (why?: string) => {
       try {
-        const session = (await readKept('session')) ?? (link.join && (await joinWith(link.join)));
+        const { join } = link.current;
+        const session = (await readKept('session')) ?? (join && (await joinWith(join)));
         if (session) await enter(session);
         else setState({ is: 'out', why });
       } catch (error) {
@@ -57,28 +57,29 @@ export function App() {
         setState({ is: 'out', why: isUsed ? (why ?? words.linkUsed) : error.message });
       }
     },
-    [enter, link],
+    [enter],
   );
   const leave = useCallback(
     async ({ session, outbox, wasLive }: Account, why?: string) => {
       outbox.end();
       // The frame goes first: what it follows could keep something anew.
       setState({ is: 'opening' });
+      // A session that this page used stays ended. Only one that had ended before gives way to the link's.
+      if (wasLive || why === undefined) link.current = {};
       const kept = await readKept('session');
       // Another tab may have let somebody else in meanwhile, whose things these are.
       if (kept !== undefined && kept.session !== session.session) return await open();
       await forgetEverything();
-      // A session that this page used stays ended. Only one that had ended before gives way to the link's.
-      if (wasLive || why === undefined) setState({ is: 'out', why });
-      else await open(why);
+      await open(why);
     },
     [open],
   );
   useEffect(() => void open(), [open]);
+  useEffect(reloadForSecrets, []);
   if (state.is === 'opening') return null;
   if (state.is === 'out')
     return <SignIn why={state.why} onEntered={(session) => void enter(session)} />;
-  return <Frame {...state} passkey={link.passkey} leave={leave} />;
+  return <Frame {...state} passkey={link.current.passkey} leave={leave} />;
 }
 
 /** And lets the other tabs of this browser look what is left. */

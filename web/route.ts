@@ -39,13 +39,24 @@ export function usePlace(): Place {
 
 /** Secrets that a link brings behind `#`: they leave the URL, and the browser's history, at once. */
 export function takeSecrets(): Secrets {
+  const found = secretsHere();
+  if (found.length > 0) history.replaceState(null, '', location.pathname);
+  return Object.fromEntries(found);
+}
+
+/** Begins anew with the secrets of a link that was opened in this tab: only the fragment has changed by it. */
+export function reloadForSecrets(): void {
+  addEventListener('hashchange', () => {
+    if (secretsHere().length > 0) location.reload();
+  });
+}
+
+function secretsHere() {
   const given = new URLSearchParams(location.hash.slice(1));
-  const found = NAMES.flatMap((name) => {
+  return NAMES.flatMap((name) => {
     const secret = given.get(name);
     return secret ? [[name, secret] as const] : [];
   });
-  if (found.length > 0) history.replaceState(null, '', location.pathname);
-  return Object.fromEntries(found);
 }
 
 const NAMES = ['join', 'enrol', 'passkey'] as const;

@@ -7,7 +7,7 @@ import type { Client } from '../../client/index.ts';
 
 export const LAPTOP = { width: 1280, height: 800 };
 /** On a machine with much other work. */
-const PATIENCE_MS = 120_000;
+export const PATIENCE_MS = 120_000;
 
 export const PHONE = { width: 390, height: 844 };
 

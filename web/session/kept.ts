@@ -1,5 +1,5 @@
 /** What this browser keeps: its session, its keys and unsent messages in IndexedDB, drafts in localStorage. */
-import { clear, createStore, get, set, update } from 'idb-keyval';
+import { clear, createStore, delMany, get, set, update } from 'idb-keyval';
 import type { ChatInput, DeviceKey, KeptSession, KeyedDevice } from '../../client/index.ts';
 
 /** A message that the server may not have yet. */
@@ -36,6 +36,15 @@ export async function readKept<Name extends keyof Kept>(
 
 export async function keep<Name extends keyof Kept>(name: Name, value: Kept[Name]): Promise<void> {
   await set(name, value, store).catch(() => undefined);
+}
+
+/** Keeps who is signed in. Forgets what approves for another account, which a second tab has let in before. */
+export async function keepSession(session: KeptSession): Promise<void> {
+  const before = await readKept('session');
+  if (before && before.account !== session.account) {
+    await delMany(['device', 'passkey'], store).catch(() => undefined);
+  }
+  await keep('session', session);
 }
 
 /** In one transaction: two tabs may change the list at once. */

@@ -11,7 +11,7 @@ import {
   newSessionKey,
   sessionTokens,
 } from '../../client/index.ts';
-import { keep } from './kept.ts';
+import { keepSession } from './kept.ts';
 import { signByPasskey } from './passkey.ts';
 
 /** The server that sent the page: it may stand below a path. */
@@ -72,7 +72,7 @@ export async function enterByPasskey(): Promise<KeptSession> {
 }
 
 async function kept(session: KeptSession): Promise<KeptSession> {
-  await keep('session', session);
+  await keepSession(session);
   // Without it a browser may delete the keys when its disk is full.
   await navigator.storage?.persist?.().catch(() => false);
   return session;

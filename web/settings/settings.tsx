@@ -34,6 +34,7 @@ export function Settings({ account, leave }: Props) {
         <Records account={account} />
         <Theme />
         <h2>{words.account}</h2>
+        <p class="hint">{account.session.account}</p>
         <button
           type="button"
           onClick={async () => {
