@@ -36,7 +36,7 @@ export const PASSKEYS: readonly Endpoint[] = [
     answers: [jsonAnswer(200, 'The whole list, the oldest first.', PasskeyList)],
     handle: async (c) => {
       const ask = () => directoryOf(c.env).passkeys(c.var.caller.sub);
-      const items = (await reach<StoredPasskey[]>(ask)).map(shown);
+      const items = (await reach<StoredPasskey[]>(ask)).map(shownPasskey);
       return c.json({ items } satisfies PasskeyList);
     },
   },
@@ -135,7 +135,8 @@ function refused(message: string): DrawbridgeError {
   return new DrawbridgeError('PASSKEY_REFUSED', message);
 }
 
-function shown({ id, name, origin, madeMs, usedMs }: StoredPasskey): Passkey {
+/** As its account sees it: without its key. */
+export function shownPasskey({ id, name, origin, madeMs, usedMs }: StoredPasskey): Passkey {
   const created = new Date(madeMs).toISOString();
   const lastUsed = usedMs === undefined ? null : new Date(usedMs).toISOString();
   return { credentialId: id, name, origin, created, lastUsed };
