@@ -117,12 +117,12 @@ export const PASSKEYS: readonly Endpoint[] = [
       const passkey = await reach<StoredPasskey | null>(find);
       if (!passkey)
         throw refused('This passkey does not sign in here: it was removed, or only approves calls');
-      const { account, name, key: publicKey, origin } = passkey;
+      const { id, account, name, key: publicKey, origin } = passkey;
       if (!(await isSignedByPasskey(loginText(secret), { publicKey, origin }, signature))) {
         throw refused('The passkey has not signed this login, or on another page');
       }
       const hash = await entryHash(secret);
-      const approve = () => directoryOf(c.env).approveByPasskey(hash, credentialId);
+      const approve = () => directoryOf(c.env).approveByPasskey(hash, { id, account });
       unwrap(await reach<Outcome<void>>(approve));
       const act = { action: 'passkey_used', subject: name, session: undefined } as const;
       await reach<void>(() => accountOf(c.env, account).record(act));
