@@ -421,10 +421,10 @@ export interface DirectoryPort extends Rpc.DurableObjectBranded {
   removePasskey(account: string, id: string): StoredPasskey | null;
 
   /**
-   * Approves the login with this secret as the passkey's account: the caller has checked its signature. Fails with
-   * PASSKEY_REFUSED if the passkey was removed meanwhile, and with ENTRY_ENDED if no such login waits.
+   * Approves the login with this secret as the account of the passkey, whose signature the caller has checked. Fails with
+   * PASSKEY_REFUSED if the account does not have it any more, and with ENTRY_ENDED if no such login waits.
    */
-  approveByPasskey(secret: string, passkeyId: string): Outcome<void>;
+  approveByPasskey(secret: string, passkey: PasskeyOwner): Outcome<void>;
 
   /** Deletes the ways into a deleted account, and records its deletion. */
   forgetAccount(account: string): void;
@@ -442,10 +442,13 @@ export interface DirectoryPort extends Rpc.DurableObjectBranded {
   pushKeys(): Promise<PushKeys>;
 }
 
-/** A passkey that signs in to an account. `id` is its credential's. */
-export interface NewStoredPasskey {
+/** Which passkey, by its credential's id, and the account that it signs in to. */
+export interface PasskeyOwner {
   readonly id: string;
   readonly account: string;
+}
+
+export interface NewStoredPasskey extends PasskeyOwner {
   readonly name: string;
   readonly key: SessionKey;
   /** Of the page that made it. */

@@ -99,7 +99,7 @@ async function findPage(
 }
 
 const OWN_PAGE =
-  'This folder is connected to a server of this machine, whose page approves without a passkey.';
+  'This folder is connected to a server of this machine, whose page approves without a passkey: run it without --passkey, or `drawbridge enrol` for a phone.';
 
 /** The page of a server elsewhere, which may approve one call each time that its person touches a passkey. */
 async function passkeyPage(url: string, where: Where, projectDir: string): Promise<Page> {

@@ -4,6 +4,7 @@ import { ErrorCode } from '../errors.ts';
 import { BridgeId, ConversationId, SessionId } from '../ids.ts';
 import { SESSION_LIMITS } from '../limits.ts';
 import { ConversationView } from '../wire/documents.ts';
+import { Passkey } from './passkeys.ts';
 import { ActRecord } from './records.ts';
 import { SessionKind } from './sessions.ts';
 import { UsageEntry } from './usage.ts';
@@ -64,6 +65,7 @@ export const AccountExportLine = z.discriminatedUnion('type', [
     created: Time,
     lastUsed: Time,
   }),
+  z.object({ type: z.literal('passkey'), passkey: Passkey }),
   z.object({ type: z.literal('bridge'), id: BridgeId, lastConnected: Time }),
   z.object({ type: z.literal('usage'), entry: UsageEntry }),
   z.object({ type: z.literal('record'), record: ActRecord }),

@@ -361,7 +361,6 @@ describe.skipIf(NO_CHROMIUM)(`the page ${NO_CHROMIUM ?? ''}`, () => {
     await second.waitForSelector('.sign-in');
     const invited = await runDrawbridge(['invite', 'ben', '--state', one.house.state]);
     await page.goto(invited.stdout.trim());
-    await page.reload();
     await page.waitForSelector('.frame');
     await expect.poll(() => page.textContent('body')).toContain('No conversation yet.');
     expect(await page.textContent('body')).not.toContain('secret of A');
@@ -372,16 +371,15 @@ describe.skipIf(NO_CHROMIUM)(`the page ${NO_CHROMIUM ?? ''}`, () => {
 
   it('forgets everything when its session is ended elsewhere', async () => {
     const device = await openDevice(browser, here());
-    // Whoever is signed out stays out, also with another link that was opened before.
-    const { secret } = await one.house.client.createInvitation();
-    await device.page.goto(`${one.house.ready.url}/#join=${secret}`);
     let isHeard = false;
     device.page.on('websocket', (socket) => {
       socket.on('framereceived', () => {
         isHeard = true;
       });
     });
-    await device.page.reload();
+    // Whoever is signed out stays out, also with another link that was opened before.
+    const { secret } = await one.house.client.createInvitation();
+    await device.page.goto(`${one.house.ready.url}/#join=${secret}`);
     await expect.poll(() => isHeard).toBe(true);
     const { items } = await one.house.client.listSessions();
     const [newest] = items;

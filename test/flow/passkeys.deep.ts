@@ -104,7 +104,7 @@ describe.skipIf(NO_CHROMIUM)(`a passkey ${NO_CHROMIUM ?? ''}`, () => {
     const folder = machine.folder('project');
     const server = byName(one.house.ready.url);
     await signInWith(machine, byName(await invitation(one.house, 'ben')));
-    const started = await machine.run(['start', '--to', server], folder);
+    const started = await machine.run(['start', '--to', server, '--port', '0'], folder);
     expect(started).toMatchObject({ code: 0 });
     try {
       const opened = await machine.run(['open', '--passkey'], folder);
@@ -113,11 +113,12 @@ describe.skipIf(NO_CHROMIUM)(`a passkey ${NO_CHROMIUM ?? ''}`, () => {
       await page.goto(server);
       await page.waitForSelector('.sign-in');
       await page.goto(opened.stdout.trim()); // Only the fragment changes.
+      await page.fill('.composer textarea', 'make it');
+      await page.click('.composer button[type=submit]');
+      await page.waitForSelector('.ask:has-text("it can only reject")');
       await page.click('text=Make a passkey');
       await page.waitForSelector('[role=status]:has-text("can approve by its passkey")');
       expect(page.url()).not.toContain('passkey');
-      await page.fill('.composer textarea', 'make it');
-      await page.click('.composer button[type=submit]');
       const allow = 'Allow once by passkey';
       await page.waitForSelector(`.ask button:has-text("${allow}")`);
       expect(
@@ -175,7 +176,7 @@ describe.skipIf(NO_CHROMIUM)(`a passkey ${NO_CHROMIUM ?? ''}`, () => {
     const machine = newMachine();
     const folder = machine.folder('project');
     await signInWith(machine, await invitation(one.house, 'cleo'));
-    await machine.run(['start', '--to', one.house.ready.url], folder);
+    await machine.run(['start', '--to', one.house.ready.url, '--port', '0'], folder);
     try {
       expect(await machine.run(['open', '--passkey'], folder)).toMatchObject({
         code: 2,

@@ -4,8 +4,9 @@ import { narrowPattern, siteOf } from '../../shared/shown/proposal.ts';
 import { inPlainSight } from '../../shared/text/plain-sight.ts';
 import type { OpenApproval, Scope } from '../../shared/wire/approvals.ts';
 import { folderName } from '../conversations/folder-name.ts';
-import type { Account } from '../store/account.ts';
-import { signerFor } from '../store/approvers.ts';
+import { useLive } from '../live.ts';
+import { type Account, INBOX } from '../store/account.ts';
+import { ENROL_COMMAND, signerFor } from '../store/approvers.ts';
 import { words } from '../words/words.ts';
 import { withCommandLast } from './command-last.ts';
 import { Fields, valuesIn } from './fields.tsx';
@@ -22,6 +23,7 @@ export function Approval({ item, account }: Props) {
 }
 
 function Asked({ item, account }: Props) {
+  useLive(account.live, INBOX);
   // What is signed is exactly what was shown, whatever the stream brings meanwhile.
   const [question] = useState(item);
   /** Also once it was answered: the stream takes it away. */
@@ -89,7 +91,7 @@ function Asked({ item, account }: Props) {
           </button>
           {wasRefused && (
             <span class="hint">
-              {words.perhapsApproves} <code>drawbridge open</code>
+              {words.perhapsApproves} <code>{ENROL_COMMAND}</code>
             </span>
           )}
         </p>
@@ -99,7 +101,7 @@ function Asked({ item, account }: Props) {
             {words.reject}
           </button>
           <span class="hint">
-            {words.cannotApprove} <code>drawbridge open</code>
+            {words.cannotApprove} <code>{ENROL_COMMAND}</code>
           </span>
         </p>
       )}

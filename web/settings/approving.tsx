@@ -1,12 +1,13 @@
 /** Whether this browser may approve, and how it gets to. */
 import { useState } from 'preact/hooks';
+import { useLive } from '../live.ts';
 import { enrolHere } from '../session/enrol.ts';
-import type { Account } from '../store/account.ts';
+import { type Account, INBOX } from '../store/account.ts';
 import { signerFor } from '../store/approvers.ts';
 import { words } from '../words/words.ts';
 
 export function Approving({ account }: { readonly account: Account }) {
-  const [isEnrolled, setEnrolled] = useState(signerFor('', account.approvers) !== undefined);
+  useLive(account.live, INBOX);
   const [problem, setProblem] = useState('');
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
@@ -16,14 +17,13 @@ export function Approving({ account }: { readonly account: Account }) {
     const device = await enrolHere(client, given, 'device', session.account);
     setProblem(device ? '' : words.enrolWrong);
     if (!device) return;
-    account.approvers = { ...account.approvers, device };
-    setEnrolled(true);
+    account.approveBy({ device });
     form.reset();
   };
   return (
     <>
       <h2>{words.approving}</h2>
-      {isEnrolled && <p class="hint">{words.canApprove}</p>}
+      {signerFor('', account.approvers) && <p class="hint">{words.canApprove}</p>}
       <form onSubmit={(event) => void submit(event)}>
         <p class="hint">
           {words.enrolLead} <code>drawbridge enrol</code>

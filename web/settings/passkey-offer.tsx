@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { enrolHere } from '../session/enrol.ts';
 import { hasPasskeys } from '../session/passkey.ts';
-import { type Account, INBOX } from '../store/account.ts';
+import type { Account } from '../store/account.ts';
 import { words } from '../words/words.ts';
 
 interface Props {
@@ -16,8 +16,7 @@ export function PasskeyOffer({ account, secret }: Props) {
   const make = async () => {
     const { client, session } = account;
     const made = await enrolHere(client, secret, 'passkey', session.account);
-    if (made) account.approvers = { ...account.approvers, passkey: made };
-    account.live.touch(INBOX);
+    if (made) account.approveBy({ passkey: made });
     setState(made ? 'made' : 'over');
   };
   if (state === 'over') return null;

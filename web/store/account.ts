@@ -111,6 +111,12 @@ export class Account {
     return this.bridges.find((bridge) => bridge.id === id);
   }
 
+  /** For what a machine has enrolled of this browser. */
+  approveBy(enrolled: Approvers): void {
+    this.approvers = { ...this.approvers, ...enrolled };
+    this.live.touch(INBOX);
+  }
+
   /** For a conversation that is deleted. */
   forget(conversationId: string): void {
     this.conversations.delete(conversationId);

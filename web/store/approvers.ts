@@ -12,6 +12,10 @@ export interface Signer {
   readonly isSure: boolean;
 }
 
+/** What a person runs at a machine to let this browser approve there: by a passkey, where the server is elsewhere. */
+export const ENROL_COMMAND =
+  location.protocol === 'https:' ? 'drawbridge open --passkey' : 'drawbridge open';
+
 export type Approvers = Partial<Record<Approver, KeptDevice>>;
 
 export async function readApprovers(): Promise<Approvers> {

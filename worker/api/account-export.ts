@@ -6,11 +6,12 @@ import { RECORD_LIMITS, USAGE_LIMITS } from '../../shared/limits.ts';
 import { readDocument } from '../conversation/reading/requests.ts';
 import type { Chapter } from '../conversation/reading/views.ts';
 import type { Env } from '../env.ts';
-import { accountOf } from '../objects.ts';
-import type { Caller, KnownBridge, StoredSession, UsageRange } from '../ports.ts';
+import { accountOf, directoryOf } from '../objects.ts';
+import type { Caller, KnownBridge, StoredPasskey, StoredSession, UsageRange } from '../ports.ts';
 import { reach } from '../reach.ts';
 import type { StoredRecord } from '../storage/records.ts';
 import { viewsFrom } from './export.ts';
+import { shownPasskey } from './passkeys.ts';
 import { shownRecord } from './records.ts';
 
 /** Reads a page when the pages before it are taken, so that it never holds more than one chapter of a conversation. */
@@ -29,6 +30,9 @@ async function* partsOf(
   for (const session of await reach<StoredSession[]>(() => object().sessions())) {
     const { id, name, kind, madeMs, seenMs } = session;
     yield { type: 'session', id, name, kind, created: time(madeMs), lastUsed: time(seenMs) };
+  }
+  for (const passkey of await reach<StoredPasskey[]>(() => directoryOf(env).passkeys(account))) {
+    yield { type: 'passkey', passkey: shownPasskey(passkey) };
   }
   for (const { id, connectedAtMs } of await reach<KnownBridge[]>(() => object().bridges())) {
     yield { type: 'bridge', id, lastConnected: time(connectedAtMs) };

@@ -68,7 +68,7 @@ export const ACCOUNTS: readonly Endpoint[] = [
     path: PATH,
     summary: 'Delete an account with all that it has',
     description:
-      'What it sends is refused with `ACCOUNT_DELETED` at once. Its conversations with their webhooks, its bridges’ connections, sessions, invitations, usage and records are deleted in the background, also across a crash: `GET` shows how far that is. A second request changes nothing.',
+      'What it sends is refused with `ACCOUNT_DELETED` at once. Its conversations with their webhooks, its bridges’ connections, sessions, passkeys, invitations, usage and records are deleted in the background, also across a crash: `GET` shows how far that is. A second request changes nothing.',
     answers: STANDING,
     handle: async (c) => {
       const account = accountIn(c);

@@ -36,7 +36,7 @@ export const PASSKEYS: readonly Endpoint[] = [
     answers: [jsonAnswer(200, 'The whole list, the oldest first.', PasskeyList)],
     handle: async (c) => {
       const ask = () => directoryOf(c.env).passkeys(c.var.caller.sub);
-      const items = (await reach<StoredPasskey[]>(ask)).map(shown);
+      const items = (await reach<StoredPasskey[]>(ask)).map(shownPasskey);
       return c.json({ items } satisfies PasskeyList);
     },
   },
@@ -117,12 +117,12 @@ export const PASSKEYS: readonly Endpoint[] = [
       const passkey = await reach<StoredPasskey | null>(find);
       if (!passkey)
         throw refused('This passkey does not sign in here: it was removed, or only approves calls');
-      const { account, name, key: publicKey, origin } = passkey;
+      const { id, account, name, key: publicKey, origin } = passkey;
       if (!(await isSignedByPasskey(loginText(secret), { publicKey, origin }, signature))) {
         throw refused('The passkey has not signed this login, or on another page');
       }
       const hash = await entryHash(secret);
-      const approve = () => directoryOf(c.env).approveByPasskey(hash, credentialId);
+      const approve = () => directoryOf(c.env).approveByPasskey(hash, { id, account });
       unwrap(await reach<Outcome<void>>(approve));
       const act = { action: 'passkey_used', subject: name, session: undefined } as const;
       await reach<void>(() => accountOf(c.env, account).record(act));
@@ -135,7 +135,8 @@ function refused(message: string): DrawbridgeError {
   return new DrawbridgeError('PASSKEY_REFUSED', message);
 }
 
-function shown({ id, name, origin, madeMs, usedMs }: StoredPasskey): Passkey {
+/** As its account sees it: without its key. */
+export function shownPasskey({ id, name, origin, madeMs, usedMs }: StoredPasskey): Passkey {
   const created = new Date(madeMs).toISOString();
   const lastUsed = usedMs === undefined ? null : new Date(usedMs).toISOString();
   return { credentialId: id, name, origin, created, lastUsed };

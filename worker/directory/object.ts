@@ -13,6 +13,7 @@ import type {
   NewInvitation,
   NewLogin,
   NewStoredPasskey,
+  PasskeyOwner,
   PushKeys,
   StoredKey,
   StoredPasskey,
@@ -142,9 +143,8 @@ export class Directory extends DurableObject<Env> implements DirectoryPort {
     return this.#store.removePasskey(account, id) ?? null;
   }
 
-  approveByPasskey(secret: string, passkeyId: string): Outcome<void> {
-    const passkey = this.#store.readPasskey(passkeyId);
-    if (!passkey) {
+  approveByPasskey(secret: string, passkey: PasskeyOwner): Outcome<void> {
+    if (this.#store.readPasskey(passkey.id)?.account !== passkey.account) {
       return { ok: false, code: 'PASSKEY_REFUSED', message: 'This passkey was removed' };
     }
     if (this.#store.approveByPasskey(secret, passkey, Date.now())) return DONE;

@@ -9,6 +9,7 @@ import type {
   NewInvitation,
   NewLogin,
   NewStoredPasskey,
+  PasskeyOwner,
   PushKeys,
   StoredKey,
   StoredPasskey,
@@ -196,7 +197,7 @@ export class DirectoryStore {
   }
 
   /** Whether the login waited. */
-  approveByPasskey(secret: string, { id, account }: StoredPasskey, nowMs: number): boolean {
+  approveByPasskey(secret: string, { id, account }: PasskeyOwner, nowMs: number): boolean {
     const isApproved = approveLogin(this.#sql, secret, account, nowMs);
     if (isApproved) noteUsed(this.#sql, id, nowMs);
     return isApproved;

@@ -4,6 +4,7 @@ import { expect, it, vi } from 'vitest';
 import type { AccountExportLine } from '../../../shared/api/accounts.ts';
 import { HOUR } from '../../../shared/units.ts';
 import { accountOf, conversationOf } from '../../../worker/objects.ts';
+import { newPasskey, PASSKEY_ORIGIN } from '../../far-ends/passkey.ts';
 import { call, chat, errorOf, scriptModel, tokenFor } from '../api.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
 import { exported, operate, pathOf, remove, runAlarms, setState } from './accounts.ts';
@@ -26,6 +27,9 @@ it('all that an account has is exported, without keys and secrets', async () => 
   const { account } = kept;
   const { bridgeId } = await connectBridge({ account });
   const { secret } = await (await clientOf(account)).createInvitation();
+  const { key, credentialId } = await newPasskey();
+  const passkey = { credentialId, origin: PASSKEY_ORIGIN, name: 'phone' };
+  await (await clientOf(account)).addPasskey({ ...passkey, publicKey: key.publicKey });
   const first = await chat('first words', { account });
   await chat('more words', { account, conversationId: first.conversationId });
   const second = await chat('second words', { account });
@@ -40,10 +44,16 @@ it('all that an account has is exported, without keys and secrets', async () => 
       ...{ created: expect.any(String), lastUsed: expect.any(String) },
     },
   ]);
+  expect(ofType(lines, 'passkey')).toEqual([
+    {
+      type: 'passkey',
+      passkey: { ...passkey, created: expect.any(String), lastUsed: null },
+    },
+  ]);
   expect(ofType(lines, 'bridge')).toMatchObject([{ id: bridgeId }]);
   expect(ofType(lines, 'usage')).toMatchObject([{ entry: { responses: 3 } }]);
   expect(ofType(lines, 'record').map(({ record }) => record.action)).toEqual([
-    ...['account_exported', 'bridge_added', 'signed_in'],
+    ...['account_exported', 'passkey_added', 'bridge_added', 'signed_in'],
   ]);
   const said = ofType(lines, 'conversation').map(({ conversation: { id, messages } }) => [
     id,
@@ -53,7 +63,8 @@ it('all that an account has is exported, without keys and secrets', async () => 
   expect(said).toContainEqual([first.conversationId, 'first words', 'more words']);
   expect(said).toContainEqual([second.conversationId, 'second words']);
   const text = JSON.stringify(lines);
-  for (const hidden of [secret, kept.signer.publicKey.x]) expect(text).not.toContain(hidden);
+  for (const hidden of [secret, kept.signer.publicKey.x, key.publicKey.x])
+    expect(text).not.toContain(hidden);
 });
 
 it('a conversation of many exchanges is exported in parts, each exchange once', async () => {

@@ -1,3 +1,4 @@
+import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import {
   approveByPasskey,
@@ -7,6 +8,8 @@ import {
   newSessionKey,
 } from '../../../client/index.ts';
 import { PASSKEY_LIMITS, SESSION_LIMITS } from '../../../shared/limits.ts';
+import { directoryOf } from '../../../worker/objects.ts';
+import { entryHash } from '../../../worker/people/entry-secrets.ts';
 import { newPasskey } from '../../far-ends/passkey.ts';
 import { remove, runAlarms, setState } from './accounts.ts';
 import { clientOf, clientWith, SERVER, signIn } from './people.ts';
@@ -79,6 +82,15 @@ describe('a passkey', () => {
     await login.enter();
     await expect(enter(SERVER, login.secret, HOLDER, thief)).rejects.toMatchObject(ended);
     await expect(login.approve(passkey)).rejects.toMatchObject(ended);
+  });
+
+  it('approves as the account alone whose signature was checked', async () => {
+    const account = newAccount();
+    const { credentialId: id } = await addedPasskey(account);
+    const secret = await entryHash((await newLogin()).secret);
+    const approve = (account: string) => directoryOf(env).approveByPasskey(secret, { id, account });
+    expect(await approve(newAccount())).toMatchObject({ ok: false, code: 'PASSKEY_REFUSED' });
+    expect(await approve(account)).toMatchObject({ ok: true });
   });
 
   it('approves no invitation', async () => {
