@@ -112,10 +112,11 @@ async function buildClone(root, outdir) {
   copyGrammars(root, join(outdir, 'dist', 'cli'));
   const entry = join(root, 'worker', 'index.ts');
   if (!existsSync(entry)) return;
-  const { bundleWorker } = await import('../local/runtime/bundle.ts');
+  const { bundleWorker, EXPORTER, placeExporter } = await import('../local/runtime/bundle.ts');
   const { buildPage, PAGE_FOLDER } = await import('../local/runtime/page.ts');
   const folder = join(outdir, 'dist', 'worker');
   await bundleWorker(entry, join(folder, 'worker.js'));
+  await placeExporter(entry, join(folder, EXPORTER));
   await buildPage(root, join(folder, PAGE_FOLDER));
   copyFileSync(join(root, 'wrangler.toml'), join(outdir, 'dist', 'worker', 'wrangler.toml'));
 }

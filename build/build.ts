@@ -11,7 +11,7 @@ import {
 import { join, relative } from 'node:path';
 import { build } from 'esbuild';
 import { copyGrammars, describeBundle } from '../bin/bundle.mjs';
-import { bundleWorker, EXPORTER, exporterIn } from '../local/runtime/bundle.ts';
+import { bundleWorker, EXPORTER, placeExporter } from '../local/runtime/bundle.ts';
 import { buildPage, PAGE_FOLDER } from '../local/runtime/page.ts';
 import { licencesOf } from './licences.ts';
 import { packageConfig } from './package-config.ts';
@@ -58,8 +58,7 @@ async function buildWorker(dir: string): Promise<readonly string[]> {
       minify: true,
     },
   );
-  const exporter = join(folder, EXPORTER);
-  await bundleWorker(exporterIn(join(ROOT, 'worker')), exporter, { minify: true });
+  await placeExporter(join(ROOT, 'worker', 'index.ts'), join(folder, EXPORTER));
   const page = await buildPage(ROOT, join(folder, PAGE_FOLDER));
   const config = readFileSync(join(ROOT, 'wrangler.toml'), 'utf8');
   writeFileSync(join(folder, 'wrangler.toml'), packageConfig(config));

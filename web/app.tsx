@@ -24,8 +24,13 @@ import { words } from './words/words.ts';
 
 type State =
   | { readonly is: 'opening' }
-  | { readonly is: 'out'; readonly why: string | undefined }
+  | { readonly is: 'out'; readonly why: string | undefined; readonly join?: string | undefined }
   | { readonly is: 'in'; readonly account: Account; readonly refusal: string };
+
+/** Whether the page comes from this machine. */
+function isOwnMachine(): boolean {
+  return ['localhost', '127.0.0.1', '[::1]'].includes(location.hostname);
+}
 
 function messageOf(error: unknown): string {
   if (error instanceof ClientError) return error.message;
@@ -49,9 +54,11 @@ export function App() {
     async (why?: string) => {
       try {
         const { join } = link.current;
-        const session = (await readKept('session')) ?? (join && (await joinWith(join)));
+        const kept = await readKept('session');
+        // Nobody else can make a link to a server of this machine. Any other one can be a stranger's.
+        const session = kept ?? (join && isOwnMachine() && (await joinWith(join)));
         if (session) await enter(session);
-        else setState({ is: 'out', why });
+        else setState({ is: 'out', why, join });
       } catch (error) {
         if (!(error instanceof ClientError)) throw error;
         const isUsed = error.code === 'ENTRY_ENDED';
@@ -78,8 +85,7 @@ export function App() {
   useEffect(() => void open(), [open]);
   useEffect(reloadForSecrets, []);
   if (state.is === 'opening') return null;
-  if (state.is === 'out')
-    return <SignIn why={state.why} onEntered={(session) => void enter(session)} />;
+  if (state.is === 'out') return <SignIn {...state} onEntered={(session) => void enter(session)} />;
   return <Frame {...state} passkey={link.current.passkey} leave={leave} />;
 }
 

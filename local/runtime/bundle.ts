@@ -36,12 +36,7 @@ export const EXPORTER = 'exporter.js';
 export async function placeExporter(workerEntry: string, outfile: string): Promise<void> {
   const folder = dirname(workerEntry);
   if (workerEntry.endsWith('.js')) return await copyFile(join(folder, EXPORTER), outfile);
-  await bundleWorker(exporterIn(folder), outfile);
-}
-
-/** The sources of the exporter, in the folder of the Worker's. */
-export function exporterIn(workerDir: string): string {
-  return join(workerDir, 'tail', 'exporter.ts');
+  await bundleWorker(join(folder, 'tail', 'exporter.ts'), outfile, { minify: true });
 }
 
 const PRODUCT = 'worker.js';

@@ -55,6 +55,24 @@ describe.skipIf(NO_CHROMIUM)(`the page ${NO_CHROMIUM ?? ''}`, () => {
     await device.context.close();
   });
 
+  it('asks before the link of a server elsewhere signs in: it may be a stranger’s', async () => {
+    const { client, url } = here();
+    const { secret } = await client.createInvitation();
+    const context = await browser.newContext({ locale: 'en-GB' });
+    const page = await context.newPage();
+    // Browsers find every name below localhost at this machine.
+    await page.goto(`${url.replace('127.0.0.1', 'elsewhere.localhost')}/#join=${secret}`);
+    await page.waitForSelector('text=This link signs this browser in at elsewhere.localhost');
+    expect(page.url()).not.toContain('join');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect((await client.listInvitations()).items).toHaveLength(1);
+    await page.click('.ask button:has-text("Sign in")');
+    await page.waitForSelector('.frame');
+    await page.reload();
+    await page.waitForSelector('.frame');
+    await context.close();
+  });
+
   it('shows an answer on two devices as it streams, to the last character over a crash of the server', async () => {
     const text = Array.from({ length: 60 }, (_, index) => `Word ${index}.`).join(' ');
     one.answerWith(() => ({ text, delayMs: 30 }));

@@ -8,14 +8,20 @@ import { enterByPasskey, joinWith, SERVER, type ShownCode, secretIn, showCode } 
 interface Props {
   /** Why the session before is over, or the link did not work. */
   readonly why: string | undefined;
+  /** The secret of the link that the person has followed. */
+  readonly join?: string | undefined;
   readonly onEntered: (session: KeptSession) => void;
 }
 
-export function SignIn({ why, onEntered }: Props) {
+export function SignIn({ why, join, onEntered }: Props) {
   return (
     <main class="sign-in">
       <h1>Drawbridge</h1>
-      <p>{words.signInLead}</p>
+      {join === undefined ? (
+        <p>{words.signInLead}</p>
+      ) : (
+        <FromLink secret={join} onEntered={onEntered} />
+      )}
       {why !== undefined && <p role="alert">{why}</p>}
       {hasPasskeys() && <ByPasskey onEntered={onEntered} />}
       <h2>{words.signInHere}</h2>
@@ -25,6 +31,21 @@ export function SignIn({ why, onEntered }: Props) {
       <h2>{words.signInCode}</h2>
       <ByCode onEntered={onEntered} />
     </main>
+  );
+}
+
+/** A stranger's link would lead into the stranger's account, which then has what the person writes. */
+function FromLink({ secret, onEntered }: Pick<Props, 'onEntered'> & { readonly secret: string }) {
+  const [problem, setProblem] = useState('');
+  const enter = () => joinWith(secret).then(onEntered, (error) => setProblem(problemOf(error)));
+  return (
+    <div class="ask">
+      <p>{words.linkQuestion(location.host)}</p>
+      <button type="button" class="main" onClick={enter}>
+        {words.signIn}
+      </button>
+      {problem && <p role="alert">{problem}</p>}
+    </div>
   );
 }
 

@@ -23,6 +23,8 @@ export const frame: typeof en.frame = {
   fingerprint: 'Fingerabdruck',
   codeRefused: 'Die Anfrage wurde abgelehnt.',
   linkWrong: 'Das ist keine Einladung. Ihr Link endet mit #join= und einem Geheimnis.',
+  linkQuestion: (host) =>
+    `Dieser Link meldet diesen Browser bei ${host} an. Mach nur weiter, wenn er von dir stammt oder von jemandem, dem du vertraust: Was du dann schreibst, gehört zu jenem Konto.`,
   linkUsed:
     'Der Link ist abgelaufen, oder ein anderes Gerät hat ihn benutzt. Bitte um einen neuen.',
   ended: 'Dieses Gerät wurde abgemeldet. Melde dich wieder an, um weiterzumachen.',

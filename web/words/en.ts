@@ -22,6 +22,8 @@ export const frame = {
   fingerprint: 'Fingerprint',
   codeRefused: 'The request was refused.',
   linkWrong: 'That is no invitation. Its link ends in #join= and a secret.',
+  linkQuestion: (host: string) =>
+    `This link signs this browser in at ${host}. Go on only if it comes from you or from somebody whom you trust: what you write then belongs to that account.`,
   linkUsed: 'The link has run out, or another device has used it. Ask for a new one.',
   ended: 'This device was signed out. Sign in again to go on.',
   signOut: 'Sign out',
