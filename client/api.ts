@@ -205,7 +205,10 @@ export interface Client {
   listRecords(query?: Partial<RecordsQuery>, signal?: AbortSignal): Promise<ActRecordList>;
   /** The key that this browser subscribes to notifications with, and the session's subscription. */
   getPush(signal?: AbortSignal): Promise<PushState>;
-  /** Replaces the session's subscription. Rejects with FORBIDDEN for a token that has no session. */
+  /**
+   * Replaces the session's subscription; a topic without a token keeps the one that it had. Rejects with FORBIDDEN for a
+   * token that has no session.
+   */
   setPush(request: PushRequest, signal?: AbortSignal): Promise<void>;
   deletePush(signal?: AbortSignal): Promise<void>;
   listModels(signal?: AbortSignal): Promise<ModelList>;

@@ -15,7 +15,7 @@ export type {
 } from '../shared/api/conversations.ts';
 export type { BridgeInfo, ModelInfo } from '../shared/api/listings.ts';
 export type { NewPasskey, Passkey, PasskeyList, PasskeyLogin } from '../shared/api/passkeys.ts';
-export type { PushKind, PushKinds, PushRequest, PushState } from '../shared/api/push.ts';
+export type { NtfyTopic, PushKind, PushKinds, PushRequest, PushState } from '../shared/api/push.ts';
 export type { UsageEntry } from '../shared/api/usage.ts';
 export type { ErrorCode } from '../shared/errors.ts';
 export { encodeBase64Url } from '../shared/text/base64url.ts';

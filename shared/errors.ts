@@ -126,14 +126,17 @@ interface Issue {
   readonly message: string;
 }
 
-/** For a union without a matching form: the issues of the form that fits best, whose issues have the deepest path. */
+/**
+ * For a union without a matching form: the issues of the form that fits best, whose issues have the deepest path, and of
+ * several the one with the fewest.
+ */
 function innermost(issue: z.core.$ZodIssue): readonly Issue[] {
   if (issue.code === 'unrecognized_keys') return unknownFields(issue);
   if (issue.code !== 'invalid_union' || issue.errors.length === 0) return [issue];
   const forms = issue.errors.map((errors) => errors.flatMap(innermost));
   const depth = (form: readonly Issue[]) =>
     form.reduce((deepest, { path }) => Math.max(deepest, path.length), 0);
-  const best = forms.reduce((a, b) => (depth(b) > depth(a) ? b : a));
+  const [best = []] = forms.sort((a, b) => depth(b) - depth(a) || a.length - b.length);
   if (depth(best) === 0) return [issue];
   return best.map(({ path, message }) => ({ path: [...issue.path, ...path], message }));
 }

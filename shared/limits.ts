@@ -111,9 +111,9 @@ export const SESSION_LIMITS = {
   maxClockOffMs: 2 * MINUTE,
 } as const;
 
-/** Subscriptions to Web Push. */
+/** Subscriptions to notifications. */
 export const PUSH_LIMITS = {
-  /** Characters of the address at a push service: the longest ones in use have some 500. */
+  /** Characters of the address at a push service or of a topic: the longest ones in use have some 500. */
   maxEndpointChars: 2_000,
   /** Characters of the browser's public key in base64url: the 65 bytes of an uncompressed point. */
   keyChars: 87,

@@ -610,10 +610,13 @@ export interface AccountPort extends Rpc.DurableObjectBranded {
   /** Why the account takes nothing from this session, or from a token without one; else null. Notes that it is used. */
   refusal(session: string | undefined): Refused | null;
 
-  /** The session's subscription to Web Push; null without one. */
+  /** The session's subscription to notifications; null without one. */
   push(session: string): StoredPush | null;
 
-  /** Replaces the subscription of a session that has not ended; null removes it. */
+  /**
+   * Replaces the subscription of a session that has not ended; null removes it. A topic without a token keeps the one
+   * that it had.
+   */
   savePush(session: string, push: StoredPush | null): void;
 
   /**
@@ -653,7 +656,7 @@ export type Standing = Pick<AccountStanding, 'state' | 'has' | 'deleted'> & {
   /** When it got into its state, epoch milliseconds; null if it has always been active. */
   readonly sinceMs: number | null;
 };
-/** A subscription to Web Push. `origin`: where its browser finds the page. */
+/** A subscription to notifications. `origin`: where the person finds the page. */
 export interface StoredPush extends PushRequest {
   readonly origin: string;
 }

@@ -58,7 +58,7 @@ Variables of the server:
 
   DRAWBRIDGE_PORT     the port of the API
   ALLOWED_ORIGINS     web pages that may call the API, separated by commas
-  WEBHOOK_ORIGINS     origins that webhooks may go to without https
+  WEBHOOK_ORIGINS     origins that webhooks and ntfy may go to without https
   PROMPT_BLOCKS       changes of the system prompt as JSON (docs/prompt.md)
   DELETE_AFTER_HOURS  makes new conversations private (docs/configuration.md)
   MAX_TURNS           requests to the model in one answer; 100 by default

@@ -35,6 +35,8 @@ export const FORMAT_STEPS: readonly FormatStep[] = [
   { tables: { conversation: 12, tunnel: 6, account: 12 } },
   { tables: { conversation: 12, tunnel: 6, account: 12, directory: 5 } },
   { tables: { conversation: 12, tunnel: 6, account: 13, directory: 5 } },
+  // A session's notifications may go to a topic of ntfy.
+  { tables: { conversation: 12, tunnel: 6, account: 13, directory: 5 } },
 ];
 
 /** The text of `state.json`. */

@@ -1,4 +1,4 @@
-/** `push`: the notifications that a session's browser gets while the page is closed (Web Push, RFC 8030). */
+/** `push`: the notifications that a session gets while the page is closed, by Web Push (RFC 8030) or by ntfy. */
 import * as z from 'zod';
 import { PUSH_LIMITS } from '../limits.ts';
 
@@ -29,15 +29,38 @@ export const BrowserSubscription = z.strictObject({
 });
 export type BrowserSubscription = z.infer<typeof BrowserSubscription>;
 
+/** A topic at a server of ntfy (docs.ntfy.sh). */
+export const NtfyTopic = z.strictObject({
+  /** The server's address and the topic's name. It is a secret: ntfy asks for nothing else by default. */
+  topic: z
+    .string()
+    .max(PUSH_LIMITS.maxEndpointChars)
+    .regex(
+      /^https?:\/\/[^\s/\\?#@]+\/[-_A-Za-z0-9]{1,64}$/,
+      'Give the address of a topic, such as https://ntfy.sh/my-topic',
+    ),
+  /** An access token of the server. */
+  token: z
+    .string()
+    .regex(/^tk_[-_A-Za-z0-9]{29}$/, 'Give an access token of ntfy: tk_ and 29 characters')
+    .optional(),
+});
+export type NtfyTopic = z.infer<typeof NtfyTopic>;
+
+export const PushSubscription = z.union([BrowserSubscription, NtfyTopic]);
+export type PushSubscription = z.infer<typeof PushSubscription>;
+
 /** `PUT push`. */
-export const PushRequest = z.strictObject({ subscription: BrowserSubscription, kinds: PushKinds });
+export const PushRequest = z.strictObject({ subscription: PushSubscription, kinds: PushKinds });
 export type PushRequest = z.infer<typeof PushRequest>;
 
 /** `GET push`. */
 export const PushState = z.object({
   /** The server's key, which a browser subscribes with: an uncompressed point of P-256 in base64url (RFC 8292). */
   publicKey: z.string(),
-  /** The session's own subscription. */
-  subscribed: z.object({ endpoint: z.string(), kinds: PushKinds }).nullable(),
+  /** The session's own subscription. `endpoint` of `ntfy` is the topic; its token is never shown. */
+  subscribed: z
+    .object({ service: z.enum(['web_push', 'ntfy']), endpoint: z.string(), kinds: PushKinds })
+    .nullable(),
 });
 export type PushState = z.infer<typeof PushState>;

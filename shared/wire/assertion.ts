@@ -1,6 +1,7 @@
 /** Whether a passkey has signed: Web Authentication Level 3, sections 5.8.1 (client data), 6.1 (authenticator data) and 7.2 (checks). */
 import * as z from 'zod';
 import { decodeBase64Url, encodeBase64Url } from '../text/base64url.ts';
+import { parseJson } from '../text/json.ts';
 import { DEVICE_ALGORITHM } from './approval-text.ts';
 import type { DeviceKey } from './approvals.ts';
 import type { PasskeySignature } from './passkey.ts';
@@ -31,7 +32,7 @@ export async function isSignedByPasskey(
   try {
     const data = decodeBase64Url(signature.authenticatorData);
     const clientData = decodeBase64Url(signature.clientData);
-    const said = ClientData.parse(JSON.parse(new TextDecoder().decode(clientData)));
+    const said = ClientData.parse(parseJson(new TextDecoder().decode(clientData)));
     if (said.origin !== origin || said.challenge !== encodeBase64Url(await hashOf(text)))
       return false;
     const host = await hashOf(new URL(origin).hostname);

@@ -1,15 +1,34 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NO_CHROMIUM, startBrowser } from '../browser/chromium.ts';
 import { accessibilityFaults, openDevice, type WebDevice } from '../browser/web-page.ts';
+import { NTFY_TOKEN, scriptNtfy } from '../far-ends/scripted-ntfy.ts';
 import { oneHouse } from './one-house.ts';
 
-const one = oneHouse();
+const ntfy = scriptNtfy();
+const ntfyServer = createServer(async (request, response) => {
+  const { method = '', url = '', headers } = request;
+  const { authorization } = headers;
+  const body = await text(request);
+  response.statusCode = ntfy.take({ method, url: `${ntfyUrl}${url}`, authorization, body });
+  response.end();
+}).listen(0, '127.0.0.1');
+await once(ntfyServer, 'listening');
+const ntfyUrl = `http://127.0.0.1:${(ntfyServer.address() as AddressInfo).port}`;
+
+const one = oneHouse({ variables: { WEBHOOK_ORIGINS: ntfyUrl } });
 let browser: Browser;
 beforeAll(async () => {
   if (!NO_CHROMIUM) browser = await startBrowser();
 });
-afterAll(() => browser?.close());
+afterAll(async () => {
+  await browser?.close();
+  ntfyServer.close();
+});
 
 const here = () => ({ client: one.house.client, url: one.house.ready.url });
 
@@ -150,6 +169,55 @@ describe.skipIf(NO_CHROMIUM)(`notifications ${NO_CHROMIUM ?? ''}`, () => {
     await page.reload();
     await device.go('#/settings');
     await expect.poll(() => page.textContent('.settings')).toContain('Allow them in its settings');
+    await context.close();
+  });
+
+  it('a browser without notifications sets a topic of ntfy, changes the kinds, and removes it', async () => {
+    const device = await openDevice(browser, here());
+    const { page, context } = device;
+    const denied = "Object.defineProperty(Notification, 'permission', { value: 'denied' })";
+    await context.addInitScript(denied);
+    await page.reload();
+    await device.go('#/settings');
+    const boxes = page.locator('.choices input[type=checkbox]');
+    const chosen = () =>
+      boxes.evaluateAll((all) =>
+        all.map((box) => (box as unknown as { checked: boolean }).checked),
+      );
+    const fill = async (topic: string) => {
+      await page.fill('[aria-label="Address of the topic"]', topic);
+      await page.fill('[aria-label^="Access token"]', NTFY_TOKEN);
+      await page.click('.settings details button:has-text("Save")');
+    };
+    await page.click('text=By ntfy instead');
+    await fill('https://192.168.0.1/reserved-home');
+    await expect.poll(() => page.textContent('[role=alert]')).toContain('private network');
+    expect(await boxes.count()).toBe(0);
+    const topic = `${ntfyUrl}/reserved-home`;
+    await fill(topic);
+    await expect.poll(chosen).toEqual([true, true, true]);
+    expect(await page.locator('[role=alert]').count()).toBe(0);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.reload();
+    await page.click('text=By ntfy instead');
+    expect(await page.inputValue('[aria-label="Address of the topic"]')).toBe(topic);
+    expect(await page.inputValue('[aria-label^="Access token"]')).toBe('');
+    const put = page.waitForResponse((answer) => answer.request().method() === 'PUT');
+    await page.click('text=an agent, or an answer that took long, failed');
+    expect((await put).status()).toBe(204);
+    await expect.poll(chosen).toEqual([true, true, false]);
+    one.answerWith([{ text: 'Done.' }]);
+    const { id } = await one.house.client.createAgent({ prompt: 'Tidy up', workspace: 'in_place' });
+    await expect.poll(() => ntfy.published).toMatchObject([{ message: 'The answer is complete' }]);
+    expect(ntfy.published[0]).toMatchObject({
+      topic: 'reserved-home',
+      click: `${one.house.ready.url}/#/c/${id}`,
+    });
+    await page.click('text=Stop using ntfy');
+    await expect.poll(() => boxes.count()).toBe(0);
+    expect(await page.inputValue('[aria-label="Address of the topic"]')).toBe('');
+    expect(one.house.log()).not.toMatch(/reserved-home|tk_/);
+    expect(device.faults).toEqual([]);
     await context.close();
   });
 });

@@ -1,7 +1,8 @@
-/** Notifications of this browser by Web Push. The service worker shows them (public/sw.js). */
+/** Notifications of this session: of this browser by Web Push, which the service worker shows (public/sw.js), or by ntfy. */
 import {
   type Client,
   encodeBase64Url,
+  type NtfyTopic,
   type PushKinds,
   type PushState,
 } from '../../client/index.ts';
@@ -45,6 +46,16 @@ export async function choosePush(client: Client, kinds: PushKinds): Promise<void
   localStorage.setItem(KEY, JSON.stringify(kinds));
 }
 
+/** Sends the session's notifications to a topic in place of this browser. Rejects if the server does. */
+export async function chooseTopic(
+  client: Client,
+  subscription: NtfyTopic,
+  kinds: PushKinds,
+): Promise<void> {
+  await client.setPush({ subscription, kinds });
+  await endPush();
+}
+
 /** To be called at the start: subscribes anew where the browser, the push service or the server has changed something. */
 export async function keepPush(client: Client): Promise<void> {
   const kinds = chosenKinds();
@@ -55,7 +66,7 @@ export async function keepPush(client: Client): Promise<void> {
   if (!isSame || !isUsed(present, state)) await subscribe(client, kinds, state);
 }
 
-/** Ends this browser's subscription, and takes away what it shows. The server's ends with its session. */
+/** Ends this browser's subscription, and takes away what it shows. The server's stays, and ends with its session. */
 export async function endPush(): Promise<void> {
   localStorage.removeItem(KEY);
   const registration = await navigator.serviceWorker?.getRegistration();

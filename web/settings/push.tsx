@@ -1,37 +1,58 @@
-/** Which notifications this browser shows while the page is closed. */
-import { useState } from 'preact/hooks';
-import type { PushKind } from '../../client/index.ts';
-import { choosePush, chosenKinds, pushSupport } from '../session/push.ts';
+/** Which notifications this session gets while the page is closed, and where. */
+import { useCallback, useState } from 'preact/hooks';
+import type { NtfyTopic, PushKind, PushKinds, PushState } from '../../client/index.ts';
+import { Folded } from '../parts/folded.tsx';
+import { useReading } from '../parts/use-reading.ts';
+import { choosePush, chooseTopic, chosenKinds, pushSupport } from '../session/push.ts';
 import type { Account } from '../store/account.ts';
 import { words } from '../words/words.ts';
+import { Ntfy } from './ntfy.tsx';
 
 const KINDS: readonly PushKind[] = ['waiting', 'ended', 'failed'];
+const ALL: PushKinds = { waiting: true, ended: true, failed: true };
 
 export function Push({ account: { client } }: { readonly account: Account }) {
-  const [kinds, setKinds] = useState(chosenKinds());
+  const [subscribed, setSubscribed] = useState<PushState['subscribed']>();
   const [problem, setProblem] = useState('');
+  const read = useCallback(
+    async () => setSubscribed((await client.getPush()).subscribed),
+    [client],
+  );
+  useReading(read);
+  if (subscribed === undefined) return null;
+  const topic = subscribed?.service === 'ntfy' ? subscribed : undefined;
+  const kinds = topic?.kinds ?? chosenKinds();
   const support = pushSupport();
-  const choose = async (kind: PushKind, isWanted: boolean) => {
+  const tried = async (work: () => Promise<void>) => {
+    setProblem('');
     try {
-      await choosePush(client, { ...kinds, [kind]: isWanted });
-      setProblem('');
+      await work();
+      await read();
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));
     }
-    setKinds(chosenKinds());
   };
+  const choose = (kind: PushKind, isWanted: boolean) => {
+    const wanted = { ...kinds, [kind]: isWanted };
+    if (!topic) return choosePush(client, wanted);
+    return chooseTopic(client, { topic: topic.endpoint }, wanted);
+  };
+  const setTopic = (wanted: NtfyTopic) =>
+    chooseTopic(client, wanted, KINDS.some((kind) => kinds[kind]) ? kinds : ALL);
   return (
     <>
       <h2>{words.notifications}</h2>
-      {support === 'ready' ? (
+      {topic || support === 'ready' ? (
         <fieldset class="choices">
-          <legend>{words.notifyWhen}</legend>
+          <legend>{topic ? words.notifyByNtfyWhen : words.notifyWhen}</legend>
           {KINDS.map((kind) => (
             <label key={kind}>
               <input
                 type="checkbox"
                 checked={kinds[kind]}
-                onChange={(event) => void choose(kind, event.currentTarget.checked)}
+                onChange={({ currentTarget: { checked } }) =>
+                  void tried(() => choose(kind, checked))
+                }
               />
               {words.pushKinds[kind]}
             </label>
@@ -40,6 +61,14 @@ export function Push({ account: { client } }: { readonly account: Account }) {
       ) : (
         <p class="hint">{words.noPush[support]}</p>
       )}
+      <Folded summary={words.byNtfy}>
+        <Ntfy
+          key={topic?.endpoint}
+          topic={topic?.endpoint}
+          onSet={(wanted) => void tried(() => setTopic(wanted))}
+          onRemove={() => void tried(() => client.deletePush())}
+        />
+      </Folded>
       {problem && (
         <p role="alert">
           {words.pushFailed} {problem}

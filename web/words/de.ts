@@ -380,6 +380,7 @@ export const settings: typeof en.settings = {
   usage: 'Verbrauch',
   notifications: 'Benachrichtigungen',
   notifyWhen: 'Diesen Browser benachrichtigen, wenn',
+  notifyByNtfyWhen: 'Über ntfy benachrichtigen, wenn',
   pushKinds: {
     waiting: 'etwas auf dich wartet',
     ended: 'ein Agent oder eine lange Antwort fertig ist',
@@ -394,6 +395,13 @@ export const settings: typeof en.settings = {
     none: 'Dieser Browser hat keine Benachrichtigungen.',
   },
   pushFailed: 'Benachrichtigungen ließen sich nicht ein- oder ausschalten:',
+  byNtfy: 'Stattdessen über ntfy',
+  ntfyLead:
+    'Die App von ntfy zeigt sie an, über ntfy.sh oder einen eigenen Server. Wer den Namen des Themas kennt, kann sie lesen, ebenso der Betreiber des Servers: Titel von Unterhaltungen, keine Nachrichten.',
+  ntfyTopic: 'Adresse des Themas',
+  ntfyToken: 'Zugriffstoken (freiwillig)',
+  ntfyTokenStays: 'Zugriffstoken (leer: es bleibt)',
+  ntfyRemove: 'ntfy nicht mehr verwenden',
   account: 'Konto',
   approving: 'Erlauben',
   enrolLead:

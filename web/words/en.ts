@@ -387,6 +387,7 @@ export const settings = {
   usage: 'Usage',
   notifications: 'Notifications',
   notifyWhen: 'Notify this browser when',
+  notifyByNtfyWhen: 'Notify by ntfy when',
   pushKinds: {
     waiting: 'something waits for you',
     ended: 'an agent, or an answer that took long, is complete',
@@ -399,6 +400,13 @@ export const settings = {
     none: 'This browser has no notifications.',
   },
   pushFailed: 'Notifications could not be turned on or off:',
+  byNtfy: 'By ntfy instead',
+  ntfyLead:
+    'The app of ntfy shows them, from ntfy.sh or a server of your own. Anyone who knows the topic’s name can read them, and so can the server’s operator: titles of conversations, no messages.',
+  ntfyTopic: 'Address of the topic',
+  ntfyToken: 'Access token (optional)',
+  ntfyTokenStays: 'Access token (empty: it stays)',
+  ntfyRemove: 'Stop using ntfy',
   account: 'Account',
   approving: 'Approving',
   enrolLead:

@@ -1,9 +1,10 @@
-/** Sends an account's notifications to the browsers that want them. */
+/** Sends an account's notifications to the browsers and topics that want them. */
 import type { PushKind } from '../../shared/api/push.ts';
 import type { Env } from '../env.ts';
-import { logEvent } from '../health/log.ts';
+import { type LogFields, logEvent } from '../health/log.ts';
 import { directoryOf } from '../objects.ts';
 import type { PushKeys, StoredPush } from '../ports.ts';
+import { placeOf } from '../push/address.ts';
 import type { PushNews } from '../push/message.ts';
 import { sendPush } from '../push/send.ts';
 import type { AccountStore } from './statements.ts';
@@ -39,30 +40,37 @@ export class Pushes {
   }
 
   async #send(news: PushNews, session: string, push: StoredPush, keys: PushKeys): Promise<void> {
+    const { service, endpoint } = placeOf(push.subscription);
     try {
       const status = await sendPush(this.#env, push, news, keys);
-      this.#log(status < 300 ? 'push_sent' : 'push_failed', news, { status });
-      if (GONE.has(status)) this.#forget(session, push);
+      this.#log(status < 300 ? 'push_sent' : 'push_failed', news, { service, status });
+      if (service === 'web_push' && GONE.has(status)) this.#forget(session, endpoint);
     } catch (error) {
-      this.#log('push_failed', news, { error });
+      this.#log('push_failed', news, { service, error });
     }
   }
 
-  /** The browser may have subscribed anew meanwhile. */
-  #forget(session: string, { subscription }: StoredPush): void {
-    const { endpoint } = this.#store.readPushes().get(session)?.subscription ?? {};
-    if (endpoint === subscription.endpoint) this.#store.savePush(session, null);
+  /** The session may have subscribed anew meanwhile. */
+  #forget(session: string, endpoint: string): void {
+    const present = this.#store.readPushes().get(session);
+    if (present && placeOf(present.subscription).endpoint === endpoint) {
+      this.#store.savePush(session, null);
+    }
   }
 
   #log(
     event: 'push_sent' | 'push_failed',
     { kind, conversation }: PushNews,
-    outcome: { readonly status?: number; readonly error?: unknown },
+    outcome: Pick<LogFields, 'service' | 'status' | 'error'>,
   ): void {
     const account = this.#state.id.name ?? '';
     logEvent(event, { account, conversation: conversation.id, operation: kind, ...outcome });
   }
 }
 
-/** The subscription has ended, for good (RFC 8030, section 7.3). */
+/**
+ * The browser's subscription has ended, for good (RFC 8030, section 7.3). A topic of ntfy never ends: it exists as soon
+ * as somebody uses it. There 404 comes from a wrong address or proxy, 401 and 403 from a wrong token, which a person
+ * repairs.
+ */
 const GONE: ReadonlySet<number> = new Set([404, 410]);

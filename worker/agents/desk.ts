@@ -29,7 +29,7 @@ export async function createAgent(
   sent: SentTask,
   newId?: string,
 ): Promise<Agent> {
-  if (webhook) reachOf(webhook.url, env);
+  if (webhook) reachOf(webhook.url, env, 'webhook.url');
   const request = { ...saying(prompt), ...settings };
   // Without a key, a repeat after a restart would take another client's agent for its own.
   const idempotencyKey = sent.idempotencyKey ?? (newId && crypto.randomUUID());

@@ -1,4 +1,4 @@
-/** `push`: the caller's subscription to Web Push. */
+/** `push`: the caller's subscription to notifications. */
 import type { Context } from 'hono';
 import { PushRequest, PushState } from '../../shared/api/push.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
@@ -8,7 +8,7 @@ import { type Endpoint, jsonAnswer } from '../endpoint.ts';
 import { accountOf, directoryOf } from '../objects.ts';
 import { originOf } from '../origin.ts';
 import type { PushKeys, StoredPush } from '../ports.ts';
-import { pushReachOf } from '../push/address.ts';
+import { placeOf, pushReachOf } from '../push/address.ts';
 import { reach } from '../reach.ts';
 
 const COMMON = { tag: 'People', access: 'user', needs: 'person', path: '/api/v1/push' } as const;
@@ -42,7 +42,7 @@ export const PUSH: readonly Endpoint[] = [
           ? null
           : reach<StoredPush | null>(async () => await accountOf(c.env, sub).push(sid)),
       ]);
-      const subscribed = push && { endpoint: push.subscription.endpoint, kinds: push.kinds };
+      const subscribed = push && { ...placeOf(push.subscription), kinds: push.kinds };
       return c.json({ publicKey: keys.publicKey, subscribed } satisfies PushState);
     },
   },
@@ -52,12 +52,13 @@ export const PUSH: readonly Endpoint[] = [
     method: 'put',
     summary: 'Subscribe the session to notifications',
     description:
-      'Replaces its subscription. It ends with the session, and when the push service says that the browser has ended it. A token without a session has no notifications (`FORBIDDEN`).',
+      'The browser’s, or a topic of ntfy. Replaces its subscription; a topic without a `token` keeps the one that it had. It ends with the session, and when the push service says that the browser has ended it. A token without a session has no notifications (`FORBIDDEN`).',
     body: { schema: PushRequest, example: EXAMPLE },
     answers: [{ status: 204, description: 'It is subscribed.' }],
+    errors: ['WEBHOOK_NOT_ALLOWED'],
     handle: async (c) => {
       const wanted = await parseBody(c, PushRequest);
-      pushReachOf(wanted.subscription.endpoint, c.env);
+      pushReachOf(wanted.subscription, c.env);
       const { sid } = c.var.caller;
       if (sid === undefined) {
         const message = 'Only a session gets notifications: sign in with an invitation or a code';

@@ -1,18 +1,24 @@
-/** Decides where webhooks may go. A client chooses the URL, so it must not lead into a private network. Pure. */
+/** Decides where webhooks and messages to ntfy may go. A client chooses the URL, which must not lead into a private network. Pure. */
 import { DrawbridgeError } from '../../shared/errors.ts';
 
 /** The operator's setting. */
 export interface AddressEnv {
-  /** Origins that webhooks may go to although they are private or have no https, separated by commas. */
+  /** Origins that messages may go to although they are private or have no https, separated by commas. */
   readonly WEBHOOK_ORIGINS?: string;
 }
 
 /**
- * How a webhook may reach a URL. `public`: only at public addresses. `any`: the operator has named its origin. A URL
- * parser has brought every notation of an IP address into one form, so `0x7f.1` is `127.0.0.1` here.
+ * How a message may reach a URL. `public`: only at public addresses. `any`: the operator has named its origin. A URL
+ * parser has brought every notation of an IP address into one form, so `0x7f.1` is `127.0.0.1` here. `field`: the name
+ * of the URL in the request that chose it.
  * @throws {DrawbridgeError} WEBHOOK_NOT_ALLOWED
  */
-export function reachOf(address: string, env: AddressEnv): 'public' | 'any' {
+export function reachOf(address: string, env: AddressEnv, field: string): 'public' | 'any' {
+  const notAllowed = (why: string) =>
+    new DrawbridgeError(
+      'WEBHOOK_NOT_ALLOWED',
+      `${field}: ${why}. The operator of this server can allow its origin by WEBHOOK_ORIGINS`,
+    );
   const url = URL.parse(address);
   if (!url || !/^https?:$/.test(url.protocol)) throw notAllowed('it is not an https URL');
   if (url.username !== '' || url.password !== '')
@@ -27,13 +33,6 @@ export function reachOf(address: string, env: AddressEnv): 'public' | 'any' {
 export function isNamed({ origin }: URL, { WEBHOOK_ORIGINS = '' }: AddressEnv): boolean {
   const named = WEBHOOK_ORIGINS.split(',').map((each) => each.trim().replace(/\/$/, ''));
   return named.includes(origin);
-}
-
-function notAllowed(why: string): DrawbridgeError {
-  return new DrawbridgeError(
-    'WEBHOOK_NOT_ALLOWED',
-    `webhook.url: ${why}. The operator of this server can allow its origin by WEBHOOK_ORIGINS`,
-  );
 }
 
 function isPrivate(hostname: string): boolean {

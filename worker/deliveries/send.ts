@@ -32,7 +32,7 @@ export async function send(
   message: SignedMessage,
 ): Promise<ReceiverAnswer> {
   try {
-    const reach = reachOf(target.url, env); // The operator's setting may have changed.
+    const reach = reachOf(target.url, env, 'webhook.url'); // The operator's setting may have changed.
     const signed = await signedHeaders(target.secret, message);
     const headers = { ...signed, 'content-type': 'application/json', 'user-agent': 'drawbridge' };
     const { body } = message;

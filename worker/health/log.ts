@@ -30,7 +30,7 @@ export type WorkerEvent = keyof typeof EVENTS;
 
 type Texts =
   | ('trace' | 'account' | 'conversation' | 'run' | 'call' | 'bridge')
-  | ('operation' | 'model' | 'tool' | 'code' | 'deadline' | 'message');
+  | ('operation' | 'service' | 'model' | 'tool' | 'code' | 'deadline' | 'message');
 type Numbers = 'durationMs' | 'firstMs' | 'inputTokens' | 'outputTokens' | 'turns' | 'calls';
 
 /**

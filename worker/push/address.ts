@@ -1,6 +1,7 @@
-/** Decides which push services the server sends to. A client names the address. Pure. */
+/** Decides which push services and ntfy servers get messages. A client names the address. Pure. */
+import type { PushState, PushSubscription } from '../../shared/api/push.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
-import { type AddressEnv, isNamed } from '../deliveries/address.ts';
+import { type AddressEnv, isNamed, reachOf } from '../deliveries/address.ts';
 
 /** The push services of Safari, Chrome, Firefox and Edge. */
 const SERVICES = [
@@ -10,13 +11,23 @@ const SERVICES = [
   'notify.windows.com',
 ];
 
+/** The service behind a subscription, and its address there, as `GET push` shows them. */
+export function placeOf(
+  subscription: PushSubscription,
+): Pick<NonNullable<PushState['subscribed']>, 'service' | 'endpoint'> {
+  return 'topic' in subscription
+    ? { service: 'ntfy', endpoint: subscription.topic }
+    : { service: 'web_push', endpoint: subscription.endpoint };
+}
+
 /**
- * How a message may reach the endpoint of a subscription. `public`: it is at a browser's push service. `any`: the
- * operator has named its origin (WEBHOOK_ORIGINS).
- * @throws {DrawbridgeError} INVALID_REQUEST for any other address.
+ * How a message may reach the address of a subscription. `public`: it is at a browser's push service, or a topic at a
+ * public address. `any`: the operator has named its origin (WEBHOOK_ORIGINS).
+ * @throws {DrawbridgeError} INVALID_REQUEST for any other address of a browser, and like {@link reachOf} for a topic's.
  */
-export function pushReachOf(endpoint: string, env: AddressEnv): 'public' | 'any' {
-  const url = URL.parse(endpoint);
+export function pushReachOf(subscription: PushSubscription, env: AddressEnv): 'public' | 'any' {
+  if ('topic' in subscription) return reachOf(subscription.topic, env, 'subscription.topic');
+  const url = URL.parse(subscription.endpoint);
   const isPlain = url?.protocol === 'https:' && url.username === '' && url.password === '';
   if (url && isPlain && isNamed(url, env)) return 'any';
   if (url && isPlain && url.port === '' && isService(url.hostname)) return 'public';

@@ -1,4 +1,4 @@
-/** The limits of Web Push. */
+/** The limits of notifications. */
 import { DAY, SECOND } from '../../shared/units.ts';
 
 export const PUSH_SENDING = {

@@ -29,20 +29,13 @@ export interface PushNews {
   readonly waiting: number;
 }
 
-/**
- * The message's text. Safari shows this form without the page's service worker (webkit.org, "Meet Declarative Web
- * Push"), which shows it elsewhere. `origin`: where the page is.
- */
-export function messageText({ kind, conversation, waiting }: PushNews, origin: string): string {
-  return JSON.stringify({
-    web_push: 8030,
-    notification: {
-      title: conversation.title,
-      body: BODIES[kind],
-      navigate: `${origin}/#/c/${conversation.id}`,
-      app_badge: String(waiting),
-    },
-  });
+/** What a notification says. `link` opens the conversation in the page at `origin`. */
+export function messageOf(
+  { kind, conversation }: PushNews,
+  origin: string,
+): { readonly title: string; readonly body: string; readonly link: string } {
+  const link = `${origin}/#/c/${conversation.id}`;
+  return { title: conversation.title, body: BODIES[kind], link };
 }
 
 const BODIES: Readonly<Record<PushKind, string>> = {

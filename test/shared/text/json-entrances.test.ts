@@ -23,6 +23,7 @@ const TRUSTED: Readonly<Record<string, string>> = {
   'worker/account/push-statements.ts': 'our own rows of subscriptions',
   'web/session/push.ts': "the page's own note in its browser",
   'worker/directory/entry-statements.ts': 'our own rows of logins',
+  'worker/directory/passkey-statements.ts': 'our own rows of passkeys',
   'worker/directory/statements.ts': 'our own rows of keys',
   'client/examples/app.ts': 'what Drawbridge answers to the app',
   'worker/follow/fold-answer.ts': 'what the conversation sends to the Worker',

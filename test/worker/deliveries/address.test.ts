@@ -23,7 +23,7 @@ describe('a webhook may not go to', () => {
     ...['https://printer.local/', 'https://api.internal/', 'https://nas.home.arpa./'],
     'https://metadata.google.internal/',
   ])('%s', (url) => {
-    expect(() => reachOf(url, {})).toThrow(/^webhook\.url: /);
+    expect(() => reachOf(url, {}, 'webhook.url')).toThrow(/^webhook\.url: /);
   });
 });
 
@@ -33,13 +33,17 @@ describe('a webhook may go to', () => {
     ...['https://[2606:4700::1111]/', 'https://[2001:4860::1]/', 'https://172.32.0.1/'],
     'https://127.0.0.1.example.com/',
   ])('%s', (url) => {
-    expect(reachOf(url, {})).toBe('public');
+    expect(reachOf(url, {}, 'webhook.url')).toBe('public');
   });
 
   it('an origin that the operator has named, and no other of its host', () => {
     const env = { WEBHOOK_ORIGINS: 'https://x.test, http://127.0.0.1:9000/' };
-    expect(reachOf('http://127.0.0.1:9000/hook', env)).toBe('any');
-    expect(() => reachOf('http://127.0.0.1:9001/hook', env)).toThrow('not an https URL');
-    expect(() => reachOf('https://127.0.0.1:9000/hook', env)).toThrow('private network');
+    expect(reachOf('http://127.0.0.1:9000/hook', env, 'webhook.url')).toBe('any');
+    expect(() => reachOf('http://127.0.0.1:9001/hook', env, 'webhook.url')).toThrow(
+      'not an https URL',
+    );
+    expect(() => reachOf('https://127.0.0.1:9000/hook', env, 'webhook.url')).toThrow(
+      'private network',
+    );
   });
 });

@@ -5,6 +5,7 @@ import type { BrowserSubscription } from '../../../shared/api/push.ts';
 import { framesOf, type ScriptedReply, streamOf } from '../../far-ends/reply-script.ts';
 
 export interface Received {
+  readonly method: string;
   readonly url: string;
   readonly headers: Headers;
   readonly body: Uint8Array<ArrayBuffer>;
@@ -17,18 +18,20 @@ export interface Browser {
   read(received: Received): Promise<unknown>;
 }
 
-/** `reply` is the model's answer. `answer` is the push service's. */
+/** `reply` is the model's answer. `answer` is the push service's, or the ntfy server's. */
 export function servePushes(
   reply: () => ScriptedReply | Promise<ScriptedReply>,
-  answer: () => Response = () => new Response(null, { status: 201 }),
+  answer: (received: Received) => Response = () => new Response(null, { status: 201 }),
 ): Received[] {
   const received: Received[] = [];
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
     const request = new Request(input, init);
     if (request.url.startsWith('http://model.test/')) return streamOf(framesOf(await reply()));
-    const { url, headers, redirect } = request;
-    received.push({ url, headers, redirect, body: new Uint8Array(await request.arrayBuffer()) });
-    return answer();
+    const { method, url, headers, redirect } = request;
+    const body = new Uint8Array(await request.arrayBuffer());
+    const one = { method, url, headers, redirect, body };
+    received.push(one);
+    return answer(one);
   });
   return received;
 }

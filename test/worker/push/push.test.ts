@@ -2,28 +2,14 @@ import { SELF } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { base64url, createLocalJWKSet, jwtVerify } from 'jose';
 import { expect, it, vi } from 'vitest';
-import type { PushKinds } from '../../../shared/api/push.ts';
 import type { ScriptedReply } from '../../far-ends/reply-script.ts';
 import { create, untilStatus } from '../agents/agents.ts';
 import { call, chat, errorOf } from '../api.ts';
 import { newAccount } from '../conversation/conversing.ts';
-import { shiftClock } from '../conversation/shifted-clock.ts';
 import { clientOf, clientWith, SERVER, signIn } from '../people/people.ts';
 import { configure } from '../settings.ts';
+import { ALL, QUESTION, slowly, untilReceived } from './news.ts';
 import { type Browser, newBrowser, type Received, servePushes } from './push-service.ts';
-
-const ALL: PushKinds = { waiting: true, ended: true, failed: true };
-
-const QUESTION: ScriptedReply = {
-  calls: [
-    {
-      name: 'ask_question',
-      arguments: {
-        questions: [{ id: 'way', prompt: 'Which?', options: [{ id: '1', label: 'One' }] }],
-      },
-    },
-  ],
-};
 
 /** A signed-in browser that wants notifications, and a client of its session. */
 async function subscribe(account: string, kinds = ALL, browser?: Browser) {
@@ -32,19 +18,6 @@ async function subscribe(account: string, kinds = ALL, browser?: Browser) {
   const subscriber = browser ?? (await newBrowser());
   await client.setPush({ subscription: subscriber.subscription, kinds });
   return { client, browser: subscriber, session: kept.session };
-}
-
-/** A model that takes longer than a person watches. */
-function slowly(reply: ScriptedReply): () => ScriptedReply {
-  const clock = shiftClock();
-  return () => {
-    clock.aheadMs += 31_000;
-    return reply;
-  };
-}
-
-async function untilReceived(received: readonly Received[], count = 1): Promise<void> {
-  await vi.waitFor(() => expect(received).toHaveLength(count), 10_000);
 }
 
 /** The account has the end of the answer, so a notification would have begun. */
@@ -189,7 +162,11 @@ it('a push service that fails changes nothing, and the log does not name the bro
   const { endpoint } = browser.subscription;
   await vi.waitFor(() => expect(lines.join()).toContain('push_failed'));
   expect(lines.join()).not.toContain(endpoint.slice(-12));
-  expect((await client.getPush()).subscribed).toEqual({ endpoint, kinds: ALL });
+  expect((await client.getPush()).subscribed).toEqual({
+    service: 'web_push',
+    endpoint,
+    kinds: ALL,
+  });
 });
 
 it('a subscription ends with its session, and by its own word', async () => {
@@ -258,7 +235,11 @@ it.each([
   'https://wns2-par02p.notify.windows.com/w/?token=x',
 ])('the endpoint %s is taken', async (endpoint) => {
   const { client } = await subscribe(newAccount(), ALL, await newBrowser(endpoint));
-  expect((await client.getPush()).subscribed).toEqual({ endpoint, kinds: ALL });
+  expect((await client.getPush()).subscribed).toEqual({
+    service: 'web_push',
+    endpoint,
+    kinds: ALL,
+  });
 });
 
 it('an origin that the operator names is taken, until it is not named any more', async () => {

@@ -63,6 +63,7 @@ import { NewPasskey, Passkey, PasskeyList, PasskeyLogin } from '../../../shared/
 import { AnyResponse, PlainDocument, PlainResponse } from '../../../shared/api/plain-documents.ts';
 import {
   BrowserSubscription,
+  NtfyTopic,
   PushKinds,
   PushRequest,
   PushState,
@@ -220,7 +221,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   },
   ...{ Invitation, Login, LoginDecision, LoginRequest, LoginView, NewSession, Session, SessionKey },
   ...{ SessionKind, SessionList, SessionRequest, SessionToken, SessionTokenRequest },
-  ...{ BrowserSubscription, PushKinds, PushRequest, PushState },
+  ...{ BrowserSubscription, NtfyTopic, PushKinds, PushRequest, PushState },
   ...{ Me, MePatch, ModelList, ToolList, BridgeList, BridgeInfo, Confinement },
   ...{ ApprovalList, OpenApproval },
   ...{ FoundFile, FoundFiles, MachinePolicy, PolicyRule, AccountGrant },
