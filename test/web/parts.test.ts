@@ -144,7 +144,7 @@ describe.skipIf(NO_CHROMIUM)(`the parts of the page in Chromium ${NO_CHROMIUM ??
     const text = Array.from({ length: 20 }, (_, at) => `line ${at}`).join('\n');
     await show('Output', { text: `${text}\n\u001b[31mfailed\u001b[0m\n`, isOpen: false });
     expect(await tab.textContent('.output pre')).toMatch(/^line 9\n(?:line .*\n)+failed$/);
-    expect(await tab.textContent('.ansi-red')).toBe('failed');
+    await tab.waitForSelector('.ansi-red:text-is("failed")');
     await tab.click('text=9 more lines');
     expect(await tab.textContent('.output pre')).toMatch(/^line 0\n(?:line .*\n)+failed$/);
     await tab.click('text=Fold');

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { lastLines, piecesOf, plainOutput } from '../../web/parts/terminal-lines.ts';
+import { piecesOf } from '../../web/parts/terminal-colours.ts';
+import { lastLines, plainOutput } from '../../web/parts/terminal-lines.ts';
 
 const ESC = '\u001b';
 const BEL = '\u0007';

@@ -1,9 +1,11 @@
 /** What a command prints: its colours, and only the last lines where it is long. */
-import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { printable } from '../../shared/text/plain-sight.ts';
 import { words } from '../words/words.ts';
 import { CopyButton } from './copy-button.tsx';
 import { PART_LIMITS } from './limits.ts';
-import { lastLines, piecesOf, plainOutput } from './terminal-lines.ts';
+import type { Piece } from './terminal-colours.ts';
+import { lastLines, plainOutput, statesOf } from './terminal-lines.ts';
 
 interface Props {
   readonly text: string;
@@ -14,7 +16,7 @@ interface Props {
 export function Output({ text, isOpen }: Props) {
   const [count, setCount] = useState<number>(PART_LIMITS.outputLines);
   const last = lastLines(text, count);
-  const pieces = useMemo(() => piecesOf(last.text), [last.text]);
+  const pieces = usePieces(last.text);
   const box = useFollowedEnd(isOpen, last.text);
   return (
     <div class="output">
@@ -44,6 +46,20 @@ export function Output({ text, isOpen }: Props) {
         )}
       </pre>
     </div>
+  );
+}
+
+/** Without colours until their file is loaded, and in a text that has none. */
+function usePieces(text: string): readonly Piece[] {
+  const [colours, setColours] = useState<typeof import('./terminal-colours.ts')>();
+  const isColoured = text.includes('\u001b');
+  useEffect(() => {
+    // A newer page has replaced the file, or the network is gone: output without colours is as good to read.
+    if (isColoured) import('./terminal-colours.ts').then(setColours, () => undefined);
+  }, [isColoured]);
+  return useMemo(
+    () => colours?.piecesOf(text) ?? [{ text: printable(statesOf(text)), classes: '' }],
+    [text, colours],
   );
 }
 

@@ -1,14 +1,7 @@
-/** What a terminal would show of a command's output: its last lines, in pieces of one colour. */
+/** What a terminal would show of a command's output: its last lines. */
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: the patterns look for them.
-import Anser from 'anser';
 import { printable, shorten } from '../../shared/text/plain-sight.ts';
 import { PART_LIMITS } from './limits.ts';
-
-/** Text of one look. `classes` are those of parts.css. */
-export interface Piece {
-  readonly text: string;
-  readonly classes: string;
-}
 
 export interface LastLines {
   readonly text: string;
@@ -24,19 +17,13 @@ export function lastLines(output: string, count: number): LastLines {
   return { text: output.slice(start + 1, end), hidden: countLineFeeds(output, start) };
 }
 
-/** The pieces of a text of few lines. Every control sequence that is no colour is removed. */
-export function piecesOf(text: string): Piece[] {
-  const lines = text
-    .split('\n')
-    .map((line) => shorten(lastState(line), PART_LIMITS.outputLineChars));
-  return Anser.ansiToJson(lines.join('\n'), {
-    json: true,
-    use_classes: true,
-    remove_empty: true,
-  }).map((entry) => ({ text: printable(entry.content), classes: classesOf(entry) }));
+/** The lines of a text of few lines, cut where they are too long. Every control sequence that is no colour is removed. */
+export function statesOf(text: string): string {
+  const lines = text.split('\n').map(lastState);
+  return lines.map((line) => shorten(line, PART_LIMITS.outputLineChars)).join('\n');
 }
 
-/** The text without colours, for the clipboard. */
+/** The text without colours. */
 export function plainOutput(output: string): string {
   return printable(output.split('\n').map(lastState).join('\n'));
 }
@@ -65,59 +52,3 @@ const STRINGS = /\u001b[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)?/g;
 const COLOURS = /\u001b\[[\d;]*m/g;
 /** Moves of the cursor and everything else that begins with an escape and is no colour. */
 const OTHER_SEQUENCES = /\u001b\[(?![\d;]*m)[0-?]*[ -/]*[@-~]?|\u001b(?!\[)[ -/]*[0-~]?/g;
-
-/** What is hidden or blinks is shown like other text. */
-function classesOf({
-  fg,
-  bg,
-  fg_truecolor,
-  bg_truecolor,
-  decorations,
-}: Anser.AnserJsonEntry): string {
-  const [text, ground] = [colourOf(fg, fg_truecolor), colourOf(bg, bg_truecolor)];
-  return [
-    ...(text ? [`ansi-${text}`] : []),
-    ...(ground ? [`on-${ground}`] : []),
-    ...decorations.filter((name) => SHOWN_DECORATIONS.includes(name)).map((name) => `ansi-${name}`),
-  ].join(' ');
-}
-
-const SHOWN_DECORATIONS: readonly string[] = [
-  'bold',
-  'dim',
-  'italic',
-  'underline',
-  'strikethrough',
-];
-
-/** One of the eight colours, which are readable on both themes; none for greys. */
-function colourOf(name: string | null, trueColour: string | null): string | undefined {
-  const known = /^ansi-(?:bright-)?(\w+)$/.exec(name ?? '')?.[1];
-  if (known === 'truecolor') return nearest((trueColour ?? '').split(',').map(Number));
-  if (known) return known;
-  const index = /^ansi-palette-(\d+)$/.exec(name ?? '')?.[1];
-  return index === undefined ? undefined : nearest(cubeColour(Number(index)));
-}
-
-/** Of a terminal's 256 colours, 16 to 231 are a cube with six steps of red, green and blue. */
-function cubeColour(index: number): number[] {
-  const [first, steps] = [16, 6];
-  const at = index - first;
-  if (at < 0 || at >= steps ** 3) return [];
-  const step = 255 / (steps - 1);
-  return [Math.floor(at / steps ** 2), Math.floor(at / steps) % steps, at % steps].map(
-    (n) => n * step,
-  );
-}
-
-function nearest(rgb: readonly number[]): string | undefined {
-  const [least, most] = [Math.min(...rgb), Math.max(...rgb)];
-  if (!(most - least > NEARLY_GREY)) return undefined;
-  const middle = (least + most) / 2;
-  const bits = rgb.map((value, at) => (value > middle ? 2 ** at : 0));
-  return BY_BITS[bits.reduce((sum, bit) => sum + bit, 0)];
-}
-
-const NEARLY_GREY = 40;
-/** By red (1), green (2) and blue (4). */
-const BY_BITS = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'];
