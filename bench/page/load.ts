@@ -37,10 +37,12 @@ export const measureLoad: Part = {
     while (cold.length < ROUNDS) {
       await forget(side, tab);
       const collected = collect(tab.page);
-      cold.push(await open());
-      first = await collected();
+      const tookMs = await open();
+      cold.push(tookMs);
       await sleep(IDLE_MS);
       all = await collected();
+      const shownAtMs = (await tab.page.evaluate<number>('performance.timeOrigin')) + tookMs;
+      first = all.filter(({ endedAtMs }) => endedAtMs <= shownAtMs);
       warm.push(await open());
     }
     const files = sum(first, false);
@@ -63,6 +65,8 @@ async function forget({ stillUrl }: Side, { page, devtools }: Tab): Promise<void
 
 interface Loaded {
   readonly bytes: number;
+  /** Since the epoch. */
+  readonly endedAtMs: number;
   readonly isData: boolean;
 }
 
@@ -86,5 +90,7 @@ async function measureResponse(response: Response): Promise<Loaded> {
   // The body of a redirect or a preflight cannot be read, and is empty.
   const body = await response.body().catch(() => Buffer.alloc(0));
   const isData = response.headers()['content-type']?.startsWith('application/json') === true;
-  return { bytes: Math.min(body.length, gzipSync(body).length), isData };
+  const { startTime, responseEnd } = response.request().timing();
+  const bytes = Math.min(body.length, gzipSync(body).length);
+  return { bytes, endedAtMs: startTime + responseEnd, isData };
 }
