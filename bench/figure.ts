@@ -1,6 +1,6 @@
 /** A measured figure, and its bounds. */
 
-export type Unit = 'ms' | 'us' | 'rows' | 'bytes' | 'MB' | 'events' | 'requests' | '%';
+export type Unit = 'ms' | 'us' | 'rows' | 'bytes' | 'KiB' | 'MB' | 'events' | 'requests' | '%';
 
 export interface Figure {
   readonly what: string;

@@ -493,6 +493,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['local/processes', 'local/state', 'node:', 'zod'],
     'local/limits.ts',
   ],
+  'bench/page': [
+    'shared',
+    'bench',
+    'bench/faults',
+    'client/index.ts',
+    'node:',
+    'playwright-core',
+    'zod',
+  ],
   'bench/tools': [
     ...['shared', 'machine', 'bench', 'local/bridge', 'local/runtime', 'bridge/checkpoints'],
     ...['bridge/completion'],
@@ -501,7 +510,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   bench: [
     ...['shared', 'bench/cases', 'bench/escapes', 'bench/faults', 'bench/fuzz', 'bridge/mcp'],
-    ...['bench/tools', 'machine'],
+    ...['bench/page', 'bench/tools', 'esbuild', 'machine', 'playwright-core'],
     ...[
       'bridge/index',
       'bridge/search',

@@ -29,8 +29,11 @@ const PROGRAMS = {
   drawbridge: [process.execPath, join(ROOT, 'bin', 'drawbridge.mjs')],
 } as const;
 
-/** Resolves when the API and the bridge are ready. Disposal ends every process and removes the folders. */
-export async function startFaultHouse(upstreamUrl: string): Promise<FaultHouse> {
+/**
+ * Resolves when the API and the bridge are ready. Disposal ends every process and removes the folders. `model` answers
+ * messages that name none.
+ */
+export async function startFaultHouse(upstreamUrl: string, model?: string): Promise<FaultHouse> {
   const folder = openTemporaryFolder();
   const workspaceDir = join(folder.path, 'workspace');
   mkdirSync(workspaceDir);
@@ -51,7 +54,7 @@ export async function startFaultHouse(upstreamUrl: string): Promise<FaultHouse> 
       keyNames: [],
       withBridges: true,
       sharesTerminal: false,
-      model: { kind: 'upstream', baseUrl: upstreamUrl, apiKey: undefined, model: undefined },
+      model: { kind: 'upstream', baseUrl: upstreamUrl, apiKey: undefined, model },
       modelNames: { name: null, text: 'scripted' },
       workerSettings: { RATE_LIMIT_REQUESTS_PER_MINUTE: '0', RATE_LIMIT_RUNS_PER_MINUTE: '0' },
       onReady: async ({ url, connect }) => {

@@ -73,8 +73,8 @@ export async function enterByPasskey(): Promise<KeptSession> {
 
 async function kept(session: KeptSession): Promise<KeptSession> {
   await keepSession(session);
-  // Without it a browser may delete the keys when its disk is full.
-  await navigator.storage?.persist?.().catch(() => false);
+  // Without it a browser may delete the keys when its disk is full. Firefox asks the person first: nothing waits for it.
+  navigator.storage?.persist?.().catch(() => false);
   return session;
 }
 

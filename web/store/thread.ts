@@ -40,7 +40,7 @@ export class Thread {
       for await (const { view, event } of watched) {
         this.view = view;
         this.#setLost(false);
-        for (const key of this.#keysOf(event)) live.touch(key);
+        this.#show(event);
         if (event === null || event.type === 'done') void seen?.keep(view);
       }
     } catch (error) {
@@ -86,16 +86,19 @@ export class Thread {
     this.host.live.touch(THREAD);
   }
 
-  /**
-   * What shows the event: a delta touches its document alone. Any other one can close the last document, or the one
-   * before it.
-   */
+  /** A delta touches its document alone. */
+  #show(event: ReadEvent | null): void {
+    const { current, host } = this;
+    if (current && (event?.type === 'content_delta' || event?.type === 'tool_output'))
+      return host.live.grow(documentKey(current.id, event.documentId));
+    for (const key of this.#keysOf(event)) host.live.touch(key);
+  }
+
+  /** What shows the event, which can close the last document, or the one before it. */
   #keysOf(event: ReadEvent | null): string[] {
     const { current } = this;
     if (event === null || current === undefined) return [THREAD];
     const { id: responseId } = current;
-    if (event.type === 'content_delta' || event.type === 'tool_output')
-      return [documentKey(responseId, event.documentId)];
     const closing = current.documents.slice(-2).map(({ id }) => documentKey(responseId, id));
     const named = 'documentId' in event ? [event.documentId] : [];
     const place = 'responseId' in event ? event.responseId : responseId;
