@@ -94,6 +94,7 @@ async function signIn({ run, home }: Reader, [invite = '', enter = '']: readonly
   const [login = '', connect = ''] = enter.trim().split('\n');
   const folder = join(home, 'anas');
   mkdirSync(folder);
+  await run('drawbridge config set server.port 0'); // Somebody else may have 8787.
   await run(login.replace('LINK', `'${link}'`), folder);
   await run(connect, folder);
 }
