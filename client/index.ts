@@ -101,4 +101,4 @@ export {
   sessionTokens,
 } from './session.ts';
 export type { SocketLike } from './socket.ts';
-export { prependPart } from './watch.ts';
+export { dropEarlier, prependPart } from './watch.ts';

@@ -30,3 +30,13 @@ export function prependPart(view: ConversationView, part: ConversationView): voi
   view.responses.unshift(...part.responses);
   view.earlier = part.earlier;
 }
+
+/** Lets go of the oldest exchanges, so that `keep` are left. {@link prependPart} brings them back. */
+export function dropEarlier(view: ConversationView, keep: number): void {
+  const dropped = view.responses.splice(0, Math.max(0, view.responses.length - keep));
+  const [first] = view.responses;
+  if (dropped.length === 0 || !first) return;
+  const gone = new Set(dropped.map(({ id }) => id));
+  view.messages = view.messages.filter(({ responseId }) => !gone.has(responseId));
+  view.earlier = first.id;
+}

@@ -10,6 +10,7 @@ import {
 import { parseModelTable } from '../../shared/settings/models.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import type { Target } from '../target/target.ts';
+import { certificateAdvice } from '../terminal/failure-text.ts';
 import { bad, type Finding, good, note } from './finding.ts';
 import { SET_CLOCK } from './machine-checks.ts';
 
@@ -113,9 +114,9 @@ async function checkModelServer(
   return [...findings, good('model', `${name} ${says}.`)];
 }
 
-/** A clock that is years off makes every certificate invalid, before a server shows its own time. */
+/** For a certificate that is refused. A clock that is years off makes every one invalid, before a server shows its own time. */
 function adviceOn(failure: string): string | undefined {
-  if (!/^CERT_(NOT_YET_VALID|HAS_EXPIRED)$/.test(failure)) return undefined;
+  if (!/^CERT_(NOT_YET_VALID|HAS_EXPIRED)$/.test(failure)) return certificateAdvice(failure);
   const time = new Date(Date.now()).toISOString();
   return `The certificate is not valid at the time of this machine's clock, ${time}. ${SET_CLOCK}`;
 }

@@ -37,7 +37,7 @@ export function registerOpen(program: Command, programs: Programs): void {
     .description('Open the web page of the server, signed in; connects this folder like "start"')
     .option(
       '--to <url>',
-      'the page of a Drawbridge elsewhere, where this machine is signed in',
+      'only the page of a Drawbridge elsewhere, where this machine is signed in; connects nothing',
       parseUrl,
     )
     .option(

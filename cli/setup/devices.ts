@@ -1,4 +1,5 @@
 /** `drawbridge devices`: the devices whose approvals count at the bridge of a folder. Only this machine enrols them. */
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { fingerprintOf, formatDeviceKey, readDeviceKey } from '../../client/index.ts';
@@ -47,23 +48,37 @@ async function findLists(options: LocationOptions): Promise<[machine: string, ..
 }
 
 async function listAll(options: LocationOptions): Promise<void> {
-  const { readDeviceUses } = await import('../../bridge/admission/devices.ts');
   const lists = await findLists(options);
   const devices = await listEnrolled(lists);
-  const uses = await readDeviceUses(join(lists.at(-1) ?? '', 'device-uses.json'));
+  const uses = await usesAt(lists[0]);
   const own = await readDevice(lists[0]);
   const terminal = openTerminal(process, process.env);
   for (const device of devices) {
     const { deviceId, label, enrolledAt, passkey } = device;
     const isOwn = deviceId === own?.deviceId;
     const enrolled = enrolledAt ? `enrolled ${enrolledAt}` : 'enrolled with the folder';
-    const used = uses[deviceId] ? `last approved ${uses[deviceId]}` : 'no approval yet';
+    const at = uses.get(deviceId);
+    const used = at === undefined ? 'no approval yet' : `last approved ${at}`;
     const kind = isOwn ? ' (this machine)' : passkey ? ` (passkey of ${passkey.origin})` : '';
     const name = labelInLine(label) + kind;
     const cells = [deviceId, await fingerprintOf(device), enrolled, shortLine(used), name];
     terminal.writeOut(`${cells.join('  ')}\n`);
   }
   if (devices.length === 0) terminal.write('No device is enrolled for this folder.\n');
+}
+
+/** When each device last approved, in any folder of the server. */
+async function usesAt(serverDir: string): Promise<Map<string, string>> {
+  const { readDeviceUses } = await import('../../bridge/admission/devices.ts');
+  const projects = join(serverDir, 'projects');
+  const names = await readdir(projects).catch(() => []);
+  const newest = new Map<string, string>();
+  for (const dir of [serverDir, ...names.map((name) => join(projects, name))]) {
+    for (const [id, at] of Object.entries(await readDeviceUses(join(dir, 'device-uses.json')))) {
+      if (at > (newest.get(id) ?? '')) newest.set(id, at);
+    }
+  }
+  return newest;
 }
 
 async function showOwn({ state }: LocationOptions): Promise<void> {

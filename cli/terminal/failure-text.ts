@@ -12,11 +12,39 @@ export function complain(message: string): void {
 
 /** The message of an expected failure, or the stack of a bug. */
 export function describeFailure(error: unknown): string {
+  const text = describe(error);
+  const advice = certificateAdviceOn(error);
+  return advice === undefined ? text : `${text.replace(/\.$/, '')}. ${advice}`;
+}
+
+function describe(error: unknown): string {
   if (error instanceof ClientError) return describeError(error);
   if (error instanceof LocalError || error instanceof DrawbridgeError) return error.message;
   const bug = String((error as Error)?.stack ?? error).replaceAll(/\n\s*/g, ' ');
   return describeSystemError(error) ?? bug;
 }
+
+/** Looks for the reason in the causes: fetch hides it there. */
+function certificateAdviceOn(error: unknown): string | undefined {
+  const { code, cause } = Object(error) as { readonly code?: unknown; readonly cause?: unknown };
+  return certificateAdvice(code) ?? (cause === undefined ? undefined : certificateAdviceOn(cause));
+}
+
+/** What to do where Node knows no authority for a certificate; undefined for other codes of errors. */
+export function certificateAdvice(code: unknown): string | undefined {
+  return UNTRUSTED.has(code) ? TRUST : undefined;
+}
+
+/** Of OpenSSL, as Node names them. */
+const UNTRUSTED: ReadonlySet<unknown> = new Set([
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+]);
+
+const TRUST =
+  'For a certificate of your own authority set NODE_EXTRA_CA_CERTS to the file of the authority.';
 
 /** The code and the message of an error of the API. For a failure of the server, also the trace id that its log has. */
 export function describeError({ code, message, status = 0, traceId }: ClientError): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createClient, createDevice, prependPart } from '../../client/index.ts';
+import { createClient, createDevice, dropEarlier, prependPart } from '../../client/index.ts';
 import { ConversationView } from '../../shared/wire/documents.ts';
 import { foldConversation } from '../../shared/wire/fold.ts';
 import { CALL_ID, CONVERSATION_ID, QUESTION, RESPONSE_ID, SAMPLE_TAPE } from './sample-tape.ts';
@@ -355,6 +355,21 @@ describe('a conversation', () => {
     prependPart(merged, { ...whole, ...earlier } as ConversationView);
     expect(merged.responses.map(({ id }) => id)).toEqual(['chat_1', 'chat_2']);
     expect(merged.earlier).toBeNull();
+  });
+
+  it('lets go of its oldest part, which can be read again', () => {
+    const ids = ['chat_1', 'chat_2', 'chat_3', 'chat_4'];
+    const view = {
+      ...ConversationView.parse(VIEW),
+      messages: ids.map((responseId) => ({ responseId, content: 'x', created: VIEW.created })),
+      responses: ids.map((id) => ({ ...RESPONSE, id })),
+    } as ConversationView;
+    dropEarlier(view, 2);
+    expect(view.responses.map(({ id }) => id)).toEqual(['chat_3', 'chat_4']);
+    expect(view.messages.map(({ responseId }) => responseId)).toEqual(['chat_3', 'chat_4']);
+    expect(view.earlier).toBe('chat_3');
+    dropEarlier(view, 2);
+    expect(view.responses).toHaveLength(2);
   });
 
   it('gets a message without its answer being followed', async () => {

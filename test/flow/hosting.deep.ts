@@ -1,4 +1,5 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -93,6 +94,7 @@ async function signIn({ run, home }: Reader, [invite = '', enter = '']: readonly
   const [login = '', connect = ''] = enter.trim().split('\n');
   const folder = join(home, 'anas');
   mkdirSync(folder);
+  await run('drawbridge config set server.port 0'); // Somebody else may have 8787.
   await run(login.replace('LINK', `'${link}'`), folder);
   await run(connect, folder);
 }
@@ -118,7 +120,8 @@ async function enrolSecondDevice({ run, env, home, project }: Reader): Promise<v
   expect((await run('drawbridge devices', project)).trim().split('\n')).toHaveLength(2);
 }
 
-const HAS_NGINX = spawnSync('nginx', ['-v']).status === 0;
+const NGINX = spawnSync('nginx', ['-v'], { encoding: 'utf8' });
+const HAS_NGINX = NGINX.status === 0;
 const HAS_OPENSSL = spawnSync('openssl', ['version']).status === 0;
 
 it('the page’s own server runs, and its unit runs the same', async () => {
@@ -174,26 +177,32 @@ async function startServer(
 }
 
 it.runIf(HAS_NGINX && HAS_OPENSSL)(
-  'the page’s nginx passes streams and tunnels on at once',
+  'the page’s nginx passes streams and tunnels on at once, and its restart loses nothing',
   { timeout: 300_000 },
   async () => {
     const reader = newReader();
     const text = 'This much is said before the model falls silent.';
     const frame = JSON.stringify({ choices: [{ index: 0, delta: { content: text } }] });
-    const model = await startScriptedModel(() => ({
-      ...{ text, hangs: true, frames: [`data: ${frame}\n\n`] },
-    }));
+    const lines = Array.from({ length: 100 }, (_, at) => `This is line ${at}.`).join('\n');
+    const model = await startScriptedModel(({ messages }) =>
+      JSON.stringify(messages).includes('count')
+        ? { text: lines, chunkChars: 20, delayMs: 50 }
+        : { text, hangs: true, frames: [`data: ${frame}\n\n`] },
+    );
     onTestFinished(() => model.close());
     reader.borrowPackages();
     const port = await startServer(reader, model);
-    const { url, certificate } = await startNginx(port);
+    const { url, certificate, restart } = await startNginx(port);
     await reader.run(blockOf('sh', 'On a server of your own', 1));
 
     const run = (command: string) => reader.run(command, reader.project);
-    const asked = `curl --silent --cacert ${certificate} -H 'accept: text/html' ${url}/`;
-    expect(await run(asked)).toContain('https://agent.example.com/v1');
-
+    const page = await run(`curl --silent --cacert ${certificate} ${url}/`);
+    expect(page).toContain('<title>Drawbridge</title>');
     const secret = '~/drawbridge-state/auth-secret';
+    const invite = `drawbridge invite ana --url ${url} --secret-file ${secret}`;
+    const trusting = `NODE_EXTRA_CA_CERTS=${certificate} ${invite}`;
+    expect(await run(trusting)).toContain('https://agent.example.com/#join=');
+
     await run(`drawbridge token --for ana --scope bridge --secret-file ${secret} > ~/bridge-token`);
     const trust = { NODE_EXTRA_CA_CERTS: certificate };
     reader.start(`drawbridge connect ${url} --token-file ~/bridge-token`, reader.project, trust);
@@ -206,18 +215,26 @@ it.runIf(HAS_NGINX && HAS_OPENSSL)(
     const body = '{"messages": [{"role": "user", "content": "hello"}], "stream": true}';
     const chat = `curl --silent --no-buffer --cacert ${certificate} -H "authorization: Bearer $(cat ~/ana-token)" -d '${body}' ${url}/api/v1/chat/completions`;
     await written(reader.start(chat), text);
+
+    const counting = `drawbridge chat --url ${url} --token-file ~/ana-token count > ~/counted`;
+    const ended = once(reader.start(counting, reader.project, trust), 'exit');
+    const counted = () => readFileSync(join(reader.home, 'counted'), 'utf8');
+    await expect.poll(counted, { timeout: 60_000 }).toContain('line 3.');
+    await restart();
+    await ended;
+    expect(counted().trimEnd()).toBe(lines);
   },
 );
 
 /** Runs nginx with the page's block, on a free port and with a certificate for this machine. */
-async function startNginx(port: number): Promise<{ url: string; certificate: string }> {
+async function startNginx(port: number) {
   const folder = temporaryFolder();
   const own = await freePort();
   const [certificate, key] = [join(folder, 'agent.pem'), join(folder, 'agent.key')];
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'];
   const made = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', ...subject];
   execFileSync('openssl', [...made, '-keyout', key, '-out', certificate], { stdio: 'ignore' });
-  const block = blockOf('nginx', 'A proxy')
+  const block = forThisNginx(blockOf('nginx', 'A proxy'))
     .replace('listen 443 ssl', `listen 127.0.0.1:${own} ssl`)
     .replace('/etc/ssl/agent.pem', certificate)
     .replace('/etc/ssl/agent.key', key)
@@ -232,12 +249,27 @@ async function startNginx(port: number): Promise<{ url: string; certificate: str
      http { access_log off; ${temporary.join(' ')}\n${block}\n}`,
   );
   execFileSync('nginx', ['-t', '-c', config, '-p', folder], { stdio: 'ignore' });
-  const nginx = spawn('nginx', ['-c', config, '-p', folder], { stdio: 'ignore' });
-  onTestFinished(async () => {
-    const gone = new Promise((resolve) => nginx.once('exit', resolve));
+  const start = () => spawn('nginx', ['-c', config, '-p', folder], { stdio: 'ignore' });
+  let nginx = start();
+  const end = async () => {
+    const gone = once(nginx, 'exit');
     nginx.kill('SIGTERM');
     await gone;
+  };
+  onTestFinished(async () => {
+    await end();
     rmSync(folder, { recursive: true, force: true });
   });
-  return { url: `https://127.0.0.1:${own}`, certificate };
+  const restart = async () => {
+    await end();
+    nginx = start();
+  };
+  return { url: `https://127.0.0.1:${own}`, certificate, restart };
+}
+
+/** The page's block as it says for an nginx that is older than 1.25.1. */
+function forThisNginx(block: string): string {
+  const [, minor, patch] = /nginx\/1\.(\d+)\.(\d+)/.exec(NGINX.stderr)?.map(Number) ?? [];
+  const isOld = Number(minor) < 25 || (minor === 25 && patch === 0);
+  return isOld ? block.replace('listen 443 ssl', '$& http2').replace('  http2 on;\n', '') : block;
 }

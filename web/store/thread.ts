@@ -2,6 +2,7 @@
 import {
   type ClientError,
   type ConversationView,
+  dropEarlier,
   prependPart,
   type ReadEvent,
 } from '../../client/index.ts';
@@ -16,6 +17,9 @@ export const documentKey = (responseId: string, documentId: string) =>
 /** Exchanges that are read at first, and with each earlier part. */
 const PART = 20;
 
+/** Exchanges that stay while the reader is at the end: an agent that works for hours would fill the page's memory. */
+const KEPT = 3 * PART;
+
 export class Thread {
   readonly id: string;
   readonly host: ThreadHost;
@@ -24,6 +28,8 @@ export class Thread {
   /** Why there is nothing more to see. */
   problem: ClientError | undefined;
   isLost = false;
+  /** Whether the reader follows the end. */
+  isAtEnd = true;
 
   constructor(host: ThreadHost, id: string) {
     this.host = host;
@@ -40,6 +46,7 @@ export class Thread {
       for await (const { view, event } of watched) {
         this.view = view;
         this.#setLost(false);
+        if (this.isAtEnd && event?.type === 'response_start') dropEarlier(view, KEPT);
         this.#show(event);
         if (event === null || event.type === 'done') void seen?.keep(view);
       }

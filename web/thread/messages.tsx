@@ -1,4 +1,5 @@
 /** What was said: each message with its answer, the oldest first. */
+import { useCallback } from 'preact/hooks';
 import type { ChatResponse, ConversationView, UserMessage } from '../../client/index.ts';
 import { isOver } from '../../shared/wire/fold.ts';
 import { Pending } from '../composer/pending.tsx';
@@ -15,7 +16,13 @@ interface Props {
 }
 
 export function Messages({ thread, view }: Props) {
-  const { box, hasNews, toEnd, keepingPlace } = useFollowing();
+  const note = useCallback(
+    (isAtEnd: boolean) => {
+      thread.isAtEnd = isAtEnd;
+    },
+    [thread],
+  );
+  const { box, hasNews, toEnd, keepingPlace } = useFollowing(note);
   useLive(thread.host.live, THREAD);
   return (
     <div

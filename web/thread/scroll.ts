@@ -14,24 +14,31 @@ export interface Follows {
   readonly keepingPlace: (work: () => Promise<void>) => Promise<void>;
 }
 
-/** `box` scrolls, and its only child grows. This is the only code that scrolls it. */
-export function useFollowing(): Follows {
+/** `box` scrolls, and its only child grows. This is the only code that scrolls it. `note` gets whether the reader follows. */
+export function useFollowing(note: (isAtEnd: boolean) => void): Follows {
   const box = useRef<HTMLDivElement>(null);
   const follows = useRef(true);
+  const follow = useCallback(
+    (isAtEnd: boolean) => {
+      follows.current = isAtEnd;
+      note(isAtEnd);
+    },
+    [note],
+  );
   const [hasNews, setNews] = useState(false);
   const toEnd = useCallback(() => {
-    follows.current = true;
+    follow(true);
     setNews(false);
     const { current } = box;
     if (current) current.scrollTop = current.scrollHeight;
-  }, []);
+  }, [follow]);
   useEffect(() => {
     const { current } = box;
     const content = current?.firstElementChild;
     if (!current || !content) return;
     const look = () => {
       const { scrollHeight, scrollTop, clientHeight } = current;
-      follows.current = scrollHeight - scrollTop - clientHeight < NEAR_PX;
+      follow(scrollHeight - scrollTop - clientHeight < NEAR_PX);
       if (follows.current) setNews(false);
     };
     const grown = new ResizeObserver(() => {
@@ -47,19 +54,22 @@ export function useFollowing(): Follows {
       grown.disconnect();
       current.removeEventListener('scroll', look);
     };
-  }, []);
-  const keepingPlace = useCallback(async (work: () => Promise<void>) => {
-    const { current } = box;
-    if (!current) return await work();
-    follows.current = false;
-    const fromEnd = current.scrollHeight - current.scrollTop;
-    await work();
-    // The page renders with the next frame.
-    requestAnimationFrame(() =>
-      requestAnimationFrame(() => {
-        current.scrollTop = current.scrollHeight - fromEnd;
-      }),
-    );
-  }, []);
+  }, [follow]);
+  const keepingPlace = useCallback(
+    async (work: () => Promise<void>) => {
+      const { current } = box;
+      if (!current) return await work();
+      follow(false);
+      const fromEnd = current.scrollHeight - current.scrollTop;
+      await work();
+      // The page renders with the next frame.
+      requestAnimationFrame(() =>
+        requestAnimationFrame(() => {
+          current.scrollTop = current.scrollHeight - fromEnd;
+        }),
+      );
+    },
+    [follow],
+  );
   return { box, hasNews, toEnd, keepingPlace };
 }

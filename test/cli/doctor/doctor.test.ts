@@ -182,6 +182,29 @@ describe('the servers of the models', () => {
     ]);
   });
 
+  it('one whose certificate is of an authority that Node does not know', async () => {
+    const { key, cert } = newCertificate('20200101000000Z', '20900101000000Z');
+    const server = createTlsServer({ key, cert }, (_, res) => res.end('{}'));
+    onTestFinished(() => void server.close());
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const advice = expect.stringContaining('set NODE_EXTRA_CA_CERTS');
+    const env = { OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: 'm' };
+    const { about } = await doctor(newPlace(), [], env);
+    expect(about('model')).toMatchObject([{ verdict: 'bad', advice }]);
+    const secretFile = join(temporaryFolder(), 'secret');
+    writeFileSync(secretFile, 'x'.repeat(43));
+    const place = { HOME: temporaryFolder() };
+    for (const command of [
+      ['login', `${url}/#join=dbi_${'x'.repeat(43)}`],
+      ['accounts', 'show', 'ben', '--url', url, '--secret-file', secretFile],
+    ]) {
+      const { code, stderr } = await runDrawbridge(command, { env: place });
+      expect({ code, stderr }).toEqual({ code: 1, stderr: advice });
+      expect(stderr).not.toContain('..');
+    }
+  });
+
   it.each([10, -10])(
     'one that answers while the clock of this machine is off by %d years',
     async (years) => {

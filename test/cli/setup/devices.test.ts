@@ -172,6 +172,11 @@ test('a device that is enrolled once counts in every folder of the machine, unti
     return [phone, tablet].filter(({ deviceId }) => stdout.includes(deviceId));
   };
   expect(await Promise.all(folders.map(seen))).toEqual([[phone], [phone, tablet]]);
+  const at = '2026-11-02T00:00:00Z';
+  const uses = { [phone.deviceId]: at };
+  writeFileSync(join(two?.projectDir ?? '', 'device-uses.json'), JSON.stringify(uses));
+  const listed = await callDrawbridge(['devices'], { cwd: folders[0] ?? '', env });
+  expect(listed.stdout).toContain(`last approved ${at}  phone\n`);
   for (const name of ['phone', 'tablet']) {
     const revoked = await callDrawbridge(['devices', 'revoke', name], {
       cwd: folders[1] ?? '',
