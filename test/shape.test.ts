@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dirname, '..');
 
 /** How rooms of the Worker reach objects, and each other's refusals. */
 const EDGE = [
-  ...['worker/ports.ts', 'worker/env.ts', 'worker/objects.ts'],
+  ...['worker/ports', 'worker/env.ts', 'worker/objects.ts'],
   ...[
     'worker/outcome.ts',
     'worker/reach.ts',
@@ -534,14 +534,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'local/limits.ts',
   ],
 
-  'worker/ports.ts': [
+  'worker/ports': [
     ...['shared', 'worker/outcome.ts', 'worker/conversation/store', 'worker/storage'],
   ],
   'worker/env.ts': [
-    ...['worker/ports.ts', 'worker/deliveries', 'worker/prompt', 'worker/storage'],
+    ...['worker/ports', 'worker/deliveries', 'worker/prompt', 'worker/storage'],
     'worker/upstream',
   ],
-  'worker/objects.ts': ['worker/ports.ts', 'worker/env.ts'],
+  'worker/objects.ts': ['worker/ports', 'worker/env.ts'],
   'worker/origin.ts': ['worker/env.ts'],
   'worker/outcome.ts': ['shared'],
   'worker/reach.ts': ['shared', 'worker/storage'],
@@ -595,7 +595,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'worker/conversation/store': ['shared', 'worker/storage', 'zod'],
   'worker/conversation/log': ['shared', 'worker/conversation/store'],
   'worker/conversation/tape': [
-    ...['shared', 'worker/load.ts', 'worker/ports.ts', 'worker/upstream', 'zod'],
+    ...['shared', 'worker/load.ts', 'worker/ports', 'worker/upstream', 'zod'],
     'worker/conversation/log',
     'worker/conversation/store',
   ],
@@ -635,7 +635,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', 'worker/health', 'worker/upstream', 'worker/conversation/store'],
   ],
   'worker/conversation/run': [
-    ...['shared', 'worker/ports.ts', 'worker/storage'],
+    ...['shared', 'worker/ports', 'worker/storage'],
     ...['worker/prompt', 'worker/upstream', 'worker/reply'],
     ...['worker/conversation/store', 'worker/conversation/tape', 'worker/conversation/memory'],
     ...['worker/conversation/calls', 'worker/conversation/deadlines.ts'],
@@ -677,9 +677,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'worker/apps': [
     ...['shared', ...EDGE, 'worker/secret.ts', 'worker/storage', 'cloudflare:', 'jose', 'zod'],
   ],
-  'worker/people': ['shared', 'worker/ports.ts', 'worker/secret.ts', 'jose', 'zod'],
+  'worker/people': ['shared', 'worker/ports', 'worker/secret.ts', 'jose', 'zod'],
   'worker/push': [
-    ...['shared', 'worker/ports.ts', 'worker/deliveries', '@block65/webcrypto-web-push', 'jose'],
+    ...['shared', 'worker/ports', 'worker/deliveries', '@block65/webcrypto-web-push', 'jose'],
   ],
   'worker/directory': [
     ...['shared', ...EDGE, 'worker/apps', 'worker/people', 'worker/push', 'worker/storage'],

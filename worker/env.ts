@@ -1,7 +1,10 @@
 /** The Worker's bindings: objects, secrets and settings (wrangler.toml, local/runtime/runtime.ts). */
 
 import type { SendEnv } from './deliveries/send.ts';
-import type { AccountPort, ConversationPort, DirectoryPort, TunnelPort } from './ports.ts';
+import type { AccountPort } from './ports/account.ts';
+import type { ConversationPort } from './ports/conversation.ts';
+import type { DirectoryPort } from './ports/directory.ts';
+import type { TunnelPort } from './ports/tunnel.ts';
 import type { PromptEnv } from './prompt/setting.ts';
 import type { RestoredEnv } from './storage/restored.ts';
 import type { ModelEnv } from './upstream/models.ts';

@@ -3,7 +3,10 @@
  * new one for each call.
  */
 import type { Env } from './env.ts';
-import type { AccountPort, Caller, ConversationPort, DirectoryPort, TunnelPort } from './ports.ts';
+import type { AccountPort } from './ports/account.ts';
+import type { Caller, ConversationPort } from './ports/conversation.ts';
+import type { DirectoryPort } from './ports/directory.ts';
+import type { TunnelPort } from './ports/tunnel.ts';
 
 export function conversationOf(
   { CONVERSATIONS }: Pick<Env, 'CONVERSATIONS'>,

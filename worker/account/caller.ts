@@ -17,7 +17,7 @@ import { findIssuer } from '../apps/known.ts';
 import { verifyAppToken, verifyProviderToken } from '../apps/tokens.ts';
 import type { Env } from '../env.ts';
 import { accountOf } from '../objects.ts';
-import type { StoredKey } from '../ports.ts';
+import type { StoredKey } from '../ports/directory.ts';
 import { expiryOf, type SecretKeys, secretKeys, unauthenticated, verifySigned } from '../secret.ts';
 import { AUTH_LIMITS } from './limits.ts';
 import { requireLiving } from './living-sessions.ts';

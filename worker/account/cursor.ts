@@ -4,7 +4,7 @@ import { DrawbridgeError } from '../../shared/errors.ts';
 import { ConversationId } from '../../shared/ids.ts';
 import { decodeBase64Url, encodeBase64Url } from '../../shared/text/base64url.ts';
 import { parseJson } from '../../shared/text/json.ts';
-import type { ListPosition } from '../ports.ts';
+import type { ListPosition } from '../ports/account.ts';
 
 const Position = z.tuple([z.int(), ConversationId]);
 

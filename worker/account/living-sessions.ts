@@ -2,7 +2,7 @@
 import type { Env } from '../env.ts';
 import { accountOf } from '../objects.ts';
 import { refused } from '../people/refused.ts';
-import type { Refused } from '../ports.ts';
+import type { Refused } from '../ports/account.ts';
 import { reach } from '../reach.ts';
 import { SESSION_KEEPING } from './limits.ts';
 

@@ -32,7 +32,7 @@ import type {
   StoredSession,
   UsageRange,
   WantedState,
-} from '../ports.ts';
+} from '../ports/account.ts';
 import { hasNewAsk, kindOfEnd } from '../push/message.ts';
 import type { Act, RecordsPage, StoredRecord } from '../storage/records.ts';
 import { firstPositionOf, wasTakenBack } from '../storage/restored.ts';

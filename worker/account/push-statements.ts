@@ -1,7 +1,7 @@
 /** The subscriptions to notifications, and their statements. Functions of {@link AccountStore}'s database. */
 import * as z from 'zod';
 import { PushKinds, PushSubscription } from '../../shared/api/push.ts';
-import type { StoredPush } from '../ports.ts';
+import type { StoredPush } from '../ports/account.ts';
 
 /** A session has one subscription, and it goes with the session (session-statements.ts). JSON. */
 export const PUSH_COLUMN = 'alter table sessions add column push text;';

@@ -7,7 +7,7 @@ import { DAY, SECOND } from '../../shared/units.ts';
 import { logEvent } from '../health/log.ts';
 import { metrics } from '../health/metrics.ts';
 import { accountOf, directoryOf } from '../objects.ts';
-import type { StoredKey } from '../ports.ts';
+import type { StoredKey } from '../ports/directory.ts';
 import { reach } from '../reach.ts';
 import type { AppContext } from './caller.ts';
 import { RATE_LIMITS } from './limits.ts';

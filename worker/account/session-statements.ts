@@ -2,7 +2,7 @@
 import { SessionKey, SessionKind } from '../../shared/api/sessions.ts';
 import { SESSION_LIMITS } from '../../shared/limits.ts';
 import { DONE, type Outcome } from '../outcome.ts';
-import type { AccountPort, NewStoredSession, StoredSession } from '../ports.ts';
+import type { AccountPort, NewStoredSession, StoredSession } from '../ports/account.ts';
 import { SESSION_KEEPING } from './limits.ts';
 
 /**

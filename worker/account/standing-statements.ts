@@ -1,6 +1,6 @@
 /** The table of an account's standing, and its statements: whether it may go on, and what its deletion has done. */
 import { type AccountStanding, AccountState } from '../../shared/api/accounts.ts';
-import type { Standing, WantedState } from '../ports.ts';
+import type { Standing, WantedState } from '../ports/account.ts';
 import { SESSION_KEEPING } from './limits.ts';
 
 /** Without a row the account is active. The counts are of what a deletion has deleted. */

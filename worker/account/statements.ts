@@ -20,7 +20,7 @@ import type {
   StoredPush,
   StoredSession,
   UsageRange,
-} from '../ports.ts';
+} from '../ports/account.ts';
 import { migrate, openStored } from '../storage/migrations.ts';
 import {
   type Act,

@@ -3,7 +3,7 @@ import { TUNNEL_LIMITS } from '../../shared/limits.ts';
 import { Followers, type Following, type Outgoing } from '../conversation/tape/followers.ts';
 import type { Env } from '../env.ts';
 import { tunnelOf } from '../objects.ts';
-import type { KnownBridge } from '../ports.ts';
+import type { KnownBridge } from '../ports/account.ts';
 import type { AccountStore } from './statements.ts';
 
 export class AccountStream {

@@ -1,6 +1,6 @@
 /** The tables of an account's usage, and all their statements. */
 import { addEntries, UsageEntry, type UsageList } from '../../shared/api/usage.ts';
-import type { SpentSince, UsageRange } from '../ports.ts';
+import type { SpentSince, UsageRange } from '../ports/account.ts';
 import { UNLISTED_LIMITS } from './limits.ts';
 
 /** `usage` has a row for each day and model. `unlisted` says what is counted of conversations that are not listed. */

@@ -17,7 +17,7 @@ import type { ConversationStore } from '../conversation/store/statements.ts';
 import type { Recorder } from '../conversation/tape/recorder.ts';
 import { Deliveries, type DeliveriesDeps } from '../deliveries/deliveries.ts';
 import { newWebhookSecret } from '../deliveries/signature.ts';
-import type { AgentWishes } from '../ports.ts';
+import type { AgentWishes } from '../ports/conversation.ts';
 import { shownWebhook, viewOf } from './view.ts';
 import { AgentWorktree, type WorktreeDeps } from './worktree.ts';
 

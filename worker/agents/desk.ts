@@ -13,7 +13,7 @@ import { type Sending, type Submitted, submitMessage } from '../desk/submit.ts';
 import type { Env } from '../env.ts';
 import { conversationOf } from '../objects.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
-import type { Caller } from '../ports.ts';
+import type { Caller } from '../ports/conversation.ts';
 import { reach } from '../reach.ts';
 
 /** How a message came, and from whom. */

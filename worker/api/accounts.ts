@@ -13,7 +13,7 @@ import { type Endpoint, jsonAnswer } from '../endpoint.ts';
 import { accountOf, directoryOf } from '../objects.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
 import { refused } from '../people/refused.ts';
-import type { Standing, WantedState } from '../ports.ts';
+import type { Standing, WantedState } from '../ports/account.ts';
 import { reach } from '../reach.ts';
 import { accountLines } from './account-export.ts';
 import { fileOf } from './export.ts';

@@ -11,7 +11,8 @@ import { type Endpoint, jsonAnswer } from '../endpoint.ts';
 import type { Env } from '../env.ts';
 import { accountOf, conversationOf, tunnelOf } from '../objects.ts';
 import { unwrap } from '../outcome.ts';
-import type { AnswerState, Caller } from '../ports.ts';
+import type { Caller } from '../ports/conversation.ts';
+import type { AnswerState } from '../ports/tunnel.ts';
 import { reach } from '../reach.ts';
 import { CONVERSATION_PARAMS, CONVERSATIONS, callerOf } from './path.ts';
 

@@ -21,7 +21,7 @@ import { parse, parseBody, parseId } from '../desk/parse.ts';
 import { describeQuery, type Endpoint, jsonAnswer } from '../endpoint.ts';
 import type { Env } from '../env.ts';
 import { accountOf, tunnelOf } from '../objects.ts';
-import type { KnownBridge } from '../ports.ts';
+import type { KnownBridge } from '../ports/account.ts';
 import { reach } from '../reach.ts';
 import { formatConnectUrl } from '../tunnel/connect-url.ts';
 

@@ -16,7 +16,7 @@ import { follow } from '../follow/follow.ts';
 import { followAsSse } from '../follow/sse-adapter.ts';
 import { conversationOf } from '../objects.ts';
 import { unwrap } from '../outcome.ts';
-import type { Caller } from '../ports.ts';
+import type { Caller } from '../ports/conversation.ts';
 import { reach } from '../reach.ts';
 import {
   cursorOf,

@@ -30,7 +30,7 @@ import {
 import { follow } from '../follow/follow.ts';
 import { accountOf, conversationOf } from '../objects.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
-import type { Caller } from '../ports.ts';
+import type { Caller } from '../ports/conversation.ts';
 import { reach } from '../reach.ts';
 import {
   cursorOf,

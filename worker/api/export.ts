@@ -10,7 +10,7 @@ import { attachmentNamed } from '../export/file-name.ts';
 import { jsonOf } from '../export/json.ts';
 import { markdownOf } from '../export/markdown.ts';
 import { accountOf } from '../objects.ts';
-import type { Caller } from '../ports.ts';
+import type { Caller } from '../ports/conversation.ts';
 import { reach } from '../reach.ts';
 import { CONVERSATION_PARAMS, CONVERSATIONS, callerOf } from './path.ts';
 

@@ -14,7 +14,7 @@ import { directoryOf } from '../objects.ts';
 import { originOf } from '../origin.ts';
 import { unwrap } from '../outcome.ts';
 import { entryHash, invitationIdOf, newEntrySecret } from '../people/entry-secrets.ts';
-import type { WaitingInvitation } from '../ports.ts';
+import type { WaitingInvitation } from '../ports/directory.ts';
 import { reach } from '../reach.ts';
 
 const PEOPLE = { tag: 'People', access: 'user', needs: 'person' } as const;

@@ -19,7 +19,7 @@ import { parseBody, parseId } from '../desk/parse.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';
 import { directoryOf } from '../objects.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
-import type { StoredKey } from '../ports.ts';
+import type { StoredKey } from '../ports/directory.ts';
 import { reach } from '../reach.ts';
 import { secretKeys, unauthenticated } from '../secret.ts';
 

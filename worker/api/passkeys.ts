@@ -10,7 +10,7 @@ import { type Endpoint, jsonAnswer } from '../endpoint.ts';
 import { accountOf, directoryOf } from '../objects.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
 import { entryHash } from '../people/entry-secrets.ts';
-import type { StoredPasskey } from '../ports.ts';
+import type { StoredPasskey } from '../ports/directory.ts';
 import { reach } from '../reach.ts';
 
 const PEOPLE = { tag: 'People', access: 'user', needs: 'person' } as const;

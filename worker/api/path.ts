@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { ConversationId } from '../../shared/ids.ts';
 import { type AppContext, personOf } from '../account/caller.ts';
 import { parseId } from '../desk/parse.ts';
-import type { Caller } from '../ports.ts';
+import type { Caller } from '../ports/conversation.ts';
 
 /** The path of the list of conversations. */
 export const CONVERSATIONS = '/api/v1/conversations';

@@ -7,7 +7,8 @@ import { parseBody } from '../desk/parse.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';
 import { accountOf, directoryOf } from '../objects.ts';
 import { originOf } from '../origin.ts';
-import type { PushKeys, StoredPush } from '../ports.ts';
+import type { StoredPush } from '../ports/account.ts';
+import type { PushKeys } from '../ports/directory.ts';
 import { placeOf, pushReachOf } from '../push/address.ts';
 import { reach } from '../reach.ts';
 

@@ -30,7 +30,8 @@ import { entryHash, newEntrySecret } from '../people/entry-secrets.ts';
 import { newKeyIn } from '../people/proof.ts';
 import { refused } from '../people/refused.ts';
 import { mintSessionToken } from '../people/token.ts';
-import type { Admitted, StoredSession, WaitingLogin } from '../ports.ts';
+import type { StoredSession } from '../ports/account.ts';
+import type { Admitted, WaitingLogin } from '../ports/directory.ts';
 import { reach } from '../reach.ts';
 import { secretKeys } from '../secret.ts';
 

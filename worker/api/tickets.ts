@@ -8,7 +8,7 @@ import { type Endpoint, jsonAnswer } from '../endpoint.ts';
 import type { Env } from '../env.ts';
 import { conversationOf } from '../objects.ts';
 import { unwrap } from '../outcome.ts';
-import type { Person } from '../ports.ts';
+import type { Person } from '../ports/conversation.ts';
 import { reach } from '../reach.ts';
 import { ACCOUNT_EVENTS_PATH } from './account-events.ts';
 import { CONVERSATION_ID } from './examples.ts';

@@ -7,7 +7,7 @@ import { DAY } from '../../shared/units.ts';
 import { parse } from '../desk/parse.ts';
 import { describePage, describeQuery, type Endpoint, jsonAnswer } from '../endpoint.ts';
 import { accountOf } from '../objects.ts';
-import type { UsageRange } from '../ports.ts';
+import type { UsageRange } from '../ports/account.ts';
 import { reach } from '../reach.ts';
 
 const USAGE_QUERY = describeQuery({

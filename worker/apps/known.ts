@@ -1,7 +1,7 @@
 /** The keys of apps as this isolate knows them. Asking the directory for each request would double its time. */
 import type { Env } from '../env.ts';
 import { directoryOf } from '../objects.ts';
-import type { StoredKey } from '../ports.ts';
+import type { StoredKey } from '../ports/directory.ts';
 import { reach } from '../reach.ts';
 import { APP_LIMITS } from './limits.ts';
 

@@ -1,7 +1,7 @@
 /** The secrets of app keys. They are derived, so that nothing that is stored could sign a token. */
 
 import { base64url } from 'jose';
-import type { StoredKey } from '../ports.ts';
+import type { StoredKey } from '../ports/directory.ts';
 import type { SecretKeys } from '../secret.ts';
 
 /** How every secret begins, so that scanners of source code find it. The id of its key follows. */

@@ -11,7 +11,7 @@ import {
 import { KEY_LIMITS } from '../../shared/limits.ts';
 import { SECOND } from '../../shared/units.ts';
 import { appAccount, TOKEN_AUDIENCE } from '../../shared/wire/tokens.ts';
-import type { StoredKey } from '../ports.ts';
+import type { StoredKey } from '../ports/directory.ts';
 import { expiryOf, type SecretKeys, unauthenticated } from '../secret.ts';
 import { APP_LIMITS } from './limits.ts';
 import { signedByProvider } from './provider.ts';

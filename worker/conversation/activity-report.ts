@@ -3,7 +3,7 @@ import { openAsksIn } from '../../shared/shown/asks.ts';
 import { askKeyOf } from '../../shared/wire/fold.ts';
 import type { Env } from '../env.ts';
 import { accountOf } from '../objects.ts';
-import type { Activity } from '../ports.ts';
+import type { Activity } from '../ports/account.ts';
 import type { RowMeter } from '../storage/row-meter.ts';
 import type { Deadline } from './deadlines.ts';
 import { isListed, type ListedState } from './listing.ts';

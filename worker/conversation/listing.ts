@@ -10,7 +10,7 @@ import { factsOf } from '../../shared/wire/document-types.ts';
 import type { ChatResponse, ConversationView } from '../../shared/wire/documents.ts';
 import type { Env } from '../env.ts';
 import { accountOf } from '../objects.ts';
-import type { EndedRun, Listed, SpentSince } from '../ports.ts';
+import type { EndedRun, Listed, SpentSince } from '../ports/account.ts';
 import { reach } from '../reach.ts';
 import type { ConversationRow } from './store/rows.ts';
 import type { ConversationStore, Description } from './store/statements.ts';

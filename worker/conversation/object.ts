@@ -19,6 +19,7 @@ import type { Env } from '../env.ts';
 import { logEvent } from '../health/log.ts';
 import { accountOf } from '../objects.ts';
 import { type Outcome, toOutcome, unwrap } from '../outcome.ts';
+import type { PrivateListing, ResponseUsage } from '../ports/account.ts';
 import type {
   ApprovalAsked,
   ApprovalResolution,
@@ -28,11 +29,9 @@ import type {
   ForkPoint,
   ForkSource,
   PageStart,
-  PrivateListing,
-  ResponseUsage,
   Submission,
   TaskReport,
-} from '../ports.ts';
+} from '../ports/conversation.ts';
 import { defaultPrivacy } from '../privacy.ts';
 import { reach } from '../reach.ts';
 import { hasSchema } from '../storage/migrations.ts';

@@ -2,7 +2,8 @@
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { HOUR } from '../../shared/units.ts';
 import type { ConversationView } from '../../shared/wire/documents.ts';
-import type { Caller, PrivateListing } from '../ports.ts';
+import type { PrivateListing } from '../ports/account.ts';
+import type { Caller } from '../ports/conversation.ts';
 import type { RunLog } from './log/run-log.ts';
 import type { TapeReader } from './reading/reader.ts';
 import type { ConversationRow } from './store/rows.ts';

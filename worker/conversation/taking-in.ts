@@ -6,7 +6,7 @@ import { newTraceId } from '../../shared/wire/trace.ts';
 import type { GuestCall } from '../../shared/wire/tunnel.ts';
 import { newAgentRow, requireWorktrees } from '../agents/agent.ts';
 import type { Env } from '../env.ts';
-import type { Caller, Submission } from '../ports.ts';
+import type { Caller, Submission } from '../ports/conversation.ts';
 import { type ModelEnv, privateSettings, resolveModel } from '../upstream/models.ts';
 import type { TunnelHands } from './calls/hands.ts';
 import { mentionsOf } from './calls/message-look.ts';

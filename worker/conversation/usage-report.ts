@@ -2,7 +2,7 @@
 import { DAY } from '../../shared/units.ts';
 import type { Env } from '../env.ts';
 import { accountOf } from '../objects.ts';
-import type { SpentSince } from '../ports.ts';
+import type { SpentSince } from '../ports/account.ts';
 import type { Deadline } from './deadlines.ts';
 import type { RunLog } from './log/run-log.ts';
 import { entriesOf } from './store/model-requests.ts';

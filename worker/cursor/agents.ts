@@ -17,7 +17,7 @@ import { SseWriter } from '../follow/sse-writer.ts';
 import { accountOf, conversationOf } from '../objects.ts';
 import { originOf } from '../origin.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
-import type { ResponseUsage } from '../ports.ts';
+import type { ResponseUsage } from '../ports/account.ts';
 import { reach } from '../reach.ts';
 
 /** The endpoints of Cursor's shapes. */

@@ -4,7 +4,7 @@ import type { Env } from '../env.ts';
 import { logEvent } from '../health/log.ts';
 import { accountOf, conversationOf } from '../objects.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
-import type { Caller } from '../ports.ts';
+import type { Caller } from '../ports/conversation.ts';
 import { reach, unlessReset } from '../reach.ts';
 
 /** Ends the current run first. Throws NOT_FOUND, INTERNAL for damaged storage, and UNAVAILABLE. */

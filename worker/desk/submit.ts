@@ -13,12 +13,12 @@ import { accountOf, conversationOf, tunnelOf } from '../objects.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
 import type {
   AgentWishes,
-  BridgeState,
   Caller,
   PlanVersion,
   SaveAs,
   Submission,
-} from '../ports.ts';
+} from '../ports/conversation.ts';
+import type { BridgeState } from '../ports/tunnel.ts';
 import { defaultPrivacy } from '../privacy.ts';
 import { readPromptChanges } from '../prompt/setting.ts';
 import { reach, UNKNOWN } from '../reach.ts';

@@ -15,7 +15,7 @@ import type {
   NewLogin,
   WaitingInvitation,
   WaitingLogin,
-} from '../ports.ts';
+} from '../ports/directory.ts';
 import { ENTRY_LIMITS } from './limits.ts';
 
 /**

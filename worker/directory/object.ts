@@ -19,7 +19,7 @@ import type {
   StoredPasskey,
   WaitingInvitation,
   WaitingLogin,
-} from '../ports.ts';
+} from '../ports/directory.ts';
 import { newPushKeys } from '../push/keys.ts';
 import type { Act, RecordsPage, StoredRecord } from '../storage/records.ts';
 import { ENTRY_LIMITS } from './limits.ts';

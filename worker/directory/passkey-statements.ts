@@ -2,7 +2,7 @@
 import { SessionKey } from '../../shared/api/sessions.ts';
 import { PASSKEY_LIMITS } from '../../shared/limits.ts';
 import { DONE, type Outcome } from '../outcome.ts';
-import type { NewStoredPasskey, StoredPasskey } from '../ports.ts';
+import type { NewStoredPasskey, StoredPasskey } from '../ports/directory.ts';
 
 export const PASSKEY_TABLE = `
   create table passkeys (

@@ -15,7 +15,7 @@ import type {
   StoredPasskey,
   WaitingInvitation,
   WaitingLogin,
-} from '../ports.ts';
+} from '../ports/directory.ts';
 import { migrate, openStored } from '../storage/migrations.ts';
 import {
   type Act,

@@ -6,7 +6,7 @@ import { DONE_CLOSE, type Following, SESSION_CLOSE } from '../conversation/tape/
 import type { Env } from '../env.ts';
 import { accountOf, conversationOf } from '../objects.ts';
 import { refused } from '../people/refused.ts';
-import type { Caller, Person } from '../ports.ts';
+import type { Caller, Person } from '../ports/conversation.ts';
 import { isOfNewerData } from '../reach.ts';
 import { FOLLOW_LIMITS } from './limits.ts';
 

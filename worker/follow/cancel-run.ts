@@ -2,7 +2,7 @@
 import { parseResponseId } from '../../shared/ids.ts';
 import type { Env } from '../env.ts';
 import { conversationOf } from '../objects.ts';
-import type { Caller } from '../ports.ts';
+import type { Caller } from '../ports/conversation.ts';
 import { FOLLOW_LIMITS } from './limits.ts';
 
 /** A response of this caller. */

@@ -1,6 +1,6 @@
 /** The refusals of everything that a session or an account sends, although its token is valid. */
 import { DrawbridgeError } from '../../shared/errors.ts';
-import type { Refused } from '../ports.ts';
+import type { Refused } from '../ports/account.ts';
 
 /** A client forgets its key when it gets SESSION_ENDED: a suspension can be lifted, and says something else. */
 export function refused(code: Refused): DrawbridgeError {

@@ -1,6 +1,6 @@
 /** The server's key for Web Push (VAPID, RFC 8292): push services take messages to a subscription from this key alone. */
 import { base64url } from 'jose';
-import type { PushKeys } from '../ports.ts';
+import type { PushKeys } from '../ports/directory.ts';
 
 /** A new pair of keys of P-256. */
 export async function newPushKeys(): Promise<PushKeys> {

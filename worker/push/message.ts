@@ -1,7 +1,7 @@
 /** Decides what is worth a notification, and what it says. It never holds text of messages or code. Pure. */
 import type { ConversationInfo } from '../../shared/api/conversations.ts';
 import type { PushKind } from '../../shared/api/push.ts';
-import type { EndedRun, Listed } from '../ports.ts';
+import type { EndedRun, Listed } from '../ports/account.ts';
 import { PUSH_SENDING } from './limits.ts';
 
 /** The notification for the end of a run. Undefined for a run that a person cancelled, and for a short one. */

@@ -1,6 +1,7 @@
 /** Hands a notification to the push service of the browser, or to the ntfy server. */
 import { post, type SendEnv } from '../deliveries/send.ts';
-import type { PushKeys, StoredPush } from '../ports.ts';
+import type { StoredPush } from '../ports/account.ts';
+import type { PushKeys } from '../ports/directory.ts';
 import { pushReachOf } from './address.ts';
 import type { PushNews } from './message.ts';
 import { ntfyRequest } from './ntfy.ts';

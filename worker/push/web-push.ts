@@ -3,7 +3,7 @@ import { buildPushPayload } from '@block65/webcrypto-web-push';
 import { base64url } from 'jose';
 import type { BrowserSubscription } from '../../shared/api/push.ts';
 import type { Post } from '../deliveries/send.ts';
-import type { PushKeys } from '../ports.ts';
+import type { PushKeys } from '../ports/directory.ts';
 import { PUSH_SENDING } from './limits.ts';
 import { messageOf, type PushNews } from './message.ts';
 

@@ -34,15 +34,15 @@ import { logEvent } from '../health/log.ts';
 import { connectedTunnels } from '../health/metrics.ts';
 import { accountOf, conversationOf } from '../objects.ts';
 import { type Outcome, toOutcome } from '../outcome.ts';
+import type { Refused } from '../ports/account.ts';
 import type {
   AnswerKey,
   AnswerState,
   BridgeLook,
   BridgeState,
   MachineSeen,
-  Refused,
   TunnelPort,
-} from '../ports.ts';
+} from '../ports/tunnel.ts';
 import { wasTakenBack } from '../storage/restored.ts';
 import { parseConnectUrl } from './connect-url.ts';
 import { countFitting, fitsRow, mismatch, parseFrame } from './frames.ts';

@@ -14,7 +14,7 @@ import {
   type TunnelFrame,
 } from '../../shared/wire/tunnel.ts';
 import { logEvent } from '../health/log.ts';
-import type { Refused } from '../ports.ts';
+import type { Refused } from '../ports/account.ts';
 import type { Connecting } from './connect-url.ts';
 
 /** The state of a socket. It survives hibernation with the socket. */

@@ -8,7 +8,7 @@ import type {
   MachineContext,
   ToolCall,
 } from '../../shared/wire/tunnel.ts';
-import type { AnswerKey } from '../ports.ts';
+import type { AnswerKey } from '../ports/tunnel.ts';
 import { migrate, openStored } from '../storage/migrations.ts';
 
 /** As in worker/storage/migrations.ts. */

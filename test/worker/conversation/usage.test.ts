@@ -4,7 +4,7 @@ import { beforeEach, expect, it, vi } from 'vitest';
 import { dayOf, type UsageEntry, type UsageList } from '../../../shared/api/usage.ts';
 import { newConversationId } from '../../../shared/ids.ts';
 import { Account } from '../../../worker/account/object.ts';
-import type { SpentSince } from '../../../worker/ports.ts';
+import type { SpentSince } from '../../../worker/ports/account.ts';
 import { call, chat, errorOf, scriptModel } from '../api.ts';
 import { complete } from '../openai/completing.ts';
 import { configure } from '../settings.ts';

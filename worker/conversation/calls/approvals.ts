@@ -4,7 +4,7 @@ import type { ApprovalRequest } from '../../../shared/api/requests.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import { Asked } from '../../../shared/wire/approvals.ts';
-import type { ApprovalAsked, ApprovalResolution } from '../../ports.ts';
+import type { ApprovalAsked, ApprovalResolution } from '../../ports/conversation.ts';
 import type { RunLog } from '../log/run-log.ts';
 import type { Recorder } from '../tape/recorder.ts';
 import type { TunnelHands } from './hands.ts';

@@ -13,7 +13,7 @@ import type { ApprovalAnswer } from '../../../shared/wire/tunnel.ts';
 import type { Env } from '../../env.ts';
 import { tunnelOf } from '../../objects.ts';
 import { type Outcome, unwrap } from '../../outcome.ts';
-import type { BridgeLook, MachineSeen, TunnelPort } from '../../ports.ts';
+import type { BridgeLook, MachineSeen, TunnelPort } from '../../ports/tunnel.ts';
 import type { RowMeter } from '../../storage/row-meter.ts';
 import type { Machine, RunRequest } from '../store/rows.ts';
 import type { BridgeCall } from './calls.ts';

@@ -14,7 +14,7 @@ import {
   type PlanName,
   PlanState,
 } from '../../../shared/wire/plans.ts';
-import type { SaveAs, Submission } from '../../ports.ts';
+import type { SaveAs, Submission } from '../../ports/conversation.ts';
 import { toolboxOf } from '../log/offered-tools.ts';
 import type { RunLog } from '../log/run-log.ts';
 import type { Run, RunRequest } from '../store/rows.ts';

@@ -12,7 +12,7 @@ import type {
   PageStart,
   StoredRow,
   TableName,
-} from '../../ports.ts';
+} from '../../ports/conversation.ts';
 import type { RunLog } from '../log/run-log.ts';
 import type { ConversationRow } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';

@@ -1,6 +1,6 @@
 /** The stored rows of a conversation as pages that one object sends to another. */
 import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
-import type { PageStart, StoredRow, TableName, TablePage } from '../../ports.ts';
+import type { PageStart, StoredRow, TableName, TablePage } from '../../ports/conversation.ts';
 
 /** The part of a conversation to copy: the runs up to `ordinal`, and the tape before the position `end`. */
 export interface Extent {

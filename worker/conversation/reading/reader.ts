@@ -6,7 +6,7 @@ import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
 import type { ChatResponse } from '../../../shared/wire/documents.ts';
 import { responseOf } from '../../../shared/wire/events.ts';
 import { answerOf } from '../../../shared/wire/fold.ts';
-import type { ResponseUsage } from '../../ports.ts';
+import type { ResponseUsage } from '../../ports/account.ts';
 import type { RunLog } from '../log/run-log.ts';
 import type { ConversationRow, Run } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';

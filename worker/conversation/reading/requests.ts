@@ -6,7 +6,7 @@ import { parseResponseId } from '../../../shared/ids.ts';
 import { TRACE_HEADER } from '../../../shared/wire/trace.ts';
 import type { Env } from '../../env.ts';
 import { conversationOf } from '../../objects.ts';
-import type { Caller, Person } from '../../ports.ts';
+import type { Caller, Person } from '../../ports/conversation.ts';
 import { reach } from '../../reach.ts';
 import { Following } from '../tape/followers.ts';
 import type { From, Newest } from './excerpt.ts';

@@ -5,7 +5,7 @@ import { DrawbridgeError } from '../../../shared/errors.ts';
 import { MAX_RESPONSES, responseIdOf } from '../../../shared/ids.ts';
 import { REQUEST_LIMITS, RUN_LIMITS } from '../../../shared/limits.ts';
 import type { TapeEvent } from '../../../shared/wire/events.ts';
-import type { Posted } from '../../ports.ts';
+import type { Posted } from '../../ports/conversation.ts';
 import type { CallDesk } from '../calls/call-desk.ts';
 import { asksModel } from '../log/errand.ts';
 import type { Machine, Run, RunRequest } from '../store/rows.ts';

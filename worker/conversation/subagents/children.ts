@@ -8,7 +8,7 @@ import type { ToolResult } from '../../../shared/wire/tunnel.ts';
 import type { Env } from '../../env.ts';
 import { conversationOf } from '../../objects.ts';
 import { type Outcome, unwrap } from '../../outcome.ts';
-import type { Caller, TaskReport } from '../../ports.ts';
+import type { Caller, TaskReport } from '../../ports/conversation.ts';
 import { reach } from '../../reach.ts';
 import type { RowMeter } from '../../storage/row-meter.ts';
 import type { CallDesk } from '../calls/call-desk.ts';

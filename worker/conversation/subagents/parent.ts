@@ -3,7 +3,7 @@ import { asksIn } from '../../../shared/shown/asks.ts';
 import { askKeyOf } from '../../../shared/wire/fold.ts';
 import type { Env } from '../../env.ts';
 import { conversationOf } from '../../objects.ts';
-import type { TaskReport } from '../../ports.ts';
+import type { TaskReport } from '../../ports/conversation.ts';
 import { subagentOf } from '../log/errand.ts';
 import type { RunLog } from '../log/run-log.ts';
 import type { TapeReader } from '../reading/reader.ts';

@@ -3,7 +3,7 @@
 import type { ChatResponse, Document } from '../../../shared/wire/documents.ts';
 import { SubagentState } from '../../../shared/wire/subagents.ts';
 import type { ToolResult } from '../../../shared/wire/tunnel.ts';
-import type { TaskReport } from '../../ports.ts';
+import type { TaskReport } from '../../ports/conversation.ts';
 import type { ConversationRow, SubagentRole, Turn } from '../store/rows.ts';
 import { TASK_LIMITS } from './limits.ts';
 

@@ -11,7 +11,7 @@ import type {
 } from '../../../shared/wire/documents.ts';
 import type { TapeEvent } from '../../../shared/wire/events.ts';
 import type { Attachment } from '../../../shared/wire/findings.ts';
-import type { Posted } from '../../ports.ts';
+import type { Posted } from '../../ports/conversation.ts';
 import { isPreview } from '../log/errand.ts';
 import { unavailableTools } from '../log/offered-tools.ts';
 import type { Run, RunRequest, RunStatus } from '../store/rows.ts';

@@ -1,0 +1,264 @@
+/** What the object of an account answers, and what it takes and gives. Its callers and it import this, and never each other. */
+import type { AccountStanding, AccountState } from '../../shared/api/accounts.ts';
+import type { AgentList } from '../../shared/api/agents.ts';
+import type {
+  AgentStatus,
+  ConversationInfo,
+  ConversationList,
+} from '../../shared/api/conversations.ts';
+import type { PushRequest } from '../../shared/api/push.ts';
+import type { SessionKey, SessionKind } from '../../shared/api/sessions.ts';
+import type { UsageEntry, UsageList } from '../../shared/api/usage.ts';
+import type { ErrorCode } from '../../shared/errors.ts';
+import type { ResponseStatus, Usage } from '../../shared/wire/documents.ts';
+import type { Outcome } from '../outcome.ts';
+import type { Act, RecordsPage, StoredRecord } from '../storage/records.ts';
+
+/** What is known of a session when it is made. */
+export type NewStoredSession = Pick<StoredSession, 'id' | 'name' | 'kind' | 'key'>;
+
+/** A session in its account. Times are epoch milliseconds. */
+export interface StoredSession {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: SessionKind;
+  readonly key: SessionKey;
+  readonly madeMs: number;
+  readonly seenMs: number;
+}
+
+/** One account: its bridges and conversations. */
+export interface AccountPort extends Rpc.DurableObjectBranded {
+  /** Remembers a bridge, and that it connected now. Changes nothing where it is refused. */
+  bridgeConnected(bridgeId: string, session?: string): Refused | null;
+
+  /** A bridge has closed its connection, and has no other one. */
+  bridgeClosed(bridgeId: string): void;
+
+  /** Lists a bridge of another account, whose machine lets this one in. Changes nothing if it is listed. */
+  bridgeShared(bridgeId: string): void;
+
+  /** All bridges. The bridge that connected last comes first. */
+  bridges(): KnownBridge[];
+
+  /** Lists a new conversation. Changes nothing if it is listed already. */
+  begin(conversation: Listed): void;
+
+  /**
+   * At the end of a response. Lists the conversation if it is not listed, and adds to its text: one row. Adds what it has
+   * spent, unless that is counted: one row for each model.
+   */
+  answered(answered: AnsweredExchange): void;
+
+  /** Updates the listing. Uses `updatedMs` only if the conversation was not listed. Adds `spent`, once for each call. */
+  update(conversation: Listed, spent?: UsageEntry): ConversationInfo;
+
+  /**
+   * The run through which the conversation's usage is counted. Null for a conversation that was listed before usage was
+   * counted.
+   */
+  counted(conversationId: string): number | null;
+
+  /** Adds what a conversation has spent, apart from an answer. Changes nothing if it is counted. */
+  count(conversationId: string, spent: SpentSince): void;
+
+  usage(range: UsageRange): { items: UsageList['items']; hasMore: boolean };
+
+  /** Tokens of models that the account has used on a day of UTC. */
+  spent(day: string): number;
+
+  /** Removes a deleted conversation from the list, and its mark. `session`: the one that deleted it. */
+  forget(conversationId: string, session?: string): void;
+
+  /** Marks a conversation, listed or not, while something in it waits for a person. Changes nothing if all is known. */
+  acts(conversationId: string, activity: Activity): void;
+
+  /**
+   * The conversations in which something waits for a person, the one that has waited longest first. A conversation that
+   * was answered a moment ago, or before an upgrade, may still be among them.
+   */
+  waiting(): string[];
+
+  list(query: ListQuery): ConversationList;
+
+  /** The agents among the conversations. */
+  agents(query: AgentListQuery): AgentList;
+
+  /** What the list has of a private conversation; null for any other one. */
+  privateListing(conversationId: string): PrivateListing | null;
+
+  /** The account's default for new conversations; undefined where it has none. Null: not private. */
+  deleteAfterHours(): number | null | undefined;
+
+  setDeleteAfterHours(hours: number | null): void;
+
+  /** Uses a ticket up. False if it was used before. */
+  redeem(ticketId: string, expiresMs: number): boolean;
+
+  /**
+   * Adds a session that `admittedBy` lets in. The same one again changes nothing. Fails with ENTRY_ENDED if that session
+   * has ended, with RATE_LIMITED if there are too many, and if the account is suspended or deleted.
+   */
+  addSession(session: NewStoredSession, admittedBy: string | undefined): Outcome<void>;
+
+  /** The sessions that have not ended, the newest first. */
+  sessions(): StoredSession[];
+
+  /** The session if this proof is of its key and was not used before. Fails with UNAUTHENTICATED and like {@link refusal}. */
+  proveSession(id: string, proof: string): Promise<Outcome<StoredSession>>;
+
+  /** Why the account takes nothing from this session, or from a token without one; else null. Notes that it is used. */
+  refusal(session: string | undefined): Refused | null;
+
+  /** The session's subscription to notifications; null without one. */
+  push(session: string): StoredPush | null;
+
+  /**
+   * Replaces the subscription of a session that has not ended; null removes it. A topic without a token keeps the one
+   * that it had.
+   */
+  savePush(session: string, push: StoredPush | null): void;
+
+  /**
+   * Ends a session: what it sends is refused when this returns, and its streams and bridges are cut soon after. `by`: the
+   * session that ends it.
+   */
+  endSession(id: string, by?: string): void;
+
+  /** Fails with NOT_FOUND if nothing of the account was ever stored. */
+  standing(): Outcome<Standing>;
+
+  /**
+   * Suspends or deletes the account, or lifts that. What it sends is refused when this returns; its streams and bridges
+   * are cut and its responses ended soon after, and what it has is deleted. Fails like {@link standing}, and with
+   * ACCOUNT_DELETED where a deletion stands in the way.
+   */
+  changeState(wanted: WantedState): Promise<Outcome<Standing>>;
+
+  /** Ids of its listed conversations, in the order of the ids: a page of those after this one. */
+  conversationsAfter(id: string): string[];
+
+  /** Records an act that changes nothing in this object. All others are recorded in the step that does them. */
+  record(act: Act): void;
+
+  /** Who did what, the newest first. */
+  records(page: RecordsPage): StoredRecord[];
+}
+
+/** Why requests are refused although their token is valid. */
+export type Refused = Extract<ErrorCode, 'SESSION_ENDED' | 'ACCOUNT_SUSPENDED' | 'ACCOUNT_DELETED'>;
+
+/** The state that an operator wants an account to have. */
+export type WantedState = Exclude<AccountState, 'deleting'>;
+
+/** An account as its operator sees it. */
+export type Standing = Pick<AccountStanding, 'state' | 'has' | 'deleted'> & {
+  /** When it got into its state, epoch milliseconds; null if it has always been active. */
+  readonly sinceMs: number | null;
+};
+
+/** A subscription to notifications. `origin`: where the person finds the page. */
+export interface StoredPush extends PushRequest {
+  readonly origin: string;
+}
+
+export interface KnownBridge {
+  readonly id: string;
+  /** Time of the last connection, epoch milliseconds. */
+  readonly connectedAtMs: number;
+  /** As of the tunnel's last report: a bridge can vanish without a close. */
+  readonly connected: boolean;
+}
+
+/** What goes on in a conversation, and what in it and its subagents waits for a person. */
+export interface Activity {
+  /** False for a conversation that is not listed. */
+  readonly isRunning: boolean;
+  /** As in {@link Listed}. */
+  readonly hasSubagents: boolean;
+  readonly approvals: number;
+  readonly questions: number;
+  /** Names everything that waits: the same text means the same. Empty where nothing waits. */
+  readonly asks: string;
+}
+
+/** A conversation in the list. Times are epoch milliseconds. */
+export interface Listed {
+  readonly id: string;
+  readonly title: string;
+  readonly archived: boolean;
+  readonly createdMs: number;
+  /** Time of the last answer. */
+  readonly updatedMs: number;
+  /** Set for an agent. */
+  readonly agent?: AgentStatus | undefined;
+  readonly isRunning: boolean;
+  /** Since its object woke; the account keeps that it ever had some. */
+  readonly hasSubagents: boolean;
+  readonly bridgeId: string | null;
+  /** Hours; set for a private conversation. */
+  readonly deleteAfterHours?: number | null;
+}
+
+export type PrivateListing = Pick<Listed, 'createdMs' | 'bridgeId'> & {
+  readonly deleteAfterHours: number;
+};
+
+/** A conversation at the end of a response. `text` is the searchable text of the exchange. */
+export interface AnsweredExchange extends Listed {
+  readonly text: string;
+  /** Null where nothing is new. */
+  readonly spent: SpentSince | null;
+  /** The run that has just ended, for a notification. Undefined for a copy, and after a lost report. */
+  readonly run?: EndedRun | undefined;
+}
+
+/** How a run ended. */
+export interface EndedRun {
+  readonly status: ResponseStatus;
+  readonly durationMs: number;
+}
+
+/** What the runs of a conversation after `after`, up to `through`, have spent. */
+export interface SpentSince {
+  readonly after: number;
+  readonly through: number;
+  readonly entries: readonly UsageEntry[];
+}
+
+/** What a response has spent, with its subagents; null before its end, and where nothing was reported. */
+export interface ResponseUsage {
+  readonly responseId: string;
+  readonly usage: Usage | null;
+}
+
+/** A page of an account's usage. `from` and `to` are days of UTC, both included. */
+export interface UsageRange {
+  readonly from: string;
+  readonly to: string;
+  readonly limit: number;
+  /** The last entry of the previous page; null for the first page. */
+  readonly after: { readonly day: string; readonly model: string } | null;
+}
+
+export interface ListQuery {
+  readonly limit: number;
+  /** The end of the previous page; null for the first page. */
+  readonly after: ListPosition | null;
+  /** Words that must all occur in the title or the text, in the form of `folded` (account/search.ts). */
+  readonly words: readonly string[];
+  readonly archived: boolean;
+  /** Leaves out what is known to belong to another bridge, or to none. */
+  readonly bridgeId?: string | undefined;
+}
+
+export interface AgentListQuery extends Pick<ListQuery, 'limit' | 'after'> {
+  /** Undefined for all that are not archived; `any` for all. */
+  readonly status: AgentStatus | 'any' | undefined;
+}
+
+/** The last entry of a page of the list. */
+export interface ListPosition {
+  readonly updatedMs: number;
+  readonly id: string;
+}

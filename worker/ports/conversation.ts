@@ -1,0 +1,246 @@
+/** What the object of a conversation answers, and what it takes and gives. Its callers and it import this, and never each other. */
+import type { Agent, AgentRequest, WebhookDelivery } from '../../shared/api/agents.ts';
+import type { Cancelled } from '../../shared/api/answers.ts';
+import type { ConversationInfo, ConversationPatch } from '../../shared/api/conversations.ts';
+import type {
+  ApprovalRequest,
+  ClarificationAnswer,
+  Delivery,
+  MessageContent,
+} from '../../shared/api/requests.ts';
+import type { TapeEvent } from '../../shared/wire/events.ts';
+import type { Plan, PlanEdit, PlanName } from '../../shared/wire/plans.ts';
+import type { SubagentAsk, SubagentState } from '../../shared/wire/subagents.ts';
+import type { GuestCall, ToolResult } from '../../shared/wire/tunnel.ts';
+import type { Parent, RunRequest } from '../conversation/store/rows.ts';
+import type { Outcome } from '../outcome.ts';
+import type { ResponseUsage } from './account.ts';
+
+/** Who calls. The Worker sets the account after it has checked the token. */
+export interface Person {
+  readonly account: string;
+  /** The trace id of the request; undefined for what the Worker does by itself. */
+  readonly trace?: string | undefined;
+  /** Until when its token is valid, which ends its streams; undefined for what the Worker does by itself. */
+  readonly expiresMs?: number;
+  /** The session of its token, whose end cuts its streams; undefined for tokens without one. */
+  readonly session?: string | undefined;
+}
+
+/** A person and a conversation, which may belong to another account. */
+export interface Caller extends Person {
+  readonly conversationId: string;
+}
+
+/**
+ * One conversation. Expected failures come back as {@link Outcome}. Every method with a caller checks the owner.
+ * Followers and whole documents go over its `fetch` (conversation/reading/requests.ts).
+ */
+export interface ConversationPort extends Rpc.DurableObjectBranded {
+  /** Appends a message and starts its response. Returns as soon as both are stored. */
+  submit(caller: Caller, submission: Submission): Promise<Outcome<{ responseId: string }>>;
+
+  /**
+   * From the tunnel: a guest at the bridge wants to change a file. Makes the guest's conversation with its first call.
+   * The same call again changes nothing. Fails with NOT_FOUND in a conversation that is not this bridge's guest's.
+   */
+  takeGuestCall(
+    caller: Caller,
+    bridgeId: string,
+    call: GuestCall,
+  ): Promise<Outcome<{ responseId: string }>>;
+
+  /** The conversation as an agent, with the webhook's secret for the one who makes it. Fails with NOT_FOUND if it is none. */
+  agent(caller: Caller, withSecret: boolean): Promise<Outcome<Agent>>;
+
+  /** The events for an agent's webhook, the newest first. Fails like {@link agent}. */
+  deliveries(caller: Caller): Promise<Outcome<WebhookDelivery[]>>;
+
+  /** What each response of an agent has spent, the newest first. Fails like {@link agent}. */
+  usages(caller: Caller): Promise<Outcome<ResponseUsage[]>>;
+
+  /** Ends all responses of an agent, also those that wait. Fails with NOT_FOUND if the conversation is no agent. */
+  stopAgent(caller: Caller): Promise<Outcome<void>>;
+
+  /** Ends a response. A finished response does not change. */
+  cancel(caller: Caller, ordinal: number): Promise<Outcome<Cancelled>>;
+
+  /** Changes a message that still waits for its turn. */
+  edit(caller: Caller, ordinal: number, content: MessageContent): Promise<Outcome<Cancelled>>;
+
+  /** Fails with NOT_FOUND if the response does not exist, or for null the conversation. */
+  find(caller: Caller, ordinal: number | null): Promise<Outcome<void>>;
+
+  /** Renames or archives it. A patch without effect writes no event; the account is still updated. */
+  update(caller: Caller, patch: ConversationPatch): Promise<Outcome<ConversationInfo>>;
+
+  /**
+   * Ends the current run and deletes everything, with the conversations of its subagents. After it has returned, nothing
+   * more is sent to the account. With `parent` deletes only a subagent's conversation of that parent.
+   */
+  delete(caller: Caller, parent?: string): Promise<Outcome<void>>;
+
+  /** Makes this object a copy of `source`, unless it is a conversation already; see `forkConversation`. */
+  fork(caller: Caller, source: ForkSource): Promise<Outcome<void>>;
+
+  /** The conversation in whose worktree this one works; null where it works in the workspace. */
+  worktreeOf(caller: Caller): Promise<Outcome<string | null>>;
+
+  /** A page of the rows that a copy up to this point takes over. */
+  forkPage(caller: Caller, point: ForkPoint, start: PageStart): Promise<Outcome<ForkPage>>;
+
+  /** Returns the id of the bridge that the answer goes to. Its tunnel learns whether the answer counts. */
+  answerApproval(caller: Caller, callId: string, answer: ApprovalRequest): Promise<Outcome<string>>;
+
+  answerClarification(
+    caller: Caller,
+    documentId: string,
+    answer: ClarificationAnswer,
+  ): Promise<Outcome<void>>;
+
+  /** Changes the conversation's plan. Fails with NOT_FOUND, SUPERSEDED and PLAN_CHANGED. */
+  changePlan(caller: Caller, documentId: string, edit: PlanEdit): Promise<Outcome<Plan>>;
+
+  /**
+   * From a subagent: its state, at the call that started it. Its end is stored when this returns. The same report again
+   * changes nothing. `over`: no call waits for it any more. `gone`: the conversation does not exist any more.
+   */
+  taskReport(callId: string, report: TaskReport): 'wanted' | 'over' | 'gone';
+
+  /** Asks a subagent that was silent for long to report. Fails with NOT_FOUND where no subagent works. */
+  remindTask(caller: Caller): Promise<Outcome<void>>;
+
+  /** From the tunnel: the result of a call. The first result counts. It is stored when this returns. */
+  settle(callId: string, result: ToolResult): void;
+
+  /** From the tunnel: live output of a call. */
+  output(callId: string, delta: string): void;
+
+  /** From the tunnel: the bridge asks a person. */
+  approvalRequested(callId: string, asked: ApprovalAsked): void;
+
+  /** From the tunnel: a question is settled, here or at the machine. */
+  approvalResolved(callId: string, resolution: ApprovalResolution): void;
+
+  /** From the account: a session has ended. Closes its followers for good. */
+  endSession(session: string): void;
+
+  /** From the account: it is suspended. Ends all responses, and closes all followers for good. */
+  halt(): void;
+
+  /** From the tunnel: it has no arguments any more of open calls of this private conversation. Dispatches them again. */
+  dispatchAgain(): void;
+}
+
+/** A message on its way into a conversation. */
+export interface Posted {
+  readonly request: RunRequest;
+  readonly device: string | undefined;
+  readonly delivery: Delivery;
+  /** Fields of the request that only the message's own run can follow. A message that steers has none. */
+  readonly ownFields: readonly string[];
+}
+
+/** Names a plan to execute. `version` is the one that the person saw; undefined for any. */
+export interface PlanVersion extends PlanName {
+  readonly version: number | undefined;
+}
+
+/** How a plan is to be saved. Without a name, the plan's title makes one. */
+export interface SaveAs {
+  readonly name: string | undefined;
+}
+
+/** A message for a conversation that may not exist yet. */
+export interface Submission extends Posted {
+  /** The bridge that the message names; a conversation that exists accepts only its own. */
+  readonly bridgeId?: string | undefined;
+  /** The bridge of the folder that the sender stands in. A conversation of another bridge refuses the message. */
+  readonly standsAt?: string | undefined;
+  /** Set for a message that executes a plan: the conversation writes its text and adds the plan. */
+  readonly plan?: PlanVersion | undefined;
+  /** Set for a message that saves `plan` instead. */
+  readonly saveAs?: SaveAs | undefined;
+  /** The settings of a new conversation; `bridgeId` is null without a bridge. Null if the conversation must exist. */
+  readonly create: {
+    readonly bridgeId: string | null;
+    readonly title: string;
+    readonly ephemeral: boolean;
+    /** Set for a private conversation. */
+    readonly deleteAfterHours?: number | null | undefined;
+    /** Set for an agent, which its account lists with its status. */
+    readonly agent?: AgentWishes | undefined;
+    /** Whether the title was given and stays: no model makes another one. */
+    readonly isTitled?: boolean;
+    /** Set for a subagent's conversation. */
+    readonly parent?: Parent | undefined;
+  } | null;
+}
+
+/** A report of a subagent. */
+export interface TaskReport {
+  /** Grows with each event in its conversation, so that a report that comes late is known as such. */
+  readonly position: number;
+  readonly state: SubagentState;
+  /** All questions that wait for a person, in it and in the subagents below it. */
+  readonly asks: readonly SubagentAsk[];
+  /** Set at the end of its run. `rows` are those that its response has written. */
+  readonly end?: { readonly result: ToolResult; readonly rows: number };
+}
+
+/** What a client wants of a new agent, besides its first message. */
+export type AgentWishes = Pick<
+  AgentRequest,
+  'title' | 'webhook' | 'workspace' | 'branch' | 'base' | 'commit'
+>;
+
+/** A question as the bridge asks it. */
+export type ApprovalAsked = Pick<
+  Extract<TapeEvent, { type: 'approval_request' }>,
+  'nonce' | 'proposal' | 'reason' | 'newText' | 'lasting'
+>;
+
+/** The end of a question, as the bridge reports it. */
+export type ApprovalResolution = Pick<ApprovalAsked, 'nonce'> &
+  Pick<Extract<TapeEvent, { type: 'approval_resolved' }>, 'decision' | 'by' | 'scope' | 'message'>;
+
+/** The response up to which a conversation is copied. `through` includes that response. */
+export interface ForkPoint {
+  readonly ordinal: number;
+  readonly through: boolean;
+  /** The files are to be restored: no response of the conversation may run, and its bridge must be connected. */
+  readonly restores?: boolean | undefined;
+}
+
+export interface ForkSource extends ForkPoint {
+  /** The conversation to copy. It must be the caller's. */
+  readonly from: string;
+  /** The new conversation's title, if it differs from the old one's. */
+  readonly title?: string | undefined;
+}
+
+/** A page of a conversation's rows, with the properties that the copy takes over. */
+export interface ForkPage extends TablePage {
+  readonly bridge: string | null;
+  readonly title: string;
+  readonly deleteAfterHours: number | null;
+  /** The last response that is copied; 0 if there is none. */
+  readonly ordinal: number;
+}
+
+/** Rows as the tables hold them. */
+export interface TablePage {
+  readonly rows: readonly { readonly table: TableName; readonly row: StoredRow }[];
+  /** Null after the last one. */
+  readonly next: PageStart | null;
+}
+
+/** The start of a page: an index into the copied tables, and the number of its rows on earlier pages. */
+export interface PageStart {
+  readonly table: number;
+  readonly offset: number;
+}
+
+export type TableName = 'tape' | 'runs' | 'turns' | 'results' | 'steers' | 'windows' | 'offers';
+
+export type StoredRow = Record<string, SqlStorageValue>;
