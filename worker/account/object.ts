@@ -127,8 +127,9 @@ export class Account extends DurableObject<Env> implements AccountPort {
     return this.#store.readWaiting();
   }
 
-  list(query: ListQuery): ConversationList {
-    return pageOf(this.#store.readConversations({ ...query, limit: query.limit + 1 }), query);
+  list(query: ListQuery): string {
+    const read = this.#store.readConversations({ ...query, limit: query.limit + 1 });
+    return JSON.stringify(pageOf(read, query) satisfies ConversationList);
   }
 
   agents(query: AgentListQuery): AgentList {

@@ -98,7 +98,7 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
       const after = cursor === undefined ? null : parseCursor(cursor);
       const words = wordsOf(search ?? '');
       const list = () => accountOf(c.env, c.var.caller.sub).list({ limit, after, words, ...which });
-      return c.json(await reach<ConversationList>(list));
+      return c.body(await reach<string>(list), { headers: { 'content-type': 'application/json' } });
     },
   },
   {

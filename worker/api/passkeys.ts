@@ -23,7 +23,7 @@ const EXAMPLE_KEY = {
   x: 'f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU',
   y: 'x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0',
 };
-const EXAMPLE_PART = 'SZYN5YgOjGh0NBcPZHZgW4…';
+const EXAMPLE_PART = 'SZYN5YgOjGh0NBcPZHZgW4_';
 
 /** The endpoints of this file. */
 export const PASSKEYS: readonly Endpoint[] = [

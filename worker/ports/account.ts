@@ -79,7 +79,8 @@ export interface AccountPort extends Rpc.DurableObjectBranded {
    */
   waiting(): string[];
 
-  list(query: ListQuery): ConversationList;
+  /** A {@link ConversationList} as JSON: a text crosses in a third of the time of its objects. */
+  list(query: ListQuery): string;
 
   /** The agents among the conversations. */
   agents(query: AgentListQuery): AgentList;
