@@ -4,7 +4,7 @@ import { useLive } from '../live.ts';
 import { enrolHere } from '../session/enrol.ts';
 import { type Account, INBOX } from '../store/account.ts';
 import { signerFor } from '../store/approvers.ts';
-import { words } from '../words/words.ts';
+import { words } from '../words/settings.ts';
 
 export function Approving({ account }: { readonly account: Account }) {
   useLive(account.live, INBOX);

@@ -4,8 +4,8 @@ import { ClientError, fingerprintOf } from '../../client/index.ts';
 import type { LoginView, SessionList } from '../../shared/api/sessions.ts';
 import { useReading } from '../parts/use-reading.ts';
 import type { Account } from '../store/account.ts';
+import { words } from '../words/settings.ts';
 import { shortTime } from '../words/short.ts';
-import { words } from '../words/words.ts';
 import { Invitations } from './invitations.tsx';
 import { Passkeys } from './passkeys.tsx';
 

@@ -5,8 +5,8 @@ import { CopyButton } from '../parts/copy-button.tsx';
 import { QrCode } from '../parts/qr.tsx';
 import { useReading } from '../parts/use-reading.ts';
 import type { Account } from '../store/account.ts';
+import { words } from '../words/settings.ts';
 import { shortTime } from '../words/short.ts';
-import { words } from '../words/words.ts';
 
 /** An address that only this machine reaches. */
 const LOOPBACK = /^https?:\/\/(?:localhost|127\.|\[::1\])/;

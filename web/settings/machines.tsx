@@ -5,8 +5,8 @@ import { useLive } from '../live.ts';
 import { Answer } from '../parts/answer.tsx';
 import { Folded } from '../parts/folded.tsx';
 import { type Account, LIST } from '../store/account.ts';
+import { words } from '../words/settings.ts';
 import { shortTime } from '../words/short.ts';
-import { words } from '../words/words.ts';
 import { McpServers } from './mcp-servers.tsx';
 import { Policy } from './policy.tsx';
 

@@ -3,7 +3,7 @@ import type { McpServerInfo } from '../../shared/api/listings.ts';
 import { inOneLine, inPlainSight, shorten } from '../../shared/text/plain-sight.ts';
 import { Folded } from '../parts/folded.tsx';
 import { PART_LIMITS } from '../parts/limits.ts';
-import { words } from '../words/words.ts';
+import { words } from '../words/settings.ts';
 
 export function McpServers({ servers }: { readonly servers: readonly McpServerInfo[] }) {
   if (servers.length === 0) {

@@ -3,8 +3,8 @@ import type { ModelInfo } from '../../client/index.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { useLive } from '../live.ts';
 import { type Account, LIST } from '../store/account.ts';
+import { words } from '../words/settings.ts';
 import { shortNumber } from '../words/short.ts';
-import { words } from '../words/words.ts';
 
 export function Models({ account }: { readonly account: Account }) {
   useLive(account.live, LIST);

@@ -1,7 +1,7 @@
 /** The topic of ntfy that gets the notifications: for a browser without any, and for those who use ntfy's app. */
 import { useState } from 'preact/hooks';
 import type { NtfyTopic } from '../../client/index.ts';
-import { words } from '../words/words.ts';
+import { words } from '../words/settings.ts';
 
 interface Props {
   /** The one that is set. The page does not learn its token. */

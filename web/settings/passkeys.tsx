@@ -5,8 +5,8 @@ import { useReading } from '../parts/use-reading.ts';
 import { hasPasskeys, makePasskey } from '../session/passkey.ts';
 import { browserName } from '../session/session.ts';
 import type { Account } from '../store/account.ts';
+import { words } from '../words/settings.ts';
 import { shortTime } from '../words/short.ts';
-import { words } from '../words/words.ts';
 
 export function Passkeys({ account: { client, session } }: { readonly account: Account }) {
   const [passkeys, setPasskeys] = useState<PasskeyList['items']>([]);

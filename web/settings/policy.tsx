@@ -5,8 +5,8 @@ import type { AccountGrant } from '../../shared/wire/grants.ts';
 import type { MachinePolicy, PolicyRule } from '../../shared/wire/policy.ts';
 import { Answer } from '../parts/answer.tsx';
 import type { Account } from '../store/account.ts';
+import { words } from '../words/settings.ts';
 import { shortTime } from '../words/short.ts';
-import { words } from '../words/words.ts';
 
 interface Props {
   readonly account: Account;

@@ -1,7 +1,7 @@
 /** How long the text of new conversations is kept. */
 import { useEffect, useState } from 'preact/hooks';
 import type { Account } from '../store/account.ts';
-import { words } from '../words/words.ts';
+import { words } from '../words/settings.ts';
 
 /** Hours after the last answer. */
 const CHOICES = [0, 1, 24, 168];

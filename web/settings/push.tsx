@@ -5,7 +5,7 @@ import { Folded } from '../parts/folded.tsx';
 import { useReading } from '../parts/use-reading.ts';
 import { choosePush, chooseTopic, chosenKinds, pushSupport } from '../session/push.ts';
 import type { Account } from '../store/account.ts';
-import { words } from '../words/words.ts';
+import { words } from '../words/settings.ts';
 import { Ntfy } from './ntfy.tsx';
 
 const KINDS: readonly PushKind[] = ['waiting', 'ended', 'failed'];

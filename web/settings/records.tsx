@@ -2,8 +2,8 @@
 import { useState } from 'preact/hooks';
 import type { ActRecord } from '../../shared/api/records.ts';
 import type { Account } from '../store/account.ts';
+import { words } from '../words/settings.ts';
 import { shortTime } from '../words/short.ts';
-import { words } from '../words/words.ts';
 
 export function Records({ account: { client } }: { readonly account: Account }) {
   const [records, setRecords] = useState<readonly ActRecord[]>([]);

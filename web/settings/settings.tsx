@@ -2,7 +2,7 @@
 
 import { BackLink } from '../parts/back-link.tsx';
 import type { Account } from '../store/account.ts';
-import { words } from '../words/words.ts';
+import { words } from '../words/settings.ts';
 import { Approving } from './approving.tsx';
 import { Devices } from './devices.tsx';
 import { Machines } from './machines.tsx';

@@ -2,8 +2,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { UsageEntry } from '../../client/index.ts';
 import type { Account } from '../store/account.ts';
+import { words } from '../words/settings.ts';
 import { shortNumber } from '../words/short.ts';
-import { words } from '../words/words.ts';
 
 export function Usage({ account }: { readonly account: Account }) {
   const [items, setItems] = useState<readonly UsageEntry[]>([]);

@@ -2,12 +2,12 @@
 import * as en from './en.ts';
 import { speak } from './thread.ts';
 
-const [language = 'en'] = navigator.languages.map((tag) => tag.slice(0, 2)).filter(isKnown);
+export const [language = 'en'] = navigator.languages.map((tag) => tag.slice(0, 2)).filter(isKnown);
 
 /** English where the browser wants no language that is there. Another one is loaded only where it is wanted. */
-const { frame, thread, asking, settings } = language === 'de' ? await import('./de.ts') : en;
+const { frame, thread, asking } = language === 'de' ? await import('./de.ts') : en;
 
-export const words = { ...frame, ...thread, ...asking, ...settings };
+export const words = { ...frame, ...thread, ...asking };
 
 speak(thread);
 document.documentElement.lang = language;

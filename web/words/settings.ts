@@ -1,0 +1,7 @@
+/** The words of the settings, which are loaded with them, and all others. */
+import * as en from './settings-en.ts';
+import { language, words as others } from './words.ts';
+
+const { settings } = language === 'de' ? await import('./settings-de.ts') : en;
+
+export const words = { ...others, ...settings };
