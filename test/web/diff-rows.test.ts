@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Diff } from '../../shared/wire/documents.ts';
-import { countChanged, diffRows } from '../../web/parts/diff-rows.ts';
+import { countChanged, diffRows, rowsWithGaps } from '../../web/parts/diff-rows.ts';
 
 const hunk = (startLine: number, oldString: string, newString: string): Diff => {
   return { startLine, endLine: startLine + oldString.split('\n').length - 1, oldString, newString };
@@ -21,6 +21,13 @@ it('shows the lines that both texts of a hunk have as unchanged', () => {
     ['  10 10 one', '- 11 . two', '+ . 11 2', '  12 12 three', '+ . 13 four'],
   ]);
   expect(countChanged([change])).toEqual({ added: 2, removed: 1 });
+});
+
+it('leaves a gap only where lines are left out', () => {
+  const signs = (...hunks: Diff[]) => rowsWithGaps(hunks).map((row) => row?.sign ?? '…');
+  expect(signs(hunk(2, 'a', 'b'), hunk(3, 'c', 'c\nd'))).toEqual(['-', '+', ' ', '+']);
+  expect(signs(hunk(2, 'a', 'b'), hunk(4, 'c', 'd'))).toEqual(['-', '+', '…', '-', '+']);
+  expect(signs(hunk(2, '', 'b\n'), hunk(2, 'c', 'd'))).toEqual(['+', '-', '+']);
 });
 
 it('counts the new lines on from one hunk to the next', () => {

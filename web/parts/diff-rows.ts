@@ -22,6 +22,17 @@ export function diffRows(hunks: readonly Diff[]): DiffRow[][] {
   });
 }
 
+/** The rows of all hunks, with an empty place where lines between two hunks are left out. */
+export function rowsWithGaps(hunks: readonly Diff[]): (DiffRow | undefined)[] {
+  let next = Number.POSITIVE_INFINITY;
+  return diffRows(hunks).flatMap((rows, at) => {
+    const start = hunks[at]?.startLine ?? 0;
+    const isApart = start > next;
+    next = start + rows.filter(({ sign }) => sign !== '+').length;
+    return isApart ? [undefined, ...rows] : rows;
+  });
+}
+
 /** How many lines a change adds and removes, without those that a hunk has in both of its texts. */
 export function countChanged(hunks: readonly Diff[]): { added: number; removed: number } {
   const rows = diffRows(hunks).flat();

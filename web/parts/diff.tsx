@@ -3,7 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { printable } from '../../shared/text/plain-sight.ts';
 import type { Diff } from '../../shared/wire/documents.ts';
 import { words } from '../words/thread.ts';
-import { type DiffRow, diffRows } from './diff-rows.ts';
+import { type DiffRow, rowsWithGaps } from './diff-rows.ts';
 import { PART_LIMITS } from './limits.ts';
 
 interface Props {
@@ -13,7 +13,7 @@ interface Props {
 export function DiffRows({ hunks }: Props) {
   const [isWhole, setWhole] = useState(false);
   // A new list is a new change, and one that streams has another text at its end.
-  const rows = useMemo(() => withGaps(hunks), [hunks, hunks.at(-1)?.newString]);
+  const rows = useMemo(() => rowsWithGaps(hunks), [hunks, hunks.at(-1)?.newString]);
   const more = rows.length - PART_LIMITS.diffRows;
   const shown = isWhole ? rows : rows.slice(0, PART_LIMITS.diffRows);
   return (
@@ -38,11 +38,6 @@ export function DiffRows({ hunks }: Props) {
       )}
     </div>
   );
-}
-
-/** The rows of all hunks, with an empty place between two hunks. */
-function withGaps(hunks: readonly Diff[]): readonly (DiffRow | undefined)[] {
-  return diffRows(hunks).flatMap((rows, at) => (at === 0 ? rows : [undefined, ...rows]));
 }
 
 function Row({ sign, text, oldLine, newLine }: DiffRow) {
