@@ -425,7 +425,17 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', 'web/route.ts', 'web/words', 'diff', 'highlight.js', 'preact'],
     ...['streaming-markdown', 'uqr'],
   ],
-  'web/session': ['client/index.ts', 'shared', 'web/words', 'idb-keyval', 'preact'],
+  'web/parts/last-choice.ts': [],
+  'web/session': [
+    ...[
+      'client/index.ts',
+      'shared',
+      'web/parts/last-choice.ts',
+      'web/words',
+      'idb-keyval',
+      'preact',
+    ],
+  ],
   'web/store': ['client/index.ts', 'shared', 'web/live.ts', 'web/session', 'idb-keyval', 'preact'],
   'web/conversations': [
     ...[
@@ -445,6 +455,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'web/composer': [
     ...['client/index.ts', 'shared', 'web/conversations', 'web/live.ts', 'web/parts'],
+    'web/parts/last-choice.ts',
     ...['web/route.ts', 'web/store', 'web/words', 'preact'],
   ],
   'web/thread': [

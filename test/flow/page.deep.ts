@@ -179,6 +179,8 @@ describe.skipIf(NO_CHROMIUM)(`the page ${NO_CHROMIUM ?? ''}`, () => {
     const printed = await runDrawbridge(['enrol', '--state', one.house.state], {});
     const { bridgeId, secret } = readEnrolment(printed.stdout) ?? {};
     const enrolled = await openDevice(browser, here(), { extra: `&enrol=${bridgeId}.${secret}` });
+    // What it writes goes to the folder that the link is from.
+    expect(await enrolled.page.evaluate("localStorage.getItem('last bridge')")).toBe(bridgeId);
     await stranger.say('write it now');
     await enrolled.go('#/inbox');
     await enrolled.page.waitForSelector('.ask button:has-text("Allow once")');

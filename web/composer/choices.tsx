@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { ClientError } from '../../client/index.ts';
 import { folderName } from '../conversations/folder-name.ts';
 import { useLive } from '../live.ts';
+import { keepChoice, lastChoice } from '../parts/last-choice.ts';
 import { type Account, LIST } from '../store/account.ts';
 import { shortTime } from '../words/short.ts';
 import { words } from '../words/words.ts';
@@ -21,7 +22,7 @@ function Choice(props: ChoiceProps) {
 }
 
 function Options({ name, label, options, onChoice }: ChoiceProps) {
-  const last = localStorage.getItem(`last ${name}`) ?? '';
+  const last = lastChoice(name);
   const known = options.some(([value]) => value === last) ? last : (options[0]?.[0] ?? '');
   useEffect(() => onChoice?.(known), []);
   return (
@@ -29,7 +30,7 @@ function Options({ name, label, options, onChoice }: ChoiceProps) {
       name={name}
       aria-label={label}
       onChange={({ currentTarget: { value } }) => {
-        localStorage.setItem(`last ${name}`, value);
+        keepChoice(name, value);
         onChoice?.(value);
       }}
     >

@@ -1,5 +1,6 @@
 /** Makes this browser a device that may approve at a machine, with the one-use secret that the machine's link brings. */
 import { type Client, createDevice, readEnrolment } from '../../client/index.ts';
+import { keepChoice } from '../parts/last-choice.ts';
 import { type KeptDevice, keep, readKept } from './kept.ts';
 import { makePasskey } from './passkey.ts';
 import { browserName } from './session.ts';
@@ -26,6 +27,8 @@ export async function enrolHere(
   const bridges = new Set([...kept.bridges, enrolment.bridgeId]);
   const enrolled = { ...kept, bridges: [...bridges] };
   await keep(approver, enrolled);
+  // The link comes from this machine's folder: messages are for it.
+  keepChoice('bridge', enrolment.bridgeId);
   return enrolled;
 }
 
