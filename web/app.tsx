@@ -55,7 +55,7 @@ export function App() {
       try {
         const { join } = link.current;
         const kept = await readKept('session');
-        // Nobody else can make a link to a server of this machine. Any other one can be a stranger's.
+        // A stranger has no account at a server of this machine, and can have one at any other.
         const session = kept ?? (join && isOwnMachine() && (await joinWith(join)));
         if (session) await enter(session);
         else setState({ is: 'out', why, join });

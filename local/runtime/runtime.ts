@@ -28,7 +28,7 @@ export interface Runtime {
   readonly host?: string | undefined;
   /** See {@link ConfigOptions}. */
   readonly isBehindProxy?: boolean | undefined;
-  /** The exporter of spans, in `buildDir`, and its `env`; absent where nobody wants spans. */
+  /** The exporter of spans, in `buildDir`, and its `env`; absent where spans go nowhere. */
   readonly exporter?: { readonly moduleFile: string; readonly variables: Variables } | undefined;
   /** 0 is any free port. Restarts use the port of the first start. */
   readonly port: number;

@@ -1,21 +1,15 @@
 /** A page in a real browser, served from an origin of its own. */
 import { existsSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { listen, type PageServer } from './page-server.ts';
 
 /** Where Debian's package puts it. */
 export const CHROMIUM = '/usr/bin/chromium';
 
 /** Why tests with a browser cannot run here, for their title; undefined where they can. */
 export const NO_CHROMIUM = existsSync(CHROMIUM) ? undefined : 'skipped: Chromium is not installed';
-
-export interface PageServer extends AsyncDisposable {
-  /** `http://127.0.0.1:PORT`; the same pages are there as `http://localhost:PORT`, which is another origin. */
-  readonly origin: string;
-}
 
 /** Serves an empty page whose script has the exports of page.ts as the global `page`. */
 export async function servePage(): Promise<PageServer> {
@@ -29,21 +23,11 @@ export async function servePage(): Promise<PageServer> {
     write: false,
   });
   const script = outputFiles[0]?.text ?? '';
-  const server = createServer((request, response) => {
+  return await listen((request, response) => {
     const isScript = request.url === '/page.js';
     response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html');
     response.end(isScript ? script : '<!doctype html><script src="/page.js"></script>');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    origin: `http://127.0.0.1:${port}`,
-    [Symbol.asyncDispose]: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
 }
 
 /** A headless browser that asks only the pages it is shown. Its own sandbox needs what containers lack. */

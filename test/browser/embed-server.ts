@@ -1,14 +1,9 @@
 /** Serves a page with `<drawbridge-thread>`, as a careful app does: its policy forbids all that the element does not need. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundleEmbed } from '../../build/embed.ts';
-
-export interface EmbedServer extends AsyncDisposable {
-  readonly origin: string;
-}
+import { listen, type PageServer } from './page-server.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -21,7 +16,7 @@ const POLICY = [
   "trusted-types 'none'",
 ].join('; ');
 
-export async function serveEmbed(): Promise<EmbedServer> {
+export async function serveEmbed(): Promise<PageServer> {
   const folder = mkdtempSync(join(tmpdir(), 'drawbridge-embed-'));
   await bundleEmbed(ROOT, join(folder, 'embed.js'));
   const embed = readFileSync(join(folder, 'embed.js'));
@@ -32,21 +27,11 @@ export async function serveEmbed(): Promise<EmbedServer> {
     ['/page.js', ['text/javascript', SCRIPT]],
     ['/page.css', ['text/css', STYLES]],
   ]);
-  const server = createServer((request, response) => {
+  return await listen((request, response) => {
     const [type, content] = files.get(request.url ?? '') ?? ['text/html', PAGE];
     response.writeHead(200, { 'content-type': type, 'content-security-policy': POLICY });
     response.end(content);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    origin: `http://127.0.0.1:${port}`,
-    [Symbol.asyncDispose]: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
 }
 
 const PAGE = `<!doctype html>

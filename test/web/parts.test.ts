@@ -1,9 +1,10 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NO_CHROMIUM, startBrowser } from '../browser/chromium.ts';
+import type { PageServer } from '../browser/page-server.ts';
 import { seededRandom } from '../worker/upstream/splits.ts';
 import { HOSTILE, randomMarkdown, randomPieces } from './markdown-cases.ts';
-import { type PartsServer, serveParts } from './parts-server.ts';
+import { serveParts } from './parts-server.ts';
 
 /** What parts-page.tsx has, which only the compiler of web/ can read. */
 interface PartsPage {
@@ -17,7 +18,7 @@ interface PartsPage {
 declare const page: PartsPage;
 
 describe.skipIf(NO_CHROMIUM)(`the parts of the page in Chromium ${NO_CHROMIUM ?? ''}`, () => {
-  let server: PartsServer;
+  let server: PageServer;
   let browser: Browser;
   let tab: Page;
   const requests: string[] = [];

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isSignedByPasskey } from '../../shared/wire/assertion.ts';
 import type { PasskeySignature } from '../../shared/wire/passkey.ts';
 import { NO_CHROMIUM, startBrowser } from '../browser/chromium.ts';
-import { type PartsServer, serveParts } from './parts-server.ts';
+import type { PageServer } from '../browser/page-server.ts';
+import { serveParts } from './parts-server.ts';
 
 /** What parts-page.tsx has, which only the compiler of web/ can read. */
 declare const page: {
@@ -23,7 +24,7 @@ interface Signed {
 }
 
 describe.skipIf(NO_CHROMIUM)(`a passkey of the page in Chromium ${NO_CHROMIUM ?? ''}`, () => {
-  let server: PartsServer;
+  let server: PageServer;
   let browser: Browser;
   let tab: Page;
   let cdp: CDPSession;

@@ -23,7 +23,7 @@ export async function readApprovers(): Promise<Approvers> {
   return { ...(device && { device }), ...(passkey && { passkey }) };
 }
 
-/** Undefined where nothing of this browser was ever enrolled. The browser's own key comes first: it asks nobody again. */
+/** Undefined if no machine has enrolled this browser. The browser's own key comes first: a passkey asks its person. */
 export function signerFor(bridgeId: string, approvers: Approvers): Signer | undefined {
   const enrolled = APPROVERS.flatMap((approver) => {
     const kept = approvers[approver];

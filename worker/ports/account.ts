@@ -79,7 +79,7 @@ export interface AccountPort extends Rpc.DurableObjectBranded {
    */
   waiting(): string[];
 
-  /** A {@link ConversationList} as JSON: a text crosses in a third of the time of its objects. */
+  /** A {@link ConversationList} as JSON, which the Worker passes on as it is. */
   list(query: ListQuery): string;
 
   /** The agents among the conversations. */
