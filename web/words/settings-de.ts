@@ -92,6 +92,8 @@ export const settings: typeof en.settings = {
   acts: {
     signed_in: 'Angemeldet',
     session_ended: 'Abgemeldet',
+    invitation_created: 'Einladung erstellt',
+    invitation_revoked: 'Einladung widerrufen',
     login_approved: 'Hereingelassen',
     login_refused: 'Abgelehnt',
     passkey_added: 'Passkey hinzugefügt',

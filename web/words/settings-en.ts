@@ -91,6 +91,8 @@ export const settings = {
   acts: {
     signed_in: 'Signed in',
     session_ended: 'Signed out',
+    invitation_created: 'Invitation made',
+    invitation_revoked: 'Invitation revoked',
     login_approved: 'Let in',
     login_refused: 'Refused',
     passkey_added: 'Passkey added',

@@ -10,12 +10,13 @@ import { SESSION_LIMITS } from '../../shared/limits.ts';
 import type { AppContext } from '../account/caller.ts';
 import { parseId } from '../desk/parse.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';
-import { directoryOf } from '../objects.ts';
+import { accountOf, directoryOf } from '../objects.ts';
 import { originOf } from '../origin.ts';
 import { unwrap } from '../outcome.ts';
 import { entryHash, invitationIdOf, newEntrySecret } from '../people/entry-secrets.ts';
 import type { WaitingInvitation } from '../ports/directory.ts';
 import { reach } from '../reach.ts';
+import type { Act } from '../storage/records.ts';
 
 const PEOPLE = { tag: 'People', access: 'user', needs: 'person' } as const;
 const OPERATOR = { tag: 'People', access: 'operator' } as const;
@@ -43,6 +44,7 @@ export const INVITATIONS: readonly Endpoint[] = [
       const link = `${originOf(c)}/#join=${secret}`;
       const expires = new Date(expiresMs).toISOString();
       const id = invitationIdOf(hash);
+      await record(c, account, { action: 'invitation_created', subject: id });
       return c.json({ id, secret, link, account, expires } satisfies Invitation, 201);
     },
   },
@@ -100,6 +102,16 @@ function shown(invitation: WaitingInvitation): PendingInvitation {
 
 async function revoke(c: Context<AppContext>, account: string | null): Promise<Response> {
   const id = parseId(InvitationId, c.req.param('id'), 'invitation');
-  await reach<void>(() => directoryOf(c.env).revokeInvitation(id, account));
+  const revoke = () => directoryOf(c.env).revokeInvitation(id, account);
+  const revoked = await reach<string | undefined>(revoke);
+  if (revoked !== undefined) {
+    await record(c, revoked, { action: 'invitation_revoked', subject: id });
+  }
   return c.body(null, 204);
+}
+
+/** Records an act of the caller in the account. */
+async function record(c: Context<AppContext>, account: string, act: Act): Promise<void> {
+  const session = c.var.caller.sid;
+  await reach<void>(() => accountOf(c.env, account).record({ ...act, session }));
 }

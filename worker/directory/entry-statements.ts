@@ -94,11 +94,19 @@ export function readInvitations(
   });
 }
 
-/** Deletes an unused invitation of the account, or for null of any account. */
-export function deleteInvitation(sql: SqlStorage, id: string, account: string | null): void {
-  for (const { secret } of readInvitations(sql, account, 0)) {
-    if (invitationIdOf(secret) === id) sql.exec('delete from entries where secret = ?', secret);
-  }
+/**
+ * Deletes an unused invitation of the account, or for null of any account. Returns the account that it led into,
+ * undefined if there is no such invitation.
+ */
+export function deleteInvitation(
+  sql: SqlStorage,
+  id: string,
+  account: string | null,
+): string | undefined {
+  const waiting = readInvitations(sql, account, 0);
+  const found = waiting.find(({ secret }) => invitationIdOf(secret) === id);
+  if (found) sql.exec('delete from entries where secret = ?', found.secret);
+  return found?.account;
 }
 
 /** Adds a login and returns its code. Undefined if too many wait. */

@@ -80,8 +80,8 @@ export class Directory extends DurableObject<Env> implements DirectoryPort {
     return this.#store.readInvitations(account, Date.now());
   }
 
-  revokeInvitation(id: string, account: string | null): void {
-    this.#store.deleteInvitation(id, account);
+  revokeInvitation(id: string, account: string | null): string | undefined {
+    return this.#store.deleteInvitation(id, account);
   }
 
   beginLogin(login: NewLogin): Outcome<string> {

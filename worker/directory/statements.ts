@@ -146,8 +146,8 @@ export class DirectoryStore {
     return this.#isStored ? readInvitations(this.#sql, account, nowMs) : [];
   }
 
-  deleteInvitation(id: string, account: string | null): void {
-    if (this.#isStored) deleteInvitation(this.#sql, id, account);
+  deleteInvitation(id: string, account: string | null): string | undefined {
+    return this.#isStored ? deleteInvitation(this.#sql, id, account) : undefined;
   }
 
   addLogin(login: NewLogin, nowMs: number): string | undefined {

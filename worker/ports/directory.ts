@@ -33,8 +33,11 @@ export interface DirectoryPort extends Rpc.DurableObjectBranded {
   /** The invitations of the account that no device has used, or for null of all accounts. The oldest comes first. */
   invitations(account: string | null): WaitingInvitation[];
 
-  /** Revokes an unused invitation of the account, or for null of any. Changes nothing if there is none. */
-  revokeInvitation(id: string, account: string | null): void;
+  /**
+   * Revokes an unused invitation of the account, or for null of any. Returns the account that it led into; if there is
+   * no such invitation it changes nothing and returns undefined.
+   */
+  revokeInvitation(id: string, account: string | null): string | undefined;
 
   /** Returns the code of the login. Fails with RATE_LIMITED if too many wait. */
   beginLogin(login: NewLogin): Outcome<string>;

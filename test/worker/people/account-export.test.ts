@@ -53,7 +53,8 @@ it('all that an account has is exported, without keys and secrets', async () => 
   expect(ofType(lines, 'bridge')).toMatchObject([{ id: bridgeId }]);
   expect(ofType(lines, 'usage')).toMatchObject([{ entry: { responses: 3 } }]);
   expect(ofType(lines, 'record').map(({ record }) => record.action)).toEqual([
-    ...['account_exported', 'passkey_added', 'bridge_added', 'signed_in'],
+    ...['account_exported', 'passkey_added', 'invitation_created'],
+    ...['bridge_added', 'signed_in', 'invitation_created'],
   ]);
   const said = ofType(lines, 'conversation').map(({ conversation: { id, messages } }) => [
     id,

@@ -8,6 +8,7 @@ import { accountOf } from '../../../worker/objects.ts';
 import { addRecord, RECORD_KEEPING } from '../../../worker/storage/records.ts';
 import { call, errorOf, scriptModel, tokenFor } from '../api.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
+import { operate } from './accounts.ts';
 import { clientOf, clientWith, SERVER, signIn } from './people.ts';
 
 const MESSAGE = { messages: [{ role: 'user' as const, content: 'a word that no record has' }] };
@@ -24,7 +25,7 @@ async function actsOf(account: string) {
 it('a session that gets in and ends is recorded, with the session that did it', async () => {
   const account = newAccount();
   const laptop = await signIn(account, { name: 'laptop' });
-  const { secret } = await clientWith(laptop).createInvitation();
+  const { id, secret } = await clientWith(laptop).createInvitation();
   const signer = await newSessionKey();
   const phone = await enter(SERVER, secret, { name: 'phone', kind: 'browser' }, signer);
   await enter(SERVER, secret, { name: 'phone', kind: 'browser' }, signer);
@@ -33,7 +34,25 @@ it('a session that gets in and ends is recorded, with the session that did it', 
   expect(await actsOf(account)).toEqual([
     [laptop.session, 'session_ended', phone.session],
     [laptop.session, 'signed_in', `${phone.session} phone`],
+    [laptop.session, 'invitation_created', id],
     [null, 'signed_in', `${laptop.session} laptop`],
+    [null, 'invitation_created', expect.any(String)],
+  ]);
+});
+
+it('a revoked invitation is recorded once, by whom, also when an operator revoked it', async () => {
+  const account = newAccount();
+  const laptop = await signIn(account, { name: 'laptop' });
+  const [own, theirs] = [
+    await clientWith(laptop).createInvitation(),
+    await clientWith(laptop).createInvitation(),
+  ];
+  await clientWith(laptop).revokeInvitation(own.id);
+  await clientWith(laptop).revokeInvitation(own.id);
+  await operate(`operator/invitations/${theirs.id}`, 'DELETE');
+  expect((await actsOf(account)).slice(0, 2)).toEqual([
+    [null, 'invitation_revoked', theirs.id],
+    [laptop.session, 'invitation_revoked', own.id],
   ]);
 });
 
@@ -63,7 +82,7 @@ it('an export and a deletion are recorded once each, without a word of the conve
   await expect(client.deleteConversation(conversationId)).rejects.toMatchObject({ status: 404 });
   await expect(client.exportMarkdown(conversationId)).rejects.toMatchObject({ status: 404 });
   const records = await client.listRecords();
-  expect((await actsOf(account)).slice(0, -1)).toEqual([
+  expect((await actsOf(account)).slice(0, 3)).toEqual([
     [kept.session, 'conversation_deleted', conversationId],
     [kept.session, 'conversation_exported', conversationId],
     [kept.session, 'conversation_exported', conversationId],
