@@ -4,7 +4,6 @@ import type { Programs } from '../local/server/worker.ts';
 import { registerUsage } from './account/usage.ts';
 import { registerAgents } from './agents/agents.ts';
 import { registerApprovals } from './chat/approvals-command.ts';
-import { registerChat } from './chat/command.ts';
 import { registerPlan } from './chat/plan-command.ts';
 import { registerUndo } from './chat/undo-command.ts';
 import { registerCompletion } from './completion/completion.ts';
@@ -42,6 +41,7 @@ import { registerPolicy } from './setup/policy.ts';
 import { registerQuarantine } from './setup/quarantine.ts';
 import { registerToken } from './setup/token.ts';
 import { registerWorktrees } from './setup/worktrees.ts';
+import { registerChat } from './talk/command.ts';
 import { newCommandLine, refuseUnknownWords } from './terminal/command-line.ts';
 
 /** The command line with every command. Tests take it apart. */

@@ -28,6 +28,13 @@ export interface KeyboardOptions {
   onInterrupt(): boolean;
 }
 
+/** What was typed before anybody read it. */
+export interface Typed {
+  readonly messages: readonly string[];
+  readonly begun: string;
+  readonly hasEnded: boolean;
+}
+
 /** Turns off the terminal's own line editing while a caller listens or a question is open. */
 export class Keyboard {
   readonly #options: KeyboardOptions;
@@ -77,6 +84,19 @@ export class Keyboard {
     if (this.#holders === 0) return { [Symbol.dispose]: () => {} };
     this.#leave();
     return { [Symbol.dispose]: () => this.#take() };
+  }
+
+  /**
+   * Takes everything that was typed and not read, for another reader of the terminal: finished entries, and the entry
+   * that was begun. `hasEnded` after Ctrl-D. Waits until a paste under way is complete.
+   */
+  async takeTyped(): Promise<Typed> {
+    await this.#settle();
+    const kept = this.#kept.splice(0);
+    const begun = [...this.#lines.splice(0), this.#editor.lines.line].join('\n');
+    this.#restart(false, '');
+    const messages = kept.filter((entry) => entry !== null);
+    return { messages, begun, hasEnded: this.#hasEnded || messages.length < kept.length };
   }
 
   /** The next message, typed earlier or now. Undefined at the end of the input. */

@@ -323,6 +323,31 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['node:'],
     'cli/limits.ts',
   ],
+  'cli/talk': [...['shared', 'cli/chat', 'cli/target', 'cli/terminal', 'cli/tui', 'commander']],
+  'cli/tui': [
+    ...['shared', 'client/index.ts', 'machine', 'cli/chat', 'cli/render', 'cli/terminal', 'node:'],
+    ...['cli/tui/commands', 'cli/tui/dialogs', 'cli/tui/input', 'cli/tui/status'],
+    ...['cli/tui/transcript', '@earendil-works/pi-tui'],
+  ],
+  'cli/tui/transcript': [
+    ...['shared', 'client/index.ts', 'cli/render', 'cli/terminal', 'cli/limits.ts', 'diff'],
+    ...['@earendil-works/pi-tui', 'zod'],
+  ],
+  'cli/tui/status': [
+    ...['shared', 'client/index.ts', 'cli/terminal', 'cli/tui', '@earendil-works/pi-tui', 'node:'],
+  ],
+  'cli/tui/input': [
+    ...['shared', 'client/index.ts', 'machine', 'cli/chat', 'cli/terminal', 'cli/tui'],
+    ...['@earendil-works/pi-tui', 'node:'],
+  ],
+  'cli/tui/dialogs': [
+    ...['shared', 'client/index.ts', 'machine', 'cli/chat', 'cli/terminal', 'cli/tui'],
+    ...['cli/tui/transcript', '@earendil-works/pi-tui', 'node:'],
+  ],
+  'cli/tui/commands': [
+    ...['shared', 'client/index.ts', 'cli/chat', 'cli/render', 'cli/target', 'cli/terminal'],
+    ...['cli/tui', 'cli/tui/transcript', '@earendil-works/pi-tui', 'node:'],
+  ],
   'cli/config': [
     ...['shared', 'machine', 'cli/terminal', 'local/config', 'local/state', 'commander', 'node:'],
     'cli/limits.ts',
@@ -373,6 +398,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', 'client/index.ts', 'machine', 'bridge/log.ts', 'bridge/run.ts'],
     ...[
       'cli/chat',
+      'cli/talk',
       'cli/config',
       'cli/setup/connect',
       'cli/setup/mcp',
@@ -405,6 +431,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'cli/keys',
       'cli/people',
       'cli/server',
+      'cli/talk',
       'cli/terminal',
       'local/server',
       'commander',

@@ -7,7 +7,7 @@ import { addTargetOptions, type TargetOptions } from '../target/target.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import { openTerminal } from '../terminal/terminal.ts';
 import type { Chat } from './chat.ts';
-import { openChat } from './command.ts';
+import { openChat } from './options.ts';
 import { EXIT_CODES } from './run-chat.ts';
 import { executePlan, executePlanFile, type NewestPlan, savePlan } from './turn.ts';
 

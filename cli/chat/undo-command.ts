@@ -9,7 +9,7 @@ import { askFirst } from '../terminal/confirm.ts';
 import { openTerminal } from '../terminal/terminal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import type { Chat } from './chat.ts';
-import { openChat } from './command.ts';
+import { openChat } from './options.ts';
 import { EXIT_CODES } from './run-chat.ts';
 import { joinTurn, runUndo, type TurnEnd } from './turn.ts';
 

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { createClient } from '../../client/index.ts';
 import { ConversationPatch } from '../../shared/api/conversations.ts';
-import { openChat } from '../chat/command.ts';
+import { openChat } from '../chat/options.ts';
 import { forkWithFiles } from '../chat/undo-command.ts';
 import { addTargetOptions, findTarget, type TargetOptions } from '../target/target.ts';
 import { parseConversationId, parseResponseId } from '../target/typed-ids.ts';

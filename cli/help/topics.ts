@@ -71,6 +71,7 @@ Variables of the server:
 Variables of commands:
 
   DRAWBRIDGE_MODE     the mode of a chat that names none
+  DRAWBRIDGE_PLAIN    1: a chat that only adds lines, for screen readers; TERM=dumb does the same
   DRAWBRIDGE_PRESET   the preset of your rules: read-only, ask, workspace, trusted
   DRAWBRIDGE_TOKEN    the token of "drawbridge connect", and for --url
   DRAWBRIDGE_PASS_ENV variables for commands that you let out of the sandbox

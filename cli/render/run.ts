@@ -114,7 +114,8 @@ export function writeDone(pen: Pen, event: Event<'done'>, paint: Paint): void {
   pen.write(`${paint('dim', effortOf(event))}\n`);
 }
 
-function effortOf({ usage, metadata }: Event<'done'>): string {
+/** Tokens, cost, turns, calls and time of an answer, in one line. */
+export function effortOf({ usage, metadata }: Pick<Event<'done'>, 'usage' | 'metadata'>): string {
   const { turnCount, toolCallCount, duration_ms: durationMs } = metadata;
   return [
     ...(usage ? spentOf(usage) : []),

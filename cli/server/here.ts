@@ -65,10 +65,10 @@ async function chatHere(options: HereOptions, programs: Programs): Promise<void>
   const here = { workspace: workspaceDir, ...(options.state && { state: options.state }) };
   const settings = { ...here, reasoning: false, json: false };
   // Only here: `start` needs no chat.
-  const { openChat } = await import('../chat/command.ts');
-  const { runChat } = await import('../chat/run-chat.ts');
+  const { openChat } = await import('../chat/options.ts');
+  const { talk } = await import('../talk/talk.ts');
   const chat = await openChat({ ...settings, continue: options.continue === true }, terminal);
-  process.exitCode = await runChat(chat, []);
+  process.exitCode = await talk(chat, []);
 }
 
 async function startHere(options: FolderOptions, programs: Programs): Promise<void> {

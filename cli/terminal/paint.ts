@@ -1,8 +1,10 @@
 /** Colours of the terminal, or none. */
 import { styleText } from 'node:util';
 
+/** Of the sixteen colours that the terminal's own theme defines: they are readable on a light and on a dark ground. */
 export type Style =
-  | ('bold' | 'cyan' | 'dim' | 'green' | 'red' | 'yellow')
+  | ('blue' | 'cyan' | 'green' | 'magenta' | 'red' | 'yellow')
+  | ('bold' | 'dim' | 'inverse' | 'italic' | 'strikethrough' | 'underline')
   | ('bgBlack' | 'whiteBright');
 
 /** Text in a style. */

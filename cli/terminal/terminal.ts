@@ -1,6 +1,6 @@
 /** Writes to the person, asks the person, and passes on the signals that end a command. */
 import type { Readable, Writable } from 'node:stream';
-import { Keyboard } from '../../machine/keyboard.ts';
+import { Keyboard, type Typed } from '../../machine/keyboard.ts';
 import { escapeControls } from '../../shared/text/plain-sight.ts';
 import { onUnread } from './ending.ts';
 import { coloured, type Paint, plain } from './paint.ts';
@@ -28,6 +28,8 @@ export interface Terminal {
   readMessage(prompt: string): Promise<string | undefined>;
   /** Keeps what the person types from now on for the next message, until the result is disposed of. */
   listen(): Disposable;
+  /** What was typed since `listen` and not read yet: another reader of the terminal goes on with it. */
+  takeTyped(): Promise<Typed>;
   /** Leaves what is typed from now on to another program, until the result is disposed of. */
   lend(): Disposable;
   /** The input; null if it is a terminal. */
@@ -108,6 +110,7 @@ export function openTerminal(
     ask: (question, signal) => holdingBack(keyboard.ask(question, signal)),
     readMessage: (prompt) => holdingBack(keyboard.readMessage(prompt)),
     listen: () => keyboard.listen(),
+    takeTyped: () => keyboard.takeTyped(),
     lend: () => keyboard.lend(),
     piped: stdin.isTTY ? null : stdin,
     onSignal(listener) {

@@ -1,4 +1,4 @@
-/** A program at a real terminal: `script` of Linux gives it one. */
+/** A program that only adds lines, at a real terminal: `script` of Linux gives it one. test/cli/tmux.ts has screens. */
 import { onTestFailed } from 'vitest';
 import { shellWord } from '../../machine/shell-word.ts';
 import { startDrawbridge } from './drawbridge.ts';
@@ -23,7 +23,7 @@ export function openPseudoTerminal(
   const line = `stty cols 80 rows 24; exec ${quoted}`;
   const started = startDrawbridge([], {
     ...options,
-    env: { TERM: 'xterm', NO_COLOR: '1', ...options.env },
+    env: { TERM: 'xterm', NO_COLOR: '1', DRAWBRIDGE_PLAIN: '1', ...options.env },
     program: ['script', '-qec', line, '/dev/null'],
     input: null,
   });

@@ -55,6 +55,7 @@ export function scriptTerminal({
     ask,
     readMessage: ask,
     listen: () => ({ [Symbol.dispose]: () => {} }),
+    takeTyped: () => Promise.resolve({ messages: [], begun: '', hasEnded: false }),
     lend: () => ({ [Symbol.dispose]: () => {} }),
     piped: piped === undefined ? null : Readable.from([Buffer.from(piped)], { objectMode: false }),
     onSignal(listener) {

@@ -1,0 +1,25 @@
+/** What a line that begins with a slash does. */
+import type { AutocompleteItem } from '@earendil-works/pi-tui';
+import type { Session } from '../session.ts';
+
+export interface SlashCommand {
+  readonly name: string;
+  /** One short sentence without a full stop, for the list of commands. */
+  readonly help: string;
+  /** What may follow the name, such as `[NAME]`. */
+  readonly takes?: string;
+  /** What can follow, for what is written of it so far. */
+  complete?(prefix: string, desk: CommandDesk): Promise<AutocompleteItem[]>;
+  /** `rest` is what follows the name, without blanks at its ends. A ClientError that it throws is shown. */
+  run(rest: string, desk: CommandDesk): Promise<void> | void;
+}
+
+/** What a command can do with the screen. */
+export interface CommandDesk {
+  readonly session: Session;
+  /** Shows words below what was said. */
+  say(words: string): void;
+  /** Puts text into the composer. */
+  write(text: string): void;
+  leave(): void;
+}

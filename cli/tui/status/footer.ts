@@ -1,0 +1,49 @@
+/** The last line: where messages go, and how full the model's window is. */
+import { basename } from 'node:path';
+import { type Component, truncateToWidth } from '@earendil-works/pi-tui';
+import { inOneLine } from '../../../shared/text/plain-sight.ts';
+import type { Paint } from '../../terminal/paint.ts';
+import type { Session } from '../session.ts';
+import type { Surroundings } from './surroundings.ts';
+
+export class Footer implements Component {
+  readonly #session: () => Session;
+  readonly #around: Surroundings;
+  readonly #paint: Paint;
+
+  constructor(session: () => Session, around: Surroundings, paint: Paint) {
+    this.#session = session;
+    this.#around = around;
+    this.#paint = paint;
+  }
+
+  invalidate(): void {}
+
+  render(width: number): string[] {
+    const session = this.#session();
+    const parts = [session.chat.mode, ...this.#modelParts(session), ...this.#placeParts()];
+    return [this.#paint('dim', truncateToWidth(parts.map(inOneLine).join(' · '), width, '…'))];
+  }
+
+  #modelParts({ chat, current, view }: Session): string[] {
+    const { models } = this.#around;
+    const id = chat.model ?? current?.model ?? models.find(({ isDefault }) => isDefault)?.id;
+    const counted = view?.responses.findLast(({ metadata }) => metadata.contextTokens);
+    const window = models.find((model) => model.id === counted?.model)?.contextWindow;
+    const { contextTokens } = counted?.metadata ?? {};
+    const isKnown = window !== undefined && contextTokens !== undefined;
+    return [
+      ...(id === undefined ? [] : [id]),
+      ...(isKnown ? [`${Math.round((100 * contextTokens) / window)} % of the context`] : []),
+    ];
+  }
+
+  #placeParts(): string[] {
+    const { bridge } = this.#around;
+    if (!bridge) return [];
+    return [
+      basename(bridge.workspacePath),
+      bridge.confinement.kind === 'none' ? 'no sandbox' : 'sandbox',
+    ];
+  }
+}

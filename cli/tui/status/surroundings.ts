@@ -1,0 +1,25 @@
+/** What the status lines need of the server: the models with their windows, and the folder's bridge. */
+import type { BridgeDetails, ModelInfo } from '../../../shared/api/listings.ts';
+import type { Session } from '../session.ts';
+
+export class Surroundings {
+  models: readonly ModelInfo[] = [];
+  bridge: BridgeDetails | undefined;
+
+  /** Asks once for all; never rejects. What cannot be read stays unknown. `onChange` is called after each answer. */
+  async read({ chat, view }: Session, onChange: () => void): Promise<void> {
+    const { client } = chat;
+    const bridgeId = view?.bridgeId ?? chat.bridgeId ?? chat.own?.bridgeId;
+    const models = client.listModels().then(({ items }) => {
+      this.models = items;
+      onChange();
+    });
+    const bridge =
+      bridgeId &&
+      client.getBridge(bridgeId).then((details) => {
+        this.bridge = details;
+        onChange();
+      });
+    await Promise.allSettled([models, bridge]);
+  }
+}
