@@ -3,6 +3,7 @@
 import { MODEL_LIMITS } from '../../shared/limits.ts';
 import { attentionSentence } from '../../shared/shown/attention.ts';
 import { describeProposal } from '../../shared/shown/proposal.ts';
+import { waitSentence } from '../../shared/shown/waits.ts';
 import { inPlainSight, printable, printableLine } from '../../shared/text/plain-sight.ts';
 import { SECOND } from '../../shared/units.ts';
 import type { Cost } from '../../shared/wire/budget.ts';
@@ -84,7 +85,12 @@ export function writeNews(pen: Pen, event: RunNews, paint: Paint): void {
 }
 
 type RunNews = Event<
-  'response_model' | 'context_summary' | 'budget_near' | 'mode_update' | 'plan_update'
+  | 'response_model'
+  | 'model_wait'
+  | 'context_summary'
+  | 'budget_near'
+  | 'mode_update'
+  | 'plan_update'
 >;
 
 function newsOf(event: RunNews): string | null {
@@ -94,6 +100,7 @@ function newsOf(event: RunNews): string | null {
   }
   if (event.type === 'response_model') return `${shortLine(event.model)} answers from here on.`;
   if (event.type === 'budget_near') return nearOf(event);
+  if (event.type === 'model_wait') return `${waitSentence(event.wait, Date.now())}.`;
   return event.status === 'running'
     ? 'The model is summarising the older part of the conversation.'
     : null;
