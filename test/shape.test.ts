@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, it } from 'vitest';
 import { sourceFiles } from './source-files.ts';
@@ -844,6 +844,16 @@ it.each([
 });
 
 /** What each place imports, by the files that lie there. */
+it.each(['AGENTS.md', 'docs/architecture.md'])('%s names only files that are there', (page) => {
+  const text = readFileSync(join(ROOT, page), 'utf8');
+  const folders = new Set(['docs', 'test', ...sourceFiles().map((file) => file.split('/')[0])]);
+  const named = [...text.matchAll(/`(([a-z]+)\/[\w./-]+\.[a-z]+)`/g)]
+    .filter(([, , folder]) => folders.has(folder))
+    .map(([, path = '']) => path);
+  expect(named.length).toBeGreaterThan(20);
+  expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+});
+
 function graphOf(
   files: readonly string[],
   placeOf: (file: string) => string,

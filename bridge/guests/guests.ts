@@ -29,7 +29,7 @@ import {
   toWrite,
 } from '../tools/executor.ts';
 import type { GuestCalls } from '../tunnel/session.ts';
-import { readImageIfAny } from '../workspace/files.ts';
+import { readContentIfAny } from '../workspace/files.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { GUEST_LIMITS } from './limits.ts';
 import { type AwaitedWrite, awaitWrite, type SeenChange } from './write.ts';
@@ -146,7 +146,7 @@ export class Guests implements GuestCalls {
     const found = async () => {
       if (seen) return seen;
       const place = await workspace.resolve(filePath, 'read');
-      const before = await readImageIfAny(place, new AbortController().signal);
+      const before = await readContentIfAny(place, new AbortController().signal);
       return { place, beforeHash: before?.hash ?? null, metadata: {} };
     };
     const { program } = frame;
@@ -175,7 +175,7 @@ export class Guests implements GuestCalls {
       open?.frame.path === path && open.frame.conversationId === context.conversationId;
     if (!isSame) throw new ToolFailure('GUEST_GONE', GONE);
     const place = toWrite(context.places[0]);
-    const before = await readImageIfAny(place, context.signal);
+    const before = await readContentIfAny(place, context.signal);
     const content = open.newContent;
     const proposed = Buffer.from(content);
     const request = {

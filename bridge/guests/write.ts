@@ -5,7 +5,7 @@ import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { Metadata } from '../../shared/wire/documents.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
-import { type FileImage, readImageIfAny } from '../workspace/files.ts';
+import { type FileContent, readContentIfAny } from '../workspace/files.ts';
 import type { Place } from '../workspace/workspace.ts';
 
 /** The change as the bridge had it worked out for a person. */
@@ -33,13 +33,13 @@ export async function awaitWrite(awaited: AwaitedWrite, signal: AbortSignal): Pr
     const { place, beforeHash, metadata } = await awaited.seen();
     const file = nameInLine(place.name);
     for (;;) {
-      const image = await readImageIfAny(place, new AbortController().signal);
-      if (image && isText(image, content)) {
+      const found = await readContentIfAny(place, new AbortController().signal);
+      if (found && isText(found, content)) {
         const data = `${program} was answered itself, and has written ${file} as it proposed.`;
         return { status: 'success', data, metadata };
       }
       if (performance.now() >= until || signal.aborted) {
-        const isSame = (image?.hash ?? null) === beforeHash;
+        const isSame = (found?.hash ?? null) === beforeHash;
         return isSame ? unwritten(program, file) : other(program, file);
       }
       await sleep(limits.lookMs, undefined, { signal }).catch(() => {});
@@ -53,7 +53,7 @@ export async function awaitWrite(awaited: AwaitedWrite, signal: AbortSignal): Pr
 }
 
 /** A program may write another kind of line ends, or a byte order mark. */
-function isText({ bytes }: FileImage, content: string): boolean {
+function isText({ bytes }: FileContent, content: string): boolean {
   return isUtf8(bytes) && plain(Buffer.from(bytes).toString()) === plain(content);
 }
 
