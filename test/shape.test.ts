@@ -334,7 +334,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['@earendil-works/pi-tui', 'zod'],
   ],
   'cli/tui/status': [
-    ...['shared', 'client/index.ts', 'cli/terminal', 'cli/tui', '@earendil-works/pi-tui', 'node:'],
+    ...[
+      'shared',
+      'client/index.ts',
+      'cli/render',
+      'cli/terminal',
+      'cli/tui',
+      '@earendil-works/pi-tui',
+      'node:',
+    ],
   ],
   'cli/tui/input': [
     ...['shared', 'client/index.ts', 'machine', 'cli/chat', 'cli/terminal', 'cli/tui'],
@@ -513,6 +521,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
   'bench/edge': ['worker/env.ts', 'worker/index.ts', 'cloudflare:'],
   'bench/fuzz': ['@cfworker/json-schema'],
+  'bench/terminal': ['bench', 'machine', 'node:'],
   'bench/cases': ['bench', 'client/index.ts', 'local/state', 'node:', 'zod'],
   'bench/escapes': [
     ...[
@@ -548,7 +557,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   bench: [
     ...['shared', 'bench/cases', 'bench/escapes', 'bench/faults', 'bench/fuzz', 'bridge/mcp'],
-    ...['bench/page', 'bench/tools', 'esbuild', 'machine', 'playwright-core'],
+    ...['bench/page', 'bench/terminal', 'bench/tools', 'esbuild', 'machine', 'playwright-core'],
     ...[
       'bridge/index',
       'bridge/search',

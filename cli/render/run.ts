@@ -143,7 +143,7 @@ function spentOf(usage: Usage): string[] {
 }
 
 /** `0.0042 USD`: two decimals, or more for a small amount, so that two digits are shown. */
-function formatCost({ amount, currency }: Cost): string {
+export function formatCost({ amount, currency }: Cost): string {
   const decimals = amount > 0 ? 1 - Math.floor(Math.log10(amount)) : 0;
   const shown = Math.min(Math.max(decimals, 2), MODEL_LIMITS.costDecimals);
   return `${amount.toFixed(shown)} ${shortLine(currency)}`;

@@ -9,7 +9,9 @@ import {
 } from '@earendil-works/pi-tui';
 import { ClientError, type ReadEvent } from '../../client/index.ts';
 import { newDeferred } from '../../machine/deferred.ts';
+import { signalAll } from '../../machine/keyboard.ts';
 import type { ImagePart } from '../../shared/api/requests.ts';
+import { Mode } from '../../shared/wire/modes.ts';
 import type { Chat } from '../chat/chat.ts';
 import { toContent } from '../chat/message.ts';
 import { EXIT } from '../terminal/exit-codes.ts';
@@ -72,7 +74,12 @@ export class App {
     this.#tui.start();
     void this.#around.read(this.#session, () => this.#tui.requestRender());
     for (const message of messages) void this.#submit(message);
+    const endListening = this.#session.chat.terminal.onSignal((signal) => {
+      if (signal === 'SIGINT') this.#interrupt();
+      else this.#left.resolve(signal === 'SIGTERM' ? EXIT.terminated : EXIT.unread);
+    });
     const code = await this.#left.promise;
+    endListening();
     clearInterval(this.#spinning);
     this.#session.end();
     this.#tui.stop();
@@ -139,9 +146,29 @@ export class App {
     if (matchesKey(data, 'ctrl+c')) return () => this.#interrupt();
     if (matchesKey(data, 'ctrl+d') && this.#composer.isEmpty) return this.#desk.leave;
     if (matchesKey(data, 'ctrl+o')) return () => this.#fold();
+    if (matchesKey(data, 'ctrl+z')) return () => this.#suspend();
+    if (matchesKey(data, 'shift+tab')) return () => this.#nextMode();
     const isFree = this.#session.isBusy && !this.#composer.isShowingAutocomplete();
     if (matchesKey(data, 'escape') && isFree) return () => void this.#stop();
     return undefined;
+  }
+
+  /** Back in the foreground, everything is drawn again. */
+  #suspend(): void {
+    this.#tui.stop();
+    process.once('SIGCONT', () => {
+      this.#tui.start();
+      this.#tui.requestRender(true);
+    });
+    signalAll('SIGTSTP');
+  }
+
+  /** Of the next message. A mode of the workspace is followed by the first of the others. */
+  #nextMode(): void {
+    const { chat } = this.#session;
+    const modes: readonly string[] = Mode.options;
+    chat.mode = modes[(modes.indexOf(chat.mode) + 1) % modes.length] ?? chat.mode;
+    this.#tui.requestRender();
   }
 
   #fold(): void {

@@ -18,8 +18,18 @@ export function activityOf(session: Session, nowMs: number): string | undefined 
   if (unsent.length > 0 && !isRunning(current)) return 'Sending';
   if (!current || isOver(current.status))
     return queued.length > 0 ? 'Waiting in the queue' : undefined;
-  return `${workOf(current, nowMs)} · ${seconds(nowMs - Date.parse(current.created))}`;
+  const time = seconds(nowMs - Date.parse(current.created));
+  return [workOf(current, nowMs), time, ...tokensOf(current)].join(' · ');
 }
+
+/** What the model has written so far, by its length: servers count only at the end. */
+function tokensOf({ documents }: ChatResponse): string[] {
+  const chars = documents.reduce((sum, { content }) => sum + (content?.length ?? 0), 0);
+  return chars < CHARS_OF_TOKEN ? [] : [`about ${Math.round(chars / CHARS_OF_TOKEN)} tokens`];
+}
+
+/** English text and code, roughly. */
+const CHARS_OF_TOKEN = 4;
 
 function isRunning(response: ChatResponse | undefined): boolean {
   return response !== undefined && !isOver(response.status);
