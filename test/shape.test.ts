@@ -370,11 +370,27 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['cli/limits.ts', 'commander', 'node:', 'zod'],
   ],
   'cli/conversations': [
-    ...['shared', 'client/index.ts', 'machine', 'cli/chat', 'cli/target', 'cli/terminal'],
+    ...[
+      'shared',
+      'client/index.ts',
+      'machine',
+      'cli/chat',
+      'cli/render',
+      'cli/target',
+      'cli/terminal',
+    ],
     ...['cli/limits.ts', 'commander', 'node:'],
   ],
   'cli/agents': [
-    ...['shared', 'client/index.ts', 'cli/chat', 'cli/target', 'cli/terminal', 'commander'],
+    ...[
+      'shared',
+      'client/index.ts',
+      'cli/chat',
+      'cli/render',
+      'cli/target',
+      'cli/terminal',
+      'commander',
+    ],
   ],
   'cli/setup': [
     ...['shared', 'client/index.ts', 'machine', 'bridge/admission', 'bridge/grantees'],
