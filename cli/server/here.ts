@@ -96,7 +96,9 @@ async function chatHere(words: string[], options: HereOptions, programs: Program
     },
     terminal,
   );
-  process.exitCode = await talk(chat, { words, isOnce, picks: resume === true });
+  // Commands that are suggested find the folder as this one did.
+  const here = { ...chat, targetWords: locationWordsOf(options) };
+  process.exitCode = await talk(here, { words, isOnce, picks: resume === true });
 }
 
 async function startHere(options: FolderOptions, programs: Programs): Promise<void> {

@@ -14,10 +14,9 @@ export async function runScreen(chat: Chat, { messages, begun, hasEnded }: Typed
   const code = await new App(chat).run(messages, begun);
   const { terminal, conversationId, targetWords } = chat;
   if (conversationId !== undefined) {
-    const back =
-      targetWords.length === 0
-        ? ownCommand('--resume', conversationId)
-        : ownCommand('chat', '--conversation', conversationId, ...targetWords);
+    const back = targetWords.includes('--url')
+      ? ownCommand('chat', '--conversation', conversationId, ...targetWords)
+      : ownCommand('--resume', conversationId, ...targetWords);
     terminal.write(`${terminal.paint('dim', `To continue: ${back}`)}\n`);
   }
   return code;
