@@ -52,7 +52,6 @@ function helloOf(bridgeId: string): BridgeFrame {
   return {
     type: 'hello',
     protocol: TUNNEL_PROTOCOL,
-    features: [],
     bridgeId,
     bootId: crypto.randomUUID(),
     tools: toolsRunBy('bridge').map(({ name }) => name),

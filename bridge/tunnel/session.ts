@@ -34,8 +34,7 @@ export interface SessionMachine extends Desk {
   readonly journal: Journal;
   readonly offers: OfferFeed;
   readonly guests: GuestCalls;
-  readonly mcpServers: ReportFeed;
-  readonly grantFeed: ReportFeed;
+  readonly reports: readonly ReportFeed[];
   /** Gets the end of each call of another account than the owner's. */
   readonly audit: Pick<Audit, 'note'>;
   /** What has a handle here, after what is asked was done. Does not reject. */
@@ -53,7 +52,7 @@ export interface SessionMachine extends Desk {
 /** The calls that begin at this bridge. No method throws. */
 export interface GuestCalls {
   /** A welcome came: `send` sends a frame now or not at all. */
-  welcomed(features: readonly string[], send: (frame: BridgeFrame) => void): void;
+  welcomed(send: (frame: BridgeFrame) => void): void;
   /** The connection was lost. */
   lost(): void;
   /** What became of a call that its guest was answered about itself; undefined for another call. */
@@ -202,14 +201,13 @@ export class Session {
 
   /** The parts that send frames of their own. */
   get #parts() {
-    const { offers, guests, mcpServers, grantFeed } = this.#machine;
-    return [offers, guests, mcpServers, grantFeed];
+    const { offers, guests, reports } = this.#machine;
+    return [offers, guests, ...reports];
   }
 
-  #resume({ features, ...open }: Extract<TunnelFrame, { type: 'welcome' }>): void {
+  #resume({ calls, cancels, answers }: Extract<TunnelFrame, { type: 'welcome' }>): void {
     const { asking, devices } = this.#machine;
-    const { calls, cancels, answers } = open;
-    for (const part of this.#parts) part.welcomed(features, (frame) => this.#send?.(frame));
+    for (const part of this.#parts) part.welcomed((frame) => this.#send?.(frame));
     const answered = new Set(answers.map(({ nonce }) => nonce));
     for (const callId of cancels) this.#cancel(callId);
     for (const { resolved } of this.#running.values()) if (resolved) this.#send?.(resolved);

@@ -15,11 +15,6 @@ import {
   newDeviceId,
   responseIdOf,
 } from '../../../../shared/ids.ts';
-import {
-  ENROLMENTS_FEATURE,
-  FILES_FEATURE,
-  POLICY_FEATURE,
-} from '../../../../shared/wire/tunnel.ts';
 import { newPasskey, PASSKEY_ORIGIN } from '../../../far-ends/passkey.ts';
 import { call, scriptModel, standsAt, tokenFor } from '../../api.ts';
 import { holdModel } from '../../conversation/held-model.ts';
@@ -130,7 +125,7 @@ it('lists and stops what runs in the background of a bridge', async () => {
 
 it('enrols a device at a bridge', async () => {
   const bridge = await openBridge({ account: ACCOUNT });
-  await bridge.greet({ features: [ENROLMENTS_FEATURE] });
+  await bridge.greet();
   const enrolment = { bridgeId: bridge.bridgeId, secret: 's'.repeat(43) };
   const body = await newEnrolmentRequest(enrolment, (await createDevice('phone')).enrolment);
   const params = { id: bridge.bridgeId };
@@ -146,7 +141,7 @@ it('enrols a device at a bridge', async () => {
 
 it('finds files of a bridge', async () => {
   const bridge = await openBridge({ account: ACCOUNT });
-  await bridge.greet({ features: [FILES_FEATURE] });
+  await bridge.greet();
   bridge.files = [{ path: 'src/', type: 'folder' }];
   const params = { id: bridge.bridgeId };
   const { json } = await api.call('findFiles', { params, query: { query: 'sr', limit: '5' } });
@@ -157,7 +152,7 @@ it('finds files of a bridge', async () => {
 
 it('shows what a machine allows', async () => {
   const bridge = await openBridge({ account: ACCOUNT });
-  await bridge.greet({ features: [POLICY_FEATURE] });
+  await bridge.greet();
   const params = { id: bridge.bridgeId };
   expect((await api.call('getPolicy', { params })).json).toEqual(NO_POLICY);
   await bridge.leave();

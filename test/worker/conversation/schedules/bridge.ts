@@ -83,7 +83,6 @@ export class CountingBridge {
     return {
       type: 'hello',
       protocol: TUNNEL_PROTOCOL,
-      features: [],
       bridgeId: this.#bridgeId,
       bootId: crypto.randomUUID(),
       tools: ['read_file'],
