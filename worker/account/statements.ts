@@ -1,61 +1,29 @@
-/** The tables of an account and all their statements. Without a secondary index, a response costs one row here. */
+/** The tables of an account, and the statements of its lists. Without a secondary index, a response costs one row here. */
 
 import type { AccountEvent } from '../../shared/api/account-events.ts';
 import type { AccountState } from '../../shared/api/accounts.ts';
 import type { AgentInfo } from '../../shared/api/agents.ts';
 import type { ConversationInfo } from '../../shared/api/conversations.ts';
 import { AgentStatus } from '../../shared/api/conversations.ts';
-import type { UsageEntry } from '../../shared/api/usage.ts';
 import { ACCOUNT_LIMITS, GRANT_LIMITS } from '../../shared/limits.ts';
-import type { Outcome } from '../outcome.ts';
 import type {
   Activity,
   AgentListQuery,
   KnownBridge,
   Listed,
   ListQuery,
-  NewStoredSession,
   PrivateListing,
   SpentSince,
-  StoredPush,
-  StoredSession,
-  UsageRange,
 } from '../ports/account.ts';
 import { migrate, openStored } from '../storage/migrations.ts';
-import {
-  type Act,
-  addRecord,
-  RECORD_TABLE,
-  type RecordsPage,
-  readRecords,
-  type StoredRecord,
-} from '../storage/records.ts';
+import { RECORD_TABLE } from '../storage/records.ts';
 import { CHANGE_TABLE, Changes } from './changes.ts';
 import { TICKET_LIMITS } from './limits.ts';
-import { PUSH_COLUMN, readPushes, savePush } from './push-statements.ts';
+import { PUSH_COLUMN } from './push-statements.ts';
 import { folded } from './search.ts';
-import {
-  addSession,
-  type Ending,
-  endSession,
-  nextEnding,
-  noteCut,
-  noteUse,
-  readSession,
-  readSessions,
-  SESSION_TABLES,
-  useProof,
-} from './session-statements.ts';
+import { SESSION_TABLES } from './session-statements.ts';
 import { readState, STANDING_TABLE } from './standing-statements.ts';
-import {
-  addSpent,
-  addUsage,
-  readCounted,
-  readSpent,
-  readUsage,
-  saveCounted,
-  USAGE_TABLES,
-} from './usage-statements.ts';
+import { addSpent, readCounted, saveCounted, USAGE_TABLES } from './usage-statements.ts';
 
 /** As in worker/storage/migrations.ts. `conversations.search` is the last column, so that a list does not load it. */
 export const MIGRATIONS = [
@@ -111,9 +79,15 @@ export class AccountStore {
     this.#isStored = openStored(sql, MIGRATIONS);
   }
 
-  /** Whether there are tables, for the statements of other files. */
-  get isStored(): boolean {
-    return this.#isStored;
+  /** For the statements of other files that read. Null where nothing is stored, and reading stores nothing. */
+  get stored(): SqlStorage | null {
+    return this.#isStored ? this.#sql : null;
+  }
+
+  /** For the statements of other files that write: makes the tables first. */
+  get written(): SqlStorage {
+    this.#prepare();
+    return this.#sql;
   }
 
   get state(): AccountState {
@@ -209,29 +183,12 @@ export class AccountStore {
     return isNew;
   }
 
-  readCounted(id: string): number | null {
-    return this.#isStored ? readCounted(this.#sql, id) : 0;
-  }
-
   /** Returns whether it counts. */
   count(id: string, spent: SpentSince, nowMs: number): boolean {
     this.#prepare();
     const isNew = addSpent(this.#sql, id, spent);
     if (isNew) saveCounted(this.#sql, id, spent.through, nowMs);
     return isNew;
-  }
-
-  addUsage(entry: UsageEntry): void {
-    this.#prepare();
-    addUsage(this.#sql, entry);
-  }
-
-  readUsage(range: UsageRange): ReturnType<typeof readUsage> {
-    return this.#isStored ? readUsage(this.#sql, range) : { items: [], hasMore: false };
-  }
-
-  readSpent(day: string): number {
-    return this.#isStored ? readSpent(this.#sql, day) : 0;
   }
 
   #insert(listed: Listed, text: string, onConflict: string, counted: number | null = 0): boolean {
@@ -408,62 +365,6 @@ export class AccountStore {
       expiresMs,
     );
     return used.toArray().length > 0;
-  }
-
-  record(act: Act, nowMs: number): void {
-    this.#prepare();
-    addRecord(this.#sql, act, nowMs);
-  }
-
-  readRecords(page: RecordsPage): StoredRecord[] {
-    return this.#isStored ? readRecords(this.#sql, page) : [];
-  }
-
-  /** See session-statements.ts for what follows. Returns whether the session is new. */
-  addSession(
-    session: NewStoredSession,
-    admittedBy: string | undefined,
-    nowMs: number,
-  ): Outcome<boolean> {
-    this.#prepare();
-    return addSession(this.#sql, session, admittedBy, nowMs);
-  }
-
-  readSessions(): StoredSession[] {
-    return this.#isStored ? readSessions(this.#sql) : [];
-  }
-
-  readSession(id: string): StoredSession | undefined {
-    return this.#isStored ? readSession(this.#sql, id) : undefined;
-  }
-
-  noteUse(session: StoredSession, nowMs: number): void {
-    noteUse(this.#sql, session, nowMs);
-  }
-
-  useProof(id: string, proof: string, nowMs: number): Outcome<void> {
-    return useProof(this.#sql, id, proof, nowMs);
-  }
-
-  endSession(id: string, nowMs: number): boolean {
-    return this.#isStored && endSession(this.#sql, id, nowMs);
-  }
-
-  /** See push-statements.ts for these two. */
-  readPushes(): Map<string, StoredPush> {
-    return this.#isStored ? readPushes(this.#sql) : new Map();
-  }
-
-  savePush(session: string, push: StoredPush | null): void {
-    if (this.#isStored) savePush(this.#sql, session, push);
-  }
-
-  nextEnding(): Ending | undefined {
-    return this.#isStored ? nextEnding(this.#sql) : undefined;
-  }
-
-  noteCut(ending: Ending): void {
-    noteCut(this.#sql, ending);
   }
 
   #prepare(): void {
