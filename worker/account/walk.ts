@@ -127,7 +127,7 @@ export class Walk {
     const sessions = deleted.sessions + has.sessions;
     // The whole database file goes, with its free pages and its log, and the alarm.
     const erased = storage.deleteAll();
-    this.#store.startAgain(); // Without an await, so that nothing comes between the two.
+    this.#store.makeAgain(); // Without an await, so that nothing comes between the two.
     saveDeleted(storage.sql, { ...deleted, sessions }, Date.now());
     await erased;
     return false;
