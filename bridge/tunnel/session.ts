@@ -8,18 +8,19 @@ import type { MessageLook } from '../../shared/wire/findings.ts';
 import { nameFor } from '../../shared/wire/grants.ts';
 import type { MachinePolicy } from '../../shared/wire/policy.ts';
 import type { ProcessAsk, ProcessReport } from '../../shared/wire/processes.ts';
-import type {
-  ApprovalAnswer,
-  BridgeFrame,
-  ToolCall,
-  ToolResult,
-  TunnelFrame,
+import {
+  type ApprovalAnswer,
+  type BridgeFrame,
+  failure,
+  type ToolCall,
+  type ToolResult,
+  type TunnelFrame,
 } from '../../shared/wire/tunnel.ts';
 import type { DeviceAsker } from '../admission/askers.ts';
 import type { OpenQuestion } from '../admission/asking.ts';
 import type { Resolution } from '../admission/book.ts';
 import { CallLife, type Desk } from '../admission/call-life.ts';
-import { refuse, UNKNOWN_OUTCOME } from '../admission/refusals.ts';
+import { UNKNOWN_OUTCOME } from '../admission/refusals.ts';
 import type { Sight } from '../context/finder.ts';
 import type { Audit } from '../grantees/audit.ts';
 import { NOT_GRANTED } from '../grantees/grantees.ts';
@@ -267,7 +268,7 @@ export class Session {
       return await this.#calls.run(call, { signal, onOutput });
     } catch (error) {
       if (!signal.aborted) return failed(call, error);
-      if (signal.reason === UNGRANTED) return refuse('NOT_GRANTED', NOT_GRANTED);
+      if (signal.reason === UNGRANTED) return failure('NOT_GRANTED', NOT_GRANTED);
       if (signal.reason !== ENDING) return (await guests.closed(call.callId)) ?? CANCELLED;
       const known = this.#machine.journal.lookup(call.callId);
       return known.state === 'running' && known.change === undefined ? ENDED : null;
@@ -389,5 +390,5 @@ function failed(call: ToolCall, error: unknown): ToolResult {
   const entry = { event: 'tool_failed', ...idsOf(call), tool, code: 'TOOL_FAILED' } as const;
   const place = { error: name, at: at.slice(0, MAX_LOGGED_FRAMES) };
   logEvent({ ...entry, ...place }, `${tool} (${ids}) failed: ${stack}`);
-  return refuse('TOOL_FAILED', `${tool} failed unexpectedly on the developer's machine.`);
+  return failure('TOOL_FAILED', `${tool} failed unexpectedly on the developer's machine.`);
 }

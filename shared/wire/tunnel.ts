@@ -54,6 +54,11 @@ export const ToolResult = z.discriminatedUnion('status', [
 ]);
 export type ToolResult = z.infer<typeof ToolResult>;
 
+/** The result of a call that failed, or was not run. */
+export function failure(code: string, data: string): ToolResult {
+  return { status: 'error', code, data };
+}
+
 /** Limits that the request sets for a call. They narrow what the bridge allows, and never widen it. */
 export const CallLimits = z.object({
   /** The call may reach only these paths and paths below. The bridge cannot hold commands to it, so it refuses them. */

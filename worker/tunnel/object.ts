@@ -18,6 +18,7 @@ import {
   type ApprovalAnswer,
   type BridgeFrame,
   CLOSE,
+  failure,
   type GuestCall,
   type MachineContext,
   type ToolCall,
@@ -482,7 +483,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   /** A call that was meant for the folder of before must not run in another one. */
   async #giveUpMoved({ context: { workspacePath } }: Hello): Promise<void> {
     const data = `The person has moved the bridge, which now works in ${workspacePath}. This call was for the folder before, and may or may not have run there.`;
-    const result = { status: 'error', code: 'BRIDGE_MOVED', data } as const;
+    const result = failure('BRIDGE_MOVED', data);
     for (const open of this.#store.readCalls()) await this.#settle(open, result);
   }
 
@@ -673,25 +674,22 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
 const NEVER_SENT: ReadonlySet<number> = new Set([1005, 1006, 1015]);
 const TRY_AGAIN_LATER = 1013;
 
-const OFFLINE: ToolResult = {
-  status: 'error',
-  code: 'BRIDGE_OFFLINE',
-  data: 'The bridge to the developer’s machine is offline, so the call was not run.',
-};
+const OFFLINE = failure(
+  'BRIDGE_OFFLINE',
+  'The bridge to the developer’s machine is offline, so the call was not run.',
+);
 
-const UNGRANTED: ToolResult = {
-  status: 'error',
-  code: 'NOT_GRANTED',
-  data: 'The owner of the machine does not let this account use it, or no longer does, so the call was not run.',
-};
+const UNGRANTED = failure(
+  'NOT_GRANTED',
+  'The owner of the machine does not let this account use it, or no longer does, so the call was not run.',
+);
 
 function notAtHome(home: string, { context: { workspacePath } }: Hello): string {
   const here = home === workspacePath ? 'this is another machine' : `this is ${workspacePath}`;
   return `This bridge belongs to ${home}, and ${here}. Give this folder a bridge of its own (a token made without --bridge-id; for a server of its own, another --state), or let the conversations go on here with --move.`;
 }
 
-const PROPOSAL_TOO_LARGE: ToolResult = {
-  status: 'error',
-  code: 'PROPOSAL_TOO_LARGE',
-  data: 'The bridge asked a person about more than can be shown, so the call was not run. Make several small calls of it.',
-};
+const PROPOSAL_TOO_LARGE = failure(
+  'PROPOSAL_TOO_LARGE',
+  'The bridge asked a person about more than can be shown, so the call was not run. Make several small calls of it.',
+);
