@@ -242,7 +242,7 @@ export const OFFER_LIMITS = {
   maxTools: 128,
   /** Offers among them, as a bridge cuts them. What is left is for built-in tools. */
   maxOffered: 104,
-  /** Offers in a set: what older bridges send. */
+  /** Offers in a set: more than a bridge sends. */
   maxOffers: 128,
   /** UTF-16 units of all definitions: more would fill a model's context window. One row and one frame can carry it. */
   maxChars: 256 * KIB,

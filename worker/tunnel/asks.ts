@@ -1,4 +1,4 @@
-/** What is asked of the bridge itself, and waits for its answer. It is lost with the object, as whoever waits for it is. */
+/** Asks the bridge itself, and waits for its answers. In memory: an object that ends loses those who wait, too. */
 import { CONTEXT_LIMITS, FINDING_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
 import { type MessageLook, missedFindings } from '../../shared/wire/findings.ts';
 import type { BridgeFrame, MachineContext, TunnelFrame } from '../../shared/wire/tunnel.ts';
@@ -11,6 +11,7 @@ export type Answered = Extract<BridgeFrame, { askId: string }>;
 /** The answer to a look, and the number of rows that it wrote. */
 type SeenLook = Pick<BridgeLook, 'rows' | 'findings'> & { readonly context?: MachineContext };
 
+/** The open questions to one bridge, and the looks at its workspace. */
 export class Asks {
   readonly #asked = new Map<string, (answer: Answered | null) => void>();
   readonly #looks = new Map<string, (seen: SeenLook) => void>();

@@ -265,7 +265,7 @@ it('a call after the end of the grant fails at once', async () => {
   expect(bridge.frames.filter(({ type }) => type === 'call')).toEqual([]);
 });
 
-it('an older bridge in the same folder never gets a call of another account', async () => {
+it('a bridge that lets no one in, in the same folder, never gets a call of another account', async () => {
   const { ana, ben } = people();
   const bridge = await connect(ana, [ben]);
   const { bridgeId } = bridge;
