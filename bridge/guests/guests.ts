@@ -10,12 +10,7 @@ import { newCallId, newConversationId } from '../../shared/ids.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { guestEdit } from '../../shared/tools/guest-edit.ts';
-import {
-  type BridgeFrame,
-  GUESTS_FEATURE,
-  GuestCall,
-  type ToolResult,
-} from '../../shared/wire/tunnel.ts';
+import { type BridgeFrame, GuestCall, type ToolResult } from '../../shared/wire/tunnel.ts';
 import { compute } from '../compute/compute.ts';
 import { ToolFailure } from '../failure.ts';
 import { logEvent } from '../log.ts';
@@ -105,9 +100,9 @@ export class Guests implements GuestCalls {
     });
   }
 
-  welcomed(features: readonly string[], send: (frame: BridgeFrame) => void): void {
-    this.#send = features.includes(GUESTS_FEATURE) ? send : null;
-    for (const { frame } of this.#open.values()) this.#send?.(frame);
+  welcomed(send: (frame: BridgeFrame) => void): void {
+    this.#send = send;
+    for (const { frame } of this.#open.values()) send(frame);
   }
 
   lost(): void {

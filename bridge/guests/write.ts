@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { Metadata } from '../../shared/wire/documents.ts';
-import type { ToolResult } from '../../shared/wire/tunnel.ts';
+import { failure, type ToolResult } from '../../shared/wire/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
 import { type FileContent, readContentIfAny } from '../workspace/files.ts';
 import type { Place } from '../workspace/workspace.ts';
@@ -48,7 +48,7 @@ export async function awaitWrite(awaited: AwaitedWrite, signal: AbortSignal): Pr
     // The outcome may be asked for later or never: it must not reject.
     const why = error instanceof ToolFailure ? error.message : 'it cannot be read.';
     const data = `${program} was answered itself. Whether it has written the file is unknown: ${why}`;
-    return { status: 'error', code: 'UNKNOWN_OUTCOME', data };
+    return failure('UNKNOWN_OUTCOME', data);
   }
 }
 
@@ -63,10 +63,10 @@ function plain(text: string): string {
 
 function unwritten(program: string, file: string): ToolResult {
   const data = `${program} was answered itself, and has not written ${file}.`;
-  return { status: 'error', code: 'CANCELLED', data };
+  return failure('CANCELLED', data);
 }
 
 function other(program: string, file: string): ToolResult {
   const data = `${program} was answered itself. ${file} has changed since, but not to what was proposed.`;
-  return { status: 'error', code: 'UNKNOWN_OUTCOME', data };
+  return failure('UNKNOWN_OUTCOME', data);
 }

@@ -87,16 +87,3 @@ it('takes no device by a secret that has expired, or that the machine does not h
     });
   }
 });
-
-it('says that a bridge that is offline enrols no device', async () => {
-  const { client, enrolment } = await newPage();
-  const { bridgeId } = await newSecret();
-  await runDrawbridge([
-    ...['disconnect', '--workspace', at.house.workspace, '--state', at.house.state],
-  ]);
-  const isConnected = async () => (await client.getBridge(bridgeId)).connected;
-  await expect.poll(isConnected).toBe(false);
-  await expect(client.enrolDevice(await newSecret(), enrolment)).rejects.toMatchObject({
-    code: 'UNAVAILABLE',
-  });
-});

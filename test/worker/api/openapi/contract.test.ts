@@ -16,11 +16,6 @@ import {
   responseIdOf,
 } from '../../../../shared/ids.ts';
 import { documentTypes } from '../../../../shared/wire/document-types.ts';
-import {
-  ENROLMENTS_FEATURE,
-  FILES_FEATURE,
-  POLICY_FEATURE,
-} from '../../../../shared/wire/tunnel.ts';
 import { newPasskey, PASSKEY_ORIGIN } from '../../../far-ends/passkey.ts';
 import { call, scriptModel, standsAt, tokenFor } from '../../api.ts';
 import { holdModel } from '../../conversation/held-model.ts';
@@ -124,7 +119,7 @@ it('lists and stops what runs in the background of a bridge', async () => {
 
 it('enrols a device at a bridge', async () => {
   const bridge = await openBridge({ account: ACCOUNT });
-  await bridge.greet({ features: [ENROLMENTS_FEATURE] });
+  await bridge.greet();
   const enrolment = { bridgeId: bridge.bridgeId, secret: 's'.repeat(43) };
   const body = await newEnrolmentRequest(enrolment, (await createDevice('phone')).enrolment);
   const params = { id: bridge.bridgeId };
@@ -140,7 +135,7 @@ it('enrols a device at a bridge', async () => {
 
 it('finds files of a bridge', async () => {
   const bridge = await openBridge({ account: ACCOUNT });
-  await bridge.greet({ features: [FILES_FEATURE] });
+  await bridge.greet();
   bridge.files = [{ path: 'src/', type: 'folder' }];
   const params = { id: bridge.bridgeId };
   const { json } = await api.call('findFiles', { params, query: { query: 'sr', limit: '5' } });
@@ -151,7 +146,7 @@ it('finds files of a bridge', async () => {
 
 it('shows what a machine allows', async () => {
   const bridge = await openBridge({ account: ACCOUNT });
-  await bridge.greet({ features: [POLICY_FEATURE] });
+  await bridge.greet();
   const params = { id: bridge.bridgeId };
   expect((await api.call('getPolicy', { params })).json).toEqual(NO_POLICY);
   await bridge.leave();
