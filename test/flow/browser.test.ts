@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { NO_CHROMIUM, openPage, servePage, startBrowser } from '../browser/chromium.ts';
 import type * as InPage from '../browser/page.ts';
-import { runDrawbridge } from '../cli/drawbridge.ts';
+import { callDrawbridge } from '../cli/called.ts';
 import { startHouse } from './house.ts';
 
 /** What the page's script puts there. */
@@ -53,7 +53,7 @@ describe.skipIf(NO_CHROMIUM)(`a web page ${NO_CHROMIUM ?? ''}`, () => {
       rules: [{ tool: 'run_terminal_cmd', pattern: '*', decision: 'ask' }],
       variables: { ALLOWED_ORIGINS: server.origin },
     });
-    const { stdout: printed } = await runDrawbridge([
+    const { stdout: printed } = await callDrawbridge([
       ...['enrol', '--workspace', house.workspace, '--state', house.state],
     ]);
     const browser = await startBrowser();

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { runDrawbridge } from '../cli/drawbridge.ts';
+import { callDrawbridge } from '../cli/called.ts';
 import { oneHouse } from './one-house.ts';
 
 const FILES: Readonly<Record<string, string>> = {
@@ -46,7 +46,7 @@ it('finds what the agent could read, the best first', async () => {
 it('says that a bridge that is offline finds nothing', async () => {
   const { house } = at;
   const place = ['--workspace', house.workspace, '--state', house.state];
-  await runDrawbridge(['disconnect', ...place]);
+  await callDrawbridge(['disconnect', ...place]);
   const isConnected = async () =>
     (await house.client.getBridge(house.ready.bridgeId ?? '')).connected;
   await expect.poll(isConnected).toBe(false);

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Client, createClient } from '../../client/index.ts';
-import { runDrawbridge } from '../cli/drawbridge.ts';
+import { callDrawbridge } from '../cli/called.ts';
 import { type House, makeRepository, startHouse } from './house.ts';
 
 /** The owner's rules: commands run, but for pushes and deletions of a folder. */
@@ -180,11 +180,11 @@ function viewOf(conversationId: string) {
 }
 
 function drawbridge(...args: readonly string[]) {
-  return runDrawbridge([...args, '--workspace', house.workspace, '--state', house.state]);
+  return callDrawbridge([...args, '--workspace', house.workspace, '--state', house.state]);
 }
 
 async function tokenFor(account: string): Promise<string> {
   const secretFile = join(house.state, 'auth-secret');
-  const made = await runDrawbridge(['token', '--for', account, '--secret-file', secretFile]);
+  const made = await callDrawbridge(['token', '--for', account, '--secret-file', secretFile]);
   return made.stdout.trim();
 }
