@@ -20,7 +20,7 @@ test('a Worker that is killed comes back on its port with its storage', async ()
   const worker = await startWorker();
   expect(await worker.json('/count')).toBe(1);
   process.kill(worker.pid(), 'SIGKILL');
-  await expect.poll(() => worker.restarts, { timeout: 10_000 }).toEqual(['SIGKILL']);
+  await expect.poll(() => worker.restarts).toEqual(['SIGKILL']);
   await waitUntilHealthy(worker.url, AbortSignal.timeout(10_000));
   expect(await worker.json('/count')).toBe(2);
 });
