@@ -152,7 +152,7 @@ it('an app’s user whose grant is for worktrees works by an agent in one, and n
 it('the end of a grant ends what runs, and nothing runs afterwards', async () => {
   const { ben } = callers;
   const running = say(ben, 'run touch begun.txt && sleep 600', { bridgeId });
-  await expect.poll(() => has('begun.txt'), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => has('begun.txt')).toBe(true);
   expect((await drawbridge('disallow', 'ben')).code).toBe(0);
   const ended = await running;
   // A command that had begun says itself how far it came.

@@ -1,4 +1,4 @@
 import { deep } from '../../../depth.ts';
 import { testExcerpts } from './excerpts.ts';
 
-testExcerpts(deep(100));
+testExcerpts(deep(30));

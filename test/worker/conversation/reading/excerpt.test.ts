@@ -1,4 +1,4 @@
 import { testExcerpts } from './excerpts.ts';
 
-// `test:deep` tries a hundred.
+// `test:deep` tries thirty.
 testExcerpts(9);

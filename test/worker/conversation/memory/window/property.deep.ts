@@ -3,6 +3,6 @@ import { deep } from '../../../../depth.ts';
 import { growMany } from './growing.ts';
 
 /** Those of the gate are among them. */
-const SEEDS = deep(1_000);
+const SEEDS = deep(400);
 
 it(`holds for ${SEEDS} random conversations that grow`, () => growMany(SEEDS));

@@ -1,7 +1,7 @@
 import { it } from 'vitest';
 import { growMany } from './growing.ts';
 
-/** `test:deep` grows a thousand. */
+/** `test:deep` grows four hundred. */
 const SEEDS = 80;
 
 it(`holds for ${SEEDS} random conversations that grow`, () => growMany(SEEDS));
