@@ -110,7 +110,7 @@ export class Directory extends DurableObject<Env> implements DirectoryPort {
 
   revokeInvitation(id: string, account: string | null): string | undefined {
     const { stored } = this.#store;
-    return stored && deleteInvitation(stored, id, account);
+    return stored ? deleteInvitation(stored, id, account) : undefined;
   }
 
   beginLogin(login: NewLogin): Outcome<string> {

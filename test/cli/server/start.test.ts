@@ -35,7 +35,7 @@ test('two folders share one server, which outlives its terminals and is ended by
     stderr: 'Stopped the server.\n',
   });
   // The process itself ends a moment after it has given the state back.
-  await expect.poll(processes, { timeout: 20_000 }).toEqual([]);
+  await expect.poll(processes).toEqual([]);
   expect(isAlive(shown.pid)).toBe(false);
   expect(await run(b, ['stop'])).toMatchObject({ code: 0, stderr: 'No server runs.\n' });
   expect(await run(b, ['status'])).toMatchObject({ code: 1 });

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
+import { TUNNEL_LIMITS } from '../../../shared/limits.ts';
 import { call, errorOf } from '../api.ts';
+import { quicken } from '../follow/watching.ts';
 import { openBridge } from './scripted-bridge.ts';
 
 const FOUND = [
@@ -62,6 +64,7 @@ it.each([
 });
 
 it('refuses a bridge that answers with more than a page, or with a path that is too long', async () => {
+  quicken({ [TUNNEL_LIMITS.answerMs]: 20 });
   const many = Array.from({ length: 51 }, () => FOUND[0]);
   for (const files of [many, [{ path: 'x'.repeat(1_025), type: 'file' as const }]]) {
     const { bridge, find } = await newBridge();

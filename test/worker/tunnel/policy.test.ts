@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
-import { POLICY_LIMITS } from '../../../shared/limits.ts';
+import { POLICY_LIMITS, TUNNEL_LIMITS } from '../../../shared/limits.ts';
 import type { MachinePolicy, PolicyRule } from '../../../shared/wire/policy.ts';
 import { call, errorOf } from '../api.ts';
+import { quicken } from '../follow/watching.ts';
 import { NO_POLICY, openBridge } from './scripted-bridge.ts';
 
 const RULE: PolicyRule = {
@@ -48,6 +49,7 @@ it.each([
   ['a name that hides something', { grants: [{ name: 'a\u202eb', preset: 'ask', since: '' }] }],
 ])('refuses a bridge that answers with %s', async (_, wrong) => {
   const { bridge, read } = await newBridge();
+  quicken({ [TUNNEL_LIMITS.answerMs]: 20 });
   bridge.policy = { ...NO_POLICY, ...wrong };
   const shown = read('ana');
   expect(await bridge.closed).toBe(4003);
