@@ -11,6 +11,7 @@ import { ClientError, type ReadEvent } from '../../client/index.ts';
 import { newDeferred } from '../../machine/deferred.ts';
 import { signalAll } from '../../machine/keyboard.ts';
 import type { ImagePart } from '../../shared/api/requests.ts';
+import { HOUR } from '../../shared/units.ts';
 import { Mode } from '../../shared/wire/modes.ts';
 import type { Chat } from '../chat/chat.ts';
 import { toContent } from '../chat/message.ts';
@@ -156,7 +157,10 @@ export class App {
   /** Back in the foreground, everything is drawn again. */
   #suspend(): void {
     this.#tui.stop();
+    // Without a reader of the terminal nothing else keeps the process.
+    const staying = setInterval(() => {}, HOUR);
     process.once('SIGCONT', () => {
+      clearInterval(staying);
       this.#tui.start();
       this.#tui.requestRender(true);
     });
