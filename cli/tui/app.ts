@@ -1,9 +1,11 @@
 /** The screen: what was said, what goes on, where the person writes or answers, and the keys. */
+import { hostname } from 'node:os';
 import {
   type Component,
   Container,
   matchesKey,
   ProcessTerminal,
+  setCapabilityOverrides,
   type TUI,
   TuiMainScreen,
 } from '@earendil-works/pi-tui';
@@ -21,6 +23,7 @@ import { ActivityLine, SPIN_MS } from './status/activity.ts';
 import { Footer } from './status/footer.ts';
 import { Surroundings } from './status/surroundings.ts';
 import { markdownTheme } from './theme.ts';
+import { CodeColours } from './transcript/code-colours.ts';
 import type { Look } from './transcript/look.ts';
 import { Transcript } from './transcript/transcript.ts';
 
@@ -41,10 +44,15 @@ export class App {
 
   constructor(chat: Chat) {
     const { paint } = chat.terminal;
+    // The address of a link stays in sight, and no image of a text is drawn.
+    setCapabilityOverrides({ hyperlinks: false, images: null });
     this.#images = chat.images;
+    const colours = new CodeColours(paint);
     this.#look = {
       paint,
-      markdown: markdownTheme(paint, (code) => code.split('\n')),
+      colours,
+      markdown: markdownTheme(paint, colours),
+      device: hostname(),
       isExpanded: false,
     };
     this.#transcript = new Transcript(this.#look);
@@ -71,6 +79,7 @@ export class App {
     this.#composer.setText(begun);
     this.#tui.start();
     void this.#around.read(this.#session, () => this.#tui.requestRender());
+    void this.#look.colours.load().then(() => this.#redraw());
     for (const message of messages) void this.#submit(message);
     const code = await this.#left.promise;
     clearInterval(this.#spinning);
@@ -146,6 +155,10 @@ export class App {
 
   #fold(): void {
     this.#look.isExpanded = !this.#look.isExpanded;
+    this.#redraw();
+  }
+
+  #redraw(): void {
     this.#transcript.redraw();
     this.#tui.requestRender();
   }
