@@ -12,6 +12,7 @@ import {
 import { ClientError, type ReadEvent } from '../../client/index.ts';
 import { newDeferred } from '../../machine/deferred.ts';
 import type { ImagePart } from '../../shared/api/requests.ts';
+import { isDelta } from '../../shared/wire/events.ts';
 import type { Chat } from '../chat/chat.ts';
 import { toContent } from '../chat/message.ts';
 import { EXIT } from '../terminal/exit-codes.ts';
@@ -39,6 +40,8 @@ export class App {
   readonly #left = newDeferred<number>();
   #images: readonly ImagePart[];
   #spinning: NodeJS.Timeout | undefined;
+  /** Set while a drawing of a growing text is due. */
+  #drawing: NodeJS.Timeout | undefined;
   /** When Ctrl-C was pressed last, in Unix milliseconds. */
   #interruptedMs = 0;
 
@@ -83,6 +86,7 @@ export class App {
     for (const message of messages) void this.#submit(message);
     const code = await this.#left.promise;
     clearInterval(this.#spinning);
+    clearTimeout(this.#drawing);
     this.#session.end();
     this.#tui.stop();
     return code;
@@ -96,7 +100,12 @@ export class App {
   #show(event: ReadEvent | null): void {
     this.#transcript.show(this.#session.view, event);
     this.#spin();
-    this.#tui.requestRender();
+    if (event === null || !isDelta(event)) return this.#tui.requestRender();
+    // A person reads no faster than this, and each drawing takes time of all lines.
+    this.#drawing ??= setTimeout(() => {
+      this.#drawing = undefined;
+      this.#tui.requestRender();
+    }, DRAW_MS);
   }
 
   /** Draws again and again while something goes on: time passes on the screen. */
@@ -183,6 +192,9 @@ export class App {
     }
   }
 }
+
+/** Between two drawings of a text that grows. */
+const DRAW_MS = 40;
 
 /** Two Ctrl-C within this time leave. */
 const TWICE_MS = 2_000;

@@ -1,5 +1,11 @@
 /** Markdown that grows: a block that no later text can change is parsed and wrapped once. */
-import { Markdown, type MarkdownTheme, Marked, type Token } from '@earendil-works/pi-tui';
+import {
+  Markdown,
+  type MarkdownTheme,
+  Marked,
+  type Token,
+  type Tokens,
+} from '@earendil-works/pi-tui';
 import { printable } from '../../../shared/text/plain-sight.ts';
 import { Growing } from './growing.ts';
 
@@ -38,24 +44,53 @@ export class GrowingMarkdown extends Growing {
   /** Looks only at whole lines: `1` at the end of the text may become the next item of a list. */
   #finishBlocks(): void {
     const tokens = marked.lexer(this.#tail.slice(0, this.#tail.lastIndexOf('\n') + 1));
-    const last = tokens.findLastIndex(({ type }) => type !== 'space');
-    for (const [index, token] of tokens.slice(0, Math.max(last, 0)).entries()) {
-      if (token.type !== 'space') this.#finishBlock(token);
-      this.#gapBeforeTail = isApart(token, tokens[index + 1]);
-      this.#tail = this.#tail.slice(token.raw.length);
+    const blocks = tokens.flatMap(itemsOf);
+    const last = blocks.findLastIndex(({ raw }) => raw.trim() !== '');
+    for (const [index, block] of blocks.slice(0, Math.max(last, 0)).entries()) {
+      if (block.raw.trim() !== '') this.#finishBlock(block);
+      this.#gapBeforeTail = isApart(block, blocks[index + 1]);
+      this.#tail = this.#tail.slice(block.raw.length);
     }
+    const { number } = blocks[last] ?? {};
+    if (number !== undefined) this.#tail = withNumber(this.#tail, number);
   }
 
-  #finishBlock({ raw }: Token): void {
+  #finishBlock({ raw, number }: Block): void {
     const hasGap = this.#gapBeforeTail;
-    const view = new Markdown(raw.trimEnd(), 0, 0, this.#theme);
+    const text = number === undefined ? raw : withNumber(raw, number);
+    const view = new Markdown(text.trimEnd(), 0, 0, this.#theme);
     this.finish((width) => withGap(hasGap, linesOf(view, width)));
   }
 }
 
-/** A list belongs to the words before it, unless an empty line is between them. */
-function isApart({ type }: Token, next: Token | undefined): boolean {
-  return !(type === 'paragraph' && next?.type === 'list');
+/** What can be shown without what comes before and after it. */
+interface Block {
+  readonly type: string;
+  readonly raw: string;
+  /** Of an item of a numbered list: Markdown counts on from the first item, whatever the others have. */
+  readonly number?: number;
+}
+
+function itemsOf(token: Token): readonly Block[] {
+  if (token.type !== 'list') return [token];
+  const { items, start } = token as Tokens.List;
+  let rest = token.raw;
+  return items.map((item, index) => {
+    // The parser may leave the end of the last line out of the last item.
+    const raw = index === items.length - 1 ? rest : item.raw;
+    rest = rest.slice(raw.length);
+    return { type: 'list', raw, ...(start !== '' && { number: start + index }) };
+  });
+}
+
+function withNumber(raw: string, number: number): string {
+  return raw.replace(/^([ \t]*)\d+/, `$1${number}`);
+}
+
+/** A list belongs to the words before it, and its items to each other, unless an empty line is between them. */
+function isApart({ type, raw }: Block, next: Block | undefined): boolean {
+  const belongs = next?.type === 'list' && (type === 'paragraph' || type === 'list');
+  return !belongs || /\n[ \t]*\n$/.test(raw);
 }
 
 /** Without the blanks with which the library fills each line, and without empty lines at the end. */

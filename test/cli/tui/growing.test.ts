@@ -18,7 +18,13 @@ Two **three** \`four\` and a list:
 - nine
 
 1. ten
-2. eleven
+1. eleven
+# Eleven
+- a
+
+- b
+# Next
+1. c
 
 > twelve
 > thirteen
