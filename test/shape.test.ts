@@ -26,7 +26,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   shared: ['zod'],
   'shared/text': ['shared', '@cfworker/json-schema', 'zod'],
   'shared/wire': ['shared', 'shared/text', 'zod'],
-  'shared/shown': ['shared', 'shared/text', 'shared/tools', 'shared/wire'],
+  'shared/shown': [
+    ...['shared', 'shared/text', 'shared/tools', 'shared/wire', 'diff', 'highlight.js'],
+  ],
   'shared/settings': ['shared', 'shared/wire', 'zod'],
   'shared/tools': ['shared', 'shared/text', 'shared/wire', 'zod'],
   'shared/api': [
@@ -473,7 +475,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'web/route.ts': ['preact'],
   'web/words': [],
   'web/parts': [
-    ...['shared', 'web/route.ts', 'web/words', 'diff', 'highlight.js', 'preact'],
+    ...['shared', 'web/route.ts', 'web/words', 'preact'],
     ...['streaming-markdown', 'uqr'],
   ],
   'web/parts/last-choice.ts': [],
@@ -531,7 +533,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['web/palette', 'web/parts', 'web/route.ts', 'web/session', 'web/settings', 'web/store'],
     ...['web/thread', 'web/words', 'preact'],
   ],
-  'web/main.tsx': ['web/app.tsx', 'web/parts', 'web/session', 'web/settings', 'preact'],
+  'web/main.tsx': ['shared', 'web/app.tsx', 'web/parts', 'web/session', 'web/settings', 'preact'],
 
   build: ['local/runtime', 'bin', 'esbuild', 'typescript', 'cloudflare:', 'node:', 'zod'],
 

@@ -1,9 +1,11 @@
 /** The screen: what was said, what goes on, where the person writes or answers, and the keys. */
+import { hostname } from 'node:os';
 import {
   type Component,
   Container,
   matchesKey,
   ProcessTerminal,
+  setCapabilityOverrides,
   type TUI,
   TuiMainScreen,
 } from '@earendil-works/pi-tui';
@@ -12,6 +14,7 @@ import { newDeferred } from '../../machine/deferred.ts';
 import { signalAll } from '../../machine/keyboard.ts';
 import type { ImagePart } from '../../shared/api/requests.ts';
 import { HOUR } from '../../shared/units.ts';
+import { isDelta } from '../../shared/wire/events.ts';
 import { Mode } from '../../shared/wire/modes.ts';
 import type { Chat } from '../chat/chat.ts';
 import { toContent } from '../chat/message.ts';
@@ -24,6 +27,7 @@ import { ActivityLine, SPIN_MS } from './status/activity.ts';
 import { Footer } from './status/footer.ts';
 import { Surroundings } from './status/surroundings.ts';
 import { markdownTheme } from './theme.ts';
+import { CodeColours } from './transcript/code-colours.ts';
 import type { Look } from './transcript/look.ts';
 import { Transcript } from './transcript/transcript.ts';
 
@@ -39,15 +43,22 @@ export class App {
   readonly #left = newDeferred<number>();
   #images: readonly ImagePart[];
   #spinning: NodeJS.Timeout | undefined;
+  /** Set while a drawing of a growing text is due. */
+  #drawing: NodeJS.Timeout | undefined;
   /** When Ctrl-C was pressed last, in Unix milliseconds. */
   #interruptedMs = 0;
 
   constructor(chat: Chat) {
     const { paint } = chat.terminal;
+    // The address of a link stays in sight, and no image of a text is drawn.
+    setCapabilityOverrides({ hyperlinks: false, images: null });
     this.#images = chat.images;
+    const colours = new CodeColours(paint);
     this.#look = {
       paint,
-      markdown: markdownTheme(paint, (code) => code.split('\n')),
+      colours,
+      markdown: markdownTheme(paint, colours),
+      device: hostname(),
       isExpanded: false,
     };
     this.#transcript = new Transcript(this.#look);
@@ -74,6 +85,7 @@ export class App {
     this.#composer.setText(begun);
     this.#tui.start();
     void this.#around.read(this.#session, () => this.#tui.requestRender());
+    void this.#look.colours.load().then(() => this.#redraw());
     for (const message of messages) void this.#submit(message);
     const endListening = this.#session.chat.terminal.onSignal((signal) => {
       if (signal === 'SIGINT') this.#interrupt();
@@ -82,6 +94,7 @@ export class App {
     const code = await this.#left.promise;
     endListening();
     clearInterval(this.#spinning);
+    clearTimeout(this.#drawing);
     this.#session.end();
     this.#tui.stop();
     return code;
@@ -95,7 +108,12 @@ export class App {
   #show(event: ReadEvent | null): void {
     this.#transcript.show(this.#session.view, event);
     this.#spin();
-    this.#tui.requestRender();
+    if (event === null || !isDelta(event)) return this.#tui.requestRender();
+    // A person reads no faster than this, and each drawing takes time of all lines.
+    this.#drawing ??= setTimeout(() => {
+      this.#drawing = undefined;
+      this.#tui.requestRender();
+    }, DRAW_MS);
   }
 
   /** Draws again and again while something goes on: time passes on the screen. */
@@ -177,6 +195,10 @@ export class App {
 
   #fold(): void {
     this.#look.isExpanded = !this.#look.isExpanded;
+    this.#redraw();
+  }
+
+  #redraw(): void {
     this.#transcript.redraw();
     this.#tui.requestRender();
   }
@@ -201,6 +223,9 @@ export class App {
     }
   }
 }
+
+/** Between two drawings of a text that grows. */
+const DRAW_MS = 40;
 
 /** Two Ctrl-C within this time leave. */
 const TWICE_MS = 2_000;
