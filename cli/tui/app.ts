@@ -1,20 +1,16 @@
 /** The screen: what was said, what goes on, where the person writes or answers, and the keys. */
-import {
-  type Component,
-  Container,
-  matchesKey,
-  ProcessTerminal,
-  type TUI,
-  TuiMainScreen,
-} from '@earendil-works/pi-tui';
+import { matchesKey, ProcessTerminal, type TUI, TuiMainScreen } from '@earendil-works/pi-tui';
 import { ClientError, type ReadEvent } from '../../client/index.ts';
 import { newDeferred } from '../../machine/deferred.ts';
 import type { ImagePart } from '../../shared/api/requests.ts';
 import type { Chat } from '../chat/chat.ts';
 import { toContent } from '../chat/message.ts';
+import { editorIn, openEditor, USUAL_EDITOR } from '../terminal/editor.ts';
 import { EXIT } from '../terminal/exit-codes.ts';
 import { describeError } from '../terminal/failure-text.ts';
 import { runCommand } from './commands/commands.ts';
+import { Attention } from './dialogs/attention.ts';
+import { DialogSlot } from './dialogs/slot.ts';
 import { Composer } from './input/composer.ts';
 import { Session } from './session.ts';
 import { ActivityLine, SPIN_MS } from './status/activity.ts';
@@ -31,7 +27,8 @@ export class App {
   readonly #transcript: Transcript;
   readonly #composer: Composer;
   /** Has the composer, or the dialog in its place. */
-  readonly #slot = new Container();
+  readonly #slot: DialogSlot;
+  readonly #attention: Attention;
   readonly #around = new Surroundings();
   readonly #left = newDeferred<number>();
   #images: readonly ImagePart[];
@@ -54,6 +51,9 @@ export class App {
       onSubmit: (text) => void this.#submit(text),
     });
     this.#session = new Session(chat, (event) => this.#show(event));
+    this.#slot = new DialogSlot(this.#dialogDesk, this.#composer);
+    const { terminal } = this.#tui;
+    this.#attention = new Attention({ terminal, env: process.env, nowMs });
     const session = () => this.#session;
     for (const part of [
       this.#transcript,
@@ -62,7 +62,6 @@ export class App {
       new Footer(session, this.#around, paint),
     ])
       this.#tui.addChild(part);
-    this.#place(this.#composer);
     this.#tui.addInputListener((data) => this.#onKey(data));
   }
 
@@ -70,22 +69,21 @@ export class App {
   async run(messages: readonly string[], begun: string): Promise<number> {
     this.#composer.setText(begun);
     this.#tui.start();
+    this.#attention.start();
     void this.#around.read(this.#session, () => this.#tui.requestRender());
     for (const message of messages) void this.#submit(message);
     const code = await this.#left.promise;
     clearInterval(this.#spinning);
     this.#session.end();
+    this.#attention.stop();
     this.#tui.stop();
     return code;
   }
 
-  #place(component: Component): void {
-    this.#slot.children = [component];
-    this.#tui.setFocus(component);
-  }
-
   #show(event: ReadEvent | null): void {
     this.#transcript.show(this.#session.view, event);
+    this.#slot.update();
+    this.#attention.update(this.#session, this.#slot.waiting);
     this.#spin();
     this.#tui.requestRender();
   }
@@ -120,7 +118,30 @@ export class App {
       say: (words: string) => this.#say(words),
       write: (words: string) => this.#composer.setText(words),
       leave: () => this.#left.resolve(EXIT.success),
+      pick: this.#slot.pick.bind(this.#slot),
+      confirm: (words: string) => this.#slot.confirm(words),
     };
+  }
+
+  get #dialogDesk() {
+    return {
+      ...{ tui: this.#tui, look: this.#look, session: this.#session, nowMs },
+      say: (words: string) => this.#say(words),
+      edit: (file: string) => this.#edit(file),
+    };
+  }
+
+  /** Lends the terminal to the person's editor. Resolves to whether it ended well. */
+  async #edit(file: string): Promise<boolean> {
+    this.#attention.stop();
+    this.#tui.stop();
+    try {
+      return await openEditor(editorIn(process.env) ?? USUAL_EDITOR, file);
+    } finally {
+      this.#tui.start();
+      this.#attention.start();
+      this.#tui.requestRender(true);
+    }
   }
 
   #say(words: string): void {
@@ -129,6 +150,8 @@ export class App {
   }
 
   #onKey(data: string): { consume: true } | undefined {
+    if (this.#attention.takes(data)) return { consume: true };
+    if (this.#slot.takes(data, this.#composer.isEmpty)) return { consume: true };
     const action = this.#actionOf(data);
     if (!action) return undefined;
     action();
@@ -137,8 +160,9 @@ export class App {
 
   #actionOf(data: string): (() => void) | undefined {
     if (matchesKey(data, 'ctrl+c')) return () => this.#interrupt();
-    if (matchesKey(data, 'ctrl+d') && this.#composer.isEmpty) return this.#desk.leave;
     if (matchesKey(data, 'ctrl+o')) return () => this.#fold();
+    if (this.#slot.isOpen) return undefined;
+    if (matchesKey(data, 'ctrl+d') && this.#composer.isEmpty) return this.#desk.leave;
     const isFree = this.#session.isBusy && !this.#composer.isShowingAutocomplete();
     if (matchesKey(data, 'escape') && isFree) return () => void this.#stop();
     return undefined;
@@ -150,12 +174,14 @@ export class App {
     this.#tui.requestRender();
   }
 
-  /** Ctrl-C clears what is written, then stops the answer; pressed twice it always leaves. */
+  /** Ctrl-C leaves a dialog, clears what is written, then stops the answer; pressed twice it always leaves. */
   #interrupt(): void {
     const nowMs = Date.now();
     const isSecond = nowMs - this.#interruptedMs < TWICE_MS;
     this.#interruptedMs = nowMs;
-    if (!this.#composer.isEmpty) return this.#composer.setText('');
+    const isWriting = !this.#slot.isOpen && !this.#composer.isEmpty;
+    if (!isSecond && this.#slot.interrupt()) return;
+    if (isWriting) return this.#composer.setText('');
     if (isSecond) return this.#left.resolve(EXIT.interrupted);
     if (this.#session.isBusy) void this.#stop();
     this.#say('Ctrl-C again leaves.');
@@ -170,6 +196,9 @@ export class App {
     }
   }
 }
+
+/** Milliseconds that a change of the clock does not touch. */
+const nowMs = () => performance.now();
 
 /** Two Ctrl-C within this time leave. */
 const TWICE_MS = 2_000;
