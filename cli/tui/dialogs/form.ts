@@ -59,14 +59,20 @@ async function askField(
   field: FormField,
   place: string,
 ): Promise<Answered | undefined> {
-  let note: string | undefined;
+  let problem: Problem | undefined;
   for (;;) {
-    const typed = await askTyped(panel, field, place, note);
+    const typed = await askTyped(panel, field, place, problem);
     if (typed === undefined) return undefined;
     const read = readField(field, typed);
     if ('value' in read) return read;
-    note = inOneLine(read.problem);
+    problem = { note: inOneLine(read.problem), value: typed };
   }
+}
+
+/** Why an answer did not do, and what it was. */
+interface Problem {
+  readonly note: string;
+  readonly value: string;
 }
 
 /** The answer as a person types it at a terminal, whose rules hold for a choice too. */
@@ -74,16 +80,16 @@ async function askTyped(
   panel: Panel,
   field: FormField,
   place: string,
-  note: string | undefined,
+  problem: Problem | undefined,
 ): Promise<string | undefined> {
   const body = bodyOf(field);
   const title = `Field ${place}`;
   const labels = labelsOf(field);
   if (!labels)
-    return await panel.write({ title, body: [...body, { text: HOW[field.type] }], note });
+    return await panel.write({ title, body: [...body, { text: HOW[field.type] }], ...problem });
   const empty = emptyWords(field);
   const chosen = await panel.choose({
-    ...{ title, body, note },
+    ...{ title, body, note: problem?.note },
     choices: [...labels, ...(empty === undefined ? [] : [empty])].map((label) => ({ label })),
     ...(field.type === 'choices' && { tickable: labels.length }),
   });

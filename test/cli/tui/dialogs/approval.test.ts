@@ -254,8 +254,7 @@ it.each(
     const shown = (await screen()).split('\n').slice(1);
     const [, first = 1, last = 0, total = 0] =
       /Lines (\d+)-(\d+) of (\d+)/.exec(shown.join('\n'))?.map(Number) ?? [];
-    const until =
-      last === 0 ? shown.indexOf('  1 Allow once') : last - first + 1;
+    const until = last === 0 ? shown.indexOf('  1 Allow once') : last - first + 1;
     for (const [at, line] of shown.slice(0, until).entries()) lines[first - 1 + at] = line;
     isEnd = last === total;
   }
