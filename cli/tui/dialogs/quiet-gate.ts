@@ -5,7 +5,7 @@ export const STANDING_MS = 500;
 /** And before this long has passed without a key. */
 export const QUIET_MS = 300;
 /** Keys that come closer together than this are no person's: a terminal that does not mark pasted text sends them. */
-export const BURST_MS = 40;
+export const BURST_MS = 15;
 
 export class QuietGate {
   readonly #nowMs: () => number;

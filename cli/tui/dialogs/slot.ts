@@ -35,8 +35,9 @@ export class DialogSlot extends Container {
   #shown: Component | undefined;
   /** The person writes first. */
   #isAway = false;
-  /** The answer that was seen while it ran. */
-  #runningId: string | undefined;
+  /** Whether a message was sent or an answer ran since the last answer was over; and the id of that one. */
+  #isAwaiting = false;
+  #doneId: string | undefined;
   /** Keeps words that were meant for a dialog from the composer. */
   #after: QuietGate | undefined;
 
@@ -200,15 +201,14 @@ export class DialogSlot extends Container {
     this.#arrange();
   }
 
-  /** A plan is offered once, to the person who saw its answer run. */
+  /** A plan is offered once, at the end of an answer that the person waited for. */
   #offerPlan(): void {
-    const { current } = this.#desk.session;
-    if (!current) return;
-    if (!isOver(current.status)) this.#runningId = current.id;
-    else if (current.id === this.#runningId) {
-      this.#runningId = undefined;
-      void this.#offer(current);
-    }
+    const { current, isBusy } = this.#desk.session;
+    this.#isAwaiting ||= isBusy;
+    if (isBusy || !current || !isOver(current.status) || current.id === this.#doneId) return;
+    this.#doneId = current.id;
+    if (this.#isAwaiting) void this.#offer(current);
+    this.#isAwaiting = false;
   }
 
   async #offer(response: ChatResponse): Promise<void> {

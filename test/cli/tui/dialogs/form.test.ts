@@ -33,7 +33,9 @@ it('asks for each field by its rules, shows all values, and sends them for a yes
   expect(await screen()).toMatch(/Field 2 of 5[\s\S]*Empty: Default: 2/);
   await press(KEYS.backspace, enter);
   await press('3', enter, '2', enter, '1', ' ', '2', ' ', enter);
-  expect(await screen()).toMatch(/Send this\?\n {2}mail: "me@x.org"\n {2}count: 2\n {2}size: "l"/);
+  expect(await screen()).toMatch(
+    /Send this\? ─+\n {2}mail: "me@x.org"\n {2}count: 2\n {2}size: "l"/,
+  );
   expect(sent).toEqual([]);
   await press('1', enter);
   const content = JSON.stringify({ mail: 'me@x.org', count: 2, size: 'l', extras: ['s', 'l'] });

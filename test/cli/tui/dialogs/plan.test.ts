@@ -71,6 +71,17 @@ it('asks nothing about plans of other modes, and of answers that it did not see 
   expect(await screen()).not.toContain('plan?');
 });
 
+it('asks about a plan whose answer was over before the conversation was read', async () => {
+  const { session, slot, screen } = await openSlot();
+  session.isBusy = true;
+  slot.update();
+  session.isBusy = false;
+  slot.update();
+  session.current = response('completed');
+  slot.update();
+  expect(await screen()).toContain('What to do with the plan?');
+});
+
 it('goes away when another answer begins, and offers no plan again that was put aside', async () => {
   const { become, screen } = await openPlan();
   await become({ ...response('streaming'), id: 'chat_00000000-0000-4000-8000-000000000007' }, true);
