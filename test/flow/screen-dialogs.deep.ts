@@ -92,8 +92,8 @@ describe.runIf(HAS_TMUX)('dialogs on the screen of a terminal', () => {
   it('allows a command once, and nothing that was typed ahead', async () => {
     const screen = await open();
     await send(screen, 'run touch once.txt');
-    for (let at = 0; at < 40; at++) await screen.press('1', 'Enter');
     await screen.shows('Run this command?');
+    for (let at = 0; at < 40; at++) await screen.press('1', 'Enter');
     expect(existsSync(join(cwd, 'once.txt'))).toBe(false);
     await screen.shows('command: touch once.txt');
     await answer(screen, 1);

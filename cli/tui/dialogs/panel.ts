@@ -115,6 +115,11 @@ export class Panel implements Dialog {
     return await this.#ask(options, { type: 'field', field, answer });
   }
 
+  /** Whether it asks something: the person may be typing. */
+  get isAsking(): boolean {
+    return this.#step !== undefined;
+  }
+
   /** Shows what goes on until the next step. */
   work(words: string): void {
     this.#work = words;

@@ -179,12 +179,12 @@ export class DialogSlot extends Container {
 
   /** What was begun is no answer, and what is typed on is no message. */
   #withdraw(panel: Panel): void {
-    const isSeen = this.#shown === panel;
+    const isAnswering = this.#shown === panel && panel.isAsking;
     panel.close();
     if (this.#asking?.panel === panel) this.#asking = undefined;
     if (this.#plan?.panel === panel) this.#plan = undefined;
     if (this.#front?.dialog === panel) this.#front = undefined;
-    if (!isSeen) return;
+    if (!isAnswering) return;
     this.#after = new QuietGate(this.#desk.nowMs);
     this.#after.drawn();
   }

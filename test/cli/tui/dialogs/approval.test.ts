@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { ClientError } from '../../../../client/index.ts';
+import { newDeferred } from '../../../../machine/deferred.ts';
 import { withCommandLast } from '../../../../shared/shown/command-last.ts';
 import type { Proposal } from '../../../../shared/wire/approvals.ts';
 import { BRIDGE_ID } from '../../../client/sample-tape.ts';
@@ -139,6 +140,20 @@ it('offers always at the machine of the bridge itself', async () => {
   const own = { bridgeId: BRIDGE_ID, stateDir: '/state' };
   const { screen } = await openSlot({ asks: [here], chat: { own } });
   expect(await screen()).toMatch(/\/work\/shop, this machine[\s\S]*3 Allow always/);
+});
+
+it('takes what is typed at once after an answer, also where the event is quicker than the reply', async () => {
+  const gone = newDeferred<void>();
+  const { press, type, ask, composer } = await openSlot({
+    asks: [TEST],
+    onAnswer: () => gone.promise,
+  });
+  await press('1', enter);
+  await ask();
+  await type('h', 'i');
+  gone.resolve();
+  await type('!');
+  expect(composer.getText()).toBe('hi!');
 });
 
 it('rejects, and sends the words that the model reads', async () => {

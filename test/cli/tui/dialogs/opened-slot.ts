@@ -36,6 +36,8 @@ export interface SlotOptions {
   readonly isColoured?: boolean;
   /** What the server refuses the next answers with. */
   readonly refusals?: ClientError[];
+  /** What happens while the server takes an answer. */
+  readonly onAnswer?: () => Promise<void>;
   /** What the person saves in the editor; undefined for an editor that fails. */
   readonly edits?: (file: string) => Promise<boolean>;
   readonly chat?: Partial<Chat>;
@@ -56,6 +58,7 @@ export async function openSlot(options: SlotOptions = {}) {
   const submitted: string[] = [];
   let nowMs = 0;
   const answer = async (one: Sent) => {
+    await options.onAnswer?.();
     const refusal = refusals.shift();
     if (refusal) throw refusal;
     sent.push(one);
