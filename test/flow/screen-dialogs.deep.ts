@@ -170,6 +170,30 @@ describe.runIf(HAS_TMUX)('dialogs on the screen of a terminal', () => {
     await screen.shows('Heard then this.');
   });
 
+  it('stops the answer that asks at Ctrl-C, after a step back', async () => {
+    const screen = await open();
+    await send(screen, 'run touch never.txt');
+    await screen.shows('Enter: answer');
+    await screen.press('Escape');
+    await screen.shows('1 question waits: Tab answers');
+    await screen.type('a thought');
+    await screen.shows('a thought');
+    await screen.hides('Run this command?');
+    for (let at = 0; at < 'a thought'.length; at++) await screen.press('BSpace');
+    await screen.press('Tab');
+    await answer(screen, 5);
+    await screen.shows('Enter: go on');
+    await screen.press('C-c');
+    await screen.shows('Enter: answer');
+    await pause(2 * KEPT_MS);
+    await screen.press('C-c');
+    await screen.shows(/Cancelled/);
+    await screen.hides('Run this command?');
+    await screen.press('C-c');
+    expect(await screen.ended()).toBe(130);
+    expect(existsSync(join(cwd, 'never.txt'))).toBe(false);
+  });
+
   it('carries out a plan that the agent has made', async () => {
     const screen = await open(['chat', '--mode', 'plan']);
     await send(screen, 'plan it');

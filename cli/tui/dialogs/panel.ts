@@ -158,7 +158,8 @@ export class Panel implements Dialog {
   invalidate(): void {}
 
   render(width: number): string[] {
-    this.#gate.drawn();
+    // What a person may answer begins to stand now, and not while it was prepared.
+    if (this.#step) this.#gate.drawn();
     this.#drawAgainWhenOpen();
     const room = this.#desk.tui.terminal.rows - ROWS_BELOW;
     const lines = this.#linesAt(width, room);

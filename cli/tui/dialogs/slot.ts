@@ -116,17 +116,18 @@ export class DialogSlot extends Container {
   }
 
   #takeAsks(): void {
-    const asks = new Map(this.#desk.session.asks.map((ask) => [keyOf(ask), ask]));
+    // What a person sees and signs has the form of its schema, and changes no more.
+    const own = this.#desk.session.asks.flatMap(
+      (ask) => SubagentAsk.safeParse(structuredClone(ask)).data ?? [],
+    );
+    const asks = new Map(own.map((ask) => [keyOf(ask), ask]));
     for (const key of [...this.#asks.keys(), ...this.#answered]) {
       if (asks.has(key)) continue;
       this.#asks.delete(key);
       this.#answered.delete(key);
     }
     for (const [key, ask] of asks) {
-      if (this.#asks.has(key) || this.#answered.has(key)) continue;
-      // What a person sees and signs has the form of its schema, and changes no more.
-      const own = SubagentAsk.safeParse(structuredClone(ask)).data;
-      if (own) this.#asks.set(key, own);
+      if (!this.#asks.has(key) && !this.#answered.has(key)) this.#asks.set(key, ask);
     }
   }
 

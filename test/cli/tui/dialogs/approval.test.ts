@@ -75,6 +75,31 @@ it('ignores what was typed ahead, keeps nothing of it, and shows when it listens
   expect(submitted).toEqual([]);
 });
 
+it('begins to listen when the question is on the screen, and not while it is prepared', async () => {
+  const known = newDeferred<void>();
+  const { type, wait, sent, screen, settle } = await openSlot({
+    asks: [TEST],
+    onPlace: () => known.promise,
+  });
+  await type('1', enter);
+  wait(5_000);
+  known.resolve();
+  await settle();
+  await type('1');
+  wait(299);
+  await type(enter);
+  expect(sent).toEqual([]);
+  expect(await screen()).toMatch(/Run this command\?[\s\S]* {2}1 Allow once/);
+});
+
+it('takes no Enter that is held down', async () => {
+  const { press, sent } = await openSlot({ asks: [TEST] });
+  await press('1', '\x1b[13;1:2u');
+  expect(sent).toEqual([]);
+  await press('\x1b[13;1:1u');
+  expect(sent).toHaveLength(1);
+});
+
 it.each([
   ['marked', `\x1b[200~1\r\n1\r\x1b[201~`],
   ['marked, with an Enter alone', `\x1b[200~\r\x1b[201~`],

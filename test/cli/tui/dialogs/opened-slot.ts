@@ -36,6 +36,8 @@ export interface SlotOptions {
   readonly isColoured?: boolean;
   /** What the server refuses the next answers with. */
   readonly refusals?: ClientError[];
+  /** What happens before the server says where a call will run. */
+  readonly onPlace?: () => Promise<void>;
   /** What happens while the server takes an answer. */
   readonly onAnswer?: () => Promise<void>;
   /** What the person saves in the editor; undefined for an editor that fails. */
@@ -76,7 +78,10 @@ export async function openSlot(options: SlotOptions = {}) {
       await answer({ type: 'save', words });
       yield { position: 1, event: { type: 'heartbeat' } as ReadEvent };
     },
-    getBridge: () => Promise.resolve({ workspacePath: '/work/shop' }),
+    getBridge: async () => {
+      await options.onPlace?.();
+      return { workspacePath: '/work/shop' };
+    },
   };
   const session = {
     asks: options.asks ?? [],
