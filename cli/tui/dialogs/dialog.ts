@@ -28,5 +28,11 @@ export interface DialogDesk {
   nowMs(): number;
 }
 
+/**
+ * Lines of the screen that a dialog leaves to the status lines above and below it. The library clears the whole screen
+ * and draws everything again where a line changes that has left it, and these change all the time.
+ */
+export const ROWS_BESIDE = 4;
+
 /** The dialog's question was answered elsewhere, or is not asked any more. */
 export class Withdrawn extends Error {}

@@ -2,7 +2,7 @@
 import { isKeyRepeat, matchesKey, truncateToWidth } from '@earendil-works/pi-tui';
 import { type Deferred, newDeferred } from '../../../machine/deferred.ts';
 import { ChoiceList } from './choice-list.ts';
-import { type Dialog, type DialogDesk, Withdrawn } from './dialog.ts';
+import { type Dialog, type DialogDesk, ROWS_BESIDE, Withdrawn } from './dialog.ts';
 import { Field, PASTE_START } from './field.ts';
 import { folded, type Line } from './folded.ts';
 import { QuietGate } from './quiet-gate.ts';
@@ -161,7 +161,7 @@ export class Panel implements Dialog {
     // What a person may answer begins to stand now, and not while it was prepared.
     if (this.#step) this.#gate.drawn();
     this.#drawAgainWhenOpen();
-    const room = this.#desk.tui.terminal.rows - ROWS_BELOW;
+    const room = this.#desk.tui.terminal.rows - ROWS_BESIDE;
     const lines = this.#linesAt(width, room);
     return lines.map((line) => truncateToWidth(line, width, '…'));
   }
@@ -242,7 +242,7 @@ export class Panel implements Dialog {
     if (this.#gate.closedMs !== 0) return '…';
     const leaves = options.putsAway ? 'Esc: later' : 'Esc: back';
     if (control.type === 'field') return `Enter: go on · ${leaves}`;
-    return `Enter: answer · ↑↓ 1-9: choose · ${leaves}`;
+    return `Enter: answer · ↑↓ 1-${control.choices.length}: choose · ${leaves}`;
   }
 
   #drawAgainWhenOpen(): void {
@@ -262,16 +262,13 @@ function titleLine(title: string, place: string, width: number): string {
   return `── ${words} `.padEnd(width, '─');
 }
 
-/** Of the screen below a dialog: the status line, and one to spare. */
-const ROWS_BELOW = 2;
-
 /** The title and the hint. */
 const FRAME_ROWS = 2;
 
 /** A longer body scrolls in at least these. */
-const MIN_BODY_ROWS = 4;
+const MIN_BODY_ROWS = 3;
 
 /** A smaller screen cannot show what a person answers. */
 const MIN_COLUMNS = 16;
-const MIN_ROWS = 8;
+const MIN_ROWS = 6;
 const TOO_SMALL = 'A question waits: make the window larger to read it.';

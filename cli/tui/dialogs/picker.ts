@@ -1,7 +1,7 @@
 /** A list with a filter, for commands: conversations, models, modes. */
 import { fuzzyFilter, matchesKey, truncateToWidth } from '@earendil-works/pi-tui';
 import { inOneLine } from '../../../shared/text/plain-sight.ts';
-import type { Dialog, DialogDesk } from './dialog.ts';
+import { type Dialog, type DialogDesk, ROWS_BESIDE } from './dialog.ts';
 import { Field } from './field.ts';
 
 export interface PickItem<Value> {
@@ -80,7 +80,7 @@ export class Picker<Value> implements Dialog {
 
   render(width: number): string[] {
     const { paint } = this.#desk.look;
-    const room = this.#desk.tui.terminal.rows - FRAME_ROWS;
+    const room = this.#desk.tui.terminal.rows - ROWS_BESIDE - FRAME_ROWS;
     this.#page = Math.max(1, Math.min(room, MAX_ITEMS, this.#found.length));
     const last = Math.max(0, this.#found.length - this.#page);
     const top = Math.max(0, Math.min(last, this.#marked - Math.floor(this.#page / 2)));
@@ -104,6 +104,6 @@ export class Picker<Value> implements Dialog {
   }
 }
 
-/** The title, the filter, the hint, and what stands below a dialog. */
-const FRAME_ROWS = 5;
+/** The title, the filter and the hint. */
+const FRAME_ROWS = 3;
 const MAX_ITEMS = 15;

@@ -33,7 +33,7 @@ function madeIn({ id: responseId, conversationId }: ChatResponse, document: Docu
 export async function choosePlan(
   panel: Panel,
   plan: MadePlan,
-  session: Pick<DialogSession, 'chat' | 'send'>,
+  session: Pick<DialogSession, 'chat'> & { send(words: string): Promise<void> },
 ): Promise<void> {
   for (;;) {
     const chosen = await panel.choose({

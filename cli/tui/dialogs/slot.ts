@@ -13,6 +13,12 @@ import { choosePlan, type MadePlan, planOf } from './plan.ts';
 import { answerQuestions } from './questions.ts';
 import { QuietGate } from './quiet-gate.ts';
 
+/** What has the place while nothing is asked. */
+interface Writing extends Component {
+  /** Puts text that comes back before what is written. */
+  putBack(text: string): void;
+}
+
 /** A dialog that the person or the program opened, and how it ends without an answer. */
 interface Front {
   readonly dialog: Dialog;
@@ -21,7 +27,7 @@ interface Front {
 
 export class DialogSlot extends Container {
   readonly #desk: DialogDesk;
-  readonly #composer: Component;
+  readonly #composer: Writing;
   /** What waits, the oldest first, as it came: the session's own change in place. */
   readonly #asks = new Map<string, SubagentAsk>();
   /** Sent, and perhaps still in the session until the server's event comes. */
@@ -41,7 +47,7 @@ export class DialogSlot extends Container {
   /** Keeps words that were meant for a dialog from the composer. */
   #after: QuietGate | undefined;
 
-  constructor(desk: DialogDesk, composer: Component) {
+  constructor(desk: DialogDesk, composer: Writing) {
     super();
     this.#desk = desk;
     this.#composer = composer;
@@ -218,12 +224,23 @@ export class DialogSlot extends Container {
     try {
       await this.#inFront((panel) => {
         this.#plan = { plan, panel };
-        return choosePlan(panel, plan, this.#desk.session);
+        const { chat } = this.#desk.session;
+        return choosePlan(panel, plan, { chat, send: (words) => this.#send(words) });
       });
     } catch (error) {
       this.#sayUnlessWithdrawn(error, 'The plan was not taken');
     }
     this.#plan = undefined;
+  }
+
+  /** Words that the server does not take come back to the composer. */
+  async #send(words: string): Promise<void> {
+    try {
+      await this.#desk.session.send(words);
+    } catch (error) {
+      this.#composer.putBack(words);
+      throw error;
+    }
   }
 
   #isOfferable({ conversationId, responseId }: MadePlan): boolean {

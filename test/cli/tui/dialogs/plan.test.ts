@@ -56,6 +56,16 @@ it('saves the plan as a file, or leaves it', async () => {
   expect(await other.screen()).not.toContain('plan');
 });
 
+it('gives words back that the server does not take', async () => {
+  const { press, session, composer, said } = await openPlan();
+  session.send = () => Promise.reject(new ClientError('QUEUE_FULL', 'wait', { status: 429 }));
+  await press('2', enter, ...'smaller', enter);
+  expect([composer.getText(), said.join()]).toEqual([
+    'smaller',
+    expect.stringContaining('QUEUE_FULL'),
+  ]);
+});
+
 it('says why a plan was not taken', async () => {
   const refusals = [new ClientError('PLAN_CHANGED', 'there is a newer plan', { status: 409 })];
   const { press, said } = await openPlan({ refusals });
