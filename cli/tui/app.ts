@@ -1,5 +1,11 @@
 /** The screen: what was said, what goes on, where the person writes or answers, and the keys. */
-import { matchesKey, ProcessTerminal, type TUI, TuiMainScreen } from '@earendil-works/pi-tui';
+import {
+  isKeyRelease,
+  matchesKey,
+  ProcessTerminal,
+  type TUI,
+  TuiMainScreen,
+} from '@earendil-works/pi-tui';
 import { ClientError, type ReadEvent } from '../../client/index.ts';
 import { newDeferred } from '../../machine/deferred.ts';
 import type { ImagePart } from '../../shared/api/requests.ts';
@@ -133,10 +139,15 @@ export class App {
 
   /** Lends the terminal to the person's editor. Resolves to whether it ended well. */
   async #edit(file: string): Promise<boolean> {
+    return await this.#lend(() => openEditor(editorIn(process.env) ?? USUAL_EDITOR, file));
+  }
+
+  /** Leaves the terminal to another program while the work goes on. */
+  async #lend<Result>(work: () => Promise<Result>): Promise<Result> {
     this.#attention.stop();
     this.#tui.stop();
     try {
-      return await openEditor(editorIn(process.env) ?? USUAL_EDITOR, file);
+      return await work();
     } finally {
       this.#tui.start();
       this.#attention.start();
@@ -150,6 +161,8 @@ export class App {
   }
 
   #onKey(data: string): { consume: true } | undefined {
+    // Terminals that report when a key is let go would otherwise press it twice.
+    if (isKeyRelease(data)) return undefined;
     if (this.#attention.takes(data)) return { consume: true };
     if (this.#slot.takes(data, this.#composer.isEmpty)) return { consume: true };
     const action = this.#actionOf(data);
@@ -198,7 +211,9 @@ export class App {
 }
 
 /** Milliseconds that a change of the clock does not touch. */
-const nowMs = () => performance.now();
+function nowMs(): number {
+  return performance.now();
+}
 
 /** Two Ctrl-C within this time leave. */
 const TWICE_MS = 2_000;

@@ -1,13 +1,12 @@
 /** The place of the composer on a terminal in memory, with a scripted session and a clock that the test moves. */
-import { TuiMainScreen } from '@earendil-works/pi-tui';
+import { Editor, TuiMainScreen } from '@earendil-works/pi-tui';
 import { onTestFinished } from 'vitest';
 import type { ApprovalReply } from '../../../../cli/chat/approvals.ts';
 import type { Chat } from '../../../../cli/chat/chat.ts';
 import { coloured, plain } from '../../../../cli/terminal/paint.ts';
 import type { DialogDesk, DialogSession } from '../../../../cli/tui/dialogs/dialog.ts';
 import { DialogSlot } from '../../../../cli/tui/dialogs/slot.ts';
-import { Composer } from '../../../../cli/tui/input/composer.ts';
-import { markdownTheme } from '../../../../cli/tui/theme.ts';
+import { editorTheme, markdownTheme } from '../../../../cli/tui/theme.ts';
 import type { ChatResponse, ClientError, ReadEvent } from '../../../../client/index.ts';
 import type { Proposal } from '../../../../shared/wire/approvals.ts';
 import type { SubagentAsk } from '../../../../shared/wire/subagents.ts';
@@ -108,10 +107,15 @@ export async function openSlot(options: SlotOptions = {}) {
     edit: options.edits ?? (() => Promise.resolve(false)),
     nowMs: () => nowMs,
   };
-  const composer = new Composer({ tui, paint, onSubmit: (text) => void submitted.push(text) });
+  const composer = Object.assign(new Editor(tui, editorTheme(paint)), {
+    putBack: (text: string) => composer.setText(text),
+  });
+  composer.onSubmit = (text) => {
+    if (text !== '') submitted.push(text);
+  };
   const slot = new DialogSlot(desk, composer);
   tui.addInputListener((data) =>
-    slot.takes(data, composer.isEmpty) ? { consume: true } : undefined,
+    slot.takes(data, composer.getText() === '') ? { consume: true } : undefined,
   );
   tui.addChild(slot);
   tui.addChild({ invalidate() {}, render: () => ['the status'] });
