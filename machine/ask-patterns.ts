@@ -4,9 +4,12 @@ import { hostsIn } from '../shared/tools/network-permission.ts';
 import { isRegistry } from '../shared/tools/registries.ts';
 import type { Proposal } from '../shared/wire/approvals.ts';
 
-/** The patterns, one on each line. Undefined without an answer. `ask` as in `ask-form.ts`. */
+/**
+ * The patterns, one on each line. Undefined without an answer. `ask` as in `ask-form.ts`; an empty answer takes the
+ * pattern as it is, and a field may begin with it.
+ */
 export async function askPatterns(
-  ask: (words: string) => Promise<string | undefined>,
+  ask: (words: string, pattern: string) => Promise<string | undefined>,
   proposal: Proposal,
   patterns: string,
 ): Promise<string | undefined> {
@@ -21,7 +24,7 @@ export async function askPatterns(
       continue;
     }
     const shown = inPlainSight(pattern);
-    const typed = await ask(`For ${shown} (Enter), or for this pattern (* is any text): `);
+    const typed = await ask(`For ${shown} (Enter), or for this pattern (* is any text): `, pattern);
     if (typed === undefined) return undefined;
     chosen.push(typed.trim() || pattern);
   }

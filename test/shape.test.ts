@@ -26,6 +26,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   shared: ['zod'],
   'shared/text': ['shared', '@cfworker/json-schema', 'zod'],
   'shared/wire': ['shared', 'shared/text', 'zod'],
+  'shared/shown/types': [],
   'shared/shown': [
     ...['shared', 'shared/text', 'shared/tools', 'shared/wire', 'diff', 'highlight.js'],
   ],

@@ -8,6 +8,7 @@ import {
   type TypedAnswer,
   yesWords,
 } from '../../shared/shown/proposal.ts';
+import type { Lasting } from '../../shared/wire/approvals.ts';
 import type { ApprovalEvent } from '../render/catch-up.ts';
 import { askForChangedFile } from './changed-file.ts';
 import { type Chat, sayUnlessCounted } from './chat.ts';
@@ -26,7 +27,7 @@ export async function askApproval(
   const say = (words: string) => terminal.write(`${terminal.paint('yellow', words)}\n`);
   const answer = device && (await askUntilClear(chat, question, signal));
   if (answer) {
-    const isTaken = await sayUnlessCounted(chat, () => send(chat, question, answer, device));
+    const isTaken = await sayUnlessCounted(chat, () => sendReply(chat, question, answer, device));
     return isTaken ? 'sent' : 'refused';
   }
   if (!device) say(NO_KEY);
@@ -43,18 +44,16 @@ type AskedApproval = Pick<
 >;
 
 async function askUntilClear(
-  { terminal, own }: ApprovalDesk,
-  { proposal, newText, bridgeId, lasting }: AskedApproval,
+  chat: ApprovalDesk,
+  question: AskedApproval,
   signal: AbortSignal,
 ): Promise<ApprovalReply | undefined> {
-  const pattern = narrowPattern(proposal, lasting);
-  const canBeAlways = own?.bridgeId === bridgeId || lasting?.always === true;
-  const choices = { canLast: pattern !== undefined, canBeAlways };
+  const { terminal } = chat;
+  const { proposal, newText } = question;
+  const lasting = lastingOf(chat, question);
+  const choices = { canLast: lasting !== undefined, canBeAlways: lasting?.always === true };
   const file = await changeable(proposal, newText);
-  const yes = yesWords(
-    proposal,
-    pattern === undefined ? undefined : { pattern, always: canBeAlways },
-  );
+  const yes = yesWords(proposal, lasting);
   const change = file ? '; e lets you change it first' : '';
   while (true) {
     const text = await terminal.ask(
@@ -63,8 +62,9 @@ async function askUntilClear(
     );
     if (text === undefined) return undefined;
     const answer = parseAnswer(text, choices);
-    if (answer?.scope !== undefined && pattern !== undefined) {
-      const chosen = await askPatterns((words) => terminal.ask(words, signal), proposal, pattern);
+    if (answer?.scope !== undefined && lasting) {
+      const ask = (words: string) => terminal.ask(words, signal);
+      const chosen = await askPatterns(ask, proposal, lasting.pattern);
       return chosen === undefined ? undefined : { ...answer, pattern: chosen };
     }
     if (answer?.decision === 'once' && proposal.kind === 'elicitation') {
@@ -80,6 +80,16 @@ async function askUntilClear(
   }
 }
 
+/** How a yes can last here: undefined where only a yes for once counts. The bridge of this folder always takes `always`. */
+export function lastingOf(
+  { own }: Pick<ApprovalDesk, 'own'>,
+  { proposal, lasting, bridgeId }: Pick<AskedApproval, 'proposal' | 'lasting' | 'bridgeId'>,
+): Lasting | undefined {
+  const pattern = narrowPattern(proposal, lasting);
+  const always = own?.bridgeId === bridgeId || lasting?.always === true;
+  return pattern === undefined ? undefined : { pattern, always };
+}
+
 /** The proposed file; undefined where it is not known, or where the server has sent another one. */
 async function changeable(
   proposal: AskedApproval['proposal'],
@@ -89,15 +99,17 @@ async function changeable(
   return (await isNewText(proposal, newText)) ? { path: proposal.path, text: newText } : undefined;
 }
 
-async function send(
-  { client, conversationId = '' }: ApprovalDesk,
-  question: AskedApproval,
+/** Sends the answer to this very question. A yes needs the device; a no does not. Rejects with a ClientError. */
+export async function sendReply(
+  { client, conversationId = '' }: Pick<ApprovalDesk, 'client' | 'conversationId'>,
+  question: Omit<AskedApproval, 'newText' | 'lasting'>,
   { decision, message, ...choice }: ApprovalReply,
-  device: Device,
+  device: Device | null,
 ): Promise<void> {
   const asked = { ...question, conversationId };
-  if (decision === 'reject') await client.rejectCall(asked, { message });
-  else await client.allowCall(asked, device, choice);
+  if (decision === 'reject') return await client.rejectCall(asked, { message });
+  if (!device) throw new Error('A yes was chosen without a key to sign it');
+  await client.allowCall(asked, device, choice);
 }
 
 const UNANSWERED =
@@ -107,7 +119,10 @@ const NO_KEY =
   "This machine has no key that the bridge knows. Answer the question in the bridge's terminal or on a device " +
   'that the bridge knows; `drawbridge devices show` makes this machine one. Ctrl-C cancels the answer.';
 
-interface ApprovalReply extends TypedAnswer {
+/** An answer with all that is signed or sent beside it. */
+export interface ApprovalReply extends TypedAnswer {
+  /** Of a yes that lasts. */
   readonly pattern?: string;
+  /** The file as the person changed it, or the values of a form. */
   readonly content?: string;
 }

@@ -14,24 +14,44 @@ import type { Terminal } from '../terminal/terminal.ts';
  */
 export async function askForChangedFile(
   terminal: Terminal,
-  { path, text }: { readonly path: string; readonly text: string },
+  proposed: ProposedFile,
   signal: AbortSignal,
 ): Promise<string | undefined> {
+  await using put = await putForChange(proposed);
+  terminal.write(`Change and save this file: ${inOneLine(put.file)}\n`);
+  while (true) {
+    const typed = await terminal.ask('Enter writes it as you saved it; n goes back: ', signal);
+    if (typed === undefined || typed.trim() !== '') return undefined;
+    const changed = await put.read();
+    if ('content' in changed) return changed.content;
+    terminal.write(`${changed.why}\n`);
+  }
+}
+
+export interface ProposedFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** A proposed file on the disk, for an editor. Disposing of it removes it. */
+export interface ChangeableFile extends AsyncDisposable {
+  readonly file: string;
+  /** What the person saved last. */
+  read(): Promise<Saved>;
+}
+
+/** Puts the file into a private temporary folder. */
+export async function putForChange({ path, text }: ProposedFile): Promise<ChangeableFile> {
   const folder = await mkdtemp(join(tmpdir(), 'drawbridge-edit-'));
   const file = join(folder, fileName(path));
+  const remove = () => rm(folder, { recursive: true, force: true });
   try {
     await writeFile(file, text, { mode: PRIVATE_FILE });
-    terminal.write(`Change and save this file: ${inOneLine(file)}\n`);
-    while (true) {
-      const typed = await terminal.ask('Enter writes it as you saved it; n goes back: ', signal);
-      if (typed === undefined || typed.trim() !== '') return undefined;
-      const changed = await readSaved(file);
-      if ('content' in changed) return changed.content;
-      terminal.write(`${changed.why}\n`);
-    }
-  } finally {
-    await rm(folder, { recursive: true, force: true });
+  } catch (error) {
+    await remove();
+    throw error;
   }
+  return { file, read: () => readSaved(file), [Symbol.asyncDispose]: remove };
 }
 
 /** With the ending, by which editors know the language. The server may send any text as a path. */
@@ -39,7 +59,8 @@ function fileName(path: string): string {
   return `changed${/\.\w{1,20}$/.exec(path)?.[0] ?? ''}`;
 }
 
-type Saved = { readonly content: string } | { readonly why: string };
+/** `why` says what a person has to change before the text can be taken. */
+export type Saved = { readonly content: string } | { readonly why: string };
 
 /** What cannot be signed as the person sees it in the editor is asked for again. */
 async function readSaved(file: string): Promise<Saved> {

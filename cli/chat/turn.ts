@@ -100,7 +100,8 @@ function placeOf({ conversationId, bridgeId, deleteAfterHours }: Chat) {
   };
 }
 
-function settingsOf({ model, maxTurns, questions, withReasoning }: Chat) {
+/** What a chat wants of each of its answers. */
+export function settingsOf({ model, maxTurns, questions, withReasoning }: Chat) {
   return {
     device: hostname().slice(0, REQUEST_LIMITS.maxNameChars),
     ...(model !== undefined && { model }),

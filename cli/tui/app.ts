@@ -1,8 +1,7 @@
 /** The screen: what was said, what goes on, where the person writes or answers, and the keys. */
 import { hostname } from 'node:os';
 import {
-  type Component,
-  Container,
+  isKeyRelease,
   matchesKey,
   ProcessTerminal,
   setCapabilityOverrides,
@@ -18,9 +17,12 @@ import { isDelta } from '../../shared/wire/events.ts';
 import { Mode } from '../../shared/wire/modes.ts';
 import type { Chat } from '../chat/chat.ts';
 import { toContent } from '../chat/message.ts';
+import { editorIn, openEditor, USUAL_EDITOR } from '../terminal/editor.ts';
 import { EXIT } from '../terminal/exit-codes.ts';
 import { describeError } from '../terminal/failure-text.ts';
 import { runCommand } from './commands/commands.ts';
+import { Attention } from './dialogs/attention.ts';
+import { DialogSlot } from './dialogs/slot.ts';
 import { Composer } from './input/composer.ts';
 import { Session } from './session.ts';
 import { ActivityLine, SPIN_MS } from './status/activity.ts';
@@ -38,7 +40,8 @@ export class App {
   readonly #transcript: Transcript;
   readonly #composer: Composer;
   /** Has the composer, or the dialog in its place. */
-  readonly #slot = new Container();
+  readonly #slot: DialogSlot;
+  readonly #attention: Attention;
   readonly #around = new Surroundings();
   readonly #left = newDeferred<number>();
   #images: readonly ImagePart[];
@@ -68,6 +71,9 @@ export class App {
       onSubmit: (text) => void this.#submit(text),
     });
     this.#session = new Session(chat, (event) => this.#show(event));
+    this.#slot = new DialogSlot(this.#dialogDesk, this.#composer);
+    const { terminal } = this.#tui;
+    this.#attention = new Attention({ terminal, env: process.env, nowMs });
     const session = () => this.#session;
     for (const part of [
       this.#transcript,
@@ -76,7 +82,6 @@ export class App {
       new Footer(session, this.#around, paint),
     ])
       this.#tui.addChild(part);
-    this.#place(this.#composer);
     this.#tui.addInputListener((data) => this.#onKey(data));
   }
 
@@ -84,6 +89,7 @@ export class App {
   async run(messages: readonly string[], begun: string): Promise<number> {
     this.#composer.setText(begun);
     this.#tui.start();
+    this.#attention.start();
     void this.#around.read(this.#session, () => this.#tui.requestRender());
     void this.#look.colours.load().then(() => this.#redraw());
     for (const message of messages) void this.#submit(message);
@@ -96,17 +102,15 @@ export class App {
     clearInterval(this.#spinning);
     clearTimeout(this.#drawing);
     this.#session.end();
+    this.#attention.stop();
     this.#tui.stop();
     return code;
   }
 
-  #place(component: Component): void {
-    this.#slot.children = [component];
-    this.#tui.setFocus(component);
-  }
-
   #show(event: ReadEvent | null): void {
     this.#transcript.show(this.#session.view, event);
+    this.#slot.update();
+    this.#attention.update(this.#session, this.#slot.waiting);
     this.#spin();
     if (event === null || !isDelta(event)) return this.#tui.requestRender();
     // A person reads no faster than this, and each drawing takes time of all lines.
@@ -146,7 +150,35 @@ export class App {
       say: (words: string) => this.#say(words),
       write: (words: string) => this.#composer.setText(words),
       leave: () => this.#left.resolve(EXIT.success),
+      pick: this.#slot.pick.bind(this.#slot),
+      confirm: (words: string) => this.#slot.confirm(words),
     };
+  }
+
+  get #dialogDesk() {
+    return {
+      ...{ tui: this.#tui, look: this.#look, session: this.#session, nowMs },
+      say: (words: string) => this.#say(words),
+      edit: (file: string) => this.#edit(file),
+    };
+  }
+
+  /** Lends the terminal to the person's editor. Resolves to whether it ended well. */
+  async #edit(file: string): Promise<boolean> {
+    return await this.#lend(() => openEditor(editorIn(process.env) ?? USUAL_EDITOR, file));
+  }
+
+  /** Leaves the terminal to another program while the work goes on. */
+  async #lend<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#attention.stop();
+    this.#tui.stop();
+    try {
+      return await work();
+    } finally {
+      this.#tui.start();
+      this.#attention.start();
+      this.#tui.requestRender(true);
+    }
   }
 
   #say(words: string): void {
@@ -155,6 +187,10 @@ export class App {
   }
 
   #onKey(data: string): { consume: true } | undefined {
+    // Terminals that report when a key is let go would otherwise press it twice.
+    if (isKeyRelease(data)) return undefined;
+    if (this.#attention.takes(data)) return { consume: true };
+    if (this.#slot.takes(data, this.#composer.isEmpty)) return { consume: true };
     const action = this.#actionOf(data);
     if (!action) return undefined;
     action();
@@ -163,10 +199,11 @@ export class App {
 
   #actionOf(data: string): (() => void) | undefined {
     if (matchesKey(data, 'ctrl+c')) return () => this.#interrupt();
-    if (matchesKey(data, 'ctrl+d') && this.#composer.isEmpty) return this.#desk.leave;
     if (matchesKey(data, 'ctrl+o')) return () => this.#fold();
     if (matchesKey(data, 'ctrl+z')) return () => this.#suspend();
+    if (this.#slot.isOpen) return undefined;
     if (matchesKey(data, 'shift+tab')) return () => this.#nextMode();
+    if (matchesKey(data, 'ctrl+d') && this.#composer.isEmpty) return this.#desk.leave;
     const isFree = this.#session.isBusy && !this.#composer.isShowingAutocomplete();
     if (matchesKey(data, 'escape') && isFree) return () => void this.#stop();
     return undefined;
@@ -203,12 +240,14 @@ export class App {
     this.#tui.requestRender();
   }
 
-  /** Ctrl-C clears what is written, then stops the answer; pressed twice it always leaves. */
+  /** Ctrl-C leaves a dialog, clears what is written, then stops the answer; pressed twice it always leaves. */
   #interrupt(): void {
     const nowMs = Date.now();
     const isSecond = nowMs - this.#interruptedMs < TWICE_MS;
     this.#interruptedMs = nowMs;
-    if (!this.#composer.isEmpty) return this.#composer.setText('');
+    const isWriting = !this.#slot.isOpen && !this.#composer.isEmpty;
+    if (!isSecond && this.#slot.interrupt()) return;
+    if (isWriting) return this.#composer.setText('');
     if (isSecond) return this.#left.resolve(EXIT.interrupted);
     if (this.#session.isBusy) void this.#stop();
     this.#say('Ctrl-C again leaves.');
@@ -222,6 +261,11 @@ export class App {
       this.#say(`The answer could not be cancelled: ${describeError(error)}`);
     }
   }
+}
+
+/** Milliseconds that a change of the clock does not touch. */
+function nowMs(): number {
+  return performance.now();
 }
 
 /** Between two drawings of a text that grows. */

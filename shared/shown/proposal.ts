@@ -54,16 +54,41 @@ function permissionWords(permissions: readonly string[]): string {
 
 const WHOLE = 'network (the whole network of the machine)';
 
-/** What the answers "y", "c" and "a" do, as far as the question takes them. `lasting.always`: whether it takes "a" here. */
-export function yesWords(proposal: Proposal, lasting?: Lasting): string {
-  const yes = `y ${consequenceOf(proposal)}, this once`;
+/** How far each kind of yes reaches. `conversation` and `always` only where the question takes them. */
+export interface Reach {
+  readonly once: string;
+  readonly conversation?: string;
+  readonly always?: string;
+}
+
+/** `lasting.always`: whether the question takes `always` from this person. Each is the end of a sentence. */
+export function reachOf(proposal: Proposal, lasting?: Lasting): Reach {
   const site = siteOf(proposal);
   const once =
-    site === undefined ? yes : `y lets the agent read pages of ${site} in this conversation`;
+    site === undefined
+      ? `${consequenceOf(proposal)}, this once`
+      : `lets the agent read pages of ${site} in this conversation`;
+  if (!lasting) return { once };
+  const shown = patternsInLine(lasting);
+  const bounds = boundsOf(proposal);
+  return {
+    once,
+    conversation: `allows ${shown} in this conversation${bounds}`,
+    ...(lasting.always && { always: `allows ${shown} from now on${bounds}` }),
+  };
+}
+
+/** What the answers "y", "c" and "a" do, in one line. `lasting` as in {@link reachOf}. */
+export function yesWords(proposal: Proposal, lasting?: Lasting): string {
+  const once = `y ${reachOf(proposal).once}`;
   if (!lasting) return once;
-  const shown = inPlainSight(lasting.pattern).split('\n').join(', ');
+  const shown = patternsInLine(lasting);
   const always = lasting.always ? '; a allows it from now on' : '';
   return `${once}; c allows ${shown} in this conversation${always}${boundsOf(proposal)}`;
+}
+
+function patternsInLine({ pattern }: Lasting): string {
+  return inPlainSight(pattern).split('\n').join(', ');
 }
 
 function boundsOf(proposal: Proposal): string {

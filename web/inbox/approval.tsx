@@ -1,5 +1,6 @@
 /** A call that waits for a person: all that it will do, and the answers that this browser may give. */
 import { useId, useRef, useState } from 'preact/hooks';
+import { withCommandLast } from '../../shared/shown/command-last.ts';
 import { narrowPattern, siteOf } from '../../shared/shown/proposal.ts';
 import { inPlainSight } from '../../shared/text/plain-sight.ts';
 import type { OpenApproval, Scope } from '../../shared/wire/approvals.ts';
@@ -8,7 +9,6 @@ import { useLive } from '../live.ts';
 import { type Account, INBOX } from '../store/account.ts';
 import { ENROL_COMMAND, signerFor } from '../store/approvers.ts';
 import { words } from '../words/words.ts';
-import { withCommandLast } from './command-last.ts';
 import { Fields, valuesIn } from './fields.tsx';
 import { useStandingStill } from './standing-still.ts';
 

@@ -1,17 +1,38 @@
-/** A question in the place of the composer. */
+/** A question in the place of the composer, and what it needs of the screen. */
 import type { Component, Focusable, TUI } from '@earendil-works/pi-tui';
 import type { Session } from '../session.ts';
 import type { Look } from '../transcript/look.ts';
 
 export interface Dialog extends Component, Focusable {
   handleInput(data: string): void;
+  /** Called when it comes to the screen, also again: the keys that were pressed before do not count. */
+  appears(): void;
 }
+
+/** What dialogs need of a session. */
+export type DialogSession = Pick<
+  Session,
+  'asks' | 'chat' | 'current' | 'isBusy' | 'queued' | 'send' | 'view'
+>;
 
 /** What a dialog needs of the screen. */
 export interface DialogDesk {
   readonly tui: TUI;
   readonly look: Look;
-  readonly session: Session;
+  readonly session: DialogSession;
   /** Says something below what was said. */
   say(words: string): void;
+  /** Lends the terminal to the person's editor, and resolves to whether it ended well. */
+  edit(file: string): Promise<boolean>;
+  /** Milliseconds that only ever grow. */
+  nowMs(): number;
 }
+
+/**
+ * Lines of the screen that a dialog leaves to the status lines above and below it. The library clears the whole screen
+ * and draws everything again where a line changes that has left it, and these change all the time.
+ */
+export const ROWS_BESIDE = 4;
+
+/** The dialog's question was answered elsewhere, or is not asked any more. */
+export class Withdrawn extends Error {}

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { describeProposal } from '../../shared/shown/proposal.ts';
-import type { Proposal } from '../../shared/wire/approvals.ts';
-import { withCommandLast } from '../../web/inbox/command-last.ts';
+import { withCommandLast } from '../../../shared/shown/command-last.ts';
+import { describeProposal } from '../../../shared/shown/proposal.ts';
+import type { Proposal } from '../../../shared/wire/approvals.ts';
 
 /** What a command can imitate the lines of its limits with, and what could end a line. */
 const PIECES = [

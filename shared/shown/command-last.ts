@@ -1,5 +1,7 @@
-import { describeProposal } from '../../shared/shown/proposal.ts';
-import type { Proposal } from '../../shared/wire/approvals.ts';
+/** The order of a proposal's lines where a person scrolls through them. */
+
+import type { Proposal } from '../wire/approvals.ts';
+import { describeProposal } from './proposal.ts';
 
 /**
  * The lines of a proposal. What limits a command comes before it: the command's own text can be long enough to push

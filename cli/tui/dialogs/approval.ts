@@ -1,0 +1,275 @@
+/** Asks the person about a call, and signs a yes with this machine's key. */
+import { isNewText } from '../../../client/index.ts';
+import { askPatterns } from '../../../machine/ask-patterns.ts';
+import { REQUEST_LIMITS } from '../../../shared/limits.ts';
+import { withCommandLast } from '../../../shared/shown/command-last.ts';
+import { reachOf } from '../../../shared/shown/proposal.ts';
+import { inOneLine, inPlainSight } from '../../../shared/text/plain-sight.ts';
+import type { Lasting, Proposal, Scope } from '../../../shared/wire/approvals.ts';
+import type { SubagentAsk } from '../../../shared/wire/subagents.ts';
+import { type ApprovalReply, lastingOf, sendReply } from '../../chat/approvals.ts';
+import { putForChange } from '../../chat/changed-file.ts';
+import { ownCommand } from '../../terminal/own-command.ts';
+import type { DialogDesk } from './dialog.ts';
+import type { Line } from './folded.ts';
+import { fillForm } from './form.ts';
+import type { ListChoice, Panel } from './panel.ts';
+
+export type AskedApproval = Extract<SubagentAsk, { kind: 'approval' }>;
+
+export interface ApprovalPlace {
+  readonly desk: Pick<DialogDesk, 'edit' | 'session'>;
+  /** The folder and the machine, in plain sight. */
+  readonly where: string;
+  /** Whether a yes for the same call did not count before. */
+  readonly wasRefused: boolean;
+}
+
+/**
+ * Asks until the answer is clear, sends it, and resolves to it. It counts only for `question`, which is on the screen:
+ * never pass one that changes. Rejects with a ClientError if the server does not take the answer.
+ */
+export async function answerApproval(
+  panel: Panel,
+  question: AskedApproval,
+  place: ApprovalPlace,
+): Promise<ApprovalReply> {
+  const { chat } = place.desk.session;
+  const reply = await new Approval(panel, question, place).decide();
+  panel.work('Sending your answer');
+  const there = { ...chat, conversationId: question.conversationId };
+  await sendReply(there, question, reply, chat.device);
+  return reply;
+}
+
+/** What a person does whose key does not count at a machine. */
+export function howToEnrol(): string {
+  const [show, enrol] = [ownCommand('devices', 'show'), 'drawbridge devices enrol KEY'];
+  return `\`${show}\` prints this machine's key; \`${enrol}\` at the machine of the bridge makes its answers count.`;
+}
+
+/** A choice, and what it leads to; undefined goes back to the choices. */
+interface Way extends ListChoice {
+  readonly reply: () => Promise<ApprovalReply | undefined>;
+}
+
+class Approval {
+  readonly #panel: Panel;
+  readonly #question: AskedApproval;
+  readonly #place: ApprovalPlace;
+  readonly #lasting: Lasting | undefined;
+  #note: string | undefined;
+
+  constructor(panel: Panel, question: AskedApproval, place: ApprovalPlace) {
+    this.#panel = panel;
+    this.#question = question;
+    this.#place = place;
+    this.#lasting = lastingOf(place.desk.session.chat, question);
+  }
+
+  async decide(): Promise<ApprovalReply> {
+    const ways = this.#ways();
+    for (;;) {
+      const chosen = await this.#panel.choose({
+        title: this.#title,
+        body: this.#body(),
+        note: this.#note,
+        choices: ways,
+        putsAway: true,
+      });
+      this.#note = undefined;
+      const reply = await ways[chosen?.index ?? -1]?.reply();
+      if (reply) return reply;
+    }
+  }
+
+  get #title(): string {
+    return TITLES[this.#question.proposal.kind];
+  }
+
+  #body(): Line[] {
+    const { proposal, reason, title, conversationId } = this.#question;
+    const { chat } = this.#place.desk.session;
+    const isElsewhere = conversationId !== chat.conversationId;
+    const about = [
+      `Tool: ${inOneLine(proposal.tool)}`,
+      `Why: ${inOneLine(reason)}`,
+      `Where: ${this.#place.where}`,
+      ...(isElsewhere ? [`For: ${inOneLine(title)}`] : []),
+    ];
+    return [
+      ...about.map((text) => ({ text, style: 'dim' as const })),
+      ...withCommandLast(proposal).map((text) => styled(text, proposal)),
+      ...this.#reach(),
+      ...this.#advice(),
+    ];
+  }
+
+  #reach(): Line[] {
+    const { proposal } = this.#question;
+    if (!this.#place.desk.session.chat.device) return [];
+    const { once, conversation, always } = reachOf(proposal, this.#lasting);
+    const words = [once, conversation, always].filter((each) => each !== undefined);
+    return words.map((each) => ({ text: `A yes ${inOneLine(each)}.`, style: 'dim' }));
+  }
+
+  #advice(): Line[] {
+    const { desk, wasRefused } = this.#place;
+    const words = desk.session.chat.device ? (wasRefused ? REFUSED : undefined) : NO_KEY;
+    return words === undefined ? [] : [{ text: `${words} ${howToEnrol()}`, style: 'yellow' }];
+  }
+
+  #ways(): readonly Way[] {
+    const reject = {
+      label: 'Reject',
+      reply: () => Promise.resolve({ decision: 'reject' as const }),
+    };
+    const explain = { label: 'Reject, and say why', reply: () => this.#explain() };
+    return [...this.#yeses(), reject, explain];
+  }
+
+  #yeses(): readonly Way[] {
+    if (!this.#place.desk.session.chat.device) return [];
+    const { proposal, newText } = this.#question;
+    const needsEnd = true;
+    if (proposal.kind === 'elicitation')
+      return [{ label: 'Answer', needsEnd, reply: () => this.#fill(proposal.fields) }];
+    const once = { decision: 'once' as const };
+    const canChange = proposal.kind === 'edit' && proposal.operation !== 'delete';
+    return [
+      { label: 'Allow once', needsEnd, reply: () => Promise.resolve(once) },
+      ...(this.#lasting ? [this.#lastingWay('Allow in this conversation', 'conversation')] : []),
+      ...(this.#lasting?.always ? [this.#lastingWay('Allow always', 'always')] : []),
+      ...(canChange && newText !== undefined
+        ? [{ label: 'Change the file first', reply: () => this.#change(proposal, newText) }]
+        : []),
+    ];
+  }
+
+  #lastingWay(label: string, scope: Scope): Way {
+    return { label, needsEnd: true, reply: () => this.#last(scope) };
+  }
+
+  async #last(scope: Scope): Promise<ApprovalReply | undefined> {
+    const { proposal } = this.#question;
+    const standard = this.#lasting?.pattern ?? '';
+    const pattern = await askPatterns(
+      (_, each) => this.#askPattern(scope, each),
+      proposal,
+      standard,
+    );
+    return pattern === undefined ? undefined : { decision: 'once', scope, pattern };
+  }
+
+  /** What is signed was on the screen: hidden characters are taken as they are shown, or not at all. */
+  async #askPattern(scope: Scope, pattern: string): Promise<string | undefined> {
+    const shown = inPlainSight(pattern);
+    let value = shown === pattern ? pattern : '';
+    const body = [
+      { text: `Pattern: ${shown}` },
+      { text: `${REACHES[scope]} * is any text. An empty field takes the pattern above.` },
+    ];
+    let note: string | undefined;
+    for (;;) {
+      const typed = await this.#panel.write({
+        title: 'Allow what?',
+        body,
+        note,
+        value,
+        isNew: true,
+      });
+      if (typed === undefined || typed === pattern) return typed;
+      note = problemOfPattern(typed);
+      if (note === undefined) return typed;
+      value = typed;
+    }
+  }
+
+  async #fill(
+    fields: Extract<Proposal, { kind: 'elicitation' }>['fields'],
+  ): Promise<ApprovalReply | undefined> {
+    const content = await fillForm(this.#panel, fields);
+    return content === undefined ? undefined : { decision: 'once', content };
+  }
+
+  async #explain(): Promise<ApprovalReply | undefined> {
+    const body = [{ text: 'The model reads what you write.' }];
+    for (let note: string | undefined; ; note = TOO_LONG) {
+      const message = await this.#panel.write({ title: 'Reject, and say why', body, note });
+      if (message === undefined) return undefined;
+      if (message.length > REQUEST_LIMITS.maxReasonChars) continue;
+      return { decision: 'reject', ...(message !== '' && { message }) };
+    }
+  }
+
+  async #change(
+    proposal: Extract<Proposal, { kind: 'edit' }>,
+    newText: string,
+  ): Promise<ApprovalReply | undefined> {
+    // The server may have sent another text than the one that is to be signed.
+    if (!(await isNewText(proposal, newText))) {
+      this.#note = 'The server sent another text than the proposed one: it cannot be changed here.';
+      return undefined;
+    }
+    const { path } = proposal;
+    for (let text = newText; ; ) {
+      const content = await this.#edited(path, text);
+      if (content === undefined) return undefined;
+      const lines = inPlainSight(content).split('\n');
+      const chosen = await this.#panel.choose({
+        title: 'Write it like this?',
+        body: lines.map((line) => ({ text: `    + ${line}`, style: 'green' })),
+        choices: [{ label: 'Allow it like this' }, { label: 'Change it again' }],
+        isNew: true,
+      });
+      if (!chosen) return undefined;
+      if (chosen.index === 0) return { decision: 'once', content };
+      text = content;
+    }
+  }
+
+  /** The text as the person saved it; undefined with a note if there is none. */
+  async #edited(path: string, text: string): Promise<string | undefined> {
+    await using put = await putForChange({ path, text });
+    const hasEnded = await this.#place.desk.edit(put.file);
+    const saved = hasEnded ? await put.read() : { why: 'The editor failed.' };
+    if ('content' in saved) return saved.content;
+    this.#note = saved.why;
+    return undefined;
+  }
+}
+
+const TITLES: Readonly<Record<Proposal['kind'], string>> = {
+  edit: 'Change this file?',
+  command: 'Run this command?',
+  call: 'Allow this call?',
+  elicitation: 'Answer this server?',
+};
+
+const REACHES: Readonly<Record<Scope, string>> = {
+  conversation: 'It is allowed in this conversation.',
+  always: 'It is allowed from now on, in every conversation.',
+};
+
+const NO_KEY =
+  "This machine has no key that the bridge knows: say yes at the bridge's terminal or on another device.";
+const REFUSED = 'Your last yes did not count: the bridge may not know the key of this machine.';
+const TOO_LONG = `At most ${REQUEST_LIMITS.maxReasonChars} characters.`;
+
+/** Why a written pattern cannot be signed: the person must have seen all of it. */
+function problemOfPattern(pattern: string): string | undefined {
+  if (pattern.length > MAX_PATTERN_CHARS) return `At most ${MAX_PATTERN_CHARS} characters.`;
+  if (inPlainSight(pattern) === pattern) return undefined;
+  return 'The pattern has characters that a screen does not show: write it without them.';
+}
+
+/** UTF-16 units of a pattern that a person writes: it stands whole on a small screen. */
+const MAX_PATTERN_CHARS = 200;
+
+/** The colours of a change, and of what is not shown. */
+function styled(text: string, { kind }: Proposal): Line {
+  if (kind !== 'edit') return { text };
+  if (text.startsWith('    +')) return { text, style: 'green' };
+  if (text.startsWith('    -')) return { text, style: 'red' };
+  return text.startsWith('  NOT SHOWN') ? { text, style: 'yellow' } : { text };
+}

@@ -1,0 +1,274 @@
+/** A dialog: what it asks, one step after the other, in the place of the composer. */
+import { isKeyRepeat, matchesKey, truncateToWidth } from '@earendil-works/pi-tui';
+import { type Deferred, newDeferred } from '../../../machine/deferred.ts';
+import { ChoiceList } from './choice-list.ts';
+import { type Dialog, type DialogDesk, ROWS_BESIDE, Withdrawn } from './dialog.ts';
+import { Field, PASTE_START } from './field.ts';
+import { folded, type Line } from './folded.ts';
+import { QuietGate } from './quiet-gate.ts';
+import { ScrollText } from './scroll-text.ts';
+
+interface StepOptions {
+  /** Of the program: it is cut on a narrow screen. */
+  readonly title: string;
+  /** What the person reads first. */
+  readonly body: readonly Line[];
+  /** Something new about this step, for example why the last answer did not do. In plain sight. */
+  readonly note?: string | undefined;
+  /** Esc puts the dialog away, and the step stays; otherwise it goes back. */
+  readonly putsAway?: boolean;
+  /** What stands here is new: keys pressed before do not count. */
+  readonly isNew?: boolean;
+}
+
+export interface ListStep extends StepOptions {
+  readonly choices: readonly ListChoice[];
+  /** Space ticks several of this many first choices. */
+  readonly tickable?: number;
+  readonly ticked?: readonly number[] | undefined;
+}
+
+export interface ListChoice {
+  /** In plain sight. */
+  readonly label: string;
+  /** It takes all of the body: possible only after its end was on the screen. */
+  readonly needsEnd?: boolean;
+}
+
+export interface FieldStep extends StepOptions {
+  /** What the field begins with. */
+  readonly value?: string;
+}
+
+/** A choice, and what was ticked. */
+export interface Chosen {
+  readonly index: number;
+  readonly ticked: readonly number[];
+}
+
+interface Step {
+  readonly options: StepOptions;
+  readonly text: ScrollText;
+  readonly control: ListControl | FieldControl;
+  note: string | undefined;
+}
+
+interface ListControl {
+  readonly type: 'list';
+  readonly list: ChoiceList;
+  readonly choices: readonly ListChoice[];
+  readonly answer: Deferred<Chosen | undefined>;
+}
+
+interface FieldControl {
+  readonly type: 'field';
+  readonly field: Field;
+  readonly answer: Deferred<string | undefined>;
+}
+
+export interface PanelOptions {
+  readonly desk: DialogDesk;
+  /** Where it stands among others: `1 of 3`. Empty for the only one. */
+  readonly place: () => string;
+  /** Esc at a step that puts away. */
+  readonly onAway: () => void;
+}
+
+export class Panel implements Dialog {
+  readonly #desk: DialogDesk;
+  readonly #place: () => string;
+  readonly #onAway: () => void;
+  readonly #gate: QuietGate;
+  #step: Step | undefined;
+  #work = '';
+  #isClosed = false;
+  #opening: NodeJS.Timeout | undefined;
+  focused = false;
+
+  constructor({ desk, place, onAway }: PanelOptions) {
+    this.#desk = desk;
+    this.#place = place;
+    this.#onAway = onAway;
+    this.#gate = new QuietGate(desk.nowMs);
+  }
+
+  /**
+   * What the person chose; undefined if they went back. Nothing is marked at first.
+   * @throws {Withdrawn} once the dialog was closed
+   */
+  async choose(options: ListStep): Promise<Chosen | undefined> {
+    const { choices, tickable, ticked } = options;
+    const labels = choices.map(({ label }) => label);
+    const { paint } = this.#desk.look;
+    const list = new ChoiceList({ labels, paint, tickable: tickable ?? 0, ticked: ticked ?? [] });
+    const answer = newDeferred<Chosen | undefined>();
+    return await this.#ask(options, { type: 'list', list, choices, answer });
+  }
+
+  /**
+   * What the person wrote; undefined if they went back.
+   * @throws {Withdrawn} once the dialog was closed
+   */
+  async write(options: FieldStep): Promise<string | undefined> {
+    const field = new Field(options.value ?? '', this.#desk.look.paint);
+    const answer = newDeferred<string | undefined>();
+    return await this.#ask(options, { type: 'field', field, answer });
+  }
+
+  /** Whether it asks something: the person may be typing. */
+  get isAsking(): boolean {
+    return this.#step !== undefined;
+  }
+
+  /** Shows what goes on until the next step. */
+  work(words: string): void {
+    this.#work = words;
+    this.#desk.tui.requestRender();
+  }
+
+  /** Ends it: what was begun is no answer. */
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#opening);
+    this.#step?.control.answer.reject(new Withdrawn());
+    this.#step = undefined;
+  }
+
+  appears(): void {
+    this.#gate.close();
+  }
+
+  /** Goes a step back. False at the first step. */
+  back(): boolean {
+    if (this.#step === undefined || this.#step.options.putsAway) return false;
+    this.#answer(this.#step, () => this.#step?.control.answer.resolve(undefined));
+    return true;
+  }
+
+  handleInput(data: string): void {
+    const admitted = this.#gate.admit();
+    const step = this.#step;
+    if (admitted === 'ignore' || step === undefined) return;
+    if (matchesKey(data, 'escape')) this.#leave(step);
+    else if (!isEnter(data)) this.#pass(data, step);
+    else if (admitted === 'answer' && !isKeyRepeat(data)) this.#confirm(step);
+    this.#desk.tui.requestRender();
+  }
+
+  invalidate(): void {}
+
+  render(width: number): string[] {
+    // What a person may answer begins to stand now, and not while it was prepared.
+    if (this.#step) this.#gate.drawn();
+    this.#drawAgainWhenOpen();
+    const room = this.#desk.tui.terminal.rows - ROWS_BESIDE;
+    const lines = this.#linesAt(width, room);
+    return lines.map((line) => truncateToWidth(line, width, '…'));
+  }
+
+  async #ask<Answer>(
+    options: StepOptions,
+    control: (ListControl | FieldControl) & { readonly answer: Deferred<Answer> },
+  ): Promise<Answer> {
+    if (this.#isClosed) throw new Withdrawn();
+    const text = new ScrollText(options.body, this.#desk.look.paint);
+    this.#step = { options, text, control, note: options.note };
+    if (options.isNew) this.#gate.close();
+    this.#desk.tui.requestRender();
+    return await control.answer.promise;
+  }
+
+  #answer(step: Step, settle: () => void): void {
+    settle();
+    // Keys that come before the next step find nothing to answer.
+    if (this.#step === step) this.#step = undefined;
+    this.#work = '';
+  }
+
+  #leave(step: Step): void {
+    if (step.options.putsAway) this.#onAway();
+    else this.back();
+  }
+
+  #pass(data: string, { control, text }: Step): void {
+    if (control.type === 'field') control.field.handleKey(data);
+    else if (!data.startsWith(PASTE_START)) control.list.handleKey(data) || text.handleKey(data);
+  }
+
+  #confirm(step: Step): void {
+    const { control, text } = step;
+    if (control.type === 'field') {
+      const { field, answer } = control;
+      return this.#answer(step, () => answer.resolve(field.value.trim()));
+    }
+    const { list, choices, answer } = control;
+    const index = list.marked;
+    const choice = index === undefined ? undefined : choices[index];
+    if (index === undefined || !choice)
+      return this.#say(step, 'Choose with the arrows or a number first.');
+    if (choice.needsEnd && !text.hasShownEnd)
+      return this.#say(step, 'Read to the end first: Space or Page Down.');
+    this.#answer(step, () => answer.resolve({ index, ticked: list.ticked }));
+  }
+
+  #say(step: Step, words: string): void {
+    step.note = words;
+  }
+
+  #linesAt(width: number, room: number): string[] {
+    const { paint } = this.#desk.look;
+    const step = this.#step;
+    if (step === undefined) return [paint('dim', this.#work === '' ? '…' : `${this.#work} …`)];
+    if (width < MIN_COLUMNS || room < MIN_ROWS) return [paint('yellow', TOO_SMALL)];
+    const { options, control, text } = step;
+    const note = step.note === undefined ? [] : folded(step.note, width);
+    const isList = control.type === 'list';
+    const left = room - FRAME_ROWS - note.length;
+    const body = Math.min(text.heightAt(width), MIN_BODY_ROWS);
+    const wanted = isList ? control.list.heightAt(width) : control.field.render(width).length;
+    const given = Math.max(1, Math.min(wanted, left - body));
+    if (left < body + 1) return [paint('yellow', TOO_SMALL)];
+    if (!isList) control.field.focused = this.focused;
+    return [
+      paint('yellow', paint('bold', titleLine(options.title, this.#place(), width))),
+      ...text.render(width, left - given),
+      ...note.map((line) => paint('yellow', line)),
+      ...(isList ? control.list.render(width, given) : control.field.render(width).slice(0, given)),
+      paint('dim', this.#hintOf(step)),
+    ];
+  }
+
+  #hintOf({ options, control }: Step): string {
+    if (this.#gate.closedMs !== 0) return '…';
+    const leaves = options.putsAway ? 'Esc: later' : 'Esc: back';
+    if (control.type === 'field') return `Enter: go on · ${leaves}`;
+    return `Enter: answer · ↑↓ 1-${control.choices.length}: choose · ${leaves}`;
+  }
+
+  #drawAgainWhenOpen(): void {
+    const { closedMs } = this.#gate;
+    if (closedMs === undefined || closedMs === 0 || this.#isClosed) return;
+    clearTimeout(this.#opening);
+    this.#opening = setTimeout(() => this.#desk.tui.requestRender(), closedMs);
+  }
+}
+
+function isEnter(data: string): boolean {
+  return matchesKey(data, 'enter') || data === '\n';
+}
+
+function titleLine(title: string, place: string, width: number): string {
+  const words = [place, title].filter((each) => each !== '').join(' · ');
+  return `── ${words} `.padEnd(width, '─');
+}
+
+/** The title and the hint. */
+const FRAME_ROWS = 2;
+
+/** A longer body scrolls in at least these. */
+const MIN_BODY_ROWS = 3;
+
+/** A smaller screen cannot show what a person answers. */
+const MIN_COLUMNS = 16;
+const MIN_ROWS = 6;
+const TOO_SMALL = 'A question waits: make the window larger to read it.';
