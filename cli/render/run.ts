@@ -125,8 +125,8 @@ export function effortOf({ usage, metadata }: Pick<Event<'done'>, 'usage' | 'met
   ].join(' · ');
 }
 
-/** Tokens and cost. Both are lower bounds if the model server reports no usage for some requests. */
-function spentOf(usage: Usage): string[] {
+/** Tokens and cost, one text for each. Both are lower bounds if the model server reports no usage for some requests. */
+export function spentOf(usage: Usage): string[] {
   const { totalTokens, promptTokens, completionTokens, cost, unreportedRequests = 0 } = usage;
   const atLeast = unreportedRequests > 0 ? 'at least ' : '';
   const missing = `; the model server reports none for ${count(unreportedRequests, 'request')}`;
@@ -136,7 +136,7 @@ function spentOf(usage: Usage): string[] {
 }
 
 /** `0.0042 USD`: two decimals, or more for a small amount, so that two digits are shown. */
-function formatCost({ amount, currency }: Cost): string {
+export function formatCost({ amount, currency }: Cost): string {
   const decimals = amount > 0 ? 1 - Math.floor(Math.log10(amount)) : 0;
   const shown = Math.min(Math.max(decimals, 2), MODEL_LIMITS.costDecimals);
   return `${amount.toFixed(shown)} ${shortLine(currency)}`;

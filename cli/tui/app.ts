@@ -2,20 +2,20 @@
 import {
   type Component,
   Container,
+  isKeyRelease,
   matchesKey,
   ProcessTerminal,
   type TUI,
   TuiMainScreen,
 } from '@earendil-works/pi-tui';
-import { ClientError, type ReadEvent } from '../../client/index.ts';
+import type { ReadEvent } from '../../client/index.ts';
 import { newDeferred } from '../../machine/deferred.ts';
-import type { ImagePart } from '../../shared/api/requests.ts';
 import type { Chat } from '../chat/chat.ts';
-import { toContent } from '../chat/message.ts';
 import { EXIT } from '../terminal/exit-codes.ts';
-import { describeError } from '../terminal/failure-text.ts';
-import { runCommand } from './commands/commands.ts';
-import { Composer } from './input/composer.ts';
+import type { Choice, CommandDesk } from './commands/command.ts';
+import { copySequence } from './input/clipboard.ts';
+import { FilterList } from './input/filter-list.ts';
+import { Writer } from './input/writer.ts';
 import { Session } from './session.ts';
 import { ActivityLine, SPIN_MS } from './status/activity.ts';
 import { Footer } from './status/footer.ts';
@@ -29,51 +29,53 @@ export class App {
   readonly #look: Look;
   readonly #session: Session;
   readonly #transcript: Transcript;
-  readonly #composer: Composer;
+  readonly #writer: Writer;
   /** Has the composer, or the dialog in its place. */
   readonly #slot = new Container();
   readonly #around = new Surroundings();
   readonly #left = newDeferred<number>();
-  #images: readonly ImagePart[];
   #spinning: NodeJS.Timeout | undefined;
   /** When Ctrl-C was pressed last, in Unix milliseconds. */
   #interruptedMs = 0;
 
   constructor(chat: Chat) {
     const { paint } = chat.terminal;
-    this.#images = chat.images;
     this.#look = {
       paint,
       markdown: markdownTheme(paint, (code) => code.split('\n')),
       isExpanded: false,
     };
     this.#transcript = new Transcript(this.#look);
-    this.#composer = new Composer({
-      tui: this.#tui,
-      paint,
-      onSubmit: (text) => void this.#submit(text),
+    this.#writer = new Writer({
+      ...{ tui: this.#tui, paint, stateDir: chat.stateDir },
+      desk: () => this.#desk,
+      handOver: (work) => this.#handOver(work),
     });
+    for (const image of chat.images) this.#writer.attachments.add(image, 'of the command');
     this.#session = new Session(chat, (event) => this.#show(event));
     const session = () => this.#session;
     for (const part of [
       this.#transcript,
       new ActivityLine(session, paint),
+      ...[this.#writer.pending, this.#writer.attachments],
       this.#slot,
       new Footer(session, this.#around, paint),
     ])
       this.#tui.addChild(part);
-    this.#place(this.#composer);
+    this.#place(this.#writer.composer);
     this.#tui.addInputListener((data) => this.#onKey(data));
   }
 
   /** Resolves to the exit code when the person leaves. `messages` are sent at once; `begun` stands in the composer. */
   async run(messages: readonly string[], begun: string): Promise<number> {
-    this.#composer.setText(begun);
+    this.#writer.composer.write(begun);
+    await this.#writer.load();
     this.#tui.start();
     void this.#around.read(this.#session, () => this.#tui.requestRender());
-    for (const message of messages) void this.#submit(message);
+    for (const text of messages) void this.#writer.submit({ text, isPlain: false }, 'queue');
     const code = await this.#left.promise;
     clearInterval(this.#spinning);
+    await this.#writer.leave();
     this.#session.end();
     this.#tui.stop();
     return code;
@@ -86,6 +88,7 @@ export class App {
 
   #show(event: ReadEvent | null): void {
     this.#transcript.show(this.#session.view, event);
+    this.#writer.follow();
     this.#spin();
     this.#tui.requestRender();
   }
@@ -101,26 +104,39 @@ export class App {
     }
   }
 
-  async #submit(text: string): Promise<void> {
-    try {
-      if (text.startsWith('/')) return await runCommand(text, this.#desk);
-      const content = toContent(text, this.#images);
-      this.#images = [];
-      await this.#session.send(content, this.#session.isBusy ? 'steer' : 'queue');
-    } catch (error) {
-      if (!(error instanceof ClientError)) throw error;
-      this.#say(describeError(error));
-      if (!text.startsWith('/')) this.#composer.putBack(text);
-    }
-  }
-
-  get #desk() {
+  get #desk(): CommandDesk {
     return {
       session: this.#session,
-      say: (words: string) => this.#say(words),
-      write: (words: string) => this.#composer.setText(words),
+      say: (words) => this.#say(words),
+      write: (words) => this.#writer.composer.write(words),
+      attach: (path) => this.#writer.attach(path),
+      copy: (text) => this.#tui.terminal.write(copySequence(text)),
+      pick: (question) => this.#pick(question),
+      confirm: async (title) => (await this.#pick({ title, items: YES_OR_NO })) === 'yes',
       leave: () => this.#left.resolve(EXIT.success),
     };
+  }
+
+  /** Shows the list in the place of the composer. */
+  async #pick({ title, items }: Choice): Promise<string | undefined> {
+    const { promise, resolve: onChoice } = newDeferred<string | undefined>();
+    this.#place(new FilterList({ title, items, paint: this.#look.paint, onChoice }));
+    this.#tui.requestRender();
+    const choice = await promise;
+    this.#place(this.#writer.composer);
+    this.#tui.requestRender();
+    return choice;
+  }
+
+  /** Leaves the terminal to what `work` runs. */
+  async #handOver<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#tui.stop();
+    try {
+      return await work();
+    } finally {
+      this.#tui.start();
+      this.#tui.requestRender(true);
+    }
   }
 
   #say(words: string): void {
@@ -129,18 +145,24 @@ export class App {
   }
 
   #onKey(data: string): { consume: true } | undefined {
+    // Some terminals report when a key goes up again.
+    if (isKeyRelease(data)) return undefined;
     const action = this.#actionOf(data);
+    if (!matchesKey(data, 'ctrl+c')) this.#interruptedMs = 0;
     if (!action) return undefined;
     action();
     return { consume: true };
   }
 
   #actionOf(data: string): (() => void) | undefined {
-    if (matchesKey(data, 'ctrl+c')) return () => this.#interrupt();
-    if (matchesKey(data, 'ctrl+d') && this.#composer.isEmpty) return this.#desk.leave;
+    const { composer } = this.#writer;
     if (matchesKey(data, 'ctrl+o')) return () => this.#fold();
-    const isFree = this.#session.isBusy && !this.#composer.isShowingAutocomplete();
-    if (matchesKey(data, 'escape') && isFree) return () => void this.#stop();
+    // A list in the place of the composer takes the other keys itself.
+    if (!composer.focused) return undefined;
+    if (matchesKey(data, 'ctrl+c')) return () => this.#interrupt();
+    if (matchesKey(data, 'ctrl+d') && composer.isEmpty) return this.#desk.leave;
+    const isFree = this.#session.isBusy && !composer.isShowingAutocomplete();
+    if (matchesKey(data, 'escape') && isFree) return () => void this.#writer.stop();
     return undefined;
   }
 
@@ -155,21 +177,17 @@ export class App {
     const nowMs = Date.now();
     const isSecond = nowMs - this.#interruptedMs < TWICE_MS;
     this.#interruptedMs = nowMs;
-    if (!this.#composer.isEmpty) return this.#composer.setText('');
     if (isSecond) return this.#left.resolve(EXIT.interrupted);
-    if (this.#session.isBusy) void this.#stop();
+    if (!this.#writer.composer.isEmpty) return this.#writer.composer.setText('');
+    if (this.#session.isBusy) void this.#writer.stop();
     this.#say('Ctrl-C again leaves.');
-  }
-
-  async #stop(): Promise<void> {
-    try {
-      await this.#session.cancel();
-    } catch (error) {
-      if (!(error instanceof ClientError)) throw error;
-      this.#say(`The answer could not be cancelled: ${describeError(error)}`);
-    }
   }
 }
 
 /** Two Ctrl-C within this time leave. */
 const TWICE_MS = 2_000;
+
+const YES_OR_NO = [
+  { value: 'no', label: 'No' },
+  { value: 'yes', label: 'Yes' },
+];
