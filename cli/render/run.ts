@@ -125,8 +125,8 @@ export function effortOf({ usage, metadata }: Pick<Event<'done'>, 'usage' | 'met
   ].join(' · ');
 }
 
-/** Tokens and cost, one text for each. Both are lower bounds if the model server reports no usage for some requests. */
-export function spentOf(usage: Usage): string[] {
+/** Tokens and cost. Both are lower bounds if the model server reports no usage for some requests. */
+function spentOf(usage: Usage): string[] {
   const { totalTokens, promptTokens, completionTokens, cost, unreportedRequests = 0 } = usage;
   const atLeast = unreportedRequests > 0 ? 'at least ' : '';
   const missing = `; the model server reports none for ${count(unreportedRequests, 'request')}`;

@@ -97,7 +97,7 @@ export class Session {
     );
   }
 
-  /** Messages that steer the answer that runs, of which its model does not know yet. */
+  /** Messages for the newest answer, of which its model does not know yet, or never learned. */
   get steering(): readonly ConversationView['messages'][number][] {
     const { view, current } = this;
     if (!view || !current) return [];

@@ -1,10 +1,12 @@
 /** The commands that show how things are: rules, MCP servers, costs, the place of the conversation. */
 import { hostname } from 'node:os';
-import { addEntries, dayOf } from '../../../shared/api/usage.ts';
+import { addEntries, dayOf, type UsageEntry } from '../../../shared/api/usage.ts';
 import { nameInLine, printableLine } from '../../../shared/text/plain-sight.ts';
+import type { Usage } from '../../../shared/wire/documents.ts';
 import type { PolicyRule } from '../../../shared/wire/policy.ts';
+import { afterHours } from '../../chat/privacy.ts';
 import { mcpStateOf } from '../../render/mcp-server.ts';
-import { formatCost, spentOf } from '../../render/run.ts';
+import { formatCost } from '../../render/run.ts';
 import { ownCommand } from '../../terminal/own-command.ts';
 import { shortLine } from '../../terminal/short-line.ts';
 import type { Session } from '../session.ts';
@@ -69,24 +71,48 @@ async function showServers(_: string, { session, say }: CommandDesk): Promise<vo
 async function showCost(_: string, { session: { chat, view }, say }: CommandDesk): Promise<void> {
   const today = dayOf(Date.now());
   const { items } = await chat.client.listUsage({ from: today, to: today });
-  const all = items.length === 0 ? undefined : items.reduce(addEntries);
-  const costs = all?.costs.map(formatCost) ?? [];
-  const ofDay = all ? [`${all.totalTokens} tokens`, ...costs].join(' · ') : 'nothing';
+  const here = view ? await usageOf(chat.client, view.id) : [];
   say(
     [
-      ...(view ? await conversationCost(chat.client, view.id) : []),
-      `Today (UTC), all conversations: ${ofDay}`,
+      ...['This conversation:', ...linesOf(here)],
+      ...['All conversations today (UTC):', ...linesOf(items)],
     ].join('\n'),
   );
 }
 
-/** One line for each model, of the whole conversation. */
-async function conversationCost(client: Session['chat']['client'], id: string): Promise<string[]> {
+/** What the whole conversation has spent, by model. */
+async function usageOf(client: Session['chat']['client'], id: string): Promise<UsageEntry[]> {
   const { conversation } = await client.exportConversation(id);
-  const lines = conversation.responses.flatMap(({ model, usage }) =>
-    usage ? [`  ${shortLine(model)}: ${spentOf(usage).join(' · ')}`] : [],
-  );
-  return ['This conversation, answer by answer:', ...(lines.length === 0 ? ['  nothing'] : lines)];
+  const byModel = new Map<string, UsageEntry>();
+  for (const { model, usage } of conversation.responses) {
+    const entry = usage && entryOf(model, usage);
+    const sum = byModel.get(model);
+    if (entry) byModel.set(model, sum ? addEntries(sum, entry) : entry);
+  }
+  return [...byModel.values()];
+}
+
+function entryOf(model: string, usage: Usage): UsageEntry {
+  const { cachedPromptTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 } = usage;
+  const { promptTokens, completionTokens, totalTokens, unreportedRequests = 0, cost } = usage;
+  return {
+    ...{ day: '', model, responses: 1, promptTokens, completionTokens, totalTokens },
+    ...{ cachedPromptTokens, cacheWriteTokens, reasoningTokens, unreportedRequests },
+    costs: cost ? [cost] : [],
+  };
+}
+
+function linesOf(entries: readonly UsageEntry[]): string[] {
+  return entries.length === 0 ? ['  nothing'] : entries.map(lineOf);
+}
+
+/** Counts and costs are lower bounds where the server of the model reported none for some requests. */
+function lineOf(entry: UsageEntry): string {
+  const { model, responses, totalTokens, promptTokens, completionTokens, costs } = entry;
+  const atLeast = entry.unreportedRequests > 0 ? 'at least ' : '';
+  const tokens = `${atLeast}${totalTokens} tokens (${promptTokens} in, ${completionTokens} out)`;
+  const facts = [`${responses} ${responses === 1 ? 'answer' : 'answers'}`, tokens];
+  return `  ${shortLine(model)}: ${[...facts, ...costs.map(formatCost)].join(' · ')}`;
 }
 
 async function showStatus(_: string, { session, say }: CommandDesk): Promise<void> {
@@ -101,9 +127,7 @@ async function showStatus(_: string, { session, say }: CommandDesk): Promise<voi
     Model: shortLine(chat.model ?? current?.model ?? 'the default of the server'),
     Mode: shortLine(chat.mode),
     Conversation: view?.id ?? 'new',
-    ...(view?.privacy && {
-      Private: `deleted ${view.privacy.deleteAfterHours} h after the last answer`,
-    }),
+    ...(view?.privacy && { Private: `deleted ${afterHours(view.privacy.deleteAfterHours)}` }),
   };
   const width = Math.max(...Object.keys(rows).map(({ length }) => length));
   say(

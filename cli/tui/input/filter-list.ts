@@ -55,8 +55,10 @@ export class FilterList implements Component, Focusable {
     const { title, paint } = this.#options;
     const rule = paint('dim', '─'.repeat(width));
     const hint = paint('dim', '↑↓ and Enter choose, Esc goes back');
+    const isEmpty = this.#list.getSelectedItem() === null;
+    const list = isEmpty ? [paint('dim', '  Nothing fits')] : this.#list.render(width);
     const lines = [
-      ...[rule, paint('bold', title), ...this.#list.render(width)],
+      ...[rule, paint('bold', title), ...list],
       ...[...this.#field.render(width), hint, rule],
     ];
     return lines.map((line) => truncateToWidth(line, width, '…'));

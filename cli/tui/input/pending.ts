@@ -2,6 +2,7 @@
 import { type Component, truncateToWidth } from '@earendil-works/pi-tui';
 import { textOf } from '../../../shared/api/requests.ts';
 import { printableLine } from '../../../shared/text/plain-sight.ts';
+import { isOver } from '../../../shared/wire/fold.ts';
 import type { Paint } from '../../terminal/paint.ts';
 import type { Session } from '../session.ts';
 import { INPUT_LIMITS } from './limits.ts';
@@ -15,9 +16,10 @@ export interface PendingMessage {
 }
 
 /** In the order in which the answers get them. */
-export function pendingIn({ steering, queued, unsent }: Session): PendingMessage[] {
+export function pendingIn({ current, steering, queued, unsent }: Session): PendingMessage[] {
+  const steers = current && isOver(current.status) ? LEFT : STEERS;
   return [
-    ...steering.map(({ content }) => ({ text: content, state: STEERS, isFree: false })),
+    ...steering.map(({ content }) => ({ text: content, state: steers, isFree: false })),
     ...queued.map(({ content }) => ({ text: content, state: QUEUED, isFree: true })),
     ...unsent.map(({ content, why }) => {
       return { text: textOf(content), state: why === undefined ? SENDING : UNSENT, isFree: true };
@@ -26,6 +28,8 @@ export function pendingIn({ steering, queued, unsent }: Session): PendingMessage
 }
 
 const STEERS = 'goes into this answer at its next step';
+/** The server keeps it: the next answer sends what a stopped one had no time for. */
+const LEFT = 'the answer stopped before it; the agent reads it with your next message';
 const QUEUED = 'waits for its turn';
 const SENDING = 'is being sent';
 const UNSENT = 'is not sent yet';

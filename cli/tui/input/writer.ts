@@ -98,9 +98,7 @@ export class Writer {
   async stop(): Promise<void> {
     await this.#try(async () => {
       while (await this.#takeBack());
-      const late = this.#session.steering;
       await this.#session.cancel();
-      for (const { content } of late) this.#desk.say(readLater(content));
     });
   }
 
@@ -306,12 +304,6 @@ const ELSEWHERE =
 const TOO_LONG =
   `The message is too long, so it was not sent: it may have at most ${REQUEST_LIMITS.maxMessageChars} ` +
   'characters. Put the text into a file of the folder and name it with @.';
-
-/** The server keeps it: the next answer sends what the last one had no time for. */
-function readLater(content: string): string {
-  const start = printableLine(content, INPUT_LIMITS.maxLineChars);
-  return `The answer stopped before the agent read “${start}”. It reads it with your next message.`;
-}
 
 /** A refusal of the server, a wrong file, or a failure of the operating system. */
 function isExpected(error: unknown): boolean {
