@@ -157,9 +157,9 @@ export class App {
   #actionOf(data: string): (() => void) | undefined {
     const { composer } = this.#writer;
     if (matchesKey(data, 'ctrl+o')) return () => this.#fold();
+    if (matchesKey(data, 'ctrl+c')) return this.#interruption();
     // A list in the place of the composer takes the other keys itself.
     if (!composer.focused) return undefined;
-    if (matchesKey(data, 'ctrl+c')) return () => this.#interrupt();
     if (matchesKey(data, 'ctrl+d') && composer.isEmpty) return this.#desk.leave;
     const isFree = this.#session.isBusy && !composer.isShowingAutocomplete();
     if (matchesKey(data, 'escape') && isFree) return () => void this.#writer.stop();
@@ -172,13 +172,23 @@ export class App {
     this.#tui.requestRender();
   }
 
-  /** Ctrl-C clears what is written, then stops the answer; pressed twice it always leaves. */
-  #interrupt(): void {
+  /** Ctrl-C clears what is written, or stops the answer, or closes a list; pressed twice it always leaves. */
+  #interruption(): (() => void) | undefined {
     const nowMs = Date.now();
     const isSecond = nowMs - this.#interruptedMs < TWICE_MS;
     this.#interruptedMs = nowMs;
-    if (isSecond) return this.#left.resolve(EXIT.interrupted);
-    if (!this.#writer.composer.isEmpty) return this.#writer.composer.setText('');
+    if (isSecond) return () => this.#leaveAtOnce();
+    const { composer } = this.#writer;
+    if (!composer.focused) return undefined;
+    return composer.isEmpty ? () => this.#stopOrHint() : () => this.#writer.clear();
+  }
+
+  #leaveAtOnce(): void {
+    this.#writer.unclear();
+    this.#left.resolve(EXIT.interrupted);
+  }
+
+  #stopOrHint(): void {
     if (this.#session.isBusy) void this.#writer.stop();
     this.#say('Ctrl-C again leaves.');
   }

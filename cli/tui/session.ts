@@ -190,6 +190,7 @@ export class Session {
       )) {
         this.view = view;
         this.lostMs = undefined;
+        if (event?.type === 'mode_update') this.chat.mode = event.ownMode ?? event.mode;
         this.#onChange(event);
       }
     } catch (error) {

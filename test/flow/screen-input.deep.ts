@@ -52,8 +52,8 @@ function saidIn(message: ScriptedRequest['messages'][number] | undefined): strin
 }
 
 /** The program at its prompt. */
-async function openScreen(columns = 80) {
-  const screen = await openTmux(PROGRAM, {
+async function openScreen(columns = 80, ...words: readonly string[]) {
+  const screen = await openTmux([...PROGRAM, ...words], {
     env: { ...env, OPENAI_BASE_URL: model.baseUrl },
     ...{ cwd, columns, rows: 40 },
   });
@@ -180,6 +180,19 @@ describe.runIf(HAS_TMUX)('what a person writes on the screen', () => {
     await second.shows('→ the first message');
     await second.press('Enter');
     await second.shows(/^the first message/m);
+    await second.press('C-c');
+    await second.leave();
+  });
+
+  it('keeps a draft until the person comes back', async () => {
+    const first = await openScreen();
+    await first.send('begin');
+    await first.shows('Heard begin.');
+    await first.type('half a thought');
+    await first.press('C-c', 'C-c');
+    expect(await first.ended()).toBe(130);
+    const second = await openScreen(80, '--continue');
+    await second.shows(/^half a thought/m);
     await second.press('C-c');
     await second.leave();
   });

@@ -20,24 +20,25 @@ export const COMMANDS: readonly SlashCommand[] = [
   ...[...SETTINGS, ...CONVERSATIONS, ...CHANGES, ...AGENTS, ...FACTS, ...HANDS],
 ];
 
-/** Carries a line out that begins with a slash. Says why and returns false if there is no such command. */
+/** Carries a line out that begins with a slash. Says why and returns false if it is no command. */
 export async function runCommand(line: string, desk: CommandDesk): Promise<boolean> {
   const [, name = '', rest = ''] = /^\/(\S*)\s*(.*)$/s.exec(line) ?? [];
   const command = COMMANDS.find((each) => each.name === name);
-  if (command) await command.run(rest.trim(), desk);
-  else desk.say(unknownText(name));
-  return command !== undefined;
+  const isMeant = command !== undefined && (rest.trim() === '' || command.takes !== undefined);
+  if (isMeant) await command.run(rest.trim(), desk);
+  else desk.say(command ? `/${name} takes no more words. ${AS_MESSAGE}` : unknownText(name));
+  return isMeant;
 }
+
+const AS_MESSAGE = 'With a blank before it, the line is sent as a message.';
 
 /** It may be meant as a path: then it is a message. */
 function unknownText(name: string): string {
   const names = COMMANDS.map((each) => each.name);
   const advice = nameAdvice(name, names);
   const meant = advice.startsWith('did') ? ` (${advice})` : '';
-  return (
-    `There is no command /${shortLine(name)}${meant}, so nothing was sent. ` +
-    '/help lists the commands; with a blank before it, the line is sent as a message.'
-  );
+  const unknown = `There is no command /${shortLine(name)}${meant}, so nothing was sent.`;
+  return `${unknown} /help lists the commands. ${AS_MESSAGE}`;
 }
 
 function helpText(): string {

@@ -1,5 +1,5 @@
 /** The limits of what a person writes. */
-import { KIB } from '../../../shared/units.ts';
+import { KIB, MIB, SECOND } from '../../../shared/units.ts';
 
 export const INPUT_LIMITS = {
   /** UTF-16 units of a text that the composer shows as it is: more than anyone reads there. */
@@ -17,6 +17,6 @@ export const INPUT_LIMITS = {
   maxOutputChars: 64 * KIB,
   maxOutputLines: 100,
   /** For a program that reads the clipboard; and the bytes of a picture there. */
-  clipboardMs: 3_000,
-  maxClipboardBytes: 16 * 1024 * KIB,
+  clipboardMs: 3 * SECOND,
+  maxClipboardBytes: 16 * MIB,
 } as const;

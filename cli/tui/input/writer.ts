@@ -42,6 +42,7 @@ export class Writer {
   readonly #options: WriterOptions;
   readonly #history: History;
   readonly #completion: AutocompleteProvider;
+  #cleared = '';
   /** The conversation whose draft was looked up. */
   #place: string | undefined;
 
@@ -147,7 +148,19 @@ export class Writer {
     this.#draw();
   }
 
+  /** Empties the composer. Leaving at once afterwards keeps the text. */
+  clear(): void {
+    this.#cleared = this.composer.getExpandedText();
+    this.composer.write('');
+  }
+
+  /** Puts back what {@link clear} has removed. */
+  unclear(): void {
+    if (this.composer.isEmpty) this.composer.write(this.#cleared);
+  }
+
   #takeKey(data: string): boolean {
+    this.#cleared = '';
     const action = this.#actionOf(data);
     action?.();
     return action !== undefined;
@@ -189,10 +202,9 @@ export class Writer {
   }
 
   #queue(): void {
-    const text = this.composer.getExpandedText().trim();
+    const written = this.composer.getExpandedText();
     this.composer.setText('');
-    this.composer.addToHistory(text);
-    void this.submit({ text, isPlain: true }, 'queue');
+    void this.submit({ text: written.trim(), isPlain: /^\s/.test(written) }, 'queue');
   }
 
   #isTooLong(): boolean {
@@ -257,21 +269,19 @@ export class Writer {
     const commands = COMMANDS.map(({ name, help, takes, complete }) => ({
       ...{ name, help },
       ...(takes !== undefined && { takes }),
-      ...(complete && { complete: (prefix: string) => complete(prefix, this.#desk) }),
+      ...(complete && {
+        complete: (prefix: string) => orNothing(() => complete(prefix, this.#desk)),
+      }),
     }));
     return newCompletion({ commands, findFiles: (...query) => this.#findFiles(...query) });
   }
 
-  /** Nothing where the machine cannot be asked. */
   async #findFiles(query: string, signal: AbortSignal): Promise<readonly FoundFile[]> {
     const { chat, bridgeId } = this.#session;
     if (bridgeId === undefined) return [];
-    try {
+    return await orNothing(async () => {
       return (await chat.client.findFiles(bridgeId, query, signal)).items;
-    } catch (error) {
-      if (error instanceof ClientError) return [];
-      throw error;
-    }
+    });
   }
 
   get #desk(): CommandDesk {
@@ -304,6 +314,16 @@ const ELSEWHERE =
 const TOO_LONG =
   `The message is too long, so it was not sent: it may have at most ${REQUEST_LIMITS.maxMessageChars} ` +
   'characters. Put the text into a file of the folder and name it with @.';
+
+/** A completion that the server refuses, or where it cannot be reached, is none. */
+async function orNothing<Item>(find: () => Promise<readonly Item[]>): Promise<readonly Item[]> {
+  try {
+    return await find();
+  } catch (error) {
+    if (error instanceof ClientError) return [];
+    throw error;
+  }
+}
 
 /** A refusal of the server, a wrong file, or a failure of the operating system. */
 function isExpected(error: unknown): boolean {

@@ -57,9 +57,17 @@ it('sends no unknown command: it stays in the composer', async () => {
   type(terminal, '/etc/hosts is wrong');
   terminal.type('\r');
   await expect.poll(() => said).toEqual([expect.stringContaining('nothing was sent')]);
-  expect(said[0]).toContain('with a blank before it');
+  expect(said[0]).toContain('With a blank before it');
   expect(writer.composer.getText()).toBe('/etc/hosts is wrong');
   expect(api.requests).toEqual([]);
+});
+
+it('carries out no command with words that it does not take', async () => {
+  const { terminal, said, writer } = await openWriter();
+  type(terminal, '/exit codes are wrong');
+  terminal.type('\r');
+  await expect.poll(() => said).toEqual([expect.stringContaining('/exit takes no more words')]);
+  expect(writer.composer.getText()).toBe('/exit codes are wrong');
 });
 
 it('names the command that was probably meant', async () => {
@@ -204,6 +212,17 @@ it('lists what is not sent yet, and Alt+Up takes it back', async () => {
   terminal.type('\x1b[1;3A');
   await expect.poll(() => writer.composer.getText()).toBe('first\nsecond');
   expect(await terminal.screen()).not.toContain('›');
+});
+
+it('never sends a command of the shell, also not with Tab', async () => {
+  const { terminal, said, api } = await openWriter();
+  api.fates.unshift({ type: 'unanswered' });
+  type(terminal, 'first');
+  terminal.type('\r');
+  type(terminal, '!cat secret');
+  terminal.type('\t');
+  await expect.poll(() => said).toEqual([expect.stringContaining('runs no command here')]);
+  expect(JSON.stringify(api.requests)).not.toContain('secret');
 });
 
 it('runs no command of the person where the folder is on another machine', async () => {
