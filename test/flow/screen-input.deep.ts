@@ -43,8 +43,20 @@ function answerTo({ messages }: ScriptedRequest): ScriptedAnswer {
   if (asked.includes('write a file')) {
     return { calls: [{ name: 'write', arguments: { path: 'new.txt', contents: 'fresh\n' } }] };
   }
+  if (asked.includes('make a plan')) return { calls: [{ name: 'create_plan', arguments: PLAN }] };
   return { text: `Heard ${asked}.` };
 }
+
+const PLAN = {
+  ...{ name: 'Paint the door', overview: 'Blue suits it.', plan: '# The door\n\nPaint it.' },
+  todos: [{ id: 'paint', content: 'Paint it', dependencies: [] }],
+};
+
+/** One pixel. */
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=',
+  'base64',
+);
 
 function saidIn(message: ScriptedRequest['messages'][number] | undefined): string {
   const text = String(message?.content);
@@ -215,6 +227,56 @@ describe.runIf(HAS_TMUX)('what a person writes on the screen', () => {
     await screen.shows('make again new.txt');
     await screen.press('Down', 'Enter');
     await expect.poll(() => existsSync(file)).toBe(true);
+    await screen.leave();
+  });
+
+  it('sends the image of a path that is dropped on the terminal', async () => {
+    const file = join(cwd, 'my docs', 'a cat.png');
+    writeFileSync(file, PNG);
+    const screen = await openScreen();
+    await screen.paste(file.replaceAll(' ', '\\ '));
+    await screen.shows('[image a cat.png]');
+    await screen.press('BSpace');
+    await screen.hides('[image a cat.png]');
+    await screen.send('/image my docs/a cat.png');
+    await screen.shows('[image a cat.png]');
+    await screen.send('what is it?');
+    await screen.shows('Heard');
+    const sent = JSON.stringify(model.requests.at(-1)?.messages.at(-1));
+    expect(sent).toContain(PNG.toString('base64'));
+    await screen.send('/image notes.md');
+    await screen.shows('is not an image');
+    await screen.leave();
+  });
+
+  it('shows the plan again, and has it carried out', async () => {
+    const screen = await openScreen(200);
+    await screen.send('/mode plan');
+    await screen.shows(/plan · scripted/);
+    await screen.send('make a plan');
+    await screen.hides('Esc stops it');
+    await screen.send('/plan');
+    await screen.shows('Plan: Paint the door');
+    await screen.shows('[ ] paint: Paint it');
+    await screen.shows('→ Carry it out');
+    await screen.press('Enter');
+    await screen.shows(/agent · scripted/);
+    await screen.shows('Heard');
+    await screen.leave();
+  });
+
+  it('lists background agents, and opens one', async () => {
+    const [program, ...first] = PROGRAM;
+    const words = [...first, 'agents', 'create', '--in-place', 'count the sheep'];
+    const created = spawnSync(program, words, { env: { ...process.env, ...env }, cwd });
+    expect(created.status, String(created.stderr)).toBe(0);
+    const screen = await openScreen();
+    await screen.send('/agents');
+    await screen.shows(/→ count the sheep +\w+ · now/);
+    await screen.press('Enter');
+    await screen.shows('→ Follow it');
+    await screen.press('Enter');
+    await screen.shows('Heard count the sheep.');
     await screen.leave();
   });
 
