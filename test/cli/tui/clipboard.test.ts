@@ -21,7 +21,7 @@ describe.runIf(process.platform === 'linux')('an image in the clipboard', () => 
   it('is read by the first program that has one', async () => {
     addProgram('wl-paste', 'echo "there is no compositor" >&2; exit 1');
     addProgram('xclip', 'printf "picture of $4"');
-    expect(await readClipboardImage('/elsewhere')).toEqual({
+    expect(await readClipboardImage(import.meta.dirname)).toEqual({
       state: 'read',
       bytes: Buffer.from('picture of image/png'),
     });
@@ -29,11 +29,11 @@ describe.runIf(process.platform === 'linux')('an image in the clipboard', () => 
 
   it('is missing where no program has one', async () => {
     addProgram('wl-paste', 'exit 1');
-    expect(await readClipboardImage('/elsewhere')).toEqual({ state: 'empty' });
+    expect(await readClipboardImage(import.meta.dirname)).toEqual({ state: 'empty' });
   });
 
   it('is not read without a program', async () => {
-    expect(await readClipboardImage('/elsewhere')).toEqual({ state: 'no program' });
+    expect(await readClipboardImage(import.meta.dirname)).toEqual({ state: 'no program' });
   });
 
   it('is never read by a program in the workspace, where the agent can write', async () => {
