@@ -69,13 +69,13 @@ export class App {
   /** Resolves to the exit code when the person leaves. `messages` are sent at once; `begun` stands in the composer. */
   async run(messages: readonly string[], begun: string): Promise<number> {
     this.#writer.composer.write(begun);
-    await this.#writer.load();
+    await this.#writer.memory.load();
     this.#tui.start();
     void this.#around.read(this.#session, () => this.#tui.requestRender());
     for (const text of messages) void this.#writer.submit({ text, isPlain: false }, 'queue');
     const code = await this.#left.promise;
     clearInterval(this.#spinning);
-    await this.#writer.leave();
+    await this.#writer.memory.leave();
     this.#session.end();
     this.#tui.stop();
     return code;
@@ -88,7 +88,7 @@ export class App {
 
   #show(event: ReadEvent | null): void {
     this.#transcript.show(this.#session.view, event);
-    this.#writer.follow();
+    this.#writer.memory.follow();
     this.#spin();
     this.#tui.requestRender();
   }

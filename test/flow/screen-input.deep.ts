@@ -222,6 +222,7 @@ describe.runIf(HAS_TMUX)('what a person writes on the screen', () => {
     await screen.shows('Change these files?');
     await screen.press('Down', 'Enter');
     await expect.poll(() => existsSync(file)).toBe(false);
+    await screen.shows('took back changes');
     await screen.hides('Esc stops it');
     await screen.send('/redo');
     await screen.shows('make again new.txt');
@@ -254,14 +255,17 @@ describe.runIf(HAS_TMUX)('what a person writes on the screen', () => {
     await screen.send('/mode plan');
     await screen.shows(/plan · scripted/);
     await screen.send('make a plan');
+    await screen.shows('Heard');
     await screen.hides('Esc stops it');
+    const asked = model.requests.length;
     await screen.send('/plan');
     await screen.shows('Plan: Paint the door');
     await screen.shows('[ ] paint: Paint it');
     await screen.shows('→ Carry it out');
     await screen.press('Enter');
     await screen.shows(/agent · scripted/);
-    await screen.shows('Heard');
+    await expect.poll(() => model.requests.length).toBeGreaterThan(asked);
+    expect(JSON.stringify(model.requests.at(-1)?.messages.at(-1))).toContain('Paint it');
     await screen.leave();
   });
 

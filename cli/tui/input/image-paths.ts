@@ -1,9 +1,11 @@
 /** The paths of images that a terminal pastes for files that are dropped on it. */
 import { statSync } from 'node:fs';
+import { REQUEST_LIMITS } from '../../../shared/limits.ts';
 import { writtenPath } from '../../terminal/written-path.ts';
 
 /** The absolute paths, if the text is nothing but names of image files that exist; otherwise none. */
 export function imagePathsIn(pasted: string): string[] {
+  if (pasted.length > REQUEST_LIMITS.maxPathChars) return [];
   const words = wordsIn(pasted.trim());
   const paths = words.every((word) => IMAGE.test(word)) ? words.map(writtenPath) : [];
   return paths.every(isFile) ? paths : [];

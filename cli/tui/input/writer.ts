@@ -3,24 +3,18 @@ import { type AutocompleteProvider, matchesKey, type TUI } from '@earendil-works
 import { ClientError, type FoundFile } from '../../../client/index.ts';
 import { LocalError } from '../../../machine/local-error.ts';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
-import { printableLine } from '../../../shared/text/plain-sight.ts';
-import { readImage, toImagePart } from '../../chat/image-file.ts';
 import { toContent } from '../../chat/message.ts';
 import { describeFailure } from '../../terminal/failure-text.ts';
 import type { Paint } from '../../terminal/paint.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
-import { writtenPath } from '../../terminal/written-path.ts';
 import type { CommandDesk } from '../commands/command.ts';
 import { COMMANDS, runCommand } from '../commands/commands.ts';
 import { Attachments } from './attachments.ts';
-import { clipboardPrograms, readClipboardImage } from './clipboard.ts';
 import { newCompletion } from './completion.ts';
 import { Composer, type Written } from './composer.ts';
-import { keepDraft, readDraft } from './drafts.ts';
 import { editText } from './external-editor.ts';
-import { History } from './history.ts';
 import { imagePathsIn } from './image-paths.ts';
-import { INPUT_LIMITS } from './limits.ts';
+import { Memory } from './memory.ts';
 import { PendingList } from './pending.ts';
 import { runShell } from './shell.ts';
 
@@ -36,22 +30,19 @@ export interface WriterOptions {
 
 export class Writer {
   readonly composer: Composer;
+  readonly memory: Memory;
   /** Stand above the composer. */
   readonly pending: PendingList;
   readonly attachments: Attachments;
   readonly #options: WriterOptions;
-  readonly #history: History;
   readonly #completion: AutocompleteProvider;
   #cleared = '';
-  /** The conversation whose draft was looked up. */
-  #place: string | undefined;
 
   constructor(options: WriterOptions) {
     const { tui, paint, stateDir, desk } = options;
     this.#options = options;
     this.pending = new PendingList(() => desk().session, paint);
     this.attachments = new Attachments(paint);
-    this.#history = new History(stateDir);
     this.#completion = this.#newCompletion();
     this.composer = new Composer({
       ...{ tui, paint },
@@ -60,36 +51,13 @@ export class Writer {
       onPaste: (text) => this.#takePaste(text),
     });
     this.composer.setAutocompleteProvider(this.#completion);
-  }
-
-  /** Reads what earlier chats have left. */
-  async load(): Promise<void> {
-    await this.#history.load();
-    for (const text of this.#history.texts.toReversed()) this.composer.addToHistory(text);
-  }
-
-  /** Follows the session: which conversation it is at decides about the draft, and about what may be kept. */
-  follow(): void {
-    const { view } = this.#session;
-    if (!view) return;
-    this.#history.settle(view.privacy !== undefined);
-    if (view.id === this.#place) return;
-    this.#place = view.id;
-    void this.#takeDraft(view.id);
-  }
-
-  /** Keeps the draft of a conversation that is not private. */
-  async leave(): Promise<void> {
-    const { view } = this.#session;
-    const { stateDir } = this.#options;
-    if (!view || view.privacy || stateDir === undefined) return;
-    await keepDraft(stateDir, view.id, this.composer.getExpandedText());
+    this.memory = new Memory({ composer: this.composer, stateDir, desk });
   }
 
   /** Carries out what was written. A message goes into the answer that runs, or behind it with `queue`. */
   async submit({ text, isPlain }: Written, delivery: 'steer' | 'queue' = 'steer'): Promise<void> {
     if (text === '' && this.attachments.isEmpty) return;
-    this.#remember(text);
+    this.memory.remember(text);
     if (!isPlain && text.startsWith('/')) return await this.#try(() => this.#command(text));
     if (!isPlain && text.startsWith('!')) return await this.#try(() => this.#shell(text.slice(1)));
     await this.#send(text, delivery);
@@ -142,12 +110,6 @@ export class Writer {
     this.#desk.say([`$ ${command}`, ...(output === '' ? [] : [output]), ...end].join('\n'));
   }
 
-  /** Adds the image file to the next message. @throws {UsageError} for any other file. */
-  async attach(path: string): Promise<void> {
-    this.attachments.add(await readImage(writtenPath(path)), path);
-    this.#draw();
-  }
-
   /** Empties the composer. Leaving at once afterwards keeps the text. */
   clear(): void {
     this.#cleared = this.composer.getExpandedText();
@@ -174,11 +136,11 @@ export class Writer {
       case 'alt+up':
         return () => void this.#try(() => this.#takeBack());
       case 'ctrl+r':
-        return () => void this.#searchHistory();
+        return () => void this.memory.search();
       case 'ctrl+g':
         return () => void this.#try(() => this.#edit());
       case 'ctrl+v':
-        return () => void this.#try(() => this.#pasteImage());
+        return () => void this.#try(() => this.#attachClipboard());
       case 'backspace':
         if (!composer.isEmpty || this.attachments.isEmpty) return undefined;
         return () => this.attachments.removeLast();
@@ -211,33 +173,22 @@ export class Writer {
     return this.composer.getExpandedText().length > REQUEST_LIMITS.maxMessageChars;
   }
 
+  /** Adds the image file to the next message. @throws {UsageError} for any other file. */
+  async attach(path: string): Promise<void> {
+    await this.attachments.addFile(path);
+    this.#draw();
+  }
+
   /** Files that a person drops on the terminal arrive as their paths. */
   #takePaste(text: string): boolean {
-    const paths = text.length > REQUEST_LIMITS.maxPathChars ? [] : imagePathsIn(text);
+    const paths = imagePathsIn(text);
     for (const path of paths) void this.#try(() => this.attach(path));
     return paths.length > 0;
   }
 
-  async #pasteImage(): Promise<void> {
-    const found = await readClipboardImage(process.cwd());
-    if (found.state === 'no program') {
-      const words = `To paste images, install one of these programs: ${clipboardPrograms()}.`;
-      return this.#desk.say(words);
-    }
-    if (found.state === 'empty') return this.#desk.say('There is no image in the clipboard.');
-    this.attachments.add(toImagePart(found.bytes, 'in the clipboard'), 'clipboard.png');
-    this.#draw();
-  }
-
-  async #searchHistory(): Promise<void> {
-    const texts = [...new Set(this.#history.texts)];
-    const items = texts.map((text, index) => ({
-      value: String(index),
-      label: printableLine(text, INPUT_LIMITS.maxLineChars),
-    }));
-    if (items.length === 0) return this.#desk.say('There is nothing in the history yet.');
-    const chosen = await this.#desk.pick({ title: 'What you wrote before', items });
-    if (chosen !== undefined) this.composer.write(texts[Number(chosen)] ?? '');
+  async #attachClipboard(): Promise<void> {
+    const problem = await this.attachments.addFromClipboard(process.cwd());
+    if (problem !== undefined) this.#desk.say(problem);
     this.#draw();
   }
 
@@ -246,23 +197,6 @@ export class Writer {
     const edited = await this.#options.handOver(() => editText(text));
     if (edited === undefined) this.#desk.say('The editor failed, so the text is as it was.');
     else this.composer.write(edited);
-  }
-
-  #remember(text: string): void {
-    if (text === '') return;
-    this.composer.addToHistory(text);
-    this.#history.add(text);
-    this.follow();
-  }
-
-  async #takeDraft(conversationId: string): Promise<void> {
-    const { stateDir } = this.#options;
-    if (stateDir === undefined || !this.composer.isEmpty) return;
-    const draft = await readDraft(stateDir, conversationId);
-    if (draft === '' || !this.composer.isEmpty) return;
-    this.composer.write(draft);
-    await keepDraft(stateDir, conversationId, '');
-    this.#draw();
   }
 
   #newCompletion(): AutocompleteProvider {

@@ -60,14 +60,14 @@ export async function openWriter({
   const options = { tui, paint: plain, stateDir: chat.stateDir, desk };
   const writer = new Writer({ ...options, handOver: (work) => work() });
   const session = new Session({ ...newChat(api, scriptTerminal()), ...chat }, () => {
-    writer.follow();
+    writer.memory.follow();
     tui.requestRender();
   });
   const screen = new Container();
   screen.children = [writer.pending, writer.attachments, writer.composer];
   tui.addChild(screen);
   tui.setFocus(writer.composer);
-  await writer.load();
+  await writer.memory.load();
   tui.start();
   onTestFinished(async () => {
     session.end();

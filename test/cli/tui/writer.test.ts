@@ -128,7 +128,7 @@ it('never writes the texts of a private conversation to the disk', async () => {
   await writer.submit({ text: 'a secret', isPlain: false });
   await expect.poll(() => session.view?.id).toBe(CONVERSATION_ID);
   writer.composer.write('another secret');
-  await writer.leave();
+  await writer.memory.leave();
   expect(statSync(join(stateDir, 'history.jsonl'), { throwIfNoEntry: false })).toBeUndefined();
   expect(statSync(join(stateDir, 'drafts.json'), { throwIfNoEntry: false })).toBeUndefined();
 });
@@ -139,12 +139,12 @@ it('keeps a draft until its conversation is opened again', async () => {
   const first = await openWriter({ stateDir, conversationId });
   await expect.poll(() => first.session.view?.id).toBe(CONVERSATION_ID);
   first.writer.composer.write('half a thou');
-  await first.writer.leave();
+  await first.writer.memory.leave();
 
   const second = await openWriter({ stateDir, conversationId });
   await expect.poll(() => second.writer.composer.getText()).toBe('half a thou');
   second.writer.composer.write('');
-  await second.writer.leave();
+  await second.writer.memory.leave();
   expect(readFileSync(join(stateDir, 'drafts.json'), 'utf8')).toBe('{}\n');
 });
 
