@@ -35,6 +35,8 @@ export class App {
   readonly #around = new Surroundings();
   readonly #left = newDeferred<number>();
   #spinning: NodeJS.Timeout | undefined;
+  /** The bridge whose surroundings were read. */
+  #lookedAt: string | undefined;
   /** When Ctrl-C was pressed last, in Unix milliseconds. */
   #interruptedMs = 0;
 
@@ -71,7 +73,7 @@ export class App {
     this.#writer.composer.write(begun);
     await this.#writer.memory.load();
     this.#tui.start();
-    void this.#around.read(this.#session, () => this.#tui.requestRender());
+    this.#lookAround();
     for (const text of messages) void this.#writer.submit({ text, isPlain: false }, 'queue');
     const code = await this.#left.promise;
     clearInterval(this.#spinning);
@@ -89,8 +91,17 @@ export class App {
   #show(event: ReadEvent | null): void {
     this.#transcript.show(this.#session.view, event);
     this.#writer.memory.follow();
+    if (event === null) this.#lookAround();
     this.#spin();
     this.#tui.requestRender();
+  }
+
+  /** Once for each folder: the person may go to the conversation of another one. */
+  #lookAround(): void {
+    const { bridgeId = 'none' } = this.#session;
+    if (bridgeId === this.#lookedAt) return;
+    this.#lookedAt = bridgeId;
+    void this.#around.read(this.#session, () => this.#tui.requestRender());
   }
 
   /** Draws again and again while something goes on: time passes on the screen. */

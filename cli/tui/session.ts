@@ -7,6 +7,7 @@ import {
   ClientError,
   type ConversationView,
   type ReadEvent,
+  type UserMessage,
 } from '../../client/index.ts';
 import {
   type ImagePart,
@@ -88,7 +89,7 @@ export class Session {
   }
 
   /** Messages that wait until the answers before them are over. */
-  get queued(): readonly ConversationView['messages'][number][] {
+  get queued(): readonly UserMessage[] {
     const begun = new Set(this.view?.responses.map(({ id }) => id));
     const { messages = [] } = this.view ?? {};
     return messages.filter(
@@ -98,7 +99,7 @@ export class Session {
   }
 
   /** Messages for the newest answer, of which its model does not know yet, or never learned. */
-  get steering(): readonly ConversationView['messages'][number][] {
+  get steering(): readonly UserMessage[] {
     const { view, current } = this;
     if (!view || !current) return [];
     return view.messages.filter(
@@ -149,13 +150,13 @@ export class Session {
     }
     const queued = this.queued.at(-1);
     if (!queued) return undefined;
-    const { client } = this.chat;
-    const { responseId, content, imageCount } = queued;
-    const { items } = imageCount === undefined ? { items: [] } : await client.getImages(responseId);
-    await client.cancel(responseId);
-    this.#takenBack.add(responseId);
-    const images = items.map(({ url }) => ({ type: 'image_url' as const, image_url: { url } }));
-    return { text: content, images };
+    this.#takenBack.add(queued.responseId);
+    try {
+      return await this.#cancelQueued(queued);
+    } catch (error) {
+      this.#takenBack.delete(queued.responseId);
+      throw error;
+    }
   }
 
   /** Cancels the answer that runs. The stream then says how it ended. */
@@ -168,6 +169,14 @@ export class Session {
   end(): void {
     this.#following.abort();
     this.#ended.abort();
+  }
+
+  async #cancelQueued({ responseId, content, imageCount }: UserMessage): Promise<TakenBack> {
+    const { client } = this.chat;
+    const { items } = imageCount === undefined ? { items: [] } : await client.getImages(responseId);
+    await client.cancel(responseId);
+    const images = items.map(({ url }) => ({ type: 'image_url' as const, image_url: { url } }));
+    return { text: content, images };
   }
 
   #follow(conversationId: string): void {

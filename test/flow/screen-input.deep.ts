@@ -122,7 +122,7 @@ describe.runIf(HAS_TMUX)('what a person writes on the screen', () => {
     await screen.press('Tab');
     await screen.shows('› then stop (waits for its turn)');
     await screen.press('M-Up');
-    await screen.hides('› then stop');
+    await screen.shows(/^then stop/m);
     await screen.press('Tab');
     await screen.shows('› then stop (waits for its turn)');
     await screen.press('C-c');
