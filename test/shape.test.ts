@@ -348,15 +348,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ],
   ],
   'cli/tui/input': [
-    ...['shared', 'client/index.ts', 'machine', 'cli/chat', 'cli/terminal', 'cli/tui'],
-    ...['@earendil-works/pi-tui', 'node:'],
+    ...['shared', 'client/index.ts', 'machine', 'cli/chat', 'cli/render', 'cli/terminal'],
+    ...['cli/tui', 'cli/tui/commands', '@earendil-works/pi-tui', 'node:', 'zod'],
   ],
   'cli/tui/dialogs': [
     ...['shared', 'client/index.ts', 'machine', 'cli/chat', 'cli/terminal', 'cli/tui'],
     ...['cli/tui/transcript', '@earendil-works/pi-tui', 'node:'],
   ],
   'cli/tui/commands': [
-    ...['shared', 'client/index.ts', 'cli/chat', 'cli/render', 'cli/target', 'cli/terminal'],
+    ...['shared', 'client/index.ts', 'machine', 'cli/agents', 'cli/chat', 'cli/limits.ts'],
+    ...['cli/render', 'cli/target', 'cli/terminal'],
     ...['cli/tui', 'cli/tui/transcript', '@earendil-works/pi-tui', 'node:'],
   ],
   'cli/config': [
@@ -418,13 +419,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'cli/setup/mcp': [
     ...['shared', 'client/index.ts', 'machine', 'bridge/mcp', 'bridge/mcp/login'],
-    ...['bridge/mcp/transport', 'local/state', 'cli/limits.ts'],
+    ...['bridge/mcp/transport', 'local/state', 'cli/limits.ts', 'cli/render'],
     ...['cli/target', 'cli/terminal', 'commander', 'node:'],
   ],
   'cli/server': [
     ...['shared', 'client/index.ts', 'machine', 'bridge/log.ts', 'bridge/run.ts'],
     ...[
       'cli/chat',
+      'cli/render',
       'cli/talk',
       'cli/config',
       'cli/setup/connect',

@@ -23,7 +23,8 @@ export interface Chat {
   mode: string;
   /** Sent with each message; undefined where the person said nothing of questions. */
   readonly questions?: Parameters<Client['streamChat']>[0]['questions'];
-  readonly model: string | undefined;
+  /** Of the next message; undefined for the server's default. */
+  model: string | undefined;
   /** The most requests to the model for each answer; undefined where the server decides. */
   readonly maxTurns?: number | undefined;
   /** For a new conversation; undefined where the account's default holds. */
@@ -39,6 +40,10 @@ export interface Chat {
   readonly onEvent?: (event: StreamEvent) => void;
   /** The options that name the target, for the commands that messages suggest. */
   readonly targetWords: readonly string[];
+  /** The address of the server. */
+  readonly url?: string;
+  /** The state folder of this machine, which may not exist. Without it, nothing is kept from chat to chat. */
+  readonly stateDir?: string;
 }
 
 /** Sends an answer. If the server refuses it, for example because it came second, shows why and returns false. */

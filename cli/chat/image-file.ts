@@ -17,14 +17,21 @@ const MAX_IMAGE_BYTES = Math.floor(
  * @throws {UsageError} if the file is missing, too large or not an image.
  */
 export async function readImage(path: string): Promise<ImagePart> {
-  const bytes = await readBounded(path);
+  return toImagePart(await readBounded(path), path);
+}
+
+/**
+ * An image as a message carries it. Its first bytes decide its type.
+ * @throws {UsageError} that names it, if it is too large or not an image.
+ */
+export function toImagePart(bytes: Buffer, name: string): ImagePart {
   if (bytes.length > MAX_IMAGE_BYTES) {
     throw new UsageError(
-      `The image ${path} is too large: it may have ${formatBytes(MAX_IMAGE_BYTES)}.`,
+      `The image ${name} is too large: it may have ${formatBytes(MAX_IMAGE_BYTES)}.`,
     );
   }
   const type = imageTypeOf(bytes);
-  if (!type) throw new UsageError(`${path} is not an image: use a PNG, JPEG, WebP or GIF file.`);
+  if (!type) throw new UsageError(`${name} is not an image: use a PNG, JPEG, WebP or GIF file.`);
   return {
     type: 'image_url',
     image_url: { url: `data:image/${type};base64,${bytes.toString('base64')}` },

@@ -6,7 +6,7 @@ import { PRIVACY_LIMITS } from '../../shared/limits.ts';
 import { ModeName } from '../../shared/wire/definitions.ts';
 import { Mode } from '../../shared/wire/modes.ts';
 import { bridgeForNew, lastConversation, requireHere } from '../target/own-bridge.ts';
-import { findTarget, type TargetOptions, targetWordsOf } from '../target/target.ts';
+import { findTarget, stateDirOf, type TargetOptions, targetWordsOf } from '../target/target.ts';
 import { parseConversationId } from '../target/typed-ids.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { wholeNumber } from '../terminal/whole-number.ts';
@@ -82,6 +82,8 @@ export async function openChat(options: ChatOptions, terminal: Terminal): Promis
     withReasoning: options.reasoning,
     images,
     targetWords: targetWordsOf(options),
+    url: target.url,
+    stateDir: await stateDirOf(options),
     conversationId,
     ...(conversationId === undefined && { bridgeId: await bridgeForNew(client, target) }),
   };

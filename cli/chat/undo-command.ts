@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import type { UndoInput } from '../../client/index.ts';
 import { parseResponseId, responseIdOf } from '../../shared/ids.ts';
 import type { StreamEvent } from '../../shared/wire/events.ts';
-import { UndoReport } from '../../shared/wire/undo.ts';
+import type { UndoReport } from '../../shared/wire/undo.ts';
 import { addTargetOptions, type TargetOptions } from '../target/target.ts';
 import { askFirst } from '../terminal/confirm.ts';
 import { openTerminal } from '../terminal/terminal.ts';
@@ -12,6 +12,7 @@ import type { Chat } from './chat.ts';
 import { openChat } from './options.ts';
 import { EXIT_CODES } from './run-chat.ts';
 import { joinTurn, runUndo, type TurnEnd } from './turn.ts';
+import { changesFiles, newUndoPreview, seeUndo } from './undo-preview.ts';
 
 interface UndoOptions extends TargetOptions {
   readonly conversation?: string;
@@ -69,7 +70,7 @@ export async function forkWithFiles(chat: Chat, responseId: string): Promise<num
   const id = responseIdOf(conversationId, parseResponseId(responseId).ordinal + 1);
   const { end, report, isEmpty } = await lookSince(chat, id);
   if (!report && !isEmpty) return EXIT_CODES[end];
-  if (report && changes(report)) await askToChange(chat, 'Nothing was forked.');
+  if (report && changesFiles(report)) await askToChange(chat, 'Nothing was forked.');
   const fork = report && ({ files: 'restore', digest: report.digest } as const);
   const made = await client.forkConversation(conversationId, responseId, fork);
   process.stdout.write(`${made.conversationId}\n`);
@@ -86,7 +87,7 @@ export async function undo(
 ): Promise<number> {
   if (yes) return EXIT_CODES[await runUndo(chat, wanted)];
   const { end, report } = await look(chat, wanted);
-  if (preview || !report || !changes(report)) return EXIT_CODES[end];
+  if (preview || !report || !changesFiles(report)) return EXIT_CODES[end];
   await askToChange(chat, 'Nothing was changed.');
   return EXIT_CODES[await runUndo(chat, { ...wanted, digest: report.digest })];
 }
@@ -101,14 +102,10 @@ interface Look {
 
 /** Shows what an undo would do. */
 async function look(chat: Chat, wanted: UndoInput): Promise<Look> {
-  let report: UndoReport | undefined;
-  let isEmpty = false;
-  const onEvent = (event: StreamEvent) => {
-    const metadata = event.type === 'document_end' ? event.metadata : undefined;
-    report = UndoReport.safeParse(metadata?.['undo']).data ?? report;
-    isEmpty ||= metadata?.['errorCode'] === 'NOTHING_TO_UNDO';
-  };
+  const preview = newUndoPreview();
+  const onEvent = (event: StreamEvent) => seeUndo(preview, event);
   const end = await runUndo({ ...chat, onEvent }, { ...wanted, preview: true });
+  const { report, isEmpty } = preview;
   return { end, report: end === 'completed' ? report : undefined, isEmpty };
 }
 
@@ -125,10 +122,6 @@ async function lookSince(chat: Chat, id: string): Promise<Look> {
   if (looked.isEmpty) terminal.write('No file was changed since.\n');
   else for (const show of held) show();
   return looked;
-}
-
-function changes({ files }: UndoReport): boolean {
-  return files.some(({ action }) => action !== 'keep');
 }
 
 async function askToChange({ terminal }: Chat, otherwise: string): Promise<void> {

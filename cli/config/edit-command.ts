@@ -1,6 +1,4 @@
 /** `drawbridge config edit`: a text that is not right is never saved, and never lost. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
@@ -16,6 +14,7 @@ import { configSchemaText, SCHEMA_FILE } from '../../local/config/json-schema.ts
 import { LocalError } from '../../machine/local-error.ts';
 import { makePrivateFolders, replaceFile } from '../../machine/private-files.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
+import { editorIn, openEditor, USUAL_EDITOR } from '../terminal/editor.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
@@ -82,24 +81,14 @@ function keptIn(draft: string): string {
   return `Your text is kept in ${nameInLine(draft)}: \`config edit\` goes on with it.`;
 }
 
-function editorOf({ isInteractive }: Terminal, { VISUAL, EDITOR }: NodeJS.ProcessEnv): string {
-  const editor = VISUAL || EDITOR || (isInteractive ? 'vi' : '');
-  if (editor !== '') return editor;
+function editorOf({ isInteractive }: Terminal, env: NodeJS.ProcessEnv): string {
+  const editor = editorIn(env) ?? (isInteractive ? USUAL_EDITOR : undefined);
+  if (editor !== undefined) return editor;
   throw new UsageError('There is no editor: set VISUAL or EDITOR to the command that opens one.');
 }
 
-/** A shell runs it, because the variables may hold arguments: `code --wait`. */
 async function runEditor(editor: string, draft: string): Promise<void> {
-  // Ctrl-C is for the editor.
-  const ignore = () => {};
-  process.on('SIGINT', ignore);
-  try {
-    const child = spawn('sh', ['-c', `${editor} "$@"`, editor, draft], { stdio: 'inherit' });
-    const [code] = await once(child, 'close');
-    if (code === 0) return;
-  } finally {
-    process.off('SIGINT', ignore);
-  }
+  if (await openEditor(editor, draft)) return;
   throw new LocalError(
     'failed',
     `The editor (${nameInLine(editor)}) failed, so nothing is saved. ${keptIn(draft)}`,

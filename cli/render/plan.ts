@@ -28,6 +28,12 @@ export function writePlanEvent(
   if (plan) writeSummary(pen, plan, paint);
 }
 
+/** The plan without its text, as plain lines. */
+export function planLines({ title, overview, todos }: PlanMetadata): string[] {
+  const summary = overview === '' ? [] : [inLine(overview)];
+  return [`Plan: ${inLine(title)}`, ...summary, ...todos.map((todo) => `- ${todoLine(todo)}`)];
+}
+
 function writeSummary(pen: Pen, { title, overview, todos }: PlanMetadata, paint: Paint): void {
   pen.gap();
   pen.write(`${paint('bold', `Plan: ${inLine(title)}`)}\n`);

@@ -115,7 +115,7 @@ function writeLines(
 }
 
 /** Keeps only the last state of each line that carriage returns rewrote. */
-function lastStates(text: string): string {
+export function lastStates(text: string): string {
   if (!text.includes('\r')) return text;
   const lines = text.replaceAll(ERASURES, '').split('\n');
   return lines.map((line) => line.split('\r').findLast((state) => state !== '') ?? '').join('\n');

@@ -72,14 +72,15 @@ async function troublesOf(
   { workspaceDir }: ProjectReport,
   { state }: LocationOptions,
 ): Promise<readonly string[]> {
-  const { runningServers, stateOf } = await import('../setup/mcp/running.ts');
+  const { mcpStateOf } = await import('../render/mcp-server.ts');
+  const { runningServers } = await import('../setup/mcp/running.ts');
   const place = await locateState({ workspaceDir, stateDir: state }).catch(() => undefined);
   if (place === undefined) return []; // It was deleted or moved.
   const location = { workspace: workspaceDir, ...(state !== undefined && { state }) };
   return (await runningServers(location, place.projectDir))
     .filter(({ why }) => why !== 'disabled')
     .filter(({ state, cutCount }) => state !== 'ready' || cutCount !== undefined)
-    .map((server) => `    MCP server ${server.name}: ${stateOf(server)}`);
+    .map((server) => `    MCP server ${server.name}: ${mcpStateOf(server)}`);
 }
 
 /** What runs in the background there; nothing where its bridge does not answer soon. */

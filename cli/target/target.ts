@@ -79,9 +79,14 @@ export async function findTarget(options: TargetOptions): Promise<Target> {
 }
 
 /** This machine's device, for a Drawbridge elsewhere: a person may have enrolled it at a bridge there. */
-async function ownDevice({ state }: LocationOptions): Promise<Device | null> {
-  const device = await readDevice(state === undefined ? await sharedServerDir() : resolve(state));
+async function ownDevice(options: LocationOptions): Promise<Device | null> {
+  const device = await readDevice(await stateDirOf(options));
   return device ? { deviceId: device.deviceId, privateJwk: device.privateKey } : null;
+}
+
+/** The state folder of this machine, which need not exist. */
+export async function stateDirOf({ state }: LocationOptions): Promise<string> {
+  return state === undefined ? await sharedServerDir() : resolve(state);
 }
 
 /** The options as words of a command line. `TOKEN` stands in for the token. */

@@ -1,7 +1,7 @@
 /** Opens the person's browser. */
 import { spawn } from 'node:child_process';
-import { accessSync, constants, realpathSync } from 'node:fs';
-import { delimiter, isAbsolute, join, sep } from 'node:path';
+import { delimiter } from 'node:path';
+import { findProgram, foldersOutside } from './programs.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -17,32 +17,12 @@ export function hasDisplay(environment: Environment): boolean {
  * program in `workspaceDir` is used, because the agent can write there.
  */
 export function openInBrowser(what: string, workspaceDir: string): boolean {
-  const folders = (process.env['PATH'] ?? '')
-    .split(delimiter)
-    .filter((folder) => isAbsolute(folder) && !isIn(workspaceDir, folder));
-  const name = process.platform === 'darwin' ? 'open' : 'xdg-open';
-  const program = folders.map((folder) => join(folder, name)).find(isProgram);
+  const folders = foldersOutside(workspaceDir);
+  const program = findProgram(process.platform === 'darwin' ? 'open' : 'xdg-open', folders);
   if (program === undefined) return false;
   // The opener is a script that finds other programs by this path.
   const env = { ...process.env, PATH: folders.join(delimiter) };
   const child = spawn(program, [what], { cwd: '/', env, stdio: 'ignore', detached: true });
   child.once('error', () => {}).unref();
   return true;
-}
-
-function isIn(workspaceDir: string, folder: string): boolean {
-  try {
-    return `${realpathSync(folder)}${sep}`.startsWith(join(realpathSync(workspaceDir), sep));
-  } catch {
-    return true; // There is no such folder.
-  }
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -8,22 +8,22 @@ import {
   type TUI,
   TuiMainScreen,
 } from '@earendil-works/pi-tui';
-import { ClientError, type ReadEvent } from '../../client/index.ts';
+import type { ReadEvent } from '../../client/index.ts';
 import { newDeferred } from '../../machine/deferred.ts';
 import { signalAll } from '../../machine/keyboard.ts';
-import type { ImagePart } from '../../shared/api/requests.ts';
 import { HOUR } from '../../shared/units.ts';
 import { isDelta } from '../../shared/wire/events.ts';
 import { Mode } from '../../shared/wire/modes.ts';
 import type { Chat } from '../chat/chat.ts';
-import { toContent } from '../chat/message.ts';
 import { editorIn, openEditor, USUAL_EDITOR } from '../terminal/editor.ts';
 import { EXIT } from '../terminal/exit-codes.ts';
-import { describeError } from '../terminal/failure-text.ts';
-import { runCommand } from './commands/commands.ts';
+import type { EndSignal } from '../terminal/terminal.ts';
+import type { CommandDesk } from './commands/command.ts';
 import { Attention } from './dialogs/attention.ts';
+import type { DialogDesk } from './dialogs/dialog.ts';
 import { DialogSlot } from './dialogs/slot.ts';
-import { Composer } from './input/composer.ts';
+import { copySequence } from './input/clipboard.ts';
+import { Writer } from './input/writer.ts';
 import { Session } from './session.ts';
 import { ActivityLine, SPIN_MS } from './status/activity.ts';
 import { Footer } from './status/footer.ts';
@@ -38,46 +38,43 @@ export class App {
   readonly #look: Look;
   readonly #session: Session;
   readonly #transcript: Transcript;
-  readonly #composer: Composer;
+  readonly #writer: Writer;
   /** Has the composer, or the dialog in its place. */
   readonly #slot: DialogSlot;
   readonly #attention: Attention;
   readonly #around = new Surroundings();
   readonly #left = newDeferred<number>();
-  #images: readonly ImagePart[];
   #spinning: NodeJS.Timeout | undefined;
   /** Set while a drawing of a growing text is due. */
   #drawing: NodeJS.Timeout | undefined;
-  /** When Ctrl-C was pressed last, in Unix milliseconds. */
-  #interruptedMs = 0;
+  /** The bridge whose surroundings were read. */
+  #lookedAt: string | undefined;
+  /** When Ctrl-C was pressed last, by {@link nowMs}. */
+  #interruptedMs = Number.NEGATIVE_INFINITY;
 
   constructor(chat: Chat) {
     const { paint } = chat.terminal;
     // The address of a link stays in sight, and no image of a text is drawn.
     setCapabilityOverrides({ hyperlinks: false, images: null });
-    this.#images = chat.images;
     const colours = new CodeColours(paint);
-    this.#look = {
-      paint,
-      colours,
-      markdown: markdownTheme(paint, colours),
-      device: hostname(),
-      isExpanded: false,
-    };
+    const markdown = markdownTheme(paint, colours);
+    this.#look = { ...{ paint, colours, markdown }, device: hostname(), isExpanded: false };
     this.#transcript = new Transcript(this.#look);
-    this.#composer = new Composer({
-      tui: this.#tui,
-      paint,
-      onSubmit: (text) => void this.#submit(text),
+    this.#writer = new Writer({
+      ...{ tui: this.#tui, paint, stateDir: chat.stateDir },
+      desk: () => this.#commandDesk,
+      handOver: (work) => this.#lend(work),
     });
+    for (const image of chat.images) this.#writer.attachments.add(image, 'of the command');
     this.#session = new Session(chat, (event) => this.#show(event));
-    this.#slot = new DialogSlot(this.#dialogDesk, this.#composer);
+    this.#slot = new DialogSlot(this.#dialogDesk, this.#writer.composer);
     const { terminal } = this.#tui;
     this.#attention = new Attention({ terminal, env: process.env, nowMs });
     const session = () => this.#session;
     for (const part of [
       this.#transcript,
       new ActivityLine(session, paint),
+      ...[this.#writer.pending, this.#writer.attachments],
       this.#slot,
       new Footer(session, this.#around, paint),
     ])
@@ -87,30 +84,37 @@ export class App {
 
   /** Resolves to the exit code when the person leaves. `messages` are sent at once; `begun` stands in the composer. */
   async run(messages: readonly string[], begun: string): Promise<number> {
-    this.#composer.setText(begun);
+    const { composer, memory } = this.#writer;
+    composer.write(begun);
+    await memory.load();
     this.#tui.start();
     this.#attention.start();
-    void this.#around.read(this.#session, () => this.#tui.requestRender());
+    this.#lookAround();
     void this.#look.colours.load().then(() => this.#redraw());
-    for (const message of messages) void this.#submit(message);
-    const endListening = this.#session.chat.terminal.onSignal((signal) => {
-      if (signal === 'SIGINT') this.#interrupt();
-      else this.#left.resolve(signal === 'SIGTERM' ? EXIT.terminated : EXIT.unread);
-    });
+    const endListening = this.#session.chat.terminal.onSignal((signal) => this.#onSignal(signal));
+    for (const text of messages) void this.#writer.submit({ text, isPlain: false }, 'queue');
     const code = await this.#left.promise;
     endListening();
     clearInterval(this.#spinning);
     clearTimeout(this.#drawing);
+    await memory.leave();
     this.#session.end();
     this.#attention.stop();
     this.#tui.stop();
     return code;
   }
 
+  #onSignal(signal: EndSignal): void {
+    if (signal === 'SIGINT') this.#interrupt();
+    else this.#left.resolve(signal === 'SIGTERM' ? EXIT.terminated : EXIT.unread);
+  }
+
   #show(event: ReadEvent | null): void {
     this.#transcript.show(this.#session.view, event);
     this.#slot.update();
     this.#attention.update(this.#session, this.#slot.waiting);
+    this.#writer.memory.follow();
+    if (event === null) this.#lookAround();
     this.#spin();
     if (event === null || !isDelta(event)) return this.#tui.requestRender();
     // A person reads no faster than this, and each drawing takes time of all lines.
@@ -118,6 +122,14 @@ export class App {
       this.#drawing = undefined;
       this.#tui.requestRender();
     }, DRAW_MS);
+  }
+
+  /** Once for each folder: the person may go to the conversation of another one. */
+  #lookAround(): void {
+    const { bridgeId = 'none' } = this.#session;
+    if (bridgeId === this.#lookedAt) return;
+    this.#lookedAt = bridgeId;
+    void this.#around.read(this.#session, () => this.#tui.requestRender());
   }
 
   /** Draws again and again while something goes on: time passes on the screen. */
@@ -131,54 +143,47 @@ export class App {
     }
   }
 
-  async #submit(text: string): Promise<void> {
-    try {
-      if (text.startsWith('/')) return await runCommand(text, this.#desk);
-      const content = toContent(text, this.#images);
-      this.#images = [];
-      await this.#session.send(content, this.#session.isBusy ? 'steer' : 'queue');
-    } catch (error) {
-      if (!(error instanceof ClientError)) throw error;
-      this.#say(describeError(error));
-      if (!text.startsWith('/')) this.#composer.putBack(text);
-    }
-  }
-
-  get #desk() {
+  get #commandDesk(): CommandDesk {
     return {
       session: this.#session,
-      say: (words: string) => this.#say(words),
-      write: (words: string) => this.#composer.setText(words),
+      say: (words) => this.#say(words),
+      write: (words) => this.#writer.composer.write(words),
+      attach: (path) => this.#writer.attach(path),
+      copy: (text) => this.#tui.terminal.write(copySequence(text)),
+      pick: (question) => this.#slot.pick(question),
+      confirm: (words) => this.#slot.confirm(words),
       leave: () => this.#left.resolve(EXIT.success),
-      pick: this.#slot.pick.bind(this.#slot),
-      confirm: (words: string) => this.#slot.confirm(words),
     };
   }
 
-  get #dialogDesk() {
+  get #dialogDesk(): DialogDesk {
     return {
       ...{ tui: this.#tui, look: this.#look, session: this.#session, nowMs },
-      say: (words: string) => this.#say(words),
-      edit: (file: string) => this.#edit(file),
+      say: (words) => this.#say(words),
+      edit: (file) => this.#lend(() => openEditor(editorIn(process.env) ?? USUAL_EDITOR, file)),
     };
-  }
-
-  /** Lends the terminal to the person's editor. Resolves to whether it ended well. */
-  async #edit(file: string): Promise<boolean> {
-    return await this.#lend(() => openEditor(editorIn(process.env) ?? USUAL_EDITOR, file));
   }
 
   /** Leaves the terminal to another program while the work goes on. */
   async #lend<Result>(work: () => Promise<Result>): Promise<Result> {
-    this.#attention.stop();
-    this.#tui.stop();
+    this.#stop();
     try {
       return await work();
     } finally {
-      this.#tui.start();
-      this.#attention.start();
-      this.#tui.requestRender(true);
+      this.#start();
     }
+  }
+
+  #stop(): void {
+    this.#attention.stop();
+    this.#tui.stop();
+  }
+
+  /** Draws everything again. */
+  #start(): void {
+    this.#tui.start();
+    this.#attention.start();
+    this.#tui.requestRender(true);
   }
 
   #say(words: string): void {
@@ -190,7 +195,8 @@ export class App {
     // Terminals that report when a key is let go would otherwise press it twice.
     if (isKeyRelease(data)) return undefined;
     if (this.#attention.takes(data)) return { consume: true };
-    if (this.#slot.takes(data, this.#composer.isEmpty)) return { consume: true };
+    if (!matchesKey(data, 'ctrl+c')) this.#interruptedMs = Number.NEGATIVE_INFINITY;
+    if (this.#slot.takes(data, this.#writer.composer.isEmpty)) return { consume: true };
     const action = this.#actionOf(data);
     if (!action) return undefined;
     action();
@@ -198,26 +204,26 @@ export class App {
   }
 
   #actionOf(data: string): (() => void) | undefined {
+    const { composer } = this.#writer;
     if (matchesKey(data, 'ctrl+c')) return () => this.#interrupt();
     if (matchesKey(data, 'ctrl+o')) return () => this.#fold();
     if (matchesKey(data, 'ctrl+z')) return () => this.#suspend();
+    // A dialog takes the other keys itself.
     if (this.#slot.isOpen) return undefined;
     if (matchesKey(data, 'shift+tab')) return () => this.#nextMode();
-    if (matchesKey(data, 'ctrl+d') && this.#composer.isEmpty) return this.#desk.leave;
-    const isFree = this.#session.isBusy && !this.#composer.isShowingAutocomplete();
-    if (matchesKey(data, 'escape') && isFree) return () => void this.#stop();
+    if (matchesKey(data, 'ctrl+d') && composer.isEmpty) return this.#commandDesk.leave;
+    const isFree = this.#session.isBusy && !composer.isShowingAutocomplete();
+    if (matchesKey(data, 'escape') && isFree) return () => void this.#writer.stop();
     return undefined;
   }
 
-  /** Back in the foreground, everything is drawn again. */
   #suspend(): void {
-    this.#tui.stop();
+    this.#stop();
     // Without a reader of the terminal nothing else keeps the process.
     const staying = setInterval(() => {}, HOUR);
     process.once('SIGCONT', () => {
       clearInterval(staying);
-      this.#tui.start();
-      this.#tui.requestRender(true);
+      this.#start();
     });
     signalAll('SIGTSTP');
   }
@@ -240,26 +246,21 @@ export class App {
     this.#tui.requestRender();
   }
 
-  /** Ctrl-C leaves a dialog, clears what is written, then stops the answer; pressed twice it always leaves. */
+  /** Ctrl-C leaves a dialog, clears what is written, or stops the answer; pressed twice it always leaves. */
   #interrupt(): void {
-    const nowMs = Date.now();
-    const isSecond = nowMs - this.#interruptedMs < TWICE_MS;
-    this.#interruptedMs = nowMs;
-    const isWriting = !this.#slot.isOpen && !this.#composer.isEmpty;
-    if (!isSecond && this.#slot.interrupt()) return;
-    if (isWriting) return this.#composer.setText('');
-    if (isSecond) return this.#left.resolve(EXIT.interrupted);
-    if (this.#session.isBusy) void this.#stop();
+    const isSecond = nowMs() - this.#interruptedMs < TWICE_MS;
+    this.#interruptedMs = nowMs();
+    if (isSecond) return this.#leaveAtOnce();
+    const isWriting = !this.#slot.isOpen && !this.#writer.composer.isEmpty;
+    if (this.#slot.interrupt()) return;
+    if (isWriting) return this.#writer.clear();
+    if (this.#session.isBusy) void this.#writer.stop();
     this.#say('Ctrl-C again leaves.');
   }
 
-  async #stop(): Promise<void> {
-    try {
-      await this.#session.cancel();
-    } catch (error) {
-      if (!(error instanceof ClientError)) throw error;
-      this.#say(`The answer could not be cancelled: ${describeError(error)}`);
-    }
+  #leaveAtOnce(): void {
+    this.#writer.unclear();
+    this.#left.resolve(EXIT.interrupted);
   }
 }
 

@@ -1,13 +1,20 @@
 /** One conversation as a terminal has it: followed, written to and cancelled. It knows nothing of the screen. */
 import { hostname } from 'node:os';
+import { setTimeout } from 'node:timers/promises';
 import {
   type ChatInput,
   type ChatResponse,
   ClientError,
   type ConversationView,
   type ReadEvent,
+  type UserMessage,
 } from '../../client/index.ts';
-import { type MessageContent, textOf } from '../../shared/api/requests.ts';
+import {
+  type ImagePart,
+  imagesOf,
+  type MessageContent,
+  textOf,
+} from '../../shared/api/requests.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { openAsksIn } from '../../shared/shown/asks.ts';
 import { isOver } from '../../shared/wire/fold.ts';
@@ -19,6 +26,14 @@ export interface UnsentMessage {
   readonly content: MessageContent;
   /** Why it was not taken yet; absent until the first try has failed. */
   why?: string;
+  /** Gives it up. */
+  readonly withdrawn: AbortController;
+}
+
+/** What can be taken back: it is not in an answer yet. */
+export interface TakenBack {
+  readonly text: string;
+  readonly images: readonly ImagePart[];
 }
 
 /** Called after each change; with the event that made it, or null for a change of the connection or of what is unsent. */
@@ -39,6 +54,11 @@ export class Session {
   problem: ClientError | undefined;
   /** In the order in which they were written. */
   readonly unsent: UnsentMessage[] = [];
+  /** Of the message before: the first one decides in which conversation the others go on. */
+  #sent: Promise<unknown> = Promise.resolve();
+
+  /** Responses whose messages came back, before the stream says so. */
+  readonly #takenBack = new Set<string>();
 
   constructor(chat: Chat, onChange: OnChange) {
     this.chat = chat;
@@ -49,6 +69,12 @@ export class Session {
   /** The response that is in progress, or the newest one. */
   get current(): ChatResponse | undefined {
     return this.view?.responses.at(-1);
+  }
+
+  /** The bridge of the conversation, or of a new one; undefined where the server chooses. */
+  get bridgeId(): string | undefined {
+    const { chat, view } = this;
+    return view?.bridgeId ?? chat.bridgeId ?? chat.own?.bridgeId;
   }
 
   get isBusy(): boolean {
@@ -63,11 +89,22 @@ export class Session {
   }
 
   /** Messages that wait until the answers before them are over. */
-  get queued(): readonly ConversationView['messages'][number][] {
+  get queued(): readonly UserMessage[] {
     const begun = new Set(this.view?.responses.map(({ id }) => id));
     const { messages = [] } = this.view ?? {};
     return messages.filter(
-      (each) => !each.steers && !each.cancelled && !begun.has(each.responseId),
+      ({ steers, cancelled, responseId }) =>
+        !steers && !cancelled && !begun.has(responseId) && !this.#takenBack.has(responseId),
+    );
+  }
+
+  /** Messages for the newest answer, of which its model does not know yet, or never learned. */
+  get steering(): readonly UserMessage[] {
+    const { view, current } = this;
+    if (!view || !current) return [];
+    return view.messages.filter(
+      ({ steers, responseId, afterSequence }) =>
+        steers && responseId === current.id && afterSequence === undefined,
     );
   }
 
@@ -88,23 +125,38 @@ export class Session {
    * that runs, `queue` behind it. Rejects with a ClientError if the server refuses it: nothing was sent then.
    */
   async send(content: MessageContent, delivery: 'steer' | 'queue' = 'queue'): Promise<void> {
-    const message: UnsentMessage = { content };
+    const message: UnsentMessage = { content, withdrawn: new AbortController() };
     this.unsent.push(message);
     this.#onChange(null);
+    const sent = this.#sent.then(() => this.#deliver(message, delivery));
+    this.#sent = sent.catch(() => {});
     try {
-      const { conversationId } = await this.#insist(message, delivery);
-      if (this.chat.conversationId === undefined) this.#follow(conversationId);
+      await sent;
     } finally {
-      this.unsent.splice(this.unsent.indexOf(message), 1);
-      this.#onChange(null);
+      this.#drop(message);
     }
   }
 
-  /** Takes a message back that waits in the queue, and returns its text. */
-  async takeBack(responseId: string): Promise<string> {
-    const message = this.queued.find((each) => each.responseId === responseId);
-    await this.chat.client.cancel(responseId);
-    return message?.content ?? '';
+  /**
+   * Takes the newest message back that no answer has: an unsent one, or one that waits in the queue. Undefined if there
+   * is none. A message that steers cannot be taken back.
+   */
+  async takeBack(): Promise<TakenBack | undefined> {
+    const unsent = this.unsent.at(-1);
+    if (unsent) {
+      unsent.withdrawn.abort();
+      this.#drop(unsent);
+      return { text: textOf(unsent.content), images: imagesOf(unsent.content) };
+    }
+    const queued = this.queued.at(-1);
+    if (!queued) return undefined;
+    this.#takenBack.add(queued.responseId);
+    try {
+      return await this.#cancelQueued(queued);
+    } catch (error) {
+      this.#takenBack.delete(queued.responseId);
+      throw error;
+    }
   }
 
   /** Cancels the answer that runs. The stream then says how it ended. */
@@ -117,6 +169,14 @@ export class Session {
   end(): void {
     this.#following.abort();
     this.#ended.abort();
+  }
+
+  async #cancelQueued({ responseId, content, imageCount }: UserMessage): Promise<TakenBack> {
+    const { client } = this.chat;
+    const { items } = imageCount === undefined ? { items: [] } : await client.getImages(responseId);
+    await client.cancel(responseId);
+    const images = items.map(({ url }) => ({ type: 'image_url' as const, image_url: { url } }));
+    return { text: content, images };
   }
 
   #follow(conversationId: string): void {
@@ -139,6 +199,7 @@ export class Session {
       )) {
         this.view = view;
         this.lostMs = undefined;
+        if (event?.type === 'mode_update') this.chat.mode = event.ownMode ?? event.mode;
         this.#onChange(event);
       }
     } catch (error) {
@@ -149,20 +210,36 @@ export class Session {
     }
   }
 
-  async #insist(message: UnsentMessage, delivery: 'steer' | 'queue') {
+  #drop(message: UnsentMessage): void {
+    const at = this.unsent.indexOf(message);
+    if (at >= 0) this.unsent.splice(at, 1);
+    this.#onChange(null);
+  }
+
+  async #deliver(message: UnsentMessage, delivery: 'steer' | 'queue'): Promise<void> {
+    const signal = AbortSignal.any([this.#ended.signal, message.withdrawn.signal]);
+    try {
+      const { conversationId } = await this.#insist(message, delivery, signal);
+      if (this.chat.conversationId === undefined) this.#follow(conversationId);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  async #insist(message: UnsentMessage, delivery: 'steer' | 'queue', signal: AbortSignal) {
     const idempotencyKey = crypto.randomUUID();
-    const { signal } = this.#ended;
+    // Made once: the person may be in another conversation at the next try.
+    const input = this.#input(message.content, delivery);
     for (;;) {
+      signal.throwIfAborted();
       try {
-        const input = this.#input(message.content, delivery);
         return await this.chat.client.sendMessage(input, { idempotencyKey, signal });
       } catch (error) {
         if (!(error instanceof ClientError) || !isPassing(error)) throw error;
         message.why = error.message;
         this.#onChange(null);
       }
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-      signal.throwIfAborted();
+      await pause(RETRY_MS, signal);
     }
   }
 
@@ -170,12 +247,16 @@ export class Session {
     const { chat } = this;
     const { conversationId, bridgeId, deleteAfterHours, model, maxTurns, questions, mode } = chat;
     const isBegun = conversationId !== undefined;
-    return {
+    const said: ChatInput = {
       messages: [{ role: 'user', content }],
-      mode,
       device: hostname().slice(0, REQUEST_LIMITS.maxNameChars),
       ...(isBegun && { conversationId }),
-      ...(delivery === 'steer' && isBegun && { delivery }),
+    };
+    // A message that steers takes the settings of the answer that it steers; the server refuses others.
+    if (delivery === 'steer' && isBegun) return { ...said, delivery };
+    return {
+      ...said,
+      mode,
       ...(!isBegun && bridgeId !== undefined && { bridgeId }),
       ...(!isBegun && deleteAfterHours !== undefined && { deleteAfterHours }),
       ...(model !== undefined && { model }),
@@ -197,7 +278,7 @@ function isPassing({ code, status = 0 }: ClientError): boolean {
   return code === 'UNREACHABLE' || code === 'BAD_ANSWER' || status >= 500 || status === 429;
 }
 
-/** The text of a message, for the composer. */
-export function wordsOf({ content }: UnsentMessage): string {
-  return textOf(content);
+/** Never rejects: it ends early with the signal. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await setTimeout(ms, undefined, { signal }).catch(() => {});
 }

@@ -85,7 +85,8 @@ async function listServers(options: LocationOptions): Promise<void> {
   const { readProposedServers } = await import('../../../bridge/mcp/server-file.ts');
   const { servers, problems, ...place } = await openList(options);
   const { workspace, projectDir } = place;
-  const { runningServers, stateOf } = await import('./running.ts');
+  const { mcpStateOf } = await import('../../render/mcp-server.ts');
+  const { runningServers } = await import('./running.ts');
   const running = servers.size === 0 ? [] : await runningServers(options, projectDir);
   const terminal = openTerminal(process, process.env);
   for (const [name, config] of servers) {
@@ -93,7 +94,7 @@ async function listServers(options: LocationOptions): Promise<void> {
     const reason = await whyNotRunning(config, place);
     const report = running.find((server) => server.name === name);
     if (reason !== null) terminal.writeOut(`  It does not run: ${reason}.\n`);
-    else if (report !== undefined) terminal.writeOut(`  ${stateOf(report)}\n`);
+    else if (report !== undefined) terminal.writeOut(`  ${mcpStateOf(report)}\n`);
   }
   for (const problem of problems) terminal.write(`${inOneLine(problem)}\n`);
   if (servers.size + problems.length === 0) terminal.write('No MCP server is listed.\n');

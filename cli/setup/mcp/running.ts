@@ -1,6 +1,5 @@
 /** What the bridge of a folder says of its MCP servers at this moment. */
 
-import { inOneLine } from '../../../shared/text/plain-sight.ts';
 import type { McpServerReport } from '../../../shared/wire/mcp-servers.ts';
 import { CLI_LIMITS } from '../../limits.ts';
 import type { LocationOptions } from '../../target/location-options.ts';
@@ -23,14 +22,4 @@ export async function runningServers(
   } catch {
     return [];
   }
-}
-
-/** In a few words, for a list. */
-export function stateOf({ state, reason = '', why, toolCount, cutCount }: McpServerReport): string {
-  if (state === 'starting') return 'it is starting';
-  if (why === 'disabled') return reason;
-  if (state === 'down') return `it is down: ${inOneLine(reason)}`;
-  const cut =
-    cutCount === undefined ? '' : `, ${cutCount} of them not offered: too many for a model`;
-  return `it runs: ${toolCount} tools${cut}`;
 }

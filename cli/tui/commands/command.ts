@@ -1,5 +1,5 @@
 /** What a line that begins with a slash does. */
-import type { AutocompleteItem } from '@earendil-works/pi-tui';
+import type { AutocompleteItem, SelectItem } from '@earendil-works/pi-tui';
 import type { Session } from '../session.ts';
 
 export interface SlashCommand {
@@ -21,5 +21,19 @@ export interface CommandDesk {
   say(words: string): void;
   /** Puts text into the composer. */
   write(text: string): void;
+  /** Adds the image file to the next message. Rejects with a UsageError for any other file. */
+  attach(path: string): Promise<void>;
+  /** Puts text into the clipboard of the machine that shows the terminal. */
+  copy(text: string): void;
+  /** Lets the person choose; undefined when the person goes back. */
+  pick(question: Choice): Promise<string | undefined>;
+  /** Asks for a clear yes. */
+  confirm(words: string): Promise<boolean>;
   leave(): void;
+}
+
+/** A list to choose from. */
+export interface Choice {
+  readonly title: string;
+  readonly items: readonly SelectItem[];
 }

@@ -1,36 +1,56 @@
 /** All slash commands. */
-import { ModeName } from '../../../shared/wire/definitions.ts';
-import { Mode } from '../../../shared/wire/modes.ts';
+
+import { shortLine } from '../../terminal/short-line.ts';
+import { nameAdvice } from '../../terminal/usage-error.ts';
+import { AGENTS } from './agents.ts';
+import { CHANGES } from './changes.ts';
 import type { CommandDesk, SlashCommand } from './command.ts';
+import { CONVERSATIONS } from './conversations.ts';
+import { FACTS } from './facts.ts';
+import { HANDS } from './hands.ts';
+import { KEYS } from './keys.ts';
+import { SETTINGS } from './settings.ts';
 
 export const COMMANDS: readonly SlashCommand[] = [
   {
     name: 'help',
     help: 'List the commands and keys',
-    run: (_, { say }) => say(COMMANDS.map(({ name, help }) => `/${name}  ${help}`).join('\n')),
+    run: (_, { say }) => say(helpText()),
   },
-  {
-    name: 'mode',
-    takes: '[NAME]',
-    help: 'Show or change the mode of the next message',
-    run: (rest, { session: { chat }, say }) => {
-      const parsed = ModeName.safeParse(rest === '' ? chat.mode : rest);
-      if (parsed.success) chat.mode = parsed.data;
-      else say(`Write /mode and one name: ${Mode.options.join(', ')}, or a mode of the workspace.`);
-    },
-  },
-  {
-    name: 'new',
-    help: 'Begin a new conversation with the next message',
-    run: (_, { session }) => session.open(undefined),
-  },
-  { name: 'exit', help: 'Leave', run: (_, { leave }) => leave() },
+  ...[...SETTINGS, ...CONVERSATIONS, ...CHANGES, ...AGENTS, ...FACTS, ...HANDS],
 ];
 
-/** Carries a line out that begins with a slash. An unknown name is said, and never sent. */
-export async function runCommand(line: string, desk: CommandDesk): Promise<void> {
+/** Carries a line out that begins with a slash. Says why and returns false if it is no command. */
+export async function runCommand(line: string, desk: CommandDesk): Promise<boolean> {
   const [, name = '', rest = ''] = /^\/(\S*)\s*(.*)$/s.exec(line) ?? [];
   const command = COMMANDS.find((each) => each.name === name);
-  if (!command) return desk.say(`There is no command /${name}: /help lists them.`);
-  await command.run(rest.trim(), desk);
+  const isMeant = command !== undefined && (rest.trim() === '' || command.takes !== undefined);
+  if (isMeant) await command.run(rest.trim(), desk);
+  else desk.say(command ? `/${name} takes no more words. ${AS_MESSAGE}` : unknownText(name));
+  return isMeant;
 }
+
+const AS_MESSAGE = 'With a blank before it, the line is sent as a message.';
+
+/** It may be meant as a path: then it is a message. */
+function unknownText(name: string): string {
+  const names = COMMANDS.map((each) => each.name);
+  const advice = nameAdvice(name, names);
+  const meant = advice.startsWith('did') ? ` (${advice})` : '';
+  const unknown = `There is no command /${shortLine(name)}${meant}, so nothing was sent.`;
+  return `${unknown} /help lists the commands. ${AS_MESSAGE}`;
+}
+
+function helpText(): string {
+  const commands = COMMANDS.map(({ name, takes, help }): [string, string] => {
+    return [`/${name}${takes === undefined ? '' : ` ${takes}`}`, help];
+  });
+  return [...rowsOf(commands), '', ...rowsOf(KEYS)].join('\n');
+}
+
+/** Each meaning in one column, unless the words before it are long. */
+function rowsOf(rows: readonly (readonly [string, string])[]): string[] {
+  return rows.map(([words, meaning]) => `${words.padEnd(NAME_COLUMNS)}  ${meaning}`);
+}
+
+const NAME_COLUMNS = 16;

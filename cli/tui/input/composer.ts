@@ -1,31 +1,65 @@
 /** Where the person writes: the library's editor, with what a chat adds to it. */
-import { Editor, type TUI } from '@earendil-works/pi-tui';
+import { Editor, matchesKey, type TUI } from '@earendil-works/pi-tui';
 import type { Paint } from '../../terminal/paint.ts';
 import { editorTheme } from '../theme.ts';
+import { INPUT_LIMITS } from './limits.ts';
 
 export interface ComposerOptions {
   readonly tui: TUI;
   readonly paint: Paint;
-  /** Gets what was written, without blanks at its ends; never an empty text. */
-  onSubmit(text: string): void;
+  /** Gets what was written, with everything that was pasted, without blanks at its ends. */
+  onSubmit(written: Written): void;
+  /** Gets each key first. True takes the key from the editor. */
+  onKey(data: string): boolean;
+  /** Gets each pasted text first. True takes it from the editor. */
+  onPaste(text: string): boolean;
+}
+
+export interface Written {
+  readonly text: string;
+  /** Whether a blank stands before it: then it is a message, whatever it begins with. */
+  readonly isPlain: boolean;
 }
 
 export class Composer extends Editor {
-  constructor({ tui, paint, onSubmit }: ComposerOptions) {
-    super(tui, editorTheme(paint));
-    this.onSubmit = (text) => {
-      if (text.trim() === '') return;
-      this.addToHistory(text);
-      onSubmit(text.trim());
-    };
+  readonly #options: ComposerOptions;
+  #isPlain = false;
+
+  constructor(options: ComposerOptions) {
+    super(options.tui, editorTheme(options.paint));
+    this.#options = options;
+    this.onSubmit = (text) => options.onSubmit({ text, isPlain: this.#isPlain });
   }
 
   get isEmpty(): boolean {
     return this.getText() === '';
   }
 
+  override handleInput(data: string): void {
+    const { onKey, onPaste } = this.#options;
+    const [, pasted] = PASTE.exec(data) ?? [];
+    if (pasted === undefined ? onKey(data) : onPaste(pasted)) return;
+    if (matchesKey(data, 'enter')) this.#isPlain = /^\s/.test(this.getText());
+    // The editor knows this key only as old terminals send it.
+    super.handleInput(matchesKey(data, 'alt+enter') ? '\n' : data);
+  }
+
+  /** Shows a text: a long one as the mark of a paste, because each drawing takes the time of the text's length. */
+  write(text: string): void {
+    this.setText('');
+    const isLong = text.length > INPUT_LIMITS.maxShownChars;
+    if (isLong) super.handleInput(`${PASTE_START}${text}${PASTE_END}`);
+    else this.setText(text);
+    this.tui.requestRender();
+  }
+
   /** Puts text that comes back, for example from the queue, before what is written. */
   putBack(text: string): void {
-    this.setText([text, this.getText()].filter((each) => each !== '').join('\n'));
+    this.write([text, this.getExpandedText()].filter((each) => each !== '').join('\n'));
   }
 }
+
+const PASTE_START = '\x1b[200~';
+const PASTE_END = '\x1b[201~';
+// biome-ignore lint/suspicious/noControlCharactersInRegex: terminals send them.
+const PASTE = /^\x1b\[200~(.*)\x1b\[201~$/s;

@@ -7,9 +7,7 @@ export class Surroundings {
   bridge: BridgeDetails | undefined;
 
   /** Asks once for all; never rejects. What cannot be read stays unknown. `onChange` is called after each answer. */
-  async read({ chat, view }: Session, onChange: () => void): Promise<void> {
-    const { client } = chat;
-    const bridgeId = view?.bridgeId ?? chat.bridgeId ?? chat.own?.bridgeId;
+  async read({ chat: { client }, bridgeId }: Session, onChange: () => void): Promise<void> {
     const models = client.listModels().then(({ items }) => {
       this.models = items;
       onChange();

@@ -1,0 +1,19 @@
+/** What a bridge says of its MCP servers, in words. */
+import { inOneLine } from '../../shared/text/plain-sight.ts';
+import type { McpServerReport } from '../../shared/wire/mcp-servers.ts';
+
+/** In a few words, for a list. */
+export function mcpStateOf({
+  state,
+  reason = '',
+  why,
+  toolCount,
+  cutCount,
+}: McpServerReport): string {
+  if (state === 'starting') return 'it is starting';
+  if (why === 'disabled') return reason;
+  if (state === 'down') return `it is down: ${inOneLine(reason)}`;
+  const cut =
+    cutCount === undefined ? '' : `, ${cutCount} of them not offered: too many for a model`;
+  return `it runs: ${toolCount} tools${cut}`;
+}

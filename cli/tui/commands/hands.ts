@@ -1,0 +1,31 @@
+/** The commands about images, the clipboard, and leaving. */
+import type { CommandDesk, SlashCommand } from './command.ts';
+
+export const HANDS: readonly SlashCommand[] = [
+  {
+    name: 'image',
+    takes: 'PATH',
+    help: 'Add an image file to the next message',
+    run: async (rest, { attach, say }) => {
+      if (rest === '') say('Write /image and the path of a PNG, JPEG, WebP or GIF file.');
+      else await attach(rest);
+    },
+  },
+  { name: 'copy', help: 'Copy the last answer to the clipboard', run: copyAnswer },
+  { name: 'exit', help: 'Leave', run: (_, { leave }) => leave() },
+];
+
+function copyAnswer(_: string, { session: { view }, copy, say }: CommandDesk): void {
+  const texts = view?.responses.toReversed().map(({ documents }) =>
+    documents
+      .filter(({ type }) => type === 'text' || type === 'code_block')
+      .map(({ type, content, metadata }) => {
+        return type === 'text' ? content : `\`\`\`${metadata['language']}\n${content}\n\`\`\``;
+      })
+      .join('\n\n'),
+  );
+  const text = texts?.find((each) => each !== '');
+  if (text === undefined) return say('There is no answer to copy yet.');
+  copy(text);
+  say(`The terminal has got ${text.length} characters for its clipboard, if it allows that.`);
+}

@@ -1,0 +1,60 @@
+/** The messages that no answer has yet, above the composer. */
+import { type Component, truncateToWidth } from '@earendil-works/pi-tui';
+import { textOf } from '../../../shared/api/requests.ts';
+import { printableLine } from '../../../shared/text/plain-sight.ts';
+import { isOver } from '../../../shared/wire/fold.ts';
+import type { Paint } from '../../terminal/paint.ts';
+import type { Session } from '../session.ts';
+import { INPUT_LIMITS } from './limits.ts';
+
+/** A message that waits, and for what. */
+export interface PendingMessage {
+  readonly text: string;
+  readonly state: string;
+  /** Whether it can be taken back. */
+  readonly isFree: boolean;
+}
+
+/** In the order in which the answers get them. */
+export function pendingIn({ current, steering, queued, unsent }: Session): PendingMessage[] {
+  const steers = current && isOver(current.status) ? LEFT : STEERS;
+  return [
+    ...steering.map(({ content }) => ({ text: content, state: steers, isFree: false })),
+    ...queued.map(({ content }) => ({ text: content, state: QUEUED, isFree: true })),
+    ...unsent.map(({ content, why }) => {
+      return { text: textOf(content), state: why === undefined ? SENDING : UNSENT, isFree: true };
+    }),
+  ];
+}
+
+const STEERS = 'goes into this answer at its next step';
+/** The server keeps it: the next answer sends what a stopped one had no time for. */
+const LEFT = 'the answer stopped before it; the agent reads it with your next message';
+const QUEUED = 'waits for its turn';
+const SENDING = 'is being sent';
+const UNSENT = 'is not sent yet';
+
+export class PendingList implements Component {
+  readonly #session: () => Session;
+  readonly #paint: Paint;
+
+  constructor(session: () => Session, paint: Paint) {
+    this.#session = session;
+    this.#paint = paint;
+  }
+
+  invalidate(): void {}
+
+  render(width: number): string[] {
+    const all = pendingIn(this.#session());
+    const more = all.length - INPUT_LIMITS.maxListed;
+    const lines = all.slice(-INPUT_LIMITS.maxListed).map(({ text, state }) => {
+      const words = printableLine(text, INPUT_LIMITS.maxLineChars);
+      return `${this.#paint('cyan', '›')} ${words} ${this.#paint('dim', `(${state})`)}`;
+    });
+    const before = more > 0 ? [this.#paint('dim', `… and ${more} before`)] : [];
+    const isFree = all.some((each) => each.isFree);
+    const hint = isFree ? [this.#paint('dim', 'Alt+Up takes the last back into the composer')] : [];
+    return [...before, ...lines, ...hint].map((line) => truncateToWidth(line, width, '…'));
+  }
+}
