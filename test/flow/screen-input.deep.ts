@@ -119,6 +119,7 @@ describe.runIf(HAS_TMUX)('what a person writes on the screen', () => {
     await screen.send('and be kind');
     await screen.shows('› and be kind (goes into this answer at its next step)');
     await screen.type('then stop');
+    await screen.shows('Enter sends it into this answer, Tab behind it');
     await screen.press('Tab');
     await screen.shows('› then stop (waits for its turn)');
     await screen.press('M-Up');
@@ -228,6 +229,29 @@ describe.runIf(HAS_TMUX)('what a person writes on the screen', () => {
     await screen.shows('make again new.txt');
     await screen.press('Down', 'Enter');
     await expect.poll(() => existsSync(file)).toBe(true);
+    await screen.leave();
+  });
+
+  it('takes changes of files back in a copy that begins at an earlier answer', async () => {
+    const screen = await openScreen(200);
+    const file = join(cwd, 'new.txt');
+    rmSync(file, { force: true });
+    await screen.send('hello');
+    await screen.shows('Heard hello.');
+    await screen.hides('Esc stops it');
+    await screen.send('write a file');
+    await screen.shows('Heard .');
+    await screen.hides('Esc stops it');
+    expect(existsSync(file)).toBe(true);
+    await screen.send('/fork');
+    await screen.shows('After: hello');
+    await screen.press('Down', 'Enter');
+    await screen.shows('delete new.txt');
+    await screen.shows('Take the changes back too');
+    await screen.press('Down', 'Enter');
+    await screen.shows('This is a copy.');
+    await expect.poll(() => existsSync(file)).toBe(false);
+    await screen.hides('Heard .');
     await screen.leave();
   });
 

@@ -34,27 +34,45 @@ const QUEUED = 'waits for its turn';
 const SENDING = 'is being sent';
 const UNSENT = 'is not sent yet';
 
-export class PendingList implements Component {
-  readonly #session: () => Session;
-  readonly #paint: Paint;
+export interface PendingListOptions {
+  readonly session: () => Session;
+  readonly paint: Paint;
+  /** Whether something stands in the composer. */
+  readonly isWriting: () => boolean;
+}
 
-  constructor(session: () => Session, paint: Paint) {
-    this.#session = session;
-    this.#paint = paint;
+export class PendingList implements Component {
+  readonly #options: PendingListOptions;
+
+  constructor(options: PendingListOptions) {
+    this.#options = options;
   }
 
   invalidate(): void {}
 
   render(width: number): string[] {
-    const all = pendingIn(this.#session());
+    const { paint, session } = this.#options;
+    const all = pendingIn(session());
     const more = all.length - INPUT_LIMITS.maxListed;
     const lines = all.slice(-INPUT_LIMITS.maxListed).map(({ text, state }) => {
       const words = printableLine(text, INPUT_LIMITS.maxLineChars);
-      return `${this.#paint('cyan', '›')} ${words} ${this.#paint('dim', `(${state})`)}`;
+      return `${paint('cyan', '›')} ${words} ${paint('dim', `(${state})`)}`;
     });
-    const before = more > 0 ? [this.#paint('dim', `… and ${more} before`)] : [];
-    const isFree = all.some((each) => each.isFree);
-    const hint = isFree ? [this.#paint('dim', 'Alt+Up takes the last back into the composer')] : [];
-    return [...before, ...lines, ...hint].map((line) => truncateToWidth(line, width, '…'));
+    const before = more > 0 ? [paint('dim', `… and ${more} before`)] : [];
+    const hints = this.#hints(all).map((hint) => paint('dim', hint));
+    return [...before, ...lines, ...hints].map((line) => truncateToWidth(line, width, '…'));
+  }
+
+  #hints(all: readonly PendingMessage[]): string[] {
+    const { session, isWriting } = this.#options;
+    const { isBusy, chat } = session();
+    // Without a conversation nothing can go into an answer: the messages are sent one after the other.
+    const canSteer = isBusy && chat.conversationId !== undefined && isWriting();
+    return [
+      ...(all.some(({ isFree }) => isFree) ? [TAKE_BACK] : []),
+      ...(canSteer ? ['Enter sends it into this answer, Tab behind it'] : []),
+    ];
   }
 }
+
+const TAKE_BACK = 'Alt+Up takes the last back into the composer';

@@ -41,7 +41,10 @@ export class Writer {
   constructor(options: WriterOptions) {
     const { tui, paint, stateDir, desk } = options;
     this.#options = options;
-    this.pending = new PendingList(() => desk().session, paint);
+    this.pending = new PendingList({
+      ...{ paint, session: () => desk().session },
+      isWriting: () => !this.composer.isEmpty,
+    });
     this.attachments = new Attachments(paint);
     this.#completion = this.#newCompletion();
     this.composer = new Composer({
