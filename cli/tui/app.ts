@@ -131,7 +131,7 @@ export class App {
 
   get #dialogDesk() {
     return {
-      ...{ tui: this.#tui, look: this.#look, session: this.#session, nowMs },
+      ...{ tui: this.#tui, look: this.#look, session: this.#session, nowMs, later },
       say: (words: string) => this.#say(words),
       edit: (file: string) => this.#edit(file),
     };
@@ -213,6 +213,11 @@ export class App {
 /** Milliseconds that a change of the clock does not touch. */
 function nowMs(): number {
   return performance.now();
+}
+
+function later(work: () => void, ms: number): () => void {
+  const timer = setTimeout(work, ms);
+  return () => clearTimeout(timer);
 }
 
 /** Two Ctrl-C within this time leave. */

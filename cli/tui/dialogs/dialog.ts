@@ -26,6 +26,8 @@ export interface DialogDesk {
   edit(file: string): Promise<boolean>;
   /** Milliseconds that only ever grow. */
   nowMs(): number;
+  /** Does the work after a while, unless what it returns is called before. */
+  later(work: () => void, ms: number): () => void;
 }
 
 /**

@@ -57,6 +57,7 @@ export async function openSlot(options: SlotOptions = {}) {
   const sent: Sent[] = [];
   const said: string[] = [];
   const submitted: string[] = [];
+  const timers = new Set<{ readonly work: () => void; readonly dueMs: number }>();
   let nowMs = 0;
   const answer = async (one: Sent) => {
     await options.onAnswer?.();
@@ -106,6 +107,11 @@ export async function openSlot(options: SlotOptions = {}) {
     say: (words) => void said.push(words),
     edit: options.edits ?? (() => Promise.resolve(false)),
     nowMs: () => nowMs,
+    later(work, ms) {
+      const timer = { work, dueMs: nowMs + ms };
+      timers.add(timer);
+      return () => void timers.delete(timer);
+    },
   };
   const composer = Object.assign(new Editor(tui, editorTheme(paint)), {
     putBack: (text: string) => composer.setText(text),
@@ -133,21 +139,28 @@ export async function openSlot(options: SlotOptions = {}) {
     for (const key of keys) terminal.type(key);
     await settle();
   };
+  const wait = async (ms: number) => {
+    nowMs += ms;
+    for (const timer of [...timers].filter(({ dueMs }) => dueMs <= nowMs)) {
+      timers.delete(timer);
+      timer.work();
+    }
+    await settle();
+  };
   slot.update();
   await settle();
   return {
     ...{ slot, session, terminal, composer, sent, said, submitted, screen, settle },
     /** Keys without a pause between them. */
     type,
-    wait(ms: number) {
-      nowMs += ms;
-    },
+    wait,
     /** Keys as a person presses them who looks first. */
     press: async (...keys: readonly string[]) => {
       for (const key of keys) {
         await settle();
-        nowMs += 1_000;
+        await wait(1_000);
         await type(key);
+        await wait(100);
       }
     },
     /** What waits now. */
