@@ -276,11 +276,10 @@ export class DialogSlot extends Container {
     const dialog = this.#front?.dialog ?? asking;
     const shown = dialog ?? this.#composer;
     this.children = dialog ? [dialog] : [...this.#reminder(), this.#composer];
-    if (shown !== this.#shown) {
-      this.#shown = shown;
-      dialog?.appears();
-      this.#desk.tui.setFocus(shown);
-    }
+    if (shown === this.#shown) return;
+    this.#shown = shown;
+    dialog?.appears();
+    this.#desk.tui.setFocus(shown);
     this.#desk.tui.requestRender();
   }
 

@@ -6,7 +6,7 @@ import type { Chat } from '../../../../cli/chat/chat.ts';
 import { coloured, plain } from '../../../../cli/terminal/paint.ts';
 import type { DialogDesk, DialogSession } from '../../../../cli/tui/dialogs/dialog.ts';
 import { DialogSlot } from '../../../../cli/tui/dialogs/slot.ts';
-import { editorTheme, markdownTheme } from '../../../../cli/tui/theme.ts';
+import { editorTheme } from '../../../../cli/tui/theme.ts';
 import type { ChatResponse, ClientError, ReadEvent } from '../../../../client/index.ts';
 import type { Proposal } from '../../../../shared/wire/approvals.ts';
 import type { SubagentAsk } from '../../../../shared/wire/subagents.ts';
@@ -99,10 +99,8 @@ export async function openSlot(options: SlotOptions = {}) {
     send: async (content: unknown) => void submitted.push(String(content)),
   };
   const desk: DialogDesk = {
-    ...{
-      tui,
-      look: { paint, markdown: markdownTheme(paint, (code) => [code]), isExpanded: false },
-    },
+    tui,
+    look: { paint },
     session: session as unknown as DialogSession,
     say: (words) => void said.push(words),
     edit: options.edits ?? (() => Promise.resolve(false)),
