@@ -62,7 +62,7 @@ export default defineConfig({
           // One runtime for all files of a test worker: starting it took most of a file's time.
           isolate: false,
           setupFiles: ['test/worker/fresh-objects.ts', 'test/patience.ts'],
-          globalSetup: 'test/worker/quiet-runtime.ts',
+          globalSetup: ['test/worker/quiet-runtime.ts', 'test/worker/storage-in-memory.ts'],
         },
       },
       {

@@ -4,7 +4,12 @@ import { TunnelSocket } from '../bridge/tunnel/socket.ts';
 import { mintToken } from '../local/state/tokens.ts';
 import { newBridgeId } from '../shared/ids.ts';
 import { toolsRunBy } from '../shared/tools/catalogue.ts';
-import { type BridgeFrame, type ToolResult, TUNNEL_PROTOCOL } from '../shared/wire/tunnel.ts';
+import {
+  type BridgeFrame,
+  type MachineContext,
+  type ToolResult,
+  TUNNEL_PROTOCOL,
+} from '../shared/wire/tunnel.ts';
 import type { House } from './house.ts';
 
 export interface ConnectedBridge extends AsyncDisposable {
@@ -30,6 +35,8 @@ export async function connectEmptyBridge(
       onFrame(frame) {
         if (frame.type === 'welcome') connected.resolve();
         if (frame.type === 'call') send({ type: 'result', callId: frame.call.callId, result });
+        if (frame.type === 'look')
+          send({ type: 'context', lookId: frame.lookId, context: CONTEXT });
       },
       onClose: () => {},
     },
@@ -52,12 +59,15 @@ function helloOf(bridgeId: string): BridgeFrame {
   return {
     type: 'hello',
     protocol: TUNNEL_PROTOCOL,
-    features: [],
     bridgeId,
     bootId: crypto.randomUUID(),
     tools: toolsRunBy('bridge').map(({ name }) => name),
     confinement: { kind: 'none', detail: 'nothing runs here' },
-    context: { os: 'Linux', shell: 'sh', workspacePath: '/workspace', projectLayout: 'notes.md' },
+    context: CONTEXT,
     calls: [],
   };
 }
+
+const CONTEXT: MachineContext = {
+  ...{ os: 'Linux', shell: 'sh', workspacePath: '/workspace', projectLayout: 'notes.md' },
+};

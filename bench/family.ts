@@ -9,8 +9,8 @@ export interface Member {
   readonly mb: number;
 }
 
-/** The process itself comes first. */
-export function memoryOf(root: number): Member[] {
+/** The process and those below it; itself first. */
+export function familyOf(root: number): number[] {
   const family = [root];
   for (const parent of family) {
     const children = readdirSync('/proc').filter(
@@ -18,7 +18,12 @@ export function memoryOf(root: number): Member[] {
     );
     family.push(...children.map(Number));
   }
-  return family.map((pid) => {
+  return family;
+}
+
+/** The process itself comes first. */
+export function memoryOf(root: number): Member[] {
+  return familyOf(root).map((pid) => {
     const rollup = readProc(pid, 'smaps_rollup');
     const kib = Number(/^Pss:\s+(\d+) kB$/m.exec(rollup)?.[1] ?? 0);
     const words = readProc(pid, 'cmdline').split('\0');

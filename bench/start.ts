@@ -14,7 +14,8 @@ const ROUNDS = 7;
 const TARGETS = { cold: 1500, warm: 500, memory: 200 } as const;
 /** After this the server has done what a start leaves to do. */
 const SETTLED_MS = 5000;
-const PROMPT = '> ';
+/** The line above the composer. */
+const PROMPT = '────';
 
 const DRAWBRIDGE = [process.execPath, join(import.meta.dirname, '..', 'bin', 'drawbridge.mjs')];
 using home = openTemporaryFolder();

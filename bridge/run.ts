@@ -7,7 +7,6 @@ import { addRules } from '../machine/owner-rules.ts';
 import type { MessageLook } from '../shared/wire/findings.ts';
 import type { Mode } from '../shared/wire/modes.ts';
 import type { Preset } from '../shared/wire/preset.ts';
-import { GRANTS_FEATURE, MCP_SERVERS_FEATURE } from '../shared/wire/tunnel.ts';
 import { AnsweredRules } from './admission/answered-rules.ts';
 import { DeviceAsker, terminalAsker } from './admission/askers.ts';
 import { Asking } from './admission/asking.ts';
@@ -264,13 +263,13 @@ class Bridge {
   readonly #finder: Finder;
   readonly #completion: Completion;
   readonly #servers: McpServers;
-  readonly #serverFeed = new ReportFeed(MCP_SERVERS_FEATURE, () => ({
+  readonly #serverFeed = new ReportFeed(() => ({
     type: 'mcp_servers',
     servers: this.#servers.reports,
   }));
   /** Whom the machine lets in, as of the last look at the file. */
   #names: readonly string[] = [];
-  readonly #grantFeed = new ReportFeed(GRANTS_FEATURE, () => ({
+  readonly #grantFeed = new ReportFeed(() => ({
     type: 'grants',
     names: [...this.#names],
   }));
@@ -506,8 +505,7 @@ class Bridge {
       judge: createJudge(surroundings, trust),
       ledger: this.#ledger,
       offers: this.#offerFeed,
-      mcpServers: this.#serverFeed,
-      grantFeed: this.#grantFeed,
+      reports: [this.#serverFeed, this.#grantFeed],
       grantees,
       audit: this.#audit,
       guests: this.#guests,

@@ -16,6 +16,25 @@ export const RENDER_LIMITS = {
   maxOutputLines: 40,
 } as const;
 
+/** How much the screen of a terminal shows at once. */
+export const SCREEN_LIMITS = {
+  /** Lines shown of an output or a text that is folded: the last ones of a test runner say what failed. */
+  foldedLines: 8,
+  /** Lines shown of what is unfolded: more would push everything else out of the terminal's own history. */
+  unfoldedLines: 1_000,
+  /** Rows of a diff that is folded, and the unchanged rows around each change. */
+  diffRows: 24,
+  contextRows: 3,
+  /**
+   * UTF-16 units of code that get colours at once, and at most while a comment or a string goes on. The highlighter needs
+   * 1 ms for each KiB of most code, and the square of it for empty lines.
+   */
+  highlightStep: 4 * KIB,
+  highlightedChars: 16 * KIB,
+  /** Columns from which a diff has room for the line numbers of both sides. */
+  twoNumbersColumns: 60,
+} as const;
+
 /** The command line. */
 export const CLI_LIMITS = {
   /** UTF-16 units of the link of an invitation: a long address of a server, and the secret. */

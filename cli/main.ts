@@ -75,7 +75,7 @@ const OF_A_START: ReadonlyMap<string, () => Promise<Register>> = new Map([
 
 /** Loads the commands of a start alone: all commands take as long to load as Node takes to start. */
 async function loadProgram(first: string, programs: Programs): Promise<Command> {
-  const load = OF_A_START.get(first);
+  const load = isHere(first) ? OF_A_START.get('start') : OF_A_START.get(first);
   if (!load) return (await import('./commands.ts')).newProgram(programs);
   const { newCommandLine, refuseUnknownWords } = await import('./terminal/command-line.ts');
   const { registerHelp } = await import('./help/help.ts');
@@ -85,6 +85,11 @@ async function loadProgram(first: string, programs: Programs): Promise<Command> 
   registerHelp(program);
   refuseUnknownWords(program);
   return program;
+}
+
+/** Whether a command line that begins so is a chat of the folder: with nothing, a sentence, or an option of it. */
+function isHere(first: string): boolean {
+  return first === '' || /\s|^(?:-p|--print|--continue|--resume|--model|--mode)$/.test(first);
 }
 
 /** The commands that run long enough for an answer of the registry. */

@@ -243,6 +243,7 @@ const EVENTS: Shapes<StreamEvent> = {
   attached: { ...OF_RESPONSE, attachments: [{ type: 'string', name: 'string' }] },
   response_start: { response: { id: 'string', conversationId: 'string', model: 'string' } },
   response_model: { model: 'string' },
+  model_wait: { ...OF_RESPONSE, wait: { reason: 'string', until: 'string' } },
   mode_update: { ...OF_RESPONSE, mode: 'string' },
   context_summary: { ...OF_RESPONSE, status: 'string' },
   budget_near: { ...OF_RESPONSE, budget: {} },

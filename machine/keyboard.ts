@@ -113,9 +113,14 @@ export class Keyboard {
   /**
    * The text typed after the prompt is shown. Undefined when the input ends or the signal withdraws the question. Text
    * typed earlier is kept as a message where a caller listens, and dropped elsewhere. A line begun earlier is finished
-   * first, so that its end does not become the answer. `above` is written just before the prompt.
+   * first, so that its end does not become the answer. `above` is written just before the prompt. What is typed for a
+   * `hidden` one is neither shown nor kept in the history.
    */
-  async ask(prompt: string, signal?: AbortSignal, above = ''): Promise<string | undefined> {
+  async ask(
+    prompt: string,
+    signal?: AbortSignal,
+    { above = '', hidden = false }: { readonly above?: string; readonly hidden?: boolean } = {},
+  ): Promise<string | undefined> {
     const isHeardAnyway = this.#holders > 0;
     using _ = this.listen();
     await this.#settle();
@@ -123,7 +128,7 @@ export class Keyboard {
     if (signal?.aborted) return undefined;
     this.#options.output.write(above);
     if (isBegun && !(await this.#dropLine(prompt, signal))) return undefined;
-    const answer = await this.#prompt(prompt, signal);
+    const answer = await this.#prompt(prompt, signal, hidden);
     this.#isStale = signal?.aborted === true && this.#isBegun;
     return answer;
   }
@@ -180,10 +185,16 @@ export class Keyboard {
   }
 
   /** Asks for one entry. The unfinished line already stands in the editor. */
-  async #prompt(words: string, signal?: AbortSignal): Promise<string | undefined> {
+  async #prompt(
+    words: string,
+    signal?: AbortSignal,
+    isHidden = false,
+  ): Promise<string | undefined> {
     if (signal?.aborted || this.#hasEnded) return undefined;
     const { line } = this.#editor.lines;
-    this.#restart(true, '');
+    this.#restart(!isHidden, '');
+    const history = this.#history;
+    if (isHidden) this.#options.output.write(words);
     this.#editor.lines.setPrompt(words);
     this.#editor.lines.prompt();
     for (const above of this.#lines) this.#options.output.write(`${above}\n`);
@@ -195,8 +206,9 @@ export class Keyboard {
     const entry = await promise;
     signal?.removeEventListener('abort', withdraw);
     this.#onEntry = null;
+    if (isHidden) this.#history = history;
     this.#restart(false, this.#editor.lines.line);
-    if (entry === null) this.#options.output.write('\n');
+    if (entry === null || isHidden) this.#options.output.write('\n');
     return entry ?? undefined;
   }
 

@@ -242,7 +242,7 @@ export const OFFER_LIMITS = {
   maxTools: 128,
   /** Offers among them, as a bridge cuts them. What is left is for built-in tools. */
   maxOffered: 104,
-  /** Offers in a set: what older bridges send. */
+  /** Offers in a set: more than a bridge sends. */
   maxOffers: 128,
   /** UTF-16 units of all definitions: more would fill a model's context window. One row and one frame can carry it. */
   maxChars: 256 * KIB,
@@ -363,8 +363,6 @@ export const TUNNEL_LIMITS = {
   maxTools: 200,
   /** UTF-16 units of live output on the way at once. More is dropped: the result has the text. */
   outputCredit: 256 * KIB,
-  /** Names of features that a peer has beyond its version: a few are added each year. */
-  maxFeatures: 64,
   /** Open calls of guests at one bridge: a guest waits for one answer before it asks again, and few run at once. */
   maxGuestCalls: 16,
   /** Ids in one frame that lists the journal's calls: 0.4 MB. A longer list takes several frames. */

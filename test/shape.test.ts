@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, it } from 'vitest';
 import { sourceFiles } from './source-files.ts';
@@ -26,7 +26,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   shared: ['zod'],
   'shared/text': ['shared', '@cfworker/json-schema', 'zod'],
   'shared/wire': ['shared', 'shared/text', 'zod'],
-  'shared/shown': ['shared', 'shared/text', 'shared/tools', 'shared/wire'],
+  'shared/shown/types': [],
+  'shared/shown': [
+    ...['shared', 'shared/text', 'shared/tools', 'shared/wire', 'diff', 'highlight.js'],
+  ],
   'shared/settings': ['shared', 'shared/wire', 'zod'],
   'shared/tools': ['shared', 'shared/text', 'shared/wire', 'zod'],
   'shared/api': [
@@ -334,7 +337,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['@earendil-works/pi-tui', 'zod'],
   ],
   'cli/tui/status': [
-    ...['shared', 'client/index.ts', 'cli/terminal', 'cli/tui', '@earendil-works/pi-tui', 'node:'],
+    ...[
+      'shared',
+      'client/index.ts',
+      'cli/render',
+      'cli/terminal',
+      'cli/tui',
+      '@earendil-works/pi-tui',
+      'node:',
+    ],
   ],
   'cli/tui/input': [
     ...['shared', 'client/index.ts', 'machine', 'cli/chat', 'cli/terminal', 'cli/tui'],
@@ -362,11 +373,27 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['cli/limits.ts', 'commander', 'node:', 'zod'],
   ],
   'cli/conversations': [
-    ...['shared', 'client/index.ts', 'machine', 'cli/chat', 'cli/target', 'cli/terminal'],
+    ...[
+      'shared',
+      'client/index.ts',
+      'machine',
+      'cli/chat',
+      'cli/render',
+      'cli/target',
+      'cli/terminal',
+    ],
     ...['cli/limits.ts', 'commander', 'node:'],
   ],
   'cli/agents': [
-    ...['shared', 'client/index.ts', 'cli/chat', 'cli/target', 'cli/terminal', 'commander'],
+    ...[
+      'shared',
+      'client/index.ts',
+      'cli/chat',
+      'cli/render',
+      'cli/target',
+      'cli/terminal',
+      'commander',
+    ],
   ],
   'cli/setup': [
     ...['shared', 'client/index.ts', 'machine', 'bridge/admission', 'bridge/grantees'],
@@ -449,7 +476,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'web/route.ts': ['preact'],
   'web/words': [],
   'web/parts': [
-    ...['shared', 'web/route.ts', 'web/words', 'diff', 'highlight.js', 'preact'],
+    ...['shared', 'web/route.ts', 'web/words', 'preact'],
     ...['streaming-markdown', 'uqr'],
   ],
   'web/parts/last-choice.ts': [],
@@ -507,12 +534,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['web/palette', 'web/parts', 'web/route.ts', 'web/session', 'web/settings', 'web/store'],
     ...['web/thread', 'web/words', 'preact'],
   ],
-  'web/main.tsx': ['web/app.tsx', 'web/parts', 'web/session', 'web/settings', 'preact'],
+  'web/main.tsx': ['shared', 'web/app.tsx', 'web/parts', 'web/session', 'web/settings', 'preact'],
 
   build: ['local/runtime', 'bin', 'esbuild', 'typescript', 'cloudflare:', 'node:', 'zod'],
 
   'bench/edge': ['worker/env.ts', 'worker/index.ts', 'cloudflare:'],
   'bench/fuzz': ['@cfworker/json-schema'],
+  'bench/terminal': ['bench', 'machine', 'node:'],
   'bench/cases': ['bench', 'client/index.ts', 'local/state', 'node:', 'zod'],
   'bench/escapes': [
     ...[
@@ -548,7 +576,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   bench: [
     ...['shared', 'bench/cases', 'bench/escapes', 'bench/faults', 'bench/fuzz', 'bridge/mcp'],
-    ...['bench/page', 'bench/tools', 'esbuild', 'machine', 'playwright-core'],
+    ...['bench/page', 'bench/terminal', 'bench/tools', 'esbuild', 'machine', 'playwright-core'],
     ...[
       'bridge/index',
       'bridge/search',
@@ -844,6 +872,16 @@ it.each([
 });
 
 /** What each place imports, by the files that lie there. */
+it.each(['AGENTS.md', 'docs/architecture.md'])('%s names only files that are there', (page) => {
+  const text = readFileSync(join(ROOT, page), 'utf8');
+  const folders = new Set(['docs', 'test', ...sourceFiles().map((file) => file.split('/')[0])]);
+  const named = [...text.matchAll(/`(([a-z]+)\/[\w./-]+\.[a-z]+)`/g)]
+    .filter(([, , folder]) => folders.has(folder))
+    .map(([, path = '']) => path);
+  expect(named.length).toBeGreaterThan(20);
+  expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+});
+
 function graphOf(
   files: readonly string[],
   placeOf: (file: string) => string,

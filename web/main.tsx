@@ -6,7 +6,7 @@ import { colourWith } from './parts/colours.ts';
 import { openOffline } from './session/offline.ts';
 import { applyTheme } from './settings/theme.tsx';
 
-colourWith(() => import('./parts/highlight.ts'));
+colourWith(() => import('../shared/shown/highlight.ts'));
 applyTheme();
 openOffline();
 const root = document.getElementById('root');

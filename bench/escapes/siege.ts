@@ -32,6 +32,8 @@ export class Siege {
   readonly #random: Random;
   readonly #programs: string;
   readonly #besides = new Map<number, Beside>();
+  /** The attacks of this round that are still to come. */
+  #rest: number[] = [];
   readonly #signal = new AbortController().signal;
 
   /** `base` holds the folders `home`, `workspace` and `programs`. */
@@ -74,7 +76,7 @@ export class Siege {
       await Promise.all(
         Array.from({ length: SIDE_BY_SIDE }, async () => {
           for (let turn = 0; turn < ATTEMPTS_PER_SHIFT && performance.now() < deadline; turn++) {
-            const index = this.#random.below(attacks.length);
+            const index = this.#draw(attacks.length);
             await this.#attempt(index, attacks[index], results[index]);
           }
         }),
@@ -82,6 +84,13 @@ export class Siege {
     } finally {
       await swappers.endAll();
     }
+  }
+
+  /** Each attack comes once before any comes again, so that a short siege leaves none out. */
+  #draw(attacks: number): number {
+    if (this.#rest.length === 0) this.#rest = Array.from({ length: attacks }, (_, at) => at);
+    const [index = 0] = this.#rest.splice(this.#random.below(this.#rest.length), 1);
+    return index;
   }
 
   async #startSwapper(attacks: readonly Attack[], swappers: BackgroundProcesses): Promise<void> {

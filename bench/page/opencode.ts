@@ -19,8 +19,15 @@ const PROGRAM = join(PEERS, 'node_modules', PACKAGE, 'bin', 'opencode');
 
 const run = promisify(execFile);
 
+/** How its terminal is started at the server. */
+export interface Attaching {
+  readonly program: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
 /** Installs it once (180 MB). */
-export async function startOpencode(upstreamUrl: string): Promise<Side> {
+export async function startOpencode(upstreamUrl: string): Promise<Side & { attach: Attaching }> {
   if (!existsSync(PROGRAM)) await install();
   const folder = openTemporaryFolder();
   const [home, workspace] = [join(folder.path, 'home'), join(folder.path, 'workspace')];
@@ -39,6 +46,10 @@ export async function startOpencode(upstreamUrl: string): Promise<Side> {
     name: `opencode ${VERSION}`,
     answers: '[data-component=markdown]',
     composer: '[data-component=prompt-input]',
+    attach: {
+      program: [PROGRAM, 'attach', url, '--dir', workspace],
+      ...{ cwd: workspace, env: { HOME: home } },
+    },
     stillUrl: `${url}/favicon-v3.svg`,
     async enter(page) {
       await page.goto(sessionUrl);

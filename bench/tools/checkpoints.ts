@@ -3,8 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Changer, Checkpoints } from '../../bridge/checkpoints/checkpoints.ts';
-import { replaceImage } from '../../bridge/workspace/changes.ts';
-import { readImageIfAny } from '../../bridge/workspace/files.ts';
+import { replaceFileAt } from '../../bridge/workspace/changes.ts';
+import { readContentIfAny } from '../../bridge/workspace/files.ts';
 import { Workspace } from '../../bridge/workspace/workspace.ts';
 import { openTemporaryFolder } from '../folder.ts';
 import { type Part, type ToolFigure, timeOf, timesOf } from './part.ts';
@@ -49,10 +49,10 @@ async function ofEdits(
 ): Promise<ToolFigure> {
   const edit = async (name: string, text: string, isKept: boolean) => {
     const place = await workspace.resolve(name, 'write');
-    const expected = (await readImageIfAny(place, signal))?.hash ?? null;
+    const expected = (await readContentIfAny(place, signal))?.hash ?? null;
     const keep = isKept ? checkpoints.keeper(changer) : undefined;
     const startedMs = performance.now();
-    await replaceImage(place, Buffer.from(text), { expected, keep, signal });
+    await replaceFileAt(place, Buffer.from(text), { expected, keep, signal });
     return performance.now() - startedMs;
   };
   const addedMs: number[] = [];

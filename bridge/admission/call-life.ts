@@ -20,7 +20,7 @@ import {
   toErrorResult,
 } from '../tools/executor.ts';
 import type { ReadLedger } from '../tools/ledger.ts';
-import { type FileImage, readImageIfAny } from '../workspace/files.ts';
+import { type FileContent, readContentIfAny } from '../workspace/files.ts';
 import type { Place } from '../workspace/workspace.ts';
 import { type AdmittedCall, admit, admitAgain, type Gate } from './admit.ts';
 import type { Asking } from './asking.ts';
@@ -136,11 +136,11 @@ export class CallLife {
   ): Promise<ToolResult | null> {
     const { conversationId, places } = life.admitted;
     const [place] = places;
-    const image = await readIfReadable(place, life.running.signal);
-    const hash = image === null ? null : image?.hash;
+    const found = await readIfReadable(place, life.running.signal);
+    const hash = found === null ? null : found?.hash;
     const isMade = change !== undefined && hash === change.afterHash;
-    if (image && (isMade || hash === seenHash)) {
-      this.#desk.ledger.remember(conversationId, place.path, image);
+    if (found && (isMade || hash === seenHash)) {
+      this.#desk.ledger.remember(conversationId, place.path, found);
     }
     if (isMade) return change.result;
     return change === undefined || hash === change.beforeHash ? null : UNKNOWN_OUTCOME;
@@ -368,9 +368,9 @@ const CUT =
 async function readIfReadable(
   place: Place,
   signal: AbortSignal,
-): Promise<FileImage | null | undefined> {
+): Promise<FileContent | null | undefined> {
   try {
-    return await readImageIfAny(place, signal);
+    return await readContentIfAny(place, signal);
   } catch (error) {
     if (error instanceof ToolFailure) return undefined;
     throw error;

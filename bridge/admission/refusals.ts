@@ -1,31 +1,27 @@
 /** The results of calls that were not carried out. */
 import { RUN_LIMITS } from '../../shared/limits.ts';
-import type { ToolResult } from '../../shared/wire/tunnel.ts';
+import { failure, type ToolResult } from '../../shared/wire/tunnel.ts';
 import type { JournalUnwritable, Resolution } from './book.ts';
 
-export function refuse(code: string, data: string): ToolResult {
-  return { status: 'error', code, data };
-}
-
-export const UNKNOWN_OUTCOME = refuse(
+export const UNKNOWN_OUTCOME = failure(
   'UNKNOWN_OUTCOME',
   'The bridge was restarted while this call ran. It may or may not have had its effect: ' +
     'check the state of things before you repeat it.',
 );
 
-export const TOO_LARGE = refuse(
+export const TOO_LARGE = failure(
   'PROPOSAL_TOO_LARGE',
   `A person must allow this call, and it is too large to be shown to one: ${RUN_LIMITS.maxProposalBytes} bytes at most. Make several small calls of it.`,
 );
 
 /** For a call that changes no file itself, and whose path led to another place when the person was asked. */
-export const PATH_CHANGED = refuse(
+export const PATH_CHANGED = failure(
   'DENIED',
   'The path of this call led to another place when the person was asked, so it was not run: make the call again.',
 );
 
 export function denied(reason: string): ToolResult {
-  return refuse('DENIED', `Not allowed on this machine: ${reason}`);
+  return failure('DENIED', `Not allowed on this machine: ${reason}`);
 }
 
 /** For a call of another account than the owner's: no one there may say yes for this machine. */
@@ -37,13 +33,13 @@ export function unasked(reason: string): ToolResult {
 
 /** The result for a question without a yes. */
 export function notAllowed({ decision, message }: Resolution): ToolResult {
-  if (decision !== 'reject') return refuse('NOT_APPROVED', 'No one answered in time.');
+  if (decision !== 'reject') return failure('NOT_APPROVED', 'No one answered in time.');
   const said = message === undefined ? '' : ` They said: ${message}`;
-  return refuse('REJECTED', `The person rejected this call.${said}`);
+  return failure('REJECTED', `The person rejected this call.${said}`);
 }
 
 export function unwritable({ message }: JournalUnwritable): ToolResult {
-  return refuse(
+  return failure(
     'STATE_UNWRITABLE',
     `The bridge could not note on its disk that it runs this call (${message}), so it was not run. The person must make ` +
       'room for the state of the bridge, or make it writable. Until then only calls that read are run.',

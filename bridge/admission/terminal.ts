@@ -112,7 +112,7 @@ async function readAnswer(
 ): Promise<TerminalAnswer | undefined> {
   for (let above = question; ; above = '') {
     const answers = choices.canLast ? 'y/c/a/n' : 'y/n';
-    const typed = await keyboard.ask(`${words} [${answers}] `, signal, above);
+    const typed = await keyboard.ask(`${words} [${answers}] `, signal, { above });
     if (typed === undefined) return undefined;
     const answer = parseAnswer(typed, choices);
     if (answer?.decision !== 'reject') {

@@ -4,11 +4,7 @@
  */
 
 import { nameInLine } from '../../shared/text/plain-sight.ts';
-import { codebaseSearch } from '../../shared/tools/codebase-search.ts';
 import type { ToolFacts } from '../../shared/tools/definition.ts';
-import { globFileSearch } from '../../shared/tools/glob-file-search.ts';
-import { grep } from '../../shared/tools/grep.ts';
-import { listDir } from '../../shared/tools/list-dir.ts';
 import {
   type DecidingRules,
   findDecidingRules,
@@ -53,7 +49,7 @@ export function visibilityFor({ tool, folders, book, answered }: SearchLook): Vi
       closing.length === 0 ||
       present(findDecidingRules(book, tool, pathSubject(name))).every(isOpen),
     note: noteOn(
-      SEARCHES.has(tool)
+      tool.listsPaths
         ? closing.filter((rule) => folders.some((folder) => reaches(rule, folder)))
         : [],
     ),
@@ -64,13 +60,6 @@ export function visibilityFor({ tool, folders, book, answered }: SearchLook): Vi
 export function visibilityInAll(tool: ToolFacts, book: Rulebook): Visibility {
   return visibilityFor({ tool, folders: ['.'], book, answered: [] });
 }
-
-const SEARCHES: ReadonlySet<ToolFacts> = new Set<ToolFacts>([
-  grep,
-  globFileSearch,
-  listDir,
-  codebaseSearch,
-]);
 
 function present({ owners, workspaces }: DecidingRules): Rule[] {
   return [owners, workspaces].filter((rule) => rule !== undefined);

@@ -7,8 +7,8 @@ import { canonicalJson } from '../../shared/wire/approval-text.ts';
 import { compute } from '../compute/compute.ts';
 import { ToolFailure } from '../failure.ts';
 import { fromText, toText } from '../sandbox/byte-path.ts';
-import { deleteImage, replaceImage } from '../workspace/changes.ts';
-import { readImageIfAny } from '../workspace/files.ts';
+import { deleteFileAt, replaceFileAt } from '../workspace/changes.ts';
+import { readContentIfAny } from '../workspace/files.ts';
 import type { Place, Workspace } from '../workspace/workspace.ts';
 import type { Changer, Checkpoints } from './checkpoints.ts';
 import type { FileState } from './history.ts';
@@ -129,8 +129,8 @@ async function carryOut(
     const keep = checkpoints.keeper(changer, undoes);
     const options = { expected: now?.hash ?? null, keep, signal };
     const bytes = target && contentOf(target.hash);
-    if (target === null) await deleteImage(file, options);
-    else if (bytes) await replaceImage(file, bytes, { ...options, mode: target.mode });
+    if (target === null) await deleteFileAt(file, options);
+    else if (bytes) await replaceFileAt(file, bytes, { ...options, mode: target.mode });
     else return { path, undone, action: 'refuse', ...GONE };
     return plan;
   } catch (error) {
@@ -172,11 +172,11 @@ async function look(
 ): Promise<{ readonly present: Present; readonly bytes?: Uint8Array }> {
   try {
     const place = await placeOf(workspace, path);
-    const image = await readImageIfAny(place, signal);
-    if (image === null) return { present: { state: 'absent' } };
+    const found = await readContentIfAny(place, signal);
+    if (found === null) return { present: { state: 'absent' } };
     const { mode } = await lstat(place.path);
-    const file = { hash: image.hash, mode: mode & PERMISSIONS };
-    return { present: { state: 'there', file }, bytes: image.bytes };
+    const file = { hash: found.hash, mode: mode & PERMISSIONS };
+    return { present: { state: 'there', file }, bytes: found.bytes };
   } catch (error) {
     if (isSystemError(error, 'ENOENT')) return { present: { state: 'absent' } };
     if (!(error instanceof ToolFailure)) throw error;

@@ -1,5 +1,6 @@
 /** A thread for computations that would hold the bridge up: one at a time, bounded in time and memory. */
 
+import { addAbortListener } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { newDeferred } from '../../machine/deferred.ts';
 import { MIB } from '../../shared/units.ts';
@@ -86,14 +87,13 @@ async function answerOf(
   const { promise, resolve, reject } = newDeferred<TaskAnswer>();
   const onError = (error: Error) => reject(isOutOfMemory(error) ? tooLarge(error) : error);
   const onExit = () => reject(new Error('the computing thread ended by itself'));
-  const onAbort = () => reject(signal.reason);
   const timer = setTimeout(() => reject(tooLong(maxMs)), maxMs);
   const before = process.memoryUsage.rss();
   const watch = setInterval(() => {
     if (process.memoryUsage.rss() - before > maxGrowthMb * MIB) reject(tooLarge());
   }, COMPUTE_LIMITS.growthPollMs);
   worker.on('message', resolve).on('messageerror', reject).on('error', onError).on('exit', onExit);
-  signal.addEventListener('abort', onAbort, { once: true });
+  using _leaving = addAbortListener(signal, () => reject(signal.reason));
   try {
     worker.postMessage(question);
     return await promise;
@@ -102,7 +102,6 @@ async function answerOf(
     clearInterval(watch);
     worker.off('message', resolve).off('messageerror', reject);
     worker.off('error', onError).off('exit', onExit);
-    signal.removeEventListener('abort', onAbort);
   }
 }
 

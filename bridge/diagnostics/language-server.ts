@@ -1,8 +1,10 @@
 /** One running language server. It is asked about texts that need not be on the disk. */
+import { addAbortListener } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import * as z from 'zod';
 import { newDeferred } from '../../machine/deferred.ts';
+import { within } from '../../machine/within.ts';
 import { printableLine } from '../../shared/text/plain-sight.ts';
 import { ToolFailure } from '../failure.ts';
 import { TERMINAL_LIMITS } from '../terminal/limits.ts';
@@ -12,7 +14,6 @@ import { Diagnostics, type Finding } from './findings.ts';
 import { languageIdOf, type ServerKind } from './known-servers.ts';
 import { DIAGNOSTICS_LIMITS } from './limits.ts';
 import { Messages, RefusedRequest } from './messages.ts';
-import { within } from './within.ts';
 
 /** Starts a line of a shell in the sandbox. Rejects with a {@link NoAnswer} where it may not. */
 export type BeginProgram = (command: string) => Promise<Program>;
@@ -263,9 +264,8 @@ export class LanguageServer {
       clearTimeout(quiet);
       quiet = setTimeout(resolve, DIAGNOSTICS_LIMITS.quietMs);
     };
-    const onAbort = () => reject(signal.reason);
     signal.throwIfAborted();
-    signal.addEventListener('abort', onAbort, { once: true });
+    using _leaving = addAbortListener(signal, () => reject(signal.reason));
     this.#onReport = settle;
     try {
       settle();
@@ -274,7 +274,6 @@ export class LanguageServer {
     } finally {
       clearTimeout(quiet);
       this.#onReport = undefined;
-      signal.removeEventListener('abort', onAbort);
     }
   }
 

@@ -2,6 +2,7 @@
  * Exchanges messages of JSON-RPC with a program. Own code, because the usual libraries keep as many bytes as a program
  * announces, and queue as many messages as it sends.
  */
+import { addAbortListener } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import * as z from 'zod';
 import { newDeferred } from '../../machine/deferred.ts';
@@ -74,18 +75,16 @@ export class Messages {
     signal.throwIfAborted();
     const id = ++this.#lastId;
     const { promise, resolve, reject } = newDeferred<unknown>();
-    const onAbort = () => {
+    this.#open.set(id, { resolve, reject });
+    using _leaving = addAbortListener(signal, () => {
       this.report('$/cancelRequest', { id });
       reject(signal.reason);
-    };
-    this.#open.set(id, { resolve, reject });
-    signal.addEventListener('abort', onAbort, { once: true });
+    });
     try {
       this.#send({ id, method, params });
       return await promise;
     } finally {
       this.#open.delete(id);
-      signal.removeEventListener('abort', onAbort);
     }
   }
 

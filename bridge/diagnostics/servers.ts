@@ -1,5 +1,6 @@
 /** The language servers of one folder: each starts when it is first needed, and ends when it is idle. */
 import { extname } from 'node:path';
+import { within } from '../../machine/within.ts';
 import { Lanes } from '../lanes.ts';
 import { FileChanges } from './changes.ts';
 import { KNOWN_SERVERS, type ServerKind } from './known-servers.ts';
@@ -12,7 +13,6 @@ import {
 } from './language-server.ts';
 import { DIAGNOSTICS_LIMITS } from './limits.ts';
 import type { ServerChoice } from './own-list.ts';
-import { within } from './within.ts';
 
 export interface ServersPlace {
   /** Absolute and resolved. */

@@ -1,7 +1,7 @@
 /** Reads the texts of files that servers look at beside an edited one. */
 import { decode } from '../edits/encoding.ts';
 import { ToolFailure } from '../failure.ts';
-import { readImage } from '../workspace/files.ts';
+import { readContent } from '../workspace/files.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 
 /** By its absolute path. Null for a file that is gone, closed to the call, or no text in UTF-8. */
@@ -12,7 +12,7 @@ export async function readText(
 ): Promise<string | null> {
   try {
     const place = await workspace.resolve(workspace.nameOf(path), 'read');
-    const decoded = decode((await readImage(place, signal)).bytes);
+    const decoded = decode((await readContent(place, signal)).bytes);
     return decoded.kind === 'utf8' ? decoded.text : null;
   } catch (error) {
     if (error instanceof ToolFailure) return null;

@@ -1,4 +1,5 @@
 /** Looks up names for the connections of one proxy. */
+import { addAbortListener } from 'node:events';
 import { newDeferred } from '../../machine/deferred.ts';
 import { EGRESS_LIMITS } from './limits.ts';
 import type { Pass } from './pass.ts';
@@ -27,18 +28,13 @@ export class Lookups {
   async find(host: string, pass: Pass, signal: AbortSignal): Promise<readonly Found[]> {
     const { promise: left, reject } = newDeferred<never>();
     left.catch(() => {});
-    const leave = () => reject(signal.reason);
-    signal.addEventListener('abort', leave);
-    try {
-      for (;;) {
-        signal.throwIfAborted();
-        const running = this.#running.get(host) ?? this.#begin(host, pass);
-        if (running !== undefined) return await Promise.race([running.found, left]);
-        const ends = [...this.#running.values()].map(({ ended }) => ended);
-        await Promise.race([...ends, left]);
-      }
-    } finally {
-      signal.removeEventListener('abort', leave);
+    using _leaving = addAbortListener(signal, () => reject(signal.reason));
+    for (;;) {
+      signal.throwIfAborted();
+      const running = this.#running.get(host) ?? this.#begin(host, pass);
+      if (running !== undefined) return await Promise.race([running.found, left]);
+      const ends = [...this.#running.values()].map(({ ended }) => ended);
+      await Promise.race([...ends, left]);
     }
   }
 

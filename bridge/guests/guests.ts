@@ -10,12 +10,7 @@ import { newCallId, newConversationId } from '../../shared/ids.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { guestEdit } from '../../shared/tools/guest-edit.ts';
-import {
-  type BridgeFrame,
-  GUESTS_FEATURE,
-  GuestCall,
-  type ToolResult,
-} from '../../shared/wire/tunnel.ts';
+import { type BridgeFrame, GuestCall, type ToolResult } from '../../shared/wire/tunnel.ts';
 import { compute } from '../compute/compute.ts';
 import { ToolFailure } from '../failure.ts';
 import { logEvent } from '../log.ts';
@@ -29,7 +24,7 @@ import {
   toWrite,
 } from '../tools/executor.ts';
 import type { GuestCalls } from '../tunnel/session.ts';
-import { readImageIfAny } from '../workspace/files.ts';
+import { readContentIfAny } from '../workspace/files.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { GUEST_LIMITS } from './limits.ts';
 import { type AwaitedWrite, awaitWrite, type SeenChange } from './write.ts';
@@ -105,9 +100,9 @@ export class Guests implements GuestCalls {
     });
   }
 
-  welcomed(features: readonly string[], send: (frame: BridgeFrame) => void): void {
-    this.#send = features.includes(GUESTS_FEATURE) ? send : null;
-    for (const { frame } of this.#open.values()) this.#send?.(frame);
+  welcomed(send: (frame: BridgeFrame) => void): void {
+    this.#send = send;
+    for (const { frame } of this.#open.values()) send(frame);
   }
 
   lost(): void {
@@ -146,7 +141,7 @@ export class Guests implements GuestCalls {
     const found = async () => {
       if (seen) return seen;
       const place = await workspace.resolve(filePath, 'read');
-      const before = await readImageIfAny(place, new AbortController().signal);
+      const before = await readContentIfAny(place, new AbortController().signal);
       return { place, beforeHash: before?.hash ?? null, metadata: {} };
     };
     const { program } = frame;
@@ -175,7 +170,7 @@ export class Guests implements GuestCalls {
       open?.frame.path === path && open.frame.conversationId === context.conversationId;
     if (!isSame) throw new ToolFailure('GUEST_GONE', GONE);
     const place = toWrite(context.places[0]);
-    const before = await readImageIfAny(place, context.signal);
+    const before = await readContentIfAny(place, context.signal);
     const content = open.newContent;
     const proposed = Buffer.from(content);
     const request = {

@@ -3,9 +3,9 @@ import { isUtf8 } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { Metadata } from '../../shared/wire/documents.ts';
-import type { ToolResult } from '../../shared/wire/tunnel.ts';
+import { failure, type ToolResult } from '../../shared/wire/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
-import { type FileImage, readImageIfAny } from '../workspace/files.ts';
+import { type FileContent, readContentIfAny } from '../workspace/files.ts';
 import type { Place } from '../workspace/workspace.ts';
 
 /** The change as the bridge had it worked out for a person. */
@@ -33,13 +33,13 @@ export async function awaitWrite(awaited: AwaitedWrite, signal: AbortSignal): Pr
     const { place, beforeHash, metadata } = await awaited.seen();
     const file = nameInLine(place.name);
     for (;;) {
-      const image = await readImageIfAny(place, new AbortController().signal);
-      if (image && isText(image, content)) {
+      const found = await readContentIfAny(place, new AbortController().signal);
+      if (found && isText(found, content)) {
         const data = `${program} was answered itself, and has written ${file} as it proposed.`;
         return { status: 'success', data, metadata };
       }
       if (performance.now() >= until || signal.aborted) {
-        const isSame = (image?.hash ?? null) === beforeHash;
+        const isSame = (found?.hash ?? null) === beforeHash;
         return isSame ? unwritten(program, file) : other(program, file);
       }
       await sleep(limits.lookMs, undefined, { signal }).catch(() => {});
@@ -48,12 +48,12 @@ export async function awaitWrite(awaited: AwaitedWrite, signal: AbortSignal): Pr
     // The outcome may be asked for later or never: it must not reject.
     const why = error instanceof ToolFailure ? error.message : 'it cannot be read.';
     const data = `${program} was answered itself. Whether it has written the file is unknown: ${why}`;
-    return { status: 'error', code: 'UNKNOWN_OUTCOME', data };
+    return failure('UNKNOWN_OUTCOME', data);
   }
 }
 
 /** A program may write another kind of line ends, or a byte order mark. */
-function isText({ bytes }: FileImage, content: string): boolean {
+function isText({ bytes }: FileContent, content: string): boolean {
   return isUtf8(bytes) && plain(Buffer.from(bytes).toString()) === plain(content);
 }
 
@@ -63,10 +63,10 @@ function plain(text: string): string {
 
 function unwritten(program: string, file: string): ToolResult {
   const data = `${program} was answered itself, and has not written ${file}.`;
-  return { status: 'error', code: 'CANCELLED', data };
+  return failure('CANCELLED', data);
 }
 
 function other(program: string, file: string): ToolResult {
   const data = `${program} was answered itself. ${file} has changed since, but not to what was proposed.`;
-  return { status: 'error', code: 'UNKNOWN_OUTCOME', data };
+  return failure('UNKNOWN_OUTCOME', data);
 }

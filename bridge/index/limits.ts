@@ -34,6 +34,8 @@ export const INDEX_LIMITS = {
   settledMs: 50,
   /** A word in more chunks than this only counts for chunks that other words of the question have found. */
   maxRows: 12_000,
+  /** Chunks found by words whose files' names are looked at, too: more would take milliseconds. */
+  maxNamed: 500,
   /** Words of the index that begin like one of the question, and count for it. */
   maxBeginnings: 8,
   /** Words whose counts are remembered until the next change. */

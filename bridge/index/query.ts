@@ -4,11 +4,13 @@ import { conceptsOf, isWeak } from '../search/codebase/question.ts';
 import { INDEX_LIMITS } from './limits.ts';
 import { type ChunkId, fileOf, type Store } from './store.ts';
 import { withSynonyms } from './synonyms.ts';
+import { indexWords } from './words.ts';
 
 /** A file as the query needs it. */
 export interface RankedFile {
   readonly path: string;
   readonly kind: FileKind;
+  readonly bytes: number;
 }
 
 export interface Query {
@@ -33,12 +35,29 @@ interface Term {
 /** What a chunk says about each concept, in the order of the question. */
 type Evidence = number[];
 
+/** What the chunks of one file say together. */
+interface FoundFile {
+  readonly path: string;
+  /** A factor by the file's kind and length. */
+  readonly weight: number;
+  readonly whole: Evidence;
+  /** What the file's name says. */
+  named: number;
+}
+
+/** What was found; null for a file that does not count. */
+interface Found {
+  readonly chunks: ReadonlyMap<ChunkId, Evidence>;
+  readonly files: ReadonlyMap<number, FoundFile | null>;
+}
+
 /**
  * BM25 of each concept, of which the best word counts: many words for one thing are no more evidence than one. Words
- * that are everywhere only count for the chunks that the others have found, because they would take too long.
+ * that are everywhere, and the names of files, only count for the best that the others have found, because they would
+ * take too long.
  */
-export function rank(store: Store, { question, fileWith, limit }: Query): Ranking {
-  const concepts = conceptsOf(question).map((concept) => ({
+export function rank(store: Store, query: Query): Ranking {
+  const concepts = conceptsOf(query.question).map((concept) => ({
     words: withSynonyms(concept),
     importance: isWeak(concept) ? WEAK_WEIGHT : 1,
   }));
@@ -50,26 +69,52 @@ export function rank(store: Store, { question, fileWith, limit }: Query): Rankin
     }),
   );
   const { selective, common } = divide(terms);
-  const found = new Map<ChunkId, Evidence>();
+  const chunks = new Map<ChunkId, Evidence>();
   for (const term of selective) {
     for (const [chunk, score] of store.chunksWith(term.word)) {
-      const evidence = found.get(chunk) ?? concepts.map(() => 0);
+      const evidence = chunks.get(chunk) ?? concepts.map(() => 0);
       note(evidence, term, score, all);
-      found.set(chunk, evidence);
+      chunks.set(chunk, evidence);
     }
   }
-  const by = { question, fileWith, limit };
-  const first = ranked(found, by);
-  if (common.length === 0) return first;
-  const leaders = new Map(first.map(([chunk]) => [chunk, found.get(chunk) ?? []]));
-  for (const [chunk, evidence] of leaders) {
+  const found: Found = { chunks, files: filesOf(chunks, query) };
+  const named = noteNames(best(found, INDEX_LIMITS.maxNamed), terms);
+  const leaders = noteCommon(best(named, query.limit), common, store);
+  return scored(leaders);
+}
+
+/** Adds what the names of the files say. */
+function noteNames(found: Found, terms: readonly Term[]): Found {
+  for (const file of found.files.values()) {
+    if (file) file.named = evidenceOfPath(file.path, terms);
+  }
+  return found;
+}
+
+function evidenceOfPath(path: string, terms: readonly Term[]): number {
+  const nameAt = path.lastIndexOf('/') + 1;
+  const folders = new Set(indexWords(path.slice(0, nameAt)).split(' '));
+  const name = new Set(indexWords(path.slice(nameAt)).split(' '));
+  const evidence: Evidence = [];
+  for (const { concept, word, weight } of terms) {
+    const share = (name.has(word) ? 1 : 0) + (folders.has(word) ? FOLDER_WEIGHT : 0);
+    evidence[concept] = Math.max(evidence[concept] ?? 0, weight * share);
+  }
+  return sumOf(evidence);
+}
+
+/** Adds what words say that are everywhere. */
+function noteCommon(found: Found, common: readonly Term[], store: Store): Found {
+  for (const [chunk, evidence] of found.chunks) {
+    const whole = found.files.get(fileOf(chunk))?.whole;
     for (const { concept, word, weight } of common) {
       const value = weight * USUAL_SCORE;
       if (value <= (evidence[concept] ?? 0) || !store.has(chunk, word)) continue;
       evidence[concept] = value;
+      if (whole) whole[concept] = Math.max(whole[concept] ?? 0, value);
     }
   }
-  return ranked(leaders, by);
+  return found;
 }
 
 function note(
@@ -108,34 +153,54 @@ function divide(terms: readonly Term[]): { selective: Term[]; common: Term[] } {
   return { selective, common };
 }
 
-function ranked(
-  found: ReadonlyMap<ChunkId, Evidence>,
-  { question, fileWith, limit }: Query,
-): Ranking {
-  const best = new Map<number, { readonly weight: number; readonly evidence: Evidence } | null>();
-  for (const [chunk, evidence] of found) {
+function filesOf(
+  chunks: ReadonlyMap<ChunkId, Evidence>,
+  { question, fileWith }: Query,
+): Map<number, FoundFile | null> {
+  const files = new Map<number, FoundFile | null>();
+  for (const [chunk, evidence] of chunks) {
     const id = fileOf(chunk);
-    const known = best.get(id);
-    if (known)
-      known.evidence.forEach((value, at) => {
-        known.evidence[at] = Math.max(value, evidence[at] ?? 0);
-      });
+    const known = files.get(id);
+    known?.whole.forEach((value, at) => {
+      known.whole[at] = Math.max(value, evidence[at] ?? 0);
+    });
     if (known !== undefined) continue;
     const file = fileWith(id);
-    const weight = file && weightOfKind(file.kind, question);
-    best.set(id, weight === undefined ? null : { weight, evidence: evidence.slice() });
+    files.set(id, file ? newFile(file, question, evidence) : null);
   }
-  const scored: (readonly [ChunkId, number])[] = [];
-  const wholes = new Map([...best].map(([id, file]) => [id, file && sumOf(file.evidence)]));
-  for (const [chunk, evidence] of found) {
+  return files;
+}
+
+function newFile({ path, kind, bytes }: RankedFile, question: string, first: Evidence): FoundFile {
+  const length = Math.log(1 + bytes / INDEX_LIMITS.maxChunkChars);
+  const weight = weightOfKind(kind, question) / (1 + LENGTH_WEIGHT * length);
+  return { path, weight, whole: first.slice(), named: 0 };
+}
+
+/** The best chunks, and their files. */
+function best(found: Found, limit: number): Found {
+  const ids = scored(found)
+    .slice(0, limit)
+    .map(([chunk]) => chunk);
+  return {
+    chunks: new Map(ids.map((id) => [id, found.chunks.get(id) ?? []])),
+    files: new Map(ids.map((id) => [fileOf(id), found.files.get(fileOf(id)) ?? null])),
+  };
+}
+
+function scored({ chunks, files }: Found): Ranking {
+  const bonuses = new Map([...files].map(([id, file]) => [id, file && bonusOf(file)]));
+  const scores: (readonly [ChunkId, number])[] = [];
+  for (const [chunk, evidence] of chunks) {
     const id = fileOf(chunk);
-    const file = best.get(id);
-    if (!file) continue;
-    const score = sumOf(evidence) + FILE_WEIGHT * (wholes.get(id) ?? 0);
-    scored.push([chunk, file.weight * score]);
+    const file = files.get(id);
+    if (file) scores.push([chunk, file.weight * (sumOf(evidence) + (bonuses.get(id) ?? 0))]);
   }
-  scored.sort((a, b) => b[1] - a[1] || a[0] - b[0]);
-  return scored.slice(0, limit);
+  return scores.sort((a, b) => b[1] - a[1] || a[0] - b[0]);
+}
+
+function bonusOf({ whole, named }: FoundFile): number {
+  return FILE_WEIGHT * sumOf(whole) + named;
 }
 
 function sumOf(evidence: Evidence): number {
@@ -152,10 +217,16 @@ const BEGINNING_WEIGHT = 0.4;
 const LEAST_WEIGHT = 0.65;
 
 /** A word that most questions could have says little about this one. */
-const WEAK_WEIGHT = 0.3;
+const WEAK_WEIGHT = 0.5;
 
 /** A question's rarest word is often only the asker's own. Without this it would outweigh all others together. */
-const COMMONNESS = 60;
+const COMMONNESS = 150;
 
 /** The subject of one question is often spread over a file. */
 const FILE_WEIGHT = 0.15;
+
+/** A folder says less about a file than its name does. */
+const FOLDER_WEIGHT = 0.3;
+
+/** A long file has something about everything: the best of many chunks is better by chance alone. */
+const LENGTH_WEIGHT = 0.08;

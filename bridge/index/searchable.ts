@@ -49,8 +49,8 @@ export class Searchable {
     this.#root = root;
     this.#parses = parses;
     this.#files = store.files();
-    for (const [path, { id }] of this.#files)
-      this.#ranked.set(id, { path, kind: kindOfPath(path) });
+    for (const [path, { id, bytes }] of this.#files)
+      this.#ranked.set(id, { path, kind: kindOfPath(path), bytes });
   }
 
   static open({ path, root, parses }: IndexWork['open']['ask']): Searchable {
@@ -260,7 +260,7 @@ export class Searchable {
     const { path, stamp, hash, bytes } = file;
     const id = this.#store.put(file);
     this.#files.set(path, { id, stamp, hash, bytes });
-    this.#ranked.set(id, { path, kind: kindOfPath(path) });
+    this.#ranked.set(id, { path, kind: kindOfPath(path), bytes });
   }
 
   #stamp(path: string, stamp: string): void {

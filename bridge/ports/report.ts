@@ -1,9 +1,11 @@
 /** Answers a person's question about the processes of a bridge. */
-import type { ProcessAsk, ProcessReport } from '../../shared/wire/processes.ts';
+import { PROCESS_REPORT_LIMITS } from '../../shared/limits.ts';
+import { inOneLine, shorten } from '../../shared/text/plain-sight.ts';
+import type { ProcessAsk, ProcessInfo, ProcessReport } from '../../shared/wire/processes.ts';
 import { ToolFailure } from '../failure.ts';
 import { logTrouble } from '../log.ts';
-import type { ProcessBook } from '../terminal/process-book.ts';
-import { listProcesses, shortened } from '../tools/process-listing.ts';
+import { type KnownProcess, type ProcessBook, stopProcess } from '../terminal/process-book.ts';
+import { describeEnd } from '../tools/command-result.ts';
 import type { OpenPorts } from './open-ports.ts';
 
 /** Does what is asked first. A port that is not opened is no failure of the list. Does not reject. */
@@ -34,4 +36,41 @@ async function changePort(
     logTrouble({ event: 'process_port_failed' }, 'A port could not be changed', error);
     return 'The port could not be changed: see the log of the bridge.';
   }
+}
+
+/**
+ * `first`, then the running ones, then the newest. Before it lists them, stops the one that `stop` names, whatever its
+ * conversation.
+ */
+async function listProcesses(
+  book: ProcessBook,
+  { stop, first }: { readonly stop?: string | undefined; readonly first?: string | undefined },
+): Promise<ProcessInfo[]> {
+  const named = stop === undefined ? undefined : book.get(stop);
+  if (named) await stopProcess(named, 'person');
+  const all = book.list().reverse();
+  const isNamed = ({ id }: KnownProcess) => id === first;
+  const isRunning = ({ state }: KnownProcess) => state.state === 'running';
+  const places = [isNamed, isRunning, () => true];
+  const placeOf = (process: KnownProcess) => places.findIndex((is) => is(process));
+  const sorted = all.sort((one, other) => placeOf(one) - placeOf(other));
+  return sorted.slice(0, PROCESS_REPORT_LIMITS.maxProcesses).map(toInfo);
+}
+
+function toInfo({ id, conversationId, startedAtMs, state, ...about }: KnownProcess): ProcessInfo {
+  const running = state.state === 'running';
+  return {
+    id,
+    conversationId,
+    command: shortened(about.title),
+    folder: shortened(about.folder),
+    running,
+    started: new Date(startedAtMs).toISOString(),
+    ...(state.state === 'ended' && { end: shortened(describeEnd(state.end).text) }),
+  };
+}
+
+/** In one line, as long as a list holds it. */
+function shortened(text: string): string {
+  return shorten(inOneLine(text), PROCESS_REPORT_LIMITS.maxTextChars);
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { compute } from '../compute/compute.ts';
 import { ToolFailure, toFileFailure } from '../failure.ts';
-import { readImage } from '../workspace/files.ts';
+import { readContent } from '../workspace/files.ts';
 import type { Place, Workspace } from '../workspace/workspace.ts';
 import { findCandidates } from './candidates.ts';
 import { CODEBASE_LIMITS } from './codebase/limits.ts';
@@ -141,7 +141,7 @@ async function readFound(place: Place, signal: AbortSignal): Promise<FoundFile> 
   signal.throwIfAborted();
   const { size } = await lookAt(place);
   if (size > CODEBASE_LIMITS.maxFileBytes) throw tooLarge(place, size);
-  const { bytes } = await readImage(place, signal);
+  const { bytes } = await readContent(place, signal);
   return { name: place.name, bytes };
 }
 

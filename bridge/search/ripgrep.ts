@@ -1,7 +1,7 @@
 /** Runs ripgrep in a folder of the workspace and yields the records of its output one by one. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
+import { addAbortListener, once } from 'node:events';
 import { closeSync, constants, existsSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,7 +49,7 @@ export async function* runRipgrep(
   const ending = AbortSignal.any([signal, timeUp]);
   const stop = () => endAtOnce(child);
   if (ending.aborted) stop();
-  ending.addEventListener('abort', stop, { once: true });
+  using _stopping = addAbortListener(ending, stop);
   let hasYielded = false;
   try {
     for await (const record of splitRecords(outputOf(child), separator)) {
@@ -64,7 +64,6 @@ export async function* runRipgrep(
     signal.throwIfAborted();
     throw timeUp.aborted ? timedOut() : error;
   } finally {
-    ending.removeEventListener('abort', stop);
     endAtOnce(child);
   }
 }

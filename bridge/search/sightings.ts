@@ -7,7 +7,7 @@
 import { compute } from '../compute/compute.ts';
 import { hasMark } from '../edits/transcode.ts';
 import { ToolFailure } from '../failure.ts';
-import { readImage, readPart } from '../workspace/files.ts';
+import { readContent, readPart } from '../workspace/files.ts';
 import type { Place, Workspace } from '../workspace/workspace.ts';
 
 /** Bytes that a search claims to be in a file. */
@@ -53,7 +53,7 @@ export class Sightings {
     const place = await this.#workspace.resolve(path, 'read').catch(nullForFailure);
     if (place === null) return null;
     try {
-      return await this.#searched((await readImage(place, this.#signal)).bytes);
+      return await this.#searched((await readContent(place, this.#signal)).bytes);
     } catch (error) {
       if (error instanceof ToolFailure && error.code === 'FILE_TOO_LARGE') return place;
       return nullForFailure(error);

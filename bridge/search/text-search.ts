@@ -1,5 +1,7 @@
 /** Searches a text in memory for a regular expression, in linear time: ripgrep does it, in a process of its own. */
+
 import { spawn } from 'node:child_process';
+import { addAbortListener } from 'node:events';
 import { existsSync } from 'node:fs';
 import { text as textOf } from 'node:stream/consumers';
 import { rgPath } from '@vscode/ripgrep';
@@ -23,7 +25,7 @@ export async function findLine(
   child.once('error', reject).once('close', resolve);
   const ending = AbortSignal.any([signal, AbortSignal.timeout(TOOL_LIMITS.searchTimeoutMs)]);
   const stop = () => child.kill('SIGKILL');
-  ending.addEventListener('abort', stop, { once: true });
+  using _stopping = addAbortListener(ending, stop);
   try {
     // ripgrep stops reading at the first match.
     child.stdin.on('error', () => {}).end(text);
@@ -37,7 +39,6 @@ export async function findLine(
     if (exitCode === NO_MATCH) return undefined;
     throw exitCode === null ? timedOut() : refused(complaint);
   } finally {
-    ending.removeEventListener('abort', stop);
     stop();
   }
 }

@@ -1,5 +1,6 @@
 /** Runs a command to its end, its time limit or its cancellation, whichever is first. */
 
+import { addAbortListener } from 'node:events';
 import type { Launch } from './launch.ts';
 import { LiveOutput } from './live-output.ts';
 import { BoundedOutput } from './output.ts';
@@ -41,9 +42,8 @@ export async function runCommand(
     kept.append(text);
     live.append(text);
   });
-  const cancel = () => command.stop('cancelled');
   const limit = setTimeout(() => command.stop('timeout'), timeoutMs);
-  signal.addEventListener('abort', cancel, { once: true });
+  using _cancelling = addAbortListener(signal, () => command.stop('cancelled'));
   try {
     const end = await command.ended;
     const durationMs = performance.now() - startedAt;
@@ -51,7 +51,6 @@ export async function runCommand(
     return { end, output: kept.toString(), durationMs, shell };
   } finally {
     clearTimeout(limit);
-    signal.removeEventListener('abort', cancel);
     live.end();
   }
 }

@@ -54,7 +54,10 @@ export function createCommandTools(machine: CommandMachine): readonly BridgeTool
   return [createRunTerminalCmd(machine), createReadProcess(book), createControlProcess(machine)];
 }
 
-/** The tools that need more than a workspace. */
+/**
+ * The tools that need more than a workspace: {@link createCommandTools} and bridge/run.ts make them. The type checker
+ * does not notice where one is missing, because not every bridge has all.
+ */
 type OtherName = (
   | typeof runTerminalCmd
   | typeof readProcess

@@ -6,8 +6,8 @@ import { deleteFile } from '../../shared/tools/delete-file.ts';
 import type { FileEditMetadata } from '../../shared/wire/documents.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
-import { deleteImage, staleFailure } from '../workspace/changes.ts';
-import { type FileImage, readImage } from '../workspace/files.ts';
+import { deleteFileAt, staleFailure } from '../workspace/changes.ts';
+import { type FileContent, readContent } from '../workspace/files.ts';
 import type { Place } from '../workspace/workspace.ts';
 import {
   type ArgumentsOf,
@@ -28,7 +28,7 @@ export const deleting: ToolWork<ArgumentsOf<typeof deleteFile>> = {
     if (seen !== null && seen !== before?.hash) throw staleFailure(place);
     const result = resultOf(place);
     const apply: Proposed['apply'] = async ({ keep, signal }) => {
-      await deleteImage(place, { expected: before?.hash ?? null, keep, signal });
+      await deleteFileAt(place, { expected: before?.hash ?? null, keep, signal });
       ledger.forget(conversationId, place.path);
       return result;
     };
@@ -47,9 +47,9 @@ export const deleting: ToolWork<ArgumentsOf<typeof deleteFile>> = {
 };
 
 /** Null for a file that is too large or may not be read. It can still be deleted. */
-async function readIfReadable(place: Place, { signal }: ToolContext): Promise<FileImage | null> {
+async function readIfReadable(place: Place, { signal }: ToolContext): Promise<FileContent | null> {
   try {
-    return await readImage(place, signal);
+    return await readContent(place, signal);
   } catch (error) {
     if (error instanceof ToolFailure && UNREADABLE.has(error.code)) return null;
     throw error;

@@ -13,7 +13,7 @@ import { decode } from '../edits/encoding.ts';
 import type { EditProposal } from '../edits/propose.ts';
 import { type Formatting, formattingMetadata } from '../formatting/formatters.ts';
 import { assertReplaceable } from '../workspace/changes.ts';
-import type { FileImage } from '../workspace/files.ts';
+import type { FileContent } from '../workspace/files.ts';
 import type { Place } from '../workspace/workspace.ts';
 import type { EditedFile, Proposed, ToolContext } from './executor.ts';
 
@@ -22,7 +22,7 @@ export interface EditCall {
   readonly tool: string;
   readonly place: Place<'write'>;
   /** Null where the file does not exist yet. */
-  readonly before: FileImage | null;
+  readonly before: FileContent | null;
   readonly context: ToolContext;
   /** Brings the file's new bytes to where they belong; null where the file stays as it is. */
   readonly carryOut: (bytes: Uint8Array | null, context: ToolContext) => Promise<void>;
@@ -87,7 +87,7 @@ function isLong(diff: Diff | null): boolean {
 function writtenBy(
   { bytes, diff, hunks }: EditProposal,
   content: string,
-  before: FileImage | null,
+  before: FileContent | null,
 ): string {
   if (bytes === null) return '';
   const changes = hunks ?? (diff === null ? [] : [diff]);

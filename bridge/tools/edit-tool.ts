@@ -7,8 +7,8 @@ import { decode } from '../edits/encoding.ts';
 import type { Edit, EditProposal } from '../edits/propose.ts';
 import type { Standing } from '../edits/source.ts';
 import type { Formatters, Formatting } from '../formatting/formatters.ts';
-import { assertReplaceable, replaceImage } from '../workspace/changes.ts';
-import { type FileImage, readImage, readImageIfAny } from '../workspace/files.ts';
+import { assertReplaceable, replaceFileAt } from '../workspace/changes.ts';
+import { type FileContent, readContent, readContentIfAny } from '../workspace/files.ts';
 import type { Place } from '../workspace/workspace.ts';
 import { toProposed } from './edit-proposal.ts';
 import {
@@ -38,7 +38,7 @@ export function editing<Definition extends ToolDefinition>(
     propose: async (args, context) => {
       const edit = toEdit(args);
       const place = toWrite(context.places[0]);
-      const read = edit.kind === 'replace' || edit.kind === 'cell' ? readImage : readImageIfAny;
+      const read = edit.kind === 'replace' || edit.kind === 'cell' ? readContent : readContentIfAny;
       const before = await read(place, context.signal);
       const standing = standingOf(place, before, edit, context);
       const name = nameInLine(place.name);
@@ -63,7 +63,7 @@ export function editing<Definition extends ToolDefinition>(
 async function formatEdit(
   formatters: Formatters | undefined,
   place: Place<'write'>,
-  before: FileImage | null,
+  before: FileContent | null,
   edited: EditProposal,
   { callId, signal }: ToolContext,
 ): Promise<{ readonly edited: EditProposal; readonly formatting: Formatting }> {
@@ -86,7 +86,7 @@ async function formatEdit(
 async function checkEdit(
   checks: EditChecks,
   place: Place<'write'>,
-  before: FileImage | null,
+  before: FileContent | null,
   bytes: Uint8Array | null,
   { conversationId, signal, workspace }: ToolContext,
 ): Promise<EditCheck | undefined> {
@@ -104,7 +104,7 @@ async function checkEdit(
  */
 function standingOf(
   place: Place,
-  before: FileImage | null,
+  before: FileContent | null,
   edit: Edit,
   { ledger, conversationId, isReviewed }: ToolContext,
 ): Standing {
@@ -119,11 +119,11 @@ function isQuoting(edit: Edit): boolean {
 
 async function makeEdit(
   place: Place<'write'>,
-  before: FileImage | null,
+  before: FileContent | null,
   bytes: Uint8Array | null,
   { ledger, keep, conversationId, signal }: ToolContext,
 ): Promise<void> {
   const options = { expected: before?.hash ?? null, keep, signal };
-  const now = bytes === null ? before : await replaceImage(place, bytes, options);
+  const now = bytes === null ? before : await replaceFileAt(place, bytes, options);
   if (now !== null) ledger.remember(conversationId, place.path, now);
 }

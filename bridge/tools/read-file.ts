@@ -5,7 +5,7 @@ import type { ResultImage } from '../../shared/wire/documents.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import { compute } from '../compute/compute.ts';
 import { ToolFailure } from '../failure.ts';
-import { readImage } from '../workspace/files.ts';
+import { readContent } from '../workspace/files.ts';
 import type { ArgumentsOf, ToolExecutor } from './executor.ts';
 import { type ImageHeader, readImageHeader } from './image.ts';
 import { IMAGE_LIMITS } from './limits.ts';
@@ -15,13 +15,13 @@ export const executeReadFile: ToolExecutor<ArgumentsOf<typeof readFile>> = async
   args,
   { places: [place], ledger, conversationId, signal },
 ) => {
-  const image = await readImage(place, signal);
+  const file = await readContent(place, signal);
   const name = nameInLine(place.name);
-  const header = readImageHeader(image.bytes);
-  if (header !== null) return showImage(place.name, image.bytes, header);
-  const view = { name, bytes: image.bytes, offset: args.offset, limit: args.limit };
+  const header = readImageHeader(file.bytes);
+  if (header !== null) return showImage(place.name, file.bytes, header);
+  const view = { name, bytes: file.bytes, offset: args.offset, limit: args.limit };
   const { text, range } = await compute('showFile', view, signal);
-  ledger.remember(conversationId, place.path, image);
+  ledger.remember(conversationId, place.path, file);
   return { status: 'success', data: text, metadata: { filePath: place.name, ...range } };
 };
 

@@ -7,7 +7,7 @@ import { DIAGNOSTICS_LIMITS } from '../diagnostics/limits.ts';
 import type { LanguageServers } from '../diagnostics/servers.ts';
 import { decode } from '../edits/encoding.ts';
 import { ToolFailure } from '../failure.ts';
-import { readImage } from '../workspace/files.ts';
+import { readContent } from '../workspace/files.ts';
 import type { Place } from '../workspace/workspace.ts';
 import { type BridgeTool, doing } from './executor.ts';
 
@@ -27,7 +27,7 @@ async function lintsOf(
   signal: AbortSignal,
 ): Promise<string> {
   const name = nameInLine(place.name);
-  const decoded = decode((await readImage(place, signal)).bytes);
+  const decoded = decode((await readContent(place, signal)).bytes);
   if (decoded.kind === 'binary') throw new ToolFailure('BINARY_FILE', `${name} is no text file.`);
   const file = { path: place.path, texts: [decoded.text] as const };
   const look = await servers?.look(file, DIAGNOSTICS_LIMITS.maxReadMs, signal);

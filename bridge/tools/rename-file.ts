@@ -5,7 +5,7 @@ import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { renameFile } from '../../shared/tools/rename-file.ts';
 import type { FileEditMetadata } from '../../shared/wire/documents.ts';
 import { ToolFailure } from '../failure.ts';
-import { moveImage } from '../workspace/changes.ts';
+import { moveFileAt } from '../workspace/changes.ts';
 import type { Place } from '../workspace/workspace.ts';
 import { type ArgumentsOf, type ToolExecutor, toWrite } from './executor.ts';
 
@@ -17,7 +17,7 @@ export const executeRenameFile: ToolExecutor<ArgumentsOf<typeof renameFile>> = a
   if (!from || !to) throw new Error('A rename has two places.');
   assertMovable(from, to);
   const expected = ledger.hashOf(conversationId, from.path);
-  const path = await moveImage(from, to, { expected, keep, signal });
+  const path = await moveFileAt(from, to, { expected, keep, signal });
   ledger.move(conversationId, from.path, path);
   const metadata: FileEditMetadata = {
     filePath: from.name,

@@ -3,8 +3,8 @@ import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { savePlan } from '../../shared/tools/save-plan.ts';
 import { PLAN_FILE } from '../../shared/wire/plan-file.ts';
 import { compute } from '../compute/compute.ts';
-import { replaceImage } from '../workspace/changes.ts';
-import { readImageIfAny } from '../workspace/files.ts';
+import { replaceFileAt } from '../workspace/changes.ts';
+import { readContentIfAny } from '../workspace/files.ts';
 import { toProposed } from './edit-proposal.ts';
 import {
   type ArgumentsOf,
@@ -29,13 +29,13 @@ async function propose(
   context: ToolContext,
 ): Promise<Proposed> {
   const place = toWrite(context.places[0]);
-  const before = await readImageIfAny(place, context.signal);
+  const before = await readContentIfAny(place, context.signal);
   const file = { name: nameInLine(place.name), bytes: before?.bytes ?? null };
   const request = { ...file, proposed: Buffer.from(contents), content: contents };
   const edited = await compute('amendEdit', request, context.signal);
   const carryOut = async (bytes: Uint8Array | null, { keep, signal }: ToolContext) => {
     if (bytes === null) return;
-    await replaceImage(place, bytes, { expected: before?.hash ?? null, keep, signal });
+    await replaceFileAt(place, bytes, { expected: before?.hash ?? null, keep, signal });
   };
   return toProposed({ tool: savePlan.name, place, before, context, carryOut }, edited);
 }

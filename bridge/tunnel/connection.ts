@@ -1,6 +1,8 @@
 /** Keeps the bridge connected: opens a socket, and another one after its end, unless the server refuses the bridge. */
+import { addAbortListener } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LocalError } from '../../machine/local-error.ts';
+import { within } from '../../machine/within.ts';
 import { TUNNEL_LIMITS } from '../../shared/limits.ts';
 import {
   type ConnectionConfig,
@@ -51,30 +53,15 @@ async function connectWith(
   signal: AbortSignal,
 ): Promise<SocketEnding> {
   try {
-    const token = await beforeAbort(tokenOf(), signal);
+    const token = await within(tokenOf(), signal); // The end of a bridge waits for no other server.
     const ending = await connectOnce({ ...attempt, token }, events, signal);
     if (ending.state === 'lost' || !ending.isOfToken || signal.aborted) return ending;
-    if ((await beforeAbort(tokenOf(token), signal)) === token) return ending;
+    if ((await within(tokenOf(token), signal)) === token) return ending;
     return { state: 'lost', reason: ending.reason, heldMs: 0 };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     if (error instanceof LocalError) return { state: 'refused', reason, isOfToken: true };
     return { state: 'lost', reason, heldMs: 0 };
-  }
-}
-
-/** Rejects with the signal's reason if it aborts first: the end of a bridge waits for no other server. */
-async function beforeAbort<T>(given: T | Promise<T>, signal: AbortSignal): Promise<T> {
-  let leave = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    leave = () => reject(signal.reason);
-    signal.addEventListener('abort', leave, { once: true });
-    if (signal.aborted) leave();
-  });
-  try {
-    return await Promise.race([given, aborted]);
-  } finally {
-    signal.removeEventListener('abort', leave);
   }
 }
 
@@ -84,13 +71,8 @@ async function connectOnce(
   signal: AbortSignal,
 ): Promise<SocketEnding> {
   const socket = new TunnelSocket(config, events);
-  const leave = () => socket.leave();
-  signal.addEventListener('abort', leave, { once: true });
-  try {
-    return await socket.ended;
-  } finally {
-    signal.removeEventListener('abort', leave);
-  }
+  using _leaving = addAbortListener(signal, () => socket.leave());
+  return await socket.ended;
 }
 
 /**

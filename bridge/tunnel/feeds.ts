@@ -1,6 +1,6 @@
 /** What the edge learns of the bridge beside calls: its offered tools, its MCP servers, and whom its machine lets in. */
 import type { OfferSet } from '../../shared/wire/offer.ts';
-import { type BridgeFrame, OFFERS_FEATURE } from '../../shared/wire/tunnel.ts';
+import type { BridgeFrame } from '../../shared/wire/tunnel.ts';
 
 /** Sends a digest of the offered tools in each hello, and the set on request or after a change. */
 export class OfferFeed {
@@ -22,9 +22,9 @@ export class OfferFeed {
     return digest === undefined ? {} : { offers: digest };
   }
 
-  /** A welcome came. From now on the edge gets changes, if it supports offers. */
-  welcomed(features: readonly string[], send: (frame: BridgeFrame) => void): void {
-    this.#send = features.includes(OFFERS_FEATURE) ? send : null;
+  /** A welcome came. From now on the edge gets changes. */
+  welcomed(send: (frame: BridgeFrame) => void): void {
+    this.#send = send;
     this.update();
   }
 
@@ -45,22 +45,20 @@ export class OfferFeed {
   }
 }
 
-/** Sends a report after each welcome, and after each change, to an edge with the feature. */
+/** Sends a report after each welcome, and after each change. */
 export class ReportFeed {
-  readonly #feature: string;
   readonly #read: () => BridgeFrame;
   #send: ((frame: BridgeFrame) => void) | null = null;
   /** What this connection has sent last, as JSON. */
   #sent: string | undefined;
 
-  constructor(feature: string, read: () => BridgeFrame) {
-    this.#feature = feature;
+  constructor(read: () => BridgeFrame) {
     this.#read = read;
   }
 
   /** A welcome came. */
-  welcomed(features: readonly string[], send: (frame: BridgeFrame) => void): void {
-    this.#send = features.includes(this.#feature) ? send : null;
+  welcomed(send: (frame: BridgeFrame) => void): void {
+    this.#send = send;
     this.#sent = undefined;
     this.update();
   }

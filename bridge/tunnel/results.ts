@@ -1,14 +1,13 @@
 /** The results of calls that were ended, and the cut of results to the size of a frame. */
 import { RUN_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
-import type { ToolResult } from '../../shared/wire/tunnel.ts';
+import { failure, type ToolResult } from '../../shared/wire/tunnel.ts';
 
-export const CANCELLED: ToolResult = { status: 'error', code: 'CANCELLED', data: 'Cancelled.' };
+export const CANCELLED = failure('CANCELLED', 'Cancelled.');
 
-export const ENDED: ToolResult = {
-  status: 'error',
-  code: 'CANCELLED',
-  data: 'The bridge was ended while this call ran: check the state of things before you repeat it.',
-};
+export const ENDED = failure(
+  'CANCELLED',
+  'The bridge was ended while this call ran: check the state of things before you repeat it.',
+);
 
 /**
  * A result that fits into one frame. A larger one would be refused now and after every restart. Tools bound their

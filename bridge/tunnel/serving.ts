@@ -4,12 +4,6 @@ import { TUNNEL_LIMITS } from '../../shared/limits.ts';
 import {
   type BridgeFrame,
   type Confinement as ConfinementReport,
-  ENROLMENTS_FEATURE,
-  FILES_FEATURE,
-  FINDINGS_FEATURE,
-  LOOK,
-  OFFERS_FEATURE,
-  POLICY_FEATURE,
   TUNNEL_PROTOCOL,
 } from '../../shared/wire/tunnel.ts';
 import type { Looker } from '../context/looker.ts';
@@ -61,16 +55,6 @@ export async function serve(
   }
 }
 
-/** What this bridge can do beyond its version. */
-const FEATURES = [
-  LOOK,
-  FINDINGS_FEATURE,
-  OFFERS_FEATURE,
-  ENROLMENTS_FEATURE,
-  FILES_FEATURE,
-  POLICY_FEATURE,
-];
-
 /** Says hello on a new socket. Says nothing when the socket has closed meanwhile, because a later one may be in use. */
 async function introduce(
   bridgeId: string,
@@ -85,11 +69,10 @@ async function introduce(
   if (closed.aborted) return;
   const { calls } = journal;
   const first = calls.splice(0, TUNNEL_LIMITS.maxListedCalls);
-  const version = { protocol: TUNNEL_PROTOCOL, features: FEATURES };
   const restored = journal.wasRestored && ({ restored: true } as const);
   const named = grants.length > 0 && { grants };
   const known = { ...introduction, ...offered, ...restored, ...named, context, calls: first };
-  send({ type: 'hello', ...version, bridgeId, ...known });
+  send({ type: 'hello', protocol: TUNNEL_PROTOCOL, bridgeId, ...known });
   session.attach(send);
   // One frame takes `maxListedCalls` ids. The server acks the calls that it does not know, which takes some time.
   while (calls.length > 0) {

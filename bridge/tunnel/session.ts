@@ -8,18 +8,19 @@ import type { MessageLook } from '../../shared/wire/findings.ts';
 import { nameFor } from '../../shared/wire/grants.ts';
 import type { MachinePolicy } from '../../shared/wire/policy.ts';
 import type { ProcessAsk, ProcessReport } from '../../shared/wire/processes.ts';
-import type {
-  ApprovalAnswer,
-  BridgeFrame,
-  ToolCall,
-  ToolResult,
-  TunnelFrame,
+import {
+  type ApprovalAnswer,
+  type BridgeFrame,
+  failure,
+  type ToolCall,
+  type ToolResult,
+  type TunnelFrame,
 } from '../../shared/wire/tunnel.ts';
 import type { DeviceAsker } from '../admission/askers.ts';
 import type { OpenQuestion } from '../admission/asking.ts';
 import type { Resolution } from '../admission/book.ts';
 import { CallLife, type Desk } from '../admission/call-life.ts';
-import { refuse, UNKNOWN_OUTCOME } from '../admission/refusals.ts';
+import { UNKNOWN_OUTCOME } from '../admission/refusals.ts';
 import type { Sight } from '../context/finder.ts';
 import type { Audit } from '../grantees/audit.ts';
 import { NOT_GRANTED } from '../grantees/grantees.ts';
@@ -34,8 +35,7 @@ export interface SessionMachine extends Desk {
   readonly journal: Journal;
   readonly offers: OfferFeed;
   readonly guests: GuestCalls;
-  readonly mcpServers: ReportFeed;
-  readonly grantFeed: ReportFeed;
+  readonly reports: readonly ReportFeed[];
   /** Gets the end of each call of another account than the owner's. */
   readonly audit: Pick<Audit, 'note'>;
   /** What has a handle here, after what is asked was done. Does not reject. */
@@ -53,7 +53,7 @@ export interface SessionMachine extends Desk {
 /** The calls that begin at this bridge. No method throws. */
 export interface GuestCalls {
   /** A welcome came: `send` sends a frame now or not at all. */
-  welcomed(features: readonly string[], send: (frame: BridgeFrame) => void): void;
+  welcomed(send: (frame: BridgeFrame) => void): void;
   /** The connection was lost. */
   lost(): void;
   /** What became of a call that its guest was answered about itself; undefined for another call. */
@@ -202,14 +202,13 @@ export class Session {
 
   /** The parts that send frames of their own. */
   get #parts() {
-    const { offers, guests, mcpServers, grantFeed } = this.#machine;
-    return [offers, guests, mcpServers, grantFeed];
+    const { offers, guests, reports } = this.#machine;
+    return [offers, guests, ...reports];
   }
 
-  #resume({ features, ...open }: Extract<TunnelFrame, { type: 'welcome' }>): void {
+  #resume({ calls, cancels, answers }: Extract<TunnelFrame, { type: 'welcome' }>): void {
     const { asking, devices } = this.#machine;
-    const { calls, cancels, answers } = open;
-    for (const part of this.#parts) part.welcomed(features, (frame) => this.#send?.(frame));
+    for (const part of this.#parts) part.welcomed((frame) => this.#send?.(frame));
     const answered = new Set(answers.map(({ nonce }) => nonce));
     for (const callId of cancels) this.#cancel(callId);
     for (const { resolved } of this.#running.values()) if (resolved) this.#send?.(resolved);
@@ -269,7 +268,7 @@ export class Session {
       return await this.#calls.run(call, { signal, onOutput });
     } catch (error) {
       if (!signal.aborted) return failed(call, error);
-      if (signal.reason === UNGRANTED) return refuse('NOT_GRANTED', NOT_GRANTED);
+      if (signal.reason === UNGRANTED) return failure('NOT_GRANTED', NOT_GRANTED);
       if (signal.reason !== ENDING) return (await guests.closed(call.callId)) ?? CANCELLED;
       const known = this.#machine.journal.lookup(call.callId);
       return known.state === 'running' && known.change === undefined ? ENDED : null;
@@ -391,5 +390,5 @@ function failed(call: ToolCall, error: unknown): ToolResult {
   const entry = { event: 'tool_failed', ...idsOf(call), tool, code: 'TOOL_FAILED' } as const;
   const place = { error: name, at: at.slice(0, MAX_LOGGED_FRAMES) };
   logEvent({ ...entry, ...place }, `${tool} (${ids}) failed: ${stack}`);
-  return refuse('TOOL_FAILED', `${tool} failed unexpectedly on the developer's machine.`);
+  return failure('TOOL_FAILED', `${tool} failed unexpectedly on the developer's machine.`);
 }

@@ -8,7 +8,7 @@ import { isSystemError } from '../../machine/system-error.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { ToolFailure } from '../failure.ts';
 import { type Anchor, giveToOwnerOf } from './anchor.ts';
-import { assertRegular, type FileImage, inFolderOf, readEntry } from './files.ts';
+import { assertRegular, type FileContent, inFolderOf, readEntry } from './files.ts';
 import type { Place } from './workspace.ts';
 
 /** A regular file as a change finds or leaves it. `bytes` is null where the content was not read. */
@@ -42,11 +42,11 @@ interface ChangeOptions {
  * content or the new one, never a part. Mode and owner stay. `expected` is the hash of the content that the new one is
  * based on. Any other content fails with `STALE`, and nothing is changed. `mode` has the permission bits that it gets.
  */
-export async function replaceImage(
+export async function replaceFileAt(
   place: Place<'write'>,
   bytes: Uint8Array,
   { expected, mode, keep, signal }: ChangeOptions & { readonly mode?: number | undefined },
-): Promise<FileImage> {
+): Promise<FileContent> {
   return await inFolderOf(place, { create: expected === null }, async (folder) => {
     const target = folder.entry(basename(place.path));
     const temporary = folder.entry(`.drawbridge-${randomUUID()}.tmp`);
@@ -68,7 +68,7 @@ export async function replaceImage(
 }
 
 /** Deletes one regular file. `expected` is its hash where the caller relies on the content, else null. */
-export async function deleteImage(
+export async function deleteFileAt(
   place: Place<'write'>,
   { expected, keep, signal }: ChangeOptions,
 ): Promise<void> {
@@ -86,9 +86,9 @@ export async function deleteImage(
 
 /**
  * Renames one regular file and returns its new path. Makes the new folder where it is missing. `expected` as in {@link
- * deleteImage}. Never overwrites an existing file (`FILE_EXISTS`).
+ * deleteFileAt}. Never overwrites an existing file (`FILE_EXISTS`).
  */
-export async function moveImage(
+export async function moveFileAt(
   from: Place<'write'>,
   to: Place<'write'>,
   { expected, keep, signal }: ChangeOptions,
@@ -143,7 +143,7 @@ async function readIfSmall(
   folder: Anchor,
   place: Place,
   signal: AbortSignal,
-): Promise<FileImage | null> {
+): Promise<FileContent | null> {
   try {
     return await readEntry(folder, place, signal);
   } catch (error) {
@@ -196,7 +196,7 @@ function elsewhere({ name }: Place): ToolFailure {
   );
 }
 
-/** Throws the failure that {@link replaceImage} would throw for the kind of file, before a person is asked. */
+/** Throws the failure that {@link replaceFileAt} would throw for the kind of file, before a person is asked. */
 export async function assertReplaceable(place: Place<'write'>): Promise<void> {
   const stats = await lstatIfAny(place.path);
   if (stats !== null) assertMayReplace(stats, place);
@@ -279,7 +279,7 @@ async function assertExpected(
   place: Place,
   expected: string | null,
   signal: AbortSignal,
-): Promise<FileImage | null> {
+): Promise<FileContent | null> {
   const there = await readEntry(folder, place, signal).catch((error: unknown) => {
     if (isSystemError(error, 'ENOENT')) return null;
     throw error;

@@ -11,21 +11,24 @@ import { type Anchor, anchorFolder } from './anchor.ts';
 import type { Place } from './workspace.ts';
 
 /** A file's content at one moment. */
-export interface FileImage {
+export interface FileContent {
   readonly bytes: Uint8Array;
   /** SHA-256 of the bytes, in hexadecimal. */
   readonly hash: string;
 }
 
 /** The whole file. Failures: not found, not a regular file, too large. */
-export async function readImage(place: Place, signal: AbortSignal): Promise<FileImage> {
+export async function readContent(place: Place, signal: AbortSignal): Promise<FileContent> {
   return await inFolderOf(place, {}, (folder) => readEntry(folder, place, signal));
 }
 
 /** The same, or null where the file or its folder does not exist. */
-export async function readImageIfAny(place: Place, signal: AbortSignal): Promise<FileImage | null> {
+export async function readContentIfAny(
+  place: Place,
+  signal: AbortSignal,
+): Promise<FileContent | null> {
   try {
-    return await readImage(place, signal);
+    return await readContent(place, signal);
   } catch (error) {
     if (error instanceof ToolFailure && error.code === 'FILE_NOT_FOUND') return null;
     throw error;
@@ -97,7 +100,7 @@ export async function readEntry(
   folder: Anchor,
   place: Place,
   signal: AbortSignal,
-): Promise<FileImage> {
+): Promise<FileContent> {
   await using file = await openEntry(folder, place);
   const stats = await file.stat();
   assertRegular(stats, place);

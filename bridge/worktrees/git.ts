@@ -1,6 +1,6 @@
 /** Runs git on repositories of a worktree and of the person, so that no repository makes it start another program. */
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import { addAbortListener, once } from 'node:events';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ToolFailure } from '../failure.ts';
@@ -130,8 +130,7 @@ class GitWork {
 
   async #ended(timeoutMs: number, signal: AbortSignal, args: GitCall['args']) {
     const bound = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-    const stop = () => this.end();
-    bound.addEventListener('abort', stop, { once: true });
+    using _stopping = addAbortListener(bound, () => this.end());
     try {
       const [code] = await once(this.child, 'close');
       if (bound.aborted) await this.#end(); // What it has started may still write.
@@ -141,8 +140,6 @@ class GitWork {
     } catch (error) {
       if (error instanceof ToolFailure || signal.aborted) throw error;
       throw gitFailed(args, error instanceof Error ? error.message : String(error));
-    } finally {
-      bound.removeEventListener('abort', stop);
     }
   }
 }

@@ -7,6 +7,7 @@ import { readMessage } from '../chat/message.ts';
 import { deleteAfterOption, openChat } from '../chat/options.ts';
 import { EXIT_CODES } from '../chat/run-chat.ts';
 import { joinTurn } from '../chat/turn.ts';
+import { headerLine, listLine } from '../render/table.ts';
 import { bridgeForNew } from '../target/own-bridge.ts';
 import { entriesOf } from '../target/pages.ts';
 import { addTargetOptions, findTarget, type TargetOptions } from '../target/target.ts';
@@ -138,13 +139,17 @@ function registerList(group: Command): void {
     const client = await clientOf(options);
     const { status } = options;
     const limit = REQUEST_LIMITS.maxPageSize;
+    const { write, writeOut, columns, paint } = openTerminal(process, process.env, {
+      machine: options.json,
+    });
     let isAny = false;
     const agents = entriesOf((cursor) => client.listAgents({ limit, status, cursor }));
     for await (const agent of agents) {
-      print(options, agent, agentLine(agent));
+      if (!isAny && columns !== undefined) writeOut(headerLine(columns, paint));
       isAny = true;
+      if (columns === undefined) print(options, agent, agentLine(agent));
+      else writeOut(listLine({ ...agent, state: agent.status, folder: '' }, columns));
     }
-    const { write } = openTerminal(process, process.env, { machine: options.json });
     if (!isAny) write(status ? `No agent is ${status}.\n` : 'There is no agent.\n');
   });
 }

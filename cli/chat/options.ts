@@ -1,8 +1,10 @@
 /** The options of the commands that chat, and the chat that they describe. */
-import { Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { createClient } from '../../client/index.ts';
 import { readSettings } from '../../local/config/settings.ts';
 import { PRIVACY_LIMITS } from '../../shared/limits.ts';
+import { ModeName } from '../../shared/wire/definitions.ts';
+import { Mode } from '../../shared/wire/modes.ts';
 import { bridgeForNew, lastConversation, requireHere } from '../target/own-bridge.ts';
 import { findTarget, type TargetOptions, targetWordsOf } from '../target/target.ts';
 import { parseConversationId } from '../target/typed-ids.ts';
@@ -24,6 +26,18 @@ export interface ChatOptions extends TargetOptions {
   readonly image?: readonly string[];
   readonly reasoning: boolean;
   readonly json: boolean;
+}
+
+/** Of the commands that chat. */
+export function modeOption(): Option {
+  const names = `${Mode.options.join(', ')}, or a mode of the workspace`;
+  const help = `${names} (default: your setting, else agent)`;
+  return new Option('--mode <mode>', help).argParser(parseMode);
+}
+
+function parseMode(name: string): string {
+  if (ModeName.safeParse(name).success) return name;
+  throw new InvalidArgumentError('A mode has lower-case letters, digits and hyphens.');
 }
 
 /** Of the commands that begin a conversation. */

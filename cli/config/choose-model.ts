@@ -1,20 +1,31 @@
 /** Asks a person which model answers, and keeps the choice in config.json. */
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type ConfigFile, readConfig, writeConfig } from '../../local/config/config-file.ts';
-import { type FoundServer, findModelServers, listModelsAt } from '../../local/config/discover.ts';
+import {
+  type FoundServer,
+  findModelServers,
+  listModelsAt,
+  type ModelListing,
+} from '../../local/config/discover.ts';
 import { withoutSetting, withSetting } from '../../local/config/edit.ts';
 import { Config, DEMO, type KeyReference } from '../../local/config/schema.ts';
 import { LocalError } from '../../machine/local-error.ts';
-import { ModelDialect, PROVIDERS } from '../../shared/settings/dialects.ts';
+import { makePrivateFolders, replaceFile } from '../../machine/private-files.ts';
 import { inOneLine, nameInLine } from '../../shared/text/plain-sight.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import { describeFailure } from '../terminal/failure-text.ts';
 import { Interrupted } from '../terminal/interrupted.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { type ModelSettings, OFFERED, type OfferedProvider } from './providers.ts';
 
-/** The settings that name a model; those that are absent are removed. */
-type ModelChoice = Pick<Config, 'baseUrl' | 'key' | 'model' | 'models'>;
+/** What the person chose. A `secret` is a key to keep beside config.json. */
+type ModelChoice = ModelSettings & { readonly secret?: KeptSecret };
+
+interface KeptSecret {
+  readonly file: string;
+  readonly value: string;
+}
 
 /** One line of the menu. `choose` resolves to undefined when the person ends the input. */
 interface MenuEntry {
@@ -23,15 +34,21 @@ interface MenuEntry {
   choose(): Promise<ModelChoice | undefined>;
 }
 
+/** How servers are asked; tests have others. */
+interface ModelServers {
+  readonly find: typeof findModelServers;
+  readonly list: typeof listModelsAt;
+}
+
 /** Asks nothing without a terminal. Otherwise resolves once the choice is kept, or the person ends the input. */
 export async function chooseModel(
   terminal: Terminal,
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
-  find = findModelServers,
+  { find = findModelServers, list = listModelsAt }: Partial<ModelServers> = {},
 ): Promise<void> {
   if (!terminal.isInteractive) return;
-  await readChangeable(env);
+  const { path } = await readChangeable(env);
   const left = new AbortController();
   // At the question Ctrl-C ends the command, and is no answer.
   const stop = terminal.onSignal(() => left.abort());
@@ -39,12 +56,17 @@ export async function chooseModel(
     const ending = AbortSignal.any([signal, left.signal]);
     const servers = await find(ending);
     const ask = (question: string) => terminal.ask(question, ending);
-    const choice = await chooseFrom(menuOf({ terminal, ask, env, ending }, servers), terminal, ask);
+    const choice = await chooseFrom(
+      menuOf({ terminal, ask, env, ending, path, list }, servers),
+      terminal,
+      ask,
+    );
     ending.throwIfAborted();
     if (!choice) return;
     // Anew: the person may have changed the file before the answer.
-    const { path, text } = await readChangeable(env);
-    keep(terminal, path, withChoice(text, choice));
+    const file = await readChangeable(env);
+    const { secret, ...settings } = choice;
+    await keep(terminal, file.path, withChoice(file.text, settings), secret);
   } catch (error) {
     if (left.signal.aborted) throw new Interrupted();
     throw error;
@@ -53,45 +75,37 @@ export async function chooseModel(
   }
 }
 
-/** @throws {LocalError} for a table of models, which is more than a choice, and as `readConfig`. */
+/** @throws {LocalError} for a table of several models, which is more than a choice, and as `readConfig`. */
 async function readChangeable(env: NodeJS.ProcessEnv): Promise<ConfigFile> {
   const file = await readConfig(env);
-  if (!file.config.models) return file;
+  if ((file.config.models ?? []).length <= 1) return file;
   const edit = ownCommand('config', 'edit');
   throw new LocalError('refused', `config.json has a table of models: \`${edit}\` changes it.`);
 }
 
-interface ModelMenu {
+interface ModelMenu extends Pick<ModelServers, 'list'> {
   readonly terminal: Terminal;
   readonly ask: (question: string) => Promise<string | undefined>;
   readonly env: NodeJS.ProcessEnv;
+  /** Of config.json; undefined without a home folder. */
+  readonly path: string | undefined;
   readonly ending: AbortSignal;
 }
 
 function menuOf(asking: ModelMenu, servers: readonly FoundServer[]): MenuEntry[] {
   const { env } = asking;
   const entries = servers.flatMap(entriesOf);
-  if (env['OPENAI_API_KEY']) {
-    const choose = async () => {
-      const model = await askWord(asking, 'Model at OpenAI', 'gpt-5.2');
-      return model ? { key: { env: 'OPENAI_API_KEY' }, model } : undefined;
-    };
-    entries.push({ name: 'OpenAI', detail: 'with the key in OPENAI_API_KEY', choose });
-  }
-  for (const dialect of ModelDialect.options) {
-    const provider = PROVIDERS[dialect];
-    if (provider.settings !== null || !env[provider.keyName]) continue;
-    const { title, keyName, exampleModel } = provider;
-    const choose = async () => {
-      const id = await askWord(asking, `Model at ${title}`, exampleModel);
-      const models = [{ id, dialect, key: { env: keyName } }];
-      return id ? { models: Config.shape.models.parse(models) } : undefined;
-    };
-    entries.push({ name: title, detail: `with the key in ${keyName}`, choose });
+  for (const provider of OFFERED) {
+    const { title, keyName, detail } = provider;
+    entries.push({
+      name: title,
+      detail: env[keyName] ? `with the key in ${keyName}` : detail,
+      choose: () => askProvider(asking, provider),
+    });
   }
   entries.push({
     name: 'another server',
-    detail: 'OpenAI-compatible, by its URL',
+    detail: 'Ollama, LM Studio, vLLM and others, by its URL',
     choose: () => askServer(asking),
   });
   const choose = async () => ({ model: DEMO });
@@ -131,10 +145,81 @@ async function chooseFrom(
   }
 }
 
+async function askProvider(
+  asking: ModelMenu,
+  provider: OfferedProvider,
+): Promise<ModelChoice | undefined> {
+  const { title, exampleModel } = provider;
+  for (;;) {
+    const key = await askKey(asking, provider);
+    if (!key) return undefined;
+    const listing = await asking.list(provider.baseUrl, asking.ending, provider.headers(key.value));
+    sayListing(asking.terminal, title, listing);
+    if (listing.outcome === 'refused' && key.typed !== undefined) continue;
+    const models = listing.outcome === 'listed' ? listing.models : [exampleModel];
+    const usual = models.includes(exampleModel) ? exampleModel : models[0];
+    const model = await askWord(asking, `Model at ${title}`, usual);
+    if (model === undefined) return undefined;
+    const choice = provider.choice(model, key.reference);
+    return key.typed === undefined ? choice : { ...choice, secret: key.typed };
+  }
+}
+
+interface GivenKey {
+  readonly reference: KeyReference;
+  readonly value: string;
+  /** A key that the person typed, which is still to be kept. */
+  readonly typed?: KeptSecret;
+}
+
+async function askKey(
+  asking: ModelMenu,
+  { title, keyName, name }: OfferedProvider,
+): Promise<GivenKey | undefined> {
+  const { env, terminal, path } = asking;
+  const ofVariable = (variable: string) => {
+    const value = env[variable];
+    return value ? { reference: { env: variable }, value } : undefined;
+  };
+  const known = ofVariable(keyName);
+  if (known) return known;
+  const file = path && join(dirname(path), 'keys', name);
+  const where = file === undefined ? '' : `, which is kept in ${nameInLine(file)} for you alone`;
+  terminal.write(`Paste your key for ${title}${where}, or name a variable that has it.\n`);
+  const question = `Key for ${title} (not shown): `;
+  return await askRight(
+    { ...asking, ask: (words) => terminal.ask(words, asking.ending, { hidden: true }) },
+    question,
+    (text) => {
+      if (/^[A-Z_][A-Z0-9_]*$/.test(text))
+        return ofVariable(text) ?? new Error(`The variable ${text} is not set here.`);
+      if (!KEY.test(text)) return new Error('A key is one word without blanks.');
+      if (file === undefined) return new Error('There is no home folder to keep a key in.');
+      return { reference: { file: `keys/${name}` }, value: text, typed: { file, value: text } };
+    },
+  );
+}
+
+/** What can be a key: printable characters of ASCII, as in a header of HTTP. */
+const KEY = /^[!-~]{8,4096}$/;
+
+/** Says what is wrong with a server; nothing where it lists its models. */
+function sayListing({ write, paint }: Terminal, name: string, listing: ModelListing): void {
+  if (listing.outcome === 'listed') return;
+  const words = {
+    refused: `${name} refuses this key`,
+    unreachable: `${name} cannot be reached at the moment`,
+    unlisted: `${name} answers, but lists no models`,
+  }[listing.outcome];
+  write(`${paint('yellow', `${words} (${inOneLine(listing.why)}).`)}\n`);
+}
+
 async function askServer(asking: ModelMenu): Promise<ModelChoice | undefined> {
   const baseUrl = await askRight(asking, 'URL (such as http://127.0.0.1:8000/v1): ', parseUrl);
   if (baseUrl === undefined) return undefined;
-  const models = await listModelsAt(baseUrl, asking.ending);
+  const listing = await asking.list(baseUrl, asking.ending);
+  sayListing(asking.terminal, 'The server', listing);
+  const models = listing.outcome === 'listed' ? listing.models : [];
   const shown = models.slice(0, CLI_LIMITS.maxOfferedModels).map(inOneLine).join(', ');
   if (shown !== '') asking.terminal.write(`It has ${shown}.\n`);
   const model = await askWord(asking, 'Model', models[0]);
@@ -187,7 +272,7 @@ function parseVariable(text: string): KeyReference | null | Error {
 
 const MODEL_SETTINGS = ['baseUrl', 'key', 'model', 'models'] as const;
 
-function withChoice(text: string | undefined, choice: ModelChoice): string {
+function withChoice(text: string | undefined, choice: ModelSettings): string {
   let changed = text;
   for (const name of MODEL_SETTINGS) {
     const value = choice[name];
@@ -198,8 +283,17 @@ function withChoice(text: string | undefined, choice: ModelChoice): string {
 }
 
 /** A disk that takes nothing must not keep the server from starting. */
-function keep(terminal: Terminal, path: string | undefined, text: string): void {
+async function keep(
+  terminal: Terminal,
+  path: string | undefined,
+  text: string,
+  secret: KeptSecret | undefined,
+): Promise<void> {
   try {
+    if (secret) {
+      makePrivateFolders(dirname(secret.file));
+      replaceFile(secret.file, `${secret.value}\n`);
+    }
     writeConfig(path, text);
     const again = ownCommand('config', 'model');
     terminal.write(`Kept in ${nameInLine(path ?? '')}. \`${again}\` asks again.\n`);

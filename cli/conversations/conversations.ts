@@ -3,12 +3,14 @@ import { type Command, Option } from 'commander';
 import { type Client, createClient } from '../../client/index.ts';
 import type { ConversationInfo } from '../../shared/api/conversations.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
+import { printableLine } from '../../shared/text/plain-sight.ts';
+import { headerLine, type ListedRow, listLine } from '../render/table.ts';
+import { foldersOf } from '../target/folders.ts';
 import { entriesOf } from '../target/pages.ts';
 import { addTargetOptions, findTarget, type TargetOptions } from '../target/target.ts';
 import { jsonLine, openTerminal, type Terminal } from '../terminal/terminal.ts';
 import { wholeNumber } from '../terminal/whole-number.ts';
 import { registerChanges, registerDelete } from './changes.ts';
-import { conversationLine, headerLine } from './table.ts';
 
 interface ListOptions extends TargetOptions {
   readonly search?: string;
@@ -55,14 +57,29 @@ async function listConversations(
   terminal: Terminal,
   options: ListOptions,
 ): Promise<void> {
-  const { columns } = terminal;
+  const { columns, paint } = terminal;
+  const folders = columns === undefined || options.json ? undefined : await foldersOf(client);
   let isEmpty = true;
   for await (const info of conversations(client, options)) {
-    if (isEmpty && !options.json) terminal.writeOut(headerLine(columns, terminal.paint));
+    if (isEmpty && folders && columns) terminal.writeOut(headerLine(columns, paint));
     isEmpty = false;
-    terminal.writeOut(options.json ? jsonLine(info) : conversationLine(info, columns));
+    if (options.json) terminal.writeOut(jsonLine(info));
+    else if (folders && columns) terminal.writeOut(listLine(rowOf(info, folders), columns));
+    else terminal.writeOut(pipedLine(info));
   }
   if (isEmpty && columns !== undefined) terminal.write('No conversations found.\n');
+}
+
+/** Whole, with UTC time. */
+function pipedLine({ id, updated, title }: ConversationInfo): string {
+  return `${[id, updated, printableLine(title, REQUEST_LIMITS.maxNameChars)].join('\t')}\n`;
+}
+
+function rowOf(info: ConversationInfo, folders: ReadonlyMap<string, string>): ListedRow {
+  const { id, updated, title, waiting, running, bridgeId } = info;
+  const waits = waiting.approvals + waiting.questions > 0;
+  const state = waits ? 'waits for you' : running ? 'running' : '';
+  return { id, updated, title, state, folder: folders.get(bridgeId ?? '') ?? '' };
 }
 
 async function* conversations(

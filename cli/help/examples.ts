@@ -11,7 +11,7 @@ export function examplesOf(path: string, { registeredArguments }: Command): read
 /** By the command's words. */
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   up: ['up', 'up --port 0 --workspace ~/project', 'up --no-bridge --json'],
-  here: ['here', 'here --continue'],
+  here: ['here', 'here "fix the failing test"', 'here -p "what does src do"', 'here --resume'],
   open: ['open', 'open --no-browser', 'open --to https://agent.example.com'],
   status: ['status', 'status --json'],
   logs: ['logs', 'logs --follow --lines 100', 'logs --trace 4bf92f3577b34da6a3ce929d0e0e4736'],

@@ -41,10 +41,14 @@ function writeAnswers(pen: Pen, shown: Shown, paint: Paint): void {
   if (!answers) return;
   pen.line();
   for (const question of questionsOf(shown)) {
-    const answer = answers.find(({ questionId }) => questionId === question.id);
-    const words = answer ? wordsOf(question, answer) : 'skipped';
-    pen.write(`${paint('dim', `→ ${inLine(words)}`)}\n`);
+    pen.write(`${paint('dim', `→ ${answerTo(question, answers)}`)}\n`);
   }
+}
+
+/** What a person answered to one of the questions, on one line. */
+export function answerTo(question: Question, answers: readonly Answer[]): string {
+  const answer = answers.find(({ questionId }) => questionId === question.id);
+  return answer ? inLine(wordsOf(question, answer)) : 'skipped';
 }
 
 function wordsOf({ options }: Question, { optionIds, text }: Answer): string {

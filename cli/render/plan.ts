@@ -37,7 +37,7 @@ function writeSummary(pen: Pen, { title, overview, todos }: PlanMetadata, paint:
 }
 
 /** A Markdown task, with the id that other todos refer to. */
-function todoLine({ id, content, status, dependencies }: Todo): string {
+export function todoLine({ id, content, status, dependencies }: Todo): string {
   const after = dependencies.length > 0 ? ` (after ${inLine(dependencies.join(', '))})` : '';
   return `${BOXES[status]} ${inLine(id)}: ${inLine(content)}${after}`;
 }
@@ -50,18 +50,30 @@ export function writeTodosEvent(
   { documents }: ScreenPlace,
   paint: Paint,
 ): void {
-  const update = TodoUpdateMetadata.safeParse(metadata).data;
-  if (event.type !== 'document_end' || !update) return;
-  const contents = new Map([...documents.values()].flatMap(contentsOf));
-  pen.gap();
-  for (const { id, status, content } of update.todos) {
-    const text = shortLine(content ?? contents.get(id) ?? id);
-    const style = STYLES[status];
-    pen.write(`${style ? paint(style, `${BOXES[status]} ${text}`) : `${BOXES[status]} ${text}`}\n`);
-  }
+  if (event.type !== 'document_end') return;
+  const lines = changedTodoLines(metadata, [...documents.values()], paint);
+  if (lines.length > 0) pen.gap();
+  for (const line of lines) pen.write(`${line}\n`);
 }
 
-function contentsOf({ metadata }: Shown): [string, string][] {
+type Metadata = Shown['metadata'];
+
+/** One line for each todo that a `todo_update` changes. `earlier` are documents that may say what it is about. */
+export function changedTodoLines(
+  metadata: Metadata,
+  earlier: readonly { readonly metadata: Metadata }[],
+  paint: Paint,
+): string[] {
+  const { todos = [] } = TodoUpdateMetadata.safeParse(metadata).data ?? {};
+  const contents = new Map(earlier.flatMap(contentsOf));
+  return todos.map(({ id, status, content = contents.get(id) ?? id }) => {
+    const line = `${BOXES[status]} ${shortLine(content)}`;
+    const style = STYLES[status];
+    return style ? paint(style, line) : line;
+  });
+}
+
+function contentsOf({ metadata }: { readonly metadata: Metadata }): [string, string][] {
   const { todos = [] } = TodoUpdateMetadata.safeParse(metadata).data ?? {};
   return todos.flatMap(({ id, content }) => (content === undefined ? [] : [[id, content]]));
 }

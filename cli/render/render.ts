@@ -53,6 +53,7 @@ export function renderEvent(state: RenderState, event: StreamEvent, paint: Paint
     case 'response_model':
     case 'context_summary':
     case 'budget_near':
+    case 'model_wait':
     case 'mode_update':
     case 'plan_update':
       return draw(state, null, (pen) => {

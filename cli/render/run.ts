@@ -3,6 +3,7 @@
 import { MODEL_LIMITS } from '../../shared/limits.ts';
 import { attentionSentence } from '../../shared/shown/attention.ts';
 import { describeProposal } from '../../shared/shown/proposal.ts';
+import { waitSentence } from '../../shared/shown/waits.ts';
 import { inPlainSight, printable, printableLine } from '../../shared/text/plain-sight.ts';
 import { SECOND } from '../../shared/units.ts';
 import type { Cost } from '../../shared/wire/budget.ts';
@@ -28,8 +29,17 @@ export function writeApproval(pen: Pen, event: Event<'approval_request'>, paint:
 export function writeResolved(pen: Pen, event: Event<'approval_resolved'>, paint: Paint): void {
   pen.line();
   const message = event.message === undefined ? '' : `: ${printable(event.message)}`;
-  const words = `${DECISIONS[event.scope ?? event.decision]}${PLACES.get(event.by) ?? ''}${message.replaceAll('\n', ' ')}`;
+  const words = `${answerWords(event)}${message.replaceAll('\n', ' ')}`;
   pen.write(`${paint('dim', words)}\n`);
+}
+
+/** How an approval was answered, and where. */
+export function answerWords({
+  decision,
+  scope,
+  by,
+}: Pick<Event<'approval_resolved'>, 'decision' | 'scope' | 'by'>): string {
+  return `${DECISIONS[scope ?? decision]}${PLACES.get(by) ?? ''}`;
 }
 
 const DECISIONS = {
@@ -52,24 +62,33 @@ export function writeNotAttached(
   attachments: Event<'attached'>['attachments'],
   paint: Paint,
 ): void {
-  for (const { type, name, reason } of attachments) {
-    if (type !== 'none') continue;
+  for (const words of notAttached(attachments)) {
     pen.line();
-    const words = printableLine(
-      `@${name} is not attached: ${reason ?? ''}`,
-      RENDER_LIMITS.maxReasonChars,
-    );
     pen.write(`${paint('yellow', words)}\n`);
   }
+}
+
+/** A sentence for each mention that leads to nothing. */
+export function notAttached(attachments: Event<'attached'>['attachments']): string[] {
+  return attachments
+    .filter(({ type }) => type === 'none')
+    .map(({ name, reason = '' }) =>
+      printableLine(`@${name} is not attached: ${reason}`, RENDER_LIMITS.maxReasonChars),
+    );
 }
 
 /** Warns of what a command left behind. The person must see it even if the model does not mention it. */
 export function writeAttention(pen: Pen, { items }: Event<'attention'>, paint: Paint): void {
   pen.line();
-  for (const item of items) {
-    const words = printable(attentionSentence(item, ownCommand())).replaceAll('\n', ' ');
-    pen.write(`  ${paint(item.failure === undefined ? 'yellow' : 'red', `! ${words}`)}\n`);
-  }
+  for (const line of attentionLines(items, paint)) pen.write(`  ${line}\n`);
+}
+
+/** A sentence for each thing that a command left behind. */
+export function attentionLines(items: Event<'attention'>['items'], paint: Paint): string[] {
+  return items.map((item) => {
+    const words = printable(attentionSentence(item, ownCommand())).replaceAll(/[\n\t]/g, ' ');
+    return paint(item.failure === undefined ? 'yellow' : 'red', `! ${words}`);
+  });
 }
 
 /**
@@ -83,17 +102,25 @@ export function writeNews(pen: Pen, event: RunNews, paint: Paint): void {
   pen.write(`${paint('dim', words)}\n`);
 }
 
-type RunNews = Event<
-  'response_model' | 'context_summary' | 'budget_near' | 'mode_update' | 'plan_update'
+/** What a run says of itself between its documents. */
+export type RunNews = Event<
+  | 'response_model'
+  | 'model_wait'
+  | 'context_summary'
+  | 'budget_near'
+  | 'mode_update'
+  | 'plan_update'
 >;
 
-function newsOf(event: RunNews): string | null {
+/** In one sentence; null where there is nothing to say. */
+export function newsOf(event: RunNews): string | null {
   if (event.type === 'plan_update') return `The plan “${shortLine(event.plan.title)}” was changed.`;
   if (event.type === 'mode_update') {
     return `The agent goes on in ${shortLine(event.ownMode ?? event.mode)} mode.`;
   }
   if (event.type === 'response_model') return `${shortLine(event.model)} answers from here on.`;
   if (event.type === 'budget_near') return nearOf(event);
+  if (event.type === 'model_wait') return `${waitSentence(event.wait, Date.now())}.`;
   return event.status === 'running'
     ? 'The model is summarising the older part of the conversation.'
     : null;
@@ -136,7 +163,7 @@ function spentOf(usage: Usage): string[] {
 }
 
 /** `0.0042 USD`: two decimals, or more for a small amount, so that two digits are shown. */
-function formatCost({ amount, currency }: Cost): string {
+export function formatCost({ amount, currency }: Cost): string {
   const decimals = amount > 0 ? 1 - Math.floor(Math.log10(amount)) : 0;
   const shown = Math.min(Math.max(decimals, 2), MODEL_LIMITS.costDecimals);
   return `${amount.toFixed(shown)} ${shortLine(currency)}`;
@@ -154,6 +181,7 @@ export function formatSeconds(durationMs: number): string {
   return `${(durationMs / SECOND).toFixed(1)} s`;
 }
 
-function count(number: number, noun: string): string {
+/** `1 turn`, `2 turns` */
+export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

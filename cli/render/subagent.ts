@@ -44,7 +44,7 @@ export function writeSubagentEvent(
 }
 
 /** Null while there is nothing to show: the call shows the start, its result the end, and a question itself. */
-function progressOf({ status, activity, turnCount }: SubagentState): string | null {
+export function progressOf({ status, activity, turnCount }: SubagentState): string | null {
   if (status !== 'streaming' || activity === undefined) return null;
   return `${activity} (turn ${turnCount})`;
 }

@@ -149,11 +149,16 @@ function writeEnd(pen: Pen, shown: Shown, place: ScreenPlace, paint: Paint): voi
 /** A terminal shows no images: it says what there is. */
 function writeImages(pen: Pen, { metadata }: Shown, paint: Paint): void {
   pen.line();
+  for (const name of imageNames(metadata)) pen.write(`  ${paint('dim', name)}\n`);
+}
+
+/** The kind and size of each image that a tool returned. */
+export function imageNames(metadata: Shown['metadata']): string[] {
   const { images = [] } = ToolCallMetadata.pick({ images: true }).safeParse(metadata).data ?? {};
-  for (const { mimeType, data } of images) {
+  return images.map(({ mimeType, data }) => {
     const kilobytes = Math.ceil((data.length * 3) / 4 / 1_000);
-    pen.write(`  ${paint('dim', `image: ${mimeType}, ${kilobytes} KB`)}\n`);
-  }
+    return `image: ${mimeType}, ${kilobytes} KB`;
+  });
 }
 
 function writeEdit(pen: Pen, shown: Shown, place: ScreenPlace, paint: Paint): void {
@@ -168,17 +173,21 @@ function writeEdit(pen: Pen, shown: Shown, place: ScreenPlace, paint: Paint): vo
 function writeExit(pen: Pen, shown: Shown, place: ScreenPlace, paint: Paint): void {
   if (!place.isLast) goOn(pen, shown, place, paint);
   pen.line();
-  const { output, exitCode, duration_ms: durationMs, process_id: id } = shown.metadata;
+  const { output } = shown.metadata;
   if (shown.liveOutput === '') pen.indented(lastLines(printable(lastStates(String(output ?? '')))));
   pen.line();
+  pen.write(`  ${exitLine(shown.metadata, paint)}\n`);
+}
+
+/** How a command ended, or that it runs on. */
+export function exitLine(metadata: Shown['metadata'], paint: Paint): string {
+  const { exitCode, duration_ms: durationMs, process_id: id } = metadata;
   const seconds = typeof durationMs === 'number' ? ` after ${formatSeconds(durationMs)}` : '';
   if (exitCode === undefined && seconds !== '') {
     const handle = id === undefined ? '' : ` as ${inLine(id)}`;
-    pen.write(`  ${paint('dim', `runs on in the background${handle}`)}\n`);
-    return;
+    return paint('dim', `runs on in the background${handle}`);
   }
-  const style = exitCode === 0 ? 'dim' : 'red';
-  pen.write(`  ${paint(style, `exit code ${inLine(exitCode)}${seconds}`)}\n`);
+  return paint(exitCode === 0 ? 'dim' : 'red', `exit code ${inLine(exitCode)}${seconds}`);
 }
 
 function writeError(pen: Pen, { content, metadata }: Shown, paint: Paint): void {
@@ -195,14 +204,15 @@ function linesOf(text: string): string[] {
 }
 
 /** The values of all arguments in their order, cut short, in the same form for every tool. */
-function summaryOfArguments(args: Readonly<Record<string, unknown>>): string {
+export function summaryOfArguments(args: Readonly<Record<string, unknown>>): string {
   const values = Object.values(args).map((value) =>
     typeof value === 'string' ? value : JSON.stringify(value),
   );
   return shortLine(values.join(' '));
 }
 
-function summaryOfResult(data: unknown): string {
+/** What a tool returned, in a few words. */
+export function summaryOfResult(data: unknown): string {
   const text = typeof data === 'string' ? data : JSON.stringify(data);
   const lines = text.trimEnd().split('\n').length;
   return lines > 1 ? `${lines} lines` : shortLine(text);

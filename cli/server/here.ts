@@ -1,9 +1,11 @@
 /** `drawbridge` alone and `drawbridge start`: start or join the server in the background, and connect this folder. */
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Programs } from '../../local/server/worker.ts';
 import { plainUrl } from '../../local/state/logins.ts';
 import { inOneLine, nameInLine } from '../../shared/text/plain-sight.ts';
+import { type ChatOptions, modeOption, openChat } from '../chat/options.ts';
 import { MOVE_HELP } from '../setup/connect/connect.ts';
+import { canDraw, talk } from '../talk/talk.ts';
 import {
   addLocationOptions,
   findLocation,
@@ -28,8 +30,19 @@ export function registerHere(program: Command, programs: Programs): void {
   const here = program
     .command('here', { isDefault: true })
     .description('Connect this folder to the server in the background, and chat (the default)')
-    .option('--continue', 'continue the last conversation of this folder');
-  addServerOptions(here).action((options: HereOptions) => chatHere(options, programs));
+    .argument('[prompt...]', 'the first message; without -p you go on talking after the answer')
+    .option('-p, --print', 'print the answer to the prompt, and leave', false)
+    .option('--model <name>', 'the model that answers')
+    .addOption(modeOption())
+    .option('--continue', 'continue the last conversation of this folder')
+    .addOption(
+      new Option('--resume [id]', 'choose a conversation to continue, or name it').conflicts(
+        'continue',
+      ),
+    );
+  addServerOptions(here).action((words: string[], options: HereOptions) =>
+    chatHere(words, options, programs),
+  );
   const start = program
     .command('start')
     .description('Connect this folder to the server in the background, and start it if none runs');
@@ -45,30 +58,47 @@ export function addServerOptions(command: Command): Command {
   return addLocationOptions(command);
 }
 
-interface HereOptions extends FolderOptions {
+interface HereOptions extends FolderOptions, Pick<ChatOptions, 'model' | 'mode'> {
+  readonly print: boolean;
   readonly continue?: boolean;
+  /** True where the person chooses. */
+  readonly resume?: true | string;
 }
 
-async function chatHere(options: HereOptions, programs: Programs): Promise<void> {
+async function chatHere(words: string[], options: HereOptions, programs: Programs): Promise<void> {
   const terminal = openTerminal(process, process.env);
-  if (!terminal.isInteractive) {
-    const [chat, start] = [ownCommand('chat', 'PROMPT'), ownCommand('start')];
+  const { print, model, mode, resume } = options;
+  const isOnce = print || !terminal.isInteractive;
+  if (isOnce && words.length === 0) {
+    const [prompt, start] = [ownCommand('-p', 'PROMPT'), ownCommand('start')];
     throw new UsageError(
-      `There is no terminal to chat at: give a prompt with \`${chat}\`, or start the server alone with \`${start}\`.`,
+      `There is no prompt and no terminal to chat at: give one with \`${prompt}\`, or start the server alone with \`${start}\`.`,
+    );
+  }
+  if (resume === true && !canDraw(terminal, process.env)) {
+    throw new UsageError(
+      '--resume without an id lets you choose on a screen: name the conversation.',
     );
   }
   // From here on what is typed waits for the prompt, and answers no question that comes before it.
-  using _ = terminal.listen();
+  using _ = isOnce ? undefined : terminal.listen();
   const joined = await joinHere(options, programs, terminal);
-  showPageCommand(terminal, options);
+  if (!isOnce) showPageCommand(terminal, options);
   const { workspaceDir } = joined.place;
-  const here = { workspace: workspaceDir, ...(options.state && { state: options.state }) };
-  const settings = { ...here, reasoning: false, json: false };
-  // Only here: `start` needs no chat.
-  const { openChat } = await import('../chat/options.ts');
-  const { talk } = await import('../talk/talk.ts');
-  const chat = await openChat({ ...settings, continue: options.continue === true }, terminal);
-  process.exitCode = await talk(chat, []);
+  const chat = await openChat(
+    {
+      ...{ workspace: workspaceDir, reasoning: false, json: false },
+      ...(options.state && { state: options.state }),
+      ...(model !== undefined && { model }),
+      ...(mode !== undefined && { mode }),
+      ...(typeof resume === 'string' && { conversation: resume }),
+      continue: options.continue === true,
+    },
+    terminal,
+  );
+  // Commands that are suggested find the folder as this one did.
+  const here = { ...chat, targetWords: locationWordsOf(options) };
+  process.exitCode = await talk(here, { words, isOnce, picks: resume === true });
 }
 
 async function startHere(options: FolderOptions, programs: Programs): Promise<void> {

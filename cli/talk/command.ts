@@ -1,10 +1,8 @@
 /** `drawbridge chat`. */
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { BUDGET_LIMITS, RUN_LIMITS } from '../../shared/limits.ts';
 import { SECOND } from '../../shared/units.ts';
-import { ModeName } from '../../shared/wire/definitions.ts';
-import { Mode } from '../../shared/wire/modes.ts';
-import { type ChatOptions, deleteAfterOption, openChat } from '../chat/options.ts';
+import { type ChatOptions, deleteAfterOption, modeOption, openChat } from '../chat/options.ts';
 import { addTargetOptions } from '../target/target.ts';
 import { openTerminal } from '../terminal/terminal.ts';
 import { wholeNumber } from '../terminal/whole-number.ts';
@@ -15,12 +13,7 @@ export function registerChat(program: Command): void {
     .command('chat')
     .description('Give the agent a prompt; without one, talk to it in the terminal')
     .argument('[prompt...]', 'what to do; text from stdin is added below it')
-    .addOption(
-      new Option(
-        '--mode <mode>',
-        `${Mode.options.join(', ')}, or a mode of the workspace (default: your setting, else agent)`,
-      ).argParser(parseMode),
-    )
+    .addOption(modeOption())
     .addOption(
       new Option('--questions <policy>', QUESTIONS_HELP).choices([
         'ask',
@@ -55,17 +48,12 @@ export function registerChat(program: Command): void {
     .addHelpText('after', PIPES_HELP)
     .action(async (words: string[], options: ChatOptions) => {
       const terminal = openTerminal(process, process.env, { machine: options.json });
-      process.exitCode = await talk(await openChat(options, terminal), words);
+      process.exitCode = await talk(await openChat(options, terminal), { words, isOnce: true });
     });
 }
 
 const QUESTIONS_HELP =
   'when the agent has a question: ask; never let it ask; or, without an answer, take the first options (default) or stop';
-
-function parseMode(name: string): string {
-  if (ModeName.safeParse(name).success) return name;
-  throw new InvalidArgumentError('A mode has lower-case letters, digits and hyphens.');
-}
 
 const PIPES_HELP = `
 If stdout is not a terminal, it gets only the answer, and stderr gets the rest.

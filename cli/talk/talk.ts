@@ -3,27 +3,38 @@ import type { Chat } from '../chat/chat.ts';
 import { runChat } from '../chat/run-chat.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
+/** How a chat begins. */
+export interface Opening {
+  /** The first message; empty where the person writes it on the screen. */
+  readonly words: readonly string[];
+  /** Whether it ends with the answer to the first message. */
+  readonly isOnce: boolean;
+  /** Whether the person first chooses a conversation to go on with. */
+  readonly picks?: boolean;
+}
+
 /**
- * With words, or text from a pipe, one prompt and its answer; else until the person leaves. Resolves to the exit code.
- * Rejects as {@link runChat} does.
+ * Talks until the first message is answered or the person leaves, and resolves to the exit code. Rejects as
+ * {@link runChat} does.
  */
-export async function talk(chat: Chat, words: readonly string[]): Promise<number> {
+export async function talk(chat: Chat, { words, isOnce, picks }: Opening): Promise<number> {
   const { terminal } = chat;
-  if (words.join('').trim() !== '' || !canDraw(terminal, process.env)) {
-    return await runChat(chat, words);
-  }
-  const typed = await terminal.takeTyped();
+  const first = words.join(' ');
+  const isAnswer = isOnce && first.trim() !== '';
+  if (isAnswer || !canDraw(terminal, process.env)) return await runChat(chat, words);
+  const { messages, begun, hasEnded } = await terminal.takeTyped();
   using _ = terminal.lend();
+  const said = [...(picks ? ['/resume'] : []), ...(first === '' ? [] : [first]), ...messages];
   // Only here: the screen is most of what a chat loads.
   const { runScreen } = await import('../tui/run-screen.ts');
-  return await runScreen(chat, typed);
+  return await runScreen(chat, { messages: said, begun, hasEnded });
 }
 
 /**
  * Whether a person has a terminal here that parts of the screen can be drawn anew on. `DRAWBRIDGE_PLAIN` asks for the
  * chat that only adds lines, as a screen reader needs it.
  */
-function canDraw(
+export function canDraw(
   { isInteractive, isPiped }: Terminal,
   environment: Readonly<Record<string, string | undefined>>,
 ): boolean {

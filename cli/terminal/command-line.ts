@@ -35,7 +35,8 @@ export function refuseUnknownWords(program: Command): void {
 function refuseUnknownWord(group: Command): void {
   group.hook('preSubcommand', () => {
     const [word = '-'] = group.args;
-    if (word.startsWith('-') || group.commands.some((command) => command.name() === word)) return;
+    // A sentence is the prompt of the default command.
+    if (/^-|\s/.test(word) || group.commands.some((command) => command.name() === word)) return;
     const names = group
       .createHelp()
       .visibleCommands(group)

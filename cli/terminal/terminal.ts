@@ -21,9 +21,13 @@ export interface Terminal {
   writeOut(text: string): void;
   /**
    * The answer, typed after the question was shown; undefined if the person ended the input or the signal withdrew the
-   * question.
+   * question. What is typed for a `hidden` one is not shown.
    */
-  ask(question: string, signal?: AbortSignal): Promise<string | undefined>;
+  ask(
+    question: string,
+    signal?: AbortSignal,
+    how?: { readonly hidden?: boolean },
+  ): Promise<string | undefined>;
   /** The person's next message; undefined at the input's end. After `listen` the person can type it in advance. */
   readMessage(prompt: string): Promise<string | undefined>;
   /** Keeps what the person types from now on for the next message, until the result is disposed of. */
@@ -107,7 +111,7 @@ export function openTerminal(
       if (!isPiped) write(text);
       else if (text !== '') stdout.write(text);
     },
-    ask: (question, signal) => holdingBack(keyboard.ask(question, signal)),
+    ask: (question, signal, how) => holdingBack(keyboard.ask(question, signal, how)),
     readMessage: (prompt) => holdingBack(keyboard.readMessage(prompt)),
     listen: () => keyboard.listen(),
     takeTyped: () => keyboard.takeTyped(),

@@ -1,14 +1,20 @@
 /** The screen: what was said, what goes on, where the person writes or answers, and the keys. */
+import { hostname } from 'node:os';
 import {
   isKeyRelease,
   matchesKey,
   ProcessTerminal,
+  setCapabilityOverrides,
   type TUI,
   TuiMainScreen,
 } from '@earendil-works/pi-tui';
 import { ClientError, type ReadEvent } from '../../client/index.ts';
 import { newDeferred } from '../../machine/deferred.ts';
+import { signalAll } from '../../machine/keyboard.ts';
 import type { ImagePart } from '../../shared/api/requests.ts';
+import { HOUR } from '../../shared/units.ts';
+import { isDelta } from '../../shared/wire/events.ts';
+import { Mode } from '../../shared/wire/modes.ts';
 import type { Chat } from '../chat/chat.ts';
 import { toContent } from '../chat/message.ts';
 import { editorIn, openEditor, USUAL_EDITOR } from '../terminal/editor.ts';
@@ -23,6 +29,7 @@ import { ActivityLine, SPIN_MS } from './status/activity.ts';
 import { Footer } from './status/footer.ts';
 import { Surroundings } from './status/surroundings.ts';
 import { markdownTheme } from './theme.ts';
+import { CodeColours } from './transcript/code-colours.ts';
 import type { Look } from './transcript/look.ts';
 import { Transcript } from './transcript/transcript.ts';
 
@@ -39,15 +46,24 @@ export class App {
   readonly #left = newDeferred<number>();
   #images: readonly ImagePart[];
   #spinning: NodeJS.Timeout | undefined;
+  /** Set while a drawing of a growing text is due. */
+  #drawing: NodeJS.Timeout | undefined;
+  /** Whether another program has the terminal, and a Ctrl-C is for that one. */
+  #isReleased = false;
   /** When Ctrl-C was pressed last, in Unix milliseconds. */
   #interruptedMs = 0;
 
   constructor(chat: Chat) {
     const { paint } = chat.terminal;
+    // The address of a link stays in sight, and no image of a text is drawn.
+    setCapabilityOverrides({ hyperlinks: false, images: null });
     this.#images = chat.images;
+    const colours = new CodeColours(paint);
     this.#look = {
       paint,
-      markdown: markdownTheme(paint, (code) => code.split('\n')),
+      colours,
+      markdown: markdownTheme(paint, colours),
+      device: hostname(),
       isExpanded: false,
     };
     this.#transcript = new Transcript(this.#look);
@@ -77,9 +93,16 @@ export class App {
     this.#tui.start();
     this.#attention.start();
     void this.#around.read(this.#session, () => this.#tui.requestRender());
+    void this.#look.colours.load().then(() => this.#redraw());
     for (const message of messages) void this.#submit(message);
+    const endListening = this.#session.chat.terminal.onSignal((signal) => {
+      if (signal === 'SIGINT') this.#interrupt();
+      else this.#left.resolve(signal === 'SIGTERM' ? EXIT.terminated : EXIT.unread);
+    });
     const code = await this.#left.promise;
+    endListening();
     clearInterval(this.#spinning);
+    clearTimeout(this.#drawing);
     this.#session.end();
     this.#attention.stop();
     this.#tui.stop();
@@ -91,7 +114,12 @@ export class App {
     this.#slot.update();
     this.#attention.update(this.#session, this.#slot.waiting);
     this.#spin();
-    this.#tui.requestRender();
+    if (event === null || !isDelta(event)) return this.#tui.requestRender();
+    // A person reads no faster than this, and each drawing takes time of all lines.
+    this.#drawing ??= setTimeout(() => {
+      this.#drawing = undefined;
+      this.#tui.requestRender();
+    }, DRAW_MS);
   }
 
   /** Draws again and again while something goes on: time passes on the screen. */
@@ -144,15 +172,25 @@ export class App {
 
   /** Leaves the terminal to another program while the work goes on. */
   async #lend<Result>(work: () => Promise<Result>): Promise<Result> {
-    this.#attention.stop();
-    this.#tui.stop();
+    this.#release();
     try {
       return await work();
     } finally {
-      this.#tui.start();
-      this.#attention.start();
-      this.#tui.requestRender(true);
+      this.#takeBack();
     }
+  }
+
+  #release(): void {
+    this.#isReleased = true;
+    this.#attention.stop();
+    this.#tui.stop();
+  }
+
+  #takeBack(): void {
+    this.#isReleased = false;
+    this.#tui.start();
+    this.#attention.start();
+    this.#tui.requestRender(true);
   }
 
   #say(words: string): void {
@@ -174,21 +212,48 @@ export class App {
   #actionOf(data: string): (() => void) | undefined {
     if (matchesKey(data, 'ctrl+c')) return () => this.#interrupt();
     if (matchesKey(data, 'ctrl+o')) return () => this.#fold();
+    if (matchesKey(data, 'ctrl+z')) return () => this.#suspend();
     if (this.#slot.isOpen) return undefined;
     if (matchesKey(data, 'ctrl+d') && this.#composer.isEmpty) return this.#desk.leave;
+    if (matchesKey(data, 'shift+tab')) return () => this.#nextMode();
     const isFree = this.#session.isBusy && !this.#composer.isShowingAutocomplete();
     if (matchesKey(data, 'escape') && isFree) return () => void this.#stop();
     return undefined;
   }
 
+  /** Back in the foreground, everything is drawn again. */
+  #suspend(): void {
+    this.#release();
+    // Without a reader of the terminal nothing else keeps the process.
+    const staying = setInterval(() => {}, HOUR);
+    process.once('SIGCONT', () => {
+      clearInterval(staying);
+      this.#takeBack();
+    });
+    signalAll('SIGTSTP');
+  }
+
+  /** Of the next message. A mode of the workspace is followed by the first of the others. */
+  #nextMode(): void {
+    const { chat } = this.#session;
+    const modes: readonly string[] = Mode.options;
+    chat.mode = modes[(modes.indexOf(chat.mode) + 1) % modes.length] ?? chat.mode;
+    this.#tui.requestRender();
+  }
+
   #fold(): void {
     this.#look.isExpanded = !this.#look.isExpanded;
+    this.#redraw();
+  }
+
+  #redraw(): void {
     this.#transcript.redraw();
     this.#tui.requestRender();
   }
 
   /** Ctrl-C leaves a dialog, clears what is written, then stops the answer; pressed twice it always leaves. */
   #interrupt(): void {
+    if (this.#isReleased) return;
     const nowMs = Date.now();
     const isSecond = nowMs - this.#interruptedMs < TWICE_MS;
     this.#interruptedMs = nowMs;
@@ -219,6 +284,8 @@ function later(work: () => void, ms: number): () => void {
   const timer = setTimeout(work, ms);
   return () => clearTimeout(timer);
 }
+/** Between two drawings of a text that grows. */
+const DRAW_MS = 40;
 
 /** Two Ctrl-C within this time leave. */
 const TWICE_MS = 2_000;

@@ -1,6 +1,7 @@
 /** How the library's parts look, in the terminal's own colours. */
 import type { EditorTheme, MarkdownTheme, SelectListTheme } from '@earendil-works/pi-tui';
 import type { Paint, Style } from '../terminal/paint.ts';
+import type { CodeColours } from './transcript/code-colours.ts';
 
 /** Every list that a person chooses from. */
 export function selectTheme(paint: Paint): SelectListTheme {
@@ -18,11 +19,8 @@ export function editorTheme(paint: Paint): EditorTheme {
   return { borderColor: styled(paint, 'dim'), selectList: selectTheme(paint) };
 }
 
-/** Answers. `highlightCode` returns the lines of a code block with their colours. */
-export function markdownTheme(
-  paint: Paint,
-  highlightCode: (code: string, language?: string) => string[],
-): MarkdownTheme {
+/** Answers. */
+export function markdownTheme(paint: Paint, colours: CodeColours): MarkdownTheme {
   return {
     heading: styled(paint, 'bold'),
     link: styled(paint, 'cyan'),
@@ -38,7 +36,7 @@ export function markdownTheme(
     italic: styled(paint, 'italic'),
     strikethrough: styled(paint, 'strikethrough'),
     underline: styled(paint, 'underline'),
-    highlightCode,
+    highlightCode: (code, language = '') => [...colours.linesOf(code, language)],
   };
 }
 

@@ -75,12 +75,41 @@ export async function findModelServers(
 
 const OpenAiModels = z.object({ data: z.array(z.object({ id: ModelName })) });
 
-/** The models of an OpenAI-compatible server that lists them without a key; none otherwise. */
-export async function listModelsAt(baseUrl: string, signal: AbortSignal): Promise<string[]> {
+/** What a server answers that is asked for its models: them, or why there is no list. */
+export type ModelListing =
+  | { readonly outcome: 'listed'; readonly models: readonly string[] }
+  | { readonly outcome: 'refused' | 'unreachable' | 'unlisted'; readonly why: string };
+
+/**
+ * Asks an OpenAI-compatible server, or Anthropic's, for the names of its models. `refused`: it wants another key.
+ * `unlisted`: a server answers, but not with a list.
+ */
+export async function listModelsAt(
+  baseUrl: string,
+  signal: AbortSignal,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<ModelListing> {
   const url = `${baseUrl.replace(/\/+$/, '')}/models`;
-  const answer = OpenAiModels.safeParse(await readJson(url, LOCAL_LIMITS.modelListMs, signal));
-  signal.throwIfAborted();
-  return answer.data?.data.map(({ id }) => id) ?? [];
+  const either = AbortSignal.any([signal, AbortSignal.timeout(LOCAL_LIMITS.modelListMs)]);
+  try {
+    const response = await fetch(url, { signal: either, redirect: 'error', headers });
+    const { status } = response;
+    if (status === 401 || status === 403) return { outcome: 'refused', why: `HTTP ${status}` };
+    const text = await readTextWithin(response, LOCAL_LIMITS.maxModelListChars);
+    const answer = OpenAiModels.safeParse(response.ok ? parseJson(text) : undefined);
+    if (!answer.success) return { outcome: 'unlisted', why: `HTTP ${status} without a list` };
+    return { outcome: 'listed', models: answer.data.data.map(({ id }) => id) };
+  } catch (error) {
+    signal.throwIfAborted();
+    return { outcome: 'unreachable', why: causeOf(error) };
+  }
+}
+
+/** `fetch failed` says nothing: its cause does. */
+function causeOf(error: unknown): string {
+  const { cause = error } = error as { cause?: unknown };
+  const { code, message } = cause as { code?: unknown; message?: unknown };
+  return typeof code === 'string' ? code : String(message);
 }
 
 /** Undefined for anything but JSON that comes in time. */

@@ -96,7 +96,8 @@ const Models = z
       []) {
       const [index, field, ...rest] = path;
       const place = field === 'keyName' ? [index ?? 0, 'key'] : [index ?? 0, field ?? '', ...rest];
-      const text = field === 'keyName' ? 'must say where the key of Anthropic is kept' : message;
+      const title = PROVIDERS[models[Number(index)]?.dialect ?? DEFAULT_DIALECT].title;
+      const text = field === 'keyName' ? `must say where the key of ${title} is kept` : message;
       context.addIssue({ code: 'custom', path: place, message: text });
     }
   });
@@ -126,10 +127,11 @@ function embedderMisfit(config: EmbedderSettings): { path: PropertyKey[]; messag
   const found = embedderOf(config);
   if (!found) return null;
   const at = ['models', found.index];
-  if (found.dialect === 'anthropic') {
+  const { makesVectors, title } = PROVIDERS[found.dialect];
+  if (!makesVectors) {
     return {
       path: [...at, 'dialect'],
-      message: 'Anthropic has no vectors: the role "embed" needs another',
+      message: `${title} has no vectors: the role "embed" needs another`,
     };
   }
   const isReadable = found.key ? !('env' in found.key) : !found.isOpenAi;

@@ -1,5 +1,7 @@
 /** Restarts a child process until a signal ends it. */
+
 import type { ChildProcess } from 'node:child_process';
+import { addAbortListener } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LocalError } from '../../machine/local-error.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
@@ -65,13 +67,11 @@ async function runToEnd(
   const closed = new Promise<string>((resolve) => {
     child.once('close', (code, signalName) => resolve(signalName ?? `exit code ${code}`));
   });
-  if (signal.aborted) end();
-  signal.addEventListener('abort', end);
+  using _ending = addAbortListener(signal, end);
   try {
     const death = await closed;
     return failure ?? death;
   } finally {
-    signal.removeEventListener('abort', end);
     clearTimeout(killing);
   }
 }

@@ -14,11 +14,15 @@ export type Provider = OpenAi | OtherProvider;
 interface Api {
   /** In traces, as OpenTelemetry's conventions name it. */
   readonly name: string;
+  /** For people. */
+  readonly title: string;
   readonly baseUrl: string;
   /** The headers with the key, and others that the API demands. */
   headers(key: string | null): Readonly<Record<string, string>>;
   /** Whether `switches.thinking` says how much a model thinks. */
   readonly takesThinking: boolean;
+  /** Whether its server makes vectors as OpenAI's does, so that a model can have the role `embed`. */
+  readonly makesVectors: boolean;
 }
 
 /** The only type with `settings`, and its address is a literal: OPENAI_API_KEY can go to no other provider. */
@@ -33,30 +37,32 @@ interface OtherProvider extends Api {
   readonly settings: null;
   /** The usual name of the key, for hints and for the choice of a model at the first start. */
   readonly keyName: string;
-  readonly title: string;
   readonly exampleModel: string;
 }
 
 const OPENAI: OpenAi = {
   name: 'openai',
+  title: 'OpenAI',
   baseUrl: 'https://api.openai.com/v1',
   settings: { baseUrl: 'OPENAI_BASE_URL', key: 'OPENAI_API_KEY' },
   headers: (key) => (key === null ? {} : { authorization: `Bearer ${key}` }),
   takesThinking: false,
+  makesVectors: true,
 };
 
 const ANTHROPIC: OtherProvider = {
   name: 'anthropic',
+  title: 'Anthropic',
   baseUrl: 'https://api.anthropic.com/v1',
   settings: null,
   keyName: 'ANTHROPIC_API_KEY',
-  title: 'Anthropic',
   exampleModel: 'claude-sonnet-5',
   headers: (key) => ({
     'anthropic-version': '2023-06-01',
     ...(key !== null && { 'x-api-key': key }),
   }),
   takesThinking: true,
+  makesVectors: false,
 };
 
 export const PROVIDERS: Readonly<Record<ModelDialect, Provider>> = {

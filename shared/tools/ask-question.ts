@@ -33,6 +33,7 @@ export const askQuestion = defineTool({
   renamed: {},
   effect: 'read',
   changesContent: false,
+  listsPaths: false,
   heldWith: [],
   modes: ['agent', 'plan', 'debug'],
   idempotent: true,

@@ -30,6 +30,7 @@ export const codebaseSearch = defineTool({
   renamed: {},
   effect: 'read',
   changesContent: false,
+  listsPaths: true,
   heldWith: ['read_file'],
   idempotent: true,
   executor: 'bridge',

@@ -37,6 +37,7 @@ export const createPlan = defineTool({
   renamed: { title: 'name' },
   effect: 'read',
   changesContent: false,
+  listsPaths: false,
   heldWith: [],
   modes: ['agent', 'plan'],
   idempotent: true,

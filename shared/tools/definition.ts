@@ -49,6 +49,11 @@ export interface ToolFacts {
    * holds all others that do: a model that may not use one takes the next.
    */
   readonly changesContent: boolean;
+  /**
+   * Whether its result lists paths that the call did not name. It leaves out those that rules forbid or ask about, and
+   * gets a note that says so.
+   */
+  readonly listsPaths: boolean;
   /** Names of the tools whose rules that forbid or ask also hold this one, and not the other way round. */
   readonly heldWith: readonly string[];
   /**

@@ -13,6 +13,7 @@ export const deleteFile = defineTool({
   renamed: { path: 'target_file', file_path: 'target_file', filePath: 'target_file' },
   effect: 'write',
   changesContent: false,
+  listsPaths: false,
   // A file that must not change must not be deleted either.
   heldWith: ['write'],
   idempotent: false,

@@ -22,6 +22,7 @@ export const editFile = defineTool({
   },
   effect: 'write',
   changesContent: true,
+  listsPaths: false,
   heldWith: [],
   idempotent: false,
   executor: 'bridge',

@@ -59,6 +59,7 @@ export const editNotebook = defineTool({
   },
   effect: 'write',
   changesContent: true,
+  listsPaths: false,
   heldWith: [],
   idempotent: false,
   executor: 'bridge',

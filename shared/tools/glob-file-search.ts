@@ -15,6 +15,7 @@ export const globFileSearch = defineTool({
   renamed: { pattern: 'glob_pattern', path: 'target_directory' },
   effect: 'read',
   changesContent: false,
+  listsPaths: true,
   heldWith: ['list_dir'],
   idempotent: true,
   executor: 'bridge',

@@ -24,6 +24,7 @@ export const grep = defineTool({
   renamed: { query: 'pattern', include_pattern: 'glob', include: 'glob' },
   effect: 'read',
   changesContent: false,
+  listsPaths: true,
   heldWith: ['read_file'],
   idempotent: true,
   executor: 'bridge',

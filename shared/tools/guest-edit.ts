@@ -19,6 +19,7 @@ export const guestEdit = defineTool({
   renamed: {},
   effect: 'write',
   changesContent: true,
+  listsPaths: false,
   heldWith: [],
   idempotent: false,
   executor: 'bridge',

@@ -19,6 +19,7 @@ export const listDir = defineTool({
   },
   effect: 'read',
   changesContent: false,
+  listsPaths: true,
   heldWith: ['glob_file_search'],
   idempotent: true,
   executor: 'bridge',

@@ -8,6 +8,7 @@ const ProcessId = z.string().min(1).max(COMMAND_LIMITS.maxPatternChars);
 const FACTS = {
   renamed: { id: 'process_id', bash_id: 'process_id', shell_id: 'process_id' },
   changesContent: false,
+  listsPaths: false,
   executor: 'bridge',
   document: { type: 'tool_call' },
   reaches: 'processes',

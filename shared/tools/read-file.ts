@@ -41,6 +41,7 @@ export const readFile = defineTool({
   },
   effect: 'read',
   changesContent: false,
+  listsPaths: false,
   heldWith: [],
   idempotent: true,
   executor: 'bridge',

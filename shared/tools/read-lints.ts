@@ -17,6 +17,7 @@ export const readLints = defineTool({
   renamed: { path: 'paths', file_path: 'paths', target_file: 'paths', file_paths: 'paths' },
   effect: 'read',
   changesContent: false,
+  listsPaths: false,
   heldWith: ['read_file'],
   idempotent: true,
   executor: 'bridge',

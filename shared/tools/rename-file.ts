@@ -23,6 +23,7 @@ export const renameFile = defineTool({
   },
   effect: 'write',
   changesContent: false,
+  listsPaths: false,
   heldWith: [],
   parts: ['delete_file', 'write'],
   idempotent: false,

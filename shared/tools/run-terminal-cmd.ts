@@ -57,6 +57,7 @@ export const runTerminalCmd = defineTool({
   },
   effect: 'execute',
   changesContent: false,
+  listsPaths: false,
   heldWith: [],
   idempotent: false,
   executor: 'bridge',

@@ -18,6 +18,7 @@ export const savePlan = defineTool({
   renamed: {},
   effect: 'write',
   changesContent: true,
+  listsPaths: false,
   heldWith: [],
   idempotent: true,
   executor: 'bridge',

@@ -45,6 +45,7 @@ export const strReplace = defineTool({
   },
   effect: 'write',
   changesContent: true,
+  listsPaths: false,
   heldWith: [],
   idempotent: false,
   executor: 'bridge',

@@ -24,6 +24,7 @@ export const switchMode = defineTool({
   renamed: { target_mode_id: 'mode', target_mode: 'mode', explanation: 'reason' },
   effect: 'read',
   changesContent: false,
+  listsPaths: false,
   heldWith: [],
   idempotent: true,
   executor: 'edge',

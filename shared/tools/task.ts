@@ -34,6 +34,7 @@ export const task = defineTool({
   // A subagent is bound to the mode of its starter, so even read-only modes can have some.
   effect: 'read',
   changesContent: false,
+  listsPaths: false,
   heldWith: [],
   idempotent: true,
   executor: 'agent',

@@ -29,6 +29,7 @@ export const todoWrite = defineTool({
   renamed: {},
   effect: 'read',
   changesContent: false,
+  listsPaths: false,
   heldWith: [],
   modes: ['agent', 'debug'],
   idempotent: true,

@@ -155,6 +155,7 @@ export function offered(offer: Offer): Tool {
     executor: 'bridge',
     // Its subject is no path: only rules for its server hold it.
     changesContent: false,
+    listsPaths: false,
     heldWith: [],
     toFunction: () => ({ type: 'function', function: { name, description, parameters } }),
     meant: (args) => toMeant(args, inputSchema) as Metadata,

@@ -13,6 +13,7 @@ const OF_BRIDGE = {
   renamed: {},
   effect: 'write',
   changesContent: true,
+  listsPaths: false,
   idempotent: true,
   executor: 'bridge',
   document: { type: 'tool_call' },

@@ -23,6 +23,7 @@ export const webFetch = defineTool({
   renamed: { URL: 'url', link: 'url' },
   effect: 'read',
   changesContent: false,
+  listsPaths: false,
   heldWith: [],
   reaches: 'web',
   idempotent: true,

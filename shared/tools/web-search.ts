@@ -21,6 +21,7 @@ export const webSearch = defineTool({
   renamed: { search_term: 'query', q: 'query', max_results: 'count' },
   effect: 'read',
   changesContent: false,
+  listsPaths: false,
   heldWith: [],
   reaches: 'web',
   needs: 'set "webSearch" in config.json on the machine of the bridge, and start the bridge again',

@@ -13,6 +13,7 @@ const OF_BRIDGE = {
   effect: 'write',
   // The person's files stay as they are.
   changesContent: false,
+  listsPaths: false,
   heldWith: [],
   idempotent: true,
   executor: 'bridge',

@@ -22,6 +22,7 @@ export const write = defineTool({
   },
   effect: 'write',
   changesContent: true,
+  listsPaths: false,
   heldWith: [],
   idempotent: true,
   executor: 'bridge',

@@ -255,6 +255,15 @@ export const AttachedMention = z.object({
 });
 export type AttachedMention = z.infer<typeof AttachedMention>;
 
+/** Why the model is not asked at the moment. */
+export const ModelWaitState = z.object({
+  /** `rate_limited`: too many requests. `unavailable`: any other failure that can pass. */
+  reason: z.enum(['rate_limited', 'unavailable']),
+  /** When it is asked again. */
+  until: z.iso.datetime(),
+});
+export type ModelWaitState = z.infer<typeof ModelWaitState>;
+
 export const ResponseMetadata = z.object({
   duration_ms: z.number().nonnegative(),
   toolCallCount: z.int().nonnegative(),
@@ -267,6 +276,8 @@ export const ResponseMetadata = z.object({
   unavailableTools: z.array(UnavailableTool).optional(),
   /** In the order of the messages; absent if they mention nothing. */
   attachments: z.array(AttachedMention).optional(),
+  /** Present only while the response waits for the model server. */
+  wait: ModelWaitState.optional(),
   /** Present once a response with a budget nears it, and at its end. */
   budget: BudgetState.optional(),
 });

@@ -9,6 +9,7 @@ import {
   ChatResponse,
   ConversationView,
   Metadata,
+  ModelWaitState,
   Question,
   ReadDocumentType,
   ResponseMetadata,
@@ -57,6 +58,13 @@ const ResponseStart = z.object({
 
 /** From here on another model answers, because the one before it could not. */
 const ResponseModel = z.object({ type: z.literal('response_model'), model: z.string() });
+
+/** The model server could not answer, and is asked again at this time. Sent only for a wait of a second or longer. */
+const ModelWait = z.object({
+  type: z.literal('model_wait'),
+  responseId: ResponseId,
+  wait: ModelWaitState,
+});
 
 /** A person has let the agent go on in another mode, as it proposed. Without `ownMode` it is the built-in mode. */
 const ModeUpdate = z.object({
@@ -234,6 +242,7 @@ export const TapeEvent = z.discriminatedUnion('type', [
   Attached,
   ResponseStart,
   ResponseModel,
+  ModelWait,
   ModeUpdate,
   ContextSummary,
   BudgetNear,
@@ -312,6 +321,7 @@ export function responseOf(event: StreamEvent, current: string | null): string |
     case 'steered':
     case 'context_summary':
     case 'budget_near':
+    case 'model_wait':
     case 'mode_update':
     case 'plan_update':
     case 'done':

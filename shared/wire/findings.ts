@@ -28,7 +28,7 @@ export const MessageLook = z.object({
     .object({
       query: z.string().max(FINDING_LIMITS.maxQueryChars),
       mode: Mode,
-      /** Set in a private conversation: only a private server gets the words. An older bridge sends them nowhere. */
+      /** Set in a private conversation: only a private server gets the words. */
       isPrivate: z.literal(true).optional(),
     })
     .optional(),

@@ -28,10 +28,15 @@ export function foldEvent(response: ChatResponse, event: ReadEvent): void {
       if (event.response.id === response.id) Object.assign(response, newResponse(event.response));
       return;
     case 'document_start':
+      delete response.metadata.wait;
       response.documents.push(newDocument(event.document));
       return;
     case 'response_model':
+      delete response.metadata.wait;
       response.model = event.model;
+      return;
+    case 'model_wait':
+      if (event.responseId === response.id) response.metadata.wait = event.wait;
       return;
     case 'mode_update':
       if (event.responseId === response.id) foldMode(response, event);

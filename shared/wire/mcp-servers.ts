@@ -10,7 +10,7 @@ export const McpServerReport = z.object({
   state: z.enum(['starting', 'ready', 'down']),
   /** One sentence; only for a server that is down. */
   reason: Text.optional(),
-  /** Of a server that is down: its owner has disabled it, or must log in there. An older tunnel drops it. */
+  /** Of a server that is down: its owner has disabled it, or must log in there. */
   why: z.enum(['disabled', 'login']).optional(),
   /** The server's own name and version; only for one that is ready. */
   about: Text.optional(),

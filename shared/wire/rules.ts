@@ -76,7 +76,7 @@ export type RuleReport = z.infer<typeof RuleReport>;
 export const RuleReports = z.object({
   /** Null before the first response. */
   responseId: ResponseId.nullable(),
-  /** False where the run got no rules from a bridge: it had none, or an older one. */
+  /** False where the run got no rules from a bridge. */
   isKnown: z.boolean(),
   /** In the order in which the model gets them. */
   rules: z.array(RuleReport),

@@ -22,7 +22,7 @@ import { RuleSet } from './rules.ts';
 import { TraceId } from './trace.ts';
 
 /** Raise it with every change of this file that an older peer would misread. */
-export const TUNNEL_PROTOCOL = 3;
+export const TUNNEL_PROTOCOL = 4;
 
 /** WebSocket close codes of the tunnel. After these the bridge does not reconnect by itself. */
 export const CLOSE = {
@@ -54,6 +54,11 @@ export const ToolResult = z.discriminatedUnion('status', [
 ]);
 export type ToolResult = z.infer<typeof ToolResult>;
 
+/** The result of a call that failed, or was not run. */
+export function failure(code: string, data: string): ToolResult {
+  return { status: 'error', code, data };
+}
+
 /** Limits that the request sets for a call. They narrow what the bridge allows, and never widen it. */
 export const CallLimits = z.object({
   /** The call may reach only these paths and paths below. The bridge cannot hold commands to it, so it refuses them. */
@@ -82,18 +87,16 @@ export const ToolCall = z.object({
   approvalReason: z.string().max(TUNNEL_LIMITS.maxTextChars).optional(),
   /**
    * The call works in the worktree of its conversation, or for a subagent of the conversation named, and fails with
-   * `WORKTREE_GONE` without one. Sent only to a bridge that has worktrees (tools/worktree.ts): an older one would work on
-   * the person's own files.
+   * `WORKTREE_GONE` without one. Sent only to a bridge that has worktrees (tools/worktree.ts).
    */
   worktree: z.union([z.literal(true), ConversationId]).optional(),
-  /** Set in a private conversation: nothing of the call stays on a disk once it is over. An older bridge drops it. */
+  /** Set in a private conversation: nothing of the call stays on a disk once it is over. */
   isPrivate: z.literal(true).optional(),
   /**
-   * The account whose call it is, unless it is the owner's. Sent only to a bridge whose hello had `grants`, which checks it
-   * against its own file: an older one would take the call for the owner's.
+   * The account whose call it is, unless it is the owner's. The bridge checks it against its own file.
    */
   grantee: Grantee.optional(),
-  /** The ids of the run and of its trace, for the bridge's log. An older bridge drops them. */
+  /** The ids of the run and of its trace, for the bridge's log. */
   run: ResponseId.optional(),
   trace: TraceId.optional(),
 });
@@ -158,45 +161,14 @@ export const MachineContext = z.object({
   workspacePath: z.string().max(REQUEST_LIMITS.maxMessageChars),
   projectLayout: z.string().max(REQUEST_LIMITS.maxContextChars),
   gitStatus: z.string().max(REQUEST_LIMITS.maxContextChars).optional(),
-  /** Absent without an editor. An older tunnel drops it. */
+  /** Absent without an editor. */
   editor: EditorContext.optional(),
-  /** Absent where the bridge could not read them, or is older. An older tunnel drops it. */
+  /** Absent where the bridge could not read them. */
   rules: RuleSet.optional(),
-  /** The workspace's own modes and agents; absent as `rules`. An older tunnel drops them. */
+  /** The workspace's own modes and agents; absent as `rules`. */
   definitions: DefinitionSet.optional(),
 });
 export type MachineContext = z.infer<typeof MachineContext>;
-
-/**
- * A feature of bridges: the bridge answers `look` with `context`, and sends no `context` unasked.
- */
-export const LOOK = 'look';
-
-/** A feature of bridges: the bridge answers `message` of a `look` with `findings`. */
-export const FINDINGS_FEATURE = 'findings';
-
-/** A feature of bridges: the bridge answers `enrol` with `enrolled`. */
-export const ENROLMENTS_FEATURE = 'enrolments';
-
-/** A feature of bridges: the bridge answers `files` with `files`. */
-export const FILES_FEATURE = 'files';
-
-/** A feature of bridges: the bridge answers `policy` with `policy`. */
-export const POLICY_FEATURE = 'policy';
-
-/**
- * Names of what a peer can do beyond its version. The other side ignores names that it does not know, so that an
- * addition needs no new version.
- */
-const Features = z
-  .array(z.string().max(REQUEST_LIMITS.maxNameChars))
-  .max(TUNNEL_LIMITS.maxFeatures);
-
-/** A feature: the peer knows `offers` in hello, and the frames `offers_wanted` and `offers`. */
-export const OFFERS_FEATURE = 'offers';
-
-/** A feature of tunnels: the tunnel takes `guest_call`. */
-export const GUESTS_FEATURE = 'guests';
 
 /** Names a guest's call: both sides of the tunnel show it to people. */
 const GuestText = z.string().min(1).max(REQUEST_LIMITS.maxPathChars);
@@ -204,7 +176,7 @@ const GuestText = z.string().min(1).max(REQUEST_LIMITS.maxPathChars);
 /**
  * A guest at the bridge, which is another agent program, wants to change a file. The edge begins a run in the guest's
  * conversation and sends the call back like any other; or answers with `ack` where it cannot begin one. The same frame
- * again changes nothing. Sent only to a tunnel with {@link GUESTS_FEATURE}.
+ * again changes nothing.
  */
 export const GuestCall = z.object({
   type: z.literal('guest_call'),
@@ -218,16 +190,9 @@ export const GuestCall = z.object({
   path: GuestText,
 });
 export type GuestCall = z.infer<typeof GuestCall>;
-/** A feature: the tunnel knows the frame `mcp_servers`. */
-export const MCP_SERVERS_FEATURE = 'mcp_servers';
-
-/** A feature: the tunnel knows the frame `grants`. */
-export const GRANTS_FEATURE = 'grants';
-
 const Hello = z.object({
   type: z.literal('hello'),
   protocol: z.int(),
-  features: Features,
   bridgeId: BridgeId,
   /** New with every start of the bridge process. */
   bootId: z.uuid(),
@@ -238,9 +203,9 @@ const Hello = z.object({
   offers: z.string().optional(),
   /** Calls in the bridge's journal. The tunnel acks those that it no longer knows, so that the journal drops them. */
   calls: z.array(CallId).max(TUNNEL_LIMITS.maxListedCalls),
-  /** The machine's own id, that of its device. Absent from older bridges. An older tunnel drops it. */
+  /** The machine's own id, that of its device. */
   machineId: DeviceId.optional(),
-  /** Whom the machine lets in beside the owner. Absent for no one. An older tunnel drops it. */
+  /** Whom the machine lets in beside the owner. Absent for no one. */
   grants: GrantedNames.optional(),
   /** The person has moved the bridge: its conversations go on in this folder of this machine. */
   moved: z.literal(true).optional(),
@@ -276,7 +241,6 @@ const ApprovalRequest = z.object({
   proposal: Proposal,
   reason: z.string().max(TUNNEL_LIMITS.maxTextChars),
   newText: NewText.optional(),
-  /** An older edge drops it, and no answer reaches farther than its call then. */
   lasting: Lasting.optional(),
 });
 
@@ -335,11 +299,8 @@ const Policy = z.object({ type: z.literal('policy'), askId: AskId, policy: Machi
 
 const Context = z.object({
   type: z.literal('context'),
-  /**
-   * The id of the look that this answers. A bridge without {@link LOOK} sends the context unasked whenever it has
-   * changed.
-   */
-  lookId: z.string().max(REQUEST_LIMITS.maxNameChars).optional(),
+  /** The id of the look that this answers. */
+  lookId: z.string().max(REQUEST_LIMITS.maxNameChars),
   context: MachineContext,
   /** What the look found for its message. */
   findings: Findings.optional(),
@@ -370,7 +331,6 @@ export type BridgeFrame = z.infer<typeof BridgeFrame>;
 const Welcome = z.object({
   type: z.literal('welcome'),
   protocol: z.int(),
-  features: Features,
   calls: z.array(ToolCall),
   cancels: z.array(CallId),
   answers: z.array(ApprovalAnswer),
@@ -388,11 +348,11 @@ const Approval = z.object({ type: z.literal('approval'), answer: ApprovalAnswer 
 /** The tunnel lacks the set with this digest, which hello has named. */
 const OffersWanted = z.object({ type: z.literal('offers_wanted'), digest: z.string() });
 
-/** Sent only to a bridge with {@link LOOK}, which looks at the workspace and answers with `context`. */
+/** The bridge looks at its workspace and answers with `context`. */
 const Look = z.object({
   type: z.literal('look'),
   lookId: z.string().max(REQUEST_LIMITS.maxNameChars),
-  /** The message of the run that begins. A bridge without {@link FINDINGS_FEATURE} drops it. */
+  /** The message of the run that begins: the bridge answers with `findings` too. */
   message: MessageLook.optional(),
   /** As in a call. Such a look shows nothing of the owner. */
   grantee: Grantee.optional(),
@@ -400,20 +360,20 @@ const Look = z.object({
 
 /**
  * A person asks for the bridge's processes. Sent only to a bridge with the tool `control_process`, which answers with
- * `processes`. An older bridge opens no port.
+ * `processes`.
  */
 const AskProcesses = ProcessAsk.extend({
   type: z.literal('processes'),
   askId: AskId,
 });
 
-/** A device asks to be enrolled. Sent only to a bridge with {@link ENROLMENTS_FEATURE}. */
+/** A device asks to be enrolled. The bridge answers with `enrolled`. */
 const Enrol = z.object({ ...EnrolmentRequest.shape, type: z.literal('enrol'), askId: AskId });
 
-/** A person writes a mention. Sent only to a bridge with {@link FILES_FEATURE}. */
+/** A person writes a mention. The bridge answers with `files`. */
 const AskFiles = z.object({ ...FileQuery.shape, type: z.literal('files'), askId: AskId });
 
-/** The owner looks at what the machine allows. Sent only to a bridge with {@link POLICY_FEATURE}. */
+/** The owner looks at what the machine allows. The bridge answers with `policy`. */
 const AskPolicy = z.object({ type: z.literal('policy'), askId: AskId });
 
 /** UTF-16 units of output that have arrived: the bridge may send as many again. */

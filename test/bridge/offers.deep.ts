@@ -15,7 +15,6 @@ const TRUSTED = {
     { tool: 'mcp:tickets', pattern: 'tickets/find', decision: 'allow', definition: DEFINITION },
   ],
 };
-const features = ['offers'];
 
 let tunnel: ScriptedTunnel;
 let place: TemporaryWorkspace;
@@ -35,7 +34,7 @@ describe('a bridge that offers a tool', () => {
   test('names the set in its hello, and sends the set when it is asked for it', async () => {
     spawnBridge();
     const connection = await tunnel.connection();
-    const { offers = '' } = await connection.welcome({ features });
+    const { offers = '' } = await connection.welcome();
     connection.send({ type: 'offers_wanted', digest: offers });
     const { set } = await connection.next('offers');
     expect(set).toEqual({
@@ -48,7 +47,7 @@ describe('a bridge that offers a tool', () => {
   test('sends another set when it changes, and refuses calls of the definition before', async () => {
     const child = spawnBridge();
     const connection = await tunnel.connection();
-    const { offers } = await connection.welcome({ features });
+    const { offers } = await connection.welcome();
     child.kill('SIGUSR2');
     const { set } = await connection.next('offers');
     expect(set?.digest).not.toBe(offers);
@@ -59,19 +58,9 @@ describe('a bridge that offers a tool', () => {
     expect(await called()).toBe('');
   });
 
-  test('keeps changes from a tunnel that does not know of offers', async () => {
-    const child = spawnBridge();
-    const connection = await tunnel.connection();
-    await connection.welcome({ features: [] });
-    child.kill('SIGUSR2');
-    connection.send({ type: 'call', call: newCall('read_file', { target_file: 'a.txt' }) });
-    const first = await Promise.race([connection.next('result'), connection.next('offers')]);
-    expect(first.type).toBe('result');
-  });
-
   test('asks before it calls the tool, whatever its server says of it', async () => {
     spawnBridge();
-    const connection = await tunnel.welcomed({ features });
+    const connection = await tunnel.welcomed();
     const call = find('bug');
     connection.send({ type: 'call', call });
     const asked = await connection.next('approval_request');
@@ -92,7 +81,7 @@ describe('a bridge that offers a tool', () => {
 
   test('does not run what was approved once its server has changed the definition', async () => {
     const child = spawnBridge();
-    const connection = await tunnel.welcomed({ features });
+    const connection = await tunnel.welcomed();
     const call = find('bug');
     connection.send({ type: 'call', call });
     const asked = await connection.next('approval_request');
@@ -106,7 +95,7 @@ describe('a bridge that offers a tool', () => {
 
   test('checks the arguments by the schema and says where they do not fit, and the mode', async () => {
     spawnBridge();
-    const connection = await tunnel.welcomed({ features });
+    const connection = await tunnel.welcomed();
     const wrong = { ...find('bug'), arguments: { word: '' } };
     connection.send({ type: 'call', call: wrong });
     expect((await connection.next('result')).result).toMatchObject({
@@ -121,7 +110,7 @@ describe('a bridge that offers a tool', () => {
     await writeFile(join(stateDir, 'policy.json'), JSON.stringify(TRUSTED));
     const child = spawnBridge();
     const connection = await tunnel.connection();
-    const { offers = '' } = await connection.welcome({ features });
+    const { offers = '' } = await connection.welcome();
     connection.send({ type: 'offers_wanted', digest: offers });
     const { set } = await connection.next('offers');
     expect(set?.offers[0]).toMatchObject({ effect: 'read', idempotent: true });
@@ -138,7 +127,7 @@ describe('a bridge that offers a tool', () => {
   ])('$name', async ({ rules, calls }) => {
     if (rules) await writeFile(join(stateDir, 'policy.json'), JSON.stringify(rules));
     const child = spawnBridge();
-    const connection = await tunnel.welcomed({ features });
+    const connection = await tunnel.welcomed();
     const call = find('wait');
     connection.send({ type: 'call', call });
     if (!rules) await approve(connection, call, await connection.next('approval_request'));
@@ -147,7 +136,7 @@ describe('a bridge that offers a tool', () => {
     await connection.closed;
     spawnBridge();
     const again = await tunnel.connection();
-    await again.welcome({ features, calls: [call] });
+    await again.welcome({ calls: [call] });
     if (!rules) {
       const { result } = await again.next('result');
       expect(result).toMatchObject({ status: 'error', code: 'UNKNOWN_OUTCOME' });

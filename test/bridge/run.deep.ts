@@ -13,7 +13,6 @@ import { TUNNEL_LIMITS } from '../../shared/limits.ts';
 import type { Mode } from '../../shared/wire/modes.ts';
 import {
   CLOSE,
-  LOOK,
   type ToolCall,
   type ToolResult,
   TUNNEL_PROTOCOL,
@@ -124,7 +123,6 @@ describe('a bridge', () => {
     expect(hello).toEqual({
       type: 'hello',
       protocol: TUNNEL_PROTOCOL,
-      features: expect.arrayContaining([LOOK, 'findings', 'offers']),
       bridgeId: BRIDGE_ID,
       bootId: expect.any(String),
       tools: expect.arrayContaining(['read_file', 'write', 'run_terminal_cmd']),

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { createClient } from '../../client/index.ts';
 import { AccountExportLine } from '../../shared/api/accounts.ts';
-import { runDrawbridge } from '../cli/drawbridge.ts';
+import { callDrawbridge } from '../cli/called.ts';
 import { oneHouse } from './one-house.ts';
 
 const one = oneHouse();
@@ -18,12 +18,12 @@ function secretFile(): string {
 
 async function operate(...words: readonly string[]) {
   const at = ['--url', one.house.ready.url, '--secret-file', secretFile()];
-  return await runDrawbridge([...words, ...at]);
+  return await callDrawbridge([...words, ...at]);
 }
 
 async function tokenOf(account: string): Promise<string> {
   const words = ['token', '--for', account, '--secret-file', secretFile()];
-  return (await runDrawbridge(words)).stdout.trim();
+  return (await callDrawbridge(words)).stdout.trim();
 }
 
 async function clientOf(account: string) {
@@ -42,13 +42,13 @@ it('an invitation is listed and revoked, by its account and by the operator', as
   const [id = ''] = /^inv_\S+/.exec(listed.stdout) ?? [];
   expect(listed.stdout).toContain(`${id}  ana  made `);
   const as = ['--url', one.house.ready.url, '--token', await tokenOf('ana')];
-  const own = await runDrawbridge(['invitations', 'list', '--json', ...as]);
+  const own = await callDrawbridge(['invitations', 'list', '--json', ...as]);
   expect(JSON.parse(own.stdout)).toMatchObject({ id, account: 'ana' });
   expect((await operate('invitations', 'revoke', id, '--operator')).code).toBe(0);
   expect((await operate('invitations', 'revoke', id, '--operator')).code).toBe(2);
-  expect((await runDrawbridge(['invitations', 'list', ...as])).stderr).toContain('No invitation');
+  expect((await callDrawbridge(['invitations', 'list', ...as])).stderr).toContain('No invitation');
   const state = ['--state', join(one.house.folder, 'machine')];
-  const login = await runDrawbridge(['login', made.stdout.trim(), ...state]);
+  const login = await callDrawbridge(['login', made.stdout.trim(), ...state]);
   expect(login).toMatchObject({ code: 1, stderr: expect.stringContaining('ENTRY_ENDED') });
 });
 
@@ -73,7 +73,7 @@ it('an account is suspended, resumed, exported and deleted, and the records say 
   expect((await operate('accounts', 'export', 'ben')).stdout.split('\n').length).toBeGreaterThan(3);
 
   const as = ['--url', one.house.ready.url, '--token', await tokenOf('ben')];
-  const audit = await runDrawbridge(['audit', '--server', ...as]);
+  const audit = await callDrawbridge(['audit', '--server', ...as]);
   expect(audit.stdout).toContain(`conversation_exported  ${conversationId}`);
   expect(audit.stdout).toContain('account_suspended  ben');
 
@@ -129,7 +129,7 @@ it('an export that breaks off, or lacks its end, is reported as such', async () 
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   for (const account of ['cut', 'short']) {
     const at = ['--url', url, '--secret-file', secretFile()];
-    expect(await runDrawbridge(['accounts', 'export', account, ...at])).toMatchObject({
+    expect(await callDrawbridge(['accounts', 'export', account, ...at])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('not whole'),
     });

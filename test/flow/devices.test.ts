@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { ClientError, Device } from '../../client/index.ts';
-import { runDrawbridge } from '../cli/drawbridge.ts';
+import { callDrawbridge } from '../cli/called.ts';
 import { HAS_TERMINALS, openPseudoTerminal } from '../cli/pseudo-terminal.ts';
 import { temporaryFolder } from '../local/temporary-folder.ts';
 import { DRAWBRIDGE, type House, startHouse } from './house.ts';
@@ -44,13 +44,11 @@ it.runIf(HAS_TERMINALS)(
     const rules = [{ tool: 'run_terminal_cmd', pattern: '*', decision: 'ask' as const }];
     await using house = await startHouse({ rules });
     const place = ['--workspace', house.workspace, '--state', house.state];
-    const program: [string, ...string[]] = [process.execPath, DRAWBRIDGE];
-    const devices = (...args: readonly string[]) =>
-      runDrawbridge(['devices', ...args, ...place], { program });
+    const devices = (...args: readonly string[]) => callDrawbridge(['devices', ...args, ...place]);
     const other = newMachine();
     expect(await approve(house, other.device(), 'before')).toBe(403);
 
-    const command = [...program, 'devices', 'enrol', other.keyText, ...place];
+    const command = [process.execPath, DRAWBRIDGE, 'devices', 'enrol', other.keyText, ...place];
     const terminal = openPseudoTerminal(command);
     await terminal.shows('y or n:');
     terminal.type('y\r');
@@ -59,7 +57,7 @@ it.runIf(HAS_TERMINALS)(
 
     expect(await approve(house, other.device(), 'made.txt')).toBe(200);
     const made = () => existsSync(join(house.workspace, 'made.txt'));
-    await expect.poll(made, { timeout: 10_000 }).toBe(true);
+    await expect.poll(made).toBe(true);
     const { deviceId } = other.device();
     const line = expect.stringMatching(new RegExp(`${deviceId}  .*  last approved \\d{4}-`));
     await expect.poll(async () => (await devices('list')).stdout).toEqual(line);

@@ -12,7 +12,7 @@ import {
 } from '../../client/index.ts';
 import { openEnrolment } from '../../machine/enrolments.ts';
 import { ENROLMENT_LIMITS } from '../../shared/limits.ts';
-import { runDrawbridge } from '../cli/drawbridge.ts';
+import { callDrawbridge } from '../cli/called.ts';
 import { oneHouse } from './one-house.ts';
 
 const at = oneHouse({ rules: [{ tool: 'run_terminal_cmd', pattern: 'touch *', decision: 'ask' }] });
@@ -58,10 +58,10 @@ it('lets a page approve that has a secret of the machine, until the device is re
   await client.enrolDevice(secret, enrolment); // The first answer was lost.
   expect(await approve(client, device, 'made.txt')).toBe('ran');
   const place = ['--workspace', at.house.workspace, '--state', at.house.state];
-  expect((await runDrawbridge(['devices', ...place])).stdout).toContain(enrolment.deviceId);
+  expect((await callDrawbridge(['devices', ...place])).stdout).toContain(enrolment.deviceId);
   const line = `${enrolment.deviceId}  enrolled by enrol  page\n`;
-  expect((await runDrawbridge(['audit', ...place])).stdout).toContain(line);
-  await runDrawbridge(['devices', 'revoke', enrolment.deviceId, ...place]);
+  expect((await callDrawbridge(['audit', ...place])).stdout).toContain(line);
+  await callDrawbridge(['devices', 'revoke', enrolment.deviceId, ...place]);
   expect(await approve(client, device, 'after.txt')).toBe('APPROVAL_REFUSED');
   await expect(client.enrolDevice(secret, enrolment)).rejects.toMatchObject({
     code: 'ENROLMENT_ENDED',
@@ -86,17 +86,4 @@ it('takes no device by a secret that has expired, or that the machine does not h
       code: 'ENROLMENT_ENDED',
     });
   }
-});
-
-it('says that a bridge that is offline enrols no device', async () => {
-  const { client, enrolment } = await newPage();
-  const { bridgeId } = await newSecret();
-  await runDrawbridge([
-    ...['disconnect', '--workspace', at.house.workspace, '--state', at.house.state],
-  ]);
-  const isConnected = async () => (await client.getBridge(bridgeId)).connected;
-  await expect.poll(isConnected).toBe(false);
-  await expect(client.enrolDevice(await newSecret(), enrolment)).rejects.toMatchObject({
-    code: 'UNAVAILABLE',
-  });
 });

@@ -1,7 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { runDrawbridge } from '../cli/drawbridge.ts';
 import { oneHouse } from './one-house.ts';
 
 const FILES: Readonly<Record<string, string>> = {
@@ -41,14 +40,4 @@ it('finds what the agent could read, the best first', async () => {
   expect(await find('47/f47')).toHaveLength(20);
   expect((await find('SRC/47/')).at(0)).toEqual({ path: 'src/47/', type: 'folder' });
   expect(await find('f9999')).toEqual([{ path: 'src/49/f9999.ts', type: 'file' }]);
-});
-
-it('says that a bridge that is offline finds nothing', async () => {
-  const { house } = at;
-  const place = ['--workspace', house.workspace, '--state', house.state];
-  await runDrawbridge(['disconnect', ...place]);
-  const isConnected = async () =>
-    (await house.client.getBridge(house.ready.bridgeId ?? '')).connected;
-  await expect.poll(isConnected).toBe(false);
-  await expect(find('a')).rejects.toMatchObject({ code: 'UNAVAILABLE', status: 503 });
 });

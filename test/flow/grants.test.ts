@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Client, createClient } from '../../client/index.ts';
-import { runDrawbridge } from '../cli/drawbridge.ts';
+import { callDrawbridge } from '../cli/called.ts';
 import { type House, makeRepository, startHouse } from './house.ts';
 
 /** The owner's rules: commands run, but for pushes and deletions of a folder. */
@@ -152,7 +152,7 @@ it('an app’s user whose grant is for worktrees works by an agent in one, and n
 it('the end of a grant ends what runs, and nothing runs afterwards', async () => {
   const { ben } = callers;
   const running = say(ben, 'run touch begun.txt && sleep 600', { bridgeId });
-  await expect.poll(() => has('begun.txt'), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => has('begun.txt')).toBe(true);
   expect((await drawbridge('disallow', 'ben')).code).toBe(0);
   const ended = await running;
   // A command that had begun says itself how far it came.
@@ -180,11 +180,11 @@ function viewOf(conversationId: string) {
 }
 
 function drawbridge(...args: readonly string[]) {
-  return runDrawbridge([...args, '--workspace', house.workspace, '--state', house.state]);
+  return callDrawbridge([...args, '--workspace', house.workspace, '--state', house.state]);
 }
 
 async function tokenFor(account: string): Promise<string> {
   const secretFile = join(house.state, 'auth-secret');
-  const made = await runDrawbridge(['token', '--for', account, '--secret-file', secretFile]);
+  const made = await callDrawbridge(['token', '--for', account, '--secret-file', secretFile]);
   return made.stdout.trim();
 }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type House, startHouse, until, workerdOf } from './house.ts';
 
 let house: House;
@@ -12,69 +12,74 @@ beforeAll(async () => {
   return () => house[Symbol.asyncDispose]();
 });
 
-test('bodies that stop or trickle are answered with 408, without a wait', async () => {
-  const head = `authorization: Bearer ${house.ready.token}\r\ncontent-length: 5000`;
-  const request = `POST /api/v1/chat/completions HTTP/1.1\r\nHost: x\r\n${head}\r\n\r\n{"messages`;
-  const slow = Array.from({ length: 40 }, () => send(request));
-  const dripping = send(request);
-  const drip = setInterval(() => dripping.socket.write(' '), 200);
-  expect(await say('meanwhile')).toMatchObject({ status: 'completed' });
-  for (const { answer } of [...slow, dripping]) {
-    const [status = '', body] = (await answer).split('\r\n\r\n');
-    expect(status).toMatch(/^HTTP\/1\.1 408 /);
-    expect(JSON.parse(body ?? '')).toMatchObject({ error: { code: 'REQUEST_TIMEOUT' } });
-  }
-  clearInterval(drip);
-});
-
-test('a refused client that is still sending reads why, and keeps its connection', async () => {
-  const { port } = new URL(house.ready.url);
-  const socket = connect(Number(port), '127.0.0.1');
-  const answers = text(socket);
-  for (const path of ['/api/v1/chat/completions', '/v1/chat/completions']) {
-    socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\ncontent-length: 2\r\n\r\n`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    socket.write('{}');
-  }
-  socket.end('GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
-  expect((await answers).match(/HTTP\/1\.1 \d+/g)).toEqual([
-    'HTTP/1.1 401',
-    'HTTP/1.1 401',
-    'HTTP/1.1 200',
-  ]);
-});
-
-/** workerd answers CONNECT itself, with 500, before any code of ours: what counts is that nothing is opened. */
-test.each(['example.com:443', '127.0.0.1:22', '/health'])(
-  'CONNECT %s opens no tunnel',
-  async (to) => {
-    const { answer } = send(`CONNECT ${to} HTTP/1.1\r\nHost: ${to}\r\n\r\n`);
-    expect(await answer).toMatch(/^HTTP\/1\.1 [45]\d\d .*Connection: close/s);
-    expect((await house.fetch('/health')).status).toBe(200);
-  },
-);
-
 const HOSTS = [
   ...['127.0.0.1 x', 'a b', '[::1', 'a:b:c', 'a:99999', '%zz', 'ex ample', '<', '1.2.3.4.5', '['],
   ...[']', ':80', 'a:-1', '', ' ', '\\', 'a/b', 'a?b', 'a#b', 'a@b'],
   ...['a\tb', '.', '-', '0x7f', '\u00fc'],
 ];
 
-test.each([
-  ...['/', '/health', '/openapi.json', '/api/v1/me', '/v1/models', '/nowhere'],
-  ...['/api/v1/bridges/x/connect', '/aiserver.v1.AiService/AvailableModels', '/metrics'],
-])('no Host makes %s fail', async (path) => {
-  const statuses = HOSTS.map(async (host) => {
-    const { answer } = send(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
-    const [head = '', body = ''] = (await answer).split('\r\n\r\n');
-    const status = head.split(' ')[1];
-    if (status === '400' && body.startsWith('{')) {
-      expect(JSON.parse(body)).toMatchObject({ error: { code: 'INVALID_REQUEST' } });
+// At once: the first one waits for a limit of ten seconds.
+describe.concurrent('a hostile client', () => {
+  test('bodies that stop or trickle are answered with 408, without a wait', async () => {
+    const head = `authorization: Bearer ${house.ready.token}\r\ncontent-length: 5000`;
+    const request = `POST /api/v1/chat/completions HTTP/1.1\r\nHost: x\r\n${head}\r\n\r\n{"messages`;
+    const slow = Array.from({ length: 40 }, () => send(request));
+    const dripping = send(request);
+    const drip = setInterval(() => dripping.socket.write(' '), 200);
+    expect(await say('meanwhile')).toMatchObject({ status: 'completed' });
+    for (const { answer } of [...slow, dripping]) {
+      const [status = '', body] = (await answer).split('\r\n\r\n');
+      expect(status).toMatch(/^HTTP\/1\.1 408 /);
+      expect(JSON.parse(body ?? '')).toMatchObject({ error: { code: 'REQUEST_TIMEOUT' } });
     }
-    return [host, status];
+    clearInterval(drip);
   });
-  const failed = (await Promise.all(statuses)).filter(([, status = '5']) => status.startsWith('5'));
-  expect(failed).toEqual([]);
+
+  test('a refused client that is still sending reads why, and keeps its connection', async () => {
+    const { port } = new URL(house.ready.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    const answers = text(socket);
+    for (const path of ['/api/v1/chat/completions', '/v1/chat/completions']) {
+      socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\ncontent-length: 2\r\n\r\n`);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      socket.write('{}');
+    }
+    socket.end('GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    expect((await answers).match(/HTTP\/1\.1 \d+/g)).toEqual([
+      'HTTP/1.1 401',
+      'HTTP/1.1 401',
+      'HTTP/1.1 200',
+    ]);
+  });
+
+  /** workerd answers CONNECT itself, with 500, before any code of ours: what counts is that nothing is opened. */
+  test.each(['example.com:443', '127.0.0.1:22', '/health'])(
+    'CONNECT %s opens no tunnel',
+    async (to) => {
+      const { answer } = send(`CONNECT ${to} HTTP/1.1\r\nHost: ${to}\r\n\r\n`);
+      expect(await answer).toMatch(/^HTTP\/1\.1 [45]\d\d .*Connection: close/s);
+      expect((await house.fetch('/health')).status).toBe(200);
+    },
+  );
+
+  test.each([
+    ...['/', '/health', '/openapi.json', '/api/v1/me', '/v1/models', '/nowhere'],
+    ...['/api/v1/bridges/x/connect', '/aiserver.v1.AiService/AvailableModels', '/metrics'],
+  ])('no Host makes %s fail', async (path) => {
+    const statuses = HOSTS.map(async (host) => {
+      const { answer } = send(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+      const [head = '', body = ''] = (await answer).split('\r\n\r\n');
+      const status = head.split(' ')[1];
+      if (status === '400' && body.startsWith('{')) {
+        expect(JSON.parse(body)).toMatchObject({ error: { code: 'INVALID_REQUEST' } });
+      }
+      return [host, status];
+    });
+    const failed = (await Promise.all(statuses)).filter(([, status = '5']) =>
+      status.startsWith('5'),
+    );
+    expect(failed).toEqual([]);
+  });
 });
 
 test('a conversation whose file is no database leaves the others and the list, and is reported in one sentence', async () => {

@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import { runDrawbridge } from '../cli/drawbridge.ts';
+import { callDrawbridge } from '../cli/called.ts';
 import type { ScriptedCall } from '../far-ends/reply-script.ts';
 import { startScriptedModel } from '../far-ends/scripted-model.ts';
 import { sendAllowing } from './allowing.ts';
@@ -88,13 +88,13 @@ it('shows the owner in `mcp` and in `status` which server is down, and why', asy
   const location = ['--workspace', house.workspace, '--state', house.state];
   // Between two starts it is starting.
   await until(async () => {
-    const { stdout } = await runDrawbridge(['mcp', ...location]);
+    const { stdout } = await callDrawbridge(['mcp', ...location]);
     return /\n {2}it runs: 13 tools\ngone .*\n {2}it is down: it ended with exit code 3/.test(
       stdout,
     );
   });
   await until(async () => {
-    const { stdout } = await runDrawbridge(['status', ...location]);
+    const { stdout } = await callDrawbridge(['status', ...location]);
     return /MCP server gone: it is down: it ended with exit code 3/.test(stdout);
   });
 });

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { REGISTRIES } from '../../shared/tools/registries.ts';
@@ -27,6 +27,59 @@ function has(...command: readonly [string, ...string[]]): boolean {
     return false;
   }
 }
+
+interface Offline {
+  readonly title: string;
+  /** A command that succeeds where the tool is. */
+  readonly needs: readonly [string, ...string[]];
+  readonly command: string;
+  readonly output: string;
+}
+
+const SUM = 'def test_sum():\\n    assert 1 + 1 == 2\\n';
+const SETUP = 'from setuptools import setup\\nsetup(name="greet", version="1.0", py_modules=[])\\n';
+const GO_MAIN = 'package main\\nfunc main() { println("bu" + "ilt") }\\n';
+const GEMSPEC =
+  'Gem::Specification.new { |s| s.name = "greet"; s.version = "1.0"; s.summary = "g"; s.authors = ["a"] }';
+
+const WITHOUT_NETWORK: readonly Offline[] = [
+  {
+    title: 'pytest',
+    needs: ['/usr/bin/python3', '-m', 'pytest', '--version'],
+    command: `printf '${SUM}' > test_sum.py && /usr/bin/python3 -m pytest -q test_sum.py`,
+    output: '1 passed',
+  },
+  {
+    title: 'pip in a venv',
+    needs: ['/usr/bin/python3', '-m', 'ensurepip', '--version'],
+    command:
+      `mkdir py && cd py && printf '${SETUP}' > setup.py && /usr/bin/python3 -m venv venv && ` +
+      'venv/bin/pip install --no-index --no-build-isolation .',
+    output: 'Successfully installed greet-1.0',
+  },
+  {
+    title: 'cargo build',
+    needs: ['/usr/bin/cargo', '--version'],
+    command: '/usr/bin/cargo init -q --vcs none --name made made && cd made && /usr/bin/cargo run',
+    output: 'Hello, world!',
+  },
+  {
+    title: 'go build',
+    needs: ['/usr/bin/go', 'version'],
+    command:
+      `mkdir go && cd go && printf '${GO_MAIN}' > main.go && /usr/bin/go mod init a.test/made && ` +
+      '/usr/bin/go build -o made . && ./made',
+    output: 'built',
+  },
+  {
+    title: 'gem install of a gem that it built',
+    needs: ['/usr/bin/gem', '--version'],
+    command:
+      `mkdir gem && cd gem && printf '%s' '${GEMSPEC}' > g.gemspec && /usr/bin/gem build g.gemspec && ` +
+      '/usr/bin/gem install --local --no-document --install-dir vendor greet-1.0.gem',
+    output: 'Successfully installed greet-1.0',
+  },
+];
 
 interface Ran {
   readonly asked: readonly ApprovalQuestion[];
@@ -99,36 +152,29 @@ describe.skipIf(skipped)(`the network by name ${skipped ?? ''}`, () => {
     expect(results.join('')).toContain(`Could not resolve host: ${NPM}`);
   });
 
-  it('leads a page of a server to curl, with no question at all', async () => {
-    const server = `require("http").createServer((q, s) => s.end("a page")).listen(3000, () => console.log("up"))`;
+  it('leads a page of npm run dev to curl, with no question at all', async () => {
+    const site = join(at.house.workspace, 'site');
+    mkdirSync(site);
+    writeFileSync(
+      join(site, 'server.cjs'),
+      'require("http").createServer((q, s) => s.end("a page")).listen(3000)',
+    );
+    writeFileSync(join(site, 'package.json'), '{"scripts": {"dev": "node server.cjs"}}');
     const { asked, results } = await run(
-      { command: `node -e '${server}'`, is_background: true, permissions: ['network'] },
-      { command: 'curl -s http://localhost:3000/' },
+      { command: 'cd site && npm run dev', is_background: true, permissions: ['network'] },
+      { command: 'curl -s --retry 9 --retry-connrefused http://localhost:3000/' },
       { command: 'curl -s http://localhost:3000/', permissions: ['network'] },
     );
     expect(asked).toEqual([]);
     expect(results.filter((result) => result.includes('a page'))).toHaveLength(2);
   });
 
-  it.skipIf(!has('/usr/bin/python3', '-m', 'pytest', '--version'))(
-    'is not needed for pytest, which asks nothing',
-    async () => {
-      const lines = 'def test_sum():\\n    assert 1 + 1 == 2\\n';
-      const { asked, results } = await run({
-        command: `printf '${lines}' > test_sum.py && /usr/bin/python3 -m pytest -q test_sum.py`,
-      });
+  for (const { title, needs, command, output } of WITHOUT_NETWORK) {
+    const absent = has(...needs) ? '' : `skipped: no ${needs.join(' ')}`;
+    it.skipIf(absent)(`is not needed for ${title}, which asks nothing ${absent}`, async () => {
+      const { asked, results } = await run({ command });
       expect(asked).toEqual([]);
-      expect(results.join('')).toContain('1 passed');
-    },
-  );
-
-  it.skipIf(!has('/usr/bin/cargo', '--version'))('lets cargo build, with no question', async () => {
-    const { asked, results } = await run({
-      command:
-        '/usr/bin/cargo init -q --vcs none --name made made && cd made && /usr/bin/cargo run',
-      permissions: ['network'],
+      expect(results.join('')).toContain(output);
     });
-    expect(asked).toEqual([]);
-    expect(results.join('')).toContain('Hello, world!');
-  });
+  }
 });

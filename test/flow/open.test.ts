@@ -75,7 +75,7 @@ describe.runIf(HAS_TERMINALS)('at a terminal', () => {
   it('opens a page that is signed in and may approve, with no secret in the words of a command', async () => {
     const terminal = open({ DISPLAY: ':0' });
     expect((await terminal.finished).code).toBe(0);
-    await expect.poll(() => existsSync(`${report}.done`), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => existsSync(`${report}.done`)).toBe(true);
     const called = JSON.parse(readFileSync(`${report}.called`, 'utf8'));
     expect(called).toMatchObject({ cwd: '/', mode: 0o600 });
     expect(called.file).toMatch(/\/drawbridge\/server\/open-[\w-]+\.html$/);
@@ -106,7 +106,7 @@ describe.runIf(HAS_TERMINALS)('at a terminal', () => {
     rmSync(join(folder, 'from-the-page'));
     const terminal = open({ DISPLAY: ':0' }, '--to', origin);
     await terminal.shows('from a server elsewhere, so it may not approve');
-    await expect.poll(() => existsSync(`${report}.done`), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => existsSync(`${report}.done`)).toBe(true);
     const { link } = JSON.parse(readFileSync(`${report}.called`, 'utf8'));
     expect(link).toMatch(/\/#join=dbi_[\w-]{43}$/);
     expect(existsSync(join(folder, 'from-the-page'))).toBe(false);

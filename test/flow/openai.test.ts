@@ -115,19 +115,6 @@ describe('the openai package', () => {
     await until(() => at.model.aborted() > aborted);
   });
 
-  it('ends the request to the model when it is left before an answer in one piece', async () => {
-    answerWith(() => ({ text: 'and on '.repeat(1000), delayMs: 1000 }));
-    const aborted = at.model.aborted();
-    const leaving = new AbortController();
-    const asking = openai.chat.completions
-      .create({ model: 'scripted', messages }, { signal: leaving.signal })
-      .catch(() => undefined);
-    await until(() => at.requests().length > 0);
-    leaving.abort();
-    await until(() => at.model.aborted() > aborted);
-    await asking;
-  });
-
   it('waits while a person is asked', async () => {
     answerWith((_, turn) =>
       turn === 0

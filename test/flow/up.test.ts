@@ -40,33 +40,6 @@ it('answers with the demo model over a real folder when no model is configured',
   expect(readFileSync(join(house.workspace, 'notes.txt'), 'utf8')).toBe('alpha\ngamma\n');
 });
 
-it('offers and runs nothing that changes anything in ask mode', async () => {
-  const write = { name: 'write', arguments: { path: 'made.txt', contents: 'x' } };
-  const { house } = at;
-  at.answerWith([{ calls: [write] }, { text: 'I cannot.' }]);
-  const response = await house.client.chat({
-    mode: 'ask',
-    messages: [{ role: 'user', content: 'write made.txt' }],
-  });
-  expect(at.requests()[0]?.tools?.map((tool) => tool.function.name)).toEqual([
-    'read_file',
-    'list_dir',
-    'glob_file_search',
-    'grep',
-    'codebase_search',
-    'read_lints',
-    'web_fetch',
-    'read_process',
-    'switch_mode',
-    'task',
-  ]);
-  expect(response.documents.find(({ type }) => type === 'error')?.metadata).toMatchObject({
-    errorCode: 'READ_ONLY_MODE',
-    source: 'write',
-  });
-  await expect(() => readFileSync(join(house.workspace, 'made.txt'))).toThrow('ENOENT');
-});
-
 it('closes the connection to the model when the run is cancelled, and stays usable', async () => {
   const { house } = at;
   at.answerWith([

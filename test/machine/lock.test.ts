@@ -59,7 +59,7 @@ test.runIf(process.platform === 'linux')(
     }
     expect(isLocked(path)).toBe(true);
     process.kill(Number.parseInt(printed, 10), 'SIGKILL');
-    await expect.poll(() => isLocked(path), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => isLocked(path)).toBe(false);
   },
 );
 

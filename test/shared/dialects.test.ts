@@ -27,10 +27,12 @@ describe.each(ModelDialect.options)('an entry of the dialect %s', (dialect) => {
 it('no other provider can have the settings of OpenAI', () => {
   const other = {
     name: 'other',
+    title: 'Other',
     baseUrl: 'https://other.test/v1',
     settings: { baseUrl: 'OPENAI_BASE_URL', key: 'OPENAI_API_KEY' },
     headers: () => ({}),
     takesThinking: false,
+    makesVectors: false,
   } as const;
   expectTypeOf(other).not.toExtend<Provider>();
   expectTypeOf({ ...other, baseUrl: 'https://api.openai.com/v1' } as const).toExtend<Provider>();

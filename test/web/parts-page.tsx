@@ -9,7 +9,7 @@ import { Output } from '../../web/parts/output.tsx';
 import { makePasskey, signByPasskey } from '../../web/session/passkey.ts';
 import '../../web/main.css';
 
-colourWith(() => import('../../web/parts/highlight.ts'));
+colourWith(() => import('../../shared/shown/highlight.ts'));
 const PARTS = { Code, DiffRows, Markdown, Output };
 const root = document.createElement('main');
 document.body.append(root);

@@ -1,8 +1,8 @@
 /** Code with its language and a way to copy it. */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { CodeNode } from '../../shared/shown/highlight.ts';
 import { loadHighlighter } from './colours.ts';
 import { CopyButton } from './copy-button.tsx';
-import type { CodeNode } from './highlight.ts';
 import { PART_LIMITS } from './limits.ts';
 
 interface Props {

@@ -1,5 +1,5 @@
 /** Where the colours of code come from: a file of its own, which is loaded when code is first shown. */
-import type { highlight } from './highlight.ts';
+import type { highlight } from '../../shared/shown/highlight.ts';
 
 type LoadHighlighter = () => Promise<{ readonly highlight: typeof highlight }>;
 

@@ -1,9 +1,9 @@
 /** Changed lines with their numbers. */
 import { useMemo, useState } from 'preact/hooks';
+import { type DiffRow, rowsWithGaps } from '../../shared/shown/diff-rows.ts';
 import { printable } from '../../shared/text/plain-sight.ts';
 import type { Diff } from '../../shared/wire/documents.ts';
 import { words } from '../words/thread.ts';
-import { type DiffRow, rowsWithGaps } from './diff-rows.ts';
 import { PART_LIMITS } from './limits.ts';
 
 interface Props {

@@ -6,12 +6,8 @@ export const PART_LIMITS = {
   outputLines: 12,
   /** Lines that one press of the button adds: a browser lays them out in some 50 ms. */
   moreOutputLines: 2_000,
-  /** UTF-16 units of one line of output: minified files are one line of megabytes. */
-  outputLineChars: 10_000,
   /** Rows of a diff before a person asks for all. */
   diffRows: 30,
-  /** Steps of the search for unchanged lines inside a hunk; 2,000 take at most some 50 ms. */
-  diffSteps: 2_000,
   /** UTF-16 units of code that get colours: the highlighter needs about 1 ms for each KiB. */
   highlightedChars: 50 * KIB,
   /** UTF-16 units of one text node. A browser copies the whole node for each piece that it gets. */

@@ -1,9 +1,14 @@
 /** What a command prints: its colours, and only the last lines where it is long. */
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import {
+  lastLines,
+  piecesOf,
+  plainOutput,
+  type TextLook,
+} from '../../shared/shown/terminal-lines.ts';
 import { words } from '../words/thread.ts';
 import { CopyButton } from './copy-button.tsx';
 import { PART_LIMITS } from './limits.ts';
-import { lastLines, piecesOf, plainOutput } from './terminal-lines.ts';
 
 interface Props {
   readonly text: string;
@@ -14,7 +19,10 @@ interface Props {
 export function Output({ text, isOpen }: Props) {
   const [count, setCount] = useState<number>(PART_LIMITS.outputLines);
   const last = lastLines(text, count);
-  const pieces = useMemo(() => piecesOf(last.text), [last.text]);
+  const pieces = useMemo(
+    () => piecesOf(last.text).map((piece) => ({ ...piece, classes: classesOf(piece.look) })),
+    [last.text],
+  );
   const box = useFollowedEnd(isOpen, last.text);
   return (
     <div class="output">
@@ -45,6 +53,15 @@ export function Output({ text, isOpen }: Props) {
       </pre>
     </div>
   );
+}
+
+/** Those of parts.css. */
+function classesOf({ text, ground, decorations }: TextLook): string {
+  return [
+    ...(text ? [`ansi-${text}`] : []),
+    ...(ground ? [`on-${ground}`] : []),
+    ...decorations.map((name) => `ansi-${name}`),
+  ].join(' ');
 }
 
 /** The box shows its end while it is open, until a person scrolls it. */

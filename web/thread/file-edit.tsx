@@ -1,10 +1,10 @@
 /** A change to a file, line by line. */
 import { useMemo } from 'preact/hooks';
 import type { FileEditMetadata } from '../../client/index.ts';
+import { countChanged } from '../../shared/shown/diff-rows.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { Code } from '../parts/code.tsx';
 import { DiffRows } from '../parts/diff.tsx';
-import { countChanged } from '../parts/diff-rows.ts';
 import { words } from '../words/thread.ts';
 import type { DocumentProps } from './document-props.ts';
 import { resultText } from './result-text.ts';

@@ -86,7 +86,9 @@ function exchangesOf({ messages, responses }: ConversationView): Exchange[] {
 /** For people who do not see the thread grow: what goes on, and not each word of it. */
 function Status({ thread }: { readonly thread: Thread }) {
   const { status = 'completed' } = thread.current ?? {};
-  const text = thread.isLost ? words.lost : (words.status[status] ?? status);
+  const { wait } = thread.current?.metadata ?? {};
+  const waits = wait && words.waits[wait.reason](new Date(wait.until).toLocaleTimeString());
+  const text = thread.isLost ? words.lost : (waits ?? words.status[status] ?? status);
   return (
     <p class={`status${isOver(status) && !thread.isLost ? ' quiet' : ''}`} role="status">
       {text}

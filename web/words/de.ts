@@ -116,6 +116,10 @@ export const thread: typeof en.thread = {
   newConversation: 'Neue Unterhaltung',
   connecting: 'Verbinde…',
   lost: 'Verbindung verloren. Neuer Versuch…',
+  waits: {
+    rate_limited: (at: string) => `Der Modellserver begrenzt Anfragen. Neuer Versuch um ${at}.`,
+    unavailable: (at: string) => `Der Modellserver antwortet nicht. Neuer Versuch um ${at}.`,
+  },
   close: 'Schließen',
   cancel: 'Abbrechen',
   copy: 'Kopieren',

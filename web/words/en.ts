@@ -119,6 +119,10 @@ export const thread = {
   newConversation: 'New conversation',
   connecting: 'Connecting…',
   lost: 'Connection lost. Trying again…',
+  waits: {
+    rate_limited: (at: string) => `The model server limits requests. It is asked again at ${at}.`,
+    unavailable: (at: string) => `The model server does not answer. It is asked again at ${at}.`,
+  },
   close: 'Close',
   cancel: 'Cancel',
   copy: 'Copy',

@@ -34,15 +34,32 @@ import type {
   WantedState,
 } from '../ports/account.ts';
 import { hasNewAsk, kindOfEnd } from '../push/message.ts';
-import type { Act, RecordsPage, StoredRecord } from '../storage/records.ts';
+import {
+  type Act,
+  addRecord,
+  type RecordsPage,
+  readRecords,
+  type StoredRecord,
+} from '../storage/records.ts';
 import { firstPositionOf, wasTakenBack } from '../storage/restored.ts';
 import { formatCursor } from './cursor.ts';
 import { TICKET_LIMITS } from './limits.ts';
+import { readPushes, savePush } from './push-statements.ts';
 import { Pushes } from './pushes.ts';
-import { conversationsAfter, endAll } from './session-statements.ts';
+import {
+  addSession,
+  conversationsAfter,
+  endAll,
+  endSession,
+  noteUse,
+  readSession,
+  readSessions,
+  useProof,
+} from './session-statements.ts';
 import { nextState, readStanding, saveState } from './standing-statements.ts';
 import { AccountStore } from './statements.ts';
 import { AccountStream } from './stream.ts';
+import { addUsage, readCounted, readSpent, readUsage } from './usage-statements.ts';
 import { Walk } from './walk.ts';
 
 /**
@@ -102,7 +119,7 @@ export class Account extends DurableObject<Env> implements AccountPort {
     this.#store.saveConversation(conversation);
     this.#changed(conversation.id);
     if (spent) {
-      this.#store.addUsage(spent);
+      addUsage(this.#store.written, spent);
       this.#report([spent]);
     }
     const info = this.#store.readConversation(conversation.id);
@@ -137,7 +154,8 @@ export class Account extends DurableObject<Env> implements AccountPort {
   }
 
   counted(conversationId: string): number | null {
-    return this.#store.readCounted(conversationId);
+    const { stored } = this.#store;
+    return stored ? readCounted(stored, conversationId) : 0;
   }
 
   count(conversationId: string, spent: SpentSince): void {
@@ -147,11 +165,13 @@ export class Account extends DurableObject<Env> implements AccountPort {
   }
 
   usage(range: UsageRange): { items: UsageEntry[]; hasMore: boolean } {
-    return this.#store.readUsage(range);
+    const { stored } = this.#store;
+    return stored ? readUsage(stored, range) : { items: [], hasMore: false };
   }
 
   spent(day: string): number {
-    return this.#store.readSpent(day);
+    const { stored } = this.#store;
+    return stored ? readSpent(stored, day) : 0;
   }
 
   privateListing(conversationId: string): PrivateListing | null {
@@ -176,7 +196,7 @@ export class Account extends DurableObject<Env> implements AccountPort {
   addSession(session: NewStoredSession, admittedBy: string | undefined): Outcome<void> {
     const why = this.refusal(undefined);
     if (why) return failure(why);
-    const added = this.#store.addSession(session, admittedBy, Date.now());
+    const added = addSession(this.#store.written, session, admittedBy, Date.now());
     if (!added.ok) return added;
     const subject = `${session.id} ${session.name}`;
     if (added.value) this.record({ action: 'signed_in', subject, session: admittedBy });
@@ -184,7 +204,8 @@ export class Account extends DurableObject<Env> implements AccountPort {
   }
 
   sessions(): StoredSession[] {
-    return this.#store.readSessions();
+    const { stored } = this.#store;
+    return stored ? readSessions(stored) : [];
   }
 
   proveSession(id: string, proof: string): Promise<Outcome<StoredSession>> {
@@ -192,14 +213,14 @@ export class Account extends DurableObject<Env> implements AccountPort {
       const session = this.#living(id);
       const used = await checkProof(proof, session.key, id);
       this.#living(id); // It may have ended meanwhile.
-      unwrap(this.#store.useProof(id, used, Date.now()));
+      unwrap(useProof(this.#store.written, id, used, Date.now()));
       return session;
     });
   }
 
   #living(id: string): StoredSession {
     const why = this.refusal(id);
-    const session = this.#store.readSession(id);
+    const session = this.#session(id);
     if (why || !session) throw refused(why ?? 'SESSION_ENDED');
     return session;
   }
@@ -208,19 +229,24 @@ export class Account extends DurableObject<Env> implements AccountPort {
     const { state } = this.#store;
     if (state !== 'active') return state === 'suspended' ? 'ACCOUNT_SUSPENDED' : 'ACCOUNT_DELETED';
     if (session === undefined) return null;
-    const living = this.#store.readSession(session);
-    if (living) this.#store.noteUse(living, Date.now());
+    const living = this.#session(session);
+    if (living) noteUse(this.#store.written, living, Date.now());
     return living ? null : 'SESSION_ENDED';
   }
 
+  #session(id: string): StoredSession | undefined {
+    const { stored } = this.#store;
+    return stored ? readSession(stored, id) : undefined;
+  }
+
   standing(): Outcome<Standing> {
-    if (!this.#store.isStored) return UNKNOWN;
-    return { ok: true, value: readStanding(this.ctx.storage.sql) };
+    const { stored } = this.#store;
+    return stored ? { ok: true, value: readStanding(stored) } : UNKNOWN;
   }
 
   async changeState(wanted: WantedState): Promise<Outcome<Standing>> {
-    if (!this.#store.isStored) return UNKNOWN;
-    const { state } = this.#store;
+    const { state, stored } = this.#store;
+    if (!stored) return UNKNOWN;
     const next = nextState(state, wanted);
     if (next === null) return failure('ACCOUNT_DELETED');
     if (next !== state) await this.#enter(next);
@@ -238,27 +264,31 @@ export class Account extends DurableObject<Env> implements AccountPort {
   }
 
   conversationsAfter(id: string): string[] {
-    return this.#store.isStored ? conversationsAfter(this.ctx.storage.sql, id) : [];
+    const { stored } = this.#store;
+    return stored ? conversationsAfter(stored, id) : [];
   }
 
   record(act: Act): void {
-    this.#store.record(act, Date.now());
+    addRecord(this.#store.written, act, Date.now());
   }
 
   records(page: RecordsPage): StoredRecord[] {
-    return this.#store.readRecords(page);
+    const { stored } = this.#store;
+    return stored ? readRecords(stored, page) : [];
   }
 
   push(session: string): StoredPush | null {
-    return this.#store.readPushes().get(session) ?? null;
+    const { stored } = this.#store;
+    return (stored && readPushes(stored).get(session)) ?? null;
   }
 
   savePush(session: string, push: StoredPush | null): void {
-    this.#store.savePush(session, push);
+    if (this.#store.stored) savePush(this.#store.stored, session, push);
   }
 
   async endSession(id: string, by?: string): Promise<void> {
-    if (!this.#store.endSession(id, Date.now())) return;
+    const { stored } = this.#store;
+    if (!stored || !endSession(stored, id, Date.now())) return;
     this.record({ action: 'session_ended', subject: id, session: by });
     this.#stream.endSession(id);
     await this.ctx.storage.setAlarm(Date.now());

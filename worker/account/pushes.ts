@@ -8,6 +8,7 @@ import type { PushKeys } from '../ports/directory.ts';
 import { placeOf } from '../push/address.ts';
 import type { PushNews } from '../push/message.ts';
 import { sendPush } from '../push/send.ts';
+import { readPushes, savePush } from './push-statements.ts';
 import type { AccountStore } from './statements.ts';
 
 /** A notification is a hint: one that fails, or that a crash interrupts, is lost. */
@@ -24,7 +25,9 @@ export class Pushes {
 
   /** To be called in the synchronous step that stores what happened. Returns at once. Skips what is not listed. */
   notify(kind: PushKind, conversationId: string): void {
-    const wanted = [...this.#store.readPushes()].filter(([, { kinds }]) => kinds[kind]);
+    const { stored } = this.#store;
+    const pushes = stored ? [...readPushes(stored)] : [];
+    const wanted = pushes.filter(([, { kinds }]) => kinds[kind]);
     const conversation = this.#store.readConversation(conversationId);
     if (wanted.length === 0 || !conversation) return;
     const news = { kind, conversation, waiting: this.#store.countWaiting() };
@@ -53,9 +56,10 @@ export class Pushes {
 
   /** The session may have subscribed anew meanwhile. */
   #forget(session: string, endpoint: string): void {
-    const present = this.#store.readPushes().get(session);
+    const { stored } = this.#store;
+    const present = stored && readPushes(stored).get(session);
     if (present && placeOf(present.subscription).endpoint === endpoint) {
-      this.#store.savePush(session, null);
+      savePush(stored, session, null);
     }
   }
 

@@ -1,61 +1,29 @@
-/** The tables of an account and all their statements. Without a secondary index, a response costs one row here. */
+/** The tables of an account, and the statements of its lists. Without a secondary index, a response costs one row here. */
 
 import type { AccountEvent } from '../../shared/api/account-events.ts';
 import type { AccountState } from '../../shared/api/accounts.ts';
 import type { AgentInfo } from '../../shared/api/agents.ts';
 import type { ConversationInfo } from '../../shared/api/conversations.ts';
 import { AgentStatus } from '../../shared/api/conversations.ts';
-import type { UsageEntry } from '../../shared/api/usage.ts';
 import { ACCOUNT_LIMITS, GRANT_LIMITS } from '../../shared/limits.ts';
-import type { Outcome } from '../outcome.ts';
 import type {
   Activity,
   AgentListQuery,
   KnownBridge,
   Listed,
   ListQuery,
-  NewStoredSession,
   PrivateListing,
   SpentSince,
-  StoredPush,
-  StoredSession,
-  UsageRange,
 } from '../ports/account.ts';
-import { migrate, openStored } from '../storage/migrations.ts';
-import {
-  type Act,
-  addRecord,
-  RECORD_TABLE,
-  type RecordsPage,
-  readRecords,
-  type StoredRecord,
-} from '../storage/records.ts';
+import { RECORD_TABLE } from '../storage/records.ts';
+import { Tables } from '../storage/tables.ts';
 import { CHANGE_TABLE, Changes } from './changes.ts';
 import { TICKET_LIMITS } from './limits.ts';
-import { PUSH_COLUMN, readPushes, savePush } from './push-statements.ts';
+import { PUSH_COLUMN } from './push-statements.ts';
 import { folded } from './search.ts';
-import {
-  addSession,
-  type Ending,
-  endSession,
-  nextEnding,
-  noteCut,
-  noteUse,
-  readSession,
-  readSessions,
-  SESSION_TABLES,
-  useProof,
-} from './session-statements.ts';
+import { SESSION_TABLES } from './session-statements.ts';
 import { readState, STANDING_TABLE } from './standing-statements.ts';
-import {
-  addSpent,
-  addUsage,
-  readCounted,
-  readSpent,
-  readUsage,
-  saveCounted,
-  USAGE_TABLES,
-} from './usage-statements.ts';
+import { addSpent, readCounted, saveCounted, USAGE_TABLES } from './usage-statements.ts';
 
 /** As in worker/storage/migrations.ts. `conversations.search` is the last column, so that a list does not load it. */
 export const MIGRATIONS = [
@@ -99,43 +67,31 @@ const DESCRIBED =
   'title = excluded.title, archived = excluded.archived, created = excluded.created, search_title = excluded.search_title, agent = excluded.agent, bridge = excluded.bridge, running = excluded.running, subagents = max(subagents, excluded.subagents)';
 
 /** Named statements. They are synchronous, so writes without an await between are atomic. Reading stores nothing. */
-export class AccountStore {
-  readonly #sql: SqlStorage;
+export class AccountStore extends Tables {
   readonly #changes: Changes;
-  #isStored: boolean;
 
   /** `firstChange`: the lowest number that a change may get (worker/storage/restored.ts). */
   constructor(sql: SqlStorage, firstChange: number) {
-    this.#sql = sql;
+    super(sql, MIGRATIONS);
     this.#changes = new Changes(sql, firstChange);
-    this.#isStored = openStored(sql, MIGRATIONS);
-  }
-
-  /** Whether there are tables, for the statements of other files. */
-  get isStored(): boolean {
-    return this.#isStored;
   }
 
   get state(): AccountState {
-    return this.#isStored ? readState(this.#sql) : 'active';
-  }
-
-  /** Makes the tables anew, after everything was deleted. */
-  startAgain(): void {
-    migrate(this.#sql, MIGRATIONS);
+    const { stored } = this;
+    return stored ? readState(stored) : 'active';
   }
 
   /** {@link Changes}, once the tables are stored. */
   get changes(): Changes {
-    this.#prepare();
+    this.prepare();
     return this.#changes;
   }
 
   /** Returns whether it is new. */
   saveBridge(id: string, connectedAtMs: number): boolean {
-    this.#prepare();
-    const isKnown = this.#sql.exec('select 1 from bridges where id = ?', id).toArray().length > 0;
-    this.#sql.exec(
+    const { written } = this;
+    const isKnown = written.exec('select 1 from bridges where id = ?', id).toArray().length > 0;
+    written.exec(
       `insert into bridges (id, connected_at, connected) values (?, ?, 1)
        on conflict (id) do update set connected_at = excluded.connected_at, connected = 1`,
       id,
@@ -146,9 +102,10 @@ export class AccountStore {
 
   /** Returns whether that is new. */
   saveConnected(id: string, isConnected: boolean): boolean {
-    if (!this.#isStored) return false;
+    const { stored } = this;
+    if (!stored) return false;
     const set = 'update bridges set connected = ?2 where id = ?1 and connected <> ?2';
-    return this.#sql.exec(set, id, isConnected ? 1 : 0).rowsWritten > 0;
+    return stored.exec(set, id, isConnected ? 1 : 0).rowsWritten > 0;
   }
 
   /** Adds a bridge of another account, while there are few. Returns whether it is new. */
@@ -162,8 +119,9 @@ export class AccountStore {
 
   /** The bridge that connected last comes first. */
   readBridges(): KnownBridge[] {
-    if (!this.#isStored) return [];
-    return this.#sql
+    const { stored } = this;
+    if (!stored) return [];
+    return stored
       .exec<BridgeRow>('select * from bridges order by connected_at desc')
       .toArray()
       .map(parseBridge);
@@ -171,8 +129,7 @@ export class AccountStore {
 
   /** The event of a change as the account is now. */
   readEvent(id: string): AccountEvent {
-    const bridges = this.#sql.exec<BridgeRow>('select * from bridges where id = ?', id);
-    const [bridge] = bridges.toArray().map(parseBridge);
+    const bridge = this.readBridges().find((known) => known.id === id);
     if (bridge) {
       const { connected, connectedAtMs } = bridge;
       const lastConnected = new Date(connectedAtMs).toISOString();
@@ -198,9 +155,9 @@ export class AccountStore {
    * it has spent if that is not counted yet. Returns whether it counts.
    */
   saveAnswered(listed: Listed, text: string, spent: SpentSince | null): boolean {
-    this.#prepare();
-    const isNew = spent !== null && addSpent(this.#sql, listed.id, spent);
-    const through = isNew ? spent.through : readCounted(this.#sql, listed.id);
+    const { written } = this;
+    const isNew = spent !== null && addSpent(written, listed.id, spent);
+    const through = isNew ? spent.through : readCounted(written, listed.id);
     const found = `substr(search || char(10) || excluded.search, -${ACCOUNT_LIMITS.maxSearchChars})`;
     const moved = 'updated = max(updated, excluded.updated)';
     const counted = 'counted = excluded.counted';
@@ -209,35 +166,18 @@ export class AccountStore {
     return isNew;
   }
 
-  readCounted(id: string): number | null {
-    return this.#isStored ? readCounted(this.#sql, id) : 0;
-  }
-
   /** Returns whether it counts. */
   count(id: string, spent: SpentSince, nowMs: number): boolean {
-    this.#prepare();
-    const isNew = addSpent(this.#sql, id, spent);
-    if (isNew) saveCounted(this.#sql, id, spent.through, nowMs);
+    const { written } = this;
+    const isNew = addSpent(written, id, spent);
+    if (isNew) saveCounted(written, id, spent.through, nowMs);
     return isNew;
-  }
-
-  addUsage(entry: UsageEntry): void {
-    this.#prepare();
-    addUsage(this.#sql, entry);
-  }
-
-  readUsage(range: UsageRange): ReturnType<typeof readUsage> {
-    return this.#isStored ? readUsage(this.#sql, range) : { items: [], hasMore: false };
-  }
-
-  readSpent(day: string): number {
-    return this.#isStored ? readSpent(this.#sql, day) : 0;
   }
 
   #insert(listed: Listed, text: string, onConflict: string, counted: number | null = 0): boolean {
     const { id, title, archived, createdMs, updatedMs, agent, bridgeId, deleteAfterHours } = listed;
-    this.#prepare();
-    const { rowsWritten } = this.#sql.exec(
+    const { written } = this;
+    const { rowsWritten } = written.exec(
       `insert into conversations (id, title, archived, created, updated, search_title, search, agent, counted, bridge,
          delete_after, running, subagents)
        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do ${onConflict}`,
@@ -260,21 +200,22 @@ export class AccountStore {
 
   /** Returns whether it was listed. */
   deleteConversation(id: string): boolean {
-    if (!this.#isStored) return false;
-    this.#sql.exec('delete from waiting where id = ?', id);
-    return this.#sql.exec('delete from conversations where id = ?', id).rowsWritten > 0;
+    const { stored } = this;
+    if (!stored) return false;
+    stored.exec('delete from waiting where id = ?', id);
+    return stored.exec('delete from conversations where id = ?', id).rowsWritten > 0;
   }
 
   /** Returns whether that is new for a listed conversation. */
   saveActivity(id: string, activity: Activity): boolean {
     const { asks, isRunning, hasSubagents } = activity;
-    if (asks !== '') this.#prepare();
-    if (!this.#isStored) return false;
+    const sql = asks === '' ? this.stored : this.written;
+    if (!sql) return false;
     const marked =
       asks === ''
-        ? this.#sql.exec('delete from waiting where id = ?', id).rowsWritten
-        : this.#mark(id, activity);
-    const changed = this.#sql.exec(
+        ? sql.exec('delete from waiting where id = ?', id).rowsWritten
+        : mark(sql, id, activity);
+    const changed = sql.exec(
       `update conversations set running = ?2, subagents = max(subagents, ?3)
        where id = ?1 and (running <> ?2 or subagents < ?3)`,
       id,
@@ -284,50 +225,39 @@ export class AccountStore {
     return marked + changed.rowsWritten > 0 && this.readConversation(id) !== null;
   }
 
-  /** Keeps the place of a conversation that waits already. Returns the rows written. */
-  #mark(id: string, { approvals, questions, asks }: Activity): number {
-    const values = [id, approvals, questions, asks];
-    const updated = this.#sql.exec(
-      'update waiting set approvals = ?2, questions = ?3, asks = ?4 where id = ?1 and asks <> ?4',
-      ...values,
-    );
-    const inserted = this.#sql.exec(
-      `insert into waiting (id, approvals, questions, asks)
-       select ?1, ?2, ?3, ?4 where not exists (select 1 from waiting where id = ?1)`,
-      ...values,
-    );
-    return updated.rowsWritten + inserted.rowsWritten;
-  }
-
   /** What waits in a conversation, as {@link saveActivity} has it. */
   readAsks(id: string): string {
-    if (!this.#isStored) return '';
-    const rows = this.#sql.exec<{ asks: string }>('select asks from waiting where id = ?', id);
+    const { stored } = this;
+    if (!stored) return '';
+    const rows = stored.exec<{ asks: string }>('select asks from waiting where id = ?', id);
     return rows.toArray()[0]?.asks ?? '';
   }
 
   /** How many approvals and questions wait in all conversations. */
   countWaiting(): number {
     const query = 'select coalesce(sum(approvals + questions), 0) as count from waiting';
-    return this.#sql.exec<{ count: number }>(query).one().count;
+    return this.written.exec<{ count: number }>(query).one().count;
   }
 
   readWaiting(): string[] {
-    if (!this.#isStored) return [];
-    const rows = this.#sql.exec<{ id: string }>('select id from waiting order by rowid');
+    const { stored } = this;
+    if (!stored) return [];
+    const rows = stored.exec<{ id: string }>('select id from waiting order by rowid');
     return rows.toArray().map(({ id }) => id);
   }
 
   readConversation(id: string): ConversationInfo | null {
-    if (!this.#isStored) return null;
-    const [row] = this.#sql.exec<ListedRow>(`${LISTED} where id = ?`, id).toArray();
+    const { stored } = this;
+    if (!stored) return null;
+    const [row] = stored.exec<ListedRow>(`${LISTED} where id = ?`, id).toArray();
     return row ? parseListed(row) : null;
   }
 
   /** The conversation that was answered last comes first. Reads each row once, for any number of words. */
   readConversations({ limit, after, words, archived, bridgeId }: ListQuery): ConversationInfo[] {
-    if (!this.#isStored) return [];
-    return this.#sql
+    const { stored } = this;
+    if (!stored) return [];
+    return stored
       .exec<ListedRow>(
         `${LISTED}
          where archived = ?1 and (updated < ?2 or (updated = ?2 and id > ?3))
@@ -349,8 +279,9 @@ export class AccountStore {
 
   /** The agent that answered last comes first. */
   readAgents({ limit, after, status }: AgentListQuery): AgentInfo[] {
-    if (!this.#isStored) return [];
-    return this.#sql
+    const { stored } = this;
+    if (!stored) return [];
+    return stored
       .exec<ListedRow>(
         `${LISTED}
          where agent is not null and iif(?1 is null, agent <> 'archived', ?1 in (agent, 'any'))
@@ -370,8 +301,9 @@ export class AccountStore {
 
   /** Null for a conversation that is not listed, or is not private. */
   readPrivate(id: string): PrivateListing | null {
-    if (!this.#isStored) return null;
-    const [row] = this.#sql
+    const { stored } = this;
+    if (!stored) return null;
+    const [row] = stored
       .exec<{ created: number; bridge: string; hours: number }>(
         `select created, bridge, delete_after as hours from conversations
          where id = ? and delete_after is not null`,
@@ -385,92 +317,46 @@ export class AccountStore {
 
   /** Undefined where it was never set. */
   readDeleteAfterHours(): number | null | undefined {
-    if (!this.#isStored) return undefined;
-    const rows = this.#sql.exec<{ hours: number | null }>(
+    const { stored } = this;
+    if (!stored) return undefined;
+    const rows = stored.exec<{ hours: number | null }>(
       'select delete_after as hours from settings',
     );
     return rows.toArray()[0]?.hours;
   }
 
   saveDeleteAfterHours(hours: number | null): void {
-    this.#prepare();
+    const { written } = this;
     const set = 'on conflict (id) do update set delete_after = excluded.delete_after';
-    this.#sql.exec(`insert into settings (id, delete_after) values (1, ?) ${set}`, hours);
+    written.exec(`insert into settings (id, delete_after) values (1, ?) ${set}`, hours);
   }
 
   /** False if the ticket was used before. Also deletes tickets that have long expired. */
   useTicket(id: string, expiresMs: number, nowMs: number): boolean {
-    this.#prepare();
-    this.#sql.exec('delete from tickets where expires < ?', nowMs - TICKET_LIMITS.keptMs);
-    const used = this.#sql.exec(
+    const { written } = this;
+    written.exec('delete from tickets where expires < ?', nowMs - TICKET_LIMITS.keptMs);
+    const used = written.exec(
       'insert into tickets (id, expires) values (?, ?) on conflict (id) do nothing returning id',
       id,
       expiresMs,
     );
     return used.toArray().length > 0;
   }
+}
 
-  record(act: Act, nowMs: number): void {
-    this.#prepare();
-    addRecord(this.#sql, act, nowMs);
-  }
-
-  readRecords(page: RecordsPage): StoredRecord[] {
-    return this.#isStored ? readRecords(this.#sql, page) : [];
-  }
-
-  /** See session-statements.ts for what follows. Returns whether the session is new. */
-  addSession(
-    session: NewStoredSession,
-    admittedBy: string | undefined,
-    nowMs: number,
-  ): Outcome<boolean> {
-    this.#prepare();
-    return addSession(this.#sql, session, admittedBy, nowMs);
-  }
-
-  readSessions(): StoredSession[] {
-    return this.#isStored ? readSessions(this.#sql) : [];
-  }
-
-  readSession(id: string): StoredSession | undefined {
-    return this.#isStored ? readSession(this.#sql, id) : undefined;
-  }
-
-  noteUse(session: StoredSession, nowMs: number): void {
-    noteUse(this.#sql, session, nowMs);
-  }
-
-  useProof(id: string, proof: string, nowMs: number): Outcome<void> {
-    return useProof(this.#sql, id, proof, nowMs);
-  }
-
-  endSession(id: string, nowMs: number): boolean {
-    return this.#isStored && endSession(this.#sql, id, nowMs);
-  }
-
-  /** See push-statements.ts for these two. */
-  readPushes(): Map<string, StoredPush> {
-    return this.#isStored ? readPushes(this.#sql) : new Map();
-  }
-
-  savePush(session: string, push: StoredPush | null): void {
-    if (this.#isStored) savePush(this.#sql, session, push);
-  }
-
-  nextEnding(): Ending | undefined {
-    return this.#isStored ? nextEnding(this.#sql) : undefined;
-  }
-
-  noteCut(ending: Ending): void {
-    noteCut(this.#sql, ending);
-  }
-
-  #prepare(): void {
-    if (this.#isStored) return;
-    migrate(this.#sql, MIGRATIONS);
-    this.#isStored = true;
-  }
+/** Keeps the place of a conversation that waits already. Returns the rows written. */
+function mark(sql: SqlStorage, id: string, { approvals, questions, asks }: Activity): number {
+  const values = [id, approvals, questions, asks];
+  const updated = sql.exec(
+    'update waiting set approvals = ?2, questions = ?3, asks = ?4 where id = ?1 and asks <> ?4',
+    ...values,
+  );
+  const inserted = sql.exec(
+    `insert into waiting (id, approvals, questions, asks)
+     select ?1, ?2, ?3, ?4 where not exists (select 1 from waiting where id = ?1)`,
+    ...values,
+  );
+  return updated.rowsWritten + inserted.rowsWritten;
 }
 
 const LISTED = `

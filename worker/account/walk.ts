@@ -5,7 +5,7 @@ import { conversationOf, directoryOf, tunnelOf } from '../objects.ts';
 import type { Outcome } from '../outcome.ts';
 import { reach } from '../reach.ts';
 import { SESSION_KEEPING } from './limits.ts';
-import type { Ending } from './session-statements.ts';
+import { type Ending, nextEnding, noteCut } from './session-statements.ts';
 import {
   countPart,
   forgetPart,
@@ -32,10 +32,12 @@ export class Walk {
 
   /** Walks to the end, or until something cannot be reached: the alarm then calls again. */
   async run(): Promise<void> {
-    for (let next = this.#store.nextEnding(); next; next = this.#store.nextEnding()) {
+    const { stored } = this.#store;
+    if (!stored) return;
+    for (let next = nextEnding(stored); next; next = nextEnding(stored)) {
       const cuts = await Promise.allSettled(this.#cutsOf(next));
       if (this.#mustWait(cuts)) return await this.#wakeIn(SESSION_KEEPING.retryMs);
-      this.#store.noteCut(next);
+      noteCut(stored, next);
       await scheduler.wait(SESSION_KEEPING.pauseMs);
     }
     while (this.#isDeleted && (await this.#deleteNext())) {
@@ -125,7 +127,7 @@ export class Walk {
     const sessions = deleted.sessions + has.sessions;
     // The whole database file goes, with its free pages and its log, and the alarm.
     const erased = storage.deleteAll();
-    this.#store.startAgain(); // Without an await, so that nothing comes between the two.
+    this.#store.makeAgain(); // Without an await, so that nothing comes between the two.
     saveDeleted(storage.sql, { ...deleted, sessions }, Date.now());
     await erased;
     return false;

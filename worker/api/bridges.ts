@@ -133,7 +133,7 @@ export const BRIDGES: readonly Endpoint[] = [
         throw new DrawbridgeError('APPROVAL_REFUSED', report.refused);
       const isOpen = found.ports?.some(({ port }) => port === request.port) ?? false;
       if (isOpen === (request.grant !== undefined)) return c.json(found);
-      throw new DrawbridgeError('UNAVAILABLE', 'The port is not open, or the bridge is older');
+      throw new DrawbridgeError('UNAVAILABLE', 'The port is not open');
     },
   },
   {
@@ -179,7 +179,7 @@ export const BRIDGES: readonly Endpoint[] = [
       const { sub } = c.var.caller;
       const policy = await reach<MachinePolicy | null>(() => tunnelOf(c.env, id).policy(sub));
       if (policy) return c.json(policy);
-      throw new DrawbridgeError('UNAVAILABLE', 'The bridge is offline, or older than this list');
+      throw new DrawbridgeError('UNAVAILABLE', 'The bridge is offline');
     },
   },
   {
@@ -299,15 +299,14 @@ async function reportOf(c: Context<AppContext>, ask: ProcessAsk): Promise<Proces
   const { sub } = c.var.caller;
   const report = await reach<ProcessReport | null>(() => tunnelOf(c.env, id).processes(sub, ask));
   if (report) return report;
-  throw new DrawbridgeError('UNAVAILABLE', 'The bridge is offline, or older than processes');
+  throw new DrawbridgeError('UNAVAILABLE', 'The bridge is offline');
 }
 
 const NO_SECRET =
   'No open secret of the machine fits this device: each counts for one device, for ten minutes';
 const NOT_ENROLLED = 'The bridge could not enrol the device: see its log';
-const NO_FILES =
-  'The bridge is offline, older than the search for files, or could not list them: see its log';
-const NO_ENROLMENTS = 'The bridge is offline, or older than enrolment by a secret';
+const NO_FILES = 'The bridge is offline, or could not list its files: see its log';
+const NO_ENROLMENTS = 'The bridge is offline';
 
 /** Null for a bridge that the account may not use. */
 async function describeBridge(

@@ -12,7 +12,10 @@ export interface Duties<Name extends string> {
    * All present deadlines, derived from stored rows and from this instance's memory: a deadline has no row of its own.
    */
   derive(nowMs: number): readonly Deadline<Name>[];
-  /** Called for a due deadline. The same deadline can be due more than once. */
+  /**
+   * Called for a due deadline, at each alarm until {@link derive} no longer has it: a handler changes what the deadline
+   * is derived from. The same deadline can be due more than once.
+   */
   readonly handlers: Readonly<Record<Name, () => void | Promise<void>>>;
   /** Called when a handler has thrown. Must not throw. */
   readonly onFailure: (name: Name, error: unknown) => void;

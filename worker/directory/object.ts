@@ -21,8 +21,34 @@ import type {
   WaitingLogin,
 } from '../ports/directory.ts';
 import { newPushKeys } from '../push/keys.ts';
-import type { Act, RecordsPage, StoredRecord } from '../storage/records.ts';
+import {
+  type Act,
+  addRecord,
+  type RecordsPage,
+  readRecords,
+  type StoredRecord,
+} from '../storage/records.ts';
+import {
+  addInvitation,
+  addLogin,
+  approveLogin,
+  decide,
+  deleteInvitation,
+  enter,
+  forgetAccount,
+  hasEntered,
+  readInvitations,
+  readLogin,
+} from './entry-statements.ts';
 import { ENTRY_LIMITS } from './limits.ts';
+import {
+  addPasskey,
+  forgetPasskeys,
+  noteUsed,
+  readPasskey,
+  readPasskeys,
+  removePasskey,
+} from './passkey-statements.ts';
 import { DirectoryStore } from './statements.ts';
 
 export class Directory extends DurableObject<Env> implements DirectoryPort {
@@ -73,19 +99,22 @@ export class Directory extends DurableObject<Env> implements DirectoryPort {
   }
 
   invite(invitation: NewInvitation): Outcome<void> {
-    return this.#store.addInvitation(invitation, Date.now()) ? DONE : tooMany('invitations');
+    const isAdded = addInvitation(this.#store.written, invitation, Date.now());
+    return isAdded ? DONE : tooMany('invitations');
   }
 
   invitations(account: string | null): WaitingInvitation[] {
-    return this.#store.readInvitations(account, Date.now());
+    const { stored } = this.#store;
+    return stored ? readInvitations(stored, account, Date.now()) : [];
   }
 
   revokeInvitation(id: string, account: string | null): string | undefined {
-    return this.#store.deleteInvitation(id, account);
+    const { stored } = this.#store;
+    return stored ? deleteInvitation(stored, id, account) : undefined;
   }
 
   beginLogin(login: NewLogin): Outcome<string> {
-    const value = this.#store.addLogin(login, Date.now());
+    const value = addLogin(this.#store.written, login, Date.now());
     return value === undefined ? tooMany('logins') : { ok: true, value };
   }
 
@@ -95,7 +124,8 @@ export class Directory extends DurableObject<Env> implements DirectoryPort {
       (at) => nowMs - at < ENTRY_LIMITS.guessesMs,
     );
     if (guesses.length >= ENTRY_LIMITS.maxGuesses) return tooMany('codes');
-    const value = this.#store.readLogin(code, nowMs);
+    const { stored } = this.#store;
+    const value = stored && readLogin(stored, code, nowMs);
     if (value) return { ok: true, value };
     this.#guesses.set(account, [...guesses, nowMs]);
     return {
@@ -119,53 +149,68 @@ export class Directory extends DurableObject<Env> implements DirectoryPort {
         message: 'Another key waits under this code: look again',
       };
     }
-    this.#store.decide(found.value, decision, decider);
+    decide(this.#store.written, found.value, decision, decider);
     return found;
   }
 
   enter(secret: string, key: SessionKey): Outcome<Admitted> {
-    return this.#store.enter(secret, key, Date.now());
+    return enter(this.#store.written, secret, key, Date.now());
   }
 
   addPasskey(passkey: NewStoredPasskey): Outcome<void> {
-    return this.#store.addPasskey(passkey, Date.now());
+    return addPasskey(this.#store.written, passkey, Date.now());
   }
 
   passkeys(account: string): StoredPasskey[] {
-    return this.#store.readPasskeys(account);
+    const { stored } = this.#store;
+    return stored ? readPasskeys(stored, account) : [];
   }
 
   passkey(id: string): StoredPasskey | null {
-    return this.#store.readPasskey(id) ?? null;
+    const { stored } = this.#store;
+    return (stored && readPasskey(stored, id)) ?? null;
   }
 
   removePasskey(account: string, id: string): StoredPasskey | null {
-    return this.#store.removePasskey(account, id) ?? null;
+    const { stored } = this.#store;
+    return (stored && removePasskey(stored, account, id)) ?? null;
   }
 
   approveByPasskey(secret: string, passkey: PasskeyOwner): Outcome<void> {
-    if (this.#store.readPasskey(passkey.id)?.account !== passkey.account) {
+    const { id, account } = passkey;
+    if (this.passkey(id)?.account !== account) {
       return { ok: false, code: 'PASSKEY_REFUSED', message: 'This passkey was removed' };
     }
-    if (this.#store.approveByPasskey(secret, passkey, Date.now())) return DONE;
-    return { ok: false, code: 'ENTRY_ENDED', message: 'No such login waits: begin again' };
+    const { written } = this.#store;
+    const nowMs = Date.now();
+    if (!approveLogin(written, secret, account, nowMs)) {
+      return { ok: false, code: 'ENTRY_ENDED', message: 'No such login waits: begin again' };
+    }
+    noteUsed(written, id, nowMs);
+    return DONE;
   }
 
   forgetAccount(account: string): void {
-    this.#store.forgetAccount(account);
+    const { stored } = this.#store;
+    if (stored) {
+      forgetAccount(stored, account);
+      forgetPasskeys(stored, account);
+    }
     this.record({ action: 'account_deleted', subject: account });
   }
 
   record(act: Act): void {
-    this.#store.record(act, Date.now());
+    addRecord(this.#store.written, act, Date.now());
   }
 
   records(page: RecordsPage): StoredRecord[] {
-    return this.#store.readRecords(page);
+    const { stored } = this.#store;
+    return stored ? readRecords(stored, page) : [];
   }
 
   hasEntered(account: string): boolean {
-    return this.#store.hasEntered(account);
+    const { stored } = this.#store;
+    return stored !== null && hasEntered(stored, account);
   }
 
   async pushKeys(): Promise<PushKeys> {

@@ -1,52 +1,11 @@
-/** The tables of the directory and all their statements. */
+/** The tables of the directory, and the statements of keys. */
 import { KeyTerms } from '../../shared/api/keys.ts';
-import type { LoginDecision, SessionKey } from '../../shared/api/sessions.ts';
 import { APP_LIMITS } from '../apps/limits.ts';
-import type { Outcome } from '../outcome.ts';
-import type {
-  Admitted,
-  Decider,
-  NewInvitation,
-  NewLogin,
-  NewStoredPasskey,
-  PasskeyOwner,
-  PushKeys,
-  StoredKey,
-  StoredPasskey,
-  WaitingInvitation,
-  WaitingLogin,
-} from '../ports/directory.ts';
-import { migrate, openStored } from '../storage/migrations.ts';
-import {
-  type Act,
-  addRecord,
-  RECORD_TABLE,
-  type RecordsPage,
-  readRecords,
-  type StoredRecord,
-} from '../storage/records.ts';
-import {
-  addInvitation,
-  addLogin,
-  approveLogin,
-  decide,
-  deleteInvitation,
-  ENTRY_TABLES,
-  enter,
-  forgetAccount,
-  hasEntered,
-  readInvitations,
-  readLogin,
-} from './entry-statements.ts';
-import {
-  addPasskey,
-  forgetPasskeys,
-  noteUsed,
-  PASSKEY_TABLE,
-  readPasskey,
-  readPasskeys,
-  removePasskey,
-} from './passkey-statements.ts';
+import type { PushKeys, StoredKey } from '../ports/directory.ts';
+import { RECORD_TABLE } from '../storage/records.ts';
+import { Tables } from '../storage/tables.ts';
+import { ENTRY_TABLES } from './entry-statements.ts';
+import { PASSKEY_TABLE } from './passkey-statements.ts';
 
 /** As in worker/storage/migrations.ts. */
 export const MIGRATIONS = [
@@ -64,19 +23,16 @@ export const MIGRATIONS = [
   PASSKEY_TABLE,
 ] as const;
 
-/** Named, synchronous statements. Reading stores nothing. */
-export class DirectoryStore {
-  readonly #sql: SqlStorage;
-  #isStored: boolean;
-
+/** Named, synchronous statements. Reading stores nothing. Those of ways in and passkeys are functions beside it. */
+export class DirectoryStore extends Tables {
   constructor(sql: SqlStorage) {
-    this.#sql = sql;
-    this.#isStored = openStored(sql, MIGRATIONS);
+    super(sql, MIGRATIONS);
   }
 
   readKeys(): StoredKey[] {
-    if (!this.#isStored) return [];
-    const rows = this.#sql.exec<KeyRow>('select id, salt, created, terms from keys order by id');
+    const { stored } = this;
+    if (!stored) return [];
+    const rows = stored.exec<KeyRow>('select id, salt, created, terms from keys order by id');
     return rows.toArray().map(({ id, salt, created, terms }) => ({
       id,
       salt,
@@ -87,8 +43,7 @@ export class DirectoryStore {
 
   /** Replaces a key with this id. */
   saveKey({ id, salt, createdMs, terms }: StoredKey): void {
-    this.#prepare();
-    this.#sql.exec(
+    this.written.exec(
       `insert into keys (id, salt, created, terms) values (?, ?, ?, ?)
        on conflict (id) do update set salt = excluded.salt, terms = excluded.terms`,
       id,
@@ -100,24 +55,16 @@ export class DirectoryStore {
 
   /** Returns whether there was one. */
   deleteKey(id: string): boolean {
-    if (!this.#isStored) return false;
-    return this.#sql.exec('delete from keys where id = ?', id).rowsWritten > 0;
-  }
-
-  record(act: Act, nowMs: number): void {
-    this.#prepare();
-    addRecord(this.#sql, act, nowMs);
-  }
-
-  readRecords(page: RecordsPage): StoredRecord[] {
-    return this.#isStored ? readRecords(this.#sql, page) : [];
+    const { stored } = this;
+    if (!stored) return false;
+    return stored.exec('delete from keys where id = ?', id).rowsWritten > 0;
   }
 
   /** Also deletes the days that are no longer read. */
   addSpent(key: string, day: string, tokens: number): void {
-    this.#prepare();
-    this.#sql.exec(`delete from spent where day < date(?, '-${APP_LIMITS.keptDays} days')`, day);
-    this.#sql.exec(
+    const { written } = this;
+    written.exec(`delete from spent where day < date(?, '-${APP_LIMITS.keptDays} days')`, day);
+    written.exec(
       `insert into spent (key, day, tokens) values (?, ?, ?)
        on conflict (key, day) do update set tokens = tokens + excluded.tokens`,
       key,
@@ -127,8 +74,9 @@ export class DirectoryStore {
   }
 
   readSpent(key: string, day: string): number {
-    if (!this.#isStored) return 0;
-    const rows = this.#sql.exec<{ tokens: number }>(
+    const { stored } = this;
+    if (!stored) return 0;
+    const rows = stored.exec<{ tokens: number }>(
       'select tokens from spent where key = ? and day = ?',
       key,
       day,
@@ -136,76 +84,10 @@ export class DirectoryStore {
     return rows.toArray()[0]?.tokens ?? 0;
   }
 
-  /** See entry-statements.ts for what follows. */
-  addInvitation(invitation: NewInvitation, nowMs: number): boolean {
-    this.#prepare();
-    return addInvitation(this.#sql, invitation, nowMs);
-  }
-
-  readInvitations(account: string | null, nowMs: number): WaitingInvitation[] {
-    return this.#isStored ? readInvitations(this.#sql, account, nowMs) : [];
-  }
-
-  deleteInvitation(id: string, account: string | null): string | undefined {
-    return this.#isStored ? deleteInvitation(this.#sql, id, account) : undefined;
-  }
-
-  addLogin(login: NewLogin, nowMs: number): string | undefined {
-    this.#prepare();
-    return addLogin(this.#sql, login, nowMs);
-  }
-
-  readLogin(code: string, nowMs: number): WaitingLogin | undefined {
-    return this.#isStored ? readLogin(this.#sql, code, nowMs) : undefined;
-  }
-
-  decide(login: WaitingLogin, decision: LoginDecision['decision'], decider: Decider): void {
-    decide(this.#sql, login, decision, decider);
-  }
-
-  enter(secret: string, key: SessionKey, nowMs: number): Outcome<Admitted> {
-    this.#prepare();
-    return enter(this.#sql, secret, key, nowMs);
-  }
-
-  forgetAccount(account: string): void {
-    if (!this.#isStored) return;
-    forgetAccount(this.#sql, account);
-    forgetPasskeys(this.#sql, account);
-  }
-
-  hasEntered(account: string): boolean {
-    return this.#isStored && hasEntered(this.#sql, account);
-  }
-
-  /** See passkey-statements.ts for what follows. */
-  addPasskey(passkey: NewStoredPasskey, nowMs: number): Outcome<void> {
-    this.#prepare();
-    return addPasskey(this.#sql, passkey, nowMs);
-  }
-
-  readPasskeys(account: string): StoredPasskey[] {
-    return this.#isStored ? readPasskeys(this.#sql, account) : [];
-  }
-
-  readPasskey(id: string): StoredPasskey | undefined {
-    return this.#isStored ? readPasskey(this.#sql, id) : undefined;
-  }
-
-  removePasskey(account: string, id: string): StoredPasskey | undefined {
-    return this.#isStored ? removePasskey(this.#sql, account, id) : undefined;
-  }
-
-  /** Whether the login waited. */
-  approveByPasskey(secret: string, { id, account }: PasskeyOwner, nowMs: number): boolean {
-    const isApproved = approveLogin(this.#sql, secret, account, nowMs);
-    if (isApproved) noteUsed(this.#sql, id, nowMs);
-    return isApproved;
-  }
-
   readPushKeys(): PushKeys | undefined {
-    if (!this.#isStored) return undefined;
-    const rows = this.#sql.exec<{ publicKey: string; privateKey: string }>(
+    const { stored } = this;
+    if (!stored) return undefined;
+    const rows = stored.exec<{ publicKey: string; privateKey: string }>(
       'select public_key as publicKey, private_key as privateKey from push_keys',
     );
     return rows.toArray()[0];
@@ -213,20 +95,13 @@ export class DirectoryStore {
 
   /** Once: another key would end every subscription. Returns it. */
   savePushKeys(keys: PushKeys): PushKeys {
-    this.#prepare();
     const { publicKey, privateKey } = keys;
-    this.#sql.exec(
+    this.written.exec(
       'insert into push_keys (id, public_key, private_key) values (1, ?, ?)',
       publicKey,
       privateKey,
     );
     return keys;
-  }
-
-  #prepare(): void {
-    if (this.#isStored) return;
-    migrate(this.#sql, MIGRATIONS);
-    this.#isStored = true;
   }
 }
 

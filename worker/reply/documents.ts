@@ -5,7 +5,6 @@ import type { TapeEvent } from '../../shared/wire/events.ts';
 import type { ReplyPart, UpstreamReply } from '../upstream/reader.ts';
 import { CallDocument, type ReplyCall } from './call-document.ts';
 import { DocumentWriter } from './document-writer.ts';
-import { ReasoningDocuments } from './reasoning-documents.ts';
 import { TextDocuments } from './text-documents.ts';
 
 /** The result of {@link ReplyDocuments.end}. */
@@ -96,5 +95,29 @@ export class ReplyDocuments {
   /** Starts documents in the order of their calls. A call whose subject is incomplete starts without it. */
   #startCalls(count: number): void {
     while (this.#startedCount < count) this.#calls[this.#startedCount++]?.start();
+  }
+}
+
+/** Reasoning as `reasoning` documents, one for each uninterrupted stretch. */
+class ReasoningDocuments {
+  readonly #writer: DocumentWriter;
+  /** '' while no document is open. */
+  #documentId = '';
+
+  constructor(writer: DocumentWriter) {
+    this.#writer = writer;
+  }
+
+  push(text: string): void {
+    if (this.#documentId === '') {
+      this.#documentId = this.#writer.start('reasoning', { format: 'plain' });
+    }
+    this.#writer.addContent(this.#documentId, text);
+  }
+
+  /** Ends the open document. Later reasoning begins a new one. */
+  end(): void {
+    if (this.#documentId !== '') this.#writer.end(this.#documentId);
+    this.#documentId = '';
   }
 }

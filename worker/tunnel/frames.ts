@@ -7,9 +7,9 @@ import type { Proposal } from '../../shared/wire/approvals.ts';
 import {
   type ApprovalAnswer,
   BridgeFrame,
+  failure,
   Greeting,
   type ToolCall,
-  type ToolResult,
   TUNNEL_PROTOCOL,
 } from '../../shared/wire/tunnel.ts';
 
@@ -49,11 +49,10 @@ function withoutDepth(message: string): BridgeFrame | null {
   return frame?.type === 'result' ? { ...frame, result: TOO_DEEP } : null;
 }
 
-const TOO_DEEP: ToolResult = {
-  status: 'error',
-  code: 'RESULT_TOO_DEEP',
-  data: `The tool's result cannot be taken, whatever the tool did: check before you repeat it. ${tooDeep()}.`,
-};
+const TOO_DEEP = failure(
+  'RESULT_TOO_DEEP',
+  `The tool's result cannot be taken, whatever the tool did: check before you repeat it. ${tooDeep()}.`,
+);
 
 /**
  * The number of calls, or of answers to calls, that fit into `share` of a welcome. A larger frame would break the

@@ -2,13 +2,13 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { BridgeDetails, McpServerInfo } from '../../shared/api/listings.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
-import { CONTEXT_LIMITS, FINDING_LIMITS, RUN_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
+import { RUN_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
 import { guestEdit } from '../../shared/tools/guest-edit.ts';
 import { controlProcess } from '../../shared/tools/process.ts';
 import { listDefinitions } from '../../shared/wire/definitions.ts';
 import type { EnrolmentOutcome, EnrolmentRequest } from '../../shared/wire/enrolment.ts';
 import type { FileQuery, FoundFile } from '../../shared/wire/files.ts';
-import { type MessageLook, missedFindings } from '../../shared/wire/findings.ts';
+import type { MessageLook } from '../../shared/wire/findings.ts';
 import { nameFor } from '../../shared/wire/grants.ts';
 import { type OfferSet, ownWordsOf } from '../../shared/wire/offer.ts';
 import type { MachinePolicy } from '../../shared/wire/policy.ts';
@@ -18,12 +18,9 @@ import {
   type ApprovalAnswer,
   type BridgeFrame,
   CLOSE,
-  GRANTS_FEATURE,
-  GUESTS_FEATURE,
+  failure,
   type GuestCall,
   type MachineContext,
-  MCP_SERVERS_FEATURE,
-  OFFERS_FEATURE,
   type ToolCall,
   type ToolResult,
   TUNNEL_PROTOCOL,
@@ -44,14 +41,13 @@ import type {
   TunnelPort,
 } from '../ports/tunnel.ts';
 import { wasTakenBack } from '../storage/restored.ts';
+import { type Answered, Asks, isForOthers } from './asks.ts';
 import { parseConnectUrl } from './connect-url.ts';
 import { countFitting, fitsRow, mismatch, parseFrame } from './frames.ts';
 import { attachmentOf, BridgeSocket, refuse, refuseAs, sendFrame } from './socket.ts';
 import { type Bridge, type OpenCall, TunnelStore } from './statements.ts';
 
 type Hello = Extract<BridgeFrame, { type: 'hello' }>;
-/** The answer to a question to the bridge itself. */
-type Answered = Extract<BridgeFrame, { askId: string }>;
 /** A frame about a call that the bridge has. */
 type CallFrame = Exclude<Extract<BridgeFrame, { callId: string }>, GuestCall>;
 
@@ -68,11 +64,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   readonly #begun = new Map<string, number>();
   /** The open private calls with their arguments, which are not stored. */
   readonly #private = new Map<string, ToolCall>();
-  /** Waiting looks at the workspace, by `lookId`. */
-  readonly #looks = new Map<string, (seen: SeenLook) => void>();
-
-  /** People who wait for an answer of the bridge itself, by `askId`. */
-  readonly #asked = new Map<string, (answer: Answered | null) => void>();
+  readonly #asks = new Asks();
 
   constructor(state: DurableObjectState, env: Env) {
     super(state, env);
@@ -125,8 +117,8 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   async look(account: string, message?: MessageLook): Promise<BridgeLook | null> {
     const known = this.describe(account);
     const socket = this.#socket.current(Date.now());
-    if (!known || !socket || !attachmentOf(socket).looks) return known && { known, rows: 0 };
-    const { context, ...seen } = await this.#askForLook(socket, message, this.#granteeOf(account));
+    if (!known || !socket) return known && { known, rows: 0 };
+    const { context, ...seen } = await this.#asks.look(socket, message, this.#granteeOf(account));
     const machine = this.describe(account);
     return machine && { known: { ...machine, ...(context && { context }) }, ...seen };
   }
@@ -170,45 +162,43 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   }
 
   async processes(account: string, ask: ProcessAsk): Promise<ProcessReport | null> {
-    const socket = this.#socket.current(Date.now());
-    if (!socket || !this.#isOwner(account)) return null;
     if (!this.describe(account)?.tools.includes(controlProcess.name)) return null;
-    const answer = await this.#ask(socket, (askId) => ({ type: 'processes', askId, ...ask }));
-    return answer?.type === 'processes' ? answer : null;
+    return await this.#ask(account, 'processes', (askId) => ({ type: 'processes', askId, ...ask }));
   }
 
   async enrol(account: string, request: EnrolmentRequest): Promise<EnrolmentOutcome | null> {
-    const socket = this.#socket.current(Date.now());
-    if (!socket || !this.#isOwner(account) || !attachmentOf(socket).enrols) return null;
-    const answer = await this.#ask(socket, (askId) => ({ type: 'enrol', askId, ...request }));
-    return answer?.type === 'enrolled' ? answer.outcome : null;
+    const answer = await this.#ask(account, 'enrolled', (askId) => ({
+      type: 'enrol',
+      askId,
+      ...request,
+    }));
+    return answer?.outcome ?? null;
   }
 
   async findFiles(account: string, query: FileQuery): Promise<FoundFile[] | null> {
-    const socket = this.#socket.current(Date.now());
-    if (!socket || !this.#isOwner(account) || !attachmentOf(socket).findsFiles) return null;
-    const answer = await this.#ask(socket, (askId) => ({ type: 'files', askId, ...query }));
-    return answer?.type === 'files' ? answer.items : null;
+    const answer = await this.#ask(account, 'files', (askId) => ({
+      type: 'files',
+      askId,
+      ...query,
+    }));
+    return answer?.items ?? null;
   }
 
   async policy(account: string): Promise<MachinePolicy | null> {
-    const socket = this.#socket.current(Date.now());
-    if (!socket || !this.#isOwner(account) || !attachmentOf(socket).showsPolicy) return null;
-    const answer = await this.#ask(socket, (askId) => ({ type: 'policy', askId }));
-    return answer?.type === 'policy' ? answer.policy : null;
+    const answer = await this.#ask(account, 'policy', (askId) => ({ type: 'policy', askId }));
+    return answer?.policy ?? null;
   }
 
-  /** Null without an answer in time. */
-  async #ask(socket: WebSocket, frameOf: (askId: string) => TunnelFrame): Promise<Answered | null> {
-    const askId = crypto.randomUUID();
-    const { promise, resolve } = Promise.withResolvers<Answered | null>();
-    this.#asked.set(askId, resolve);
-    const timer = setTimeout(() => resolve(null), TUNNEL_LIMITS.answerMs);
-    sendFrame(socket, frameOf(askId));
-    const answer = await promise;
-    clearTimeout(timer);
-    this.#asked.delete(askId);
-    return answer;
+  /** Asks for the bridge's owner. Null for anyone else, where the bridge is offline, and without an answer in time. */
+  async #ask<Type extends Answered['type']>(
+    account: string,
+    type: Type,
+    frameOf: (askId: string) => TunnelFrame,
+  ): Promise<Extract<Answered, { type: Type }> | null> {
+    const socket = this.#socket.current(Date.now());
+    if (!socket || !this.#isOwner(account)) return null;
+    const answer = await this.#asks.ask(socket, frameOf);
+    return answer?.type === type ? (answer as Extract<Answered, { type: Type }>) : null;
   }
 
   async dispatch(account: string, calls: readonly ToolCall[], isPatient = false): Promise<number> {
@@ -403,7 +393,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     }
     this.#introduce(hello, account);
     if (hello.restored) this.#cancelDelivered();
-    this.#socket.greet(socket, hello);
+    this.#socket.greet(socket);
     try {
       await this.#letIn(null);
       // Before the welcome: once the bridge is welcomed, its account must list it.
@@ -493,7 +483,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   /** A call that was meant for the folder of before must not run in another one. */
   async #giveUpMoved({ context: { workspacePath } }: Hello): Promise<void> {
     const data = `The person has moved the bridge, which now works in ${workspacePath}. This call was for the folder before, and may or may not have run there.`;
-    const result = { status: 'error', code: 'BRIDGE_MOVED', data } as const;
+    const result = failure('BRIDGE_MOVED', data);
     for (const open of this.#store.readCalls()) await this.#settle(open, result);
   }
 
@@ -513,7 +503,6 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     sendFrame(socket, {
       type: 'welcome',
       protocol: TUNNEL_PROTOCOL,
-      features: [OFFERS_FEATURE, GUESTS_FEATURE, MCP_SERVERS_FEATURE, GRANTS_FEATURE],
       calls: calls.slice(0, fitting),
       cancels: open.filter(isOver).map(({ call }) => call.callId),
       answers: answers.slice(0, answered),
@@ -535,9 +524,9 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   async #receive(socket: WebSocket, frame: Exclude<BridgeFrame, Hello>): Promise<void> {
     switch (frame.type) {
       case 'context': {
-        const { lookId = '', findings, context } = frame;
-        const rows = lookId.startsWith(OTHERS) ? 0 : this.#saveContext(context);
-        return this.#looks.get(lookId)?.({ rows, context, ...(findings && { findings }) });
+        const { lookId, findings, context } = frame;
+        const rows = isForOthers(lookId) ? 0 : this.#saveContext(context);
+        return this.#asks.looked(lookId, { rows, context, ...(findings && { findings }) });
       }
       case 'offers':
         return this.#takeOffers(frame.set);
@@ -549,7 +538,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
       case 'enrolled':
       case 'files':
       case 'policy':
-        return this.#asked.get(frame.askId)?.(frame);
+        return this.#asks.answered(frame);
       case 'held_calls':
         return this.#ackUnknown(socket, frame.calls);
       case 'guest_call':
@@ -607,28 +596,6 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     if (!bridge) return;
     if (set) this.#store.saveOffers(set);
     this.#store.saveBridge({ ...bridge, offers: set?.digest });
-  }
-
-  /** Without findings where the answer does not come in time. */
-  async #askForLook(
-    socket: WebSocket,
-    asked: MessageLook | undefined,
-    grantee: string | undefined,
-  ): Promise<SeenLook> {
-    const lookId = `${grantee === undefined ? '' : OTHERS}${crypto.randomUUID()}`;
-    const message = attachmentOf(socket).finds ? asked : undefined;
-    const { promise, resolve } = Promise.withResolvers<SeenLook>();
-    this.#looks.set(lookId, resolve);
-    const missed = message && missedFindings(message);
-    const late = { rows: 0, ...(missed && { findings: missed }) };
-    const timer = setTimeout(() => resolve(late), lookMs(message));
-    sendFrame(socket, { type: 'look', lookId, ...(message && { message }), grantee });
-    try {
-      return await promise;
-    } finally {
-      clearTimeout(timer);
-      this.#looks.delete(lookId);
-    }
   }
 
   /**
@@ -703,42 +670,26 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   }
 }
 
-/** Begins the ids of looks for others than the owner: what they see is not stored as what the owner sees. */
-const OTHERS = 'other-';
-
-/** The answer to a look, and the number of rows that it wrote. */
-type SeenLook = Pick<BridgeLook, 'rows' | 'findings'> & { readonly context?: MachineContext };
-
-function lookMs(message: MessageLook | undefined): number {
-  const types = new Set(message?.mentions.map(({ type }) => type));
-  // A run in the background has time, and must not see the person's folder.
-  if (types.size === 0) return message?.worktree ? FINDING_LIMITS.waitMs : CONTEXT_LIMITS.waitMs;
-  return types.has('url') ? FINDING_LIMITS.waitForPageMs : FINDING_LIMITS.waitMs;
-}
-
 /** WebSocket close codes that no frame may carry (RFC 6455, section 7.4.1 and its registry). */
 const NEVER_SENT: ReadonlySet<number> = new Set([1005, 1006, 1015]);
 const TRY_AGAIN_LATER = 1013;
 
-const OFFLINE: ToolResult = {
-  status: 'error',
-  code: 'BRIDGE_OFFLINE',
-  data: 'The bridge to the developer’s machine is offline, so the call was not run.',
-};
+const OFFLINE = failure(
+  'BRIDGE_OFFLINE',
+  'The bridge to the developer’s machine is offline, so the call was not run.',
+);
 
-const UNGRANTED: ToolResult = {
-  status: 'error',
-  code: 'NOT_GRANTED',
-  data: 'The owner of the machine does not let this account use it, or no longer does, so the call was not run.',
-};
+const UNGRANTED = failure(
+  'NOT_GRANTED',
+  'The owner of the machine does not let this account use it, or no longer does, so the call was not run.',
+);
 
 function notAtHome(home: string, { context: { workspacePath } }: Hello): string {
   const here = home === workspacePath ? 'this is another machine' : `this is ${workspacePath}`;
   return `This bridge belongs to ${home}, and ${here}. Give this folder a bridge of its own (a token made without --bridge-id; for a server of its own, another --state), or let the conversations go on here with --move.`;
 }
 
-const PROPOSAL_TOO_LARGE: ToolResult = {
-  status: 'error',
-  code: 'PROPOSAL_TOO_LARGE',
-  data: 'The bridge asked a person about more than can be shown, so the call was not run. Make several small calls of it.',
-};
+const PROPOSAL_TOO_LARGE = failure(
+  'PROPOSAL_TOO_LARGE',
+  'The bridge asked a person about more than can be shown, so the call was not run. Make several small calls of it.',
+);

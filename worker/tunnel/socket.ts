@@ -1,18 +1,7 @@
 /** The bridge's hibernating sockets: finds the one in use, checks whether it is alive, and sends frames. */
 import * as z from 'zod';
 import { SESSION_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
-import {
-  type BridgeFrame,
-  CLOSE,
-  ENROLMENTS_FEATURE,
-  FILES_FEATURE,
-  FINDINGS_FEATURE,
-  LOOK,
-  PING,
-  POLICY_FEATURE,
-  PONG,
-  type TunnelFrame,
-} from '../../shared/wire/tunnel.ts';
+import { CLOSE, PING, PONG, type TunnelFrame } from '../../shared/wire/tunnel.ts';
 import { logEvent } from '../health/log.ts';
 import type { Refused } from '../ports/account.ts';
 import type { Connecting } from './connect-url.ts';
@@ -30,20 +19,8 @@ const SocketAttachment = z.object({
   place: z.int(),
   /** `greeted`: its hello was accepted. `welcomed`: the welcome was sent, which takes a while longer. */
   state: z.enum(['opened', 'greeted', 'welcomed']),
-  /** Whether the bridge answers `look`. Attachments of earlier versions lack it. */
-  looks: z.boolean().default(false),
-  /** Whether it also finds what a message needs. */
-  finds: z.boolean().default(false),
-  /** Whether it answers `enrol`. */
-  enrols: z.boolean().default(false),
-  /** Whether it answers `files`. */
-  findsFiles: z.boolean().default(false),
-  /** Whether it answers `policy`. */
-  showsPolicy: z.boolean().default(false),
 });
 export type SocketAttachment = z.infer<typeof SocketAttachment>;
-
-type Hello = Extract<BridgeFrame, { type: 'hello' }>;
 
 const TAG = 'bridge';
 
@@ -61,19 +38,12 @@ export class BridgeSocket {
     const others = this.#state.getWebSockets(TAG).map(attachmentOf);
     const place = Math.max(0, ...others.map((other) => other.place)) + 1;
     this.#state.acceptWebSocket(socket, [TAG]);
-    write(socket, { ...owner, connectedAtMs: nowMs, place, state: 'opened', ...CAN_NOTHING });
+    write(socket, { ...owner, connectedAtMs: nowMs, place, state: 'opened' });
   }
 
   /** To be called when the hello was accepted. From then on the socket may send any frame. */
-  greet(socket: WebSocket, { features }: Pick<Hello, 'features'>): void {
-    const can = {
-      looks: features.includes(LOOK),
-      finds: features.includes(FINDINGS_FEATURE),
-      enrols: features.includes(ENROLMENTS_FEATURE),
-      findsFiles: features.includes(FILES_FEATURE),
-      showsPolicy: features.includes(POLICY_FEATURE),
-    };
-    write(socket, { ...attachmentOf(socket), state: 'greeted', ...can });
+  greet(socket: WebSocket): void {
+    write(socket, { ...attachmentOf(socket), state: 'greeted' });
   }
 
   /** Whether the socket has closed, or a later one of the same bridge is in use already. */
@@ -201,14 +171,6 @@ const GOODBYES: Readonly<Record<Refused | 'UNAUTHENTICATED', string>> = {
   ACCOUNT_SUSPENDED: 'The operator of the server has suspended this account.',
   ACCOUNT_DELETED: 'The operator of the server has deleted this account.',
   UNAUTHENTICATED: "The bridge's token has expired: get a new one.",
-};
-
-const CAN_NOTHING = {
-  looks: false,
-  finds: false,
-  enrols: false,
-  findsFiles: false,
-  showsPolicy: false,
 };
 
 function write(socket: WebSocket, attachment: SocketAttachment): void {

@@ -28,6 +28,16 @@ const PASSING: ReadonlySet<string> = new Set([
   'server_error',
 ]);
 
+/** Whether the server refuses because of too many requests. */
+export function isRateLimit(error: UpstreamError | null): boolean {
+  return error?.status === 429 || [error?.code, error?.type].some((name) => RATE_LIMITS.has(name));
+}
+
+const RATE_LIMITS: ReadonlySet<string | null | undefined> = new Set([
+  'rate_limit_error',
+  'rate_limit_exceeded',
+]);
+
 /**
  * The wait that the upstream asks for, at most `maxRetryAfterMs`, or null. Reads `Retry-After` (RFC 9110, section
  * 10.2.3) and OpenAI's header in milliseconds.

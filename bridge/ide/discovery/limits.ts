@@ -26,8 +26,6 @@ export const DISCOVERY_LIMITS = {
   psMs: 2 * SECOND,
   /** Bytes of a list of all processes: two numbers for each. */
   maxSnapshotBytes: 4 * KIB * KIB,
-  /** Bytes of a parent's environment. The bridge reads only its TMPDIR. */
-  maxEnvironmentBytes: 256 * KIB,
   /** A port of this machine answers at once. A container's host may be behind a network that drops packets. */
   listeningMs: 250,
   /** The name of a container's host. */

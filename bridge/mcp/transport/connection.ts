@@ -1,5 +1,6 @@
 /** The one place that uses the MCP SDK as a client. */
 
+import { addAbortListener } from 'node:events';
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import {
@@ -221,7 +222,7 @@ async function shakeHands(
   // Before the client has the transport, closing the client would not reach it.
   const end = () => void Promise.all([client.close(), transport.close()]);
   const timer = setTimeout(end, 2 * timeout);
-  signal.addEventListener('abort', end, { once: true });
+  using _ending = addAbortListener(signal, end);
   try {
     await client.connect(transport, { signal, timeout });
   } catch (error) {
@@ -230,7 +231,6 @@ async function shakeHands(
     throw error;
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener('abort', end);
   }
 }
 

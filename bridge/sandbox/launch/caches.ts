@@ -25,7 +25,13 @@ const TOOLS: Readonly<Record<string, string>> = {
   GOMODCACHE: 'go-mod',
   GOCACHE: 'go-build',
   BUNDLE_USER_CACHE: 'bundle',
+  // RubyGems installs where it says, and keeps the index there that it has read.
+  GEM_HOME: 'gem',
+  GEM_SPEC_CACHE: 'gem-specs',
 };
+
+/** The variables of tools that fail where they cannot write to their cache, also without the network. */
+const NEEDED: ReadonlySet<string> = new Set(['GOCACHE']);
 
 /**
  * Makes the folder. With `mayEmpty`, while no command runs, empties one that has grown too large. Undefined where it cannot be
@@ -82,8 +88,9 @@ export function cacheCover(folder: string | undefined): string[] {
 }
 
 /**
- * The variables that lead tools to their caches: of all tools for a command that may download, of those whose cache was
- * begun for any other. Until then a tool reads the cache of the person's home folder, which it cannot write to.
+ * The variables that lead tools to their caches: of all tools for a command that may download; for any other, of tools
+ * that need one and of those whose cache was begun. Until then a tool reads the cache of the person's home folder, which
+ * it cannot write to.
  */
 export function cacheVariables(
   folder: string | undefined,
@@ -91,7 +98,7 @@ export function cacheVariables(
 ): Record<string, string> {
   if (folder === undefined) return {};
   const used = Object.entries(TOOLS).filter(
-    ([, name]) => mayDownload || existsSync(join(folder, name)),
+    ([variable, name]) => mayDownload || NEEDED.has(variable) || existsSync(join(folder, name)),
   );
   return Object.fromEntries(used.map(([variable, name]) => [variable, join(PLACE, name)]));
 }

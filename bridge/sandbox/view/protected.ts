@@ -66,6 +66,7 @@ export const REPOSITORY_MARKS: ReadonlySet<string> = new Set([
  * or spaces do not count. On a stricter file system this also refuses a few names that are only similar.
  */
 function foldName(name: string): string {
+  if (PLAIN_NAME.test(name)) return name.toLowerCase();
   return name
     .normalize('NFKC')
     .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
@@ -73,32 +74,40 @@ function foldName(name: string): string {
     .toLowerCase();
 }
 
-function isProtected(name: string): boolean {
-  return PROTECTED_NAMES.has(name) || PROTECTED_PATTERNS.test(name);
-}
+/** ASCII that ends with neither a dot nor a space, as nearly all names are. Only its case can count. */
+const PLAIN_NAME = /^[!-~ ]*[!--/-~]$/;
 
 function isSecretFile(name: string): boolean {
-  return SECRET_FILE_NAMES.test(name) && !EXAMPLE_FILE_NAMES.test(name);
+  return isSecretName(name) && !isExampleName(name);
 }
 
 /** Whether the path is that of an example file, see {@link EXAMPLE_FILES}. */
 export function isExample(path: string): boolean {
-  return EXAMPLE_FILE_NAMES.test(foldName(path.slice(path.lastIndexOf('/') + 1)));
+  return isExampleName(foldName(path.slice(path.lastIndexOf('/') + 1)));
 }
 
 const SECRET_FOLDER_NAMES: ReadonlySet<string> = new Set(SECRET_FOLDERS);
 const IN_GITHUB: ReadonlySet<string> = new Set(PROTECTED_IN_GITHUB);
-const ALL_PROTECTED = PROTECTED_KINDS.flatMap(({ names }) => names);
-const PROTECTED_NAMES: ReadonlySet<string> = new Set(
-  ALL_PROTECTED.filter((name) => !name.includes('*')),
-);
-const PROTECTED_PATTERNS = anyOf(ALL_PROTECTED.filter((name) => name.includes('*')));
-const SECRET_FILE_NAMES = anyOf(SECRET_FILES);
-const EXAMPLE_FILE_NAMES = anyOf(EXAMPLE_FILES);
+const isProtected = anyOf(PROTECTED_KINDS.flatMap(({ names }) => names));
+const isSecretName = anyOf(SECRET_FILES);
+const isExampleName = anyOf(EXAMPLE_FILES);
 
-function anyOf(patterns: readonly string[]): RegExp {
-  const escaped = patterns.map((pattern) =>
-    pattern.replace(/[\\^$.+?()[\]{}|/-]/g, '\\$&').replaceAll('*', '.*'),
-  );
-  return new RegExp(`^(?:${escaped.join('|')})$`);
+/**
+ * Whether a name is one of these, or matches a pattern of these, which has one `*`. A scan asks it about each name of a
+ * workspace, and one expression of all patterns takes longer.
+ */
+function anyOf(names: readonly string[]): (name: string) => boolean {
+  const whole = new Set(names.filter((name) => !name.includes('*')));
+  const patterns = names
+    .filter((name) => name.includes('*'))
+    .map((pattern) => {
+      const [start = '', end = ''] = pattern.split('*');
+      return { start, end, length: start.length + end.length };
+    });
+  return (name) =>
+    whole.has(name) ||
+    patterns.some(
+      ({ start, end, length }) =>
+        name.length >= length && name.startsWith(start) && name.endsWith(end),
+    );
 }

@@ -1,6 +1,7 @@
 /** What goes on, in one line: a person who waits always sees for what. */
 import { type Component, truncateToWidth } from '@earendil-works/pi-tui';
 import type { ChatResponse, Document } from '../../../client/index.ts';
+import { waitSentence } from '../../../shared/shown/waits.ts';
 import { printableLine } from '../../../shared/text/plain-sight.ts';
 import { SECOND } from '../../../shared/units.ts';
 import { isOver } from '../../../shared/wire/fold.ts';
@@ -17,15 +18,26 @@ export function activityOf(session: Session, nowMs: number): string | undefined 
   if (unsent.length > 0 && !isRunning(current)) return 'Sending';
   if (!current || isOver(current.status))
     return queued.length > 0 ? 'Waiting in the queue' : undefined;
-  return `${workOf(current)} · ${seconds(nowMs - Date.parse(current.created))}`;
+  const time = seconds(nowMs - Date.parse(current.created));
+  return [workOf(current, nowMs), time, ...tokensOf(current)].join(' · ');
 }
+
+/** What the model has written so far, by its length: servers count only at the end. */
+function tokensOf({ documents }: ChatResponse): string[] {
+  const chars = documents.reduce((sum, { content }) => sum + (content?.length ?? 0), 0);
+  return chars < CHARS_OF_TOKEN ? [] : [`about ${Math.round(chars / CHARS_OF_TOKEN)} tokens`];
+}
+
+/** English text and code, roughly. */
+const CHARS_OF_TOKEN = 4;
 
 function isRunning(response: ChatResponse | undefined): boolean {
   return response !== undefined && !isOver(response.status);
 }
 
-function workOf({ status, documents, model }: ChatResponse): string {
+function workOf({ status, documents, model, metadata }: ChatResponse, nowMs: number): string {
   if (status === 'waiting') return 'Waiting for you';
+  if (metadata.wait) return waitSentence(metadata.wait, nowMs);
   const last = documents.at(-1);
   return (last && WORK[last.type]?.(last)) ?? `Asking ${model}`;
 }

@@ -1,7 +1,9 @@
 /** The last line: where messages go, and how full the model's window is. */
 import { basename } from 'node:path';
 import { type Component, truncateToWidth } from '@earendil-works/pi-tui';
+import type { ChatResponse } from '../../../client/index.ts';
 import { inOneLine } from '../../../shared/text/plain-sight.ts';
+import { formatCost } from '../../render/run.ts';
 import type { Paint } from '../../terminal/paint.ts';
 import type { Session } from '../session.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -32,9 +34,11 @@ export class Footer implements Component {
     const window = models.find((model) => model.id === counted?.model)?.contextWindow;
     const { contextTokens } = counted?.metadata ?? {};
     const isKnown = window !== undefined && contextTokens !== undefined;
+    const cost = costOf(view?.responses ?? []);
     return [
       ...(id === undefined ? [] : [id]),
       ...(isKnown ? [`${Math.round((100 * contextTokens) / window)} % of the context`] : []),
+      ...(cost === undefined ? [] : [cost]),
     ];
   }
 
@@ -46,4 +50,13 @@ export class Footer implements Component {
       bridge.confinement.kind === 'none' ? 'no sandbox' : 'sandbox',
     ];
   }
+}
+
+/** Of the exchanges that are shown; undefined where no model has a price. */
+function costOf(responses: readonly ChatResponse[]): string | undefined {
+  const costs = responses.flatMap(({ usage }) => usage?.cost ?? []);
+  const [{ currency } = { currency: undefined }] = costs;
+  if (currency === undefined) return undefined;
+  const amount = costs.reduce((sum, each) => sum + each.amount, 0);
+  return formatCost({ amount, currency });
 }

@@ -25,7 +25,7 @@ export class Cached implements Component {
   }
 }
 
-/** A line that is too long makes the library throw. */
-function fitted(line: string, width: number): string {
+/** Cuts a line that is too long: it would make the library throw. */
+export function fitted(line: string, width: number): string {
   return visibleWidth(line) > width ? truncateToWidth(line, width, '…') : line;
 }

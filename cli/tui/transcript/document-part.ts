@@ -1,54 +1,49 @@
 /** One document of an answer, by its type. */
-import { Markdown, wrapTextWithAnsi } from '@earendil-works/pi-tui';
+import { Container } from '@earendil-works/pi-tui';
 import type { ChatResponse, Document, DocumentType } from '../../../client/index.ts';
-import { printable } from '../../../shared/text/plain-sight.ts';
+import { askedLines } from './asked-lines.ts';
 import { Cached } from './cached.ts';
+import { callPart } from './call-part.ts';
+import { codePart, referencePart } from './code-part.ts';
+import { commandPart } from './command-part.ts';
+import type { DocumentProps } from './document-props.ts';
+import { editPart } from './edit-part.ts';
+import { errorPart } from './error-part.ts';
 import type { Look } from './look.ts';
 import type { Part } from './part.ts';
-
-/** What a part needs of its document. Both are changed in place. */
-export interface DocumentProps {
-  readonly document: Document;
-  readonly response: ChatResponse;
-  readonly look: Look;
-}
+import { planPart, todosPart } from './plan-part.ts';
+import { questionsPart } from './questions-part.ts';
+import { reasoningPart } from './reasoning-part.ts';
+import { textPart } from './text-part.ts';
+import { unknownPart } from './unknown-part.ts';
 
 /** A part that shows the document as it is at each time that it is drawn. */
 export function documentPart(document: Document, response: ChatResponse, look: Look): Part {
   const props = { document, response, look };
-  return (PARTS[document.type] ?? plainPart)(props);
+  const part = new Container();
+  part.addChild(new Cached(() => (followsCall(props) ? [] : [''])));
+  part.addChild((PARTS[document.type] ?? unknownPart)(props));
+  part.addChild(new Cached((width) => askedLines(document, width, look.paint)));
+  return part;
 }
 
 /** A later server may send more types than these. */
 const PARTS: Readonly<Record<DocumentType, (props: DocumentProps) => Part>> = {
   text: textPart,
-  reasoning: plainPart,
-  code_block: plainPart,
-  code_reference: plainPart,
-  file_edit: plainPart,
-  terminal_command: plainPart,
-  tool_call: plainPart,
-  plan: plainPart,
-  clarification: plainPart,
-  error: plainPart,
-  todo_update: plainPart,
+  reasoning: reasoningPart,
+  code_block: codePart,
+  code_reference: referencePart,
+  file_edit: editPart,
+  terminal_command: commandPart,
+  tool_call: callPart,
+  plan: planPart,
+  clarification: questionsPart,
+  error: errorPart,
+  todo_update: todosPart,
 };
 
-function textPart({ document, look }: DocumentProps): Part {
-  const markdown = new Markdown('', 0, 0, look.markdown);
-  return new Cached((width) => {
-    markdown.setText(printable(document.content ?? ''));
-    return ['', ...markdown.render(width)];
-  });
-}
-
-function plainPart({ document, look: { paint } }: DocumentProps): Part {
-  return new Cached((width) => {
-    const text = document.content ?? JSON.stringify(document.metadata);
-    return [
-      '',
-      paint('dim', document.type),
-      ...wrapTextWithAnsi(printable(text), width).map((line) => `${line}`),
-    ];
-  });
+/** Calls in a row are one list, without empty lines between them. */
+function followsCall({ document, response: { documents } }: DocumentProps): boolean {
+  const before = documents[documents.indexOf(document) - 1];
+  return document.type === 'tool_call' && before?.type === 'tool_call';
 }

@@ -1,40 +1,64 @@
 /** What a person said, how an answer ended, and what the terminal itself says. */
-import { wrapTextWithAnsi } from '@earendil-works/pi-tui';
 import type { ChatResponse, ConversationView } from '../../../client/index.ts';
-import { printable } from '../../../shared/text/plain-sight.ts';
 import { isOver } from '../../../shared/wire/fold.ts';
-import { effortOf } from '../../render/run.ts';
+import { effortOf, notAttached } from '../../render/run.ts';
 import { Cached } from './cached.ts';
+import { INDENT, wrapped } from './lines.ts';
 import type { Look } from './look.ts';
 import type { Part } from './part.ts';
 
-/** A message, with a mark before each of its lines. */
+/** A message, with a mark before its first line. */
 export function messagePart(
-  { content, imageCount, device }: ConversationView['messages'][number],
-  { paint }: Look,
+  message: ConversationView['messages'][number],
+  { paint, device }: Look,
 ): Part {
-  const images = imageCount === undefined ? '' : ` (+${imageCount} images)`;
-  const from = device === undefined ? '' : paint('dim', `  ${printable(device)}`);
   return new Cached((width) => {
-    const lines = wrapTextWithAnsi(`${printable(content)}${images}`, Math.max(1, width - 2));
-    return ['', ...lines.map((line) => `${paint('cyan', '❯')} ${paint('bold', line)}`), from];
+    const { content, imageCount = 0 } = message;
+    const notes = [
+      ...(imageCount > 0 ? [`${imageCount} image${imageCount === 1 ? '' : 's'}`] : []),
+      ...(message.device === undefined || message.device === device ? [] : [message.device]),
+    ];
+    const room = width - INDENT.length;
+    const mark = paint('cyan', '❯ ');
+    return [
+      '',
+      ...wrapped(content, room).map(
+        (line, at) => `${at === 0 ? mark : INDENT}${paint('bold', line)}`,
+      ),
+      ...wrapped(notes.join(', '), room)
+        .filter((line) => line !== '')
+        .map((line) => `${INDENT}${paint('dim', line)}`),
+    ];
+  });
+}
+
+/** What a response's messages named and the model did not get: mentions that lead to nothing, and tools. */
+export function missingPart({ metadata }: ChatResponse, { paint }: Look): Part {
+  return new Cached((width) => {
+    const { attachments = [], unavailableTools = [] } = metadata;
+    const tools = unavailableTools.map(({ name, reason }) => `Not available: ${name}. ${reason}`);
+    return [...notAttached(attachments), ...tools].flatMap((words) =>
+      wrapped(words, width - INDENT.length).map((line) => `${INDENT}${paint('yellow', line)}`),
+    );
   });
 }
 
 /** The last line of an answer: how it ended and what it took. Nothing while it runs. */
 export function responseEnd(response: ChatResponse, { paint }: Look): Part {
-  return new Cached(() => {
+  return new Cached((width) => {
     const { status, usage, metadata } = response;
     if (!isOver(status)) return [];
-    const ended = { cancelled: 'Cancelled. ', error: 'Ended in an error. ' }[String(status)] ?? '';
-    return ['', paint('dim', `${ended}${effortOf({ usage, metadata })}`)];
+    const effort = wrapped(effortOf({ usage, metadata }), width).map((line) => paint('dim', line));
+    return ['', ...(ENDINGS[status]?.(paint) ?? []), ...effort];
   });
 }
 
+const ENDINGS: Readonly<Record<string, (paint: Look['paint']) => string[]>> = {
+  cancelled: (paint) => [paint('yellow', 'Cancelled.')],
+  error: (paint) => [paint('red', 'Ended in an error.')],
+};
+
 /** Words of the terminal itself. */
 export function noticePart(words: string, { paint }: Look): Part {
-  return new Cached((width) => [
-    '',
-    ...wrapTextWithAnsi(printable(words), width).map((line) => paint('dim', line)),
-  ]);
+  return new Cached((width) => ['', ...wrapped(words, width).map((line) => paint('dim', line))]);
 }

@@ -1,18 +1,36 @@
 /** What was said: each message with its answer, the oldest first. Only what an event has changed is drawn anew. */
 import { Container } from '@earendil-works/pi-tui';
-import type { ChatResponse, ConversationView, Document, ReadEvent } from '../../../client/index.ts';
+import type { ChatResponse, ConversationView, ReadEvent } from '../../../client/index.ts';
+import { isDelta } from '../../../shared/wire/events.ts';
+import { newsOf } from '../../render/run.ts';
 import { documentPart } from './document-part.ts';
 import type { Look } from './look.ts';
-import { messagePart, noticePart, responseEnd } from './message-part.ts';
+import { messagePart, missingPart, noticePart, responseEnd } from './message-part.ts';
 import type { Part } from './part.ts';
 
 type Message = ConversationView['messages'][number];
 
+/** A part with what it shows. A snapshot replaces messages, responses and documents by others of the same names. */
+interface Kept {
+  readonly subject: object;
+  readonly part: Part;
+}
+
+/** Words that belong below a part. */
+interface Notice {
+  /** The key of that part; undefined for words before anything was said. */
+  readonly below: string | undefined;
+  readonly part: Part;
+}
+
+type Keep = (key: string, subject: object, make: () => Part) => void;
+
 export class Transcript extends Container {
   readonly #look: Look;
+  #view: ConversationView | undefined;
   /** By what they show: a message, a document, the end of a response. */
-  #parts = new Map<string, Part>();
-  #notices: Part[] = [];
+  #parts = new Map<string, Kept>();
+  #notices: Notice[] = [];
 
   constructor(look: Look) {
     super();
@@ -21,81 +39,120 @@ export class Transcript extends Container {
 
   /** Shows the conversation after an event. A delta costs no more than its document. */
   show(view: ConversationView | undefined, event: ReadEvent | null): void {
-    if (event?.type === 'content_delta' || event?.type === 'tool_output') {
-      const response = view?.responses.at(-1);
-      const part = response && this.#parts.get(keyOf(response, event.documentId));
-      if (part) return part.invalidate();
+    if (event && 'documentId' in event) {
+      // A changed plan may belong to an older response.
+      const id = 'responseId' in event ? event.responseId : view?.responses.at(-1)?.id;
+      const part = this.#parts.get(keyOf(id ?? '', event.documentId))?.part;
+      part?.invalidate();
+      if (part && isDelta(event)) return;
     }
-    this.#arrange(view);
+    this.#arrange(view, event);
+    this.#sayNews(event);
   }
 
   /** Words of the terminal itself, below everything that was said so far. */
   say(words: string): void {
-    this.#notices.push(noticePart(words, this.#look));
-    this.#arrange(this.#view);
+    this.#noteBelow([...this.#parts.keys()].at(-1), words);
   }
 
   /** Draws everything again, for example unfolded. */
   redraw(): void {
-    for (const part of this.#parts.values()) part.invalidate();
+    for (const { part } of this.#parts.values()) part.invalidate();
     this.invalidate();
   }
 
-  #view: ConversationView | undefined;
+  /** Says between its documents what the newest response says of itself. */
+  #sayNews(event: ReadEvent | null): void {
+    switch (event?.type) {
+      case 'response_model':
+      case 'context_summary':
+      case 'budget_near':
+      case 'mode_update':
+      case 'plan_update': {
+        const words = newsOf(event);
+        // The last part is the end of the response.
+        if (words !== null) this.#noteBelow([...this.#parts.keys()].at(-2), words);
+        return;
+      }
+      default:
+    }
+  }
 
-  #arrange(view: ConversationView | undefined): void {
-    if (view?.id !== this.#view?.id) this.#parts.clear();
+  #noteBelow(below: string | undefined, words: string): void {
+    this.#notices.push({ below, part: noticePart(words, this.#look) });
+    this.#arrange(this.#view, null);
+  }
+
+  #arrange(view: ConversationView | undefined, event: ReadEvent | null): void {
+    if (view?.id !== this.#view?.id) {
+      this.#parts.clear();
+      if (this.#view) this.#notices = [];
+    }
     this.#view = view;
     const old = this.#parts;
     this.#parts = new Map();
-    const keep = (key: string, make: () => Part) => {
-      const part = old.get(key) ?? make();
-      this.#parts.set(key, part);
-      return part;
+    const keep: Keep = (key, subject, make) => {
+      const known = old.get(key);
+      const kept = known?.subject === subject ? known : { subject, part: make() };
+      this.#parts.set(key, kept);
     };
     for (const { message, response } of exchangesOf(view)) {
-      if (message) keep(`message ${message.responseId}`, () => messagePart(message, this.#look));
+      if (message) this.#arrangeMessage(`message ${message.responseId}`, message, keep);
       if (response) this.#arrangeResponse(view, response, keep);
     }
-    this.children = [...this.#parts.values(), ...this.#notices];
+    this.#invalidateChanged(view?.responses.at(-1), event);
+    this.children = [
+      ...this.#noticesBelow(undefined),
+      ...[...this.#parts].flatMap(([key, { part }]) => [part, ...this.#noticesBelow(key)]),
+    ];
   }
 
-  #arrangeResponse(
-    view: ConversationView | undefined,
-    response: ChatResponse,
-    keep: (key: string, make: () => Part) => Part,
-  ): void {
-    const isLast = view?.responses.at(-1) === response;
-    const steers = view?.messages.filter(
-      (each) => each.responseId === response.id && each.steers && !each.cancelled,
+  #noticesBelow(key: string | undefined): Part[] {
+    return this.#notices.filter(({ below }) => below === key).map(({ part }) => part);
+  }
+
+  /** The documents that an event can change without naming them: the newest ones stop to grow. */
+  #invalidateChanged(response: ChatResponse | undefined, event: ReadEvent | null): void {
+    if (!response || !event) return;
+    const { id, documents } = response;
+    const newest = documents.slice(-2).map((document) => keyOf(response.id, document.id));
+    for (const key of [...newest, `missing ${id}`, `end ${id}`]) {
+      this.#parts.get(key)?.part.invalidate();
+    }
+  }
+
+  #arrangeMessage(key: string, message: Message, keep: Keep): void {
+    keep(key, message, () => messagePart(message, this.#look));
+  }
+
+  #arrangeResponse(view: ConversationView | undefined, response: ChatResponse, keep: Keep): void {
+    const { id, documents } = response;
+    keep(`missing ${id}`, response, () => missingPart(response, this.#look));
+    const steers = (view?.messages ?? []).filter(
+      ({ responseId, steers, cancelled }) => responseId === id && steers && !cancelled,
     );
-    const steersAfter = (from: number, to: number) =>
-      (steers ?? []).filter(({ afterSequence = Number.MAX_SAFE_INTEGER }) => {
-        return afterSequence >= from && afterSequence < to;
-      });
-    const showSteers = (messages: readonly Message[]) => {
-      for (const message of messages) {
-        const key = `steer ${response.id} ${message.created} ${message.content}`;
-        keep(key, () => messagePart(message, this.#look));
+    const arrangeSteers = (from: number, to: number) => {
+      for (const message of steers) {
+        const { afterSequence = Number.MAX_SAFE_INTEGER, created, content } = message;
+        if (afterSequence < from || afterSequence >= to) continue;
+        this.#arrangeMessage(`steer ${id} ${created} ${content}`, message, keep);
       }
     };
     let seen = 0;
-    for (const document of response.documents) {
-      showSteers(steersAfter(seen, document.sequence));
+    for (const document of documents) {
+      arrangeSteers(seen, document.sequence);
       seen = document.sequence;
-      const part = keep(keyOf(response, document.id), () =>
+      keep(keyOf(response.id, document.id), document, () =>
         documentPart(document, response, this.#look),
       );
-      if (isLast) part.invalidate();
     }
-    showSteers(steersAfter(seen, Number.POSITIVE_INFINITY));
-    const end = keep(`end ${response.id}`, () => responseEnd(response, this.#look));
-    if (isLast) end.invalidate();
+    arrangeSteers(seen, Number.POSITIVE_INFINITY);
+    keep(`end ${id}`, response, () => responseEnd(response, this.#look));
   }
 }
 
-function keyOf({ id }: ChatResponse, documentId: Document['id']): string {
-  return `document ${id} ${documentId}`;
+function keyOf(responseId: string, documentId: string): string {
+  return `document ${responseId} ${documentId}`;
 }
 
 interface Exchange {
@@ -103,11 +160,13 @@ interface Exchange {
   readonly response: ChatResponse | undefined;
 }
 
-/** Messages that wait are not here: the composer shows them. */
+/** Messages that wait are not here: the composer shows them. The preview of an undo shows only what it asks. */
 function exchangesOf(view: ConversationView | undefined): Exchange[] {
   const { messages = [], responses = [] } = view ?? {};
   const asked = new Map(
     messages.filter(({ steers }) => !steers).map((message) => [message.responseId, message]),
   );
-  return responses.map((response) => ({ message: asked.get(response.id), response }));
+  return responses
+    .map((response) => ({ message: asked.get(response.id), response }))
+    .filter(({ message, response }) => !message?.preview || response.status === 'waiting');
 }

@@ -7,8 +7,8 @@ import { Checkpoints } from '../../../bridge/checkpoints/checkpoints.ts';
 import type { Selection } from '../../../bridge/checkpoints/selection.ts';
 import { applyUndo, previewUndo } from '../../../bridge/checkpoints/undo.ts';
 import { aboutCall } from '../../../bridge/log.ts';
-import { deleteImage, moveImage, replaceImage } from '../../../bridge/workspace/changes.ts';
-import { readImageIfAny } from '../../../bridge/workspace/files.ts';
+import { deleteFileAt, moveFileAt, replaceFileAt } from '../../../bridge/workspace/changes.ts';
+import { readContentIfAny } from '../../../bridge/workspace/files.ts';
 import { Workspace } from '../../../bridge/workspace/workspace.ts';
 import { newCallId, newConversationId } from '../../../shared/ids.ts';
 
@@ -48,16 +48,16 @@ export class UndoneFolder implements AsyncDisposable {
   async write(name: string, text: string | Uint8Array, response = 'resp_1', call = 'call_1') {
     await this.#act(response, call, async (keep) => {
       const place = await this.workspace.resolve(name, 'write');
-      const expected = (await readImageIfAny(place, this.signal))?.hash ?? null;
-      await replaceImage(place, Buffer.from(text), { expected, keep, signal: this.signal });
+      const expected = (await readContentIfAny(place, this.signal))?.hash ?? null;
+      await replaceFileAt(place, Buffer.from(text), { expected, keep, signal: this.signal });
     });
   }
 
   async delete(name: string, response = 'resp_1', call = 'call_1') {
     await this.#act(response, call, async (keep) => {
       const place = await this.workspace.resolve(name, 'write');
-      const expected = (await readImageIfAny(place, this.signal))?.hash ?? null;
-      await deleteImage(place, { expected, keep, signal: this.signal });
+      const expected = (await readContentIfAny(place, this.signal))?.hash ?? null;
+      await deleteFileAt(place, { expected, keep, signal: this.signal });
     });
   }
 
@@ -66,7 +66,7 @@ export class UndoneFolder implements AsyncDisposable {
       const [old, fresh] = await Promise.all(
         [from, to].map((name) => this.workspace.resolve(name, 'write')),
       );
-      if (old && fresh) await moveImage(old, fresh, { expected: null, keep, signal: this.signal });
+      if (old && fresh) await moveFileAt(old, fresh, { expected: null, keep, signal: this.signal });
     });
   }
 

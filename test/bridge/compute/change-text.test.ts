@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest';
 import { describeChange } from '../../../bridge/compute/change-text.ts';
+import { searchPatiently } from '../edits/patient-diff.ts';
+
+searchPatiently();
 
 const describeTexts = (before: string, after: string, maxChars = 10_000) =>
   describeChange({ before: Buffer.from(before), after: Buffer.from(after), maxChars });

@@ -6,12 +6,7 @@ import { newCallId } from '../../../shared/ids.ts';
 import { guestEdit } from '../../../shared/tools/guest-edit.ts';
 import { ALLOW_ONCE } from '../../../shared/wire/approval-text.ts';
 import type { Decision } from '../../../shared/wire/policy.ts';
-import {
-  BridgeFrame,
-  GUESTS_FEATURE,
-  type GuestCall,
-  type ToolCall,
-} from '../../../shared/wire/tunnel.ts';
+import { BridgeFrame, type GuestCall, type ToolCall } from '../../../shared/wire/tunnel.ts';
 import { newDevice } from '../admission/device.ts';
 import { Bench, nextQuestion, nextResult, settle } from '../tunnel/session-bench.ts';
 
@@ -106,8 +101,6 @@ describe('a guest that was answered itself', () => {
 
   it('has an unknown outcome where the bridge may not read the file', async () => {
     const bench = await Bench.start({ decide: (): Decision => 'ask' }, {});
-    bench.session.detach();
-    bench.connect({ features: [GUESTS_FEATURE] });
     const closing = new AbortController();
     const filePath = '/elsewhere/a.ts';
     void bench.guests.ask({ guest, filePath, newContent: 'x' }, closing.signal);
@@ -130,24 +123,23 @@ describe('a guest that was answered itself', () => {
   });
 });
 
-it('a question for an edge that is away, or too old, is sent when one is there', async () => {
+it('a question for an edge that is away is sent when one is there', async () => {
   const bench = await Bench.start({ decide: () => 'ask' }, { 'a.ts': '' });
   const path = join(bench.place.root, 'a.ts');
   const ask = { guest, filePath: path, newContent: 'x' };
+  bench.session.detach();
   void bench.guests.ask(ask, new AbortController().signal);
   expect(bench.sent).toEqual([]);
-  bench.session.detach();
-  bench.connect({ features: [GUESTS_FEATURE] });
+  bench.connect();
   const [sent] = bench.sent;
   expect(sent).toMatchObject({ type: 'guest_call', path: 'a.ts', program: guest.program });
   bench.session.detach();
-  bench.connect({ features: [GUESTS_FEATURE] });
+  bench.connect();
   expect(bench.sent).toEqual([sent]);
 });
 
 it('changes of one session belong to one conversation', async () => {
   const bench = await Bench.start({}, {});
-  bench.connect({ features: [GUESTS_FEATURE] });
   for (const id of ['one', 'one', 'two']) {
     const diff = { guest: { ...guest, id }, filePath: '/elsewhere/a', newContent: '' };
     void bench.guests.ask(diff, new AbortController().signal);
@@ -166,7 +158,6 @@ it.each([
   { odd: 'no name', of: () => ({ guest: { ...guest, program: '' } }), frames: 0 },
 ])('no frame is sent that would end the bridge: $odd', async ({ of, frames }) => {
   const bench = await Bench.start({}, {});
-  bench.connect({ features: [GUESTS_FEATURE] });
   const diff = { guest, filePath: '/a.ts', newContent: '', ...of(bench.place.root) };
   const closing = new AbortController();
   const outcome = bench.guests.ask(diff, closing.signal);
@@ -180,7 +171,7 @@ it.each([
 it('an edge cannot have a change shown as that of another file, or in another conversation', async () => {
   const options = { decide: (): Decision => 'ask', devices: [device.key] };
   const bench = await Bench.start(options, { 'shown.ts': '' });
-  bench.connect({ features: [GUESTS_FEATURE] });
+  bench.connect();
   const diff = { guest, filePath: '/elsewhere/.bashrc', newContent: 'x' };
   void bench.guests.ask(diff, new AbortController().signal);
   const { callId, conversationId } = bench.sent.at(-1) as GuestCall;
@@ -213,8 +204,6 @@ async function proposed({
 }> {
   const options = { decide: (): Decision => 'ask', devices: [device.key], writeMs };
   const bench = await Bench.start(options, { 'src/a.ts': 'one\n' });
-  bench.session.detach();
-  bench.connect({ features: [GUESTS_FEATURE] });
   const filePath = join(bench.place.root, 'src/a.ts');
   const closing = new AbortController();
   const outcome = bench.guests.ask({ guest, filePath, newContent: 'two\n' }, closing.signal);

@@ -11,9 +11,6 @@ import {
 import { connectTo, newPlace } from '../../companion/companions.ts';
 import { temporaryFolder } from '../../local/temporary-folder.ts';
 
-/** Longer than the host takes to look at its setting. */
-const SEEN = { timeout: 15_000 };
-
 function newHost(stateDir = temporaryFolder()) {
   const log = vi.spyOn(console, 'error').mockImplementation(() => {});
   const host = new CompanionHost({
@@ -22,7 +19,7 @@ function newHost(stateDir = temporaryFolder()) {
   });
   onTestFinished(() => host.end());
   const lines = () => log.mock.calls.map(([line]) => String(line));
-  const running = () => vi.waitFor(async () => (await readRunning(stateDir)) ?? missing(), SEEN);
+  const running = () => vi.waitFor(async () => (await readRunning(stateDir)) ?? missing());
   return { stateDir, host, lines, running, file: join(stateDir, 'companion-running.json') };
 }
 
@@ -48,7 +45,7 @@ it('follows the setting while it runs, and says in a private file how to connect
   expect(Object.keys(discoveryFiles).every((path) => existsSync(path))).toBe(true);
   expect(problems).toEqual([]);
   writeEnabled(stateDir, false);
-  await vi.waitFor(() => expect(existsSync(file)).toBe(false), SEEN);
+  await vi.waitFor(() => expect(existsSync(file)).toBe(false));
   await vi.waitFor(async () => expect(await answers(port)).toBe('nothing'));
   expect(Object.keys(discoveryFiles).some((path) => existsSync(path))).toBe(false);
   expect(lines()).toEqual([
@@ -86,7 +83,7 @@ it('a setting that cannot be read is logged once, and turns nothing on', async (
   const stateDir = temporaryFolder();
   writeFileSync(join(stateDir, 'companion.json'), '{"enabled": "yes"}');
   const { lines, file, running } = newHost(stateDir);
-  await vi.waitFor(() => expect(lines()).toHaveLength(1), SEEN);
+  await vi.waitFor(() => expect(lines()).toHaveLength(1));
   expect(lines()[0]).toContain('companion.json is damaged: remove it.');
   expect(existsSync(file)).toBe(false);
   writeEnabled(stateDir, true);
@@ -101,7 +98,7 @@ it('a state folder that is gone is logged, and ends nothing', async () => {
   const { port } = await running();
   rmSync(stateDir, { recursive: true });
   writeFileSync(stateDir, '');
-  await vi.waitFor(() => expect(lines().at(-1)).toContain('The companion: '), SEEN);
+  await vi.waitFor(() => expect(lines().at(-1)).toContain('The companion: '));
   await host.end();
   expect(await answers(port)).toBe('nothing');
 });

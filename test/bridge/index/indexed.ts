@@ -44,7 +44,7 @@ export async function indexed(
     await index.end();
   });
   index.start();
-  await expect.poll(() => index.report.state, { timeout: 20_000 }).toBe('ready');
+  await expect.poll(() => index.report.state).toBe('ready');
   let byMeaning = false;
   const find = async (question: string, places: readonly string[] = ['.']) => {
     const found = await index.find({ workspace, question, places, limit: 40, ...ASKED });

@@ -68,3 +68,31 @@ it('joins as much of both rankings as is asked for', async () => {
   expect(await find('zebra', { limit: 140 })).toHaveLength(140);
   expect(await find('striped', { limit: 140 })).toHaveLength(140);
 });
+
+/** A file with something about everything, in many chunks. */
+const LONG = Array.from({ length: 60 }, (_, at) =>
+  [
+    `export function step${at}() {`,
+    at % 2 === 0 ? '  return stripes(zebra);' : '  return graze(savanna);',
+    ...Array.from({ length: 40 }, (_, line) => `  call(${at}, ${line});`),
+    '}\n',
+  ].join('\n'),
+).join('\n');
+
+it('a short file about the subject comes before a long one that has it among others', async () => {
+  const { find } = await searchable({
+    'all.ts': LONG,
+    'one.ts': `export function step() {\n  return stripes(zebra);\n${'  call(1, 2);\n'.repeat(40)}}\n`,
+  });
+  const [first] = await find('stripes zebra graze savanna', { needsWords: true });
+  expect(first).toBe('one.ts');
+});
+
+it('a file with the name of the subject comes before one that defines it among others', async () => {
+  const { find } = await searchable({
+    'stripes.ts': 'export function draw(zebra) {\n  return paint(zebra);\n}\n',
+    'other.ts': 'export function stripes(zebra) {\n  return paint(zebra);\n}\n',
+    'unlike.ts': 'export const value = 1;\n',
+  });
+  expect(await find('stripes of a zebra')).toEqual(['stripes.ts', 'other.ts']);
+});

@@ -71,7 +71,7 @@ export function startServers(servers: object, place: Partial<McpPlace> = {}): Of
     ...{ folder, workspace, offers, names, list },
     ...{ reports: () => running.reports, end: () => running.end() },
     until: async (name) => {
-      await vi.waitFor(() => expect(names()).toContain(name), { timeout: 15_000, interval: 20 });
+      await vi.waitFor(() => expect(names()).toContain(name), { interval: 20 });
     },
     call: async (name, args = {}, changes = {}) => {
       const call = offers.find(name)?.read(args, 'conv_test');

@@ -155,7 +155,7 @@ describe('the list of servers', () => {
       expect(said()).toContain('Server nothing: it needs a command');
       expect(said()).toMatch(/MCP server missing is down: .*ENOENT/);
       expect(said()).toMatch(/MCP server quits is down: .*no key/);
-    }, 10_000);
+    });
   });
 
   it('ends its servers with the bridge', async () => {

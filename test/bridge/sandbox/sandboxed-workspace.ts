@@ -131,10 +131,11 @@ export async function sandboxedWorkspace(
 async function reachableFolder(): Promise<string> {
   const isInTmp = import.meta.dirname.startsWith('/tmp/');
   if (isInTmp && process.getuid?.() !== 0) return homedir();
-  if (isInTmp || !isOpenToOwner(import.meta.dirname)) return '/var/lib';
+  if (isInTmp) return '/var/lib';
   const inRepository = join(import.meta.dirname, '../../../.build');
   await mkdir(inRepository, { recursive: true });
-  return inRepository;
+  // The launcher makes the folder private, where it is the first to need it.
+  return isOpenToOwner(inRepository) ? inRepository : '/var/lib';
 }
 
 /** Whether {@link OWNER} gets to a folder. */

@@ -1,7 +1,10 @@
 import { chown, link, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { FileEditMetadata } from '../../../shared/wire/documents.ts';
+import { searchPatiently } from '../edits/patient-diff.ts';
 import { temporaryWorkspace } from './temporary-workspace.ts';
+
+searchPatiently();
 
 const MARK = '// ... existing code ...';
 

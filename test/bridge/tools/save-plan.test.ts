@@ -1,5 +1,5 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { admit } from '../../../bridge/admission/admit.ts';
 import { createJudge } from '../../../bridge/admission/judge.ts';
@@ -36,12 +36,15 @@ it.each([
   expect(await admitted('save_plan', { path, contents: 'x' })).toBe('INVALID_ARGUMENTS');
 });
 
-it('follows no link to another protected place', async () => {
+it.each([
+  ['the file', PLAN, '../../.vscode/tasks.json'],
+  ['the folder', '.cursor/plans', '../.vscode'],
+])('follows no link to another protected place: %s', async (_, link, target) => {
   const { root, admitted } = await bridge();
   await mkdir(join(root, '.vscode'));
   await writeFile(join(root, '.vscode/tasks.json'), '{}');
-  await mkdir(join(root, '.cursor/plans'), { recursive: true });
-  await symlink('../../.vscode/tasks.json', join(root, PLAN));
+  await mkdir(dirname(join(root, link)), { recursive: true });
+  await symlink(target, join(root, link));
   expect(await admitted('save_plan', { path: PLAN, contents: 'x' })).toBe('PROTECTED_PATH');
 });
 

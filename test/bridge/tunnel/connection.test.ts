@@ -18,7 +18,6 @@ const CALL_ID = 'call_00000000-0000-4000-8000-000000000002';
 const HELLO: BridgeFrame = {
   type: 'hello',
   protocol: TUNNEL_PROTOCOL,
-  features: [],
   bridgeId: BRIDGE_ID,
   bootId: '00000000-0000-4000-8000-000000000003',
   tools: [],
@@ -71,7 +70,6 @@ describe('a connection', () => {
       {
         type: 'welcome',
         protocol: TUNNEL_PROTOCOL,
-        features: [],
         calls: [],
         cancels: [],
         answers: [],
@@ -299,12 +297,6 @@ test('a welcome of another version is understood as far as its version, whatever
   const connection = await tunnel.connection();
   connection.send(JSON.stringify({ type: 'welcome', protocol: TUNNEL_PROTOCOL + 1, news: {} }));
   await expect(ended).rejects.toThrow('update the bridge');
-});
-
-test('features that the bridge does not know are nothing to it', async () => {
-  const { frames } = connect(tunnel.url);
-  await tunnel.welcomed({ features: ['of-the-future'] });
-  expect(await frames.take()).toMatchObject({ features: ['of-the-future'] });
 });
 
 describe('a server that is silent', () => {

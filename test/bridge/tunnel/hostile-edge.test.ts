@@ -1,7 +1,8 @@
 import { beforeEach, expect, it, vi } from 'vitest';
 import { attack, overruns } from './hostile-edge.ts';
 
-const SEEDS = 40;
+/** `test:deep` runs five hundred. */
+const SEEDS = 15;
 
 // A process that was killed here still ends its calls, into a journal that is closed.
 beforeEach(() => void vi.spyOn(console, 'error').mockImplementation(() => {}));

@@ -118,7 +118,7 @@ export class TunnelConnection {
 
   async welcome(open: Partial<Welcome> = {}): Promise<FrameOf<'hello'>> {
     const hello = await this.next('hello');
-    const nothing = { features: [], calls: [], cancels: [], answers: [] };
+    const nothing = { calls: [], cancels: [], answers: [] };
     this.send({ type: 'welcome', protocol: TUNNEL_PROTOCOL, ...nothing, ...open });
     return hello;
   }

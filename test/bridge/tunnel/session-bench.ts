@@ -12,7 +12,7 @@ import { Guests } from '../../../bridge/guests/guests.ts';
 import { createCatalogue } from '../../../bridge/tools/catalogue.ts';
 import type { BridgeTool, FileChange, ToolContext } from '../../../bridge/tools/executor.ts';
 import { ReadLedger } from '../../../bridge/tools/ledger.ts';
-import { OfferFeed, ReportFeed } from '../../../bridge/tunnel/feeds.ts';
+import { OfferFeed } from '../../../bridge/tunnel/feeds.ts';
 import { Journal } from '../../../bridge/tunnel/journal.ts';
 import { Session } from '../../../bridge/tunnel/session.ts';
 import { NO_ROOMS } from '../../../bridge/worktrees/rooms.ts';
@@ -184,7 +184,7 @@ export class Bench {
     this.sent = [];
     const { sent } = this;
     this.session.attach((frame) => sent.push(frame));
-    const nothing = { features: [], calls: [], cancels: [], answers: [] };
+    const nothing = { calls: [], cancels: [], answers: [] };
     this.session.receive({ type: 'welcome', protocol: TUNNEL_PROTOCOL, ...nothing, ...open });
   }
 
@@ -246,8 +246,7 @@ export class Bench {
       findFiles: () => Promise.resolve(null),
       policy: () => Promise.reject(new Error('no test asks')),
       offers: new OfferFeed(async () => null),
-      mcpServers: new ReportFeed('', () => ({ type: 'mcp_servers', servers: [] })),
-      grantFeed: new ReportFeed('', () => ({ type: 'grants', names: [] })),
+      reports: [],
       grantees: new Grantees(this.stateDir),
       audit: new Audit(this.stateDir),
       checkpoints,

@@ -16,8 +16,8 @@ import { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
 import { ToolFailure } from '../../../bridge/failure.ts';
 import { closureOf } from '../../../bridge/sandbox/view/protected.ts';
-import { replaceImage } from '../../../bridge/workspace/changes.ts';
-import { readImage } from '../../../bridge/workspace/files.ts';
+import { replaceFileAt } from '../../../bridge/workspace/changes.ts';
+import { readContent } from '../../../bridge/workspace/files.ts';
 import { Workspace, WorkspaceError } from '../../../bridge/workspace/workspace.ts';
 import { sha256 } from '../../../machine/hash.ts';
 import { temporaryFolder, temporaryWorkspace } from '../tools/temporary-workspace.ts';
@@ -228,7 +228,7 @@ describe('reading and replacing files', () => {
     const { context, text, path } = await temporaryWorkspace({ 'a.txt': 'theirs' });
     const place = await context.workspace.resolve('a.txt', 'write');
     for (const expected of [sha256(Buffer.from('ours')), null]) {
-      const replaced = replaceImage(place, Buffer.from('new'), { expected, signal });
+      const replaced = replaceFileAt(place, Buffer.from('new'), { expected, signal });
       await expect(replaced).rejects.toMatchObject({ code: 'STALE' });
     }
     expect(await text('a.txt')).toBe('theirs');
@@ -245,9 +245,9 @@ describe('reading and replacing files', () => {
     for (let round = 0; round < 400; round++) {
       try {
         const place = await context.workspace.resolve('flip/a.txt', 'write');
-        const { bytes, hash } = await readImage(place, signal);
+        const { bytes, hash } = await readContent(place, signal);
         expect(Buffer.from(bytes).toString()).toBe('inside');
-        await replaceImage(place, bytes, { expected: hash, signal });
+        await replaceFileAt(place, bytes, { expected: hash, signal });
         seen.inside++;
       } catch (error) {
         if (!(error instanceof ToolFailure)) throw error;

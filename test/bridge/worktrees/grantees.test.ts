@@ -119,7 +119,7 @@ test('an ended grant ends what its account left in the background, and nothing o
   expect(await bridge.call(stolen)).toMatchObject({ status: 'error' });
   expect(await running()).toHaveLength(2);
   await allow({ name: 'cleo', preset: 'trusted' });
-  await vi.waitFor(async () => expect(await running()).toEqual([conversations.cleo]), 10_000);
+  await vi.waitFor(async () => expect(await running()).toEqual([conversations.cleo]));
 });
 
 test('an ended grant is reported to the edge, and a new one opens the folder without a restart', async () => {

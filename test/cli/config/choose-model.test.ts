@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { chooseModel } from '../../../cli/config/choose-model.ts';
 import { Interrupted } from '../../../cli/terminal/interrupted.ts';
+import type { listModelsAt } from '../../../local/config/discover.ts';
 import { readSettings } from '../../../local/config/settings.ts';
 import { newConfig } from '../../local/config/config-folder.ts';
 import { DRAWBRIDGE } from '../bundle.ts';
@@ -15,10 +16,21 @@ const OLLAMA = { name: 'Ollama', baseUrl: 'http://127.0.0.1:11434/v1', models: [
 const KEYS = { OPENAI_API_KEY: 'sk-1', ANTHROPIC_API_KEY: 'sk-2' };
 const { signal } = new AbortController();
 
+/** The key `sk-wrong…` is refused; `http://127.0.0.1:1/v1` does not answer. */
+const list: typeof listModelsAt = async (baseUrl, _, headers = {}) => {
+  if (JSON.stringify(headers).includes('sk-wrong')) return { outcome: 'refused', why: 'HTTP 401' };
+  if (baseUrl.includes(':1/')) return { outcome: 'unreachable', why: 'ECONNREFUSED' };
+  if (baseUrl.includes('openrouter')) return { outcome: 'listed', models: ['first/model'] };
+  return { outcome: 'listed', models: ['gpt-5.2', 'claude-sonnet-5'] };
+};
+
 async function choose(answers: (string | undefined)[], variables: NodeJS.ProcessEnv = KEYS) {
   const { env, path } = newConfig({ mode: 'plan', key: { env: 'OLD' } });
   const terminal = scriptTerminal({ answers });
-  await chooseModel(terminal, { ...env, ...variables }, signal, async () => [OLLAMA]);
+  await chooseModel(terminal, { ...env, ...variables }, signal, {
+    find: async () => [OLLAMA],
+    list,
+  });
   const { $schema: _, mode: _mode, ...kept } = JSON.parse(readFileSync(path, 'utf8'));
   return { kept, screen: terminal.screen(), questions: terminal.questions };
 }
@@ -33,11 +45,13 @@ describe('the choice of a model', () => {
         '  2  phi                Ollama on this machine',
         '  3  OpenAI             with the key in OPENAI_API_KEY',
         '  4  Anthropic          with the key in ANTHROPIC_API_KEY',
-        '  5  another server     OpenAI-compatible, by its URL',
-        '  6  the built-in demo  no language model; it needs nothing\n\n',
+        '  5  OpenRouter         models of many companies, with a key from openrouter.ai',
+        '  6  another server     Ollama, LM Studio, vLLM and others, by its URL',
+        '  7  the built-in demo  no language model; it needs nothing\n\n',
       ].join('\n'),
     );
-    expect((await choose([undefined], {})).screen).not.toContain('OpenAI  ');
+    const { screen: without } = await choose([undefined], {});
+    expect(without).toContain('  3  OpenAI             with a key from platform.openai.com\n');
   });
 
   test.each<[string, string[], unknown]>([
@@ -59,10 +73,10 @@ describe('the choice of a model', () => {
     ],
     [
       'another server',
-      ['5', 'localhost', 'http://127.0.0.1:1/v1', '', 'mine', 'sk-1234', 'MY_KEY'],
+      ['6', 'localhost', 'http://127.0.0.1:1/v1', '', 'mine', 'sk-1234', 'MY_KEY'],
       { baseUrl: 'http://127.0.0.1:1/v1', model: 'mine', key: { env: 'MY_KEY' } },
     ],
-    ['the demo', ['6'], { model: 'demo' }],
+    ['the demo', ['7'], { model: 'demo' }],
   ])('keeps %s', async (_, answers, kept) => {
     const chosen = await choose(answers);
     expect(chosen.kept).toEqual(kept);
@@ -70,17 +84,46 @@ describe('the choice of a model', () => {
     expect(chosen.screen).toContain('Kept in ');
   });
 
-  test.each([[[undefined]], [['3', undefined]], [['5', undefined]]])(
+  test.each([[[undefined]], [['3', undefined]], [['6', undefined]]])(
     'changes nothing at the end of the input: %j',
     async (answers) => {
       expect((await choose(answers)).kept).toEqual({ key: { env: 'OLD' } });
     },
   );
 
+  test('says that an address does not answer, and keeps it all the same', async () => {
+    const { screen, kept } = await choose(['6', 'http://127.0.0.1:1/v1', 'mine', '']);
+    expect(screen).toContain('The server cannot be reached at the moment (ECONNREFUSED).\n');
+    expect(kept).toEqual({ baseUrl: 'http://127.0.0.1:1/v1', model: 'mine' });
+  });
+
+  test('keeps a pasted key in a file for the owner alone, and asks again for a refused one', async () => {
+    const { env, folder } = newConfig();
+    const terminal = scriptTerminal({
+      answers: ['3', 'two words', 'sk-wrong-key', 'sk-right-key', ''],
+    });
+    await chooseModel(terminal, env, signal, { find: async () => [], list });
+    expect(terminal.screen()).toContain('A key is one word without blanks.');
+    expect(terminal.screen()).toContain('OpenRouter refuses this key (HTTP 401).');
+    expect(terminal.screen()).not.toContain('sk-');
+    const file = join(folder, 'keys', 'openrouter');
+    expect(readFileSync(file, 'utf8')).toBe('sk-right-key\n');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const { shown } = await readSettings(env);
+    expect(shown.get('model')?.value).toBe('first/model');
+    expect(readFileSync(join(folder, 'config.json'), 'utf8')).not.toContain('sk-');
+  });
+
+  test('takes the name of a variable instead of a key, if it is set', async () => {
+    const { kept, screen } = await choose(['5', 'MISSING', 'MY_KEY', ''], { MY_KEY: 'sk-mine' });
+    expect(screen).toContain('The variable MISSING is not set here.');
+    expect(kept).toMatchObject({ key: { env: 'MY_KEY' }, model: 'first/model' });
+  });
+
   test('is interrupted by Ctrl-C', async () => {
     const { env } = newConfig();
     const terminal = scriptTerminal();
-    const chosen = chooseModel(terminal, env, signal, async () => []);
+    const chosen = chooseModel(terminal, env, signal, { find: async () => [], list });
     await expect.poll(() => terminal.questions).toHaveLength(1);
     terminal.interrupt();
     await expect(chosen).rejects.toBeInstanceOf(Interrupted);
@@ -88,25 +131,30 @@ describe('the choice of a model', () => {
 
   test('keeps what was changed in the file since the question', async () => {
     const { env, path } = newConfig({ mode: 'plan' });
-    await chooseModel(scriptTerminal({ answers: ['1'] }), env, signal, async () => {
-      writeFileSync(path, JSON.stringify({ mode: 'ask' }));
-      return [OLLAMA];
+    await chooseModel(scriptTerminal({ answers: ['1'] }), env, signal, {
+      find: async () => {
+        writeFileSync(path, JSON.stringify({ mode: 'ask' }));
+        return [OLLAMA];
+      },
+      list,
     });
     const kept = JSON.parse(readFileSync(path, 'utf8'));
     expect(kept).toMatchObject({ mode: 'ask', model: 'qwen' });
   });
 
   test('leaves a table of models alone', async () => {
-    const { env } = newConfig({ models: [{ id: 'a', baseUrl: OLLAMA.baseUrl }] });
-    const chosen = chooseModel(scriptTerminal(), env, signal, async () => []);
+    const { env } = newConfig({
+      models: ['a', 'b'].map((id) => ({ id, baseUrl: OLLAMA.baseUrl })),
+    });
+    const chosen = chooseModel(scriptTerminal(), env, signal, { find: async () => [], list });
     await expect(chosen).rejects.toThrow(/has a table of models: `.*config edit` changes it/);
   });
 
   test('that cannot be kept is reported, and stops nothing', async () => {
     const { env, folder } = newConfig();
     mkdirSync(join(folder, 'config.schema.json'));
-    const terminal = scriptTerminal({ answers: ['2'] });
-    await chooseModel(terminal, env, signal, async () => []);
+    const terminal = scriptTerminal({ answers: ['5'] });
+    await chooseModel(terminal, env, signal, { find: async () => [], list });
     expect(terminal.screen()).toContain(`The choice cannot be kept in ${folder}: `);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { confirm } from '../../../cli/conversations/changes.ts';
-import { conversationLine, fitColumns, headerLine } from '../../../cli/conversations/table.ts';
+import { fitColumns, headerLine, type ListedRow, listLine } from '../../../cli/render/table.ts';
 import { plain } from '../../../cli/terminal/paint.ts';
 import { LocalError } from '../../../machine/local-error.ts';
 import type { ConversationInfo } from '../../../shared/api/conversations.ts';
@@ -136,22 +136,30 @@ describe('on a terminal', () => {
   const HERE = /^\d{4}-\d\d-\d\d \d\d:\d\d$/;
 
   it('the columns stand below each other', () => {
-    const [line, header] = [conversationLine(info({}), 100), headerLine(100, plain)];
-    const [id, time, title] = line.trimEnd().split('  ');
-    expect([id, time, title]).toEqual([CONVERSATION_ID, expect.stringMatching(HERE), 'Hi']);
+    const [line, header] = [listLine(row({}), 100), headerLine(100, plain)];
+    const [id, time, state, title] = line.trimEnd().split(/ {2,}/);
+    expect([id, time, state, title]).toEqual([
+      ...[CONVERSATION_ID, expect.stringMatching(HERE), 'running', 'Hi'],
+    ]);
+    expect(header.indexOf('STATE')).toBe(line.indexOf('running'));
     expect(header.indexOf('ANSWERED')).toBe(line.indexOf(time ?? ''));
     expect(header.indexOf('TITLE')).toBe(line.indexOf('Hi'));
   });
 
   it.each([20, 41, 60, 76, 77, 80, 200])('no line is wider than %i columns', (columns) => {
-    const long = info({ title: `日本語 👩‍👩‍👧 ${'word '.repeat(30)}` });
-    for (const line of [conversationLine(long, columns), headerLine(columns, plain)]) {
+    const long = row({ title: `日本語 👩‍👩‍👧 ${'word '.repeat(30)}` });
+    for (const line of [listLine(long, columns), headerLine(columns, plain)]) {
       expect(widthOf(line.trimEnd())).toBeLessThanOrEqual(columns);
     }
   });
 
+  it('a wide one has the folder', () => {
+    expect(listLine(row({}), 120)).toMatch(/running {8}project {11}Hi\n$/);
+    expect(headerLine(120, plain)).toMatch(/STATE {10}FOLDER {12}TITLE\n$/);
+  });
+
   it('a narrow one has no times', () => {
-    expect(conversationLine(info({ title: 'A title' }), 60)).toBe(`${CONVERSATION_ID}  A title\n`);
+    expect(listLine(row({ title: 'A title' }), 60)).toBe(`${CONVERSATION_ID}  A title\n`);
   });
 
   it.each([
@@ -172,6 +180,11 @@ describe('on a terminal', () => {
 function widthOf(line: string): number {
   const characters = [...new Intl.Segmenter().segment(line)].map(({ segment }) => segment);
   return characters.reduce((sum, text) => sum + (/^[\u0020-\u007e…]/.test(text) ? 1 : 2), 0);
+}
+
+function row(changes: Partial<ListedRow>): ListedRow {
+  const where = { id: CONVERSATION_ID, updated: UPDATED, folder: 'project' };
+  return { ...where, state: 'running', title: 'Hi', ...changes };
 }
 
 function info(changes: Partial<ConversationInfo>): ConversationInfo {

@@ -71,7 +71,7 @@ test('companion says how a CLI connects to the bridge that runs, and prints the 
     const printed = await run('env');
     expect(printed).toMatchObject({ code: 0, stderr: '' });
     return printed.stdout;
-  }, 20_000);
+  });
   const shown = execFileSync('sh', ['-c', `${env}\nenv`], { encoding: 'utf8', env: {} });
   expect(shown).toContain(`QWEN_CODE_IDE_WORKSPACE_PATH=${root}\n`);
   const [, port] = /GEMINI_CLI_IDE_SERVER_PORT=(\d+)\n/.exec(shown) ?? [];

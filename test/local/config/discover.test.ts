@@ -64,6 +64,10 @@ test('can be cancelled', async () => {
 
 test('lists the models of another server, where it lists them', async () => {
   const origin = await serve({ '/v1/models': { data: [{ id: 'a' }, { id: 'b' }] } });
-  expect(await listModelsAt(`${origin}/v1/`, signal)).toEqual(['a', 'b']);
-  expect(await listModelsAt(NONE, signal)).toEqual([]);
+  expect(await listModelsAt(`${origin}/v1/`, signal)).toEqual({
+    outcome: 'listed',
+    models: ['a', 'b'],
+  });
+  const none = { outcome: 'unreachable', why: expect.any(String) };
+  expect(await listModelsAt(NONE, signal)).toEqual(none);
 });

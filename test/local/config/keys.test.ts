@@ -99,9 +99,9 @@ test('a command that hangs ends with the wait, and with it what it has started',
     ending.signal,
   );
   opening.catch(() => {});
-  await expect.poll(() => existsSync(pidFile), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => existsSync(pidFile)).toBe(true);
   ending.abort();
   await expect(opening).rejects.toThrow('abort');
   const pid = Number(readFileSync(pidFile, 'utf8'));
-  await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => isAlive(pid)).toBe(false);
 });

@@ -115,7 +115,7 @@ describe('a child that is tied to its parent', () => {
     const childPid = Number(await once(parent.stdout, 'data'));
     expect(isAlive(childPid)).toBe(true);
     parent.kill('SIGKILL');
-    await expect.poll(() => isAlive(childPid), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => isAlive(childPid)).toBe(false);
   });
 
   test('is guarded by nothing once it is gone', async () => {
@@ -125,6 +125,6 @@ describe('a child that is tied to its parent', () => {
     const guards = () => processesWith(`drawbridge-lifeline ${child.pid}`);
     expect(guards()).toHaveLength(1);
     child.kill();
-    await expect.poll(guards, { timeout: 10_000 }).toEqual([]);
+    await expect.poll(guards).toEqual([]);
   });
 });

@@ -10,6 +10,7 @@ import { waitUntilHealthy } from '../../../local/runtime/address.ts';
 import { bundleWorker, placeWorker } from '../../../local/runtime/bundle.ts';
 import { runWorker } from '../../../local/runtime/runtime.ts';
 import { readWranglerConfig } from '../../../local/runtime/wrangler-config.ts';
+import { MINUTE } from '../../../shared/units.ts';
 import { processesWith } from '../processes.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
@@ -20,8 +21,8 @@ test('a Worker that is killed comes back on its port with its storage', async ()
   const worker = await startWorker();
   expect(await worker.json('/count')).toBe(1);
   process.kill(worker.pid(), 'SIGKILL');
-  await expect.poll(() => worker.restarts, { timeout: 10_000 }).toEqual(['SIGKILL']);
-  await waitUntilHealthy(worker.url, AbortSignal.timeout(10_000));
+  await expect.poll(() => worker.restarts).toEqual(['SIGKILL']);
+  await waitUntilHealthy(worker.url, AbortSignal.timeout(MINUTE));
   expect(await worker.json('/count')).toBe(2);
 });
 
@@ -113,7 +114,7 @@ async function startWorker(variables: Record<string, string> = {}) {
   };
   onTestFinished(end);
   const url = `http://127.0.0.1:${await listening.promise}`;
-  await waitUntilHealthy(url, AbortSignal.timeout(10_000));
+  await waitUntilHealthy(url, AbortSignal.timeout(MINUTE));
   return {
     url,
     folder,

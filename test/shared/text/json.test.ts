@@ -8,6 +8,7 @@ import {
   parsePruned,
 } from '../../../shared/text/json.ts';
 import { JSON_LIMITS } from '../../../shared/text/limits.ts';
+import { expectEqual } from '../../expect-equal.ts';
 
 const { maxDepth } = JSON_LIMITS;
 const HUGE = 1_000_000;
@@ -77,7 +78,7 @@ it('knows the depth of anything', () => {
     const depth = depthOf(value);
     for (let bound = 1; bound <= 10; bound++) {
       // A short text is let through unread only where it cannot be deeper.
-      expect([text, bound, nestsDeeper(text, bound)]).toEqual([text, bound, depth > bound]);
+      expectEqual([text, bound, nestsDeeper(text, bound)], [text, bound, depth > bound]);
     }
   }
 });

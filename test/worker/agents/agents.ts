@@ -46,7 +46,7 @@ export async function untilStatus(
       throw new Error(`${agent.status}, and listed: ${JSON.stringify(items)}`);
     }
     return agent;
-  }, 10_000);
+  });
 }
 
 /** The JSON of a path below `/v1/agents`, which has Cursor's shapes. */

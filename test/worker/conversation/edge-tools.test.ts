@@ -216,24 +216,16 @@ it.each(['ask', 'debug'])('create_plan is neither offered nor run in %s mode', a
   });
 });
 
-it('plan mode offers what reads, plans and asks, and nothing that changes anything', async () => {
+it.each([
+  ['plan', ['create_plan', 'ask_question', 'switch_mode', 'task']],
+  ['ask', ['switch_mode', 'task']],
+])('%s mode offers what reads, and nothing that changes anything', async (mode, further) => {
   const requests = scriptModel(() => ({ text: 'Ok.' }));
   const { bridgeId } = await connectBridge();
-  await chat('plan it', { mode: 'plan', bridgeId });
+  await chat('look', { mode, bridgeId });
   expect(requests[0]?.tools?.map((tool) => tool.function.name)).toEqual([
-    'read_file',
-    'list_dir',
-    'glob_file_search',
-    'grep',
-    'codebase_search',
-    'read_lints',
-    'web_fetch',
-    'web_search',
-    'read_process',
-    'create_plan',
-    'ask_question',
-    'switch_mode',
-    'task',
+    ...['read_file', 'list_dir', 'glob_file_search', 'grep', 'codebase_search', 'read_lints'],
+    ...['web_fetch', 'web_search', 'read_process', ...further],
   ]);
   expect(String(requests[0]?.messages.at(-1)?.content)).toContain('<system_reminder>');
 });

@@ -2,7 +2,6 @@ import { evictDurableObject } from 'cloudflare:test';
 import { describe, expect, it, vi } from 'vitest';
 import { FINDING_LIMITS } from '../../../shared/limits.ts';
 import type { Findings } from '../../../shared/wire/findings.ts';
-import { FINDINGS_FEATURE, LOOK } from '../../../shared/wire/tunnel.ts';
 import { call, chat } from '../api.ts';
 import { connectLookingBridge, contextOf, type ScriptedBridge } from '../tunnel/scripted-bridge.ts';
 import {
@@ -14,7 +13,7 @@ import {
   untilCompleted,
 } from './conversing.ts';
 import { holdModel } from './held-model.ts';
-import { query, conversation as sentConversation } from './sent.ts';
+import { conversation, query } from './sent.ts';
 
 const NOTHING: Findings = { attachments: [], openFiles: [], changed: [], touched: [] };
 const FILE = { type: 'file', name: 'src/a.ts', text: '1|let a;' } as const;
@@ -56,13 +55,6 @@ it('what a message mentions is said to be missing where the bridge does not answ
   await say('@src/a.ts and @ada');
   expect(sent()[0]).toMatch(/<not_attached>\nsrc\/a.ts\nIt could not be attached in time/);
   expect(sent()[0]?.match(/not_attached>/g)).toHaveLength(2);
-});
-
-it('what a message mentions stays words for a bridge that does not know of it', async () => {
-  const { sent, say, bridge } = await conversation([LOOK]);
-  await say('see @src/a.ts');
-  expect(bridge.asked).toEqual([undefined]);
-  expect(sent()[0]).not.toContain('attached');
 });
 
 it('what a message mentions is that of the message as it is when its run starts', async () => {
@@ -463,9 +455,5 @@ it('what others changed is sent once for as long as it is the same, and names ar
 });
 
 function looking(): Promise<ScriptedBridge> {
-  return connectLookingBridge('a.ts', [LOOK, FINDINGS_FEATURE]);
-}
-
-function conversation(features = [LOOK, FINDINGS_FEATURE]) {
-  return sentConversation(() => ({}), features);
+  return connectLookingBridge();
 }

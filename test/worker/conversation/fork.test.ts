@@ -13,7 +13,10 @@ import type { TapeEvent } from '../../../shared/wire/events.ts';
 import { foldConversation } from '../../../shared/wire/fold.ts';
 import { copyTapeRow } from '../../../worker/conversation/fork/copy-events.ts';
 import { forkConversation } from '../../../worker/conversation/fork/fork.ts';
+import { TABLES } from '../../../worker/conversation/fork/pages.ts';
 import { Conversation } from '../../../worker/conversation/object.ts';
+import { MIGRATIONS } from '../../../worker/conversation/store/schema.ts';
+import { migrate } from '../../../worker/storage/migrations.ts';
 import { Tunnel } from '../../../worker/tunnel/object.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';
@@ -29,6 +32,20 @@ import {
   tablesOf,
 } from './conversing.ts';
 import { type HeldModel, holdModel, runCommand } from './held-model.ts';
+
+/** A fork gets a row of its own and a version of its own, and is no agent with webhooks. */
+const NOT_COPIED = ['conversation', 'deliveries', 'schema_version'];
+
+it('copies every table but those that a fork must not share', async () => {
+  const stub = conversationObject(newConversationId(crypto.randomUUID()));
+  const tables = await runInDurableObject(stub, (_, { storage: { sql } }) => {
+    migrate(sql, MIGRATIONS);
+    const named = sql.exec<{ name: string }>("select name from sqlite_master where type = 'table'");
+    return named.toArray().map(({ name }) => name);
+  });
+  const known = [...TABLES.map(({ name }) => name), ...NOT_COPIED];
+  expect(tables.filter((name) => !name.startsWith('_cf_')).sort()).toEqual(known.sort());
+});
 
 it('a fork has everything through the response, under ids of its own, and nothing after it', async () => {
   const account = newAccount();

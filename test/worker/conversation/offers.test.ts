@@ -228,6 +228,6 @@ async function ended(responseId: string): Promise<ChatResponse> {
       const response = await readResponse(responseId);
       return response.status === 'completed' && response;
     },
-    { timeout: 10_000, interval: 20 },
+    { interval: 20 },
   );
 }

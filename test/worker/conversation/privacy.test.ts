@@ -4,7 +4,6 @@ import { expect, it } from 'vitest';
 import type { ConversationList } from '../../../shared/api/conversations.ts';
 import { HOUR } from '../../../shared/units.ts';
 import { SubagentState } from '../../../shared/wire/subagents.ts';
-import { FINDINGS_FEATURE, LOOK } from '../../../shared/wire/tunnel.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';
 import { configure } from '../settings.ts';
@@ -279,7 +278,7 @@ function rowsIn(stub: DurableObjectStub): Promise<string> {
 }
 
 it('says to its bridge with each message that the words are private, the first one too', async () => {
-  const { bridgeId, asked } = await connectLookingBridge('a.ts', [LOOK, FINDINGS_FEATURE]);
+  const { bridgeId, asked } = await connectLookingBridge();
   scriptModel(() => ({ text: 'Done.' }));
   const { conversationId } = await chat('one', { bridgeId, ...PRIVATE });
   await chat('two', { conversationId });

@@ -45,6 +45,18 @@ it('an upstream that fails before anything was shown is asked again by the alarm
   });
 });
 
+it('readers learn why an answer stands still and for how long, until something follows', async () => {
+  scriptModel((_, number) => (number === 0 ? overloaded() : { text: 'Now.' }));
+  const { reader, responseId, conversationId } = await askStreamed();
+  const at = await alarmSoon(conversationId);
+  const wait = { reason: 'rate_limited', until: new Date(at).toISOString() };
+  expect((await readResponse(responseId)).metadata.wait).toEqual(wait);
+  await passTime(conversationId);
+  const events = (await reader.toEnd()).map(({ event }) => event);
+  expect(events).toContainEqual({ type: 'model_wait', responseId, wait });
+  expect((await readResponse(responseId)).metadata.wait).toBeUndefined();
+});
+
 it.each<[string, 'awake' | 'evicted']>([
   ['with the object awake all the time', 'awake'],
   ['with an object that is evicted while it waits', 'evicted'],

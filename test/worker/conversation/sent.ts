@@ -7,9 +7,8 @@ import { connectLookingBridge, type ScriptedBridge } from '../tunnel/scripted-br
 /** `answer` gets the number of the turn, without summaries. `say` waits for the answer. */
 export async function conversation(
   answer: (turn: number) => ReturnType<Parameters<typeof scriptModel>[0]> = () => ({}),
-  features?: Parameters<typeof connectLookingBridge>[1],
 ) {
-  const bridge = await connectLookingBridge('a.ts', features);
+  const bridge = await connectLookingBridge();
   let turn = 0;
   const requests = scriptModel((request, number) =>
     isSummary(request) ? { text: `Summary ${number}.` } : { text: 'Ok.', ...answer(turn++) },

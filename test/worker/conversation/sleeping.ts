@@ -68,8 +68,8 @@ export async function untilBothSee(
   await Promise.all([sse.untilType(type), socket.untilType(type)]);
 }
 
-/** Meant is "at once", some milliseconds; an object that anything keeps awake is only let go after more than 10 s. */
-const AT_ONCE_MS = 2_000;
+/** Meant is "at once", also on a busy machine; an object that anything keeps awake is only let go after more than 10 s. */
+const AT_ONCE_MS = 9_000;
 
 /** Evicts the conversation and its tunnel, as the platform does where nothing is pending. @throws if something is. */
 export async function fallAsleep({ conversationId, bridge }: Followed): Promise<void> {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ConversationExport } from '../../../shared/api/conversations.ts';
+import { documentTypes } from '../../../shared/wire/document-types.ts';
 import type { ChatResponse, Document } from '../../../shared/wire/documents.ts';
 import { attachmentNamed } from '../../../worker/export/file-name.ts';
 import { markdownOf } from '../../../worker/export/markdown.ts';
@@ -249,19 +250,7 @@ describe('a document as Markdown', () => {
     expect(renderDocument(documentOf(document))).toBe(markdown);
   });
 
-  it.each<Document['type']>([
-    'text',
-    'code_reference',
-    'code_block',
-    'file_edit',
-    'tool_call',
-    'terminal_command',
-    'plan',
-    'clarification',
-    'error',
-    'todo_update',
-    'reasoning',
-  ])('%s can be unfinished', (type) => {
+  it.each(documentTypes)('%s can be unfinished', (type) => {
     expect(renderDocument(documentOf({ type, content: null, metadata: {} }))).toBeTypeOf('string');
     const odd = { result: 7, todos: 'x', questions: null, diff: [] };
     expect(renderDocument(documentOf({ type, content: '', metadata: odd }))).toBeTypeOf('string');

@@ -15,9 +15,10 @@ import {
 import { endFrames, type HeldReply, holdModel, textFrame } from '../conversation/held-model.ts';
 import { ConversationWriter } from '../conversation/long-conversation.ts';
 import { shiftClock } from '../conversation/shifted-clock.ts';
+import { comeBack, crowd } from './many-readers.ts';
 import { openSocket } from './socket-reader.ts';
 import { SseReader, textOf, unitsOf } from './sse-reader.ts';
-import { dropFollowers, followersOf, quicken } from './watching.ts';
+import { BEFORE_HEARTBEAT, dropFollowers, followersOf, quicken } from './watching.ts';
 
 const PIECE = 'x'.repeat(FOLLOW_LIMITS.resumeChars - 1000);
 
@@ -50,7 +51,7 @@ it.each(GARBAGE)('closes a socket that sends %s, and no other', async (_, data, 
   const closed = await bad.toClose();
   expect(closed.code).toBe(code);
   expect(closed.reason).not.toBe('');
-  await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(1), 4000);
+  await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(1), BEFORE_HEARTBEAT);
   await chat('two', { conversationId });
   await good.until((events) => events.filter(({ event }) => event.type === 'done').length === 2);
   await good.leave();
@@ -62,24 +63,12 @@ it('hears nothing of what comes behind the first bad message', async () => {
   const socket = await openSocket(`conversations/${conversationId}/events`);
   for (const data of ['x', new ArrayBuffer(3), '{"ack":1}', 'y'.repeat(100_000)]) socket.send(data);
   expect((await socket.toClose()).code).toBe(1008);
-  await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(0), 4000);
+  await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(0), BEFORE_HEARTBEAT);
 });
 
-it('keeps nothing of a thousand readers that come, read and leave', async () => {
-  const { heartbeatMs, maxLifeMs } = FOLLOW_LIMITS;
-  const timers = quicken({ [heartbeatMs]: heartbeatMs, [maxLifeMs]: maxLifeMs });
-  scriptModel(() => ({ text: 'hi' }));
-  const { conversationId } = await chat('one');
-  const path = `conversations/${conversationId}/events`;
-  for (let round = 0; round < 10; round++) {
-    const sockets = await Promise.all(Array.from({ length: 100 }, () => openSocket(path)));
-    for (const socket of sockets) await socket.untilType('done');
-    expect(await followersOf(conversationId)).toBe(100);
-    expect(timers.count).toBe(200);
-    await Promise.all(sockets.map((socket) => socket.leave()));
-    await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(0), 10_000);
-  }
-  expect(timers.count).toBe(0);
+// `test:deep` has a thousand come, and each come back fifty times.
+it('keeps nothing of two hundred readers that come, read and leave', async () => {
+  await crowd(2);
 });
 
 it.each<[transport: string, join: (path: string) => Promise<() => Promise<void> | void>]>([
@@ -101,7 +90,10 @@ it.each<[transport: string, join: (path: string) => Promise<() => Promise<void> 
       await leave();
     });
     await Promise.all(leaving);
-    await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(0), 4000);
+    await vi.waitFor(
+      async () => expect(await followersOf(conversationId)).toBe(0),
+      BEFORE_HEARTBEAT,
+    );
     expect(timers.count).toBe(0);
   },
 );
@@ -137,7 +129,7 @@ it('a reader that acknowledges nothing gets the rest with its acks, nothing lost
 it('a reader that acknowledges nothing is not sent a long past at once, and gets all of it with its acks', async () => {
   const { path, account, conversationId } = await longPast();
   const socket = await openSocket(path, { account, acks: false });
-  await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(0), 4000);
+  await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(0), BEFORE_HEARTBEAT);
   const sent = JSON.stringify(socket.messages).length;
   expect(sent).toBeLessThan(2 * CONVERSATION_LIMITS.maxShownBytes);
   const acking = setInterval(() => socket.ack(), 20);
@@ -201,24 +193,12 @@ it('a stream that no one reads loses the object’s socket, and ends', async () 
   await sendUntilLetGo(reply, conversationId);
   expect(timers.count).toBeGreaterThan(0);
   expire();
-  await vi.waitFor(() => expect(timers.count).toBe(0), 4000);
+  await vi.waitFor(() => expect(timers.count).toBe(0), BEFORE_HEARTBEAT);
   await expect(reader.toEnd()).rejects.toThrow();
 });
 
 it('gives the same to readers that come back with old cursors again and again', async () => {
-  scriptModel(() => ({ text: 'One two three.' }));
-  const { id, conversationId } = await chat('one');
-  const path = `chat/completions/${id}/events`;
-  const whole = await new SseReader(await call(path)).toEnd();
-  const cursor = whole[1]?.id ?? 0;
-  const rest = unitsOf(whole.slice(2));
-  for (let time = 0; time < 50; time++) {
-    const after = `${path}?after=${cursor}`;
-    const [socket, stream] = [await openSocket(after), new SseReader(await call(after))];
-    expect(unitsOf(await socket.toEnd())).toEqual(rest);
-    expect(unitsOf(await stream.toEnd())).toEqual(rest);
-  }
-  await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(0), 4000);
+  await comeBack(10);
 });
 
 it('a run cancelled twice ends once for its readers', async () => {

@@ -5,7 +5,7 @@ import { FOLLOW_LIMITS } from '../../../worker/follow/limits.ts';
 import { followAsSocket } from '../../../worker/follow/socket-adapter.ts';
 import { followAsSse } from '../../../worker/follow/sse-adapter.ts';
 import { call, chat, scriptModel, tokenFor } from '../api.ts';
-import { followersOf, quicken } from './watching.ts';
+import { BEFORE_HEARTBEAT, followersOf, quicken } from './watching.ts';
 
 it('frees the sockets of readers that leave', async () => {
   scriptModel(() => ({ text: 'hi' }));
@@ -19,7 +19,7 @@ it('frees the sockets of readers that leave', async () => {
   for (const reader of readers) await reader.body?.getReader().read();
   expect(await followersOf(conversationId)).toBe(5);
   leaving.abort();
-  await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(0), 4000);
+  await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(0), BEFORE_HEARTBEAT);
 });
 
 it('holds no socket for a HEAD, which no one reads', async () => {
@@ -31,7 +31,7 @@ it('holds no socket for a HEAD, which no one reads', async () => {
     200,
     'text/event-stream; charset=utf-8',
   ]);
-  await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(0), 4000);
+  await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(0), BEFORE_HEARTBEAT);
 });
 
 it.each<[string, typeof followAsSse | typeof followAsSocket]>([
@@ -44,7 +44,7 @@ it.each<[string, typeof followAsSse | typeof followAsSocket]>([
   const following = followDirectly(conversationId, follow, leaving.signal);
   leaving.abort();
   await following;
-  await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(0), 4000);
+  await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(0), BEFORE_HEARTBEAT);
 });
 
 it('frees the socket of a reader that is gone, although no signal says so', async () => {
@@ -54,7 +54,7 @@ it('frees the socket of a reader that is gone, although no signal says so', asyn
   const { body } = await followDirectly(conversationId, followAsSse);
   expect(await followersOf(conversationId)).toBe(1);
   await body?.cancel();
-  await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(0), 4000);
+  await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(0), BEFORE_HEARTBEAT);
 });
 
 function followDirectly(

@@ -7,7 +7,7 @@ import { askStreamed } from '../conversation/conversing.ts';
 import { endFrames, holdModel, textFrame } from '../conversation/held-model.ts';
 import { openSocket, upgrade } from './socket-reader.ts';
 import { SseReader, textOf, unitsOf } from './sse-reader.ts';
-import { dropFollowers, followersOf, quicken } from './watching.ts';
+import { BEFORE_HEARTBEAT, dropFollowers, followersOf, quicken } from './watching.ts';
 
 it('sends a response as it comes, and closes with 1000 behind its end', async () => {
   const model = holdModel();
@@ -30,7 +30,7 @@ it('goes on with a conversation until its reader leaves', async () => {
   await socket.until((events) => events.filter(({ event }) => event.type === 'done').length === 2);
   expect(await followersOf(conversationId)).toBe(1);
   await socket.leave();
-  await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(0), 4000);
+  await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(0), BEFORE_HEARTBEAT);
 });
 
 it('closes at once with 1000 for anyone who has seen a response to its end', async () => {
@@ -86,7 +86,7 @@ it('asks its reader to come back after FOLLOW_LIMITS.maxLifeMs', async () => {
   const { conversationId } = await chat('one');
   const socket = await openSocket(`conversations/${conversationId}/events`);
   expect(await socket.toClose()).toEqual({ code: 1001, reason: 'come back with the cursor' });
-  await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(0), 4000);
+  await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(0), BEFORE_HEARTBEAT);
 });
 
 it('loses and doubles nothing when the object lets its sockets go', async () => {

@@ -1,7 +1,11 @@
 /** What the tests of readers look at: the object's sockets and the adapters' timers. */
 import { runInDurableObject } from 'cloudflare:test';
 import { vi } from 'vitest';
+import { FOLLOW_LIMITS } from '../../../worker/follow/limits.ts';
 import { conversationObject } from '../conversation/conversing.ts';
+
+/** For conditions that must come by themselves: at a heartbeat, every reader that is gone is noticed. */
+export const BEFORE_HEARTBEAT = FOLLOW_LIMITS.heartbeatMs - 1_000;
 
 export async function followersOf(conversationId: string): Promise<number> {
   const stub = conversationObject(conversationId);

@@ -103,7 +103,7 @@ it('a deletion goes on after a crash in the middle', async () => {
   });
   await remove(account);
   const cut = runDurableObjectAlarm(accountOf(env, account)).catch(() => undefined);
-  await vi.waitFor(() => expect(erased).toHaveBeenCalledTimes(2), { timeout: 5_000 });
+  await vi.waitFor(() => expect(erased).toHaveBeenCalledTimes(2));
   await abortAllDurableObjects();
   await cut;
   erased.mockRestore();

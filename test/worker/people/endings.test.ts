@@ -13,9 +13,11 @@ import { newBridgeId } from '../../../shared/ids.ts';
 import { CLOSE } from '../../../shared/wire/tunnel.ts';
 import { SESSION_KEEPING } from '../../../worker/account/limits.ts';
 import { Account } from '../../../worker/account/object.ts';
+import { FOLLOW_LIMITS } from '../../../worker/follow/limits.ts';
 import { conversationOf } from '../../../worker/objects.ts';
 import { errorOf, scriptModel } from '../api.ts';
 import { holdModel, textFrame } from '../conversation/held-model.ts';
+import { quicken } from '../follow/watching.ts';
 import { openBridge } from '../tunnel/scripted-bridge.ts';
 import { clientOf, clientWith, SERVER, signIn } from './people.ts';
 
@@ -47,6 +49,7 @@ it.each([
 ])(
   'the answer that a session streams from its own POST %s is cut when the session ends',
   async (path, more) => {
+    quicken({ [FOLLOW_LIMITS.heartbeatMs]: 20, [FOLLOW_LIMITS.heldMs]: 20 });
     const model = holdModel();
     const account = newAccount();
     const kept = await signIn(account);
@@ -60,7 +63,7 @@ it.each([
     const whole = response.text().then(() => {
       isCut = true;
     });
-    await vi.waitFor(() => expect(isCut).toBe(true), { timeout: 10_000 });
+    await vi.waitFor(() => expect(isCut).toBe(true));
     await whole;
     reply.answer({ text: 'two' });
   },

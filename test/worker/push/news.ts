@@ -27,5 +27,5 @@ export function slowly(reply: ScriptedReply): () => ScriptedReply {
 }
 
 export async function untilReceived(received: readonly unknown[], count = 1): Promise<void> {
-  await vi.waitFor(() => expect(received).toHaveLength(count), 10_000);
+  await vi.waitFor(() => expect(received).toHaveLength(count));
 }

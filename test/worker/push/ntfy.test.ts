@@ -53,7 +53,7 @@ it('a question is published to the topic, urgently and with the token, without i
   const { conversationId } = await client.sendMessage({
     messages: [{ role: 'user', content: 'some words' }],
   });
-  await vi.waitFor(() => expect(published).toHaveLength(1), 10_000);
+  await vi.waitFor(() => expect(published).toHaveLength(1));
   const { title } = await client.getConversation(conversationId);
   expect(published).toEqual([
     {
@@ -79,11 +79,11 @@ it('ends and failures are published with the usual priority, to an open topic wi
   const { received, published } = serveNtfy(() => reply);
   await subscribe(account, { topic: 'https://ntfy.sh/4Hq9_x' });
   await finishOne(account);
-  await vi.waitFor(() => expect(published).toHaveLength(1), 10_000);
+  await vi.waitFor(() => expect(published).toHaveLength(1));
   reply = { text: '' };
   const failing = await create(account);
   await untilStatus(account, failing.id, 'error');
-  await vi.waitFor(() => expect(published).toHaveLength(2), 10_000);
+  await vi.waitFor(() => expect(published).toHaveLength(2));
   expect(published).toMatchObject([
     { message: 'The answer is complete', priority: 3, tags: ['white_check_mark'] },
     { message: 'The answer failed', priority: 3, tags: ['warning'] },
@@ -100,7 +100,7 @@ it('a topic gets only the wanted kinds, and a private conversation has no title'
     messages: [{ role: 'user', content: 'my diagnosis' }],
     deleteAfterHours: 1,
   });
-  await vi.waitFor(() => expect(published).toHaveLength(1), 10_000);
+  await vi.waitFor(() => expect(published).toHaveLength(1));
   expect(published).toMatchObject([{ topic: 'reserved-4Hq9', title: 'Private conversation' }]);
   expect(new TextDecoder().decode(received[0]?.body)).not.toContain('diagnosis');
 });
@@ -114,7 +114,7 @@ it('no answer has the token, and other kinds keep it', async () => {
   await client.setPush({ subscription: { topic }, kinds });
   expect((await client.getPush()).subscribed).toEqual({ service: 'ntfy', endpoint: topic, kinds });
   await finishOne(account);
-  await vi.waitFor(() => expect(published).toHaveLength(1), 10_000);
+  await vi.waitFor(() => expect(published).toHaveLength(1));
   const answers = [client.getPush(), client.listSessions(), client.listRecords(), client.getMe()];
   expect(JSON.stringify(await Promise.all(answers))).not.toContain(NTFY_TOKEN);
 });

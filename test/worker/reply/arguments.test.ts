@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { type ArgumentEvent, ArgumentReader } from '../../../worker/reply/arguments.ts';
+import { expectEqual } from '../../expect-equal.ts';
 import { seededRandom, splitsOf } from '../upstream/splits.ts';
 
 /** What was read of each property; a string whose end did not come has `…` behind it. */
@@ -73,7 +74,7 @@ const TEXTS: readonly (readonly [string, string, Strings])[] = [
 ];
 
 it.each(TEXTS)('reads %s', (_, text, strings) => {
-  for (const pieces of splitsOf(text)) expect(read(pieces)).toEqual(strings);
+  for (const pieces of splitsOf(text)) expectEqual(read(pieces), strings);
 });
 
 it('shows a string while it is written', () => {
@@ -104,7 +105,7 @@ it('agrees with JSON.parse on random objects, however they are cut and escaped',
     const expected = Object.entries(object).flatMap(([name, value]) =>
       typeof value === 'string' ? [[name.toWellFormed(), value.toWellFormed()]] : [],
     );
-    for (const pieces of splitsOf(text)) expect(read(pieces), text).toEqual(expected);
+    for (const pieces of splitsOf(text)) expectEqual(read(pieces), expected, text);
   }
 });
 
@@ -114,7 +115,7 @@ it('says the same of broken JSON for every split', () => {
   for (let round = 0; round < 1_500; round++) {
     const text = `{"a":"${Array.from({ length: 12 }, pick).join('')}`;
     const [whole, ...others] = [...splitsOf(text)].map(read);
-    for (const other of others) expect(other, text).toEqual(whole);
+    for (const other of others) expectEqual(other, whole, text);
   }
 });
 

@@ -86,43 +86,31 @@ const CASES: readonly Case[] = [
     'a written file streams as its content',
     [call(0, 'write', '{"path":"src/a.py","contents":"x = \\"é\\"\\n"}')],
     [parsed('write', { path: 'src/a.py', contents: 'x = "é"\n' })],
-    [
-      document(1, 'file_edit', 'x = "é"\n', {
-        filePath: 'src/a.py',
-        operation: 'create',
-        language: 'python',
-      }),
-    ],
+    [edit(1, 'x = "é"\n', 'src/a.py', 'create', 'python')],
   ],
   [
     'other names of a path and a content are known',
     [call(0, 'Write', '{"file_path":"a.md","content":"# A"}')],
     [parsed('Write', { file_path: 'a.md', content: '# A' })],
-    [
-      document(1, 'file_edit', '# A', {
-        filePath: 'a.md',
-        operation: 'create',
-        language: 'markdown',
-      }),
-    ],
+    [edit(1, '# A', 'a.md', 'create', 'markdown')],
   ],
   [
     'a replacement shows its new text',
     [call(0, 'str_replace', '{"file_path":"a.rs","old_string":"1","new_string":"2"}')],
     [parsed('str_replace', { file_path: 'a.rs', old_string: '1', new_string: '2' })],
-    [document(1, 'file_edit', '2', { filePath: 'a.rs', operation: 'edit', language: 'rust' })],
+    [edit(1, '2', 'a.rs', 'edit', 'rust')],
   ],
   [
     'several replacements have no content',
     [call(0, 'str_replace', '{"file_path":"a.rs","edits":[{"old_string":"1","new_string":"2"}]}')],
     [parsed('str_replace', { file_path: 'a.rs', edits: [{ old_string: '1', new_string: '2' }] })],
-    [document(1, 'file_edit', null, { filePath: 'a.rs', operation: 'edit', language: 'rust' })],
+    [edit(1, null, 'a.rs', 'edit', 'rust')],
   ],
   [
     'a deletion has no content',
     [call(0, 'delete_file', '{"target_file":"a.go"}')],
     [parsed('delete_file', { target_file: 'a.go' })],
-    [document(1, 'file_edit', null, { filePath: 'a.go', operation: 'delete', language: 'go' })],
+    [edit(1, null, 'a.go', 'delete', 'go')],
   ],
   [
     'a command is shown with its line',
@@ -134,7 +122,7 @@ const CASES: readonly Case[] = [
     'arguments can come before the name',
     [call(0, undefined, '{"path":"a.c","cont'), call(0, 'write', 'ents":"int"}')],
     [parsed('write', { path: 'a.c', contents: 'int' })],
-    [document(1, 'file_edit', 'int', { filePath: 'a.c', operation: 'create', language: 'c' })],
+    [edit(1, 'int', 'a.c', 'create', 'c')],
   ],
   [
     'calls whose fragments alternate do not mix',
@@ -150,42 +138,19 @@ const CASES: readonly Case[] = [
       parsed('write', { path: 'a.js', contents: 'AA' }),
       parsed('write', { path: 'b.js', contents: 'BB' }),
     ],
-    [
-      document(1, 'file_edit', 'AA', {
-        filePath: 'a.js',
-        operation: 'create',
-        language: 'javascript',
-      }),
-      document(2, 'file_edit', 'BB', {
-        filePath: 'b.js',
-        operation: 'create',
-        language: 'javascript',
-      }),
-    ],
+    [edit(1, 'AA', 'a.js', 'create', 'javascript'), edit(2, 'BB', 'b.js', 'create', 'javascript')],
   ],
   [
     'arguments that are no JSON show what was read of them',
     [call(0, 'write', '{"path":"a.txt","contents":"half')],
     [{ ...parsed('write', {}), arguments: null, mayExecute: false }],
-    [
-      document(1, 'file_edit', 'half', {
-        filePath: 'a.txt',
-        operation: 'create',
-        language: 'plaintext',
-      }),
-    ],
+    [edit(1, 'half', 'a.txt', 'create', 'plaintext')],
   ],
   [
     'arguments that were no plain JSON are shown at the end',
     [call(0, 'write', '"{\\"path\\":\\"a.ts\\",\\"contents\\":\\"x\\"}"')],
     [parsed('write', { path: 'a.ts', contents: 'x' })],
-    [
-      document(1, 'file_edit', 'x', {
-        filePath: 'a.ts',
-        operation: 'create',
-        language: 'typescript',
-      }),
-    ],
+    [edit(1, 'x', 'a.ts', 'create', 'typescript')],
   ],
   [
     'a call without a name is shown at the end',
@@ -483,6 +448,16 @@ function document(
   metadata: Document['metadata'],
 ): Document {
   return { id: idOf(sequence), type, sequence, content, metadata };
+}
+
+function edit(
+  sequence: number,
+  content: string | null,
+  filePath: string,
+  operation: 'create' | 'edit' | 'delete',
+  language: string,
+): Document {
+  return document(sequence, 'file_edit', content, { filePath, operation, language });
 }
 
 function toolCall(sequence: number, number: number, toolName: string, args: object): Document {

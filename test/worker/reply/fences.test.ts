@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FenceSegmenter, type SegmentEvent } from '../../../worker/reply/fences.ts';
+import { expectEqual } from '../../expect-equal.ts';
 import { seededRandom, splitsOf } from '../upstream/splits.ts';
 
 /** A segment with its whole content: text has no language. */
@@ -303,7 +304,7 @@ describe.each([
   ['info strings', INFO],
 ])('%s', (_, cases) => {
   it.each(cases)('%s', (__, markdown, pieces) => {
-    for (const split of splitsOf(markdown)) expect(segment(split)).toEqual(pieces);
+    for (const split of splitsOf(markdown)) expectEqual(segment(split), pieces);
   });
 });
 
@@ -361,7 +362,7 @@ const BREAKS: readonly (readonly [string, readonly string[], readonly (Piece | '
 ];
 
 it.each(BREAKS)('what comes between %s', (_, stretches, pieces) => {
-  for (const splits of splitsOfStretches(stretches)) expect(segment(splits)).toEqual(pieces);
+  for (const splits of splitsOfStretches(stretches)) expectEqual(segment(splits), pieces);
 });
 
 it('gives the same segments for every split of random Markdown', () => {

@@ -75,7 +75,7 @@ it('takes an answer to which the bridge is silent, and keeps it until the bridge
   expect((await answer(streamed, callId, reject)).status).toBe(200);
   expect(await errorOf(await answer(streamed, callId, reject))).toMatchObject({ status: 409 });
   await streamed.reader.leave();
-}, 20_000);
+});
 
 it('a refusal outlives a restart of the tunnel', async () => {
   const { bridge, callId, streamed } = await question();

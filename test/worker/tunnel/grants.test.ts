@@ -3,7 +3,6 @@ import { env } from 'cloudflare:workers';
 import { expect, it, vi } from 'vitest';
 import { newBridgeId } from '../../../shared/ids.ts';
 import { GRANT_LIMITS } from '../../../shared/limits.ts';
-import { LOOK } from '../../../shared/wire/tunnel.ts';
 import { TunnelStore } from '../../../worker/tunnel/statements.ts';
 import { call, errorOf, standsAt } from '../api.ts';
 import { askHeld, readView } from '../conversation/conversing.ts';
@@ -36,11 +35,11 @@ function people() {
 async function connect(
   account: string,
   grants: readonly string[],
-  { bridgeId = newBridgeId(crypto.randomUUID()), features = [] as string[] } = {},
+  { bridgeId = newBridgeId(crypto.randomUUID()) } = {},
 ): Promise<ScriptedBridge> {
   const bridge = await openBridge({ account, bridgeId });
   const set = { digest: 'd'.repeat(64) };
-  await bridge.greet({ features, context: CONTEXT, grants, offers: set.digest });
+  await bridge.greet({ context: CONTEXT, grants, offers: set.digest });
   return bridge;
 }
 
@@ -138,7 +137,8 @@ it('each call says whose it is, and only its account and the owner can end it', 
 
 it('a look says whose it is, and what another account sees is not kept as the owner’s', async () => {
   const { ana, ben } = people();
-  const bridge = await connect(ana, [ben], { features: [LOOK] });
+  const bridge = await connect(ana, [ben]);
+  bridge.sees = null;
   const tunnel = tunnelOf(bridge.bridgeId);
   const looked = tunnel.look(ben);
   const { lookId, grantee } = await bridge.next('look');
@@ -265,7 +265,7 @@ it('a call after the end of the grant fails at once', async () => {
   expect(bridge.frames.filter(({ type }) => type === 'call')).toEqual([]);
 });
 
-it('an older bridge in the same folder never gets a call of another account', async () => {
+it('a bridge that lets no one in, in the same folder, never gets a call of another account', async () => {
   const { ana, ben } = people();
   const bridge = await connect(ana, [ben]);
   const { bridgeId } = bridge;

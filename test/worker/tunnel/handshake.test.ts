@@ -1,7 +1,6 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { describe, expect, it, vi } from 'vitest';
 import { newBridgeId, newCallId } from '../../../shared/ids.ts';
-import { TUNNEL_LIMITS } from '../../../shared/limits.ts';
 import { CLOSE, TUNNEL_PROTOCOL } from '../../../shared/wire/tunnel.ts';
 import { Account } from '../../../worker/account/object.ts';
 import { call, errorOf, tokenFor } from '../api.ts';
@@ -12,7 +11,6 @@ it('welcomes a bridge with what is open for it: at first nothing', async () => {
   expect(await bridge.greet()).toEqual({
     type: 'welcome',
     protocol: TUNNEL_PROTOCOL,
-    features: ['offers', 'guests', 'mcp_servers', 'grants'],
     calls: [],
     cancels: [],
     answers: [],
@@ -38,17 +36,10 @@ it('acks those as well that one hello cannot list', async () => {
   expect(acked).toEqual([first, ...more]);
 });
 
-it('welcomes a bridge with features that it does not know', async () => {
-  const bridge = await openBridge();
-  expect(await bridge.greet({ features: ['of-the-future'] })).toMatchObject({
-    features: ['offers', 'guests', 'mcp_servers', 'grants'],
-  });
-});
-
 it('answers a ping without any frame', async () => {
   const bridge = await connectBridge();
   bridge.send('ping');
-  bridge.send({ type: 'context', context: contextOf('b.ts') });
+  bridge.send({ type: 'context', lookId: 'late', context: contextOf('b.ts') });
   bridge.succeed(newCallId(crypto.randomUUID()), '');
   expect((await bridge.next('ack')).type).toBe('ack');
   expect(bridge.frames).toEqual([]);
@@ -56,7 +47,7 @@ it('answers a ping without any frame', async () => {
 
 it('knows the bridge by its last context', async () => {
   const bridge = await connectBridge();
-  bridge.send({ type: 'context', context: contextOf('new.ts') });
+  bridge.send({ type: 'context', lookId: 'late', context: contextOf('new.ts') });
   bridge.succeed(newCallId(crypto.randomUUID()), '');
   await bridge.next('ack');
   const described = await tunnelOf(bridge.bridgeId).describe('ada');
@@ -85,13 +76,6 @@ describe('a connection is refused for good', () => {
       CLOSE.protocolMismatch,
       'PROTOCOL_MISMATCH',
       'update the bridge',
-    ],
-    [
-      'that lists more features than there can be',
-      { features: Array.from({ length: TUNNEL_LIMITS.maxFeatures + 1 }, String) },
-      CLOSE.badFrame,
-      'BAD_FRAME',
-      'frame',
     ],
     [
       'that names another bridge than its token',

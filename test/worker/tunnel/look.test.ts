@@ -3,7 +3,6 @@ import { TunnelStore } from '../../../worker/tunnel/statements.ts';
 import {
   connectLookingBridge,
   contextOf,
-  openBridge,
   type ScriptedBridge,
   tunnelOf,
 } from './scripted-bridge.ts';
@@ -53,18 +52,6 @@ it('a look does not take the answer to another one', async () => {
   bridge.send({ type: 'context', lookId: late.lookId, context: contextOf('late.ts') });
   bridge.send({ type: 'context', lookId, context: contextOf('new.ts') });
   expect(await looked).toMatchObject({ known: { context: contextOf('new.ts') } });
-});
-
-it('a look asks nothing of a bridge without the feature, and takes what that sends unasked', async () => {
-  const bridge = await openBridge();
-  await bridge.greet({ context: contextOf('a.ts') });
-  bridge.send({ type: 'context', context: contextOf('sent.ts') });
-  await vi.waitFor(async () =>
-    expect(await tunnelOf(bridge.bridgeId).look('ada')).toMatchObject({
-      known: { context: contextOf('sent.ts') },
-    }),
-  );
-  expect(bridge.frames).toEqual([]);
 });
 
 it('a look of another account returns nothing', async () => {

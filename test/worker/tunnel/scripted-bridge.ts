@@ -13,7 +13,6 @@ import type { MachinePolicy } from '../../../shared/wire/policy.ts';
 import type { ProcessInfo } from '../../../shared/wire/processes.ts';
 import {
   type BridgeFrame,
-  LOOK,
   type MachineContext,
   type ToolCall,
   type ToolResult,
@@ -51,6 +50,10 @@ export const PROPOSAL = {
   confinement: 'bubblewrap',
 } satisfies Proposal;
 
+const CONTEXT: MachineContext = {
+  ...{ os: 'TestOS', shell: 'sh', workspacePath: '/work', projectLayout: 'a.ts' },
+};
+
 /** That of a machine without any file of its owner. */
 export const NO_POLICY: MachinePolicy = {
   ...{ preset: 'workspace', rules: [], ruleCount: 0, grants: [], problems: [] },
@@ -63,7 +66,7 @@ export class ScriptedBridge {
   /** Every frame so far that was not taken by {@link next}. */
   readonly frames: TunnelFrame[] = [];
   readonly closed: Promise<number>;
-  /** What it answers to each look; null for a bridge that does not answer. */
+  /** What it answers to each look, at first the context of its hello; null for a bridge that does not answer. */
   sees: MachineContext | null = null;
   /** What it answers beside that about a look's message. */
   finds: Findings | undefined;
@@ -150,15 +153,15 @@ export class ScriptedBridge {
   }
 
   hello(more: Record<string, unknown> = {}): void {
+    this.sees = (more['context'] as MachineContext | undefined) ?? CONTEXT;
     this.send({
       type: 'hello',
       protocol: TUNNEL_PROTOCOL,
-      features: [],
       bridgeId: this.bridgeId,
       bootId: crypto.randomUUID(),
       tools: this.#tools,
       confinement: { kind: 'none', detail: 'scripted' },
-      context: { os: 'TestOS', shell: 'sh', workspacePath: '/work', projectLayout: 'a.ts' },
+      context: this.sees,
       calls: [],
       ...more,
     });
@@ -221,13 +224,9 @@ export async function connectBridge(options: BridgeOptions = {}): Promise<Script
 }
 
 /** A bridge that can look, and sees these files at first. */
-export async function connectLookingBridge(
-  projectLayout = 'a.ts',
-  features: readonly string[] = [LOOK],
-): Promise<ScriptedBridge> {
+export async function connectLookingBridge(projectLayout = 'a.ts'): Promise<ScriptedBridge> {
   const bridge = await openBridge();
-  bridge.sees = contextOf(projectLayout);
-  await bridge.greet({ features, context: bridge.sees });
+  await bridge.greet({ context: contextOf(projectLayout) });
   standsAt.set('ada', bridge.bridgeId);
   return bridge;
 }

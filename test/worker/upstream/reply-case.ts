@@ -1,11 +1,11 @@
 /** A table of replies: what a server sends, and what is to be made of it, whatever way it is cut. */
-import { expect } from 'vitest';
 import type { AnswerReader } from '../../../worker/upstream/dialects/dialect.ts';
 import {
   type ReplyPart,
   ReplyReader,
   type UpstreamReply,
 } from '../../../worker/upstream/reader.ts';
+import { expectEqual } from '../../expect-equal.ts';
 import { splitsOf } from './splits.ts';
 
 /** Title -> what the server sends, and what the reply is beside {@link PLAIN}. */
@@ -28,9 +28,10 @@ export function expectReply(
   newReader?: () => AnswerReader,
   splits = splitsOf<Uint8Array>,
 ): void {
+  const whole = { ...PLAIN, ...expected };
   for (const pieces of splits(new TextEncoder().encode(body))) {
     const { parts, reply } = read(pieces, newReader?.());
-    expect(reply).toEqual({ ...PLAIN, ...expected });
+    expectEqual(reply, whole);
     expectSame(parts, reply);
   }
 }
@@ -50,11 +51,11 @@ function read(
 function expectSame(parts: readonly ReplyPart[], reply: UpstreamReply): void {
   const joined = (type: 'text' | 'reasoning') =>
     parts.map((part) => (part.type === type ? part.text : '')).join('');
-  expect([joined('text'), joined('reasoning')]).toEqual([reply.text, reply.reasoning ?? '']);
+  expectEqual([joined('text'), joined('reasoning')], [reply.text, reply.reasoning ?? '']);
   for (const [index, { name, rawArguments }] of reply.calls.entries()) {
     const pieces = parts.filter((part) => part.type === 'call' && part.call === index);
     const names = pieces.flatMap((part) => (part.type === 'call' ? (part.name ?? []) : []));
     const raw = pieces.map((part) => (part.type === 'call' ? part.arguments : '')).join('');
-    expect([names, raw]).toEqual([name === 'unnamed_tool' ? [] : [name], rawArguments]);
+    expectEqual([names, raw], [name === 'unnamed_tool' ? [] : [name], rawArguments]);
   }
 }

@@ -5,7 +5,7 @@ import { switchMode } from '../../../shared/tools/switch-mode.ts';
 import type { Toolbox } from '../../../shared/tools/toolbox.ts';
 import { SECOND } from '../../../shared/units.ts';
 import type { Answer, Question } from '../../../shared/wire/documents.ts';
-import type { ToolResult } from '../../../shared/wire/tunnel.ts';
+import { failure, type ToolResult } from '../../../shared/wire/tunnel.ts';
 import { subagentOf } from '../log/errand.ts';
 import { findMode, modeOf, nameOfMode, namesOfModes } from '../log/modes.ts';
 import type { RunLog } from '../log/run-log.ts';
@@ -238,32 +238,25 @@ export class CallDesk {
   }
 }
 
-const NOT_ANSWERED: ToolResult = {
-  status: 'error',
-  code: 'NOT_ANSWERED',
-  data: 'No one answered in time. Decide yourself, or end and say what is open.',
-};
+const NOT_ANSWERED = failure(
+  'NOT_ANSWERED',
+  'No one answered in time. Decide yourself, or end and say what is open.',
+);
 
-const NOT_SWITCHED: ToolResult = {
-  status: 'error',
-  code: 'NOT_ANSWERED',
-  data: `No one answered in time. ${STAYS}`,
-};
+const NOT_SWITCHED = failure('NOT_ANSWERED', `No one answered in time. ${STAYS}`);
 
 /** How long a person has to answer where the request does not say it. */
 const USUAL_SECONDS = RUN_LIMITS.approvalMs / SECOND;
 
-const DEADLINE_PASSED: ToolResult = {
-  status: 'error',
-  code: 'DEADLINE_PASSED',
-  data: 'The bridge gave no result in time. Whether the call had any effect is unknown: check before you repeat it.',
-};
+const DEADLINE_PASSED = failure(
+  'DEADLINE_PASSED',
+  'The bridge gave no result in time. Whether the call had any effect is unknown: check before you repeat it.',
+);
 
-const TAKEN_BACK: ToolResult = {
-  status: 'error',
-  code: 'UNKNOWN_OUTCOME',
-  data: 'This conversation was restored from a backup of before this call ended. It may or may not have had its effect: check the state of things before you repeat it.',
-};
+const TAKEN_BACK = failure(
+  'UNKNOWN_OUTCOME',
+  'This conversation was restored from a backup of before this call ended. It may or may not have had its effect: check the state of things before you repeat it.',
+);
 
 /**
  * The most live output of one call that is shown: all that Drawbridge's own bridge sends, with its note at the end.

@@ -5,7 +5,12 @@ import { isWithin } from '../../../shared/text/paths.ts';
 import { modeHasTool, takesPath } from '../../../shared/tools/definition.ts';
 import { named, type Tool, type Toolbox, withoutNamespace } from '../../../shared/tools/toolbox.ts';
 import { modeAllows } from '../../../shared/wire/modes.ts';
-import type { CallLimits, ToolCall, ToolResult } from '../../../shared/wire/tunnel.ts';
+import {
+  type CallLimits,
+  failure,
+  type ToolCall,
+  type ToolResult,
+} from '../../../shared/wire/tunnel.ts';
 import type { ReplyCall } from '../../reply/documents.ts';
 import { isOfMode, modeOf } from '../log/modes.ts';
 import { isReachable, isWanted, toolboxOf } from '../log/offered-tools.ts';
@@ -85,25 +90,28 @@ export function admitCall(call: Call, run: Run): ToolResult | null {
   const tool = toolboxOf(run).find(call.name);
   const { tools } = run.request;
   const { mode, own } = modeOf(run);
-  if (!tool) return refuse('UNKNOWN_TOOL', `There is no tool named ${JSON.stringify(call.name)}.`);
+  if (!tool) return failure('UNKNOWN_TOOL', `There is no tool named ${JSON.stringify(call.name)}.`);
   if (!call.arguments)
-    return refuse('INVALID_ARGUMENTS', call.problem ?? 'The arguments are not valid.');
+    return failure('INVALID_ARGUMENTS', call.problem ?? 'The arguments are not valid.');
   if (!modeAllows(mode, tool.effect)) {
-    return refuse('READ_ONLY_MODE', `${tool.name} changes things, and ${mode} mode does not.`);
+    return failure('READ_ONLY_MODE', `${tool.name} changes things, and ${mode} mode does not.`);
   }
   if (!modeHasTool(mode, tool)) {
-    return refuse('WRONG_MODE', `${tool.name} is not for ${mode} mode.`);
+    return failure('WRONG_MODE', `${tool.name} is not for ${mode} mode.`);
   }
   if (!isOfMode({ mode, own }, tool)) {
-    return refuse('WRONG_MODE', `${tool.name} is not for the mode ${own?.name}.`);
+    return failure('WRONG_MODE', `${tool.name} is not for the mode ${own?.name}.`);
   }
   if (!isWanted(run.request, tool)) {
-    return refuse('TOOL_NOT_OFFERED', `${tool.name} is not on offer in this request.`);
+    return failure('TOOL_NOT_OFFERED', `${tool.name} is not on offer in this request.`);
   }
   const misplaced = judgePlace(tool, call.arguments, tools?.[tool.name]);
   if (misplaced) return misplaced;
   if (!isReachable(tool, run.machine)) {
-    return refuse('NO_BRIDGE', `No bridge that has ${tool.name} is attached to this conversation.`);
+    return failure(
+      'NO_BRIDGE',
+      `No bridge that has ${tool.name} is attached to this conversation.`,
+    );
   }
   return null;
 }
@@ -139,12 +147,8 @@ function judgePlace(
   if (!allowedPaths || !takesPath(tool)) return null;
   const isOpen = (path: string) => path.startsWith('/') || isWithin(path, allowedPaths);
   if (tool.subjects(args).every(isOpen)) return null;
-  return refuse(
+  return failure(
     'PATH_NOT_ALLOWED',
     `That is not within the paths that the request allows: use one in ${allowedPaths.slice(0, TOOL_LIMITS.maxNamedPaths).join(', ')}.`,
   );
-}
-
-function refuse(code: string, data: string): ToolResult {
-  return { status: 'error', code, data };
 }

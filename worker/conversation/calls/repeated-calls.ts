@@ -3,7 +3,7 @@
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { Tool, Toolbox } from '../../../shared/tools/toolbox.ts';
 import { canonicalJson } from '../../../shared/wire/approval-text.ts';
-import type { ToolResult } from '../../../shared/wire/tunnel.ts';
+import { failure, type ToolResult } from '../../../shared/wire/tunnel.ts';
 import type { Call, Turn } from '../store/rows.ts';
 
 /** What the run has done so far. */
@@ -103,9 +103,8 @@ export const REPEATED_REASON = `The model has made this call ${RUN_LIMITS.repeat
 /** The result of a call that was stopped because no person can be asked about it. `result` is that of the call before. */
 export function stopped({ status, data }: ToolResult): ToolResult {
   const how = status === 'success' ? 'succeeded' : 'failed';
-  return {
-    status: 'error',
-    code: REPEATED_CODE,
-    data: `Not run: you have made this call ${RUN_LIMITS.repeatedCalls - 1} times or more with the same result, and nothing was changed in between. Work with that result, or try another way. The call before ${how} with:\n${data}`,
-  };
+  return failure(
+    REPEATED_CODE,
+    `Not run: you have made this call ${RUN_LIMITS.repeatedCalls - 1} times or more with the same result, and nothing was changed in between. Work with that result, or try another way. The call before ${how} with:\n${data}`,
+  );
 }

@@ -57,6 +57,7 @@ function copyEvent(event: TapeEvent | Lost, copy: Copy): TapeEvent | null {
     case 'mode_update':
     case 'context_summary':
     case 'budget_near':
+    case 'model_wait':
     case 'plan_update':
     case 'done': {
       const responseId = copyId(event.responseId, copy);

@@ -10,8 +10,8 @@ export interface Extent {
 
 export const FIRST_PAGE: PageStart = { table: 0, offset: 0 };
 
-/** All tables with rows of runs, in key order. Rows of ended runs never change, so an offset stays valid. */
-const TABLES: readonly { readonly name: TableName; readonly select: string }[] = [
+/** The tables that a fork copies, each in key order. Rows of ended runs never change, so an offset stays valid. */
+export const TABLES: readonly { readonly name: TableName; readonly select: string }[] = [
   { name: 'tape', select: 'select * from tape where position < ?2 order by position' },
   { name: 'runs', select: 'select * from runs where ordinal <= ?1 order by ordinal' },
   { name: 'turns', select: 'select * from turns where run <= ?1 order by number' },

@@ -1,6 +1,6 @@
 /** The failures that end a run or a call early, with their texts for the person or the model. Pure. */
 import { DrawbridgeError } from '../../../shared/errors.ts';
-import type { ToolResult } from '../../../shared/wire/tunnel.ts';
+import { failure } from '../../../shared/wire/tunnel.ts';
 import { CONTEXT_LENGTH_EXCEEDED, isContextOverflow } from '../../upstream/context-overflow.ts';
 import type { UpstreamReply } from '../../upstream/reader.ts';
 import { type ErrorReport, UNREADABLE } from '../tape/error-document.ts';
@@ -82,18 +82,10 @@ const INTERNAL: ErrorReport = {
 };
 
 /** The result of the calls of a cancelled run. */
-export const CANCELLED: ToolResult = {
-  status: 'error',
-  code: 'CANCELLED',
-  data: 'Cancelled by the user.',
-};
+export const CANCELLED = failure('CANCELLED', 'Cancelled by the user.');
 
 /** The result of the calls of an answer that failed. */
-export const NOT_RUN: ToolResult = {
-  status: 'error',
-  code: 'NOT_RUN',
-  data: 'Not run: the answer failed.',
-};
+export const NOT_RUN = failure('NOT_RUN', 'Not run: the answer failed.');
 
 /** For a run whose stored rows are damaged. */
 export const DAMAGED: ErrorReport = {

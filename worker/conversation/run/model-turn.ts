@@ -1,14 +1,15 @@
 /** One request to the model: streams the reply to followers, and retries where followers have seen nothing. */
 
 import { imagesOf } from '../../../shared/api/requests.ts';
-import { newCallId } from '../../../shared/ids.ts';
+import { newCallId, responseIdOf } from '../../../shared/ids.ts';
+import { SECOND } from '../../../shared/units.ts';
 import { ReplyDocuments } from '../../reply/documents.ts';
 import { CONTEXT_LENGTH_EXCEEDED } from '../../upstream/context-overflow.ts';
 import { type Fallback, nextModel } from '../../upstream/fallback.ts';
 import { askModel, type GatewayAnswer } from '../../upstream/gateway.ts';
 import { UPSTREAM_LIMITS } from '../../upstream/limits.ts';
 import type { ReplyPart, UpstreamReply } from '../../upstream/reader.ts';
-import { retryDelayMs } from '../../upstream/retry.ts';
+import { isRateLimit, retryDelayMs } from '../../upstream/retry.ts';
 import { logCalls } from '../calls/calls.ts';
 import { toolboxOf } from '../log/offered-tools.ts';
 import { modelOf, type PreparedTurn } from '../memory/prepare-turn.ts';
@@ -128,9 +129,10 @@ function reportCut(
  * Schedules another attempt for a turn that failed before anything was shown: with the same model while it has attempts
  * left, or with the next model. False when neither is possible.
  */
-export function tryAgain(run: Run, { retry, fallback }: GatewayAnswer, deps: RunDeps): boolean {
+export function tryAgain(run: Run, answer: GatewayAnswer, deps: RunDeps): boolean {
+  const { fallback } = answer;
   if (fallback !== 'at_last' && tryAnother(run, fallback, deps)) return true;
-  if (retry && tryLater(run, retry.afterMs, deps)) return true;
+  if (tryLater(run, answer, deps)) return true;
   return fallback === 'at_last' && tryAnother(run, fallback, deps);
 }
 
@@ -152,12 +154,22 @@ function tryAnother(run: Run, fallback: Fallback, { log, recorder, settings }: R
 
 /**
  * Stores the time of the next attempt, because the object may sleep until then: a later instance keeps the delay that
- * the upstream asked for.
+ * the upstream asked for. Readers learn of a wait that a person notices.
  */
-function tryLater(run: Run, afterMs: number | null, { log, now }: RunDeps): boolean {
+function tryLater(run: Run, { retry, reply }: GatewayAnswer, deps: RunDeps): boolean {
+  const { log, now, recorder, conversationId } = deps;
   const failures = run.failures + 1;
-  if (failures >= UPSTREAM_LIMITS.maxAttempts) return false;
-  const delayMs = afterMs ?? retryDelayMs(failures, Math.random());
-  log.countFailure(run, failures, Math.ceil(now() + delayMs));
+  if (!retry || failures >= UPSTREAM_LIMITS.maxAttempts) return false;
+  const delayMs = retry.afterMs ?? retryDelayMs(failures, Math.random());
+  const notBefore = Math.ceil(now() + delayMs);
+  log.countFailure(run, failures, notBefore);
+  if (delayMs < NOTICED_MS) return true;
+  const reason = isRateLimit(reply.error) ? 'rate_limited' : 'unavailable';
+  const wait = { reason, until: new Date(notBefore).toISOString() } as const;
+  const responseId = responseIdOf(conversationId, run.ordinal);
+  recorder.record([{ type: 'model_wait', responseId, wait }]);
   return true;
 }
+
+/** A wait that a person asks themselves about. */
+const NOTICED_MS = SECOND;

@@ -190,7 +190,7 @@ export interface Machine {
   readonly isConnected?: boolean;
   /** The tools that it offered then; undefined where it offered none. */
   readonly offers?: OfferSet;
-  /** What it found for the run's message; undefined where it found nothing in time, or is older. */
+  /** What it found for the run's message; undefined where it found nothing in time. */
   readonly findings?: Omit<Findings, 'worktree'>;
   /** Whether `context` has the layout and git's status of the run's worktree, in place of the workspace's. */
   readonly isInWorktree?: boolean;

@@ -1,7 +1,7 @@
 /** The stored turns and results of a conversation, and every SQL statement for them. */
 
 import type { TaskSpent } from '../../../shared/wire/documents.ts';
-import type { ToolResult } from '../../../shared/wire/tunnel.ts';
+import { failure, type ToolResult } from '../../../shared/wire/tunnel.ts';
 import type { Sql } from '../../storage/row-meter.ts';
 import type { SentResult, Turn } from './rows.ts';
 import { RESULT, readStored, TASK_SPENT, TURN } from './stored.ts';
@@ -192,8 +192,7 @@ const DAMAGED_TURN: Omit<Turn, 'number' | 'run'> = {
   isDamaged: true,
 };
 
-const DAMAGED_RESULT: SentResult = {
-  status: 'error',
-  code: 'UNREADABLE',
-  data: 'The result of this call is damaged in storage and cannot be read any more.',
-};
+const DAMAGED_RESULT: SentResult = failure(
+  'UNREADABLE',
+  'The result of this call is damaged in storage and cannot be read any more.',
+);

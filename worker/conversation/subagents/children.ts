@@ -4,7 +4,7 @@ import { newConversationId } from '../../../shared/ids.ts';
 import type { TapeEvent } from '../../../shared/wire/events.ts';
 import { askKeyOf, asksOf } from '../../../shared/wire/fold.ts';
 import { SubagentState } from '../../../shared/wire/subagents.ts';
-import type { ToolResult } from '../../../shared/wire/tunnel.ts';
+import { failure, type ToolResult } from '../../../shared/wire/tunnel.ts';
 import type { Env } from '../../env.ts';
 import { conversationOf } from '../../objects.ts';
 import { type Outcome, unwrap } from '../../outcome.ts';
@@ -285,17 +285,15 @@ export class Children {
 }
 
 function refusalOf({ code, message: data }: DrawbridgeError): ToolResult {
-  return { status: 'error', code, data };
+  return failure(code, data);
 }
 
-const UNREACHABLE: ToolResult = {
-  status: 'error',
-  code: 'SUBAGENT_LOST',
-  data: 'The subagent could not be reached. What it did is unknown: check before you repeat the task.',
-};
+const UNREACHABLE = failure(
+  'SUBAGENT_LOST',
+  'The subagent could not be reached. What it did is unknown: check before you repeat the task.',
+);
 
-const LOST: ToolResult = {
-  status: 'error',
-  code: 'SUBAGENT_LOST',
-  data: "The subagent's conversation does not exist any more. What it did until then is unknown: check before you repeat the task.",
-};
+const LOST = failure(
+  'SUBAGENT_LOST',
+  "The subagent's conversation does not exist any more. What it did until then is unknown: check before you repeat the task.",
+);

@@ -6,7 +6,7 @@ import { readFile } from '../../../shared/tools/read-file.ts';
 import type { ToolSelection } from '../../../shared/tools/selection.ts';
 import { type AgentDefinition, isBuiltIn } from '../../../shared/wire/definitions.ts';
 import type { Mode } from '../../../shared/wire/modes.ts';
-import type { ToolResult } from '../../../shared/wire/tunnel.ts';
+import { failure, type ToolResult } from '../../../shared/wire/tunnel.ts';
 import { isOfMode, modeOf } from '../log/modes.ts';
 import { offeredTools, toolboxOf } from '../log/offered-tools.ts';
 import type { Run } from '../store/rows.ts';
@@ -39,7 +39,7 @@ export function kindOf(asked: string, run: Run): SubagentKind | ToolResult {
       const definition = own.find(({ name }) => name === asked && !isBuiltIn('agent', name));
       if (definition) return ownKind(definition, run);
       const names = [...BUILT_IN, ...own.map(({ name }) => name)];
-      return problem('INVALID_ARGUMENTS', `There is no such type: use ${names.join(', ')}.`);
+      return failure('INVALID_ARGUMENTS', `There is no such type: use ${names.join(', ')}.`);
     }
   }
 }
@@ -83,7 +83,7 @@ function browserKind(run: Run): SubagentKind | ToolResult {
       .filter(({ origin }) => origin?.tool === BROWSER_TOOL)
       .map(({ origin }) => origin?.server),
   );
-  if (servers.size === 0) return problem('NOT_CONFIGURED', noBrowser(run));
+  if (servers.size === 0) return failure('NOT_CONFIGURED', noBrowser(run));
   const browsing = offered.filter(({ origin }) => origin && servers.has(origin.server));
   const names = [...browsing.map(({ name }) => name), readFile.name, listDir.name, grep.name];
   const mode = modeFor(run);
@@ -112,8 +112,4 @@ function narrowed(run: Run, names: readonly string[]): ToolSelection {
   const wanted = [...new Set(names.map((name) => toolbox.nameOf(name)))];
   const given = wanted.filter((name) => isOfMode(mode, { name }) && (!tools || tools[name]));
   return Object.fromEntries(given.map((name) => [name, tools?.[name] ?? {}]));
-}
-
-function problem(code: string, data: string): ToolResult {
-  return { status: 'error', code, data };
 }

@@ -2,7 +2,7 @@
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { task } from '../../../shared/tools/task.ts';
 import { SECOND } from '../../../shared/units.ts';
-import type { ToolResult } from '../../../shared/wire/tunnel.ts';
+import { failure, type ToolResult } from '../../../shared/wire/tunnel.ts';
 import {
   type ModelEnv,
   modelForRole,
@@ -123,5 +123,5 @@ const NO_BUDGET =
   'The budget of this answer leaves too little for so many subagents. Start fewer, or do it yourself.';
 
 function refuse(code: string, data: string): PlannedTask {
-  return { type: 'refused', result: { status: 'error', code, data } };
+  return { type: 'refused', result: failure(code, data) };
 }

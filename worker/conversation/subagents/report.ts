@@ -2,7 +2,7 @@
 
 import type { ChatResponse, Document } from '../../../shared/wire/documents.ts';
 import { SubagentState } from '../../../shared/wire/subagents.ts';
-import type { ToolResult } from '../../../shared/wire/tunnel.ts';
+import { failure, type ToolResult } from '../../../shared/wire/tunnel.ts';
 import type { TaskReport } from '../../ports/conversation.ts';
 import type { ConversationRow, SubagentRole, Turn } from '../store/rows.ts';
 import { TASK_LIMITS } from './limits.ts';
@@ -66,11 +66,7 @@ function resultOf(
   const error = documents.findLast(({ type }) => type === 'error');
   const reason = error?.content ?? 'It was stopped before its end.';
   const rest = said === '' ? 'It had said nothing yet.' : `Until then it had said:\n${said}`;
-  return {
-    status: 'error',
-    code,
-    data: `The subagent (${role.type}) did not finish. ${reason}\n${rest}`,
-  };
+  return failure(code, `The subagent (${role.type}) did not finish. ${reason}\n${rest}`);
 }
 
 /** Keeps the beginning and, of a long text, says how much is missing. */

@@ -47,6 +47,10 @@ describe.skipIf(NO_BUBBLEWRAP)(`package caches ${NO_BUBBLEWRAP ?? ''}`, () => {
       '[/var/cache/drawbridge/npm]\nkept\n',
     );
     expect(await attempt(confinement, workspace, 'echo "[$CARGO_HOME]"')).toBe('[]\n');
+    // Go builds nothing without a cache.
+    expect(await attempt(confinement, workspace, 'echo $GOCACHE')).toBe(
+      '/var/cache/drawbridge/go-build\n',
+    );
     const { uid = process.getuid?.() } = OWNER;
     expect(lstatSync(place.path('caches')).uid).toBe(uid);
   });

@@ -1,7 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { closureOf } from '../../../../bridge/sandbox/view/protected.ts';
+import {
+  closureOf,
+  EXAMPLE_FILES,
+  SECRET_FILES,
+} from '../../../../bridge/sandbox/view/protected.ts';
 import { PROTECTED_KINDS } from '../../../../bridge/sandbox/view/protected-kinds.ts';
 
 test.each([
@@ -56,10 +60,24 @@ test.each([
   expect(closureOf(path)).toBeNull();
 });
 
-test('each protected name stands once in the table, folded', () => {
+test.each([
+  ['a\n.pem', 'secret'],
+  ['.env.\n', 'secret'],
+  ['.E\u00adnv', 'secret'],
+  ['.env. .', 'secret'],
+  ['.env.example', null],
+  ['lefthook.\n', 'protected'],
+  ['.git\n', null],
+])('the name %j is %s', (path, closure) => {
+  expect(closureOf(path)).toBe(closure);
+});
+
+test('each protected name stands once in the table, folded, with one wildcard at most', () => {
   const names = PROTECTED_KINDS.flatMap((kind) => kind.names);
   expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
   expect(names.filter((name) => name !== name.toLowerCase())).toEqual([]);
+  const hasMore = (name: string) => name.split('*').length > 2;
+  expect([...names, ...SECRET_FILES, ...EXAMPLE_FILES].filter(hasMore)).toEqual([]);
 });
 
 test('docs/security.md lists each kind with its names', async () => {

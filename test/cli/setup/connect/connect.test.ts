@@ -33,7 +33,7 @@ describe('connect at a terminal', () => {
       program: BRIDGE,
     });
     const seen = () => JSON.parse(readFileSync(join(place.stateDir, 'bridge-saw.json'), 'utf8'));
-    await expect.poll(seen, { timeout: 10_000 }).toEqual({
+    await expect.poll(seen).toEqual({
       url: URL,
       token,
       bridgeId,
@@ -59,7 +59,7 @@ describe('connect at a terminal', () => {
     const args = [...argumentsFor(place), '--token-file', await writeToken(place)];
     startDrawbridge(args, { env, program: BRIDGE });
     const seen = () => JSON.parse(readFileSync(join(place.stateDir, 'bridge-saw.json'), 'utf8'));
-    await expect.poll(seen, { timeout: 10_000 }).toMatchObject({ preset: 'read-only' });
+    await expect.poll(seen).toMatchObject({ preset: 'read-only' });
   });
 
   test('warns of a token that ends within three days, and takes the next one from its file', async () => {
@@ -67,19 +67,19 @@ describe('connect at a terminal', () => {
     const tokenFile = await writeToken(place, 2 * DAY);
     const args = [...argumentsFor(place), '--token-file', tokenFile];
     const bridge = startDrawbridge(args, { env: { FAKE_BRIDGE: 'renewed' }, program: BRIDGE });
-    await expect.poll(bridge.stderr, { timeout: 10_000 }).toContain('Connected.');
+    await expect.poll(bridge.stderr).toContain('Connected.');
     const [, end = ''] = /ends at (\S+): write a new one into (\S+)/.exec(bridge.stderr()) ?? [];
     expect(Math.abs(Date.parse(end) - Date.now() - 2 * DAY)).toBeLessThan(60_000);
     const written = readFileSync(await writeToken(place, 30 * DAY), 'utf8').trim();
     const seen = () => readFileSync(join(place.stateDir, 'token-read'), 'utf8');
-    await expect.poll(seen, { timeout: 10_000 }).toBe(written);
+    await expect.poll(seen).toBe(written);
   });
 
   test('does not warn of a token that lasts', async () => {
     const place = newPlace();
     const args = [...argumentsFor(place), '--token-file', await writeToken(place, 4 * DAY)];
     const bridge = startDrawbridge(args, { program: BRIDGE });
-    await expect.poll(bridge.stderr, { timeout: 10_000 }).toContain('Connected.');
+    await expect.poll(bridge.stderr).toContain('Connected.');
     expect(bridge.stderr()).not.toContain('ends at');
   });
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { expect, it, vi } from 'vitest';
+import { type Client, createClient } from '../../../../client/index.ts';
 import manifest from '../../../../package.json' with { type: 'json' };
 import { ErrorCode } from '../../../../shared/errors.ts';
 import { StreamEvent } from '../../../../shared/wire/events.ts';
@@ -43,4 +44,24 @@ it('docs/protocol.md has every path, error code and event', () => {
   const events = StreamEvent.options.map(({ shape }) => shape.type.value);
   const names = [...paths, ...ErrorCode.options, ...events];
   expect(names.filter((name) => !page.includes(`${name}\``))).toEqual([]);
+});
+
+/** Operations that the client's methods name otherwise. */
+const CLIENT_NAMES: Readonly<Record<string, keyof Client>> = {
+  createResponse: 'chat',
+  createPlan: 'chat', // With the mode `plan`.
+  cancelResponse: 'cancel',
+  changePort: 'openPort',
+  stopAgent: 'changeAgent',
+  archiveAgent: 'changeAgent',
+  unarchiveAgent: 'changeAgent',
+};
+
+it('the typed client has a method for every operation of a person', () => {
+  const methods = Object.keys(createClient({ url: 'http://api.test', token: '' }));
+  const operations = ENDPOINTS.filter(
+    ({ access, path }) => ['user', 'stream'].includes(access) && path.startsWith('/api/v1/'),
+  );
+  const wanted = operations.map(({ id }) => CLIENT_NAMES[id] ?? id);
+  expect(wanted.filter((name) => !methods.includes(name))).toEqual([]);
 });

@@ -260,7 +260,7 @@ it('takes over the longest conversation of such a version at once', async () => 
     expect([1, 2, 3, 4, 5, 6, 7].map(firstOf)).toEqual([1, 4, 7, 7, 10, 13, 13]);
     expect(firstOf(MAX_RESPONSES)).toBe(2 * MAX_RESPONSES + 1);
   });
-}, 20_000);
+});
 
 type Reopen = () => RunLog;
 

@@ -3,6 +3,7 @@ import { TUNNEL_LIMITS } from '../../../../shared/limits.ts';
 import {
   type ApprovalAnswer,
   type BridgeFrame,
+  type MachineContext,
   PING,
   PONG,
   type ToolCall,
@@ -20,6 +21,10 @@ export interface BridgeEvents {
   /** The conversation has stored the result. */
   acked(callId: string): void;
 }
+
+const CONTEXT: MachineContext = {
+  ...{ os: 'TestOS', shell: 'sh', workspacePath: '/work', projectLayout: 'a.ts' },
+};
 
 /** After a connection that could not be made. */
 const RETRY_MS = 20;
@@ -83,12 +88,11 @@ export class CountingBridge {
     return {
       type: 'hello',
       protocol: TUNNEL_PROTOCOL,
-      features: [],
       bridgeId: this.#bridgeId,
       bootId: crypto.randomUUID(),
       tools: ['read_file'],
       confinement: { kind: 'none', detail: 'scripted' },
-      context: { os: 'TestOS', shell: 'sh', workspacePath: '/work', projectLayout: 'a.ts' },
+      context: CONTEXT,
       calls: [...this.#journal.keys()],
     };
   }
@@ -110,6 +114,9 @@ export class CountingBridge {
       for (const call of frame.calls) this.#receive(call);
       for (const answer of frame.answers) this.#answered(answer);
       for (const callId of frame.cancels) this.#cancel(callId);
+    }
+    if (frame.type === 'look') {
+      this.#send({ type: 'context', lookId: frame.lookId, context: CONTEXT });
     }
     if (frame.type === 'call') this.#receive(frame.call);
     if (frame.type === 'cancel') this.#cancel(frame.callId);

@@ -3,14 +3,14 @@ import type * as z from 'zod';
 import type { createPlan } from '../../../../shared/tools/create-plan.ts';
 import type { PlanMetadata, Todo } from '../../../../shared/wire/documents.ts';
 import { problemOf } from '../../../../shared/wire/plans.ts';
-import type { ToolResult } from '../../../../shared/wire/tunnel.ts';
+import { failure, type ToolResult } from '../../../../shared/wire/tunnel.ts';
 
 type PlanArguments = z.output<typeof createPlan.arguments>;
 
 /** The metadata goes to the document; its `list` becomes the conversation's todos. */
 export function layPlan({ name, overview, todos: steps }: PlanArguments): ToolResult {
   const problem = problemOf(steps);
-  if (problem) return { status: 'error', code: 'INVALID_ARGUMENTS', data: `${problem.message}.` };
+  if (problem) return failure('INVALID_ARGUMENTS', `${problem.message}.`);
   const todos = steps.map((step): Todo => ({ ...step, status: 'pending' }));
   const metadata = {
     title: name,

@@ -3,7 +3,7 @@ import type * as z from 'zod';
 import { DrawbridgeError } from '../../../../shared/errors.ts';
 import type { askQuestion } from '../../../../shared/tools/ask-question.ts';
 import type { Answer, ClarificationMetadata, Question } from '../../../../shared/wire/documents.ts';
-import type { ToolResult } from '../../../../shared/wire/tunnel.ts';
+import { failure, type ToolResult } from '../../../../shared/wire/tunnel.ts';
 
 type QuestionArguments = z.output<typeof askQuestion.arguments>;
 
@@ -12,7 +12,7 @@ export function problemWith({ questions }: QuestionArguments): ToolResult | null
   const isAmbiguous = hasTwins(questions) || questions.some(({ options }) => hasTwins(options));
   if (!isAmbiguous) return null;
   const data = 'Two questions, or two options of one question, have the same id.';
-  return { status: 'error', code: 'INVALID_ARGUMENTS', data };
+  return failure('INVALID_ARGUMENTS', data);
 }
 
 function hasTwins(items: readonly { id: string }[]): boolean {

@@ -1,6 +1,6 @@
 /** `switch_mode`: the question to the user, and the results that an answer gives. Pure. */
 import type { Answer, Question } from '../../../../shared/wire/documents.ts';
-import type { ToolResult } from '../../../../shared/wire/tunnel.ts';
+import { failure, type ToolResult } from '../../../../shared/wire/tunnel.ts';
 
 export interface Modes {
   readonly present: string;
@@ -11,10 +11,10 @@ export interface Modes {
 export function problemWithMode(mode: string, { present, all }: Modes): ToolResult | null {
   if (!all.includes(mode)) {
     const data = `There is no mode ${JSON.stringify(mode)}. The modes are ${all.join(', ')}.`;
-    return { status: 'error', code: 'UNKNOWN_MODE', data };
+    return failure('UNKNOWN_MODE', data);
   }
   if (mode !== present) return null;
-  return { status: 'error', code: 'INVALID_ARGUMENTS', data: `The mode is ${mode} already.` };
+  return failure('INVALID_ARGUMENTS', `The mode is ${mode} already.`);
 }
 
 export function askToSwitch(mode: string, { present }: Modes): Question[] {

@@ -3,7 +3,7 @@ import type * as z from 'zod';
 import { EDGE_TOOL_LIMITS } from '../../../../shared/limits.ts';
 import type { todoWrite } from '../../../../shared/tools/todo-write.ts';
 import type { Todo, TodoUpdateMetadata } from '../../../../shared/wire/documents.ts';
-import type { ToolResult } from '../../../../shared/wire/tunnel.ts';
+import { failure, type ToolResult } from '../../../../shared/wire/tunnel.ts';
 import { formatTodos } from '../../../prompt/todos.ts';
 
 type TodoArguments = z.output<typeof todoWrite.arguments>;
@@ -42,5 +42,5 @@ function written({ id, content, status }: Written, before: Todo | undefined): To
 }
 
 function refuse(data: string): ToolResult {
-  return { status: 'error', code: 'INVALID_ARGUMENTS', data };
+  return failure('INVALID_ARGUMENTS', data);
 }

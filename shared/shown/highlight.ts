@@ -1,4 +1,4 @@
-/** Finds the words of code that get a colour. A file of its own, which the page loads when it first shows code. */
+/** Finds the words of code that get a colour. A file of its own, which page and terminal load when they first need it. */
 import type { HighlightResult, LanguageFn } from 'highlight.js';
 import hljs from 'highlight.js/lib/core';
 import bash from 'highlight.js/lib/languages/bash';
@@ -24,13 +24,32 @@ export interface CodeNode {
 
 /** Undefined for a language that is not known here. */
 export function highlight(text: string, language: string): CodeNode | undefined {
-  if (!hljs.getLanguage(language)) return undefined;
-  return rootOf(hljs.highlight(text, { language, ignoreIllegals: true }));
+  return highlightPart(text, language)?.root;
 }
 
-/** The tree that highlight.js writes its HTML from. It is private there, and the page takes no HTML. */
+/** The beginning of a text that may go on. */
+interface HighlightedPart {
+  readonly root: CodeNode;
+  /** Whether the rest can be highlighted without it: no string, comment or the like is open at its end. */
+  readonly isSelfContained: boolean;
+}
+
+/** {@link highlight} for a text that grows: what is self-contained need not be looked at again. */
+export function highlightPart(text: string, language: string): HighlightedPart | undefined {
+  if (!hljs.getLanguage(language)) return undefined;
+  const result = hljs.highlight(text, { language, ignoreIllegals: true });
+  const root = rootOf(result);
+  return root && { root, isSelfContained: !isInside(result) };
+}
+
+/** The tree that highlight.js writes its HTML from. It is private there, and nothing here takes HTML. */
 function rootOf({ _emitter: tree }: HighlightResult): CodeNode | undefined {
   return 'root' in tree ? (tree.root as CodeNode) : undefined;
+}
+
+/** Its last mode is private too. That of the language itself has no parent. */
+function isInside({ _top: mode }: HighlightResult): boolean {
+  return mode !== undefined && 'parent' in mode && mode.parent !== undefined;
 }
 
 /** With the names of similar languages that are not here. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Diff } from '../../shared/wire/documents.ts';
-import { countChanged, diffRows, rowsWithGaps } from '../../web/parts/diff-rows.ts';
+import { countChanged, diffRows, rowsWithGaps } from '../../../shared/shown/diff-rows.ts';
+import type { Diff } from '../../../shared/wire/documents.ts';
 
 const hunk = (startLine: number, oldString: string, newString: string): Diff => {
   return { startLine, endLine: startLine + oldString.split('\n').length - 1, oldString, newString };

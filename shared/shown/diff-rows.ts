@@ -1,7 +1,7 @@
 /** The rows of a change: its lines with their numbers in both texts. */
 import { diffArrays } from 'diff';
-import type { Diff } from '../../shared/wire/documents.ts';
-import { PART_LIMITS } from './limits.ts';
+import type { Diff } from '../wire/documents.ts';
+import { SHOWN_LIMITS } from './limits.ts';
 
 export interface DiffRow {
   readonly sign: ' ' | '+' | '-';
@@ -61,7 +61,7 @@ function changesOf({ oldString, newString }: Diff): readonly Lines[] {
   const old = linesOf(oldString, newString);
   const fresh = linesOf(newString, oldString);
   return (
-    diffArrays(old, fresh, { maxEditLength: PART_LIMITS.diffSteps }) ?? [
+    diffArrays(old, fresh, { maxEditLength: SHOWN_LIMITS.diffSteps }) ?? [
       { value: old, removed: true },
       { value: fresh, added: true },
     ]

@@ -1,12 +1,12 @@
 /** What a terminal would show of a command's output: its last lines, in pieces of one colour. */
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: the patterns look for them.
-import { printable, shorten } from '../../shared/text/plain-sight.ts';
-import { PART_LIMITS } from './limits.ts';
+import { printable, shorten } from '../text/plain-sight.ts';
+import { SHOWN_LIMITS } from './limits.ts';
 
-/** Text of one look. `classes` are those of parts.css. */
+/** Text of one look. */
 export interface Piece {
   readonly text: string;
-  readonly classes: string;
+  readonly look: TextLook;
 }
 
 export interface LastLines {
@@ -25,16 +25,14 @@ export function lastLines(output: string, count: number): LastLines {
 
 /** The pieces of a text of few lines. Every control sequence that is no colour is removed. */
 export function piecesOf(text: string): Piece[] {
-  const lines = text
-    .split('\n')
-    .map((line) => shorten(lastState(line), PART_LIMITS.outputLineChars));
+  const lines = text.split('\n').map((line) => shorten(lastState(recent(line)), MAX_LINE));
   // The codes of each change stand between the texts before and after it.
   const [first = '', ...changes] = lines.join('\n').split(COLOURS);
   let look = PLAIN;
-  const pieces = [{ text: printable(first), classes: '' }];
+  const pieces: Piece[] = [{ text: printable(first), look }];
   for (let at = 0; at < changes.length; at += 2) {
     look = changedLook(look, changes[at] ?? '');
-    pieces.push({ text: printable(changes[at + 1] ?? ''), classes: classesOf(look) });
+    pieces.push({ text: printable(changes[at + 1] ?? ''), look });
   }
   return pieces.filter((piece) => piece.text !== '');
 }
@@ -55,6 +53,19 @@ function countLineFeeds(text: string, upTo: number): number {
   return count;
 }
 
+/** Of a very long line, such as a progress of hours, what its last state can depend on. */
+function recent(line: string): string {
+  const end = line.length - MAX_LINE;
+  if (end <= 0) return line;
+  const lastReturn = line.indexOf('\r', end);
+  if (lastReturn >= 0 && lastReturn < line.length - 1) return line.slice(lastReturn);
+  const start = line.lastIndexOf('\r', end) + 1;
+  // Twice as much: colours and moves of the cursor are not shown.
+  return line.slice(start, start + 2 * MAX_LINE);
+}
+
+const MAX_LINE = SHOWN_LIMITS.outputLineChars;
+
 /** A program that shows its progress returns to the start of the line and writes it again. */
 function lastState(line: string): string {
   const visible = line.replaceAll(STRINGS, '').replaceAll(OTHER_SEQUENCES, '');
@@ -70,16 +81,23 @@ const COLOURS = /\u001b\[([\d;]*)m/g;
 const OTHER_SEQUENCES = /\u001b\[(?![\d;]*m)[0-?]*[ -/]*[@-~]?|\u001b(?!\[)[ -/]*[0-~]?/g;
 
 /** How text looks after the codes so far. What is hidden or blinks is shown like other text. */
-interface Look {
-  /** The colour of the text and of its ground: one of the eight, which are readable on both themes; none for greys. */
-  readonly text?: string | undefined;
-  readonly ground?: string | undefined;
-  readonly decorations: readonly string[];
+export interface TextLook {
+  /** The colour of the text and of its ground; none for greys. */
+  readonly text?: Colour | undefined;
+  readonly ground?: Colour | undefined;
+  readonly decorations: readonly Decoration[];
 }
 
-const PLAIN: Look = { decorations: [] };
+/** Of the eight colours of a terminal: its own sixteen and all others are shown as the nearest of them. */
+export type Colour =
+  | ('black' | 'red' | 'green' | 'yellow')
+  | ('blue' | 'magenta' | 'cyan' | 'white');
 
-const DECORATIONS: ReadonlyMap<number, string> = new Map([
+export type Decoration = 'bold' | 'dim' | 'italic' | 'underline' | 'strikethrough';
+
+const PLAIN: TextLook = { decorations: [] };
+
+const DECORATIONS: ReadonlyMap<number, Decoration> = new Map([
   [1, 'bold'],
   [2, 'dim'],
   [3, 'italic'],
@@ -88,7 +106,7 @@ const DECORATIONS: ReadonlyMap<number, string> = new Map([
 ]);
 
 /** What each code ends. */
-const ENDED: ReadonlyMap<number, readonly string[]> = new Map([
+const ENDED: ReadonlyMap<number, readonly Decoration[]> = new Map([
   [21, ['bold']],
   [22, ['bold', 'dim']],
   [23, ['italic']],
@@ -97,7 +115,7 @@ const ENDED: ReadonlyMap<number, readonly string[]> = new Map([
 ]);
 
 /** Select Graphic Rendition (ECMA-48, 8.3.117): codes with `;` between them. */
-function changedLook(look: Look, codes: string): Look {
+function changedLook(look: TextLook, codes: string): TextLook {
   const numbers = codes.split(';').map(Number);
   let next = look;
   while (numbers.length > 0) next = { ...next, ...changeOf(next, numbers) };
@@ -105,10 +123,11 @@ function changedLook(look: Look, codes: string): Look {
 }
 
 /** Takes one code off the front, with what belongs to it. */
-function changeOf({ decorations }: Look, numbers: number[]): Partial<Look> {
+function changeOf({ decorations }: TextLook, numbers: number[]): Partial<TextLook> {
   const code = numbers.shift() ?? 0;
   if (code === 0) return { ...PLAIN, text: undefined, ground: undefined };
-  const others = (names: readonly string[]) => decorations.filter((name) => !names.includes(name));
+  const others = (names: readonly Decoration[]) =>
+    decorations.filter((name) => !names.includes(name));
   const decoration = DECORATIONS.get(code);
   if (decoration) return { decorations: [...others([decoration]), decoration] };
   const ended = ENDED.get(code);
@@ -120,20 +139,12 @@ function changeOf({ decorations }: Look, numbers: number[]): Partial<Look> {
 }
 
 /** A colour of the terminal's 256 (`5;n`) or any other one (`2;r;g;b`). */
-function furtherColour(numbers: number[]): string | undefined {
+function furtherColour(numbers: number[]): Colour | undefined {
   const kind = numbers.shift();
   if (kind === 2) return nearest(numbers.splice(0, 3));
   if (kind !== 5) return undefined;
   const index = numbers.shift() ?? 0;
   return index < 16 ? BY_BITS[index % 8] : nearest(cubeColour(index));
-}
-
-function classesOf({ text, ground, decorations }: Look): string {
-  return [
-    ...(text ? [`ansi-${text}`] : []),
-    ...(ground ? [`on-${ground}`] : []),
-    ...decorations.map((name) => `ansi-${name}`),
-  ].join(' ');
 }
 
 /** Of a terminal's 256 colours, 16 to 231 are a cube with six steps of red, green and blue. */
@@ -147,7 +158,7 @@ function cubeColour(index: number): number[] {
   );
 }
 
-function nearest(rgb: readonly number[]): string | undefined {
+function nearest(rgb: readonly number[]): Colour | undefined {
   const [least, most] = [Math.min(...rgb), Math.max(...rgb)];
   if (!(most - least > NEARLY_GREY)) return undefined;
   const middle = (least + most) / 2;
@@ -157,4 +168,13 @@ function nearest(rgb: readonly number[]): string | undefined {
 
 const NEARLY_GREY = 40;
 /** By red (1), green (2) and blue (4). */
-const BY_BITS = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'];
+const BY_BITS: readonly Colour[] = [
+  'black',
+  'red',
+  'green',
+  'yellow',
+  'blue',
+  'magenta',
+  'cyan',
+  'white',
+];

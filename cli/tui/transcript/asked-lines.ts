@@ -1,0 +1,44 @@
+/** What waits for a person at a document, who answered it, and what it left behind that they must look at. */
+import { wrapTextWithAnsi } from '@earendil-works/pi-tui';
+import * as z from 'zod';
+import type { Document } from '../../../client/index.ts';
+import { printableLine } from '../../../shared/text/plain-sight.ts';
+import { AttentionItem } from '../../../shared/wire/attention.ts';
+import { AnsweredApproval } from '../../../shared/wire/events.ts';
+import { asksOf } from '../../../shared/wire/fold.ts';
+import { RENDER_LIMITS } from '../../limits.ts';
+import { approvalEvent } from '../../render/catch-up.ts';
+import { answerWords, attentionLines } from '../../render/run.ts';
+import type { Paint } from '../../terminal/paint.ts';
+import { shortLine } from '../../terminal/short-line.ts';
+import { INDENT, indented } from './lines.ts';
+
+/** The dialog shows whole what waits. Here stands that it does. */
+export function askedLines(document: Document, width: number, paint: Paint): string[] {
+  const items = z.array(AttentionItem).safeParse(document.metadata['newlyProtected']).data ?? [];
+  const lines = [
+    ...waitingWords(document).map((words) => paint('yellow', `? ${words}`)),
+    ...answeredWords(document).map((words) => paint('dim', words)),
+    ...attentionLines(items, paint),
+  ];
+  const room = Math.max(1, width - INDENT.length);
+  return indented(lines.flatMap((line) => wrapTextWithAnsi(line, room)));
+}
+
+function waitingWords(document: Document): string[] {
+  const approval = approvalEvent(document);
+  const asks = asksOf(document.metadata).map(({ title }) => `The subagent “${shortLine(title)}”`);
+  const own = approval
+    ? [`${shortLine(approval.proposal.tool)} waits for you: ${reasonOf(approval)}`]
+    : [];
+  return [...own, ...asks.map((who) => `${who} waits for you.`)];
+}
+
+function reasonOf({ reason }: { readonly reason: string }): string {
+  return printableLine(reason, RENDER_LIMITS.maxReasonChars);
+}
+
+function answeredWords({ metadata }: Document): string[] {
+  const answered = AnsweredApproval.safeParse(metadata['answered']).data;
+  return answered ? [answerWords(answered)] : [];
+}

@@ -1,0 +1,46 @@
+/** Code of an answer, and code that an answer shows from a file. */
+import { Container } from '@earendil-works/pi-tui';
+import { nameInLine } from '../../../shared/text/plain-sight.ts';
+import { shortLine } from '../../terminal/short-line.ts';
+import { Cached } from './cached.ts';
+import { type DocumentProps, isGrowing, textIn } from './document-props.ts';
+import { type Code, GrowingCode } from './growing-code.ts';
+import type { Part } from './part.ts';
+
+export function codePart(props: DocumentProps): Part {
+  const { document, look } = props;
+  const language = textIn(document, 'language');
+  const title = new Cached(() => {
+    return language === '' || language === 'plaintext'
+      ? []
+      : [look.paint('dim', shortLine(language))];
+  });
+  return withTitle(title, props, { language });
+}
+
+export function referencePart(props: DocumentProps): Part {
+  const { document, look } = props;
+  const { startLine, endLine } = document.metadata;
+  const [first, last] = [Number(startLine), Number(endLine)];
+  const title = new Cached(() => {
+    const path = nameInLine(textIn(document, 'filePath'));
+    return [`${look.paint('cyan', path)}${look.paint('dim', `:${first}-${last}`)}`];
+  });
+  const hasNumbers = Number.isInteger(first) && Number.isInteger(last);
+  const language = textIn(document, 'language');
+  return withTitle(title, props, { language, ...(hasNumbers && { numbers: { first, last } }) });
+}
+
+function withTitle(
+  title: Part,
+  props: DocumentProps,
+  code: Pick<Code, 'language' | 'numbers'>,
+): Part {
+  const { document, look } = props;
+  const part = new Container();
+  part.addChild(title);
+  const text = () => document.content ?? '';
+  const isOpen = () => isGrowing(props);
+  part.addChild(new GrowingCode({ ...code, text, isOpen }, look.colours, look.paint));
+  return part;
+}

@@ -1,0 +1,21 @@
+/** What went wrong, and what to do. */
+import { shortLine } from '../../terminal/short-line.ts';
+import { Cached } from './cached.ts';
+import { type DocumentProps, textIn } from './document-props.ts';
+import { endOf, hiddenLine, INDENT, indented, wrapped } from './lines.ts';
+import type { Part } from './part.ts';
+
+export function errorPart({ document, look }: DocumentProps): Part {
+  return new Cached((width) => {
+    const content = document.content ?? '';
+    const details = textIn(document, 'details');
+    const code = shortLine(textIn(document, 'errorCode'));
+    const red = (line: string) => look.paint('red', line);
+    const { text, hidden } = endOf(details === content ? '' : details, look);
+    return [
+      ...wrapped(`error ${code}: ${content || details}`, width).map(red),
+      ...indented(hiddenLine(hidden, 'earlier', look)),
+      ...indented(text === '' ? [] : wrapped(text, width - INDENT.length).map(red)),
+    ];
+  });
+}

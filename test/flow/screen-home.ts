@@ -1,0 +1,95 @@
+/** One machine for all screens of a test file: its state, a folder, a server that the first screen starts, a model. */
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll } from 'vitest';
+import { openTmux, type TmuxOptions, type TmuxScreen } from '../cli/tmux.ts';
+import type { ScriptedRequest } from '../far-ends/reply-script.ts';
+import {
+  type ScriptedAnswer,
+  type ScriptedModel,
+  startScriptedModel,
+} from '../far-ends/scripted-model.ts';
+import { PROGRAM } from './house.ts';
+
+export interface ScreenHome {
+  /** Where the screens open. */
+  readonly folder: string;
+  /** Sets what the model answers from now on. */
+  answer(script: (request: ScriptedRequest) => ScriptedAnswer): void;
+  /** Opens `drawbridge` in the folder, once the person can write. */
+  open(args?: readonly string[], options?: TmuxOptions): Promise<TmuxScreen>;
+  /** Runs `drawbridge` to its end, and returns what it printed. */
+  run(...args: string[]): Promise<string>;
+}
+
+/** Call it once for a file, outside its tests. */
+export function screenHome(): ScreenHome {
+  const home = mkdtempSync(join(tmpdir(), 'drawbridge-screen-'));
+  const folder = join(home, 'folder');
+  const env = { XDG_STATE_HOME: home, XDG_CONFIG_HOME: home };
+  let port = '0';
+  let script: (request: ScriptedRequest) => ScriptedAnswer = () => ({ text: 'No script.' });
+  let model: ScriptedModel | undefined;
+  const variables = () => ({
+    ...{ ...env, DRAWBRIDGE_PORT: port, DRAWBRIDGE_PRESET: 'ask', OPENAI_MODEL: 'scripted' },
+    OPENAI_BASE_URL: model?.baseUrl ?? '',
+  });
+  const run = async (...args: string[]) => {
+    const [program, ...first] = PROGRAM;
+    const options = { cwd: folder, env: { ...process.env, ...variables() } };
+    const running = promisify(execFile)(program, [...first, ...args], options);
+    running.child.stdin?.end();
+    const { stdout, stderr } = await running;
+    return stdout + stderr;
+  };
+  beforeAll(async () => {
+    mkdirSync(folder);
+    port = String(await freePort());
+    model = await startScriptedModel((request) => script(request));
+  });
+  afterAll(async () => {
+    await run('stop');
+    await model?.close();
+    rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+  });
+  return {
+    folder,
+    run,
+    answer: (next) => {
+      script = next;
+    },
+    async open(args = [], options = {}) {
+      const here = { cwd: folder, ...options, env: { ...variables(), ...options.env } };
+      const screen = await openTmux([...PROGRAM, ...args], here);
+      await screen.shows(/^─+\s*$/m);
+      return screen;
+    },
+  };
+}
+
+/** A server that is started again has the same port, as one of a person has. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** What the person asked last in this request. */
+export function askedIn({ messages }: ScriptedRequest): string {
+  const asked = messages
+    .filter(({ role }) => role === 'user')
+    .map(({ content }) => String(content));
+  return (
+    asked
+      .flatMap((text) => /<user_query>\n([\s\S]*?)\n<\/user_query>/.exec(text)?.[1] ?? [])
+      .at(-1) ?? ''
+  );
+}

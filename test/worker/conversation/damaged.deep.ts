@@ -1,0 +1,3 @@
+import { testDamages } from './damage.ts';
+
+testDamages(1);
