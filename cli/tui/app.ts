@@ -49,6 +49,8 @@ export class App {
   #drawing: NodeJS.Timeout | undefined;
   /** The bridge whose surroundings were read. */
   #lookedAt: string | undefined;
+  /** Whether another program has the terminal, and a Ctrl-C is for that one. */
+  #isReleased = false;
   /** When Ctrl-C was pressed last, by {@link nowMs}. */
   #interruptedMs = Number.NEGATIVE_INFINITY;
 
@@ -158,7 +160,7 @@ export class App {
 
   get #dialogDesk(): DialogDesk {
     return {
-      ...{ tui: this.#tui, look: this.#look, session: this.#session, nowMs },
+      ...{ tui: this.#tui, look: this.#look, session: this.#session, nowMs, later },
       say: (words) => this.#say(words),
       edit: (file) => this.#lend(() => openEditor(editorIn(process.env) ?? USUAL_EDITOR, file)),
     };
@@ -166,21 +168,23 @@ export class App {
 
   /** Leaves the terminal to another program while the work goes on. */
   async #lend<Result>(work: () => Promise<Result>): Promise<Result> {
-    this.#stop();
+    this.#release();
     try {
       return await work();
     } finally {
-      this.#start();
+      this.#takeBack();
     }
   }
 
-  #stop(): void {
+  #release(): void {
+    this.#isReleased = true;
     this.#attention.stop();
     this.#tui.stop();
   }
 
   /** Draws everything again. */
-  #start(): void {
+  #takeBack(): void {
+    this.#isReleased = false;
     this.#tui.start();
     this.#attention.start();
     this.#tui.requestRender(true);
@@ -218,12 +222,12 @@ export class App {
   }
 
   #suspend(): void {
-    this.#stop();
+    this.#release();
     // Without a reader of the terminal nothing else keeps the process.
     const staying = setInterval(() => {}, HOUR);
     process.once('SIGCONT', () => {
       clearInterval(staying);
-      this.#start();
+      this.#takeBack();
     });
     signalAll('SIGTSTP');
   }
@@ -248,6 +252,7 @@ export class App {
 
   /** Ctrl-C leaves a dialog, clears what is written, or stops the answer; pressed twice it always leaves. */
   #interrupt(): void {
+    if (this.#isReleased) return;
     const isSecond = nowMs() - this.#interruptedMs < TWICE_MS;
     this.#interruptedMs = nowMs();
     if (isSecond) return this.#leaveAtOnce();
@@ -267,6 +272,12 @@ export class App {
 /** Milliseconds that a change of the clock does not touch. */
 function nowMs(): number {
   return performance.now();
+}
+
+/** Returns what gives the work up. */
+function later(work: () => void, ms: number): () => void {
+  const timer = setTimeout(work, ms);
+  return () => clearTimeout(timer);
 }
 
 /** Between two drawings of a text that grows. */

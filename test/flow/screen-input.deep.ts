@@ -190,7 +190,7 @@ describe.runIf(HAS_TMUX)('what a person writes on the screen', () => {
     await second.press('C-r');
     await second.shows('What you wrote before');
     await second.type('first mess');
-    await second.shows('→ the first message');
+    await second.shows('❯ the first message');
     await second.press('Enter');
     await second.shows(/^the first message/m);
     await second.press('C-c');
@@ -285,7 +285,7 @@ describe.runIf(HAS_TMUX)('what a person writes on the screen', () => {
     await screen.send('/plan');
     await screen.shows('Plan: Paint the door');
     await screen.shows('[ ] paint: Paint it');
-    await screen.shows('→ Carry it out');
+    await screen.shows('❯ Carry it out');
     await screen.press('Enter');
     await screen.shows(/agent · scripted/);
     await expect.poll(() => model.requests.length).toBeGreaterThan(asked);
@@ -300,9 +300,9 @@ describe.runIf(HAS_TMUX)('what a person writes on the screen', () => {
     expect(created.status, String(created.stderr)).toBe(0);
     const screen = await openScreen();
     await screen.send('/agents');
-    await screen.shows(/→ count the sheep +\w+ · now/);
+    await screen.shows(/❯ count the sheep +\w+ · now/);
     await screen.press('Enter');
-    await screen.shows('→ Follow it');
+    await screen.shows('❯ Follow it');
     await screen.press('Enter');
     await screen.shows('Heard count the sheep.');
     await screen.leave();
@@ -325,7 +325,7 @@ describe.runIf(HAS_TMUX)('what a person writes on the screen', () => {
     await screen.press('Enter');
     await screen.shows('Go on with');
     await screen.type('whale');
-    await screen.shows(/→ a story of a whale +folder · now/);
+    await screen.shows(/❯ a story of a whale +folder · now/);
     await screen.press('Enter');
     await screen.shows('Heard a story of a whale.');
     await screen.leave();

@@ -18,7 +18,7 @@ export type DialogSession = Pick<
 /** What a dialog needs of the screen. */
 export interface DialogDesk {
   readonly tui: TUI;
-  readonly look: Look;
+  readonly look: Pick<Look, 'paint'>;
   readonly session: DialogSession;
   /** Says something below what was said. */
   say(words: string): void;
@@ -26,6 +26,8 @@ export interface DialogDesk {
   edit(file: string): Promise<boolean>;
   /** Milliseconds that only ever grow. */
   nowMs(): number;
+  /** Does the work after a while, unless what it returns is called before. */
+  later(work: () => void, ms: number): () => void;
 }
 
 /**

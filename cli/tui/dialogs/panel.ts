@@ -5,7 +5,7 @@ import { ChoiceList } from './choice-list.ts';
 import { type Dialog, type DialogDesk, ROWS_BESIDE, Withdrawn } from './dialog.ts';
 import { Field, PASTE_START } from './field.ts';
 import { folded, type Line } from './folded.ts';
-import { QuietGate } from './quiet-gate.ts';
+import { BURST_MS, QuietGate } from './quiet-gate.ts';
 import { ScrollText } from './scroll-text.ts';
 
 interface StepOptions {
@@ -82,7 +82,9 @@ export class Panel implements Dialog {
   #step: Step | undefined;
   #work = '';
   #isClosed = false;
-  #opening: NodeJS.Timeout | undefined;
+  #cancelDrawing = () => {};
+  /** An Enter answers once no key has followed it at once. */
+  #cancelEnter = () => {};
   focused = false;
 
   constructor({ desk, place, onAway }: PanelOptions) {
@@ -129,12 +131,14 @@ export class Panel implements Dialog {
   /** Ends it: what was begun is no answer. */
   close(): void {
     this.#isClosed = true;
-    clearTimeout(this.#opening);
+    this.#cancelDrawing();
+    this.#cancelEnter();
     this.#step?.control.answer.reject(new Withdrawn());
     this.#step = undefined;
   }
 
   appears(): void {
+    this.#cancelEnter();
     this.#gate.close();
   }
 
@@ -146,12 +150,13 @@ export class Panel implements Dialog {
   }
 
   handleInput(data: string): void {
+    this.#cancelEnter();
     const admitted = this.#gate.admit();
     const step = this.#step;
     if (admitted === 'ignore' || step === undefined) return;
     if (matchesKey(data, 'escape')) this.#leave(step);
     else if (!isEnter(data)) this.#pass(data, step);
-    else if (admitted === 'answer' && !isKeyRepeat(data)) this.#confirm(step);
+    else if (admitted === 'answer' && !isKeyRepeat(data)) this.#enter(step);
     this.#desk.tui.requestRender();
   }
 
@@ -193,6 +198,14 @@ export class Panel implements Dialog {
   #pass(data: string, { control, text }: Step): void {
     if (control.type === 'field') control.field.handleKey(data);
     else if (!data.startsWith(PASTE_START)) control.list.handleKey(data) || text.handleKey(data);
+  }
+
+  #enter(step: Step): void {
+    const confirm = () => {
+      if (this.#step === step) this.#confirm(step);
+      this.#desk.tui.requestRender();
+    };
+    this.#cancelEnter = this.#desk.later(confirm, BURST_MS);
   }
 
   #confirm(step: Step): void {
@@ -248,8 +261,8 @@ export class Panel implements Dialog {
   #drawAgainWhenOpen(): void {
     const { closedMs } = this.#gate;
     if (closedMs === undefined || closedMs === 0 || this.#isClosed) return;
-    clearTimeout(this.#opening);
-    this.#opening = setTimeout(() => this.#desk.tui.requestRender(), closedMs);
+    this.#cancelDrawing();
+    this.#cancelDrawing = this.#desk.later(() => this.#desk.tui.requestRender(), closedMs);
   }
 }
 

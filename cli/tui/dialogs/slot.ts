@@ -94,9 +94,10 @@ export class DialogSlot extends Container {
     const body = inPlainSight(words)
       .split('\n')
       .map((text) => ({ text }));
-    const choices = [{ label: 'Yes' }, { label: 'No' }];
+    // The answer that changes nothing is marked first.
+    const choices = [{ label: 'No' }, { label: 'Yes' }];
     const chosen = await this.#inFront((panel) => panel.choose({ title: 'Sure?', body, choices }));
-    return chosen?.index === 0;
+    return chosen?.index === 1;
   }
 
   /** Ctrl-C: goes a step back or closes what the person opened. False if there is nothing to leave. */
@@ -276,11 +277,10 @@ export class DialogSlot extends Container {
     const dialog = this.#front?.dialog ?? asking;
     const shown = dialog ?? this.#composer;
     this.children = dialog ? [dialog] : [...this.#reminder(), this.#composer];
-    if (shown !== this.#shown) {
-      this.#shown = shown;
-      dialog?.appears();
-      this.#desk.tui.setFocus(shown);
-    }
+    if (shown === this.#shown) return;
+    this.#shown = shown;
+    dialog?.appears();
+    this.#desk.tui.setFocus(shown);
     this.#desk.tui.requestRender();
   }
 

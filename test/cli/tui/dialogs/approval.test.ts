@@ -54,23 +54,25 @@ it('answers nothing by Enter alone, by a letter or by a number alone', async () 
 });
 
 it('ignores what was typed ahead, keeps nothing of it, and shows when it listens', async () => {
-  const { type, wait, sent, screen, submitted } = await openSlot({ asks: [TEST] });
+  const { type, wait, settle, sent, screen, submitted } = await openSlot({ asks: [TEST] });
   await type('1', enter, down, enter);
   expect(await screen()).toMatch(/^…$/m);
   for (let key = 0; key < 20; key++) {
-    wait(299);
+    await wait(299);
     await type('1', enter);
   }
   expect(sent).toEqual([]);
-  wait(300);
+  await wait(300);
   expect(await screen()).toContain('Enter: answer');
   expect(await screen()).not.toContain('❯');
   await type('2');
   expect(await screen()).toContain('❯ 2');
-  wait(100);
+  await wait(100);
   await type(down, down);
-  wait(100);
+  await wait(100);
   await type(enter);
+  await wait(100);
+  await settle();
   expect(sent).toEqual([{ type: 'reject', question: TEST, reply: { message: undefined } }]);
   expect(submitted).toEqual([]);
 });
@@ -82,12 +84,13 @@ it('begins to listen when the question is on the screen, and not while it is pre
     onPlace: () => known.promise,
   });
   await type('1', enter);
-  wait(5_000);
+  await wait(5_000);
   known.resolve();
   await settle();
   await type('1');
-  wait(299);
+  await wait(299);
   await type(enter);
+  await wait(100);
   expect(sent).toEqual([]);
   expect(await screen()).toMatch(/Run this command\?[\s\S]* {2}1 Allow once/);
 });
@@ -109,11 +112,20 @@ it.each([
   expect(sent).toEqual([]);
 });
 
+it('takes no unmarked paste as an answer that begins with a line end', async () => {
+  const { press, type, wait, sent } = await openSlot({ asks: [TEST] });
+  await press('1');
+  await type(...'\rmake it');
+  await wait(1_000);
+  expect(sent).toEqual([]);
+});
+
 it('takes no unmarked paste as an answer: its keys come at once', async () => {
   const { wait, type, sent, settle } = await openSlot({ asks: [TEST] });
   await settle();
-  wait(1_000);
+  await wait(1_000);
   await type(...'make it 1\r1\r');
+  await wait(1_000);
   expect(sent).toEqual([]);
 });
 
@@ -138,9 +150,10 @@ it('takes no pattern by the second of two Enters', async () => {
   const { press, type, wait, sent, screen } = await openSlot({ asks: [TEST] });
   await press('3', enter);
   for (let key = 0; key < 5; key++) {
-    wait(200);
+    await wait(200);
     await type(enter);
   }
+  await wait(200);
   expect(sent).toEqual([]);
   await press(KEYS.escape);
   expect(await screen()).toContain('Run this command?');
@@ -217,12 +230,22 @@ it('signs the question that was drawn, whatever the session holds by then', asyn
   expect(sent).toEqual([{ type: 'allow', question: TEST, reply: {} }]);
 });
 
+it('drops an Enter when the question is replaced before it answers', async () => {
+  const { press, type, wait, ask, sent } = await openSlot({ asks: [TEST] });
+  await press('1');
+  await type(enter);
+  await ask(approvalOf(commandOf('rm -rf /'), { callId: TEST.callId }));
+  await wait(100);
+  expect(sent).toEqual([]);
+});
+
 it('asks a replaced question anew: no key for the old one counts', async () => {
-  const { press, type, ask, sent, screen } = await openSlot({ asks: [TEST] });
+  const { press, type, wait, ask, sent, screen } = await openSlot({ asks: [TEST] });
   await press('1');
   const next = approvalOf(commandOf('rm -rf /'), { callId: TEST.callId });
   await ask(next);
   await type(enter, '1', enter);
+  await wait(100);
   expect(sent).toEqual([]);
   expect(await screen()).toMatch(/rm -rf[\s\S]* {2}1 Allow once/);
 });
@@ -235,7 +258,7 @@ it('goes away when it is answered elsewhere, with the words that were begun', as
   await ask();
   expect(await screen()).not.toContain('Reject');
   for (const key of [...' it is late', enter]) {
-    wait(150);
+    await wait(150);
     await type(key);
   }
   expect([sent, submitted, composer.getText()]).toEqual([[], [], '']);
@@ -369,9 +392,10 @@ it('puts several waiting questions one behind the other, and away so that the pe
 });
 
 it('ignores keys again when the dialog comes back', async () => {
-  const { press, type, sent, screen } = await openSlot({ asks: [TEST] });
+  const { press, type, wait, sent, screen } = await openSlot({ asks: [TEST] });
   await press('1', KEYS.escape, tab);
   await type(enter);
+  await wait(100);
   expect(sent).toEqual([]);
   expect(await screen()).toContain('❯ 1 Allow once');
 });

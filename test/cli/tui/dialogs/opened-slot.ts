@@ -1,5 +1,4 @@
 /** The place of the composer on a terminal in memory, with a scripted session and a clock that the test moves. */
-
 import { Editor, TuiMainScreen } from '@earendil-works/pi-tui';
 import { onTestFinished } from 'vitest';
 import type { ApprovalReply } from '../../../../cli/chat/approvals.ts';
@@ -7,8 +6,7 @@ import type { Chat } from '../../../../cli/chat/chat.ts';
 import { coloured, plain } from '../../../../cli/terminal/paint.ts';
 import type { DialogDesk, DialogSession } from '../../../../cli/tui/dialogs/dialog.ts';
 import { DialogSlot } from '../../../../cli/tui/dialogs/slot.ts';
-import { editorTheme, markdownTheme } from '../../../../cli/tui/theme.ts';
-import { CodeColours } from '../../../../cli/tui/transcript/code-colours.ts';
+import { editorTheme } from '../../../../cli/tui/theme.ts';
 import type { ChatResponse, ClientError, ReadEvent } from '../../../../client/index.ts';
 import type { Proposal } from '../../../../shared/wire/approvals.ts';
 import type { SubagentAsk } from '../../../../shared/wire/subagents.ts';
@@ -59,6 +57,7 @@ export async function openSlot(options: SlotOptions = {}) {
   const sent: Sent[] = [];
   const said: string[] = [];
   const submitted: string[] = [];
+  const timers = new Set<{ readonly work: () => void; readonly dueMs: number }>();
   let nowMs = 0;
   const answer = async (one: Sent) => {
     await options.onAnswer?.();
@@ -99,19 +98,18 @@ export async function openSlot(options: SlotOptions = {}) {
     view: undefined,
     send: async (content: unknown) => void submitted.push(String(content)),
   };
-  const colours = new CodeColours(paint);
   const desk: DialogDesk = {
-    ...{
-      tui,
-      look: {
-        ...{ paint, colours, device: 'here', isExpanded: false },
-        markdown: markdownTheme(paint, colours),
-      },
-    },
+    tui,
+    look: { paint },
     session: session as unknown as DialogSession,
     say: (words) => void said.push(words),
     edit: options.edits ?? (() => Promise.resolve(false)),
     nowMs: () => nowMs,
+    later(work, ms) {
+      const timer = { work, dueMs: nowMs + ms };
+      timers.add(timer);
+      return () => void timers.delete(timer);
+    },
   };
   const composer = Object.assign(new Editor(tui, editorTheme(paint)), {
     putBack: (text: string) => composer.setText(text),
@@ -139,21 +137,28 @@ export async function openSlot(options: SlotOptions = {}) {
     for (const key of keys) terminal.type(key);
     await settle();
   };
+  const wait = async (ms: number) => {
+    nowMs += ms;
+    for (const timer of [...timers].filter(({ dueMs }) => dueMs <= nowMs)) {
+      timers.delete(timer);
+      timer.work();
+    }
+    await settle();
+  };
   slot.update();
   await settle();
   return {
     ...{ slot, session, terminal, composer, sent, said, submitted, screen, settle },
     /** Keys without a pause between them. */
     type,
-    wait(ms: number) {
-      nowMs += ms;
-    },
+    wait,
     /** Keys as a person presses them who looks first. */
     press: async (...keys: readonly string[]) => {
       for (const key of keys) {
         await settle();
-        nowMs += 1_000;
+        await wait(1_000);
         await type(key);
+        await wait(100);
       }
     },
     /** What waits now. */

@@ -87,7 +87,7 @@ it('drops half-written words when the question is answered elsewhere', async () 
   await press('3', enter, ...'magic');
   await ask();
   for (const key of [...' links', enter]) {
-    wait(100);
+    await wait(100);
     await type(key);
   }
   expect([sent, submitted, composer.getText()]).toEqual([[], [], '']);
