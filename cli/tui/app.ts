@@ -168,7 +168,7 @@ export class App {
   }
 
   #redraw(): void {
-    this.#transcript.redraw();
+    this.#transcript.invalidate();
     this.#tui.requestRender();
   }
 

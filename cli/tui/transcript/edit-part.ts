@@ -32,14 +32,15 @@ export function editPart(props: DocumentProps): Part {
 }
 
 function titleOf(document: Document, hunks: readonly Diff[], paint: Paint): string {
-  const { result } = document.metadata;
+  const { result, diff } = document.metadata;
+  const mark = result !== undefined ? 'red' : diff !== undefined ? 'green' : 'dim';
   const operation = shortLine(textIn(document, 'operation') || 'edit');
   const paths = [textIn(document, 'filePath'), textIn(document, 'newPath')]
     .filter((path) => path !== '')
     .map((path) => paint('cyan', nameInLine(path)));
   const { added, removed } = countChanged(hunks);
   return [
-    `${paint(result === undefined ? 'green' : 'red', '•')} ${paint('bold', operation)}`,
+    `${paint(mark, '•')} ${paint('bold', operation)}`,
     paths.join(' → '),
     ...(hunks.length > 0 ? [paint('green', `+${added}`), paint('red', `−${removed}`)] : []),
     ...(result === undefined ? [] : [paint('red', 'not applied')]),

@@ -128,7 +128,7 @@ it('colours what was shown before the highlighter was there', async () => {
       .map((line) => line.includes('\u001b'));
   expect(isColoured()).toEqual([false, false]);
   await look.colours.load();
-  transcript.redraw();
+  transcript.invalidate();
   expect(isColoured()).toEqual([true, true]);
 });
 
