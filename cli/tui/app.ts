@@ -246,7 +246,7 @@ export class App {
   }
 
   #redraw(): void {
-    this.#transcript.redraw();
+    this.#transcript.invalidate();
     this.#tui.requestRender();
   }
 

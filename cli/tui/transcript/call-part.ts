@@ -33,9 +33,11 @@ function titleOf(document: Document, width: number, paint: Paint): string {
   const { metadata } = document;
   const outcome = ToolOutcome.safeParse(metadata['result']).data;
   const [style, result] = outcomeOf(outcome);
-  const end = result === '' ? '' : ` ${truncateToWidth(result, Math.floor(width / 2), '…')}`;
   const name = `${paint(style, '•')} ${paint('bold', shortLine(textIn(document, 'toolName')))}`;
   const call = `${name} ${summaryOfArguments(Object(metadata['arguments']))}`.trimEnd();
+  // The result has what the call leaves, and a third of the line at least.
+  const room = Math.max(width - visibleWidth(call), Math.floor(width / 3)) - 1;
+  const end = result === '' ? '' : ` ${truncateToWidth(result, room, '…')}`;
   const shown = truncateToWidth(call, Math.max(1, width - visibleWidth(end)), '…');
   return `${shown}${outcome?.status === 'error' ? paint('red', end) : paint('dim', end)}`;
 }

@@ -60,8 +60,9 @@ function rowLines(row: Row, margin: Margin, width: number, paint: Paint): string
   const room = Math.max(1, width - numbers.length - SIGN_COLUMNS);
   const lines = wrapTextWithAnsi(shorten(shownLine(row.text), MAX_CHARS), room);
   return lines.map((line, index) => {
-    const before = index === 0 ? numbers : ' '.repeat(numbers.length);
-    return `${paint('dim', before)}${inColour(row, ` ${SIGNS[row.sign]} ${line}`, paint)}`;
+    const isFirst = index === 0;
+    const before = isFirst ? paint('dim', numbers) : ' '.repeat(numbers.length);
+    return `${before}${inColour(row, ` ${isFirst ? SIGNS[row.sign] : ' '} ${line}`, paint)}`;
   });
 }
 

@@ -1,8 +1,9 @@
 /** A change to a file, line by line. */
 import type { Document } from '../../../client/index.ts';
 import { countChanged } from '../../../shared/shown/diff-rows.ts';
-import { nameInLine } from '../../../shared/text/plain-sight.ts';
+import { nameInLine, printableLine } from '../../../shared/text/plain-sight.ts';
 import { type Diff, FileEditMetadata } from '../../../shared/wire/documents.ts';
+import { RENDER_LIMITS } from '../../limits.ts';
 import type { Paint } from '../../terminal/paint.ts';
 import { shortLine } from '../../terminal/short-line.ts';
 import { Cached } from './cached.ts';
@@ -25,20 +26,21 @@ export function editPart(props: DocumentProps): Part {
     return [
       titleOf(document, hunks, look.paint),
       ...indented(body),
-      ...indented(noteLines(document, room, look.paint)),
+      ...indented(noteLines(document, room, look)),
     ];
   });
 }
 
 function titleOf(document: Document, hunks: readonly Diff[], paint: Paint): string {
-  const { result } = document.metadata;
+  const { result, diff } = document.metadata;
+  const mark = result !== undefined ? 'red' : diff !== undefined ? 'green' : 'dim';
   const operation = shortLine(textIn(document, 'operation') || 'edit');
   const paths = [textIn(document, 'filePath'), textIn(document, 'newPath')]
     .filter((path) => path !== '')
     .map((path) => paint('cyan', nameInLine(path)));
   const { added, removed } = countChanged(hunks);
   return [
-    `${paint(result === undefined ? 'green' : 'red', '•')} ${paint('bold', operation)}`,
+    `${paint(mark, '•')} ${paint('bold', operation)}`,
     paths.join(' → '),
     ...(hunks.length > 0 ? [paint('green', `+${added}`), paint('red', `−${removed}`)] : []),
     ...(result === undefined ? [] : [paint('red', 'not applied')]),
@@ -65,7 +67,7 @@ function begunLines({ content }: Document, look: Look): string[] {
 }
 
 /** What checkers and formatters say of the edit, and why it was not made. */
-function noteLines({ metadata }: Document, width: number, paint: Paint): string[] {
+function noteLines({ metadata }: Document, width: number, { paint, isExpanded }: Look): string[] {
   const notes = Notes.safeParse(metadata).data ?? {};
   const { linter_errors: errors = [], checked_by: checker, formatted_by: formatter } = notes;
   const dim = [
@@ -79,9 +81,16 @@ function noteLines({ metadata }: Document, width: number, paint: Paint): string[
       const words = `${nameInLine(path)}:${line}:${column} ${message}${from}`;
       return wrapped(words, width).map((part) => paint('red', part));
     }),
-    ...dim.flatMap((note) => wrapped(note, width).map((part) => paint('dim', part))),
+    ...dim
+      .flatMap((note) => (isExpanded ? wrapped(note, width) : [inLine(note)]))
+      .map((line) => paint('dim', line)),
     ...failureLines(metadata['result'], width, paint),
   ];
+}
+
+/** The screen cuts it. */
+function inLine(note: string): string {
+  return printableLine(note, RENDER_LIMITS.maxReasonChars);
 }
 
 const Notes = FileEditMetadata.pick({

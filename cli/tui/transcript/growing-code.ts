@@ -20,7 +20,6 @@ export class GrowingCode extends Growing {
   readonly #code: Code;
   readonly #colours: CodeColours;
   readonly #paint: Paint;
-  #hadColours = false;
   #nextNumber: number;
   /** What comes after the finished lines. */
   #tail = '';
@@ -29,17 +28,11 @@ export class GrowingCode extends Growing {
   #begunChars = 0;
 
   constructor(code: Code, colours: CodeColours, paint: Paint) {
-    super(code.text);
+    super(code.text, colours);
     this.#code = code;
     this.#colours = colours;
     this.#paint = paint;
     this.#nextNumber = code.numbers?.first ?? 1;
-  }
-
-  override invalidate(): void {
-    super.invalidate();
-    if (this.#hadColours !== this.#colours.isLoaded) this.startOver();
-    this.#hadColours = this.#colours.isLoaded;
   }
 
   protected override reset(): void {

@@ -8,6 +8,7 @@ import {
 } from '@earendil-works/pi-tui';
 import { printable } from '../../../shared/text/plain-sight.ts';
 import { Growing } from './growing.ts';
+import type { Look } from './look.ts';
 
 const marked = new Marked();
 
@@ -19,9 +20,9 @@ export class GrowingMarkdown extends Growing {
   #gapBeforeTail = false;
 
   /** The text need not be printable. */
-  constructor(textOf: () => string, theme: MarkdownTheme) {
-    super(textOf);
-    this.#theme = ownTheme(theme);
+  constructor(textOf: () => string, { markdown, colours }: Look) {
+    super(textOf, colours);
+    this.#theme = ownTheme(markdown);
     this.#view = new Markdown('', 0, 0, this.#theme);
   }
 

@@ -1,11 +1,14 @@
 /** A part of the screen that grows at its end. What is finished is wrapped once for each width, and only the end anew. */
 import type { Component } from '@earendil-works/pi-tui';
 import { fitted } from './cached.ts';
+import type { CodeColours } from './code-colours.ts';
 
 type LinesAt = (width: number) => readonly string[];
 
 export abstract class Growing implements Component {
   readonly #textOf: () => string;
+  readonly #colours: CodeColours;
+  #hadColours: boolean;
   #text = '';
   #isStale = true;
   #finished: LinesAt[] = [];
@@ -16,8 +19,10 @@ export abstract class Growing implements Component {
   #shown: readonly string[] | undefined;
 
   /** `textOf` is called after each `invalidate`. */
-  constructor(textOf: () => string) {
+  constructor(textOf: () => string, colours: CodeColours) {
     this.#textOf = textOf;
+    this.#colours = colours;
+    this.#hadColours = colours.isLoaded;
   }
 
   /** Takes what has come: it may {@link finish} pieces. */
@@ -33,16 +38,11 @@ export abstract class Growing implements Component {
     this.#finished.push(linesAt);
   }
 
-  protected get isEmpty(): boolean {
-    return this.#finished.length === 0;
-  }
-
   invalidate(): void {
     this.#isStale = true;
   }
 
-  /** Reads everything again with the next drawing, for example with colours. */
-  protected startOver(): void {
+  #startOver(): void {
     this.#text = '';
     this.#finished = [];
     this.#lines = [];
@@ -66,7 +66,9 @@ export abstract class Growing implements Component {
     this.#isStale = false;
     this.#shown = undefined;
     const text = this.#textOf();
-    if (!text.startsWith(this.#text)) this.startOver();
+    const hasColours = this.#colours.isLoaded;
+    if (hasColours !== this.#hadColours || !text.startsWith(this.#text)) this.#startOver();
+    this.#hadColours = hasColours;
     const news = text.slice(this.#text.length);
     this.#text = text;
     this.grow(news);

@@ -13,7 +13,7 @@ import type { Part } from './part.ts';
 export function planPart({ document, look }: DocumentProps): Part {
   const part = new Container();
   part.addChild(new Cached(() => [look.paint('bold', 'Plan')]));
-  part.addChild(new GrowingMarkdown(() => document.content ?? '', look.markdown));
+  part.addChild(new GrowingMarkdown(() => document.content ?? '', look));
   part.addChild(
     new Cached((width) => {
       const plan = PlanMetadata.safeParse(document.metadata).data;

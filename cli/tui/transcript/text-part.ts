@@ -4,5 +4,5 @@ import { GrowingMarkdown } from './growing-markdown.ts';
 import type { Part } from './part.ts';
 
 export function textPart({ document, look }: DocumentProps): Part {
-  return new GrowingMarkdown(() => document.content ?? '', look.markdown);
+  return new GrowingMarkdown(() => document.content ?? '', look);
 }

@@ -55,12 +55,6 @@ export class Transcript extends Container {
     this.#noteBelow([...this.#parts.keys()].at(-1), words);
   }
 
-  /** Draws everything again, for example unfolded. */
-  redraw(): void {
-    for (const { part } of this.#parts.values()) part.invalidate();
-    this.invalidate();
-  }
-
   /** Says between its documents what the newest response says of itself. */
   #sayNews(event: ReadEvent | null): void {
     switch (event?.type) {

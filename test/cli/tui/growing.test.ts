@@ -5,6 +5,7 @@ import {
   deltaOf,
   doneWith,
   endOf,
+  eventsOf,
   openTranscript,
   type WholeDocument,
 } from './shown-transcript.ts';
@@ -112,6 +113,23 @@ it.each<[string, WholeDocument, string]>([
     return painted;
   });
   expect(Math.max(...counts.slice(10))).toBeLessThanOrEqual(Math.max(...counts.slice(0, 10)));
+});
+
+it('colours what was shown before the highlighter was there', async () => {
+  const { show, lines, look, transcript } = await openTranscript(coloured, { isLoaded: false });
+  const documents: readonly WholeDocument[] = [
+    { type: 'code_block', content: 'const a = 1;\n', metadata: { language: 'ts' } },
+    { type: 'text', content: '```ts\nconst a = 1;\n```\n\nb\n' },
+  ];
+  for (const [at, document] of documents.entries()) show(...eventsOf(document, at + 1));
+  const isColoured = () =>
+    lines()
+      .filter((line) => line.includes('const'))
+      .map((line) => line.includes('\u001b'));
+  expect(isColoured()).toEqual([false, false]);
+  await look.colours.load();
+  transcript.invalidate();
+  expect(isColoured()).toEqual([true, true]);
 });
 
 it('draws everything again at another width', async () => {

@@ -166,7 +166,7 @@ function hostileMetadata(text: () => string): Document['metadata'] {
 function checkAll(shown: ShownTranscript, where: string): void {
   for (const isExpanded of [false, true]) {
     shown.look.isExpanded = isExpanded;
-    shown.transcript.redraw();
+    shown.transcript.invalidate();
     for (const width of WIDTHS) checkLines(shown, width, `${where}, ${width} columns`);
   }
 }

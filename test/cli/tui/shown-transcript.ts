@@ -18,11 +18,14 @@ export interface ShownTranscript {
   lines(width?: number): string[];
 }
 
-/** A conversation in which a person has said `Do it.`, and the answer has begun. */
-export async function openTranscript(paint: Paint = plain): Promise<ShownTranscript> {
+/** A conversation in which a person has said `Do it.`, and the answer has begun. `isLoaded`: whether code has colours. */
+export async function openTranscript(
+  paint: Paint = plain,
+  { isLoaded = true } = {},
+): Promise<ShownTranscript> {
   setCapabilityOverrides({ hyperlinks: false, images: null });
   const colours = new CodeColours(paint);
-  await colours.load();
+  if (isLoaded) await colours.load();
   const markdown = markdownTheme(paint, colours);
   const look: Look = { paint, colours, markdown, device: 'here', isExpanded: false };
   const transcript = new Transcript(look);

@@ -365,7 +365,7 @@ it('folds a long output to its last lines, and unfolds it', async () => {
   ]);
   expect(lines()).toHaveLength(13);
   look.isExpanded = true;
-  transcript.redraw();
+  transcript.invalidate();
   expect(lines()).toHaveLength(1_005);
 });
 
@@ -400,6 +400,6 @@ it('shows what the model thinks in one line, and whole when unfolded', async () 
   show(deltaOf(' more.'), endOf(1), doneWith('completed'));
   expect(lines().slice(3, 5)).toEqual(['Thought for 1 s', '']);
   look.isExpanded = true;
-  transcript.redraw();
+  transcript.invalidate();
   expect(lines().slice(3, 6)).toEqual(['Thought for 1 s', '  First.', '  Then more.']);
 });
