@@ -69,10 +69,10 @@ it('lets a question wait behind a list that the person has opened', async () => 
 it('confirms only by a marked yes', async () => {
   const { slot, press } = await openSlot();
   const first = slot.confirm('Delete it?');
-  await press(enter, '1', enter);
+  await press('2', enter);
   expect(await first).toBe(true);
   const second = slot.confirm('Delete it?');
-  await press('2', enter);
+  await press(enter, '1', enter);
   expect(await second).toBe(false);
   const third = slot.confirm('Delete it?');
   await press(KEYS.escape);
