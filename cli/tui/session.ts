@@ -274,7 +274,7 @@ const SHOWN_EXCHANGES = 20;
 const RETRY_MS = 2_000;
 
 /** Whether the same request can succeed later: no answer, an answer of something on the way, or a busy server. */
-function isPassing({ code, status = 0 }: ClientError): boolean {
+export function isPassing({ code, status = 0 }: ClientError): boolean {
   return code === 'UNREACHABLE' || code === 'BAD_ANSWER' || status >= 500 || status === 429;
 }
 

@@ -14,6 +14,7 @@ import type { DialogDesk } from './dialog.ts';
 import type { Line } from './folded.ts';
 import { fillForm } from './form.ts';
 import type { ListChoice, Panel } from './panel.ts';
+import { sendAnswer } from './send.ts';
 
 export type AskedApproval = Extract<SubagentAsk, { kind: 'approval' }>;
 
@@ -36,9 +37,8 @@ export async function answerApproval(
 ): Promise<ApprovalReply> {
   const { chat } = place.desk.session;
   const reply = await new Approval(panel, question, place).decide();
-  panel.work('Sending your answer');
   const there = { ...chat, conversationId: question.conversationId };
-  await sendReply(there, question, reply, chat.device);
+  await sendAnswer(panel, () => sendReply(there, question, reply, chat.device));
   return reply;
 }
 

@@ -6,6 +6,7 @@ import type { SubagentAsk } from '../../../shared/wire/subagents.ts';
 import type { DialogSession } from './dialog.ts';
 import type { Line } from './folded.ts';
 import type { Panel } from './panel.ts';
+import { sendAnswer } from './send.ts';
 
 export type AskedQuestions = Extract<SubagentAsk, { kind: 'clarification' }>;
 
@@ -34,8 +35,10 @@ export async function answerQuestions(
     const answer = given.get(at);
     return answer ? [{ questionId: id, ...answer }] : [];
   });
-  panel.work('Sending your answers');
-  await chat.client.answerClarification(conversationId, documentId, { answers, responseId });
+  const answer = { answers, responseId };
+  await sendAnswer(panel, () =>
+    chat.client.answerClarification(conversationId, documentId, answer),
+  );
 }
 
 async function ask(

@@ -213,6 +213,23 @@ it('asks again after a refused answer, and says how to enrol', async () => {
   expect(sent).toHaveLength(1);
 });
 
+it('keeps an answer that could not be sent, for another try or a new answer', async () => {
+  const away = () => new ClientError('UNREACHABLE', 'no answer');
+  const { press, sent, said, screen } = await openSlot({
+    asks: [TEST],
+    refusals: [away(), away(), away()],
+  });
+  await press('5', enter, ...'why', enter);
+  expect(await screen()).toMatch(/Your answer may not have arrived[\s\S]*UNREACHABLE: no answer/);
+  await press('1', enter);
+  expect(await screen()).toContain('Your answer may not have arrived');
+  expect(sent).toEqual([]);
+  await press('2', enter);
+  expect(said.join()).toContain('UNREACHABLE');
+  await press('4', enter, '1', enter);
+  expect(sent).toEqual([{ type: 'reject', question: TEST, reply: { message: undefined } }]);
+});
+
 it('says that a yes did not count where the machine asks the same again', async () => {
   const { press, ask, screen } = await openSlot({ asks: [TEST], rows: 40 });
   await press('1', enter);

@@ -1,0 +1,24 @@
+/** Sends an answer that a person has given with some work: it is not lost while the server cannot be reached. */
+import { ClientError } from '../../../client/index.ts';
+import { describeError } from '../../terminal/failure-text.ts';
+import { isPassing } from '../session.ts';
+import type { Panel } from './panel.ts';
+
+/** Rejects with a ClientError if the server refuses it, or if the person wants to answer anew. */
+export async function sendAnswer(panel: Panel, send: () => Promise<void>): Promise<void> {
+  for (;;) {
+    panel.work('Sending your answer');
+    try {
+      return await send();
+    } catch (error) {
+      if (!(error instanceof ClientError) || !isPassing(error)) throw error;
+      const chosen = await panel.choose({
+        title: 'Your answer may not have arrived',
+        body: [{ text: describeError(error) }],
+        choices: [{ label: 'Send it again' }, { label: 'Answer anew' }],
+        isNew: true,
+      });
+      if (chosen?.index !== 0) throw error;
+    }
+  }
+}
