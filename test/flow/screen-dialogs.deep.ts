@@ -7,6 +7,7 @@ import { HAS_TMUX, openTmux, type TmuxScreen } from '../cli/tmux.ts';
 import type { ScriptedCall, ScriptedRequest } from '../far-ends/reply-script.ts';
 import { type ScriptedModel, startScriptedModel } from '../far-ends/scripted-model.ts';
 import { PROGRAM } from './house.ts';
+import { answer, confirm, pause } from './screen-home.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'drawbridge-dialogs-'));
 const cwd = join(home, 'folder');
@@ -66,25 +67,6 @@ async function send(screen: TmuxScreen, message: string): Promise<void> {
   await screen.press('Enter');
 }
 
-/** As a person who looks first: the dialog says when it listens. */
-async function answer(screen: TmuxScreen, number: number): Promise<void> {
-  await screen.shows('Enter: answer');
-  await screen.type(String(number));
-  await screen.shows(new RegExp(`❯ ${number} `));
-  await confirm(screen);
-}
-
-/** Not at once: keys without any pause are no person's. */
-async function confirm(screen: TmuxScreen): Promise<void> {
-  await pause(HAND_MS);
-  await screen.press('Enter');
-}
-
-async function pause(ms: number): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-const HAND_MS = 100;
 /** For this long, what is typed after a dialog has gone away belongs to nothing. */
 const KEPT_MS = 1_000;
 

@@ -93,3 +93,24 @@ export function askedIn({ messages }: ScriptedRequest): string {
       .at(-1) ?? ''
   );
 }
+
+/** Answers a dialog by the number of its choice, as a person who looks first: the dialog says when it listens. */
+export async function answer(screen: TmuxScreen, number: number): Promise<void> {
+  await screen.shows('Enter: answer');
+  await screen.type(String(number));
+  await screen.shows(new RegExp(`❯ ${number} `));
+  await confirm(screen);
+}
+
+/** Presses Enter, and not at once: keys without any pause are no person's. */
+export async function confirm(screen: TmuxScreen): Promise<void> {
+  await pause(HAND_MS);
+  await screen.press('Enter');
+}
+
+/** Milliseconds. */
+export async function pause(ms: number): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+const HAND_MS = 100;

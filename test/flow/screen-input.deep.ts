@@ -11,6 +11,7 @@ import {
   startScriptedModel,
 } from '../far-ends/scripted-model.ts';
 import { PROGRAM } from './house.ts';
+import { answer } from './screen-home.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'drawbridge-screen-input-'));
 const cwd = join(home, 'folder');
@@ -221,13 +222,13 @@ describe.runIf(HAS_TMUX)('what a person writes on the screen', () => {
     await screen.send('/undo');
     await screen.shows('delete new.txt');
     await screen.shows('Change these files?');
-    await screen.press('Down', 'Enter');
+    await answer(screen, 2);
     await expect.poll(() => existsSync(file)).toBe(false);
     await screen.shows('took back changes');
     await screen.hides('Esc stops it');
     await screen.send('/redo');
     await screen.shows('make again new.txt');
-    await screen.press('Down', 'Enter');
+    await answer(screen, 2);
     await expect.poll(() => existsSync(file)).toBe(true);
     await screen.leave();
   });
@@ -280,7 +281,10 @@ describe.runIf(HAS_TMUX)('what a person writes on the screen', () => {
     await screen.shows(/plan · scripted/);
     await screen.send('make a plan');
     await screen.shows('Heard');
-    await screen.hides('Esc stops it');
+    await screen.shows('What to do with the plan?');
+    await screen.shows('Enter: answer');
+    await screen.press('Escape');
+    await screen.hides('What to do with the plan?');
     const asked = model.requests.length;
     await screen.send('/plan');
     await screen.shows('Plan: Paint the door');
