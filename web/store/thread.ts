@@ -6,6 +6,7 @@ import {
   prependPart,
   type ReadEvent,
 } from '../../client/index.ts';
+import { keptOf } from './kept-exchanges.ts';
 import type { ThreadHost } from './thread-host.ts';
 
 /** The keys of Live that a thread touches. */
@@ -16,9 +17,6 @@ export const documentKey = (responseId: string, documentId: string) =>
 
 /** Exchanges that are read at first, and with each earlier part. */
 const PART = 20;
-
-/** Exchanges that stay while the reader is at the end: an agent that works for hours would fill the page's memory. */
-const KEPT = 3 * PART;
 
 export class Thread {
   readonly id: string;
@@ -46,7 +44,8 @@ export class Thread {
       for await (const { view, event } of watched) {
         this.view = view;
         this.#setLost(false);
-        if (this.isAtEnd && event?.type === 'response_start') dropEarlier(view, KEPT);
+        if (this.isAtEnd && event?.type === 'response_start')
+          dropEarlier(view, keptOf(view.responses));
         this.#show(event);
         if (event === null || event.type === 'done') void seen?.keep(view);
       }
