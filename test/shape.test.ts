@@ -475,6 +475,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Only types of zod's schemas: the page has no zod in it.
   'web/css.d.ts': [],
   'web/live.ts': ['preact'],
+  'web/later.tsx': ['client/index.ts', 'web/words', 'preact'],
   'web/route.ts': ['preact'],
   'web/words': [],
   'web/parts': [
@@ -492,7 +493,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'preact',
     ],
   ],
-  'web/store': ['client/index.ts', 'shared', 'web/live.ts', 'web/session', 'idb-keyval', 'preact'],
+  'web/store': [
+    ...['client/index.ts', 'shared', 'web/later.tsx', 'web/live.ts', 'web/session'],
+    ...['idb-keyval', 'preact'],
+  ],
   'web/conversations': [
     ...[
       'client/index.ts',
@@ -516,7 +520,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'web/thread': [
     ...['client/index.ts', 'shared', 'web/composer', 'web/conversations', 'web/inbox'],
-    ...['web/live.ts', 'web/parts', 'web/route.ts', 'web/store', 'web/words', 'preact'],
+    ...['web/later.tsx', 'web/live.ts', 'web/parts', 'web/route.ts', 'web/store', 'web/words'],
+    'preact',
   ],
   'web/embed': [
     ...['client/index.ts', 'web/composer', 'web/live.ts', 'web/store', 'web/thread', 'web/words'],
@@ -532,9 +537,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['web/store', 'web/words', 'preact'],
   ],
   'web/app.tsx': [
-    ...['client/index.ts', 'web/composer', 'web/conversations', 'web/inbox', 'web/live.ts'],
-    ...['web/palette', 'web/parts', 'web/route.ts', 'web/session', 'web/settings', 'web/store'],
-    ...['web/thread', 'web/words', 'preact'],
+    ...['client/index.ts', 'web/composer', 'web/conversations', 'web/inbox', 'web/later.tsx'],
+    ...['web/live.ts', 'web/palette', 'web/parts', 'web/route.ts', 'web/session'],
+    ...['web/settings', 'web/store', 'web/thread', 'web/words', 'preact'],
   ],
   'web/main.tsx': ['shared', 'web/app.tsx', 'web/parts', 'web/session', 'web/settings', 'preact'],
 

@@ -1,26 +1,27 @@
 /** The whole page: signing in, or the frame with the list on one side and a place on the other. */
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { ClientError, type KeptSession } from '../client/index.ts';
+import { type Client, ClientError, type KeptSession } from '../client/index.ts';
 import { Composer } from './composer/composer.tsx';
 import { List } from './conversations/list.tsx';
 import { Inbox } from './inbox/inbox.tsx';
+import { arrive, later } from './later.tsx';
 import { useLive } from './live.ts';
 import type { Palette } from './palette/palette.tsx';
 import { BackLink } from './parts/back-link.tsx';
 import { Refusals } from './parts/refusals.tsx';
 import { linkTo, type Place, reloadForSecrets, takeSecrets, usePlace } from './route.ts';
-import { enrolHere } from './session/enrol.ts';
 import { forgetAll, readKept } from './session/kept.ts';
-import { endPush, keepPush } from './session/push.ts';
-import { clientOf, joinWith } from './session/session.ts';
-import { SignIn } from './session/sign-in.tsx';
-import { PasskeyOffer } from './settings/passkey-offer.tsx';
-import type { Settings } from './settings/settings.tsx';
+import { chosenKinds, endPush, isAny } from './session/push-choice.ts';
+import { clientOf } from './session/session.ts';
 import { Account, INBOX, LINK, LIST } from './store/account.ts';
 import { readApprovers } from './store/approvers.ts';
 import { forgetAllSeen } from './store/seen.ts';
 import { ThreadPlace } from './thread/place.tsx';
 import { words } from './words/words.ts';
+
+const SignIn = later(async () => (await import('./session/sign-in.tsx')).SignIn);
+const PasskeyOffer = later(async () => (await import('./settings/passkey-offer.tsx')).PasskeyOffer);
+const Settings = later(async () => (await import('./settings/settings.tsx')).Settings);
 
 type State =
   | { readonly is: 'opening' }
@@ -37,6 +38,15 @@ function messageOf(error: unknown): string {
   throw error;
 }
 
+async function enrolWith(client: Client, secret: string, account: string): Promise<void> {
+  const { enrolHere } = await arrive(import('./session/enrol.ts'));
+  await enrolHere(client, secret, 'device', account);
+}
+
+async function joinWith(secret: string): Promise<KeptSession> {
+  return await (await arrive(import('./session/ways-in.ts'))).joinWith(secret);
+}
+
 export function App() {
   const [linked] = useState(takeSecrets);
   const link = useRef(linked);
@@ -44,7 +54,7 @@ export function App() {
   const enter = useCallback(async (session: KeptSession) => {
     const client = clientOf(session);
     const { enrol } = link.current;
-    const enrolling = enrol && enrolHere(client, enrol, 'device', session.account);
+    const enrolling = enrol && enrolWith(client, enrol, session.account);
     const refusal = enrolling && (await enrolling.then(() => '', messageOf));
     const account = new Account(client, session, await readApprovers());
     setState({ is: 'in', account, refusal: refusal ?? '' });
@@ -129,7 +139,7 @@ function Frame({ account, refusal, passkey, leave }: FirstProps) {
     return () => channel.close();
   }, []);
   useEffect(() => {
-    keepPush(account.client).catch(() => undefined); // The next start tries again.
+    if (isAny(chosenKinds())) keepPush(account.client).catch(() => undefined); // The next start tries again.
   }, [account]);
   // On a phone the list is all that is there.
   const isList = place.at === 'list';
@@ -151,6 +161,10 @@ function Frame({ account, refusal, passkey, leave }: FirstProps) {
   );
 }
 
+async function keepPush(client: Client): Promise<void> {
+  await (await import('./session/push.ts')).keepPush(client);
+}
+
 function PlaceOf({ account, place, leave }: FrameProps & { readonly place: Place }) {
   switch (place.at) {
     case 'conversation':
@@ -158,7 +172,7 @@ function PlaceOf({ account, place, leave }: FrameProps & { readonly place: Place
     case 'inbox':
       return <Inbox account={account} />;
     case 'settings':
-      return <SettingsPlace account={account} leave={leave} />;
+      return <Settings account={account} leave={leave} />;
     case 'list':
     case 'new':
       return <NewConversation account={account} />;
@@ -185,18 +199,6 @@ function PaletteKey(props: { readonly account: Account; readonly place: Place })
     return () => left.abort();
   }, []);
   return Loaded && isOpen ? <Loaded {...props} close={() => setOpen(false)} /> : null;
-}
-
-/** Loaded when it is first opened. */
-function SettingsPlace(props: FrameProps) {
-  const [Loaded, setLoaded] = useState<typeof Settings>();
-  useEffect(() => {
-    import('./settings/settings.tsx').then(
-      (loaded) => setLoaded(() => loaded.Settings),
-      () => undefined, // Without a network: the frame says so.
-    );
-  }, []);
-  return Loaded ? <Loaded {...props} /> : null;
 }
 
 function NewConversation({ account }: { readonly account: Account }) {

@@ -33,23 +33,37 @@ export const measureLoad: Part = {
     };
     await open();
     const [cold, warm]: [number[], number[]] = [[], []];
-    let [first, all]: [readonly Loaded[], readonly Loaded[]] = [[], []];
+    const loads: Load[] = [];
     while (cold.length < ROUNDS) {
       await forget(side, tab);
       const collected = collect(tab.page);
       const tookMs = await open();
       cold.push(tookMs);
       await sleep(IDLE_MS);
-      all = await collected();
+      const all = await collected();
       const shownAtMs = (await tab.page.evaluate<number>('performance.timeOrigin')) + tookMs;
-      first = all.filter(({ endedAtMs }) => endedAtMs <= shownAtMs);
+      loads.push(loadOf(all, shownAtMs));
       warm.push(await open());
     }
-    const files = sum(first, false);
-    const later = sum(all, false) - files;
-    return [files, sum(first, true), later, median(cold), median(warm)];
+    const kibs = (['files', 'answers', 'later'] as const).map((name) =>
+      median(loads.map((load) => load[name])),
+    );
+    return [...kibs, median(cold), median(warm)];
   },
 };
+
+/** In KiB. */
+interface Load {
+  readonly files: number;
+  readonly answers: number;
+  readonly later: number;
+}
+
+function loadOf(all: readonly Loaded[], shownAtMs: number): Load {
+  const first = all.filter(({ endedAtMs }) => endedAtMs <= shownAtMs);
+  const files = sum(first, false);
+  return { files, answers: sum(first, true), later: sum(all, false) - files };
+}
 
 function sum(loaded: readonly Loaded[], isData: boolean): number {
   const some = loaded.filter((each) => each.isData === isData);

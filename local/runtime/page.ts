@@ -1,7 +1,8 @@
 /** Builds the web page from its sources: a folder that a server or a deployment serves as it is. */
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { BuildOptions, Metafile } from 'esbuild';
+import type { BuildOptions, Metafile, Plugin } from 'esbuild';
+import * as limits from '../../shared/limits.ts';
 import { HASHED_FOLDER, HASHED_HEADERS, PAGE_HEADERS } from '../../shared/page.ts';
 import type { Built } from './bundle.ts';
 
@@ -44,6 +45,7 @@ export async function buildPage(root: string, outdir: string): Promise<Built> {
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
     ...FOR_BROWSERS,
+    plugins: [LIMITS_AS_NUMBERS, startInOneFile(join(web, 'app.tsx'))],
     splitting: true,
     metafile: true,
     logLevel: 'silent',
@@ -55,6 +57,42 @@ export async function buildPage(root: string, outdir: string): Promise<Built> {
   writeFileSync(join(outdir, '_headers'), HEADERS_FILE);
   return { inputs: Object.keys(metafile.inputs) };
 }
+
+/** esbuild keeps an unused object that computes a number, such as `4 * MIB`: here each limit is a number already. */
+const LIMITS_AS_NUMBERS: Plugin = {
+  name: 'limits-as-numbers',
+  setup({ onLoad }) {
+    const contents = Object.entries(limits)
+      .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};`)
+      .join('\n');
+    onLoad({ filter: /[/\\]shared[/\\]limits\.ts$/ }, () => ({ contents }));
+  },
+};
+
+/**
+ * Puts the start of the page into one file, which compresses better than several: esbuild makes a file for each set of
+ * parts that share modules, so each part that is loaded later imports all of `app`. The words do not: `app` waits for
+ * them.
+ */
+function startInOneFile(app: string): Plugin {
+  return {
+    name: 'start-in-one-file',
+    setup({ onResolve, onLoad, resolve }) {
+      onResolve({ filter: /^\./ }, async ({ kind, path, resolveDir, importer }) => {
+        if (kind !== 'dynamic-import' || WORDS.test(importer)) return;
+        const part = await resolve(path, { kind: 'import-statement', resolveDir });
+        return { ...part, namespace: LATER };
+      });
+      onLoad({ filter: /./, namespace: LATER }, ({ path }) => {
+        const [start, part] = [app, path].map((file) => JSON.stringify(file));
+        return { contents: `import ${start};\nexport * from ${part};`, resolveDir: dirname(path) };
+      });
+    },
+  };
+}
+
+const WORDS = /[/\\]words\.ts$/;
+const LATER = 'later';
 
 /** The page with the hashed names of its script, its styles, and the modules that the script begins with. */
 function indexOf(template: string, { outputs }: Metafile): string {

@@ -178,6 +178,18 @@ describe.skipIf(NO_CHROMIUM)(`the settings of the page ${NO_CHROMIUM ?? ''}`, ()
     await device.context.close();
   });
 
+  it('say that they could not be loaded without a network, and open after a reload', async () => {
+    const { page, context, faults, go } = await open();
+    await context.setOffline(true);
+    await go('#/settings');
+    await page.waitForSelector('.place [role=alert]:has-text("could not be loaded")');
+    await context.setOffline(false);
+    await page.reload();
+    await page.waitForSelector('.settings');
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+
   it('say that a machine is offline, and that it shows its rules once it is back', async () => {
     const device = await open();
     await device.go('#/settings');

@@ -49,8 +49,8 @@ function useColours(text: string, language: string, isOpen: boolean): CodeNode |
     if (!load || isOpen || !name || text.length > PART_LIMITS.highlightedChars) return;
     let isWanted = true;
     const find = async () => {
+      await idle(); // What is read comes first, over a slow network too.
       const { highlight } = await load();
-      await idle();
       if (isWanted) setColoured({ text, tree: highlight(text, name) });
     };
     // A newer page has replaced the file, or the network is gone: code without colours is as good to read.

@@ -1,14 +1,9 @@
 /** Makes this browser a device that may approve at a machine, with the one-use secret that the machine's link brings. */
 import { type Client, createDevice, readEnrolment } from '../../client/index.ts';
 import { keepChoice } from '../parts/last-choice.ts';
-import { type KeptDevice, keep, readKept } from './kept.ts';
+import { browserName } from './browser-name.ts';
+import { type Approver, type KeptDevice, keep, readKept } from './kept.ts';
 import { makePasskey } from './passkey.ts';
-import { browserName } from './session.ts';
-
-/** What approves: a key of this browser, or a passkey, which its person has to touch for each call. */
-export type Approver = 'device' | 'passkey';
-
-export const APPROVERS: readonly Approver[] = ['device', 'passkey'];
 
 /**
  * Resolves to the device that may approve from now on. Leaves this browser as it is for a secret that counts no more, and

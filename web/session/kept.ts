@@ -16,6 +16,11 @@ export interface UnsentStore {
   remove(key: string): Promise<void>;
 }
 
+/** What approves: a key of this browser, or a passkey, which its person has to touch for each call. */
+export type Approver = 'device' | 'passkey';
+
+export const APPROVERS: readonly Approver[] = ['device', 'passkey'];
+
 /** What approves, and the bridges that have taken it. `device` is its private half, unless an authenticator has it. */
 export interface KeptDevice {
   readonly device?: KeyedDevice;

@@ -7,6 +7,7 @@ import {
   type PushState,
 } from '../../client/index.ts';
 import { words } from '../words/words.ts';
+import { chosenKinds, endPush, isAny, keepKinds } from './push-choice.ts';
 
 /** Whether notifications can be had here, or why not. */
 export type PushSupport = 'ready' | 'denied' | 'insecure' | 'homeScreen' | 'none';
@@ -23,14 +24,6 @@ function isPhoneOfApple(): boolean {
   return /iPhone|iPad/.test(userAgent) || (userAgent.includes('Mac OS') && maxTouchPoints > 1);
 }
 
-const KEY = 'push';
-
-/** What the person has chosen in this browser: the server forgets a subscription that the push service has ended. */
-export function chosenKinds(): PushKinds {
-  const chosen: Partial<PushKinds> = JSON.parse(localStorage.getItem(KEY) ?? '{}');
-  return { waiting: false, ended: false, failed: false, ...chosen };
-}
-
 /**
  * Subscribes to these kinds, or to nothing. To be called by a click, because it may ask for permission; a person who
  * refuses that changes nothing. Rejects if the browser's push service or the server does.
@@ -43,7 +36,7 @@ export async function choosePush(client: Client, kinds: PushKinds): Promise<void
   }
   if ((await Notification.requestPermission()) !== 'granted') return;
   await subscribe(client, kinds, await client.getPush());
-  localStorage.setItem(KEY, JSON.stringify(kinds));
+  keepKinds(kinds);
 }
 
 /** Sends the session's notifications to a topic in place of this browser. Rejects if the server does. */
@@ -64,15 +57,6 @@ export async function keepPush(client: Client): Promise<void> {
   const isSame = JSON.stringify(kinds) === JSON.stringify(state.subscribed?.kinds);
   const present = await (await pushManager())?.getSubscription();
   if (!isSame || !isUsed(present, state)) await subscribe(client, kinds, state);
-}
-
-/** Ends this browser's subscription, and takes away what it shows. The server's stays, and ends with its session. */
-export async function endPush(): Promise<void> {
-  localStorage.removeItem(KEY);
-  const registration = await navigator.serviceWorker?.getRegistration();
-  const shown = (await registration?.getNotifications()) ?? [];
-  for (const notification of shown) notification.close();
-  await (await registration?.pushManager?.getSubscription())?.unsubscribe();
 }
 
 async function subscribe(client: Client, kinds: PushKinds, state: PushState): Promise<void> {
@@ -99,8 +83,4 @@ function isUsed(
   if (!present || present.endpoint !== subscribed?.endpoint) return false;
   const { applicationServerKey: key } = present.options;
   return key !== null && encodeBase64Url(new Uint8Array(key)) === publicKey;
-}
-
-function isAny(kinds: PushKinds): boolean {
-  return Object.values(kinds).includes(true);
 }

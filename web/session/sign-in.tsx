@@ -3,7 +3,8 @@ import { useEffect, useState } from 'preact/hooks';
 import { ClientError, type KeptSession } from '../../client/index.ts';
 import { words } from '../words/words.ts';
 import { hasPasskeys, PasskeyRefusal } from './passkey.ts';
-import { enterByPasskey, joinWith, SERVER, type ShownCode, secretIn, showCode } from './session.ts';
+import { SERVER } from './session.ts';
+import { enterByPasskey, joinWith, type ShownCode, secretIn, showCode } from './ways-in.ts';
 
 interface Props {
   /** Why the session before is over, or the link did not work. */

@@ -2,8 +2,8 @@
 import { useCallback, useState } from 'preact/hooks';
 import type { PasskeyList } from '../../client/index.ts';
 import { useReading } from '../parts/use-reading.ts';
+import { browserName } from '../session/browser-name.ts';
 import { hasPasskeys, makePasskey } from '../session/passkey.ts';
-import { browserName } from '../session/session.ts';
 import type { Account } from '../store/account.ts';
 import { words } from '../words/settings.ts';
 import { shortTime } from '../words/short.ts';

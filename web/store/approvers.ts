@@ -1,8 +1,7 @@
 /** What this browser approves with: its own key, a passkey, or neither. */
 import type { Device } from '../../client/index.ts';
-import { APPROVERS, type Approver } from '../session/enrol.ts';
-import { type KeptDevice, readKept } from '../session/kept.ts';
-import { signByPasskey } from '../session/passkey.ts';
+import { arrive } from '../later.tsx';
+import { APPROVERS, type Approver, type KeptDevice, readKept } from '../session/kept.ts';
 
 /** Who signs an approval here. */
 export interface Signer {
@@ -20,6 +19,8 @@ export type Approvers = Partial<Record<Approver, KeptDevice>>;
 
 export async function readApprovers(): Promise<Approvers> {
   const [device, passkey] = await Promise.all(APPROVERS.map((approver) => readKept(approver)));
+  // Browsers ask for a passkey only shortly after a click: a slow network must not come between.
+  if (passkey) loadPasskeys().catch(() => undefined);
   return { ...(device && { device }), ...(passkey && { passkey }) };
 }
 
@@ -35,6 +36,13 @@ export function signerFor(bridgeId: string, approvers: Approvers): Signer | unde
 
 function deviceOf({ device, enrolment: { deviceId, passkey } }: KeptDevice): Device {
   if (device) return device;
-  const sign = async (text: string) => (await signByPasskey(text, passkey?.credentialId)).signature;
+  const sign = async (text: string) => {
+    const { signByPasskey } = await arrive(loadPasskeys());
+    return (await signByPasskey(text, passkey?.credentialId)).signature;
+  };
   return { deviceId, sign };
+}
+
+function loadPasskeys() {
+  return import('../session/passkey.ts');
 }

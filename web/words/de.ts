@@ -9,6 +9,7 @@ export const frame: typeof en.frame = {
   back: 'Zurück',
   more: 'Mehr',
   offline: 'Du bist offline. Was du schreibst, wird später gesendet.',
+  notLoaded: 'Dieser Teil der Seite konnte nicht geladen werden. Lade die Seite neu.',
 
   // Signing in
   signIn: 'Anmelden',

@@ -9,6 +9,7 @@ export const frame = {
   back: 'Back',
   more: 'More',
   offline: 'You are offline. What you write is sent later.',
+  notLoaded: 'This part of the page could not be loaded. Reload the page.',
 
   // Signing in
   signIn: 'Sign in',

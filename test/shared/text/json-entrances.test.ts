@@ -21,7 +21,7 @@ const TRUSTED: Readonly<Record<string, string>> = {
   'worker/account/usage-statements.ts': 'our own rows of usage',
   'worker/account/session-statements.ts': 'our own rows of sessions',
   'worker/account/push-statements.ts': 'our own rows of subscriptions',
-  'web/session/push.ts': "the page's own note in its browser",
+  'web/session/push-choice.ts': "the page's own note in its browser",
   'worker/directory/entry-statements.ts': 'our own rows of logins',
   'worker/directory/passkey-statements.ts': 'our own rows of passkeys',
   'worker/directory/statements.ts': 'our own rows of keys',
