@@ -249,7 +249,7 @@ export class AccountStore extends Tables {
   readConversation(id: string): ConversationInfo | null {
     const { stored } = this;
     if (!stored) return null;
-    const [row] = stored.exec<ListedRow>(`${LISTED} where id = ?`, id).toArray();
+    const [row] = stored.exec(`${LISTED} where id = ?`, id).raw<ListedRow>();
     return row ? parseListed(row) : null;
   }
 
@@ -257,46 +257,42 @@ export class AccountStore extends Tables {
   readConversations({ limit, after, words, archived, bridgeId }: ListQuery): ConversationInfo[] {
     const { stored } = this;
     if (!stored) return [];
-    return stored
-      .exec<ListedRow>(
-        `${LISTED}
-         where archived = ?1 and (updated < ?2 or (updated = ?2 and id > ?3))
-           and not exists (
-             select 1 from json_each(?4) where instr(search_title, value) = 0 and instr(search, value) = 0
-           )
-           and (?6 is null or bridge is null or bridge = ?6)
-         order by updated desc, id limit ?5`,
-        archived ? 1 : 0,
-        after?.updatedMs ?? Number.MAX_SAFE_INTEGER,
-        after?.id ?? '',
-        JSON.stringify(words),
-        limit,
-        bridgeId ?? null,
-      )
-      .toArray()
-      .map(parseListed);
+    const rows = stored.exec(
+      `${LISTED}
+       where archived = ?1 and (updated < ?2 or (updated = ?2 and id > ?3))
+         and not exists (
+           select 1 from json_each(?4) where instr(search_title, value) = 0 and instr(search, value) = 0
+         )
+         and (?6 is null or bridge is null or bridge = ?6)
+       order by updated desc, id limit ?5`,
+      archived ? 1 : 0,
+      after?.updatedMs ?? Number.MAX_SAFE_INTEGER,
+      after?.id ?? '',
+      JSON.stringify(words),
+      limit,
+      bridgeId ?? null,
+    );
+    return Array.from(rows.raw<ListedRow>(), parseListed);
   }
 
   /** The agent that answered last comes first. */
   readAgents({ limit, after, status }: AgentListQuery): AgentInfo[] {
     const { stored } = this;
     if (!stored) return [];
-    return stored
-      .exec<ListedRow>(
-        `${LISTED}
-         where agent is not null and iif(?1 is null, agent <> 'archived', ?1 in (agent, 'any'))
-           and (updated < ?2 or (updated = ?2 and id > ?3))
-         order by updated desc, id limit ?4`,
-        status ?? null,
-        after?.updatedMs ?? Number.MAX_SAFE_INTEGER,
-        after?.id ?? '',
-        limit,
-      )
-      .toArray()
-      .map((row) => {
-        const { id, title, created, updated } = parseListed(row);
-        return { id, title, created, updated, status: AgentStatus.parse(row.agent) };
-      });
+    const rows = stored.exec(
+      `${LISTED}
+       where agent is not null and iif(?1 is null, agent <> 'archived', ?1 in (agent, 'any'))
+         and (updated < ?2 or (updated = ?2 and id > ?3))
+       order by updated desc, id limit ?4`,
+      status ?? null,
+      after?.updatedMs ?? Number.MAX_SAFE_INTEGER,
+      after?.id ?? '',
+      limit,
+    );
+    return Array.from(rows.raw<ListedRow>(), (row) => {
+      const { id, title, created, updated, agent } = parseListed(row);
+      return { id, title, created, updated, status: AgentStatus.parse(agent) };
+    });
   }
 
   /** Null for a conversation that is not listed, or is not private. */
@@ -361,7 +357,7 @@ function mark(sql: SqlStorage, id: string, { approvals, questions, asks }: Activ
 
 const LISTED = `
   select id, title, archived, created, updated, agent, bridge, running, subagents,
-    coalesce(approvals, 0) as approvals, coalesce(questions, 0) as questions
+    coalesce(approvals, 0), coalesce(questions, 0)
   from conversations left join waiting using (id)`;
 
 interface BridgeRow extends Record<string, SqlStorageValue> {
@@ -374,23 +370,24 @@ function parseBridge({ id, connected_at, connected }: BridgeRow): KnownBridge {
   return { id, connectedAtMs: connected_at, connected: connected === 1 };
 }
 
-interface ListedRow extends Record<string, SqlStorageValue> {
-  id: string;
-  title: string;
-  archived: number;
-  created: number;
-  updated: number;
-  agent: string | null;
-  bridge: string | null;
-  running: number;
-  subagents: number;
-  approvals: number;
-  questions: number;
-}
+/** The columns of {@link LISTED}. As objects with names, the rows of a page would take a quarter longer to read. */
+type ListedRow = [
+  id: string,
+  title: string,
+  archived: number,
+  created: number,
+  updated: number,
+  agent: string | null,
+  bridge: string | null,
+  running: number,
+  subagents: number,
+  approvals: number,
+  questions: number,
+];
 
 function parseListed(row: ListedRow): ConversationInfo {
-  const { id, title, archived, created, updated, agent, bridge, running, approvals, questions } =
-    row;
+  const [id, title, archived, created, updated, agent, bridge, ...activity] = row;
+  const [running, subagents, approvals, questions] = activity;
   return {
     ...{ id, title, archived: archived === 1 },
     created: new Date(created).toISOString(),
@@ -398,7 +395,7 @@ function parseListed(row: ListedRow): ConversationInfo {
     bridgeId: bridge || null,
     ...(agent !== null && { agent: AgentStatus.parse(agent) }),
     running: running === 1,
-    subagents: row.subagents === 1,
+    subagents: subagents === 1,
     waiting: { approvals, questions },
   };
 }

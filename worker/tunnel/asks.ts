@@ -16,7 +16,7 @@ export class Asks {
   readonly #asked = new Map<string, (answer: Answered | null) => void>();
   readonly #looks = new Map<string, (seen: SeenLook) => void>();
 
-  /** Null without an answer in time. */
+  /** Null without an answer in time, or where the bridge leaves first. */
   async ask(socket: WebSocket, frameOf: (askId: string) => TunnelFrame): Promise<Answered | null> {
     const askId = crypto.randomUUID();
     const answer = this.#wait(this.#asked, askId, { late: null, ms: TUNNEL_LIMITS.answerMs });
@@ -40,6 +40,11 @@ export class Asks {
 
   answered(answer: Answered): void {
     this.#asked.get(answer.askId)?.(answer);
+  }
+
+  /** Ends the open questions. A look waits on: it holds up a run only for a moment, and the bridge may be back by then. */
+  bridgeLeft(): void {
+    for (const resolve of this.#asked.values()) resolve(null);
   }
 
   looked(lookId: string, seen: SeenLook): void {

@@ -189,7 +189,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     return answer?.policy ?? null;
   }
 
-  /** Asks for the bridge's owner. Null for anyone else, where the bridge is offline, and without an answer in time. */
+  /** Asks for the bridge's owner. Null for anyone else, where the bridge is offline or leaves, and without an answer in time. */
   async #ask<Type extends Answered['type']>(
     account: string,
     type: Type,
@@ -305,6 +305,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     if (state === 'opened') return;
     if (state === 'welcomed') logEvent('bridge_disconnected', { account, bridge, status: code });
     if (this.#socket.isGreeted) return;
+    this.#asks.bridgeLeft();
     connectedTunnels.delete(String(this.ctx.id));
     try {
       await accountOf(this.env, account).bridgeClosed(bridge);

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { POLICY_LIMITS, TUNNEL_LIMITS } from '../../../shared/limits.ts';
+import { HOUR } from '../../../shared/units.ts';
 import type { MachinePolicy, PolicyRule } from '../../../shared/wire/policy.ts';
 import { call, errorOf } from '../api.ts';
 import { quicken } from '../follow/watching.ts';
@@ -40,6 +41,18 @@ it('says that a bridge is offline', async () => {
   const { bridge, read } = await newBridge();
   await bridge.leave();
   expect(await errorOf(await read('ana'))).toMatchObject({ code: 'UNAVAILABLE' });
+});
+
+it('says at once that a bridge has left without an answer', async () => {
+  const { bridge, read } = await newBridge();
+  const timers = quicken({ [TUNNEL_LIMITS.answerMs]: HOUR });
+  bridge.policy = null;
+  const shown = read('ana');
+  await bridge.next('policy');
+  expect(timers.count).toBe(1);
+  await bridge.leave();
+  expect(await errorOf(await shown)).toMatchObject({ code: 'UNAVAILABLE' });
+  expect(timers.count).toBe(0);
 });
 
 it.each([

@@ -80,7 +80,7 @@ export class ScriptedBridge {
   files: readonly FoundFile[] | null = [];
   /** What people searched for there. */
   readonly searches: FileQuery[] = [];
-  /** What its owner's files allow. */
+  /** What its owner's files allow; null for a bridge that does not answer. */
   policy: unknown = NO_POLICY;
   /** The messages of the looks that it answered. */
   readonly asked: (MessageLook | undefined)[] = [];
@@ -122,7 +122,7 @@ export class ScriptedBridge {
         this.searches.push({ query, limit });
         return this.send({ type: 'files', askId, items: this.files });
       }
-      if (frame.type === 'policy') {
+      if (frame.type === 'policy' && this.policy !== null) {
         return this.send({ type: 'policy', askId: frame.askId, policy: this.policy });
       }
       this.frames.push(frame);
