@@ -34,10 +34,10 @@ it('a call that was cancelled before it was handed over is not handed over', asy
   const reply = await model.next();
   const ensure = slowDown();
   reply.answer({ calls: [runCommand('make')] });
-  await vi.waitFor(() => expect(ensure.begun).toBe(1));
+  await vi.waitFor(() => expect(ensure.begun).toBeGreaterThan(0));
   await cancel(responseId);
   await reader.toEnd();
-  await vi.waitFor(() => expect(ensure.ended).toBe(1));
+  await vi.waitFor(() => expect(ensure.ended).toBe(ensure.begun));
   await scheduler.wait(50);
   expect(dispatch).not.toHaveBeenCalled();
 });
