@@ -389,6 +389,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...[
       'shared',
       'client/index.ts',
+      'machine',
+      'node:',
       'cli/chat',
       'cli/render',
       'cli/target',

@@ -1,4 +1,4 @@
-/** `drawbridge agents`: starts agents that work in the background, and follows, instructs and stops them. */
+/** `drawbridge agents`: starts agents that work in the background, and follows, instructs, stops and merges them. */
 import { type Command, Option } from 'commander';
 import { type AgentInput, type Client, createClient } from '../../client/index.ts';
 import { AgentStatus } from '../../shared/api/conversations.ts';
@@ -12,9 +12,11 @@ import { bridgeForNew } from '../target/own-bridge.ts';
 import { entriesOf } from '../target/pages.ts';
 import { addTargetOptions, findTarget, type TargetOptions } from '../target/target.ts';
 import { parseConversationId } from '../target/typed-ids.ts';
+import { askFirst } from '../terminal/confirm.ts';
 import { jsonLine, openTerminal } from '../terminal/terminal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { wholeNumber } from '../terminal/whole-number.ts';
+import { diffText, merge, NOTHING_TO_MERGE, previewMerge } from './apply.ts';
 import { agentLine, agentText } from './shown.ts';
 
 /** The options of every command as commander parses them. */
@@ -69,6 +71,7 @@ export function registerAgents(program: Command): void {
     const agent = await client.followUpAgent(parseConversationId(id), { prompt });
     print(options, agent, agentLine(agent));
   });
+  registerApply(group);
   for (const change of ['stop', 'archive', 'unarchive'] as const) {
     const command = group.command(`${change} <id>`).description(CHANGES[change]);
     addOptions(command).action(async (id: string, options: Options) => {
@@ -84,6 +87,25 @@ const CHANGES = {
   archive: 'Stop an agent, put it away and remove its worktree if all is committed',
   unarchive: 'Bring an archived agent back',
 } as const;
+
+function registerApply(group: Command): void {
+  const apply = group
+    .command('apply <id>')
+    .description("Merge an agent's commit into the current branch of this folder, after a look")
+    .option('--yes', 'do not ask', false);
+  addOptions(apply).action(async (id: string, options: Options & { yes: boolean }) => {
+    const terminal = openTerminal(process, process.env, { machine: options.json });
+    const client = await clientOf(options);
+    const agent = await client.getAgent(parseConversationId(id));
+    const preview = await previewMerge(agent, process.cwd());
+    if (preview.diff === '') return terminal.write(`${NOTHING_TO_MERGE}\n`);
+    terminal.write(`${diffText(preview)}\n`);
+    const asked = { unasked: 'add --yes', otherwise: 'Nothing was merged.' };
+    if (!options.yes) await askFirst(terminal, `Merge ${preview.branch}?`, asked);
+    const said = await merge(preview);
+    print(options, { id, branch: preview.branch, commit: preview.commit }, `${said}\n`);
+  });
+}
 
 function registerCreate(group: Command): void {
   const create = group

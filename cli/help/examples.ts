@@ -30,6 +30,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'plan execute': ['plan execute', 'plan execute --file .cursor/plans/move.plan.md'],
   undo: ['undo', 'undo --preview', 'undo --since RESPONSE_ID'],
   'agents create': ['agents create --commit "fix the failing tests"'],
+  'agents apply': ['agents apply ID'],
   'agents followup': ['agents followup ID "and the linter, too"'],
   'conversations list': ['conversations list --search config'],
   'conversations rename': ['conversations rename ID "A better title"'],

@@ -5,8 +5,6 @@ import {
   matchesKey,
   ProcessTerminal,
   setCapabilityOverrides,
-  type TUI,
-  TuiMainScreen,
 } from '@earendil-works/pi-tui';
 import type { ReadEvent } from '../../client/index.ts';
 import { newDeferred } from '../../machine/deferred.ts';
@@ -24,6 +22,7 @@ import type { DialogDesk } from './dialogs/dialog.ts';
 import { DialogSlot } from './dialogs/slot.ts';
 import { copySequence } from './input/clipboard.ts';
 import { Writer } from './input/writer.ts';
+import { MainScreen } from './main-screen.ts';
 import { Session } from './session.ts';
 import { ActivityLine, SPIN_MS } from './status/activity.ts';
 import { Footer } from './status/footer.ts';
@@ -34,7 +33,7 @@ import type { Look } from './transcript/look.ts';
 import { Transcript } from './transcript/transcript.ts';
 
 export class App {
-  readonly #tui: TUI = new TuiMainScreen(new ProcessTerminal());
+  readonly #tui = new MainScreen(new ProcessTerminal());
   readonly #look: Look;
   readonly #session: Session;
   readonly #transcript: Transcript;
@@ -51,6 +50,8 @@ export class App {
   #lookedAt: string | undefined;
   /** Whether another program has the terminal, and a Ctrl-C is for that one. */
   #isReleased = false;
+  /** Whether the conversation has changed meanwhile. */
+  #hasMissed = false;
   /** When Ctrl-C was pressed last, by {@link nowMs}. */
   #interruptedMs = Number.NEGATIVE_INFINITY;
 
@@ -75,7 +76,7 @@ export class App {
     const session = () => this.#session;
     for (const part of [
       this.#transcript,
-      new ActivityLine(session, paint),
+      new ActivityLine(session, () => this.#stopKey, paint),
       ...[this.#writer.pending, this.#writer.attachments],
       this.#slot,
       new Footer(session, this.#around, paint),
@@ -112,6 +113,7 @@ export class App {
   }
 
   #show(event: ReadEvent | null): void {
+    this.#hasMissed = this.#isReleased;
     this.#transcript.show(this.#session.view, event);
     this.#slot.update();
     this.#attention.update(this.#session, this.#slot.waiting);
@@ -178,16 +180,21 @@ export class App {
 
   #release(): void {
     this.#isReleased = true;
+    this.#hasMissed = false;
     this.#attention.stop();
-    this.#tui.stop();
+    this.#tui.leaveBelow(this.#saidLines);
   }
 
-  /** Draws everything again. */
+  /** Goes on below what the other program wrote. What was said meanwhile about it stands there already. */
   #takeBack(): void {
     this.#isReleased = false;
-    this.#tui.start();
+    const said = this.#saidLines;
+    this.#tui.goOnBelow(this.#hasMissed ? Math.min(said, this.#tui.unchangedLines) : said);
     this.#attention.start();
-    this.#tui.requestRender(true);
+  }
+
+  get #saidLines(): number {
+    return this.#transcript.render(this.#tui.terminal.columns).length;
   }
 
   #say(words: string): void {
@@ -200,7 +207,7 @@ export class App {
     if (isKeyRelease(data)) return undefined;
     if (this.#attention.takes(data)) return { consume: true };
     if (!matchesKey(data, 'ctrl+c')) this.#interruptedMs = Number.NEGATIVE_INFINITY;
-    if (this.#slot.takes(data, this.#writer.composer.isEmpty)) return { consume: true };
+    if (this.#slot.takes(data)) return { consume: true };
     const action = this.#actionOf(data);
     if (!action) return undefined;
     action();
@@ -219,6 +226,13 @@ export class App {
     const isFree = this.#session.isBusy && !composer.isShowingAutocomplete();
     if (matchesKey(data, 'escape') && isFree) return () => void this.#writer.stop();
     return undefined;
+  }
+
+  /** What is unsent comes back with the same key. Another dialog than a question takes both keys itself. */
+  get #stopKey(): string | undefined {
+    if (!this.#session.isBusy) return undefined;
+    if (!this.#slot.isOpen) return 'Esc';
+    return this.#slot.isAtQuestion ? 'Ctrl-C' : undefined;
   }
 
   #suspend(): void {

@@ -71,6 +71,20 @@ async function send(screen: TmuxScreen, message: string): Promise<void> {
 const KEPT_MS = 1_000;
 
 describe.runIf(HAS_TMUX)('dialogs on the screen of a terminal', () => {
+  it('name the key that stops the answer, which Esc does not do', async () => {
+    const screen = await open();
+    await send(screen, 'run touch never.txt');
+    await screen.shows('Ctrl-C stops it');
+    await screen.shows('Enter: answer');
+    await screen.press('Escape');
+    await screen.shows('Esc stops it');
+    await screen.press('Tab');
+    await screen.shows('Ctrl-C stops it');
+    await screen.press('C-c');
+    await screen.shows('Cancelled.');
+    expect(existsSync(join(cwd, 'never.txt'))).toBe(false);
+  });
+
   it('allows a command once, and nothing that was typed ahead', async () => {
     const screen = await open();
     await send(screen, 'run touch once.txt');

@@ -174,7 +174,36 @@ describe.runIf(HAS_TMUX)('what a person writes on the screen', () => {
     await screen.shows('Heard go on.');
     expect(model.requests.length).toBe(asked + 1);
     expect(JSON.stringify(model.requests.at(-1))).not.toContain('from the keyboard');
+    const shown = await screen.screen({ history: true });
+    expect(shown.match(/^42$/gm)).toHaveLength(1);
     await screen.leave();
+  });
+
+  it('clears nothing of the scrollback for a command or an editor, and draws nothing twice', async () => {
+    const shell = await openTmux(['sh', '-c', `seq 1 40; exec ${PROGRAM.join(' ')}`], {
+      ...{ cwd, env: { ...env, OPENAI_BASE_URL: model.baseUrl } },
+    });
+    await shell.shows(/^─+\s*$/m);
+    for (const words of ['first words', '!seq 100 140', 'last words']) {
+      await shell.type(words);
+      await shell.press('Enter');
+      await shell.shows(words.startsWith('!') ? /^140$/m : `Heard ${words}.`);
+    }
+    await shell.type('a green door');
+    await shell.press('C-g');
+    await shell.shows('a blue door');
+    const shown = await shell.screen({ history: true });
+    for (const line of [
+      '1',
+      '40',
+      '100',
+      '140',
+      'Heard first words.',
+      'Heard last words.',
+      'a blue door',
+    ])
+      expect(shown.split('\n').filter((each) => each === line)).toEqual([line]);
+    expect(shown.match(/agent · scripted/g)).toHaveLength(1);
   });
 
   it('remembers over chats what was written, and searches it', async () => {

@@ -142,9 +142,14 @@ export class Panel implements Dialog {
     this.#gate.close();
   }
 
+  /** False at the first step. */
+  get canGoBack(): boolean {
+    return this.#step !== undefined && !this.#step.options.putsAway;
+  }
+
   /** Goes a step back. False at the first step. */
   back(): boolean {
-    if (this.#step === undefined || this.#step.options.putsAway) return false;
+    if (this.#step === undefined || !this.canGoBack) return false;
     this.#answer(this.#step, () => this.#step?.control.answer.resolve(undefined));
     return true;
   }

@@ -15,6 +15,7 @@ import { QuietGate } from './quiet-gate.ts';
 
 /** What has the place while nothing is asked. */
 interface Writing extends Component {
+  readonly isEmpty: boolean;
   /** Puts text that comes back before what is written. */
   putBack(text: string): void;
 }
@@ -57,6 +58,12 @@ export class DialogSlot extends Container {
   /** Whether a dialog has the keys. */
   get isOpen(): boolean {
     return this.#shown !== this.#composer;
+  }
+
+  /** Whether it shows the first step of a question of the agent, which Ctrl-C does not leave. */
+  get isAtQuestion(): boolean {
+    const panel = this.#asking?.panel;
+    return panel !== undefined && this.#shown === panel && !panel.canGoBack;
   }
 
   /** The keys of what waits for the person. */
@@ -109,14 +116,15 @@ export class DialogSlot extends Container {
     return true;
   }
 
-  /** A key before anything else gets it; true for one that is taken. `isFree`: the composer is empty. */
-  takes(data: string, isFree: boolean): boolean {
+  /** A key before anything else gets it; true for one that is taken. */
+  takes(data: string): boolean {
     if (matchesKey(data, 'ctrl+c')) return false;
     if (this.#after && !this.isOpen) {
       if (this.#after.admit() === 'ignore') return true;
       this.#after = undefined;
     }
-    if (!this.#isAway || this.isOpen || !isFree || !matchesKey(data, 'tab')) return false;
+    const isFree = !this.isOpen && this.#composer.isEmpty;
+    if (!this.#isAway || !isFree || !matchesKey(data, 'tab')) return false;
     this.#isAway = false;
     this.#arrange();
     return true;
@@ -289,8 +297,11 @@ export class DialogSlot extends Container {
     if (count === 0) return [];
     const words = count === 1 ? '1 question waits' : `${count} questions wait`;
     const { paint } = this.#desk.look;
-    const line = paint('yellow', `${words}: Tab answers`);
-    return [{ invalidate() {}, render: (width) => [truncateToWidth(line, width, '…')] }];
+    const render = (width: number) => {
+      const how = this.#composer.isEmpty ? 'Tab answers' : 'send or clear the text first';
+      return [truncateToWidth(paint('yellow', `${words}: ${how}`), width, '…')];
+    };
+    return [{ invalidate() {}, render }];
   }
 }
 

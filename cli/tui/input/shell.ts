@@ -2,23 +2,20 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
+import { inPlainSight } from '../../../shared/text/plain-sight.ts';
 import { lastStates } from '../../render/tool.ts';
 import { withInterruptsElsewhere } from '../../terminal/editor.ts';
 import { INPUT_LIMITS } from './limits.ts';
 
-export interface ShellResult {
-  /** The last part of what it wrote; empty for a program that has drawn on the whole screen. */
-  readonly output: string;
-  /** How it ended, if not well. */
-  readonly problem: string | undefined;
-}
-
 /**
- * Runs it with the terminal's keyboard. What it writes appears on the terminal at once, and is kept for the transcript.
+ * Runs it with the terminal's keyboard. What it writes appears on the terminal at once. Resolves to what stands there
+ * in the end: the command, the last part of what it wrote, and how it ended, if not well.
  */
-export async function runShell(command: string): Promise<ShellResult> {
+export async function runShell(command: string): Promise<string> {
   return await withInterruptsElsewhere(async () => {
     const shell = process.env['SHELL'] || 'sh';
+    const head = `$ ${command}`;
+    process.stdout.write(`${inPlainSight(head)}\n`);
     const child = spawn(shell, ['-c', command], { stdio: ['inherit', 'pipe', 'pipe'] });
     let output = '';
     const keep = (stream: Readable, terminal: NodeJS.WriteStream) => {
@@ -30,13 +27,15 @@ export async function runShell(command: string): Promise<ShellResult> {
     keep(child.stdout, process.stdout);
     keep(child.stderr, process.stderr);
     const [code, signal] = await once(child, 'close');
-    return { output: shownOf(output), problem: problemOf(code, signal) };
+    const end = problemOf(code, signal);
+    if (end !== undefined) process.stdout.write(`${end}\n`);
+    return [head, shownOf(output), end].filter(Boolean).join('\n');
   });
 }
 
 function problemOf(code: number | null, signal: NodeJS.Signals | null): string | undefined {
-  if (signal) return `ended by ${signal}`;
-  return code === 0 ? undefined : `exit code ${code}`;
+  if (signal) return `(ended by ${signal})`;
+  return code === 0 ? undefined : `(exit code ${code})`;
 }
 
 /** The last lines, as a terminal shows them at the end. */

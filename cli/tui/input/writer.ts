@@ -108,9 +108,7 @@ export class Writer {
     const command = written.trim();
     if (!chat.own || chat.own.bridgeId !== bridgeId) return this.#desk.say(ELSEWHERE);
     if (command === '') return this.#desk.say('Write a command behind the !, such as !git status');
-    const { output, problem } = await this.#options.handOver(() => runShell(command));
-    const end = problem === undefined ? [] : [`(${problem})`];
-    this.#desk.say([`$ ${command}`, ...(output === '' ? [] : [output]), ...end].join('\n'));
+    await this.#options.handOver(async () => this.#desk.say(await runShell(command)));
   }
 
   /** Empties the composer. Leaving at once afterwards keeps the text. */

@@ -70,10 +70,13 @@ function seconds(ms: number): string {
 /** The line above the composer. */
 export class ActivityLine implements Component {
   readonly #session: () => Session;
+  readonly #stopKey: () => string | undefined;
   readonly #paint: Paint;
 
-  constructor(session: () => Session, paint: Paint) {
+  /** `stopKey` names the key that stops the answer now; undefined if none does. */
+  constructor(session: () => Session, stopKey: () => string | undefined, paint: Paint) {
     this.#session = session;
+    this.#stopKey = stopKey;
     this.#paint = paint;
   }
 
@@ -84,7 +87,8 @@ export class ActivityLine implements Component {
     const words = activityOf(this.#session(), nowMs);
     if (words === undefined) return [''];
     const mark = SPINNER[Math.floor(nowMs / SPIN_MS) % SPINNER.length];
-    const hint = this.#paint('dim', ' (Esc stops it)');
+    const key = this.#stopKey();
+    const hint = key === undefined ? '' : this.#paint('dim', ` (${key} stops it)`);
     return ['', truncateToWidth(`${this.#paint('cyan', `${mark} ${words}`)}${hint}`, width, '…')];
   }
 }

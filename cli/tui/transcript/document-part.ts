@@ -8,7 +8,7 @@ import { codePart, referencePart } from './code-part.ts';
 import { commandPart } from './command-part.ts';
 import type { DocumentProps } from './document-props.ts';
 import { editPart } from './edit-part.ts';
-import { errorPart } from './error-part.ts';
+import { errorPart, isShownByCall } from './error-part.ts';
 import type { Look } from './look.ts';
 import type { Part } from './part.ts';
 import { planPart, todosPart } from './plan-part.ts';
@@ -21,7 +21,7 @@ import { unknownPart } from './unknown-part.ts';
 export function documentPart(document: Document, response: ChatResponse, look: Look): Part {
   const props = { document, response, look };
   const part = new Container();
-  part.addChild(new Cached(() => (followsCall(props) ? [] : [''])));
+  part.addChild(new Cached(() => (hasNoGap(props) ? [] : [''])));
   part.addChild((PARTS[document.type] ?? unknownPart)(props));
   part.addChild(new Cached((width) => askedLines(document, width, look.paint)));
   return part;
@@ -41,6 +41,10 @@ const PARTS: Readonly<Record<DocumentType, (props: DocumentProps) => Part>> = {
   error: errorPart,
   todo_update: todosPart,
 };
+
+function hasNoGap(props: DocumentProps): boolean {
+  return followsCall(props) || isShownByCall(props.document, props.response);
+}
 
 /** Calls in a row are one list, without empty lines between them. */
 function followsCall({ document, response: { documents } }: DocumentProps): boolean {

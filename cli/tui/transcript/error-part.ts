@@ -1,12 +1,16 @@
 /** What went wrong, and what to do. */
+import type { ChatResponse, Document } from '../../../client/index.ts';
+import { ToolOutcome } from '../../../shared/wire/documents.ts';
 import { shortLine } from '../../terminal/short-line.ts';
 import { Cached } from './cached.ts';
 import { type DocumentProps, textIn } from './document-props.ts';
 import { endOf, hiddenLine, INDENT, indented, wrapped } from './lines.ts';
 import type { Part } from './part.ts';
+import { resultText } from './result-lines.ts';
 
-export function errorPart({ document, look }: DocumentProps): Part {
+export function errorPart({ document, response, look }: DocumentProps): Part {
   return new Cached((width) => {
+    if (isShownByCall(document, response)) return [];
     const content = document.content ?? '';
     const details = textIn(document, 'details');
     const code = shortLine(textIn(document, 'errorCode'));
@@ -17,5 +21,16 @@ export function errorPart({ document, look }: DocumentProps): Part {
       ...indented(hiddenLine(hidden, 'earlier', look)),
       ...indented(text === '' ? [] : wrapped(text, width - INDENT.length).map(red)),
     ];
+  });
+}
+
+/** Whether a command or an edit before it says the same: it shows why it failed. */
+export function isShownByCall(document: Document, { documents }: ChatResponse): boolean {
+  if (document.type !== 'error') return false;
+  const details = textIn(document, 'details');
+  return documents.slice(0, documents.indexOf(document)).some(({ type, metadata }) => {
+    if (type !== 'terminal_command' && type !== 'file_edit') return false;
+    const outcome = ToolOutcome.safeParse(metadata['result']).data;
+    return outcome?.status === 'error' && resultText(outcome) === details;
   });
 }

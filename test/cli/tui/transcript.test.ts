@@ -293,6 +293,24 @@ it('says that an approval, a question and a subagent wait', async () => {
   expect(lines().slice(-2)).toEqual(['• task', '  ? The subagent “Look” waits for you.']);
 });
 
+it('shows once why a command failed, and not again as an error behind it', async () => {
+  const { show, lines } = await openTranscript();
+  const result = { status: 'error', data: 'The person rejected this call.' };
+  const rejected: WholeDocument = {
+    type: 'error',
+    content: 'The call was rejected.',
+    metadata: { errorCode: 'REJECTED', source: 'run', details: result.data },
+  };
+  show(
+    ...eventsOf({ type: 'terminal_command', metadata: { command: 'a', result } }, 1),
+    ...eventsOf(rejected, 2),
+    ...eventsOf({ type: 'text', content: 'Then not.' }, 3),
+  );
+  expect(lines().slice(3)).toEqual([
+    ...['$ a', '  The person rejected this call.', '', 'Then not.'],
+  ]);
+});
+
 it('keeps calls in a row together', async () => {
   const { show, lines } = await openTranscript();
   const call = (name: string): WholeDocument => {

@@ -420,7 +420,7 @@ it('ignores keys again when the dialog comes back', async () => {
 it('leaves a Tab to the composer that has text', async () => {
   const { press, screen } = await openSlot({ asks: [TEST] });
   await press(KEYS.escape, 'x', tab);
-  expect(await screen()).toContain('1 question waits');
+  expect(await screen()).toContain('1 question waits: send or clear the text first');
 });
 
 it('names the conversation of a subagent that asks', async () => {

@@ -111,16 +111,12 @@ export async function openSlot(options: SlotOptions = {}) {
       return () => void timers.delete(timer);
     },
   };
-  const composer = Object.assign(new Editor(tui, editorTheme(paint)), {
-    putBack: (text: string) => composer.setText(text),
-  });
+  const composer = new SlotComposer(tui, editorTheme(paint));
   composer.onSubmit = (text) => {
     if (text !== '') submitted.push(text);
   };
   const slot = new DialogSlot(desk, composer);
-  tui.addInputListener((data) =>
-    slot.takes(data, composer.getText() === '') ? { consume: true } : undefined,
-  );
+  tui.addInputListener((data) => (slot.takes(data) ? { consume: true } : undefined));
   tui.addChild(slot);
   tui.addChild({ invalidate() {}, render: () => ['the status'] });
   tui.start();
@@ -191,4 +187,14 @@ export function commandOf(command: string, folder = '.'): Proposal {
     ...{ kind: 'command', tool: 'run_terminal_cmd', command, folder, permissions: [] },
     ...{ background: false, timeLimitMs: null, confinement: 'bubblewrap' },
   };
+}
+
+class SlotComposer extends Editor {
+  get isEmpty(): boolean {
+    return this.getText() === '';
+  }
+
+  putBack(text: string): void {
+    this.setText(text);
+  }
 }

@@ -1,0 +1,89 @@
+/** Merges the commit of a background agent into the branch that the person's repository has checked out. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { LocalError } from '../../machine/local-error.ts';
+import type { Agent } from '../../shared/api/agents.ts';
+import { inPlainSight, nameInLine } from '../../shared/text/plain-sight.ts';
+import { MIB } from '../../shared/units.ts';
+import { ownCommand } from '../terminal/own-command.ts';
+import { findProgram, foldersOutside } from '../terminal/programs.ts';
+
+/** What a merge would bring. */
+export interface AgentMerge {
+  /** The repository, or a folder in it. */
+  readonly folder: string;
+  /** The commit that the person saw: the branch may get more. */
+  readonly commit: string;
+  readonly branch: string;
+  /** In git's format and in plain sight. Empty where the checked out branch has all of it. */
+  readonly diff: string;
+}
+
+/** @throws {LocalError} if the agent has no commit, or the repository of the folder does not have it. */
+export async function previewMerge(
+  { id, worktree }: Pick<Agent, 'id' | 'worktree'>,
+  folder: string,
+): Promise<AgentMerge> {
+  if (!worktree) throw new LocalError('refused', 'The agent has no branch of its own to merge.');
+  const { committed, head = '', path } = worktree;
+  const branch = nameInLine(worktree.branch);
+  if (!committed) {
+    const where = `It is in ${nameInLine(path)}`;
+    const next = `\`${ownCommand('agents', 'create', '--commit')}\` begins one that commits`;
+    throw new LocalError('refused', `The agent's work is in no commit. ${where}; ${next}.`);
+  }
+  const found = await git(folder, 'rev-parse', '--verify', '--end-of-options', `${head}^{commit}`);
+  if (!found.isDone) {
+    const show = ownCommand('agents', 'show', id);
+    const where = `The repository of this folder does not have the commit of ${branch}`;
+    throw new LocalError('refused', `${where}. Go to the folder of the agent: see \`${show}\`.`);
+  }
+  const commit = found.words;
+  const diff = await git(folder, 'diff', ...PLAIN_DIFF, `HEAD...${commit}`);
+  if (!diff.isDone) throw new LocalError('failed', `git shows no difference: ${diff.words}`);
+  return { folder, commit, branch, diff: diff.words };
+}
+
+/** Resolves to git's words. @throws {LocalError} with git's words if it did not merge, for example for a conflict. */
+export async function merge({ folder, commit, branch }: AgentMerge): Promise<string> {
+  const { isDone, words } = await git(folder, 'merge', '-m', `Merge ${branch}`, commit);
+  if (!isDone) throw new LocalError('failed', `git did not merge ${branch}: ${words}`);
+  return words;
+}
+
+/** The first lines of the difference, and how to read the others. */
+export function diffText({ diff, commit }: AgentMerge): string {
+  const lines = diff.split('\n');
+  const more = lines.length - MAX_LINES;
+  if (more <= 0) return diff;
+  const rest = `… ${more} more lines: \`git diff HEAD...${commit}\` shows all`;
+  return [...lines.slice(0, MAX_LINES), rest].join('\n');
+}
+
+/** The answer to a preview with an empty difference. */
+export const NOTHING_TO_MERGE = 'The current branch has all of it already.';
+
+/** Without programs that the repository's settings name. */
+const PLAIN_DIFF = ['--no-color', '--no-ext-diff', '--no-textconv'];
+
+const MAX_LINES = 1_000;
+const MAX_BYTES = 64 * MIB;
+
+interface GitResult {
+  readonly isDone: boolean;
+  /** What it printed, in plain sight. */
+  readonly words: string;
+}
+
+/** Uses no git in the folder, where the agent can write. */
+async function git(folder: string, ...args: readonly string[]): Promise<GitResult> {
+  const program = findProgram('git', foldersOutside(folder));
+  if (program === undefined) throw new LocalError('failed', 'There is no git on the PATH.');
+  const words = (stdout: string, stderr: string) =>
+    inPlainSight(`${stdout}${stderr}`.trim().replaceAll('\t', '    '));
+  const options = { cwd: folder, maxBuffer: MAX_BYTES };
+  return await promisify(execFile)(program, args, options).then(
+    ({ stdout }) => ({ isDone: true, words: words(stdout, '') }),
+    ({ stdout = '', stderr = '' }) => ({ isDone: false, words: words(stdout, stderr) }),
+  );
+}
