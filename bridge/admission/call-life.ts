@@ -146,25 +146,29 @@ export class CallLife {
     return change === undefined || hash === change.beforeHash ? null : UNKNOWN_OUTCOME;
   }
 
-  /** Stays in the lane of its path from the proposal to the end, so that two edits of one file follow each other. */
   async #carryOutAllowed(life: Life): Promise<ToolResult> {
-    const { admitted, call, running } = life;
-    const result = await this.#lanes.run(
-      admitted.lanes,
-      async () => {
-        const isRead = admitted.counts.effect === 'read';
-        const now = isRead ? admitted : await this.#admitAgain(life);
-        if ('result' in now) return now.result;
-        if (now.verdict.decision === 'ask') return null;
-        const proposed = await this.#propose(now, running, { isReviewed: false });
-        if (proposed.asks !== undefined) return null;
-        const asked = this.#desk.journal.askedNonce(call.callId);
-        if (asked !== undefined) this.#desk.asking.drop(call.callId, asked);
-        return await this.#start(now, proposed, running);
-      },
-      running.signal,
-    );
-    return result ?? (await this.#askInOrder(life));
+    const begun = await this.#beginAllowed(life);
+    return begun ? await begun.result : await this.#askInOrder(life);
+  }
+
+  /**
+   * Stays in the lane of its path from the proposal to the end, so that two edits of one file follow each other. Null
+   * where a person must be asked.
+   */
+  async #beginAllowed({ admitted, call, running }: Life): Promise<BegunCall | null> {
+    const begin = async (): Promise<BegunCall | null> => {
+      const isRead = admitted.counts.effect === 'read';
+      const now = isRead ? admitted : await this.#admitAgain({ admitted, call, running });
+      if ('result' in now) return now;
+      if (now.verdict.decision === 'ask') return null;
+      const proposed = await this.#propose(now, running, { isReviewed: false });
+      if (proposed.asks !== undefined) return null;
+      const asked = this.#desk.journal.askedNonce(call.callId);
+      if (asked !== undefined) this.#desk.asking.drop(call.callId, asked);
+      const result = this.#start(now, proposed, running);
+      return { result: now.lanes.length === 0 ? result : await result };
+    };
+    return await this.#lanes.run(admitted.lanes, begin, running.signal);
   }
 
   /** Asks the questions of a conversation one after the other, because each proposal builds on the change before. */
@@ -175,10 +179,16 @@ export class CallLife {
     return await result;
   }
 
-  /** Asks until the person's answer is about what would really happen. */
+  /**
+   * Asks until the person's answer is about what would really happen. Asks nothing where the answer to an earlier
+   * question, which this one has waited for, allows the call.
+   */
   async #ask(life: Life): Promise<BegunCall> {
     const { asking } = this.#desk;
     const { callId, conversationId } = life.admitted;
+    const allowed = await this.#allowedMeanwhile(life);
+    const begun = allowed && (await this.#beginAllowed(allowed));
+    if (begun) return begun;
     const { signal } = life.running;
     for (let isChanged = false; ; isChanged = true) {
       const now = await this.#admitAgain(life);
@@ -208,9 +218,17 @@ export class CallLife {
         return { result: notAllowed({ decision, ...said }) };
       }
       if (decision === 'superseded') continue;
-      const begun = await inLane(() => this.#startIfSame(life, now, proposal, content));
-      if (begun) return begun;
+      const started = await inLane(() => this.#startIfSame(life, now, proposal, content));
+      if (started) return started;
     }
+  }
+
+  /** The call as it would be admitted if it came now, where that needs no question any more. */
+  async #allowedMeanwhile(life: Life): Promise<Life | undefined> {
+    if (life.admitted.verdict.decision !== 'ask') return undefined;
+    const admission = await admit(life.call, await this.#gateOf(life.call));
+    const isAllowed = admission.state === 'admitted' && admission.call.verdict.decision === 'allow';
+    return isAllowed ? { ...life, admitted: admission.call } : undefined;
   }
 
   /** Null where the call would now do something else than proposed. A command frees its turn for the next question. */

@@ -1,5 +1,6 @@
 /** A chat: one prompt and its answer, or a conversation in the terminal. */
 import { ClientError } from '../../client/index.ts';
+import { printable } from '../../shared/text/plain-sight.ts';
 import { ModeName } from '../../shared/wire/definitions.ts';
 import type { ConversationView } from '../../shared/wire/documents.ts';
 import type { StreamEvent } from '../../shared/wire/events.ts';
@@ -12,6 +13,7 @@ import { BridgeWatch } from './bridge-watch.ts';
 import type { Chat } from './chat.ts';
 import { readMessage, toContent } from './message.ts';
 import { sayPrivacy } from './privacy.ts';
+import { openScreen } from './screen.ts';
 import { joinTurn, runTurn, type TurnEnd } from './turn.ts';
 
 /**
@@ -53,6 +55,7 @@ async function converse(opened: Chat): Promise<number> {
       ? undefined
       : await chat.client.getConversation(conversationId, { limit: 1 });
   sayPrivacy(chat, view);
+  if (view) showLastAnswer(chat, view);
   let end = await joinRunningAnswer(chat, view);
   let { images } = chat;
   while (!end || isOver(end)) {
@@ -87,6 +90,17 @@ function tookMode(chat: Chat, message: string): boolean {
   chat.mode = parsed.data;
   terminal.write(`${terminal.paint('dim', `Mode: ${chat.mode}.`)}\n`);
   return true;
+}
+
+/** Shows a person who comes back what was said last. An answer in progress is followed from its start instead. */
+function showLastAnswer({ terminal }: Chat, { messages, responses }: ConversationView): void {
+  const response = responses.at(-1);
+  if (!response || !isOver(response.status)) return;
+  const message = messages.findLast(({ responseId }) => responseId === response.id);
+  if (message) terminal.write(`${terminal.paint('bold', `> ${printable(message.content)}`)}\n`);
+  const event = { type: 'snapshot', snapshot: { scope: 'response', response } } as const;
+  openScreen(terminal, 'text').show({ event, position: undefined });
+  terminal.write('\n');
 }
 
 /** Shows the answer in progress, and its open questions, to a person who comes back. */

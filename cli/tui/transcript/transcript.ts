@@ -31,6 +31,7 @@ export class Transcript extends Container {
   /** By what they show: a message, a document, the end of a response. */
   #parts = new Map<string, Kept>();
   #notices: Notice[] = [];
+  #hasSaidWithdrawn = false;
 
   constructor(look: Look) {
     super();
@@ -68,8 +69,22 @@ export class Transcript extends Container {
         if (words !== null) this.#noteBelow([...this.#parts.keys()].at(-2), words);
         return;
       }
+      // The server was interrupted, and took back what it had not stored.
+      case 'document_end':
+        if (event.metadata?.['interrupted'] === true) this.#sayWithdrawn();
+        return;
+      case 'document_start':
+        this.#hasSaidWithdrawn = false;
+        return;
       default:
     }
+  }
+
+  /** Once for all documents of a turn. */
+  #sayWithdrawn(): void {
+    if (this.#hasSaidWithdrawn) return;
+    this.#hasSaidWithdrawn = true;
+    this.#noteBelow([...this.#parts.keys()].at(-2), WITHDRAWN);
   }
 
   #noteBelow(below: string | undefined, words: string): void {
@@ -144,6 +159,9 @@ export class Transcript extends Container {
     keep(`end ${id}`, response, () => responseEnd(response, this.#look));
   }
 }
+
+const WITHDRAWN =
+  'The server was interrupted: the end of the answer was withdrawn, and the model answers anew from here.';
 
 function keyOf(responseId: string, documentId: string): string {
   return `document ${responseId} ${documentId}`;

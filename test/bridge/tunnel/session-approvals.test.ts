@@ -41,6 +41,23 @@ describe('a call that a person is asked about', () => {
     expect(bench.sent.slice(0, -1)).toEqual([request(question), resolved(question)]);
   });
 
+  test('runs without its question once a yes to an earlier one allows it', async () => {
+    let decision: 'ask' | 'allow' = 'ask';
+    const decide = vi.fn(() => decision);
+    const bench = await Bench.start({ decide, devices: [device.key] });
+    const [first, second] = [newWrite(), newCall('write', { path: 'b.txt', contents: 'y' })];
+    bench.send(first);
+    const question = await nextQuestion(bench, first);
+    const decided = decide.mock.calls.length;
+    bench.send(second);
+    await vi.waitUntil(() => decide.mock.calls.length > decided);
+    decision = 'allow';
+    bench.session.receive({ type: 'approval', answer: await device.approve(question) });
+    expect(await nextResult(bench, second)).toMatchObject({ status: 'success' });
+    expect(await bench.place.text('b.txt')).toBe('y');
+    expect(bench.sent.filter(({ type }) => type === 'approval_request')).toHaveLength(1);
+  });
+
   test('writes the content that a device has signed instead', async () => {
     const call = newWrite();
     const { bench, question } = await ask(call);

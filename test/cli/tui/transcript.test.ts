@@ -358,6 +358,19 @@ it('keeps words of the terminal where they were said', async () => {
   ]);
 });
 
+it('says once that an interruption took a part of the answer back', async () => {
+  const { show, lines } = await openTranscript();
+  show(...eventsOf({ type: 'text', content: 'a' }, 1));
+  const [begun, text] = eventsOf({ type: 'text', content: 'lost' }, 2);
+  if (begun && text) show(begun, text);
+  show(endOf(2, { interrupted: true }), endOf(2, { interrupted: true }));
+  show(...eventsOf({ type: 'text', content: 'again' }, 3));
+  const all = lines().join('\n');
+  expect(all).not.toContain('lost');
+  expect(all.match(/withdrawn/g)).toHaveLength(1);
+  expect(all.indexOf('withdrawn')).toBeLessThan(all.indexOf('again'));
+});
+
 it('shows what replaces a response of the same name', async () => {
   const { show, lines, view } = await openTranscript();
   show(...eventsOf({ type: 'text', content: 'a' }, 1));
@@ -368,7 +381,8 @@ it('shows what replaces a response of the same name', async () => {
   show({ type: 'snapshot', snapshot: { scope: 'conversation', conversation } });
   expect(lines().at(-1)).toBe('b');
   show(endOf(1, { interrupted: true }));
-  expect(lines()).toEqual(['', '❯ Do it.']);
+  expect(lines().slice(0, 3)).toEqual(['', '❯ Do it.', '']);
+  expect(lines().join(' ')).not.toMatch(/ [ab] /);
 });
 
 it('folds a long output to its last lines, and unfolds it', async () => {
