@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createClient, enter, newSessionKey, sessionTokens } from '../../client/index.ts';
 import { HAS_TMUX, openTmux } from '../cli/tmux.ts';
 import { PROGRAM } from './house.ts';
 import { askedIn, screenHome } from './screen-home.ts';
@@ -50,6 +51,27 @@ describe.runIf(HAS_TMUX)('the screen shows what goes on', () => {
     await screen.shows('Ctrl-C again leaves.');
     await screen.press('C-c');
     expect(await screen.ended()).toBe(130);
+  });
+
+  it('when its session was ended, and keeps what was written', async () => {
+    home.answer(() => SLOW);
+    await home.run('start');
+    const { url } = JSON.parse(await home.run('status', '--json'));
+    const owner = createClient({ url, token: (await home.run('token')).trim() });
+    const { secret } = await owner.createInvitation();
+    const signer = await newSessionKey();
+    const session = await enter({ url }, secret, { name: 'terminal', kind: 'machine' }, signer);
+    const token = await sessionTokens({ url }, { ...session, signer })(undefined, undefined);
+    const screen = await home.open(['chat', '--url', url, '--token', token]);
+    await screen.type('slowly');
+    await screen.press('Enter');
+    await screen.shows('word word');
+    await owner.endSession(session.session);
+    await screen.shows('This conversation cannot be followed: This session has ended');
+    await screen.type('kept words');
+    await screen.press('Enter');
+    await screen.shows('SESSION_ENDED');
+    await screen.shows(/^kept words/m);
   });
 
   it('what other devices write', async () => {
