@@ -36,6 +36,11 @@ export class ClientError extends Error {
   }
 }
 
+/** Whether the same request can succeed later: no answer, an answer of something on the way, or a busy server. */
+export function isPassing({ code, status = 0 }: ClientError): boolean {
+  return code === 'UNREACHABLE' || code === 'BAD_ANSWER' || status >= 500 || status === 429;
+}
+
 /** An error with one of the client's own codes. */
 export function clientError(code: ClientOwnCode, message: string, cause?: unknown): ClientError {
   return new ClientError(code, message, { cause });

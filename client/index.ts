@@ -89,7 +89,7 @@ export {
 } from './device.ts';
 export { fingerprintOf, formatDeviceKey, readDeviceKey } from './device-key.ts';
 export { type EnrolmentSecret, formatEnrolment, readEnrolment } from './enrolment.ts';
-export { ClientError, type ClientOwnCode, causeOf } from './error.ts';
+export { ClientError, type ClientOwnCode, causeOf, isPassing } from './error.ts';
 export type { FollowOptions, Positioned } from './follow.ts';
 export {
   approveByPasskey,

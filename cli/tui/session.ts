@@ -6,6 +6,7 @@ import {
   type ChatResponse,
   ClientError,
   type ConversationView,
+  isPassing,
   type ReadEvent,
   type UserMessage,
 } from '../../client/index.ts';
@@ -98,7 +99,7 @@ export class Session {
     );
   }
 
-  /** Messages for the newest answer, of which its model does not know yet, or never learned. */
+  /** Messages that steer the newest answer and that its model has not read. */
   get steering(): readonly UserMessage[] {
     const { view, current } = this;
     if (!view || !current) return [];
@@ -272,11 +273,6 @@ const SHOWN_EXCHANGES = 20;
 
 /** Before a message that can succeed later is sent again. */
 const RETRY_MS = 2_000;
-
-/** Whether the same request can succeed later: no answer, an answer of something on the way, or a busy server. */
-export function isPassing({ code, status = 0 }: ClientError): boolean {
-  return code === 'UNREACHABLE' || code === 'BAD_ANSWER' || status >= 500 || status === 429;
-}
 
 /** Never rejects: it ends early with the signal. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {

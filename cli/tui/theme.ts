@@ -4,7 +4,7 @@ import type { Paint, Style } from '../terminal/paint.ts';
 import type { CodeColours } from './transcript/code-colours.ts';
 
 /** Every list that a person chooses from. */
-export function selectTheme(paint: Paint): SelectListTheme {
+function selectTheme(paint: Paint): SelectListTheme {
   return {
     selectedPrefix: styled(paint, 'cyan'),
     selectedText: styled(paint, 'cyan'),

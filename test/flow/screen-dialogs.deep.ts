@@ -1,21 +1,14 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { HAS_TMUX, openTmux, type TmuxScreen } from '../cli/tmux.ts';
 import type { ScriptedCall, ScriptedRequest } from '../far-ends/reply-script.ts';
-import { type ScriptedModel, startScriptedModel } from '../far-ends/scripted-model.ts';
 import { PROGRAM } from './house.ts';
-import { answer, confirm, pause } from './screen-home.ts';
+import { answer, confirm, pause, screenHome } from './screen-home.ts';
 
-const home = mkdtempSync(join(tmpdir(), 'drawbridge-dialogs-'));
-const cwd = join(home, 'folder');
-const env = {
-  ...{ XDG_STATE_HOME: home, XDG_CONFIG_HOME: home, DRAWBRIDGE_PORT: '0' },
-  ...{ DRAWBRIDGE_PRESET: 'ask', OPENAI_MODEL: 'scripted' },
-};
-let model: ScriptedModel;
+const home = screenHome();
+home.answer(answerTo);
+writeFileSync(join(home.folder, 'editor.sh'), 'printf "by hand\\n" > "$1"\n');
 
 const QUESTION = {
   ...{ id: 'q', prompt: 'Which colour?' },
@@ -40,24 +33,8 @@ function answerTo({ messages }: ScriptedRequest) {
   return call ? { calls: [call] } : { text: `Heard ${word} ${rest}.` };
 }
 
-beforeAll(async () => {
-  mkdirSync(cwd);
-  writeFileSync(join(cwd, 'editor.sh'), 'printf "by hand\\n" > "$1"\n');
-  model = await startScriptedModel(answerTo);
-});
-
-afterAll(async () => {
-  const [program, ...first] = PROGRAM;
-  spawnSync(program, [...first, 'stop'], { env: { ...process.env, ...env }, cwd });
-  await model?.close();
-  rmSync(home, { recursive: true, force: true });
-});
-
-function open(words: readonly string[] = [], more: Readonly<Record<string, string>> = {}) {
-  return openTmux([...PROGRAM, ...words], {
-    env: { ...env, ...more, OPENAI_BASE_URL: model.baseUrl },
-    ...{ cwd, rows: 30 },
-  });
+function open(words: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
+  return home.open(words, { env, rows: 30 });
 }
 
 async function send(screen: TmuxScreen, message: string): Promise<void> {
@@ -82,7 +59,7 @@ describe.runIf(HAS_TMUX)('dialogs on the screen of a terminal', () => {
     await screen.shows('Ctrl-C stops it');
     await screen.press('C-c');
     await screen.shows('Cancelled.');
-    expect(existsSync(join(cwd, 'never.txt'))).toBe(false);
+    expect(existsSync(join(home.folder, 'never.txt'))).toBe(false);
   });
 
   it('allows a command once, and nothing that was typed ahead', async () => {
@@ -90,11 +67,11 @@ describe.runIf(HAS_TMUX)('dialogs on the screen of a terminal', () => {
     await send(screen, 'run touch once.txt');
     await screen.shows('Run this command?');
     for (let at = 0; at < 40; at++) await screen.press('1', 'Enter');
-    expect(existsSync(join(cwd, 'once.txt'))).toBe(false);
+    expect(existsSync(join(home.folder, 'once.txt'))).toBe(false);
     await screen.shows('command: touch once.txt');
     await answer(screen, 1);
     await screen.shows('Read: ');
-    expect(existsSync(join(cwd, 'once.txt'))).toBe(true);
+    expect(existsSync(join(home.folder, 'once.txt'))).toBe(true);
     await screen.hides('Run this command?');
   });
 
@@ -121,12 +98,12 @@ describe.runIf(HAS_TMUX)('dialogs on the screen of a terminal', () => {
     await screen.shows('> never do that');
     await confirm(screen);
     await screen.shows('Read: ');
-    const { content } = model.requests.at(-1)?.messages.at(-1) ?? {};
+    const { content } = home.requests().at(-1)?.messages.at(-1) ?? {};
     expect(String(content)).toContain('never do that');
   });
 
   it('has a file changed in the editor before it is written', async () => {
-    const screen = await open([], { EDITOR: `sh ${join(cwd, 'editor.sh')}`, VISUAL: '' });
+    const screen = await open([], { EDITOR: `sh ${join(home.folder, 'editor.sh')}`, VISUAL: '' });
     await send(screen, 'write made.txt');
     await screen.shows('+ proposed');
     await screen.shows(/\d Change the file first/);
@@ -135,7 +112,7 @@ describe.runIf(HAS_TMUX)('dialogs on the screen of a terminal', () => {
     await screen.shows('+ by hand');
     await answer(screen, 1);
     await screen.shows('Read: ');
-    expect(readFileSync(join(cwd, 'made.txt'), 'utf8')).toBe('by hand\n');
+    expect(readFileSync(join(home.folder, 'made.txt'), 'utf8')).toBe('by hand\n');
   });
 
   it('answers a question of the agent', async () => {
@@ -152,14 +129,15 @@ describe.runIf(HAS_TMUX)('dialogs on the screen of a terminal', () => {
     await answer(screen, 5);
     await screen.shows('Enter: go on');
     await screen.type('half-written wo');
-    const other = await open(['approvals']);
+    const place = { env: home.env(), cwd: home.folder };
+    const other = await openTmux([...PROGRAM, 'approvals'], place);
     await other.shows('Allow it?');
     await other.type('y');
     await other.press('Enter');
     expect(await other.ended()).toBe(0);
     await screen.shows('Read: ');
     await screen.hides(/Reject, and say why|half-written/);
-    expect(existsSync(join(cwd, 'other.txt'))).toBe(true);
+    expect(existsSync(join(home.folder, 'other.txt'))).toBe(true);
     await pause(KEPT_MS);
     await screen.type('then this');
     await confirm(screen);
@@ -187,7 +165,7 @@ describe.runIf(HAS_TMUX)('dialogs on the screen of a terminal', () => {
     await screen.hides('Run this command?');
     await screen.press('C-c');
     expect(await screen.ended()).toBe(130);
-    expect(existsSync(join(cwd, 'never.txt'))).toBe(false);
+    expect(existsSync(join(home.folder, 'never.txt'))).toBe(false);
   });
 
   it('carries out a plan that the agent has made', async () => {
@@ -197,6 +175,6 @@ describe.runIf(HAS_TMUX)('dialogs on the screen of a terminal', () => {
     await answer(screen, 1);
     await screen.hides('What to do with the plan?');
     await screen.shows(/agent · /);
-    await expect.poll(() => JSON.stringify(model.requests.at(-1)?.messages)).toContain('Build it');
+    await expect.poll(() => JSON.stringify(home.requests().at(-1)?.messages)).toContain('Build it');
   });
 });

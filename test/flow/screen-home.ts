@@ -19,6 +19,10 @@ import { PROGRAM } from './house.ts';
 export interface ScreenHome {
   /** Where the screens open. */
   readonly folder: string;
+  /** The variables of its screens and commands. */
+  env(): Readonly<Record<string, string>>;
+  /** Every request to the model so far, in order. */
+  requests(): readonly ScriptedRequest[];
   /** Sets what the model answers from now on. */
   answer(script: (request: ScriptedRequest) => ScriptedAnswer): void;
   /** Opens `drawbridge` in the folder, once the person can write. */
@@ -27,16 +31,23 @@ export interface ScreenHome {
   run(...args: string[]): Promise<string>;
 }
 
-/** Call it once for a file, outside its tests. */
-export function screenHome(): ScreenHome {
+/** Call it once for a file, outside its tests. `own` variables go to every screen and command. */
+export function screenHome(own: Readonly<Record<string, string>> = {}): ScreenHome {
   const home = mkdtempSync(join(tmpdir(), 'drawbridge-screen-'));
   const folder = join(home, 'folder');
+  mkdirSync(folder);
   const env = { XDG_STATE_HOME: home, XDG_CONFIG_HOME: home };
   let port = '0';
   let script: (request: ScriptedRequest) => ScriptedAnswer = () => ({ text: 'No script.' });
   let model: ScriptedModel | undefined;
   const variables = () => ({
-    ...{ ...env, DRAWBRIDGE_PORT: port, DRAWBRIDGE_PRESET: 'ask', OPENAI_MODEL: 'scripted' },
+    ...{
+      ...env,
+      DRAWBRIDGE_PORT: port,
+      DRAWBRIDGE_PRESET: 'ask',
+      OPENAI_MODEL: 'scripted',
+      ...own,
+    },
     OPENAI_BASE_URL: model?.baseUrl ?? '',
   });
   const run = async (...args: string[]) => {
@@ -48,7 +59,6 @@ export function screenHome(): ScreenHome {
     return stdout + stderr;
   };
   beforeAll(async () => {
-    mkdirSync(folder);
     port = String(await freePort());
     model = await startScriptedModel((request) => script(request));
   });
@@ -60,6 +70,8 @@ export function screenHome(): ScreenHome {
   return {
     folder,
     run,
+    env: variables,
+    requests: () => model?.requests ?? [],
     answer: (next) => {
       script = next;
     },

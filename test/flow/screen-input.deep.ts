@@ -1,39 +1,20 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { HAS_TMUX, openTmux } from '../cli/tmux.ts';
 import type { ScriptedRequest } from '../far-ends/reply-script.ts';
-import {
-  type ScriptedAnswer,
-  type ScriptedModel,
-  startScriptedModel,
-} from '../far-ends/scripted-model.ts';
+import type { ScriptedAnswer } from '../far-ends/scripted-model.ts';
 import { PROGRAM } from './house.ts';
-import { answer } from './screen-home.ts';
+import { answer, screenHome } from './screen-home.ts';
 
-const home = mkdtempSync(join(tmpdir(), 'drawbridge-screen-input-'));
-const cwd = join(home, 'folder');
-const env = {
-  ...{ XDG_STATE_HOME: home, XDG_CONFIG_HOME: home, DRAWBRIDGE_PORT: '0' },
-  ...{ DRAWBRIDGE_PRESET: 'workspace', OPENAI_MODEL: 'scripted' },
-  ...{ EDITOR: 'sed -i s/green/blue/', VISUAL: '', SHELL: '/bin/sh' },
-};
-let model: ScriptedModel;
-
-beforeAll(async () => {
-  mkdirSync(join(cwd, 'my docs'), { recursive: true });
-  writeFileSync(join(cwd, 'notes.md'), 'The password is swordfish.\n');
-  model = await startScriptedModel(answerTo);
+const home = screenHome({
+  ...{ DRAWBRIDGE_PRESET: 'workspace', EDITOR: 'sed -i s/green/blue/' },
+  ...{ VISUAL: '', SHELL: '/bin/sh' },
 });
-
-afterAll(async () => {
-  const [program, ...first] = PROGRAM;
-  spawnSync(program, [...first, 'stop'], { env: { ...process.env, ...env }, cwd });
-  await model?.close();
-  rmSync(home, { recursive: true, force: true });
-});
+const cwd = home.folder;
+home.answer(answerTo);
+mkdirSync(join(cwd, 'my docs'));
+writeFileSync(join(cwd, 'notes.md'), 'The password is swordfish.\n');
 
 /** By words of the newest message. */
 function answerTo({ messages }: ScriptedRequest): ScriptedAnswer {
@@ -66,10 +47,7 @@ function saidIn(message: ScriptedRequest['messages'][number] | undefined): strin
 
 /** The program at its prompt. */
 async function openScreen(columns = 80, ...words: readonly string[]) {
-  const screen = await openTmux([...PROGRAM, ...words], {
-    env: { ...env, OPENAI_BASE_URL: model.baseUrl },
-    ...{ cwd, columns, rows: 40 },
-  });
+  const screen = await home.open(words, { columns, rows: 40 });
   await screen.shows(/agent · scripted/);
   return {
     ...screen,
@@ -92,7 +70,7 @@ describe.runIf(HAS_TMUX)('what a person writes on the screen', () => {
     await screen.press('Enter');
     await screen.send('please');
     await screen.shows('Heard read @notes.md please.');
-    expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain('swordfish');
+    expect(JSON.stringify(home.requests().at(-1)?.messages)).toContain('swordfish');
     await screen.leave();
   });
 
@@ -103,10 +81,10 @@ describe.runIf(HAS_TMUX)('what a person writes on the screen', () => {
     await screen.press('Enter');
     await screen.shows(/Server +http:\/\/127\.0\.0\.1/);
     await screen.shows(/Conversation +new/);
-    const asked = model.requests.length;
+    const asked = home.requests().length;
     await screen.send('/etc/hosts is wrong');
     await screen.shows('There is no command /etc/hosts, so nothing was sent.');
-    expect(model.requests.length).toBe(asked);
+    expect(home.requests().length).toBe(asked);
     await screen.press('C-a');
     await screen.send(' ');
     await screen.shows('Heard /etc/hosts is wrong.');
@@ -134,7 +112,8 @@ describe.runIf(HAS_TMUX)('what a person writes on the screen', () => {
     await screen.press('Enter');
     await screen.shows('Heard then stop.');
     await screen.hides('› and be kind');
-    const said = model.requests
+    const said = home
+      .requests()
       .at(-1)
       ?.messages.map(saidIn)
       .filter((text) => text !== '');
@@ -163,7 +142,7 @@ describe.runIf(HAS_TMUX)('what a person writes on the screen', () => {
 
   it("runs the person's own command, which the model does not see", async () => {
     const screen = await openScreen();
-    const asked = model.requests.length;
+    const asked = home.requests().length;
     await screen.send('!echo $((40 + 2)); read line; echo "got $line"; ls; exit 3');
     await screen.shows(/^42$/m);
     await screen.send('from the keyboard');
@@ -172,8 +151,8 @@ describe.runIf(HAS_TMUX)('what a person writes on the screen', () => {
     await screen.shows('(exit code 3)');
     await screen.send('go on');
     await screen.shows('Heard go on.');
-    expect(model.requests.length).toBe(asked + 1);
-    expect(JSON.stringify(model.requests.at(-1))).not.toContain('from the keyboard');
+    expect(home.requests().length).toBe(asked + 1);
+    expect(JSON.stringify(home.requests().at(-1))).not.toContain('from the keyboard');
     const shown = await screen.screen({ history: true });
     expect(shown.match(/^42$/gm)).toHaveLength(1);
     await screen.leave();
@@ -181,7 +160,7 @@ describe.runIf(HAS_TMUX)('what a person writes on the screen', () => {
 
   it('clears nothing of the scrollback for a command or an editor, and draws nothing twice', async () => {
     const shell = await openTmux(['sh', '-c', `seq 1 40; exec ${PROGRAM.join(' ')}`], {
-      ...{ cwd, env: { ...env, OPENAI_BASE_URL: model.baseUrl } },
+      ...{ cwd, env: home.env() },
     });
     await shell.shows(/^─+\s*$/m);
     for (const words of ['first words', '!seq 100 140', 'last words']) {
@@ -297,7 +276,7 @@ describe.runIf(HAS_TMUX)('what a person writes on the screen', () => {
     await screen.shows('[image a cat.png]');
     await screen.send('what is it?');
     await screen.shows('Heard');
-    const sent = JSON.stringify(model.requests.at(-1)?.messages.at(-1));
+    const sent = JSON.stringify(home.requests().at(-1)?.messages.at(-1));
     expect(sent).toContain(PNG.toString('base64'));
     await screen.send('/image notes.md');
     await screen.shows('is not an image');
@@ -314,23 +293,20 @@ describe.runIf(HAS_TMUX)('what a person writes on the screen', () => {
     await screen.shows('Enter: answer');
     await screen.press('Escape');
     await screen.hides('What to do with the plan?');
-    const asked = model.requests.length;
+    const asked = home.requests().length;
     await screen.send('/plan');
     await screen.shows('Plan: Paint the door');
     await screen.shows('[ ] paint: Paint it');
     await screen.shows('❯ Carry it out');
     await screen.press('Enter');
     await screen.shows(/agent · scripted/);
-    await expect.poll(() => model.requests.length).toBeGreaterThan(asked);
-    expect(JSON.stringify(model.requests.at(-1)?.messages.at(-1))).toContain('Paint it');
+    await expect.poll(() => home.requests().length).toBeGreaterThan(asked);
+    expect(JSON.stringify(home.requests().at(-1)?.messages.at(-1))).toContain('Paint it');
     await screen.leave();
   });
 
   it('lists background agents, and opens one', async () => {
-    const [program, ...first] = PROGRAM;
-    const words = [...first, 'agents', 'create', '--in-place', 'count the sheep'];
-    const created = spawnSync(program, words, { env: { ...process.env, ...env }, cwd });
-    expect(created.status, String(created.stderr)).toBe(0);
+    await home.run('agents', 'create', '--in-place', 'count the sheep');
     const screen = await openScreen();
     await screen.send('/agents');
     await screen.shows(/❯ count the sheep +\w+ · now/);

@@ -1,11 +1,11 @@
 /** The account as the page shows it: its conversations, its machines, what waits for a person. One stream keeps it true. */
 import type { BridgeInfo, Client, ConversationInfo, KeptSession } from '../../client/index.ts';
-import { ClientError } from '../../client/index.ts';
+import { ClientError, isPassing } from '../../client/index.ts';
 import type { ApprovalList, ModelList } from '../../shared/api/listings.ts';
 import { Live } from '../live.ts';
 import { unsentOf } from '../session/kept.ts';
 import type { Approvers } from './approvers.ts';
-import { isPassing, Outbox, RETRY_MS } from './outbox.ts';
+import { Outbox, RETRY_MS } from './outbox.ts';
 import { forgetSeen, keepSeenList, readSeenList, seenConversations } from './seen.ts';
 
 /** The keys of {@link Live} that an account touches. */

@@ -1,5 +1,11 @@
 /** Messages on their way: kept until the server has them, and sent again under the same key. */
-import { type AppClient, type ChatInput, ClientError, type Sent } from '../../client/index.ts';
+import {
+  type AppClient,
+  type ChatInput,
+  ClientError,
+  isPassing,
+  type Sent,
+} from '../../client/index.ts';
 import type { Live } from '../live.ts';
 import type { Unsent, UnsentStore } from '../session/kept.ts';
 
@@ -72,9 +78,4 @@ export class Outbox {
     this.unsent = unsent;
     this.#live.touch(OUTBOX);
   }
-}
-
-/** Whether the same request can succeed later: no answer, an answer of something on the way, or a busy server. */
-export function isPassing({ code, status = 0 }: ClientError): boolean {
-  return code === 'UNREACHABLE' || code === 'BAD_ANSWER' || status >= 500 || status === 429;
 }

@@ -1,7 +1,6 @@
 /** Sends an answer that a person has given with some work: it is not lost while the server cannot be reached. */
-import { ClientError } from '../../../client/index.ts';
+import { ClientError, isPassing } from '../../../client/index.ts';
 import { describeError } from '../../terminal/failure-text.ts';
-import { isPassing } from '../session.ts';
 import type { Panel } from './panel.ts';
 
 /** Rejects with a ClientError if the server refuses it, or if the person wants to answer anew. */

@@ -9,7 +9,7 @@ import type { Paint } from '../../terminal/paint.ts';
 import type { Session } from '../session.ts';
 
 /** What the session is at. Undefined while nothing goes on. */
-export function activityOf(session: Session, nowMs: number): string | undefined {
+function activityOf(session: Session, nowMs: number): string | undefined {
   const { current, lostMs, unsent, problem, queued } = session;
   if (problem) return `This conversation cannot be followed: ${problem.message}`;
   if (lostMs !== undefined) return `Connection lost; trying again (${seconds(nowMs - lostMs)})`;

@@ -1,5 +1,5 @@
 /** Any other tool: what it was asked for and what it returned, in one line. */
-import { truncateToWidth, visibleWidth } from '@earendil-works/pi-tui';
+import { type Component, truncateToWidth, visibleWidth } from '@earendil-works/pi-tui';
 import type { Document } from '../../../client/index.ts';
 import { ToolOutcome } from '../../../shared/wire/documents.ts';
 import { SubagentState } from '../../../shared/wire/subagents.ts';
@@ -13,10 +13,9 @@ import { Cached } from './cached.ts';
 import { type DocumentProps, textIn } from './document-props.ts';
 import { endOf, hiddenLine, INDENT, indented, wrapped } from './lines.ts';
 import type { Look } from './look.ts';
-import type { Part } from './part.ts';
 import { resultText } from './result-lines.ts';
 
-export function callPart({ document, look }: DocumentProps): Part {
+export function callPart({ document, look }: DocumentProps): Component {
   return new Cached((width) => {
     const room = width - INDENT.length;
     return [

@@ -1,13 +1,12 @@
 /** Code of an answer, and code that an answer shows from a file. */
-import { Container } from '@earendil-works/pi-tui';
+import { type Component, Container } from '@earendil-works/pi-tui';
 import { nameInLine } from '../../../shared/text/plain-sight.ts';
 import { shortLine } from '../../terminal/short-line.ts';
 import { Cached } from './cached.ts';
 import { type DocumentProps, isGrowing, textIn } from './document-props.ts';
 import { type Code, GrowingCode } from './growing-code.ts';
-import type { Part } from './part.ts';
 
-export function codePart(props: DocumentProps): Part {
+export function codePart(props: DocumentProps): Component {
   const { document, look } = props;
   const language = textIn(document, 'language');
   const title = new Cached(() => {
@@ -18,7 +17,7 @@ export function codePart(props: DocumentProps): Part {
   return withTitle(title, props, { language });
 }
 
-export function referencePart(props: DocumentProps): Part {
+export function referencePart(props: DocumentProps): Component {
   const { document, look } = props;
   const { startLine, endLine } = document.metadata;
   const [first, last] = [Number(startLine), Number(endLine)];
@@ -32,10 +31,10 @@ export function referencePart(props: DocumentProps): Part {
 }
 
 function withTitle(
-  title: Part,
+  title: Component,
   props: DocumentProps,
   code: Pick<Code, 'language' | 'numbers'>,
-): Part {
+): Component {
   const { document, look } = props;
   const part = new Container();
   part.addChild(title);

@@ -1,5 +1,5 @@
 /** A command, what it prints, and how it ended. */
-import { truncateToWidth, wrapTextWithAnsi } from '@earendil-works/pi-tui';
+import { type Component, truncateToWidth, wrapTextWithAnsi } from '@earendil-works/pi-tui';
 import type { Document } from '../../../client/index.ts';
 import { exitLine } from '../../render/tool.ts';
 import { Cached } from './cached.ts';
@@ -7,10 +7,9 @@ import { type DocumentProps, textIn } from './document-props.ts';
 import { endOf, hiddenLine, INDENT, indented, wrapped } from './lines.ts';
 import type { Look } from './look.ts';
 import { outputLines } from './output-lines.ts';
-import type { Part } from './part.ts';
 import { failureLines } from './result-lines.ts';
 
-export function commandPart({ document, look }: DocumentProps): Part {
+export function commandPart({ document, look }: DocumentProps): Component {
   return new Cached((width) => [
     ...titleLines(document, width, look),
     ...indented(printedLines(document, width - INDENT.length, look)),

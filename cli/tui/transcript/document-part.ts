@@ -1,5 +1,5 @@
 /** One document of an answer, by its type. */
-import { Container } from '@earendil-works/pi-tui';
+import { type Component, Container } from '@earendil-works/pi-tui';
 import type { ChatResponse, Document, DocumentType } from '../../../client/index.ts';
 import { askedLines } from './asked-lines.ts';
 import { Cached } from './cached.ts';
@@ -10,7 +10,6 @@ import type { DocumentProps } from './document-props.ts';
 import { editPart } from './edit-part.ts';
 import { errorPart, isShownByCall } from './error-part.ts';
 import type { Look } from './look.ts';
-import type { Part } from './part.ts';
 import { planPart, todosPart } from './plan-part.ts';
 import { questionsPart } from './questions-part.ts';
 import { reasoningPart } from './reasoning-part.ts';
@@ -18,7 +17,7 @@ import { textPart } from './text-part.ts';
 import { unknownPart } from './unknown-part.ts';
 
 /** A part that shows the document as it is at each time that it is drawn. */
-export function documentPart(document: Document, response: ChatResponse, look: Look): Part {
+export function documentPart(document: Document, response: ChatResponse, look: Look): Component {
   const props = { document, response, look };
   const part = new Container();
   part.addChild(new Cached(() => (hasNoGap(props) ? [] : [''])));
@@ -28,7 +27,7 @@ export function documentPart(document: Document, response: ChatResponse, look: L
 }
 
 /** A later server may send more types than these. */
-const PARTS: Readonly<Record<DocumentType, (props: DocumentProps) => Part>> = {
+const PARTS: Readonly<Record<DocumentType, (props: DocumentProps) => Component>> = {
   text: textPart,
   reasoning: reasoningPart,
   code_block: codePart,

@@ -1,4 +1,5 @@
 /** A change to a file, line by line. */
+import type { Component } from '@earendil-works/pi-tui';
 import type { Document } from '../../../client/index.ts';
 import { countChanged } from '../../../shared/shown/diff-rows.ts';
 import { nameInLine, printableLine } from '../../../shared/text/plain-sight.ts';
@@ -11,10 +12,9 @@ import { diffLines } from './diff-lines.ts';
 import { type DocumentProps, isGrowing, textIn } from './document-props.ts';
 import { endOf, hiddenLine, INDENT, indented, plain, wrapped } from './lines.ts';
 import type { Look } from './look.ts';
-import type { Part } from './part.ts';
 import { failureLines } from './result-lines.ts';
 
-export function editPart(props: DocumentProps): Part {
+export function editPart(props: DocumentProps): Component {
   const { document, look } = props;
   return new Cached((width) => {
     const hunks = hunksOf(document);

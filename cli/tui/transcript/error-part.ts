@@ -1,14 +1,14 @@
 /** What went wrong, and what to do. */
+import type { Component } from '@earendil-works/pi-tui';
 import type { ChatResponse, Document } from '../../../client/index.ts';
 import { ToolOutcome } from '../../../shared/wire/documents.ts';
 import { shortLine } from '../../terminal/short-line.ts';
 import { Cached } from './cached.ts';
 import { type DocumentProps, textIn } from './document-props.ts';
 import { endOf, hiddenLine, INDENT, indented, wrapped } from './lines.ts';
-import type { Part } from './part.ts';
 import { resultText } from './result-lines.ts';
 
-export function errorPart({ document, response, look }: DocumentProps): Part {
+export function errorPart({ document, response, look }: DocumentProps): Component {
   return new Cached((width) => {
     if (isShownByCall(document, response)) return [];
     const content = document.content ?? '';

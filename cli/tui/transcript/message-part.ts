@@ -1,17 +1,17 @@
 /** What a person said, how an answer ended, and what the terminal itself says. */
+import type { Component } from '@earendil-works/pi-tui';
 import type { ChatResponse, ConversationView } from '../../../client/index.ts';
 import { isOver } from '../../../shared/wire/fold.ts';
 import { effortOf, notAttached } from '../../render/run.ts';
 import { Cached } from './cached.ts';
 import { INDENT, wrapped } from './lines.ts';
 import type { Look } from './look.ts';
-import type { Part } from './part.ts';
 
 /** A message, with a mark before its first line. */
 export function messagePart(
   message: ConversationView['messages'][number],
   { paint, device }: Look,
-): Part {
+): Component {
   return new Cached((width) => {
     const { content, imageCount = 0 } = message;
     const notes = [
@@ -33,7 +33,7 @@ export function messagePart(
 }
 
 /** What a response's messages named and the model did not get: mentions that lead to nothing, and tools. */
-export function missingPart({ metadata }: ChatResponse, { paint }: Look): Part {
+export function missingPart({ metadata }: ChatResponse, { paint }: Look): Component {
   return new Cached((width) => {
     const { attachments = [], unavailableTools = [] } = metadata;
     const tools = unavailableTools.map(({ name, reason }) => `Not available: ${name}. ${reason}`);
@@ -44,7 +44,7 @@ export function missingPart({ metadata }: ChatResponse, { paint }: Look): Part {
 }
 
 /** The last line of an answer: how it ended and what it took. Nothing while it runs. */
-export function responseEnd(response: ChatResponse, { paint }: Look): Part {
+export function responseEnd(response: ChatResponse, { paint }: Look): Component {
   return new Cached((width) => {
     const { status, usage, metadata } = response;
     if (!isOver(status)) return [];
@@ -59,6 +59,6 @@ const ENDINGS: Readonly<Record<string, (paint: Look['paint']) => string[]>> = {
 };
 
 /** Words of the terminal itself. */
-export function noticePart(words: string, { paint }: Look): Part {
+export function noticePart(words: string, { paint }: Look): Component {
   return new Cached((width) => ['', ...wrapped(words, width).map((line) => paint('dim', line))]);
 }

@@ -1,5 +1,5 @@
 /** A plan with its todos, and changes to them. */
-import { Container } from '@earendil-works/pi-tui';
+import { type Component, Container } from '@earendil-works/pi-tui';
 import { PlanMetadata } from '../../../shared/wire/documents.ts';
 import { changedTodoLines, todoLine } from '../../render/plan.ts';
 import { shortLine } from '../../terminal/short-line.ts';
@@ -7,10 +7,9 @@ import { Cached } from './cached.ts';
 import type { DocumentProps } from './document-props.ts';
 import { GrowingMarkdown } from './growing-markdown.ts';
 import { wrapped } from './lines.ts';
-import type { Part } from './part.ts';
 
 /** Its title and todos come last: they are known only at the end, when its beginning may have scrolled away. */
-export function planPart({ document, look }: DocumentProps): Part {
+export function planPart({ document, look }: DocumentProps): Component {
   const part = new Container();
   part.addChild(new Cached(() => [look.paint('bold', 'Plan')]));
   part.addChild(new GrowingMarkdown(() => document.content ?? '', look));
@@ -32,6 +31,6 @@ export function planPart({ document, look }: DocumentProps): Part {
 }
 
 /** Only the changed todos: the plan itself may have scrolled away. */
-export function todosPart({ document, response, look }: DocumentProps): Part {
+export function todosPart({ document, response, look }: DocumentProps): Component {
   return new Cached(() => changedTodoLines(document.metadata, response.documents, look.paint));
 }

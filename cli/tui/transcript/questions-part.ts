@@ -1,4 +1,5 @@
 /** The agent's questions, with the answers that a person gave. */
+import type { Component } from '@earendil-works/pi-tui';
 import {
   type Answer,
   ClarificationMetadata,
@@ -10,13 +11,12 @@ import type { Paint } from '../../terminal/paint.ts';
 import { Cached } from './cached.ts';
 import type { DocumentProps } from './document-props.ts';
 import { INDENT, indented, wrapped } from './lines.ts';
-import type { Part } from './part.ts';
 
 /** The options of an open question stand in its dialog. */
 export function questionsPart({
   document: { content, metadata },
   look: { paint },
-}: DocumentProps): Part {
+}: DocumentProps): Component {
   return new Cached((width) => {
     const { questions = [], answers } = Asked.safeParse(metadata).data ?? {};
     return [

@@ -1,12 +1,12 @@
 /** What the model thinks: folded to a line. */
+import type { Component } from '@earendil-works/pi-tui';
 import { SECOND } from '../../../shared/units.ts';
 import { shortLine } from '../../terminal/short-line.ts';
 import { Cached } from './cached.ts';
 import { type DocumentProps, isGrowing } from './document-props.ts';
 import { indented, wrapped } from './lines.ts';
-import type { Part } from './part.ts';
 
-export function reasoningPart(props: DocumentProps): Part {
+export function reasoningPart(props: DocumentProps): Component {
   const { document, look } = props;
   const clock = new Clock();
   return new Cached((width) => {

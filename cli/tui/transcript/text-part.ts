@@ -1,8 +1,8 @@
 /** What the agent says. */
+import type { Component } from '@earendil-works/pi-tui';
 import type { DocumentProps } from './document-props.ts';
 import { GrowingMarkdown } from './growing-markdown.ts';
-import type { Part } from './part.ts';
 
-export function textPart({ document, look }: DocumentProps): Part {
+export function textPart({ document, look }: DocumentProps): Component {
   return new GrowingMarkdown(() => document.content ?? '', look);
 }

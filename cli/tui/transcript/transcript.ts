@@ -1,29 +1,28 @@
 /** What was said: each message with its answer, the oldest first. Only what an event has changed is drawn anew. */
-import { Container } from '@earendil-works/pi-tui';
+import { type Component, Container } from '@earendil-works/pi-tui';
 import type { ChatResponse, ConversationView, ReadEvent } from '../../../client/index.ts';
 import { isDelta } from '../../../shared/wire/events.ts';
 import { newsOf } from '../../render/run.ts';
 import { documentPart } from './document-part.ts';
 import type { Look } from './look.ts';
 import { messagePart, missingPart, noticePart, responseEnd } from './message-part.ts';
-import type { Part } from './part.ts';
 
 type Message = ConversationView['messages'][number];
 
 /** A part with what it shows. A snapshot replaces messages, responses and documents by others of the same names. */
 interface Kept {
   readonly subject: object;
-  readonly part: Part;
+  readonly part: Component;
 }
 
 /** Words that belong below a part. */
 interface Notice {
   /** The key of that part; undefined for words before anything was said. */
   readonly below: string | undefined;
-  readonly part: Part;
+  readonly part: Component;
 }
 
-type Keep = (key: string, subject: object, make: () => Part) => void;
+type Keep = (key: string, subject: object, make: () => Component) => void;
 
 export class Transcript extends Container {
   readonly #look: Look;
@@ -116,7 +115,7 @@ export class Transcript extends Container {
     ];
   }
 
-  #noticesBelow(key: string | undefined): Part[] {
+  #noticesBelow(key: string | undefined): Component[] {
     return this.#notices.filter(({ below }) => below === key).map(({ part }) => part);
   }
 

@@ -1,11 +1,11 @@
 /** A document of a type that this version does not know. */
+import type { Component } from '@earendil-works/pi-tui';
 import { shortLine } from '../../terminal/short-line.ts';
 import { Cached } from './cached.ts';
 import type { DocumentProps } from './document-props.ts';
 import { wrapped } from './lines.ts';
-import type { Part } from './part.ts';
 
-export function unknownPart({ document, look: { paint } }: DocumentProps): Part {
+export function unknownPart({ document, look: { paint } }: DocumentProps): Component {
   return new Cached((width) => {
     const { type, content } = document;
     const words = `This version does not know “${shortLine(type)}”.`;
