@@ -46,8 +46,8 @@ export async function openTmux(
     (await promisify(execFile)('tmux', ['-L', socket, '-f', '/dev/null', ...words])).stdout;
   const settings = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   const program = ['env', ...settings, ...command].map(shellWord).join(' ');
-  // The screen stays when the program ends, with its exit code on the last line.
-  const line = `${program}; echo "[ended $?]"; sleep 600`;
+  // The screen stays when the program ends, with its exit code on the last line, also for a Ctrl-C that comes too late.
+  const line = `trap : INT; ${program}; code=$?; trap '' INT; echo "[ended $code]"; sleep 600`;
   const size = ['-x', String(columns), '-y', String(rows)];
   await tmux('new-session', '-d', ...size, ...(cwd === undefined ? [] : ['-c', cwd]), line);
   onTestFinished(() => void spawnSync('tmux', ['-L', socket, 'kill-server']));
