@@ -80,7 +80,8 @@ async function login(given: string, options: LoginOptions): Promise<void> {
   const holder = { name: hostname() || 'a machine', kind: 'machine' } as const;
   const server = { url, fetch: fetchWith(headers) };
   const ask = secret ?? (await showCode(server, holder, signer));
-  const made = await enterPatiently(server, ask, holder, signer);
+  const hasAnswered = secret === undefined;
+  const made = await enterPatiently(server, ask, { holder, signer, hasAnswered });
   await keepLogin(dir, { url, ...made, headers, privateKey: await exported(signer) });
   openTerminal(process, process.env).write(
     `Signed in at ${url} as ${shortLine(made.account)}.\n` +
@@ -151,21 +152,30 @@ async function showCode(server: Server, holder: Holder, signer: SessionSigner): 
   return secret;
 }
 
-/** Until the person has decided, and across a lost connection: the same key may ask again. */
+interface Entering {
+  readonly holder: Holder;
+  readonly signer: SessionSigner;
+  /** Whether the server has answered this login before: then it may come back. */
+  readonly hasAnswered: boolean;
+}
+
+/** Until the person has decided, and across a connection that is lost on the way: the same key may ask again. */
 async function enterPatiently(
   server: Server,
   secret: string,
-  holder: Holder,
-  signer: SessionSigner,
+  { holder, signer, hasAnswered: wasThere }: Entering,
 ) {
   const signal = abortOnInterrupt();
+  let hasAnswered = wasThere;
   for (let lost = 0; ; ) {
     try {
       return await enter(server, secret, holder, signer, signal);
     } catch (error) {
       if (!(error instanceof ClientError)) throw error;
-      const isLost = MAY_PASS.has(error.code) && ++lost <= CLI_LIMITS.maxLoginTries;
-      if (error.code !== 'LOGIN_PENDING' && !isLost) throw error;
+      const isPending = error.code === 'LOGIN_PENDING';
+      hasAnswered ||= isPending;
+      const isLost = MAY_PASS.has(error.code) && (hasAnswered || mayHaveArrived(error));
+      if (!isPending && !(isLost && ++lost <= CLI_LIMITS.maxLoginTries)) throw error;
       await sleep(SESSION_LIMITS.loginIntervalMs, undefined, { signal });
     }
   }
@@ -173,6 +183,14 @@ async function enterPatiently(
 
 /** A server that is away or busy. */
 const MAY_PASS: ReadonlySet<string> = new Set(['UNREACHABLE', 'UNAVAILABLE', 'RATE_LIMITED']);
+
+/** False where no connection came about, as with a wrong name or a certificate that nothing vouches for. */
+function mayHaveArrived({ cause, status }: ClientError): boolean {
+  const { cause: reason = {} } = Object(cause) as { readonly cause?: object };
+  const { code = 'UND_ERR', syscall } = Object(reason) as Partial<NodeJS.ErrnoException>;
+  const isOnTheWay = code.startsWith('UND_ERR') && code !== 'UND_ERR_CONNECT_TIMEOUT';
+  return status !== undefined || isOnTheWay || syscall === 'read' || syscall === 'write';
+}
 
 async function exported({
   privateKey,

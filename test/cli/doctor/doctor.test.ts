@@ -192,6 +192,8 @@ describe('the servers of the models', () => {
     const env = { OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: 'm' };
     const { about } = await doctor(newPlace(), [], env);
     expect(about('model')).toMatchObject([{ verdict: 'bad', advice }]);
+    let connections = 0;
+    server.on('connection', () => connections++);
     const secretFile = join(temporaryFolder(), 'secret');
     writeFileSync(secretFile, 'x'.repeat(43));
     const place = { HOME: temporaryFolder() };
@@ -203,6 +205,8 @@ describe('the servers of the models', () => {
       expect({ code, stderr }).toEqual({ code: 1, stderr: advice });
       expect(stderr).not.toContain('..');
     }
+    // Nothing asks again: the answer would be the same.
+    expect(connections).toBe(2);
   });
 
   it.each([10, -10])(
