@@ -54,7 +54,7 @@ export interface JudgeSurroundings {
   /** Whether a running command has made the path. */
   readonly isForeign: (path: string) => Promise<boolean>;
   /** Its ignore files hold for the prompt. */
-  readonly workspace?: Pick<Workspace, 'mayName' | 'mayShow' | 'isUnindexed'>;
+  readonly workspace?: Pick<Workspace, 'mayName' | 'mayShow' | 'mayVolunteer'>;
 }
 
 /** What the judge knows beside the rules. */
@@ -149,12 +149,11 @@ export async function readShowable(surroundings: JudgeSurroundings): Promise<Sho
     rules === undefined ? () => false : visibilityInAll(tool, rules).mayShow;
   const [isNameable, isReadable] = [shownBy(listDir), shownBy(readFile)];
   const { root, workspace } = surroundings;
-  const mayName = (name: string) =>
-    isNameable(name) && workspace?.mayName(join(root, name), name.endsWith('/')) !== false;
   return {
-    mayName,
+    mayName: (name) =>
+      isNameable(name) && workspace?.mayName(join(root, name), name.endsWith('/')) !== false,
     mayVolunteer: (name) =>
-      mayName(name) && workspace?.isUnindexed(join(root, name), name.endsWith('/')) !== true,
+      isNameable(name) && workspace?.mayVolunteer(join(root, name), name.endsWith('/')) !== false,
     mayRead: (name) => isReadable(name) && workspace?.mayShow(join(root, name)) !== false,
     mayFetch: (url) => rules !== undefined && mayFetch(url, rules),
   };

@@ -67,10 +67,10 @@ export class Looker {
   async #read(): Promise<MachineContext> {
     const { root, confinement, readShowable, readEditor, readRules, readDefinitions } =
       this.#looked;
-    const showable = await readShowable();
     // Read once for all lists of files: that takes as long as a list.
     const ignored = readIgnoreRules(root, this.#inTime());
     ignored.catch(() => undefined); // Each list fails with it.
+    const showable = await readShowable();
     const unasked = { ...showable, mayName: showable.mayVolunteer };
     const how = { confine: confinement.confineLook, mayName: unasked.mayName, ignored };
     const [context, editor, rules, definitions] = await Promise.all([

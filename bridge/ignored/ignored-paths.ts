@@ -40,11 +40,18 @@ export class IgnoredPaths {
     path: string,
     { isFolder, maxAgeMs = 0 }: { isFolder: boolean; maxAgeMs?: number },
   ): IgnoreFile | undefined {
-    const names = path.split('/').filter((name) => name !== '' && name !== '.');
     const newerThan = performance.now() - maxAgeMs;
+    if (!isFolder && this.#isPlain(path, newerThan)) return undefined;
+    const names = path.split('/').filter((name) => name !== '' && name !== '.');
     if (isFolder) return this.#level(names, newerThan).closedBy;
     const { closedBy, chain } = this.#level(names.slice(0, -1), newerThan);
     return closedBy ?? closingIn(chain, names, false);
+  }
+
+  /** Whether no rule is about the entries of the path's folder, as is known already: so it is for most of many names. */
+  #isPlain(path: string, newerThan: number): boolean {
+    const level = this.#levels.get(path.slice(0, Math.max(0, path.lastIndexOf('/'))));
+    return level !== undefined && level.readMs > newerThan && isOpen(level);
   }
 
   #level(names: readonly string[], newerThan: number): FolderLevel {
@@ -74,6 +81,10 @@ export class IgnoredPaths {
     const odd = files.find(({ content }) => content.state === 'odd');
     return { closedBy: odd, files, chain: withFiles(chain, files, names.length), readMs };
   }
+}
+
+function isOpen({ closedBy, chain }: FolderLevel): boolean {
+  return closedBy === undefined && chain.length === 0;
 }
 
 function toBytes(name: string): string {

@@ -195,8 +195,22 @@ export class Workspace {
 
   /** Whether a search may name a file. The name of a file with secrets may be shown, that of an ignored one not. */
   mayName(path: string, isFolder = false): boolean {
-    if (this.#view.closedPaths.some((closed) => isInside(closed, path))) return false;
+    return this.#mayName(path, this.nameOf(path), isFolder);
+  }
+
+  /** Whether the model may get the name of a file where nothing asks for the file itself. */
+  mayVolunteer(path: string, isFolder = false): boolean {
     const name = this.nameOf(path);
+    return this.#mayName(path, name, isFolder) && !this.#isUnindexed(name, isFolder);
+  }
+
+  /** Whether the model gets a file, by its resolved path, only where something asks for the file itself. */
+  isUnindexed(path: string, isFolder = false): boolean {
+    return this.#isUnindexed(this.nameOf(path), isFolder);
+  }
+
+  #mayName(path: string, name: string, isFolder: boolean): boolean {
+    if (this.#view.closedPaths.some((closed) => isInside(closed, path))) return false;
     if (!isWithin(name, this.#view.allowedPaths) || !this.#view.isShown(name)) return false;
     const look = { isFolder, maxAgeMs: IGNORED_LIMITS.maxAgeMs };
     return (
@@ -205,10 +219,8 @@ export class Workspace {
     );
   }
 
-  /** Whether the model gets a file, by its resolved path, only where something asks for the file itself. */
-  isUnindexed(path: string, isFolder = false): boolean {
+  #isUnindexed(name: string, isFolder: boolean): boolean {
     const look = { isFolder, maxAgeMs: IGNORED_LIMITS.maxAgeMs };
-    const name = this.nameOf(path);
     return this.#view.ignored.unindexed.some(
       (ignored) => ignored.closing(name, look) !== undefined,
     );
