@@ -807,6 +807,20 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['worker/origin.ts', 'worker/upstream', 'worker/words', 'cloudflare:', 'hono'],
   ],
   'worker/words': ['shared', 'worker/env.ts', 'worker/conversation/tape', 'worker/follow'],
+  'worker/openai/responses': [
+    ...['shared', ...EDGE, 'worker/account', 'worker/desk', 'worker/openai', 'worker/upstream'],
+    ...['worker/words', 'hono', 'openai', 'zod'],
+  ],
+  'worker/openai/routes.ts': [
+    'shared',
+    'worker/desk',
+    'worker/endpoint.ts',
+    'worker/env.ts',
+    'worker/openai',
+    'worker/openai/responses',
+    'worker/upstream',
+    'zod',
+  ],
   'worker/openai': [
     ...['shared', ...EDGE, 'worker/prompt', 'worker/prompt/escape.ts', 'worker/upstream'],
     ...['cloudflare:', 'hono', 'openai', 'zod', 'worker/words'],
@@ -821,6 +835,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'worker/api/openapi': [
     ...['cursor/index.ts', 'worker/cursor'],
     ...['shared', 'worker/endpoint.ts', 'worker/api', 'worker/openai', 'worker/account'],
+    ...['worker/openai/responses', 'worker/openai/routes.ts'],
     ...['hono', 'zod'],
   ],
 };

@@ -55,6 +55,24 @@ describe('the openai package', () => {
     expectMoon();
   });
 
+  it('gets a response as a stream, and goes on after it, though the task ran on the machine', async () => {
+    answerWith(moonTask);
+    const stream = openai.responses.stream({ model: 'scripted', input: 'Greet the moon' });
+    let text = '';
+    for await (const event of stream) {
+      if (event.type === 'response.output_text.delta') text += event.delta;
+    }
+    expect(text).toBe(ANSWER);
+    const first = await stream.finalResponse();
+    expect(first).toMatchObject({ status: 'completed', output_text: ANSWER });
+    expectMoon();
+    answerWith((request) => ({
+      text: `Heard ${JSON.stringify(request.messages).includes(text.slice(0, 9))}.`,
+    }));
+    const more = { previous_response_id: first.id, input: 'And?', model: 'scripted' };
+    expect(await openai.responses.create(more)).toMatchObject({ output_text: 'Heard true.' });
+  });
+
   it('carries a conversation by sending all of it each time', async () => {
     answerWith((request) => ({ text: `Heard ${request.messages.length - 1}.` }));
     const said: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'one' }];

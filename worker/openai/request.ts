@@ -4,11 +4,12 @@ import { ChatFields, type ChatRequest } from '../../shared/api/requests.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { HistoryMessage, toChatMessages } from './history.ts';
 
-const OWN_TOOLS =
+export const OWN_TOOLS =
   'The agent brings its own tools, which run on the bridge: leave this out, or call the model itself';
 
-const OWN_CHOICE = 'The agent chooses its own tools, as often as it needs them: leave this out';
-const OTHER_PATH =
+export const OWN_CHOICE =
+  'The agent chooses its own tools, as often as it needs them: leave this out';
+export const OTHER_PATH =
   'Tools cannot be restricted here: send the message to /api/v1/chat/completions, or leave this out';
 
 const Messages = z
@@ -64,10 +65,13 @@ export const CompletionRequest = z.looseObject({
 });
 export type CompletionRequest = z.infer<typeof CompletionRequest>;
 
-/** The names of ignored fields, as far as a header can hold them. */
-export function ignoredIn(request: CompletionRequest): string[] {
+/** The names of fields that the schema does not know, as far as a header can hold them. */
+export function ignoredIn(
+  request: Readonly<Record<string, unknown>>,
+  { shape }: { readonly shape: object },
+): string[] {
   const names = Object.keys(request).filter(
-    (name) => !Object.hasOwn(CompletionRequest.shape, name) && request[name] != null,
+    (name) => !Object.hasOwn(shape, name) && request[name] != null,
   );
   return names.filter((name) => FIELD_NAME.test(name)).slice(0, REQUEST_LIMITS.maxUnknownFields);
 }

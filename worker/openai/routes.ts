@@ -8,6 +8,9 @@ import type { Env } from '../env.ts';
 import { listModels } from '../upstream/models.ts';
 import { complete } from './complete.ts';
 import { CompletionRequest } from './request.ts';
+import { ResponsesRequest } from './responses/request.ts';
+import { respond } from './responses/respond.ts';
+import { ResponseAnswer, ResponseEvent } from './responses/schemas.ts';
 import { ChatAnswer, ChatCompletionChunk, Model, Models } from './schemas.ts';
 
 /** Failures of a run before anything was sent (errors.ts). 424 replaces a 5xx if tools may have run. */
@@ -28,7 +31,25 @@ const COMPLETION_STREAM = [
   'data: [DONE]\n\n',
 ].join('');
 
+const RESPONSE_STREAM = event('response.output_text.delta', { delta: 'It prints `Hello`.' });
+
 const COMMON = { tag: 'OpenAI', access: 'user' } as const;
+
+const RUN_ERRORS = [
+  'BRIDGE_NOT_NAMED',
+  'UNKNOWN_MODEL',
+  'MODEL_NOT_PRIVATE',
+  'UNKNOWN_MODE',
+  'IMAGES_NOT_SUPPORTED',
+  'COST_UNKNOWN',
+  'NOT_FOUND',
+  'UPSTREAM_ERROR',
+] as const;
+
+const RUN_HEADERS = {
+  'Drawbridge-Conversation-Id': 'The conversation of this answer.',
+  'Drawbridge-Ignored-Fields': 'Ignored fields of the request. Missing if there are none.',
+};
 
 /** The endpoints of this file. */
 export const OPENAI: readonly Endpoint[] = [
@@ -51,10 +72,7 @@ export const OPENAI: readonly Endpoint[] = [
         status: 200,
         description:
           'The answer, or its chunks with `"stream": true`. A failure after more than 15 s is an `error` with status 200.',
-        headers: {
-          'Drawbridge-Conversation-Id': 'The conversation of this answer.',
-          'Drawbridge-Ignored-Fields': 'Ignored fields of the request. Missing if there are none.',
-        },
+        headers: RUN_HEADERS,
         content: [
           { type: 'application/json', schema: ChatAnswer },
           {
@@ -65,18 +83,43 @@ export const OPENAI: readonly Endpoint[] = [
         ],
       },
     ],
-    errors: [
-      'BRIDGE_NOT_NAMED',
-      'UNKNOWN_MODEL',
-      'MODEL_NOT_PRIVATE',
-      'UNKNOWN_MODE',
-      'IMAGES_NOT_SUPPORTED',
-      'COST_UNKNOWN',
-      'NOT_FOUND',
-      'UPSTREAM_ERROR',
-    ],
+    errors: RUN_ERRORS,
     refusals: RUN_FAILURES,
     handle: async (c) => await complete(c, await parseBody(c, CompletionRequest)),
+  },
+  {
+    ...COMMON,
+    id: 'createOpenAiResponse',
+    needs: 'chat',
+    method: 'post',
+    path: '/v1/responses',
+    summary: 'Responses',
+    description:
+      'Takes text or items, in OpenAI’s shape. The conversation is kept unless `store` is false, and goes on with `previous_response_id`, or with references to items of earlier answers. From an earlier response than the last it goes on as a fork. The header `Drawbridge-Ignored-Fields` names the ignored fields. Tools of the client are refused, because the agent brings its own.',
+    rate: 'run',
+    body: {
+      schema: ResponsesRequest,
+      example: { model: 'gpt-5.2', input: 'What is here?' },
+    },
+    answers: [
+      {
+        status: 200,
+        description:
+          'The answer, or its events with `"stream": true`. A failure after more than 15 s is an `error` with status 200.',
+        headers: RUN_HEADERS,
+        content: [
+          { type: 'application/json', schema: ResponseAnswer },
+          {
+            type: 'text/event-stream',
+            events: ResponseEvent,
+            examples: { events: { summary: 'An event', value: RESPONSE_STREAM } },
+          },
+        ],
+      },
+    ],
+    errors: RUN_ERRORS,
+    refusals: RUN_FAILURES,
+    handle: async (c) => await respond(c, await parseBody(c, ResponsesRequest)),
   },
   {
     ...COMMON,
@@ -120,6 +163,11 @@ function chunk(delta: object, finishReason: string | null): string {
   const head = { id: 'chatcmpl-4f6c1b9e-6a0d-4c1e-9d6b-3c2f5a7e0001', created: 1_793_525_400 };
   const data = { ...head, model: 'gpt-5.2', object: 'chat.completion.chunk', choices: [choice] };
   return `data: ${JSON.stringify(data)}\n\n`;
+}
+
+function event(type: string, fields: object): string {
+  const data = { type, sequence_number: 4, output_index: 0, content_index: 0, ...fields };
+  return `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
 /** The models with the chat role. A table may hold others. */

@@ -10,6 +10,7 @@ import type {
   UserMessage,
 } from '../../../shared/wire/documents.ts';
 import type { CompletionRequest } from '../../openai/request.ts';
+import type { ResponsesFields } from '../../openai/responses/request.ts';
 
 type FieldTexts<Shape> = { readonly [Name in keyof Shape]?: string };
 
@@ -48,6 +49,11 @@ const COMPLETION_REQUEST: FieldTexts<typeof CompletionRequest.shape> = {
     'Keeps and lists the conversation. Without it the conversation is deleted after its answer.',
   tools: 'Must be empty: the agent brings its own tools, which run on the bridge.',
   n: 'Must be 1: there is one answer.',
+};
+
+const RESPONSES_REQUEST: FieldTexts<typeof ResponsesFields.shape> = {
+  store: 'Keeps and lists the conversation. This is the default, as it is with OpenAI.',
+  tools: 'Must be empty: the agent brings its own tools, which run on the bridge.',
 };
 
 const CHAT_RESPONSE: FieldTexts<ChatResponse> = {
@@ -99,6 +105,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> 
   PlanRequest: CHAT_REQUEST,
   ChatMessage: CHAT_MESSAGE,
   CompletionRequest: COMPLETION_REQUEST,
+  ResponsesRequest: RESPONSES_REQUEST,
   ChatResponse: CHAT_RESPONSE,
   ConversationView: CONVERSATION_VIEW,
   ConversationInfo: CONVERSATION_INFO,

@@ -145,6 +145,8 @@ import { PortRequest, ProcessInfo, ProcessList } from '../../../shared/wire/proc
 import { LeftOutRule, RuleKind, RuleReport, RuleReports } from '../../../shared/wire/rules.ts';
 import { Confinement } from '../../../shared/wire/tunnel.ts';
 import { CompletionRequest } from '../../openai/request.ts';
+import { ResponsesRequest } from '../../openai/responses/request.ts';
+import * as responsesSchemas from '../../openai/responses/schemas.ts';
 import * as openAiSchemas from '../../openai/schemas.ts';
 
 /** The schema of the OpenAPI document itself, as far as a reader needs it. */
@@ -231,6 +233,8 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...CURSOR_SCHEMAS,
   CompletionRequest,
   ...openAiSchemas,
+  ...responsesSchemas,
+  ResponsesRequest,
 };
 
 function eventsByName(): Record<string, z.ZodType> {

@@ -454,6 +454,10 @@ it('in OpenAI’s shape', async () => {
   const body = { messages, stream: true, stream_options };
   const { events } = await api.call('createChatCompletion', { body });
   expect(events.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: 18 } });
+  const input = 'What is here?';
+  await api.call('createOpenAiResponse', { body: { input } });
+  const responding = await api.call('createOpenAiResponse', { body: { input, stream: true } });
+  expect(responding.events.at(-1)).toMatchObject({ type: 'response.completed' });
   await api.call('listOpenAiModels');
   await api.call('getOpenAiModel', { params: { id: 'scripted' } });
 });

@@ -83,7 +83,9 @@ export class DocumentedApi {
     this.seen.add(what);
     const json = type === 'application/json' ? await response.json() : undefined;
     if (json !== undefined) this.#expectFits(what, media, json);
-    const read = operation.path.startsWith('/v1/agents') ? readFrame : readEvent;
+    const [read = readEvent] = READERS.flatMap(([path, reader]) =>
+      operation.path.startsWith(path) ? [reader] : [],
+    );
     const events = type === 'text/event-stream' ? await readEvents(response, read) : [];
     for (const event of events) this.#expectFits(what, eventOf(media), event);
     return { status, headers, json, events, response };
@@ -131,6 +133,17 @@ function readEvent(name: string | undefined, data: string): unknown {
 function readFrame(event: string | undefined, data: string): unknown {
   return { event, data: JSON.parse(data) };
 }
+
+/** Events that say their name in their data. */
+function readData(_: string | undefined, data: string): unknown {
+  return JSON.parse(data);
+}
+
+/** By the beginning of the path, where the events are not our own. */
+const READERS = [
+  ['/v1/agents', readFrame],
+  ['/v1/responses', readData],
+] as const;
 
 async function readEvents(response: Response, read: typeof readEvent): Promise<unknown[]> {
   const events: unknown[] = [];

@@ -1,0 +1,54 @@
+/** A stream in one of OpenAI's shapes, held back until the model answers, so that an early failure has its own status. */
+import { SseWriter } from '../follow/sse-writer.ts';
+import type { AnswerReader } from '../words/answer-reader.ts';
+import type { Ending, Failure } from '../words/ending.ts';
+import type { Words } from '../words/markdown.ts';
+import type { Wire } from '../words/word-stream.ts';
+
+/** A class below it writes the events of one API. */
+export abstract class HeldWire implements Wire {
+  readonly writer = new SseWriter();
+  /** The model that answers now: a fallback may take over. */
+  protected model: string;
+  readonly #opening = Promise.withResolvers<Failure | null>();
+  #isOpen = false;
+
+  /** `model` is the requested one. */
+  constructor(model: string) {
+    this.model = model;
+  }
+
+  /** Resolves with null when there is something to read, or with the failure if there never will be. */
+  get opening(): Promise<Failure | null> {
+    return this.#opening.promise;
+  }
+
+  write(words: Words, { hasBegun, response }: AnswerReader): void {
+    this.model = response?.model ?? this.model;
+    if (hasBegun) this.#open();
+    this.add(words);
+  }
+
+  beat(): void {
+    this.#open();
+    this.writer.write(': at work\n\n');
+  }
+
+  end(ending: Ending, answer: AnswerReader): void {
+    if (ending.type === 'failed' && !this.#isOpen) return this.#opening.resolve(ending.failure);
+    this.#open();
+    this.finish(ending, answer);
+  }
+
+  /** Writes what comes before the first word. */
+  protected abstract begin(): void;
+  protected abstract add(words: Words): void;
+  protected abstract finish(ending: Ending, answer: AnswerReader): void;
+
+  #open(): void {
+    if (this.#isOpen) return;
+    this.#isOpen = true;
+    this.begin();
+    this.#opening.resolve(null);
+  }
+}

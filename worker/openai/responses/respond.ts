@@ -1,0 +1,74 @@
+/** Answers a request of the Responses API. */
+import type { Context } from 'hono';
+import { DrawbridgeError } from '../../../shared/errors.ts';
+import { parseResponseId, ResponseId } from '../../../shared/ids.ts';
+import { SECOND } from '../../../shared/units.ts';
+import { type AppContext, personOf } from '../../account/caller.ts';
+import { forkKeeping } from '../../desk/fork.ts';
+import { conversationOf } from '../../objects.ts';
+import { reach } from '../../reach.ts';
+import { resolveModel } from '../../upstream/models.ts';
+import { renderWords } from '../../words/markdown.ts';
+import { answer } from '../answering.ts';
+import { ignoredIn } from '../request.ts';
+import { nameOf } from './ids.ts';
+import { previousOf, ResponsesFields, type ResponsesRequest, toChatRequest } from './request.ts';
+import { newResponse, outputOf } from './response.ts';
+import { ResponseWire } from './wire.ts';
+
+/** Answers with a `response`, with its events, or with an error. */
+export async function respond(
+  c: Context<AppContext>,
+  request: ResponsesRequest,
+): Promise<Response> {
+  const { messages: _, ...asked } = request;
+  const requested = resolveModel(request.model, c.env);
+  const previous = previousOf(request);
+  const conversationId = previous === null ? undefined : await conversationAfter(c, previous);
+  const isKept = request.store !== false || conversationId !== undefined;
+  return await answer(c, {
+    request: toChatRequest(request, conversationId),
+    isKept,
+    isStreamed: request.stream === true,
+    ignored: ignoredIn(asked, ResponsesFields),
+    shape: ({ responseId }) => {
+      const head = {
+        ...{ name: nameOf(responseId, isKept), isKept },
+        created: Math.floor(Date.now() / SECOND),
+        instructions: request.instructions ?? null,
+        previous: request.previous_response_id ?? null,
+      };
+      return {
+        whole: ({ documents, model, usage }, reason) => {
+          const output = outputOf(head.name, renderWords(documents));
+          const status = reason === 'stop' ? 'completed' : 'incomplete';
+          return newResponse(head, { model, status, output, usage, reason });
+        },
+        wire: () => new ResponseWire(head, requested),
+      };
+    },
+  });
+}
+
+/**
+ * The conversation that goes on after this response: its own, or where that has gone on already, a fork at the response.
+ * @throws {DrawbridgeError} NOT_FOUND for a response that is not kept, or of another account.
+ */
+async function conversationAfter(c: Context<AppContext>, previous: string): Promise<string> {
+  if (!ResponseId.safeParse(previous).success) throw unknownResponse();
+  const { account, trace } = personOf(c);
+  const { conversationId, ordinal } = parseResponseId(previous);
+  const caller = { account, trace, conversationId };
+  const has = async (each: number) =>
+    (await reach(() => conversationOf(c.env, caller).find(caller, each))).ok;
+  if (!(await has(ordinal))) throw unknownResponse();
+  if (!(await has(ordinal + 1))) return conversationId;
+  return await forkKeeping(c.env, { account, trace, from: conversationId, ordinal });
+}
+
+function unknownResponse(): DrawbridgeError {
+  return new DrawbridgeError(
+    'NOT_FOUND',
+    'previous_response_id: there is no such response: it was not stored, or is of another account',
+  );
+}

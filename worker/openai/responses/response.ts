@@ -1,0 +1,95 @@
+/** Builds the objects of OpenAI's Responses, typed by the `openai` package. */
+import type {
+  Response as OpenAiResponse,
+  ResponseOutputItem,
+  ResponseUsage,
+} from 'openai/resources/responses/responses';
+import type { Usage } from '../../../shared/wire/documents.ts';
+import type { Failure, FinishReason } from '../../words/ending.ts';
+import type { Words } from '../../words/markdown.ts';
+import { itemId } from './ids.ts';
+
+/** What stays the same from the first event of a response to its last. */
+export interface ResponseHead {
+  /** See {@link itemId}. */
+  readonly name: string;
+  /** Seconds since 1970. */
+  readonly created: number;
+  readonly instructions: string | null;
+  /** As the client named it. */
+  readonly previous: string | null;
+  readonly isKept: boolean;
+}
+
+/** What changes. */
+export interface ResponseState {
+  readonly model: string;
+  readonly status: 'in_progress' | 'completed' | 'incomplete' | 'failed';
+  readonly output: readonly ResponseOutputItem[];
+  readonly usage?: Usage | null | undefined;
+  readonly reason?: FinishReason;
+  readonly failure?: Failure;
+}
+
+/** As on the wire: `output_text` is of OpenAI's clients. */
+export type WireResponse = Omit<OpenAiResponse, 'output_text' | 'access_programs'> & {
+  readonly store: boolean;
+};
+
+export function newResponse(
+  { name, created, instructions, previous, isKept }: ResponseHead,
+  { model, status, output, usage, reason, failure }: ResponseState,
+): WireResponse {
+  return {
+    id: `resp_${name}`,
+    object: 'response',
+    created_at: created,
+    ...{ status, model, instructions },
+    previous_response_id: previous,
+    output: [...output],
+    // Of OpenAI's list of codes only this one is about a server; the message has ours.
+    error: failure
+      ? { code: 'server_error', message: `${failure.code}: ${failure.message}` }
+      : null,
+    incomplete_details: status === 'incomplete' ? { reason: CUT[reason ?? 'length'] } : null,
+    ...(usage && { usage: toUsage(usage) }),
+    store: isKept,
+    ...{ metadata: {}, temperature: null, top_p: null, tools: [] },
+    ...{ tool_choice: 'auto', parallel_tool_calls: true, text: { format: { type: 'text' } } },
+  };
+}
+
+const CUT = {
+  stop: 'max_output_tokens',
+  length: 'max_output_tokens',
+  content_filter: 'content_filter',
+} as const;
+
+/** The output of a whole answer: its reasoning, if there is any, and its text. */
+export function outputOf(name: string, { content, reasoning }: Words): ResponseOutputItem[] {
+  const thought = reasoning === '' ? [] : [newItem('rs', name, 0, reasoning)];
+  return [...thought, newItem('msg', name, thought.length, content)];
+}
+
+/** A finished item. */
+export function newItem(
+  kind: 'msg' | 'rs',
+  name: string,
+  index: number,
+  text: string,
+): ResponseOutputItem {
+  const id = itemId(kind, name, index);
+  if (kind === 'rs') return { id, type: 'reasoning', summary: [{ type: 'summary_text', text }] };
+  const content = [{ type: 'output_text' as const, text, annotations: [], logprobs: [] }];
+  return { id, type: 'message', role: 'assistant', status: 'completed', content };
+}
+
+function toUsage(usage: Usage): ResponseUsage {
+  return {
+    input_tokens: usage.promptTokens,
+    input_tokens_details: { cached_tokens: usage.cachedPromptTokens ?? 0, cache_write_tokens: 0 },
+    output_tokens: usage.completionTokens,
+    output_tokens_details: { reasoning_tokens: usage.reasoningTokens ?? 0 },
+    total_tokens: usage.totalTokens,
+  };
+}
