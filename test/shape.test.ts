@@ -340,6 +340,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...[
       'shared',
       'client/index.ts',
+      'cli/chat',
       'cli/render',
       'cli/terminal',
       'cli/tui',

@@ -1,6 +1,7 @@
 /** Turns a request in OpenAI's shape into a run, and the run into a completion. */
 import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
+import { renderWords } from '../../shared/shown/markdown.ts';
 import { SECOND } from '../../shared/units.ts';
 import type { ChatResponse } from '../../shared/wire/documents.ts';
 import { type AppContext, senderOf } from '../account/caller.ts';
@@ -11,7 +12,6 @@ import { SSE_HEADERS } from '../follow/sse-writer.ts';
 import { logEvent } from '../health/log.ts';
 import { resolveModel } from '../upstream/models.ts';
 import { endingOf, type Failure, LOST } from '../words/ending.ts';
-import { renderWords } from '../words/markdown.ts';
 import { type CompletionHead, newCompletion } from './completion.ts';
 import { errorBody, failureOfRequest } from './errors.ts';
 import { answerHeld, toResponse, type WholeAnswer } from './held-answer.ts';

@@ -1,5 +1,6 @@
 /** Streams a completion. */
 import { waitUntil } from 'cloudflare:workers';
+import type { Words } from '../../shared/shown/markdown.ts';
 import type { Submitted } from '../desk/submit.ts';
 import type { Env } from '../env.ts';
 import { attachFirst } from '../follow/attach.ts';
@@ -7,7 +8,6 @@ import { refusalOf } from '../follow/fold-answer.ts';
 import { SseWriter } from '../follow/sse-writer.ts';
 import type { AnswerReader } from '../words/answer-reader.ts';
 import type { Ending, Failure } from '../words/ending.ts';
-import type { Words } from '../words/markdown.ts';
 import { type Wire, WordStream } from '../words/word-stream.ts';
 import { type CompletionHead, newChunk, newUsageChunk } from './completion.ts';
 import { errorBody } from './errors.ts';
