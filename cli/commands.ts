@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { Programs } from '../local/server/worker.ts';
 import { registerUsage } from './account/usage.ts';
+import { registerAcp } from './acp/command.ts';
 import { registerAgents } from './agents/agents.ts';
 import { registerApprovals } from './chat/approvals-command.ts';
 import { registerPlan } from './chat/plan-command.ts';
@@ -77,6 +78,7 @@ export function newProgram(programs: Programs): Command {
   registerAllow(program);
   registerAudit(program);
   registerMcp(program);
+  registerAcp(program, programs);
   registerIde(program);
   registerCompanion(program);
   registerQuarantine(program);
