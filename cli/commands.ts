@@ -14,6 +14,7 @@ import { registerExport } from './conversations/export.ts';
 import { registerDoctor } from './doctor/doctor.ts';
 import { registerHelp } from './help/help.ts';
 import { registerKeys } from './keys/keys.ts';
+import { registerMcpServe } from './mcp-serve/command.ts';
 import { registerAccounts } from './people/accounts.ts';
 import { registerInvitations } from './people/invitations.ts';
 import { registerInvite } from './people/invite.ts';
@@ -77,7 +78,7 @@ export function newProgram(programs: Programs): Command {
   registerEnrol(program);
   registerAllow(program);
   registerAudit(program);
-  registerMcp(program);
+  registerMcpServe(registerMcp(program), programs);
   registerAcp(program, programs);
   registerIde(program);
   registerCompanion(program);

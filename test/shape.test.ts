@@ -340,6 +340,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['cli/server', 'cli/target', 'cli/terminal', 'local/own-root.ts', 'local/server'],
     ...['@agentclientprotocol/sdk', 'commander', 'node:', 'zod'],
   ],
+  'cli/mcp-serve': [
+    ...['shared', 'client/index.ts', 'machine', 'cli/agents', 'cli/chat', 'cli/limits.ts'],
+    ...['cli/server', 'cli/target', 'cli/terminal', 'local/own-root.ts', 'local/server'],
+    ...['@modelcontextprotocol/sdk', 'commander', 'node:', 'zod'],
+  ],
   'cli/tui': [
     ...['shared', 'client/index.ts', 'machine', 'cli/chat', 'cli/render', 'cli/terminal', 'node:'],
     ...['cli/tui/commands', 'cli/tui/dialogs', 'cli/tui/input', 'cli/tui/status'],
@@ -470,6 +475,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'cli/service',
     'cli/doctor',
     ...['cli/account', 'cli/acp', 'cli/agents', 'cli/chat', 'cli/conversations', 'cli/completion'],
+    'cli/mcp-serve',
     ...[
       'cli/config',
       'cli/help',
