@@ -33,6 +33,7 @@ import {
   type Surroundings,
 } from '../server/place.ts';
 import { NotSignedIn } from '../target/target.ts';
+import { parseConversationId } from '../target/typed-ids.ts';
 import { complain, describeError, describeFailure } from '../terminal/failure-text.ts';
 import { openTerminal } from '../terminal/terminal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
@@ -167,7 +168,7 @@ class Door implements Disposable {
     const place = await openPlace(this.#surroundings, cwd, sessionId);
     const session = await this.#open(sessionId, place, editor);
     await session.load(how).catch((error) => {
-      this.close(sessionId);
+      this.#leave(sessionId);
       throw error;
     });
     const notice = await unusedServers(mcpServers, place.chat.own);
@@ -207,27 +208,35 @@ class Door implements Disposable {
     this.#sessions.get(sessionId)?.session.cancel();
   }
 
+  /** As the protocol has it: what the editor has asked for in the session is cancelled. */
   close(sessionId: string): void {
-    this.#require(sessionId).session[Symbol.dispose]();
-    this.#sessions.delete(sessionId);
+    this.#require(sessionId).session.cancelPrompts();
+    this.#leave(sessionId);
   }
 
   async delete(sessionId: string): Promise<void> {
-    const open = this.#sessions.get(sessionId);
+    const id = parseConversationId(sessionId);
+    const open = this.#sessions.get(id);
     const { client } = open?.place.chat ?? (await openAccount(this.#surroundings, undefined));
-    await client.deleteConversation(sessionId);
-    if (open) this.close(sessionId);
+    this.#leave(id);
+    await client.deleteConversation(id);
   }
 
   [Symbol.dispose](): void {
-    for (const id of [...this.#sessions.keys()]) this.close(id);
+    for (const id of [...this.#sessions.keys()]) this.#leave(id);
+  }
+
+  /** Shows nothing of the session any more. Its answers go on. */
+  #leave(sessionId: string): void {
+    this.#sessions.get(sessionId)?.session[Symbol.dispose]();
+    this.#sessions.delete(sessionId);
   }
 
   async #open(id: string, place: Place, editor: AgentContext): Promise<EditorSession> {
     const { chat, folder } = place;
     const bridgeId = chat.bridgeId ?? chat.own?.bridgeId;
     const choices = await readChoices(chat.client, bridgeId);
-    if (this.#sessions.has(id)) this.close(id);
+    this.#leave(id);
     const capabilities = this.#capabilities;
     const session = new EditorSession({ id, chat, editor, capabilities, choices, folder });
     this.#sessions.set(id, { session, place });

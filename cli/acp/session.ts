@@ -134,8 +134,13 @@ export class EditorSession implements Disposable {
   /** Cancels what the editor has asked for; without that, an answer that another device has begun. */
   cancel(): void {
     this.#asks.withdraw();
-    for (const prompt of this.#prompts) this.#cancel(prompt);
     if (this.#prompts.size === 0) this.#session.cancel().catch(report);
+    this.cancelPrompts();
+  }
+
+  /** Cancels what the editor has asked for. */
+  cancelPrompts(): void {
+    for (const prompt of this.#prompts) this.#cancel(prompt);
   }
 
   /** @throws {UsageError} for a setting or a value that there is not. */
@@ -151,6 +156,7 @@ export class EditorSession implements Disposable {
     this.#asks.withdraw();
     this.#ended.abort();
     this.#session.end();
+    for (const prompt of this.#prompts) prompt.settle('cancelled');
   }
 
   async #read(): Promise<ConversationView> {

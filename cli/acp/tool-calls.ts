@@ -74,9 +74,9 @@ function diffOf(path: string, { oldString, newString }: Diff): ToolCallContent {
 }
 
 function commandOf(document: Document): Shown | undefined {
-  const { command, exitCode, duration_ms: durationMs, output } = document.metadata;
+  const { command, exitCode, duration_ms: durationMs, output, result } = document.metadata;
   if (typeof command !== 'string') return undefined;
-  const failed = typeof exitCode === 'number' && exitCode !== 0;
+  const failed = typeof exitCode === 'number' && exitCode !== 0 && result === undefined;
   const printed = printable(lastStates(String(output ?? '')));
   const end = failed ? `\nexit code ${exitCode}` : '';
   return {

@@ -7,6 +7,7 @@ import {
   type ClientContext,
   type CreateElicitationResponse,
   client,
+  type InitializeResponse,
   methods,
   ndJsonStream,
   type PromptRequest,
@@ -26,6 +27,7 @@ type Decide = (
 export interface Editor {
   readonly agent: ClientContext;
   readonly child: ChildProcess;
+  readonly hello: InitializeResponse;
   /** All that the agent has asked for, in order. */
   readonly permissions: readonly RequestPermissionRequest[];
   /** All updates of a session, in order. */
@@ -93,13 +95,15 @@ export async function openEditor(house: House, options: EditorOptions = {}): Pro
     });
   const input = Readable.toWeb(stdout) as ReadableStream<Uint8Array>;
   const { agent } = app.connect(ndJsonStream(Writable.toWeb(stdin), input));
-  await agent.request('initialize', { protocolVersion: 1, clientCapabilities: capabilities });
+  const hello = await agent.request('initialize', {
+    ...{ protocolVersion: 1, clientCapabilities: capabilities },
+  });
   const of: Editor['of'] = (sessionId, kind) =>
     updates
       .filter((each) => each.sessionId === sessionId)
       .flatMap(({ update }) => (isOf(update, kind) ? [update] : []));
   return {
-    ...{ agent, child, permissions, of },
+    ...{ agent, child, hello, permissions, of },
     updates: (sessionId) =>
       updates.filter((each) => each.sessionId === sessionId).map(({ update }) => update),
     text: (sessionId, kind = 'agent_message_chunk') =>

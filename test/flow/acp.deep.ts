@@ -5,6 +5,9 @@ import { oneHouse } from './one-house.ts';
 
 const LONG = Array.from({ length: 60 }, (_, line) => `Line ${line} of a long answer.`).join('\n');
 
+/** Longer than a test. */
+const ENDLESS = { text: 'Never to be ended. '.repeat(1_000), delayMs: 20 };
+
 const at = oneHouse({
   rules: [{ tool: 'run_terminal_cmd', pattern: 'touch *', decision: 'ask' }],
 });
@@ -50,7 +53,7 @@ it('sends a prompt and an answer to a permission once the server is back', async
 });
 
 it('cancels while the server is away', async () => {
-  at.answerWith(() => ({ text: 'Never to be ended.', hangs: true }));
+  at.answerWith(() => ENDLESS);
   const editor = await openEditor(at.house);
   const id = await newSession(editor, at.house);
   const answered = prompt(editor, id, 'go on for ever');

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -8,6 +8,10 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { chooseFirst, choosing, newSession, openEditor, prompt, spawnAcp } from './acp-editor.ts';
 import { deviceOf } from './allowing.ts';
 import { oneHouse } from './one-house.ts';
+import { LAY_PLAN } from './two-file-plan.ts';
+
+/** Longer than a test. */
+const ENDLESS = { text: 'Never to be ended. '.repeat(1_000), delayMs: 20 };
 
 const at = oneHouse({
   rules: [
@@ -165,9 +169,7 @@ async function allowWaiting(id: string): Promise<void> {
 
 describe('cancel', () => {
   it('ends an answer, also twice, and the session goes on', async () => {
-    at.answerWith((_, turn) =>
-      turn === 0 ? { text: 'Never to be ended.', hangs: true } : { text: 'Again.' },
-    );
+    at.answerWith((_, turn) => (turn === 0 ? ENDLESS : { text: 'Again.' }));
     const editor = await openEditor(at.house);
     const id = await newSession(editor, at.house);
     const answered = prompt(editor, id, 'go on for ever');
@@ -229,6 +231,39 @@ describe('a session of before', () => {
     // The first editor shows what the second one asks, as any other device.
     await vi.waitFor(() => expect(first.text(id)).toBe('Old.New.'));
     expect(first.text(id, 'user_message_chunk')).toBe('two');
+  });
+
+  it('asks again what a killed editor has left open', async () => {
+    at.answerWith([touch, { text: 'Allowed at last.' }]);
+    const first = await openEditor(at.house, { decide: () => new Promise(() => {}) });
+    const id = await newSession(first, at.house);
+    prompt(first, id, 'touch it').catch(() => {});
+    await vi.waitFor(() => expect(first.permissions).toHaveLength(1));
+    first.child.kill('SIGKILL');
+    const second = await openEditor(at.house);
+    const { workspace: cwd } = at.house;
+    await second.agent.request('session/load', { sessionId: id, cwd, mcpServers: [] });
+    await vi.waitFor(() => expect(second.text(id)).toBe('Allowed at last.'));
+    expect(second.permissions).toHaveLength(1);
+    expect(existsSync(file())).toBe(true);
+  });
+
+  it('is cancelled when it is closed, and gone when it is deleted', async () => {
+    at.answerWith(() => ENDLESS);
+    const editor = await openEditor(at.house);
+    const id = await newSession(editor, at.house);
+    const answered = prompt(editor, id, 'go on');
+    await vi.waitFor(() => expect(editor.text(id)).toContain('Never'));
+    await editor.agent.request('session/close', { sessionId: id });
+    expect(await answered).toBe('cancelled');
+    await vi.waitFor(async () => {
+      const { responses } = await at.house.client.getConversation(id);
+      expect(responses[0]?.status).toBe('cancelled');
+    });
+    await editor.agent.request('session/delete', { sessionId: id });
+    await expect(at.house.client.getConversation(id)).rejects.toThrow();
+    const wrong = editor.agent.request('session/delete', { sessionId: '../me' });
+    await expect(wrong).rejects.toMatchObject({ code: -32602 });
   });
 
   it('is not found where there is none', async () => {
@@ -302,6 +337,51 @@ it('takes back and repeats what the agent changed, by commands', async () => {
   expect(readFileSync(file(), 'utf8')).toBe('new\n');
 });
 
+it('lays a plan, keeps its todos, and carries it out by a command', async () => {
+  at.answerWith([
+    { calls: [LAY_PLAN] },
+    { text: ' That is all.' },
+    { calls: [{ name: 'todo_write', arguments: { todos: [{ id: 'a', status: 'completed' }] } }] },
+    { text: 'One is done.' },
+  ]);
+  const editor = await openEditor(at.house);
+  const id = await newSession(editor, at.house);
+  await editor.agent.request('session/set_config_option', {
+    ...{ sessionId: id, configId: 'mode', value: 'plan' },
+  });
+  await prompt(editor, id, 'plan it');
+  expect(editor.text(id)).toMatch(/^Write `a.txt`, then `b.txt`\.\s+That is all\.$/);
+  const statuses = () =>
+    editor
+      .of(id, 'plan')
+      .at(-1)
+      ?.entries.map(({ status }) => status);
+  expect(statuses()).toEqual(['pending', 'pending']);
+  expect(await prompt(editor, id, '/execute')).toBe('end_turn');
+  expect(statuses()).toEqual(['pending', 'completed']);
+  expect(editor.text(id)).toContain('One is done.');
+});
+
+it('asks for a subagent, and shows the call that the editor did not have', async () => {
+  const task = { description: 'Touch', prompt: 'touch it', subagent_type: 'generalPurpose' };
+  at.answerWith(({ messages }) => {
+    const isBelow = !JSON.stringify(messages).includes('begin with it');
+    const hasResult = messages.at(-1)?.role === 'tool';
+    if (hasResult) return { text: isBelow ? 'Touched below.' : 'All done.' };
+    return isBelow ? touch : { calls: [{ name: 'task', arguments: task }] };
+  });
+  const editor = await openEditor(at.house);
+  const id = await newSession(editor, at.house);
+  expect(await prompt(editor, id, 'begin with it')).toBe('end_turn');
+  const [asked] = editor.permissions;
+  const calls = editor.of(id, 'tool_call');
+  expect(calls.map(({ toolCallId }) => toolCallId)).toContain(asked?.toolCall.toolCallId);
+  expect(calls.map(({ title }) => title)).toContainEqual(
+    expect.stringMatching(/^Subagent .*: touch made\.txt$/),
+  );
+  expect(existsSync(file())).toBe(true);
+});
+
 it('uses no MCP server that the owner has not listed, and says how to list it', async () => {
   const editor = await openEditor(at.house, { capabilities: { session: { notices: {} } } });
   const server = { name: 'notes', command: 'npx', args: ['-y', 'notes'], env: [] };
@@ -317,6 +397,38 @@ it('uses no MCP server that the owner has not listed, and says how to list it', 
   expect(title).toContain('mcp add notes -- npx -y notes');
   expect(title).toContain('authorization: VALUE');
   expect(title).not.toContain('s3cret');
+});
+
+describe('a server elsewhere', () => {
+  it('works in the folder that its bridge has, and in no other', async () => {
+    at.answerWith([write, { text: 'Written from afar.' }]);
+    const { ready, workspace: cwd } = at.house;
+    const tokenFile = join(at.house.folder, 'token');
+    writeFileSync(tokenFile, ready.token);
+    const args = ['--url', ready.url, '--token-file', tokenFile];
+    const editor = await openEditor(at.house, { args });
+    const id = await newSession(editor, at.house);
+    expect(await prompt(editor, id, 'write it')).toBe('end_turn');
+    expect(readFileSync(file(), 'utf8')).toBe('new\n');
+    const other = editor.agent.request('session/new', { cwd: tmpdir(), mcpServers: [] });
+    await expect(other).rejects.toThrow(`works in ${tmpdir()}`);
+    const { sessions } = await editor.agent.request('session/list', {});
+    expect(sessions.map((each) => each.cwd)).toContain(cwd);
+  });
+
+  it('wants this machine to be signed in, and says how', async () => {
+    const capabilities = { auth: { terminal: true } };
+    const editor = await openEditor(at.house, {
+      capabilities,
+      args: ['--url', at.house.ready.url],
+    });
+    expect(editor.hello.authMethods).toMatchObject([{ type: 'terminal', args: ['--login'] }]);
+    const request = editor.agent.request('session/new', {
+      ...{ cwd: at.house.workspace, mcpServers: [] },
+    });
+    await expect(request).rejects.toMatchObject({ code: -32000 });
+    await expect(request).rejects.toThrow(/is not signed in at .*: run `.* login /);
+  });
 });
 
 describe('bad input', () => {
