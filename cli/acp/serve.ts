@@ -149,11 +149,12 @@ class Door implements Disposable {
     { cwd, mcpServers }: NewSessionRequest,
     editor: AgentContext,
   ): Promise<NewSessionResponse> {
-    const { chat, folder } = await openPlace(this.#surroundings, cwd);
+    const opened = await openPlace(this.#surroundings, cwd);
+    const { chat } = opened;
     const firstKey = `acp-${crypto.randomUUID()}`;
     const { account } = await chat.client.getMe();
     const sessionId = await conversationIdOf(account, firstKey);
-    const place = { chat: { ...chat, firstKey }, folder };
+    const place = { ...opened, chat: { ...chat, firstKey } };
     const session = await this.#open(sessionId, place, editor);
     const notice = await unusedServers(mcpServers, chat.own);
     setImmediate(() => session.introduce(notice));
@@ -178,7 +179,9 @@ class Door implements Disposable {
 
   /** Conversations whose folder is known: an editor opens no other. */
   async list({ cwd, cursor }: ListSessionsRequest): Promise<ListSessionsResponse> {
-    const { client, bridgeId } = await openAccount(this.#surroundings, cwd ?? undefined);
+    const account = await openAccount(this.#surroundings, cwd ?? undefined);
+    if (!account) return { sessions: [] };
+    const { client, bridgeId } = account;
     const query = { ...(bridgeId && { bridgeId }), ...(cursor && { cursor }) };
     const [{ items, nextCursor }, bridges] = await Promise.all([
       client.listConversations(query),
@@ -195,7 +198,8 @@ class Door implements Disposable {
 
   async prompt({ sessionId, prompt }: PromptRequest, signal: AbortSignal): Promise<PromptResponse> {
     const { session, place } = this.#require(sessionId);
-    return { stopReason: await session.prompt(toMessage(prompt, place.folder), cancelOf(signal)) };
+    const message = toMessage(prompt, place.folder);
+    return { stopReason: await session.prompt(message, cancelOf(signal)) };
   }
 
   choose(sessionId: string, name: string, value: unknown): SetSessionConfigOptionResponse {
@@ -217,9 +221,9 @@ class Door implements Disposable {
   async delete(sessionId: string): Promise<void> {
     const id = parseConversationId(sessionId);
     const open = this.#sessions.get(id);
-    const { client } = open?.place.chat ?? (await openAccount(this.#surroundings, undefined));
+    const account = open?.place.chat ?? (await openAccount(this.#surroundings));
     this.#leave(id);
-    await client.deleteConversation(id);
+    await account?.client.deleteConversation(id);
   }
 
   [Symbol.dispose](): void {
@@ -233,12 +237,12 @@ class Door implements Disposable {
   }
 
   async #open(id: string, place: Place, editor: AgentContext): Promise<EditorSession> {
-    const { chat, folder } = place;
+    const { chat } = place;
     const bridgeId = chat.bridgeId ?? chat.own?.bridgeId;
     const choices = await readChoices(chat.client, bridgeId);
     this.#leave(id);
     const capabilities = this.#capabilities;
-    const session = new EditorSession({ id, chat, editor, capabilities, choices, folder });
+    const session = new EditorSession({ ...place, id, editor, capabilities, choices });
     this.#sessions.set(id, { session, place });
     return session;
   }

@@ -18,12 +18,13 @@ import { imagesOf, type MessageContent, textOf } from '../../shared/api/requests
 import { parseResponseId } from '../../shared/ids.ts';
 import { CONVERSATION_LIMITS, REQUEST_LIMITS } from '../../shared/limits.ts';
 import { waitSentence } from '../../shared/shown/waits.ts';
+import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { isOver } from '../../shared/wire/fold.ts';
-import type { Chat } from '../chat/chat.ts';
 import { findPlan } from '../chat/plan-command.ts';
-import { insist, Session } from '../chat/session.ts';
+import { insist, Session, type UnsentMessage } from '../chat/session.ts';
 import { settingsOf } from '../chat/turn.ts';
 import { undoFiles } from '../chat/undo-files.ts';
+import type { Place } from '../server/place.ts';
 import { complain, describeFailure } from '../terminal/failure-text.ts';
 import { Asks } from './asks.ts';
 import { ACP_LIMITS } from './limits.ts';
@@ -31,14 +32,11 @@ import { type Choices, choose, describeSettings } from './settings.ts';
 import { Transcript } from './transcript.ts';
 
 /** What a session begins with. */
-export interface SessionPlace {
+export interface SessionPlace extends Place {
   readonly id: string;
-  readonly chat: Chat;
   readonly editor: AgentContext;
   readonly capabilities: ClientCapabilities;
   readonly choices: Choices;
-  /** The workspace. */
-  readonly folder: string;
 }
 
 /** A prompt whose answer is not over. */
@@ -69,6 +67,8 @@ export class EditorSession implements Disposable {
   #title: string | undefined;
   #mode: string;
   #counter = 0;
+  /** The message that could not be sent last. */
+  #lost: UnsentMessage | undefined;
 
   /** A conversation that is there already is shown after {@link load}. */
   constructor(place: SessionPlace) {
@@ -171,6 +171,8 @@ export class EditorSession implements Disposable {
   }
 
   async #begin(prompt: OpenPrompt, content: MessageContent): Promise<void> {
+    await this.#place.rejoin();
+    if (prompt.isCancelled) return;
     const words = imagesOf(content).length > 0 ? '' : textOf(content).trim();
     if (words === '/undo' || words === '/redo') {
       await undoFiles(words === '/undo' ? 'last' : 'redo', {
@@ -222,6 +224,7 @@ export class EditorSession implements Disposable {
 
   #change(event: ReadEvent | null): void {
     this.#onRead();
+    this.#sayLost();
     if (event?.type !== 'tool_output') return this.#flush(event);
     this.#output ??= setTimeout(() => {
       this.#output = undefined;
@@ -268,6 +271,14 @@ export class EditorSession implements Disposable {
     if (size !== undefined && used !== undefined) {
       this.#send({ sessionUpdate: 'usage_update', used, size });
     }
+  }
+
+  /** Once for each message that the server cannot be sent. */
+  #sayLost(): void {
+    const [first] = this.#session.unsent;
+    if (first?.why === undefined || first === this.#lost) return;
+    this.#lost = first;
+    this.#say(`The server cannot be reached (${inOneLine(first.why)}); trying again.`);
   }
 
   #showTitle({ title }: ConversationView): void {

@@ -1,8 +1,8 @@
 /** Finds the workspace of a folder for a program that speaks for a person, such as an editor, and a chat that works there. */
 import { isAbsolute } from 'node:path';
-import { type Client, createClient } from '../../client/index.ts';
+import { type BridgeInfo, type Client, createClient } from '../../client/index.ts';
 import type { Programs } from '../../local/server/worker.ts';
-import { locateState } from '../../local/state/folder.ts';
+import { locateState, type StateLocation } from '../../local/state/folder.ts';
 import { readBridgeId } from '../../local/state/state.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
@@ -13,7 +13,7 @@ import { findTarget, type TargetOptions } from '../target/target.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
-import { joinServer } from './join.ts';
+import { type Joined, joinServer } from './join.ts';
 
 export interface DoorOptions extends TargetOptions {
   /** The mode of a chat for which nothing else is chosen. */
@@ -32,6 +32,11 @@ export interface Place {
   readonly chat: Chat;
   /** The workspace as its bridge names it: a folder of the bridge's machine. */
   readonly folder: string;
+  /**
+   * Starts the server of this machine again if it was stopped meanwhile.
+   * @throws {LocalError} if it cannot start, or has another address now.
+   */
+  rejoin(): Promise<void>;
 }
 
 /**
@@ -40,67 +45,105 @@ export interface Place {
  * @throws {UsageError | LocalError | ClientError} with what to do.
  */
 export async function openPlace(
-  { options, programs, terminal }: Surroundings,
+  surroundings: Surroundings,
   cwd: string,
   conversation?: string,
 ): Promise<Place> {
-  if (!isAbsolute(cwd)) throw new UsageError('cwd: it must be an absolute path.');
-  const at = options.workspace ?? cwd;
-  const isElsewhere = options.url !== undefined;
-  const workspace = isElsewhere ? at : await connect(at, { options, programs, terminal });
+  const { options, terminal } = surroundings;
+  const at = folderFor(options, cwd);
+  const joined = options.url === undefined ? await connect(at, surroundings) : undefined;
+  const workspace = joined?.place.workspaceDir ?? at;
   const wanted = { ...options, workspace, reasoning: true, json: true };
-  const chat = await openChat(
-    { ...wanted, ...(conversation !== undefined && { conversation }) },
-    terminal,
-  );
-  if (isElsewhere && conversation === undefined) {
-    const { id: bridgeId, workspacePath } = await findBridge(chat.client, at, options);
-    return { chat: { ...chat, bridgeId }, folder: workspacePath };
+  const named = conversation !== undefined && { conversation };
+  const chat = await openChat({ ...wanted, ...named }, terminal);
+  const rejoin = async () => {
+    const again = joined && (await connect(at, surroundings));
+    if (again?.url !== joined?.url) throw new LocalError('failed', OTHER_ADDRESS);
+  };
+  if (joined || conversation !== undefined) {
+    return { chat, folder: await folderOf(chat, workspace), rejoin };
   }
-  return { chat, folder: await folderOf(chat, workspace) };
+  const bridges = await listBridges(chat.client, at);
+  if (!bridges.here) throw new LocalError('refused', notConnected(at, options, bridges.others));
+  const { id: bridgeId, workspacePath } = bridges.here;
+  return { chat: { ...chat, bridgeId }, folder: workspacePath, rejoin };
 }
 
-/** The client of an account, and which bridge has this folder; undefined where none has it. */
+const OTHER_ADDRESS =
+  'The server was started again at another address: begin or load the session again.';
+
+function folderFor({ workspace }: DoorOptions, cwd: string): string {
+  if (isAbsolute(cwd)) return workspace ?? cwd;
+  throw new UsageError('cwd: it must be an absolute path.');
+}
+
+/** The client of an account. */
+export interface Account {
+  readonly client: Client;
+  /** The bridge of the folder that was named. */
+  readonly bridgeId?: string;
+}
+
+/** Connects no folder. Undefined if a folder is named that was never connected: no conversation is of it. */
 export async function openAccount(
   surroundings: Surroundings,
-  cwd: string | undefined,
-): Promise<{ readonly client: Client; readonly bridgeId: string | undefined }> {
-  if (cwd === undefined) {
-    return { client: createClient(await findTarget(surroundings.options)), bridgeId: undefined };
+  cwd?: string,
+): Promise<Account | undefined> {
+  const { options } = surroundings;
+  if (cwd === undefined) return { client: createClient(await findTarget(options)) };
+  const at = folderFor(options, cwd);
+  if (options.url !== undefined) {
+    const client = createClient(await findTarget(options));
+    const { here } = await listBridges(client, at);
+    return here && { client, bridgeId: here.id };
   }
+  const { projectDir } = await locateState(await locationFor(at, options));
+  if ((await readBridgeId(projectDir)) === undefined) return undefined;
   const { chat } = await openPlace(surroundings, cwd);
-  return { client: chat.client, bridgeId: chat.bridgeId ?? chat.own?.bridgeId };
+  const bridgeId = chat.bridgeId ?? chat.own?.bridgeId;
+  return { client: chat.client, ...(bridgeId !== undefined && { bridgeId }) };
 }
 
 async function connect(
   folder: string,
   { options, programs, terminal }: Surroundings,
-): Promise<string> {
-  const { state: stateDir } = options;
-  const location =
-    stateDir === undefined && options.workspace === undefined
-      ? await findLocation({}, 'kept', folder)
-      : { workspaceDir: folder, stateDir };
-  const { place, notices } = await joinServer({ location, programs, terminal });
-  for (const notice of notices) terminal.write(`${notice}\n`);
-  return place.workspaceDir;
+): Promise<Joined> {
+  const location = await locationFor(folder, options);
+  const joined = await joinServer({ location, programs, terminal });
+  for (const notice of joined.notices) terminal.write(`${notice}\n`);
+  return joined;
 }
 
-/** The bridge of this folder at a Drawbridge elsewhere. This machine's own one wins: others may have a folder of this name. */
-async function findBridge(client: Client, folder: string, { url = '' }: DoorOptions) {
+/** A folder below a known project means that project, unless the options name the folder or its state. */
+async function locationFor(
+  folder: string,
+  { workspace, state: stateDir }: DoorOptions,
+): Promise<StateLocation> {
+  const isNamed = workspace !== undefined || stateDir !== undefined;
+  return isNamed ? { workspaceDir: folder, stateDir } : await findLocation({}, 'kept', folder);
+}
+
+/** The bridge of this folder, and all others. This machine's own one wins: others may have a folder of this name. */
+async function listBridges(client: Client, folder: string) {
   const place = await locateState({ workspaceDir: folder }).catch(() => undefined);
   const own = place && (await readBridgeId(place.projectDir));
   const { items } = await client.listBridges();
-  const found =
+  const here =
     items.find(({ id }) => id === own) ??
     items.find(({ workspacePath, connected }) => connected && workspacePath === folder);
-  if (found) return found;
+  return { here, others: items.filter((bridge) => bridge !== here) };
+}
+
+function notConnected(
+  folder: string,
+  { url = '' }: DoorOptions,
+  others: readonly BridgeInfo[],
+): string {
   const start = ownCommand('start', '--to', url, '--workspace', folder);
-  const others = items.map(({ workspacePath }) => nameInLine(workspacePath)).join(', ');
-  throw new LocalError(
-    'refused',
+  const known = others.map(({ workspacePath }) => nameInLine(workspacePath)).join(', ');
+  return (
     `No bridge at ${url} works in ${nameInLine(folder)}: \`${start}\` connects it, or name another folder with ` +
-      `--workspace${others === '' ? '' : ` (${others})`}.`,
+    `--workspace${known === '' ? '' : ` (${known})`}.`
   );
 }
 

@@ -49,6 +49,7 @@ export interface EditorOptions {
   readonly decide?: Decide;
   readonly fillForm?: (message: string) => CreateElicitationResponse;
   readonly args?: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 /** Takes the option with this id in every question. */
@@ -62,20 +63,23 @@ export const chooseFirst: Decide = ({ options: [first] }) => ({
 });
 
 /** `drawbridge acp` as an editor starts it. It ends with the test. */
-export function spawnAcp(house: House, args: readonly string[] = []): ChildProcess {
+export function spawnAcp(args: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProcess {
   const [program, ...words] = PROGRAM;
-  const child = spawn(program, [...words, 'acp', '--state', house.state, ...args], {
-    cwd: '/',
+  const child = spawn(program, [...words, 'acp', ...args], {
+    ...{ cwd: '/', env: { ...process.env, ...env } },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));
   return child;
 }
 
-/** Starts it, and says hello. */
-export async function openEditor(house: House, options: EditorOptions = {}): Promise<Editor> {
-  const { capabilities = {}, decide = choosing('once'), fillForm, args } = options;
-  const child = spawnAcp(house, args);
+/** Starts it for a house, or for the server of the environment, and says hello. */
+export async function openEditor(
+  house: Pick<House, 'state'> | null,
+  options: EditorOptions = {},
+): Promise<Editor> {
+  const { capabilities = {}, decide = choosing('once'), fillForm, args = [], env } = options;
+  const child = spawnAcp([...(house ? ['--state', house.state] : []), ...args], env);
   const { stdin, stdout, stderr } = child;
   if (!stdin || !stdout || !stderr) throw new Error('no pipes');
   let said = '';
@@ -128,8 +132,10 @@ function isOf<Kind extends SessionUpdate['sessionUpdate']>(
 }
 
 /** A new session in the house's workspace. */
-export async function newSession({ agent }: Editor, house: House): Promise<string> {
-  const cwd = house.workspace;
+export async function newSession(
+  { agent }: Editor,
+  { workspace: cwd }: Pick<House, 'workspace'>,
+): Promise<string> {
   const { sessionId } = await agent.request('session/new', { cwd, mcpServers: [] });
   return sessionId;
 }

@@ -1,6 +1,11 @@
-import { expect, it, vi } from 'vitest';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { temporaryFolder } from '../local/temporary-folder.ts';
 import { newSession, openEditor, prompt } from './acp-editor.ts';
-import { workerdOf } from './house.ts';
+import { PROGRAM, workerdOf } from './house.ts';
 import { oneHouse } from './one-house.ts';
 
 const LONG = Array.from({ length: 60 }, (_, line) => `Line ${line} of a long answer.`).join('\n');
@@ -36,6 +41,7 @@ it('sends a prompt and an answer to a permission once the server is back', async
   ]);
   let answer = () => {};
   const editor = await openEditor(at.house, {
+    capabilities: { session: { notices: {} } },
     decide: () =>
       new Promise((resolve) => {
         answer = () => resolve({ outcome: { outcome: 'selected', optionId: 'once' } });
@@ -66,3 +72,42 @@ it('cancels while the server is away', async () => {
     expect(responses[0]?.status).toBe('cancelled');
   });
 });
+
+it('starts the server of this machine, and again after it was stopped', async () => {
+  const home = temporaryFolder();
+  const workspace = join(home, 'project');
+  mkdirSync(join(workspace, 'src'), { recursive: true });
+  const env = {
+    ...{ XDG_STATE_HOME: join(home, 'state'), XDG_CONFIG_HOME: join(home, 'config') },
+    ...{ DRAWBRIDGE_PORT: `${await freePort()}`, OPENAI_BASE_URL: '' },
+  };
+  const stop = () => {
+    const [program, ...words] = PROGRAM;
+    const options = { cwd: home, env: { ...process.env, ...env }, stdio: 'ignore' } as const;
+    execFileSync(program, [...words, 'stop'], options);
+  };
+  onTestFinished(stop);
+  const editor = await openEditor(null, { env });
+  const listed = await editor.agent.request('session/list', { cwd: workspace });
+  expect(listed.sessions).toEqual([]);
+  const id = await newSession(editor, { workspace });
+  expect(await prompt(editor, id, 'list the files here')).toBe('end_turn');
+  stop();
+  expect(await prompt(editor, id, 'list the files here')).toBe('end_turn');
+  expect(editor.of(id, 'tool_call').map(({ title }) => title)).toEqual([
+    ...['list_dir .', 'list_dir .'],
+  ]);
+  // A folder below a known project means that project.
+  const below = await newSession(editor, { workspace: join(workspace, 'src') });
+  await prompt(editor, below, 'list the files here');
+  const { sessions } = await editor.agent.request('session/list', { cwd: workspace });
+  expect(sessions.map(({ sessionId }) => sessionId)).toEqual([below, id]);
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = Object(server.address());
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

@@ -433,7 +433,7 @@ describe('a server elsewhere', () => {
 
 describe('bad input', () => {
   it('is refused line by line, and the protocol goes on', async () => {
-    const child = spawnAcp(at.house);
+    const child = spawnAcp(['--state', at.house.state]);
     const lines: { id?: unknown; error?: { code: number }; result?: object }[] = [];
     if (!child.stdout) throw new Error('no stdout');
     createInterface({ input: child.stdout }).on('line', (line) => lines.push(JSON.parse(line)));
