@@ -15,7 +15,7 @@ import type { SubagentAsk } from '../../shared/wire/subagents.ts';
 import { type ApprovalReply, lastingOf, sendReply } from '../chat/approvals.ts';
 import type { Chat } from '../chat/chat.ts';
 import { insist } from '../chat/session.ts';
-import { complain, describeError, describeFailure } from '../terminal/failure-text.ts';
+import { complain, describeError } from '../terminal/failure-text.ts';
 import { answersIn, FormContent, formOf, formOfQuestions } from './forms.ts';
 import { proposedCall, toolCallIdOf } from './tool-calls.ts';
 
@@ -243,7 +243,8 @@ export class Asks {
     if (error instanceof ClientError && STILL_OPEN.has(error.code)) {
       this.#desk.say(`The answer did not count: ${describeError(error)}`);
     } else {
-      complain(describeFailure(error));
+      const why = error instanceof ClientError ? describeError(error) : inOneLine(String(error));
+      complain(`A question was not answered here: ${why}`);
     }
   }
 }

@@ -10,13 +10,12 @@ import {
   type ChatResponse,
   ClientError,
   type ConversationView,
-  dropEarlier,
   prependPart,
   type ReadEvent,
 } from '../../client/index.ts';
 import { imagesOf, type MessageContent, textOf } from '../../shared/api/requests.ts';
 import { parseResponseId } from '../../shared/ids.ts';
-import { CONVERSATION_LIMITS, REQUEST_LIMITS } from '../../shared/limits.ts';
+import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { waitSentence } from '../../shared/shown/waits.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { isOver } from '../../shared/wire/fold.ts';
@@ -107,7 +106,6 @@ export class EditorSession implements Disposable {
     this.#mode = chat.mode;
     if (how === 'resume') this.#transcript.skip(view);
     this.#release();
-    dropEarlier(view, CONVERSATION_LIMITS.shownExchanges);
   }
 
   /** An editor takes these updates only after the answer that begins the session. */
@@ -284,7 +282,7 @@ export class EditorSession implements Disposable {
   #showTitle({ title }: ConversationView): void {
     if (title === this.#title) return;
     this.#title = title;
-    this.#send({ sessionUpdate: 'session_info_update', title });
+    this.#send({ sessionUpdate: 'session_info_update', title: inOneLine(title) });
   }
 
   #showMode(): void {

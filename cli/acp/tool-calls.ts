@@ -51,7 +51,10 @@ function editOf(document: Document, folder: string): Shown | undefined {
     title: `${shortLine(String(operation ?? 'edit'))} ${nameInLine(filePath)}${to}`,
     kind: EDIT_KINDS[String(operation)] ?? 'edit',
     status: statusOf(document, metadata['diff'] !== undefined),
-    content: [...changesOf(document).map((diff) => diffOf(path, diff)), ...failureOf(document)],
+    content: [
+      ...changesOf(document).map((diff) => diffOf(path, diff, operation)),
+      ...failureOf(document),
+    ],
     locations: [{ path }],
   };
 }
@@ -69,8 +72,10 @@ function changesOf({ metadata, content }: Document): readonly Diff[] {
 
 const Changes = FileEditMetadata.pick({ hunks: true, diff: true });
 
-function diffOf(path: string, { oldString, newString }: Diff): ToolCallContent {
-  return { type: 'diff', path, oldText: oldString === '' ? null : oldString, newText: newString };
+/** An editor shows a file without an old text as a new one. */
+function diffOf(path: string, { oldString, newString }: Diff, operation: unknown): ToolCallContent {
+  const oldText = operation === 'create' ? null : oldString;
+  return { type: 'diff', path, oldText, newText: newString };
 }
 
 function commandOf(document: Document): Shown | undefined {
@@ -192,7 +197,8 @@ export function proposedCall(proposal: Proposal, folder: string): Shown {
 }
 
 function diffsIn(proposal: Proposal, path: string): ToolCallContent[] {
-  return proposal.kind === 'edit' ? proposal.diff.map((diff) => diffOf(path, diff)) : [];
+  if (proposal.kind !== 'edit') return [];
+  return proposal.diff.map((diff) => diffOf(path, diff, proposal.operation));
 }
 
 /** Whether a diff shows all of an edit: nothing is cut, no character is hidden. */

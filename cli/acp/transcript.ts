@@ -189,14 +189,15 @@ export class Transcript {
     return textUpdate(kind, key, text);
   }
 
-  #planOf({ responses }: ConversationView): SessionUpdate[] {
+  /** A view of the newest part may lack the plan, which then stays as it was sent. */
+  #planOf({ responses, earlier }: ConversationView): SessionUpdate[] {
     const entries = [...todosIn(responses).values()].flatMap(({ content, status }): PlanEntry[] =>
       content === undefined || status === 'cancelled'
         ? []
         : [{ content, status, priority: 'medium' }],
     );
     const now = JSON.stringify(entries);
-    if (now === this.#plan) return [];
+    if (now === this.#plan || (entries.length === 0 && earlier !== null)) return [];
     this.#plan = now;
     return [{ sessionUpdate: 'plan', entries }];
   }

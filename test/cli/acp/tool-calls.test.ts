@@ -30,6 +30,13 @@ describe('a document as a tool call', () => {
       },
     ],
     [
+      'an edit that only adds lines',
+      document('file_edit', {
+        ...{ filePath: 'a.ts', operation: 'edit', diff: { ...diff, oldString: '' } },
+      }),
+      { content: [{ type: 'diff', path: '/work/a.ts', oldText: '', newText: 'b' }] },
+    ],
+    [
       'a new file',
       document('file_edit', { filePath: 'a.ts', operation: 'create', diff: null }, 'new\n'),
       { content: [{ type: 'diff', path: '/work/a.ts', oldText: null, newText: 'new\n' }] },
