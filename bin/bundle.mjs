@@ -6,6 +6,7 @@ import { brotliCompressSync, constants } from 'node:zlib';
 
 /** The options with which esbuild makes the program. The package has the same bundle (build/build.ts). */
 export function describeBundle(root, outdir) {
+  const noAjv = join(root, 'bin', 'no-ajv.mjs');
   const threads = { 'compute-worker': 'compute', 'index-worker': 'index' };
   return {
     absWorkingDir: root,
@@ -28,6 +29,8 @@ export function describeBundle(root, outdir) {
     logLevel: 'silent',
     // These packages look for their own programs beside their files.
     external: ['esbuild', 'rolldown', 'workerd', '@vscode/ripgrep'],
+    // 130 KB that would never run.
+    alias: { ajv: noAjv, 'ajv-formats': noAjv },
     // CommonJS packages load Node's modules with `require`.
     banner: {
       js: "import { createRequire as newRequire } from 'node:module';\nconst require = newRequire(import.meta.url);",

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { Programs } from '../local/server/worker.ts';
 import { registerUsage } from './account/usage.ts';
+import { registerAcp } from './acp/command.ts';
 import { registerAgents } from './agents/agents.ts';
 import { registerApprovals } from './chat/approvals-command.ts';
 import { registerPlan } from './chat/plan-command.ts';
@@ -13,6 +14,7 @@ import { registerExport } from './conversations/export.ts';
 import { registerDoctor } from './doctor/doctor.ts';
 import { registerHelp } from './help/help.ts';
 import { registerKeys } from './keys/keys.ts';
+import { registerMcpServe } from './mcp-serve/command.ts';
 import { registerAccounts } from './people/accounts.ts';
 import { registerInvitations } from './people/invitations.ts';
 import { registerInvite } from './people/invite.ts';
@@ -76,7 +78,8 @@ export function newProgram(programs: Programs): Command {
   registerEnrol(program);
   registerAllow(program);
   registerAudit(program);
-  registerMcp(program);
+  registerMcpServe(registerMcp(program), programs);
+  registerAcp(program, programs);
   registerIde(program);
   registerCompanion(program);
   registerQuarantine(program);

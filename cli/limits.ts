@@ -63,6 +63,9 @@ export const CLI_LIMITS = {
   minTitleColumns: 16,
   /** Companions of editors that `ide` tries: more windows than people have open on one folder. */
   maxTriedCompanions: 16,
+  /** Seconds that a tool follows an agent: by default less than MCP clients wait for an answer, and at most. */
+  followSeconds: 45,
+  maxFollowSeconds: 600,
   /** Between two looks of a bridge at the end of its token. */
   tokenLookMs: HOUR,
   /** Models of one server that the choice of a model lists: more do not fit on a screen. */

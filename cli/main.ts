@@ -70,6 +70,7 @@ type Register = (program: Command, programs: Programs) => void;
 const OF_A_START: ReadonlyMap<string, () => Promise<Register>> = new Map([
   ['start', async () => (await import('./server/here.ts')).registerHere],
   ['up', async () => (await import('./server/up.ts')).registerUp],
+  ['acp', async () => (await import('./acp/command.ts')).registerAcp],
   ['daemon', async () => (await import('./server/daemon.ts')).registerDaemon],
 ]);
 

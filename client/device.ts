@@ -1,6 +1,7 @@
 /** Signs approvals with a device's own key; a bridge trusts the signature of an enrolled device. */
 
 import { encodeBase64Url } from '../shared/text/base64url.ts';
+import { sha256 } from '../shared/text/sha256.ts';
 import {
   approvalText,
   type Choice,
@@ -166,9 +167,4 @@ export async function isNewText(proposal: Proposal, newText: string): Promise<bo
   if (proposal.kind !== 'edit') return false;
   const forms = [newText, `\uFEFF${newText}`].map(sha256);
   return (await Promise.all(forms)).some((hash) => hash === proposal.afterHash);
-}
-
-async function sha256(text: string): Promise<string> {
-  const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
-  return Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

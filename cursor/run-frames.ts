@@ -1,8 +1,8 @@
 /** Translates the events of a run into the frames of Cursor's stream. Pure. */
 
 import type { PositionedEvent } from '../shared/api/reader-socket.ts';
+import { Rendering } from '../shared/shown/markdown.ts';
 import type { StreamEvent } from '../shared/wire/events.ts';
-import { Rendering } from '../worker/words/markdown.ts';
 import type { CursorRunEvent } from './schemas.ts';
 import { isWords } from './shapes.ts';
 

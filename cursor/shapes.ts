@@ -2,10 +2,10 @@
 import type { AgentInfo } from '../shared/api/agents.ts';
 import { DrawbridgeError } from '../shared/errors.ts';
 import { newConversationId } from '../shared/ids.ts';
+import { renderWords } from '../shared/shown/markdown.ts';
 import { factsOf } from '../shared/wire/document-types.ts';
 import type { ChatResponse, Document, ResponseStatus, Usage } from '../shared/wire/documents.ts';
 import { isOver } from '../shared/wire/fold.ts';
-import { renderWords } from '../worker/words/markdown.ts';
 import type { Spent } from './core.ts';
 import type { CursorAgent, CursorRun, CursorTokens, CursorUsage, Image } from './schemas.ts';
 

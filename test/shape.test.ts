@@ -327,6 +327,24 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'cli/limits.ts',
   ],
   'cli/talk': [...['shared', 'cli/chat', 'cli/target', 'cli/terminal', 'cli/tui', 'commander']],
+  'cli/acp': [
+    ...[
+      'shared',
+      'client/index.ts',
+      'machine',
+      'bridge/mcp',
+      'cli/chat',
+      'cli/people',
+      'cli/render',
+    ],
+    ...['cli/server', 'cli/target', 'cli/terminal', 'local/own-root.ts', 'local/server'],
+    ...['@agentclientprotocol/sdk', 'commander', 'node:', 'zod'],
+  ],
+  'cli/mcp-serve': [
+    ...['shared', 'client/index.ts', 'machine', 'cli/agents', 'cli/chat', 'cli/limits.ts'],
+    ...['cli/server', 'cli/target', 'cli/terminal', 'local/own-root.ts', 'local/server'],
+    ...['@modelcontextprotocol/sdk', 'commander', 'node:', 'zod'],
+  ],
   'cli/tui': [
     ...['shared', 'client/index.ts', 'machine', 'cli/chat', 'cli/render', 'cli/terminal', 'node:'],
     ...['cli/tui/commands', 'cli/tui/dialogs', 'cli/tui/input', 'cli/tui/status'],
@@ -340,6 +358,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...[
       'shared',
       'client/index.ts',
+      'cli/chat',
       'cli/render',
       'cli/terminal',
       'cli/tui',
@@ -455,7 +474,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'cli/commands.ts': [
     'cli/service',
     'cli/doctor',
-    ...['cli/account', 'cli/agents', 'cli/chat', 'cli/conversations', 'cli/completion'],
+    ...['cli/account', 'cli/acp', 'cli/agents', 'cli/chat', 'cli/conversations', 'cli/completion'],
+    'cli/mcp-serve',
     ...[
       'cli/config',
       'cli/help',
@@ -470,7 +490,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['cli/setup', 'cli/setup/connect', 'cli/setup/ide', 'cli/setup/mcp'],
   ],
   'cli/main.ts': [
-    ...['cli/commands.ts', 'cli/help', 'cli/server', 'cli/terminal', 'cli/update', 'machine'],
+    ...[
+      'cli/acp',
+      'cli/commands.ts',
+      'cli/help',
+      'cli/server',
+      'cli/terminal',
+      'cli/update',
+      'machine',
+    ],
     ...['local/server', 'local/own-root.ts', 'commander', 'node:'],
   ],
 

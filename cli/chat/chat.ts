@@ -36,6 +36,8 @@ export interface Chat {
   readonly bridgeId?: string | undefined;
   /** The conversation to continue. The first answer sets it if the person named none. */
   conversationId: string | undefined;
+  /** The idempotency key of the message that begins the conversation: its id follows from it. */
+  readonly firstKey?: string;
   /** Gets every event. Only a conversation in the terminal sets it. */
   readonly onEvent?: (event: StreamEvent) => void;
   /** The options that name the target, for the commands that messages suggest. */

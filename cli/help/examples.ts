@@ -71,6 +71,8 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'mcp add memory -- npx -y @modelcontextprotocol/server-memory',
     'mcp add tickets --url https://tickets.example/mcp',
   ],
+  acp: ['acp', 'acp --url https://agent.example.com --workspace ~/project'],
+  'mcp serve': ['mcp serve', 'mcp serve --workspace ~/project'],
   'mcp test': ['mcp test', 'mcp test memory'],
   'ide install': ['ide install', 'ide install cursor --companion qwen'],
   doctor: ['doctor', 'doctor --url https://agent.example.com', 'doctor --json'],

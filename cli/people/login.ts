@@ -63,7 +63,8 @@ export function registerLogin(program: Command): void {
     .action(logout);
 }
 
-async function login(given: string, options: LoginOptions): Promise<void> {
+/** Signs this machine in: `given` is a link, a URL, or `-`. */
+export async function login(given: string, options: LoginOptions): Promise<void> {
   const headers = options.headerFile === undefined ? {} : readHeaders(options.headerFile);
   const { url, secret } = parseLink(given === '-' ? await readStdin() : given);
   const dir = await loginsDir(options);

@@ -45,13 +45,15 @@ export function locationOf({ workspace, state }: LocationOptions): StateLocation
 
 /**
  * The instance that the options name. Without options, the nearest one from the current folder upwards: a running one
- * if `wanted` asks for it and there is one, else one with a state folder. Without any, the current folder's.
+ * if `wanted` asks for it and there is one, else one with a state folder. Without any, the current folder's. `folder`
+ * takes the place of the current one.
  */
 export async function findLocation(
   options: LocationOptions,
   wanted: 'running' | 'kept',
+  folder?: string,
 ): Promise<StateLocation> {
-  const here = locationOf(options);
+  const here = folder === undefined ? locationOf(options) : { workspaceDir: folder };
   if (options.workspace !== undefined || options.state !== undefined) return here;
   const above = await listLocations(here.workspaceDir);
   const running = wanted === 'running' ? above.find(({ isRunning }) => isRunning) : undefined;

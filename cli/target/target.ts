@@ -58,6 +58,9 @@ export function addTargetOptions(command: Command): Command {
   return addLocationOptions(command);
 }
 
+/** This machine has no session and no token at a Drawbridge elsewhere. */
+export class NotSignedIn extends UsageError {}
+
 /** @throws {UsageError} for a bad `--url`, or for a token without one. @throws {LocalError} if none runs. */
 export async function findTarget(options: TargetOptions): Promise<Target> {
   const { url, tokenFile } = options;
@@ -73,7 +76,7 @@ export async function findTarget(options: TargetOptions): Promise<Target> {
   if (end) process.stderr.write(`drawbridge: the token ends at ${end}: get a new one.\n`);
   const session = given === undefined ? login : { token: given };
   if (session) return { url, device: await ownDevice(options), ...session };
-  throw new UsageError(
+  throw new NotSignedIn(
     `This machine is not signed in at ${url}: run \`${ownCommand('login', url)}\`, or give --token-file.`,
   );
 }

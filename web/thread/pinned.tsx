@@ -1,5 +1,5 @@
 /** The todos of the conversation as they are now, in sight while the thread scrolls. */
-import type { ChatResponse, PlanMetadata, TodoUpdateMetadata } from '../../client/index.ts';
+import { todosIn } from '../../shared/shown/todos.ts';
 import { useLive } from '../live.ts';
 import { THREAD, type Thread } from '../store/thread.ts';
 import { words } from '../words/thread.ts';
@@ -19,18 +19,4 @@ export function Pinned({ thread }: { readonly thread: Thread }) {
       <TodoList todos={todos} />
     </details>
   );
-}
-
-type ShownTodo = TodoUpdateMetadata['todos'][number];
-
-/** Those of the newest plan, with what changed since. Without a plan, all that were named. */
-function todosIn(responses: readonly ChatResponse[]): ReadonlyMap<string, ShownTodo> {
-  const todos = new Map<string, ShownTodo>();
-  for (const { type, metadata } of responses.flatMap(({ documents }) => documents)) {
-    if (type !== 'plan' && type !== 'todo_update') continue;
-    const { todos: news = [] } = metadata as Partial<PlanMetadata | TodoUpdateMetadata>;
-    if (type === 'plan') todos.clear();
-    for (const todo of news) todos.set(todo.id, { ...todos.get(todo.id), ...todo });
-  }
-  return todos;
 }

@@ -4,6 +4,8 @@ import type { KeyTerms } from '../../shared/api/keys.ts';
 import { type ChatRequest, imagesOf } from '../../shared/api/requests.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { newConversationId, parseResponseId, responseIdOf } from '../../shared/ids.ts';
+import { sha256 } from '../../shared/text/sha256.ts';
+import { conversationIdOf } from '../../shared/wire/derived-id.ts';
 import { Mode } from '../../shared/wire/modes.ts';
 import { forkConversation } from '../conversation/fork/fork.ts';
 import type { Errand, RequestFields, RunRequest } from '../conversation/store/rows.ts';
@@ -272,16 +274,10 @@ function modelOf(env: Env, { model: requested, messages }: ChatRequest): string 
   );
 }
 
-/**
- * The id of a new conversation. Derived from the key, so that a repeated request finds the same conversation. Such an id
- * is no UUID of version 4, so that no client can choose it for a conversation of its own.
- */
+/** The id of a new conversation. A request with a key finds the one that it began before. */
 export async function newIdFor(account: string, key: string | undefined): Promise<string> {
   if (key === undefined) return newConversationId(crypto.randomUUID());
-  const hex = await sha256(`${account}\n${key}`);
-  const parts = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20)];
-  const uuid = [...parts, hex.slice(20, 32)].join('-');
-  return newConversationId(uuid.replace(/-4(...-[89ab])/, '-8$1'));
+  return await conversationIdOf(account, key);
 }
 
 /** The digest of a request, without the fields that only decide the form of the answer. */
@@ -289,9 +285,4 @@ function digest({ request, asked, ...sending }: Sending): Promise<string> {
   const { plan, saveAs, planFile, undo, agent } = sending;
   const { stream: _, stream_options: __, documents: ___, ...sent } = asked ?? request;
   return sha256(JSON.stringify({ ...sent, plan, saveAs, planFile, undo, agent }));
-}
-
-async function sha256(text: string): Promise<string> {
-  const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
-  return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -1,10 +1,11 @@
 /** Answers Chat Completions. */
 import type { Context } from 'hono';
+import { renderWords } from '../../shared/shown/markdown.ts';
 import { SECOND } from '../../shared/units.ts';
 import type { AppContext } from '../account/caller.ts';
 import type { Submitted } from '../desk/submit.ts';
 import { resolveModel } from '../upstream/models.ts';
-import { renderWords } from '../words/markdown.ts';
+
 import { answer } from './answering.ts';
 import { type CompletionHead, newCompletion } from './completion.ts';
 import { CompletionRequest, ignoredIn, toChatRequest } from './request.ts';

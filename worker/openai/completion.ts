@@ -1,9 +1,9 @@
 /** Builds the objects of OpenAI's Chat Completions, typed by the `openai` package. */
 import type { ChatCompletion, ChatCompletionChunk } from 'openai/resources/chat/completions';
 import type { CompletionUsage } from 'openai/resources/completions';
+import type { Words } from '../../shared/shown/markdown.ts';
 import type { Usage } from '../../shared/wire/documents.ts';
 import type { FinishReason } from '../words/ending.ts';
-import type { Words } from '../words/markdown.ts';
 
 /** The fields that every chunk of a completion repeats. Only `model` may change, if a fallback takes over. */
 export interface CompletionHead {

@@ -2,7 +2,7 @@
 import { SseWriter } from '../follow/sse-writer.ts';
 import type { AnswerReader } from '../words/answer-reader.ts';
 import type { Ending, Failure } from '../words/ending.ts';
-import type { Words } from '../words/markdown.ts';
+import type { Words } from '../../shared/shown/markdown.ts';
 import type { Wire } from '../words/word-stream.ts';
 
 /** A class below it writes the events of one API. */

@@ -1,7 +1,8 @@
 /** Streams a completion. */
+import type { Words } from '../../shared/shown/markdown.ts';
 import type { AnswerReader } from '../words/answer-reader.ts';
 import type { Ending } from '../words/ending.ts';
-import type { Words } from '../words/markdown.ts';
+
 import { type CompletionHead, newChunk, newUsageChunk } from './completion.ts';
 import { errorBody } from './errors.ts';
 import { HeldWire } from './held-wire.ts';

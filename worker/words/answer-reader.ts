@@ -1,10 +1,11 @@
 /** The next text for a client that keeps all text it got, and the end where the answer cannot go on for it. */
+
+import { Rendering, type Words } from '../../shared/shown/markdown.ts';
 import type { ChatResponse } from '../../shared/wire/documents.ts';
 import type { StreamEvent, TapeEvent } from '../../shared/wire/events.ts';
 import { answerOf } from '../../shared/wire/fold.ts';
 import { ResponseFold } from '../conversation/tape/response-fold.ts';
 import { type Ending, endingOf, TAKEN_BACK } from './ending.ts';
-import { Rendering, type Words } from './markdown.ts';
 
 /** The text that is new since the last call. */
 export interface NewWords extends Words {

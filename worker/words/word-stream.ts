@@ -1,4 +1,6 @@
 /** Streams an answer to a client that knows only text and cannot resume: the stream ends with its run or its reader. */
+
+import type { Words } from '../../shared/shown/markdown.ts';
 import type { StreamEvent } from '../../shared/wire/events.ts';
 import type { Env } from '../env.ts';
 import type { Attached } from '../follow/attach.ts';
@@ -8,7 +10,6 @@ import { refusalOf } from '../follow/fold-answer.ts';
 import type { SseWriter } from '../follow/sse-writer.ts';
 import { AnswerReader } from './answer-reader.ts';
 import { type Ending, LOST } from './ending.ts';
-import type { Words } from './markdown.ts';
 
 /** Writes the answer in the form of one API. No method may throw. */
 export interface Wire {

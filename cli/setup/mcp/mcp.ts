@@ -32,8 +32,8 @@ interface LoginOptions extends LocationOptions {
   readonly browser: boolean;
 }
 
-/** Without a subcommand it lists. */
-export function registerMcp(program: Command): void {
+/** Without a subcommand it lists. Returns the group: `serve` is registered elsewhere. */
+export function registerMcp(program: Command): Command {
   const group = program
     .command('mcp')
     .description('MCP servers whose tools the agent may use')
@@ -79,6 +79,7 @@ export function registerMcp(program: Command): void {
   });
   const test = group.command('test [name]').description('Start each server, and list its tools');
   addLocationOptions(test).action(testServers);
+  return group;
 }
 
 async function listServers(options: LocationOptions): Promise<void> {

@@ -5,12 +5,12 @@ import { REQUEST_LIMITS } from '../../../shared/limits.ts';
 import { nameInLine } from '../../../shared/text/plain-sight.ts';
 import { FileEditMetadata, PlanMetadata } from '../../../shared/wire/documents.ts';
 import { isPlan } from '../../../shared/wire/fold.ts';
+import type { Session } from '../../chat/session.ts';
+import { undoFiles } from '../../chat/undo-files.ts';
 import { diffLines, newLines } from '../../render/diff.ts';
 import { planLines } from '../../render/plan.ts';
 import { plain } from '../../terminal/paint.ts';
-import type { Session } from '../session.ts';
 import type { CommandDesk, SlashCommand } from './command.ts';
-import { undoFiles } from './undo.ts';
 
 export const CHANGES: readonly SlashCommand[] = [
   {

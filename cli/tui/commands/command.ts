@@ -1,6 +1,6 @@
 /** What a line that begins with a slash does. */
 import type { AutocompleteItem, SelectItem } from '@earendil-works/pi-tui';
-import type { Session } from '../session.ts';
+import type { Session } from '../../chat/session.ts';
 
 export interface SlashCommand {
   readonly name: string;

@@ -8,12 +8,12 @@ import { parseResponseId, responseIdOf } from '../../../shared/ids.ts';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
 import { nameInLine, printableLine } from '../../../shared/text/plain-sight.ts';
 import { isOver } from '../../../shared/wire/fold.ts';
+import type { Session } from '../../chat/session.ts';
+import { describeReport, previewUndo } from '../../chat/undo-files.ts';
 import { parseConversationId } from '../../target/typed-ids.ts';
 import { writtenPath } from '../../terminal/written-path.ts';
-import type { Session } from '../session.ts';
 import { ageOf } from './ages.ts';
 import type { CommandDesk, SlashCommand } from './command.ts';
-import { describeReport, previewUndo } from './undo.ts';
 
 export const CONVERSATIONS: readonly SlashCommand[] = [
   {

@@ -5,11 +5,11 @@ import { nameInLine, printableLine } from '../../../shared/text/plain-sight.ts';
 import type { Usage } from '../../../shared/wire/documents.ts';
 import type { PolicyRule } from '../../../shared/wire/policy.ts';
 import { afterHours } from '../../chat/privacy.ts';
+import type { Session } from '../../chat/session.ts';
 import { mcpStateOf } from '../../render/mcp-server.ts';
 import { formatCost } from '../../render/run.ts';
 import { ownCommand } from '../../terminal/own-command.ts';
 import { shortLine } from '../../terminal/short-line.ts';
-import type { Session } from '../session.ts';
 import type { CommandDesk, SlashCommand } from './command.ts';
 
 export const FACTS: readonly SlashCommand[] = [

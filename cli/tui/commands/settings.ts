@@ -1,11 +1,12 @@
 /** The commands that choose how the next message is answered: its mode and its model. */
 import type { AutocompleteItem, SelectItem } from '@earendil-works/pi-tui';
 import type { ModelInfo } from '../../../client/index.ts';
-import { MODEL_LIMITS, REQUEST_LIMITS } from '../../../shared/limits.ts';
+import { MODEL_LIMITS } from '../../../shared/limits.ts';
 import { printableLine } from '../../../shared/text/plain-sight.ts';
 import { ModeName } from '../../../shared/wire/definitions.ts';
 import { Mode } from '../../../shared/wire/modes.ts';
-import type { Session } from '../session.ts';
+import { isForChats, listModes } from '../../chat/choices.ts';
+import type { Session } from '../../chat/session.ts';
 import type { CommandDesk, SlashCommand } from './command.ts';
 
 export const SETTINGS: readonly SlashCommand[] = [
@@ -41,25 +42,10 @@ async function setMode(rest: string, { session, say, pick }: CommandDesk): Promi
   say(`Mode: ${parsed.data}`);
 }
 
-/** The built-in ones, and those that the workspace defines. */
 async function modesOf({ chat, bridgeId }: Session): Promise<SelectItem[]> {
-  const bridge = bridgeId === undefined ? undefined : await chat.client.getBridge(bridgeId);
-  const own = bridge?.definitions.modes.map(({ name, description = '' }) => {
-    const words = printableLine(description, REQUEST_LIMITS.maxNameChars);
-    return { value: name, label: name, description: words };
-  });
-  return [
-    ...Mode.options.map((name) => ({ value: name, label: name, ...MODES[name] })),
-    ...(own ?? []),
-  ];
+  const modes = await listModes(chat.client, bridgeId);
+  return modes.map(({ name, description }) => ({ value: name, label: name, description }));
 }
-
-const MODES: Readonly<Record<Mode, { readonly description: string }>> = {
-  agent: { description: 'works on its own, and asks where your rules say so' },
-  plan: { description: 'changes nothing, and makes a plan' },
-  ask: { description: 'changes nothing, and answers' },
-  debug: { description: 'looks for the cause of a fault, with evidence' },
-};
 
 async function setModel(rest: string, { session, say, pick }: CommandDesk): Promise<void> {
   const { chat } = session;
@@ -74,11 +60,6 @@ async function setModel(rest: string, { session, say, pick }: CommandDesk): Prom
   }
   chat.model = name;
   say(`Model: ${shown(name)}`);
-}
-
-/** Others make embeddings or titles. */
-function isForChats({ roles }: ModelInfo): boolean {
-  return roles === undefined;
 }
 
 function modelItem(model: ModelInfo): SelectItem {

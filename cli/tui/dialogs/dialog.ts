@@ -1,6 +1,6 @@
 /** A question in the place of the composer, and what it needs of the screen. */
 import type { Component, Focusable, TUI } from '@earendil-works/pi-tui';
-import type { Session } from '../session.ts';
+import type { Session } from '../../chat/session.ts';
 import type { Look } from '../transcript/look.ts';
 
 export interface Dialog extends Component, Focusable {

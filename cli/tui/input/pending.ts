@@ -3,8 +3,8 @@ import { type Component, truncateToWidth } from '@earendil-works/pi-tui';
 import { textOf } from '../../../shared/api/requests.ts';
 import { printableLine } from '../../../shared/text/plain-sight.ts';
 import { isOver } from '../../../shared/wire/fold.ts';
+import type { Session } from '../../chat/session.ts';
 import type { Paint } from '../../terminal/paint.ts';
-import type { Session } from '../session.ts';
 import { INPUT_LIMITS } from './limits.ts';
 
 /** A message that waits, and for what. */

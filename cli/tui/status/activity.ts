@@ -5,8 +5,8 @@ import { waitSentence } from '../../../shared/shown/waits.ts';
 import { printableLine } from '../../../shared/text/plain-sight.ts';
 import { SECOND } from '../../../shared/units.ts';
 import { isOver } from '../../../shared/wire/fold.ts';
+import type { Session } from '../../chat/session.ts';
 import type { Paint } from '../../terminal/paint.ts';
-import type { Session } from '../session.ts';
 
 /** What the session is at. Undefined while nothing goes on. */
 function activityOf(session: Session, nowMs: number): string | undefined {

@@ -3,9 +3,9 @@ import { basename } from 'node:path';
 import { type Component, truncateToWidth } from '@earendil-works/pi-tui';
 import type { ChatResponse } from '../../../client/index.ts';
 import { inOneLine } from '../../../shared/text/plain-sight.ts';
+import type { Session } from '../../chat/session.ts';
 import { formatCost } from '../../render/run.ts';
 import type { Paint } from '../../terminal/paint.ts';
-import type { Session } from '../session.ts';
 import type { Surroundings } from './surroundings.ts';
 
 export class Footer implements Component {

@@ -1,6 +1,6 @@
 /** What the status lines need of the server: the models with their windows, and the folder's bridge. */
 import type { BridgeDetails, ModelInfo } from '../../../shared/api/listings.ts';
-import type { Session } from '../session.ts';
+import type { Session } from '../../chat/session.ts';
 
 export class Surroundings {
   models: readonly ModelInfo[] = [];

@@ -4,6 +4,7 @@ import type { Document } from '../../../client/index.ts';
 import { ToolOutcome } from '../../../shared/wire/documents.ts';
 import { SubagentState } from '../../../shared/wire/subagents.ts';
 import { UndoReport } from '../../../shared/wire/undo.ts';
+import { resultText } from '../../render/result-text.ts';
 import { count } from '../../render/run.ts';
 import { progressOf } from '../../render/subagent.ts';
 import { imageNames, summaryOfArguments, summaryOfResult } from '../../render/tool.ts';
@@ -13,7 +14,6 @@ import { Cached } from './cached.ts';
 import { type DocumentProps, textIn } from './document-props.ts';
 import { endOf, hiddenLine, INDENT, indented, wrapped } from './lines.ts';
 import type { Look } from './look.ts';
-import { resultText } from './result-lines.ts';
 
 export function callPart({ document, look }: DocumentProps): Component {
   return new Cached((width) => {

@@ -1,6 +1,7 @@
 /** One document of an answer, by its type. */
 import { type Component, Container } from '@earendil-works/pi-tui';
 import type { ChatResponse, Document, DocumentType } from '../../../client/index.ts';
+import { isShownByCall } from '../../render/result-text.ts';
 import { askedLines } from './asked-lines.ts';
 import { Cached } from './cached.ts';
 import { callPart } from './call-part.ts';
@@ -8,7 +9,7 @@ import { codePart, referencePart } from './code-part.ts';
 import { commandPart } from './command-part.ts';
 import type { DocumentProps } from './document-props.ts';
 import { editPart } from './edit-part.ts';
-import { errorPart, isShownByCall } from './error-part.ts';
+import { errorPart } from './error-part.ts';
 import type { Look } from './look.ts';
 import { planPart, todosPart } from './plan-part.ts';
 import { questionsPart } from './questions-part.ts';

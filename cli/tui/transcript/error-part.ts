@@ -1,12 +1,10 @@
 /** What went wrong, and what to do. */
 import type { Component } from '@earendil-works/pi-tui';
-import type { ChatResponse, Document } from '../../../client/index.ts';
-import { ToolOutcome } from '../../../shared/wire/documents.ts';
+import { isShownByCall } from '../../render/result-text.ts';
 import { shortLine } from '../../terminal/short-line.ts';
 import { Cached } from './cached.ts';
 import { type DocumentProps, textIn } from './document-props.ts';
 import { endOf, hiddenLine, INDENT, indented, wrapped } from './lines.ts';
-import { resultText } from './result-lines.ts';
 
 export function errorPart({ document, response, look }: DocumentProps): Component {
   return new Cached((width) => {
@@ -21,16 +19,5 @@ export function errorPart({ document, response, look }: DocumentProps): Componen
       ...indented(hiddenLine(hidden, 'earlier', look)),
       ...indented(text === '' ? [] : wrapped(text, width - INDENT.length).map(red)),
     ];
-  });
-}
-
-/** Whether a command or an edit before it says the same: it shows why it failed. */
-export function isShownByCall(document: Document, { documents }: ChatResponse): boolean {
-  if (document.type !== 'error') return false;
-  const details = textIn(document, 'details');
-  return documents.slice(0, documents.indexOf(document)).some(({ type, metadata }) => {
-    if (type !== 'terminal_command' && type !== 'file_edit') return false;
-    const outcome = ToolOutcome.safeParse(metadata['result']).data;
-    return outcome?.status === 'error' && resultText(outcome) === details;
   });
 }

@@ -1,5 +1,6 @@
 /** What a tool returned, as lines. */
 import { ToolOutcome } from '../../../shared/wire/documents.ts';
+import { resultText } from '../../render/result-text.ts';
 import type { Paint } from '../../terminal/paint.ts';
 import { wrapped } from './lines.ts';
 
@@ -8,9 +9,4 @@ export function failureLines(result: unknown, width: number, paint: Paint): stri
   const outcome = ToolOutcome.safeParse(result).data;
   if (outcome?.status !== 'error') return [];
   return wrapped(resultText(outcome), width).map((line) => paint('red', line));
-}
-
-/** What the model reads of the result, as text. */
-export function resultText({ data }: ToolOutcome): string {
-  return typeof data === 'string' ? data : JSON.stringify(data, null, 2);
 }

@@ -2,10 +2,10 @@
 import { Container, TuiMainScreen } from '@earendil-works/pi-tui';
 import { onTestFinished } from 'vitest';
 import type { Chat } from '../../../cli/chat/chat.ts';
+import { Session } from '../../../cli/chat/session.ts';
 import { plain } from '../../../cli/terminal/paint.ts';
 import type { Choice, CommandDesk } from '../../../cli/tui/commands/command.ts';
 import { Writer } from '../../../cli/tui/input/writer.ts';
-import { Session } from '../../../cli/tui/session.ts';
 import { CONVERSATION_ID } from '../../client/sample-tape.ts';
 import { NEVER, type ScriptedApi, startScriptedApi } from '../../client/scripted-api.ts';
 import { newChat } from '../chat/scripted-chat.ts';

@@ -8,7 +8,7 @@ import { forkKeeping } from '../../desk/fork.ts';
 import { conversationOf } from '../../objects.ts';
 import { reach } from '../../reach.ts';
 import { resolveModel } from '../../upstream/models.ts';
-import { renderWords } from '../../words/markdown.ts';
+import { renderWords } from '../../../shared/shown/markdown.ts';
 import { answer } from '../answering.ts';
 import { ignoredIn } from '../request.ts';
 import { nameOf } from './ids.ts';

@@ -1,16 +1,23 @@
 /** What an undo would do to files, and the undo itself. */
-import type { EventStream, UndoInput } from '../../../client/index.ts';
-import { nameInLine, printableLine } from '../../../shared/text/plain-sight.ts';
-import type { UndoReport } from '../../../shared/wire/undo.ts';
-import { changesFiles, newUndoPreview, seeUndo } from '../../chat/undo-preview.ts';
-import { RENDER_LIMITS } from '../../limits.ts';
-import type { Session } from '../session.ts';
-import type { CommandDesk } from './command.ts';
+import type { EventStream, UndoInput } from '../../client/index.ts';
+import { nameInLine, printableLine } from '../../shared/text/plain-sight.ts';
+import type { UndoReport } from '../../shared/wire/undo.ts';
+import { RENDER_LIMITS } from '../limits.ts';
+import type { Session } from './session.ts';
+import { changesFiles, newUndoPreview, seeUndo } from './undo-preview.ts';
+
+/** Where a person is shown what an undo would do, and asked for it. */
+export interface UndoDesk {
+  readonly session: Session;
+  say(words: string): void;
+  /** Asks for a clear yes. */
+  confirm(words: string): Promise<boolean>;
+}
 
 /** Shows what would be taken back, asks, and takes it back. */
 export async function undoFiles(
   scope: 'last' | 'redo',
-  { session, say, confirm }: CommandDesk,
+  { session, say, confirm }: UndoDesk,
 ): Promise<void> {
   const { chat, view, isBusy } = session;
   if (!view) return say('There is nothing to take back yet.');

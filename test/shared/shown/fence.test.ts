@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Fence } from '../../../worker/words/fence.ts';
+import { Fence } from '../../../shared/shown/fence.ts';
 
 describe('code that is known goes into one block, with a fence longer than any in it', () => {
   it.each<[string, string, string, string]>([

@@ -1,6 +1,6 @@
 /** Renders documents as one Markdown text, the form of an answer for OpenAI's clients. */
-import { factsOf } from '../../shared/wire/document-types.ts';
-import type { Document, Metadata } from '../../shared/wire/documents.ts';
+import { factsOf } from '../wire/document-types.ts';
+import type { Document, Metadata } from '../wire/documents.ts';
 import { Fence } from './fence.ts';
 
 /** The two texts of an answer. */

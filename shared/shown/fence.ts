@@ -92,3 +92,9 @@ export class Fence {
     return longest + 1;
   }
 }
+
+/** The whole code in one block. */
+export function fenced(info: string, code: string): string {
+  const fence = new Fence(info, code);
+  return `${fence.open()}${fence.push(code)}${fence.close()}`;
+}

@@ -8,6 +8,7 @@ import {
   type ConversationView,
   isPassing,
   type ReadEvent,
+  type Sent,
   type UserMessage,
 } from '../../client/index.ts';
 import {
@@ -20,7 +21,7 @@ import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { openAsksIn } from '../../shared/shown/asks.ts';
 import { isOver } from '../../shared/wire/fold.ts';
 import type { SubagentAsk } from '../../shared/wire/subagents.ts';
-import type { Chat } from '../chat/chat.ts';
+import type { Chat } from './chat.ts';
 
 /** A message that the server does not have yet. */
 export interface UnsentMessage {
@@ -123,16 +124,20 @@ export class Session {
 
   /**
    * Sends a message; while the server cannot be reached, again and again under one key. `steer` puts it into the answer
-   * that runs, `queue` behind it. Rejects with a ClientError if the server refuses it: nothing was sent then.
+   * that runs, `queue` behind it. Rejects with a ClientError if the server refuses it: nothing was sent then. Undefined
+   * if it was withdrawn.
    */
-  async send(content: MessageContent, delivery: 'steer' | 'queue' = 'queue'): Promise<void> {
+  async send(
+    content: MessageContent,
+    delivery: 'steer' | 'queue' = 'queue',
+  ): Promise<Sent | undefined> {
     const message: UnsentMessage = { content, withdrawn: new AbortController() };
     this.unsent.push(message);
     this.#onChange(null);
     const sent = this.#sent.then(() => this.#deliver(message, delivery));
     this.#sent = sent.catch(() => {});
     try {
-      await sent;
+      return await sent;
     } finally {
       this.#drop(message);
     }
@@ -217,30 +222,25 @@ export class Session {
     this.#onChange(null);
   }
 
-  async #deliver(message: UnsentMessage, delivery: 'steer' | 'queue'): Promise<void> {
+  async #deliver(message: UnsentMessage, delivery: 'steer' | 'queue'): Promise<Sent | undefined> {
+    const { client, conversationId, firstKey } = this.chat;
     const signal = AbortSignal.any([this.#ended.signal, message.withdrawn.signal]);
-    try {
-      const { conversationId } = await this.#insist(message, delivery, signal);
-      if (this.chat.conversationId === undefined) this.#follow(conversationId);
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    }
-  }
-
-  async #insist(message: UnsentMessage, delivery: 'steer' | 'queue', signal: AbortSignal) {
-    const idempotencyKey = crypto.randomUUID();
+    const isFirst = conversationId === undefined;
+    const idempotencyKey = (isFirst ? firstKey : undefined) ?? crypto.randomUUID();
     // Made once: the person may be in another conversation at the next try.
     const input = this.#input(message.content, delivery);
-    for (;;) {
-      signal.throwIfAborted();
-      try {
-        return await this.chat.client.sendMessage(input, { idempotencyKey, signal });
-      } catch (error) {
-        if (!(error instanceof ClientError) || !isPassing(error)) throw error;
-        message.why = error.message;
-        this.#onChange(null);
-      }
-      await pause(RETRY_MS, signal);
+    const onFailure = ({ message: why }: ClientError) => {
+      message.why = why;
+      this.#onChange(null);
+    };
+    try {
+      const send = () => client.sendMessage(input, { idempotencyKey, signal });
+      const sent = await insist(send, signal, onFailure);
+      if (this.chat.conversationId === undefined) this.#follow(sent.conversationId);
+      return sent;
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      return undefined;
     }
   }
 
@@ -268,10 +268,31 @@ export class Session {
   }
 }
 
+/**
+ * Makes a request again and again while the server cannot be reached. Rejects with a ClientError if the server refuses
+ * it, and with the reason of the signal.
+ */
+export async function insist<T>(
+  request: () => Promise<T>,
+  signal: AbortSignal,
+  onFailure: (error: ClientError) => void = () => {},
+): Promise<T> {
+  for (;;) {
+    signal.throwIfAborted();
+    try {
+      return await request();
+    } catch (error) {
+      if (!(error instanceof ClientError) || !isPassing(error)) throw error;
+      onFailure(error);
+    }
+    await pause(RETRY_MS, signal);
+  }
+}
+
 /** Exchanges that are read when a conversation is opened. */
 const SHOWN_EXCHANGES = 20;
 
-/** Before a message that can succeed later is sent again. */
+/** Before a request that can succeed later is made again. */
 const RETRY_MS = 2_000;
 
 /** Never rejects: it ends early with the signal. */
