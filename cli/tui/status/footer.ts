@@ -6,16 +6,26 @@ import { inOneLine } from '../../../shared/text/plain-sight.ts';
 import { formatCost } from '../../render/run.ts';
 import type { Paint } from '../../terminal/paint.ts';
 import type { Session } from '../session.ts';
+import type { ProcessCount } from './processes.ts';
 import type { Surroundings } from './surroundings.ts';
+
+export interface FooterOptions {
+  readonly session: () => Session;
+  readonly around: Surroundings;
+  readonly processes: Pick<ProcessCount, 'running'>;
+  readonly paint: Paint;
+}
 
 export class Footer implements Component {
   readonly #session: () => Session;
   readonly #around: Surroundings;
+  readonly #processes: Pick<ProcessCount, 'running'>;
   readonly #paint: Paint;
 
-  constructor(session: () => Session, around: Surroundings, paint: Paint) {
+  constructor({ session, around, processes, paint }: FooterOptions) {
     this.#session = session;
     this.#around = around;
+    this.#processes = processes;
     this.#paint = paint;
   }
 
@@ -23,7 +33,13 @@ export class Footer implements Component {
 
   render(width: number): string[] {
     const session = this.#session();
-    const parts = [session.chat.mode, ...this.#modelParts(session), ...this.#placeParts()];
+    const { running } = this.#processes;
+    const parts = [
+      session.chat.mode,
+      ...(running > 0 ? [`/processes: ${running}`] : []),
+      ...this.#modelParts(session),
+      ...this.#placeParts(),
+    ];
     return [this.#paint('dim', truncateToWidth(parts.map(inOneLine).join(' · '), width, '…'))];
   }
 
