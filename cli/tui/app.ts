@@ -66,7 +66,10 @@ export class App {
     setCapabilityOverrides({ hyperlinks: false, images: null });
     const colours = new CodeColours(paint);
     const markdown = markdownTheme(paint, colours);
-    this.#look = { ...{ paint, colours, markdown }, device: hostname(), isExpanded: false };
+    this.#look = {
+      ...{ paint, colours, markdown, device: hostname(), isExpanded: false },
+      answeredHere: new Set(),
+    };
     this.#transcript = new Transcript(this.#look);
     this.#writer = new Writer({
       ...{ tui: this.#tui, paint, stateDir: chat.stateDir },

@@ -226,6 +226,8 @@ export class Panel implements Dialog {
       return this.#say(step, 'Choose with the arrows or a number first.');
     if (choice.needsEnd && !text.hasShownEnd)
       return this.#say(step, 'Read to the end first: Space or Page Down.');
+    if (choice.needsEnd && !list.isMarkedWhole)
+      return this.#say(step, 'Make the window larger to read all of this choice.');
     this.#answer(step, () => answer.resolve({ index, ticked: list.ticked }));
   }
 
