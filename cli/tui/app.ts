@@ -101,7 +101,10 @@ export class App {
     this.#tui.start();
     this.#attention.start();
     this.#lookAround();
-    void this.#look.colours.load().then(() => this.#redraw());
+    void this.#look.colours.load().then(() => {
+      this.#transcript.invalidate();
+      this.#tui.requestRender();
+    });
     const endListening = this.#session.chat.terminal.onSignal((signal) => this.#onSignal(signal));
     for (const text of messages) void this.#writer.submit({ text, isPlain: false }, 'queue');
     const code = await this.#left.promise;
@@ -129,6 +132,7 @@ export class App {
     this.#writer.memory.follow();
     if (event === null) this.#lookAround();
     if (event && MAY_RUN_ON.has(event.type)) this.#processes.look();
+    if (event?.type === 'done') this.#tui.drawStale();
     this.#spin();
     if (event === null || !isDelta(event)) return this.#tui.requestRender();
     // A person reads no faster than this, and each drawing takes time of all lines.
@@ -267,12 +271,8 @@ export class App {
 
   #fold(): void {
     this.#look.isExpanded = !this.#look.isExpanded;
-    this.#redraw();
-  }
-
-  #redraw(): void {
     this.#transcript.invalidate();
-    this.#tui.requestRender();
+    this.#tui.redraw();
   }
 
   /** Ctrl-C leaves a dialog, clears what is written, or stops the answer; pressed twice it always leaves. */
