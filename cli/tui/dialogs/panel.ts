@@ -262,7 +262,8 @@ export class Panel implements Dialog {
     if (this.#gate.closedMs !== 0) return '…';
     const leaves = options.putsAway ? 'Esc: later' : 'Esc: back';
     if (control.type === 'field') return `Enter: go on · ${leaves}`;
-    return `Enter: answer · ↑↓ 1-${control.choices.length}: choose · ${leaves}`;
+    // A narrow screen cuts the end: the choices show their numbers themselves.
+    return `Enter: answer · ${leaves} · ↑↓ 1-${control.choices.length}: choose`;
   }
 
   #drawAgainWhenOpen(): void {

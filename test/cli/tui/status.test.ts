@@ -4,6 +4,7 @@ import { Footer } from '../../../cli/tui/status/footer.ts';
 import { ProcessCount } from '../../../cli/tui/status/processes.ts';
 import { Surroundings } from '../../../cli/tui/status/surroundings.ts';
 import { newDeferred } from '../../../machine/deferred.ts';
+import type { BridgeDetails } from '../../../shared/api/listings.ts';
 import { BRIDGE_ID, CONVERSATION_ID } from '../../client/sample-tape.ts';
 import { openWriter } from './open-writer.ts';
 
@@ -26,4 +27,14 @@ it('counts on the last line what runs in the background', async () => {
   await changed.promise;
   expect(footer.render(80)).toEqual(['agent · /processes: 1 · demo']);
   processes.end();
+});
+
+it('says on a narrow screen too that there is no sandbox', async () => {
+  const { session } = await openWriter({ mode: 'agent', model: 'a-model' });
+  const around = new Surroundings();
+  around.bridge = { workspacePath: '/work/shop', confinement: { kind: 'none' } } as BridgeDetails;
+  const footer = new Footer({
+    ...{ session: () => session, around, processes: { running: 0 }, paint: plain },
+  });
+  expect(footer.render(30)[0]).toMatch(/^agent · a-model · no sandbox/);
 });
