@@ -28,6 +28,7 @@ export class MainScreen extends TuiMainScreen {
   /** Takes the terminal back. Draws below the cursor all but the first `drawn` lines, which stand above it. */
   goOnBelow(drawn: number): void {
     this.#lines = super.render(this.terminal.columns);
+    this.#drawn = this.#lines;
     const row = Math.max(0, drawn - 1);
     this.restoreRenderState({
       ...this.captureRenderState(),
