@@ -11,6 +11,8 @@ export class MainScreen extends TuiMainScreen {
   /** The lines of this drawing and of the last one, before the library changes them. */
   #lines: readonly string[] = [];
   #drawn: readonly string[] = [];
+  /** How many of the drawn lines belong to the first part, which is what was said. */
+  #saidCount = 0;
   /** The first line above the window that has changed since it was drawn. */
   #stale: number | undefined;
 
@@ -81,6 +83,7 @@ export class MainScreen extends TuiMainScreen {
     super.doRender();
     if (this.fullRedraws > fullRedraws) this.#stale = undefined;
     this.#drawn = this.#lines;
+    this.#saidCount = this.children[0]?.render(columns).length ?? 0;
   }
 
   /** Clears what the program has drawn in the window, and lets the library draw it from there. */
@@ -88,11 +91,20 @@ export class MainScreen extends TuiMainScreen {
     const { columns, rows } = this.terminal;
     const { hardwareCursorRow } = this.captureRenderState();
     // As the terminal has wrapped them.
-    const above = this.#drawn.slice(0, hardwareCursorRow);
-    const up = above.reduce((sum, line) => sum + rowsOf(line, columns), 0);
-    const isFull = up >= rows;
-    this.terminal.write(`${isFull ? '\x1b[H' : upBy(up)}\x1b[J`);
-    this.#drawFrom(isFull ? Math.max(0, this.#lines.length - rows) : 0);
+    const rowsFrom = (line: number) =>
+      this.#drawn
+        .slice(line, hardwareCursorRow)
+        .reduce((sum, each) => sum + rowsOf(each, columns), 0);
+    const up = rowsFrom(0);
+    if (up < rows) {
+      this.terminal.write(`${upBy(up)}${CLEAR_BELOW}`);
+      return this.#drawFrom(0);
+    }
+    // The lines of the new width that fit can be fewer than those that stand here: what was said goes up first.
+    const said = Math.max(0, rows - (this.#drawn.length - this.#saidCount));
+    const below = `${upBy(rowsFrom(this.#saidCount))}${CLEAR_BELOW}`;
+    this.terminal.write(`${below}\x1b[${rows};1H${'\n'.repeat(said)}\x1b[H${CLEAR_BELOW}`);
+    this.#drawFrom(Math.max(0, this.#lines.length - rows));
   }
 
   /**
@@ -125,7 +137,7 @@ export class MainScreen extends TuiMainScreen {
     const line = Math.max(0, Math.min(block, length - MIN_AGAIN_ROWS));
     if (length - line > MAX_AGAIN_ROWS) return;
     const { hardwareCursorRow, previousViewportTop } = this.captureRenderState();
-    this.terminal.write(`${upBy(hardwareCursorRow - previousViewportTop)}\x1b[J`);
+    this.terminal.write(`${upBy(hardwareCursorRow - previousViewportTop)}${CLEAR_BELOW}`);
     this.#drawFrom(line);
     this.#stale = undefined;
   }
@@ -166,6 +178,9 @@ function rowsOf(line: string, columns: number): number {
 function upBy(rows: number): string {
   return rows > 0 ? `\r\x1b[${rows}A` : '\r';
 }
+
+/** From the cursor's line on. tmux moves a window into its history that is cleared from the first column on. */
+const CLEAR_BELOW = '\x1b[2K\x1b[1C\x1b[J\r';
 
 /** A window that a person drags changes its size many times a second. */
 const SETTLED_MS = 60;
