@@ -37,6 +37,7 @@ import type {
   ApprovalRequest,
   ChatRequestInput,
   ClarificationAnswerInput,
+  CompactRequestInput,
   MessagePatchInput,
   PlanExecutionInput,
   PlanFileExecutionInput,
@@ -96,6 +97,9 @@ export type PlanSaveInput = Omit<PlanSaveRequestInput, 'stream' | 'stream_option
 
 /** A request to take back changes, in the same way. */
 export type UndoInput = Omit<UndoRequestInput, 'stream' | 'stream_options' | 'documents'>;
+
+/** A request to summarise a conversation, in the same way. */
+export type CompactInput = Omit<CompactRequestInput, 'stream' | 'stream_options' | 'documents'>;
 
 /** A request to execute a plan of a file, in the same way. */
 export type PlanFileInput = Omit<PlanFileExecutionInput, 'stream' | 'stream_options' | 'documents'>;
@@ -315,6 +319,8 @@ export interface Client {
   ): EventStream;
   /** Takes back what the agent changed in files, or with `preview` only shows what that would do. */
   undo(conversationId: string, request?: UndoInput, options?: SendOptions): EventStream;
+  /** Has the conversation summarised: later requests to the model have the summary in place of what was said so far. */
+  compact(conversationId: string, request?: CompactInput, options?: SendOptions): EventStream;
   /** Has the plan in a file of the workspace executed, in a new conversation or in `conversationId`. */
   executePlanFile(request: PlanFileInput, options?: SendOptions): EventStream;
   /** Starts an agent: a conversation with the same id that works without any client. Resolves at once. */

@@ -81,6 +81,8 @@ function clientOf({ url, openSocket }: Endpoint, send: Send, clock: Clock): AppC
       stream(`conversations/${conversationId}/plans/${documentId}/save`, request, options),
     undo: (conversationId, request = {}, options) =>
       stream(`conversations/${conversationId}/undo`, request, options),
+    compact: (conversationId, request = {}, options) =>
+      stream(`conversations/${conversationId}/compact`, request, options),
     executePlanFile: (request, options) => stream('chat/plan/execute', request, options),
     followResponse(responseId, { cursor, ...options } = {}) {
       return follow({ ...responseSource(responseId), cursor }, clock, options);

@@ -63,6 +63,7 @@ export type {
   AppClient,
   ChatInput,
   Client,
+  CompactInput,
   Endpoint,
   EventStream,
   FollowFrom,

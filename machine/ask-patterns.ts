@@ -1,32 +1,53 @@
 /** Shows a person the patterns of a yes that lasts, and lets the person change each. */
-import { inPlainSight } from '../shared/text/plain-sight.ts';
+import { inOneLine, inPlainSight } from '../shared/text/plain-sight.ts';
 import { hostsIn } from '../shared/tools/network-permission.ts';
 import { isRegistry } from '../shared/tools/registries.ts';
 import type { Proposal } from '../shared/wire/approvals.ts';
 
+/** A pattern that the person keeps or changes. */
+export interface AskedPattern {
+  readonly pattern: string;
+  /** What of the call it is about, such as `the command npm test`. In plain sight. */
+  readonly subject: string;
+  /** `1 of 2`; empty for the only one. */
+  readonly place: string;
+}
+
 /**
- * The patterns, one on each line. Undefined without an answer. `ask` as in `ask-form.ts`; an empty answer takes the
- * pattern as it is, and a field may begin with it.
+ * The patterns, one on each line. Undefined without an answer. `ask` resolves as in `ask-form.ts`; an empty answer takes
+ * the pattern as it is, and a field may begin with it.
  */
 export async function askPatterns(
-  ask: (words: string, pattern: string) => Promise<string | undefined>,
+  ask: (asked: AskedPattern) => Promise<string | undefined>,
   proposal: Proposal,
   patterns: string,
 ): Promise<string | undefined> {
   // The rule of a server's tool is for that tool.
   if (proposal.kind === 'call' && proposal.offer) return patterns;
-  const isNetwork = proposal.kind === 'command' && hostsIn(proposal.permissions).length > 0;
-  const chosen: string[] = [];
-  for (const pattern of patterns.split('\n')) {
-    // There is nothing to widen in the name of a registry, and there are ten.
-    if (isNetwork && isRegistry(pattern)) {
-      chosen.push(pattern);
-      continue;
-    }
-    const shown = inPlainSight(pattern);
-    const typed = await ask(`For ${shown} (Enter), or for this pattern (* is any text): `, pattern);
+  const kind = kindOf(proposal);
+  // There is nothing to widen in the name of a registry, and there are ten.
+  const isFixed = (pattern: string) => kind === 'host' && isRegistry(pattern);
+  const all = patterns.split('\n');
+  const open = all.filter((pattern) => !isFixed(pattern));
+  const chosen = new Map<string, string>();
+  for (const [index, pattern] of open.entries()) {
+    const subject = `the ${kind} ${inOneLine(pattern.replace(/\[([*?])\]/g, '$1'))}`;
+    const place = open.length === 1 ? '' : `${index + 1} of ${open.length}`;
+    const typed = await ask({ pattern, subject, place });
     if (typed === undefined) return undefined;
-    chosen.push(typed.trim() || pattern);
+    chosen.set(pattern, typed.trim());
   }
-  return chosen.join('\n');
+  return all.map((pattern) => chosen.get(pattern) || pattern).join('\n');
+}
+
+/** The question of a terminal that adds lines. */
+export function patternQuestion({ pattern, subject, place }: AskedPattern): string {
+  const which = place === '' ? '' : `${place}, ${subject}: `;
+  return `${which}For ${inPlainSight(pattern)} (Enter), or for this pattern (* is any text): `;
+}
+
+function kindOf(proposal: Proposal): 'command' | 'host' | 'path' | 'site' {
+  if (proposal.kind === 'edit') return 'path';
+  if (proposal.kind !== 'command') return 'site';
+  return hostsIn(proposal.permissions).length > 0 ? 'host' : 'command';
 }

@@ -285,7 +285,7 @@ export const MCP_REPORT_LIMITS = {
 export const PROCESS_REPORT_LIMITS = {
   /** A bridge's workspace has 16 in the background; a few worktrees fit, and the outputs kept of ended commands. */
   maxProcesses: 100,
-  /** UTF-16 units of a command, a folder, an id, or the way that it ended: a line of a list. */
+  /** UTF-16 units of a command, a folder, an id, its newest line, or the way that it ended: a line of a list. */
   maxTextChars: 300,
 } as const;
 

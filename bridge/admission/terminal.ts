@@ -1,7 +1,7 @@
 /** Asks the person at the bridge's own terminal, one question after another. */
 
 import { askForm } from '../../machine/ask-form.ts';
-import { askPatterns } from '../../machine/ask-patterns.ts';
+import { askPatterns, patternQuestion } from '../../machine/ask-patterns.ts';
 import { Keyboard, type KeyInput, type KeyOutput, signalAll } from '../../machine/keyboard.ts';
 import {
   type Choices,
@@ -73,7 +73,11 @@ async function withPatterns(
   if (answer.scope === undefined || !lasting) return await withValues(answer, prompt);
   const { ask, say } = asking(prompt);
   for (;;) {
-    const pattern = await askPatterns(ask, proposal, lasting.pattern);
+    const pattern = await askPatterns(
+      (asked) => ask(patternQuestion(asked)),
+      proposal,
+      lasting.pattern,
+    );
     if (pattern === undefined) return undefined;
     const problem = problemOfPattern(proposal, pattern);
     if (problem === undefined) return { ...answer, pattern };

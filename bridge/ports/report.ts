@@ -1,6 +1,7 @@
 /** Answers a person's question about the processes of a bridge. */
 import { PROCESS_REPORT_LIMITS } from '../../shared/limits.ts';
-import { inOneLine, shorten } from '../../shared/text/plain-sight.ts';
+import { plainOutput } from '../../shared/shown/terminal-lines.ts';
+import { inOneLine, printableLine, shorten } from '../../shared/text/plain-sight.ts';
 import type { ProcessAsk, ProcessInfo, ProcessReport } from '../../shared/wire/processes.ts';
 import { ToolFailure } from '../failure.ts';
 import { logTrouble } from '../log.ts';
@@ -57,8 +58,10 @@ async function listProcesses(
   return sorted.slice(0, PROCESS_REPORT_LIMITS.maxProcesses).map(toInfo);
 }
 
-function toInfo({ id, conversationId, startedAtMs, state, ...about }: KnownProcess): ProcessInfo {
+function toInfo(process: KnownProcess): ProcessInfo {
+  const { id, conversationId, startedAtMs, state, ...about } = process;
   const running = state.state === 'running';
+  const lastLine = running ? lastLineOf(process) : '';
   return {
     id,
     conversationId,
@@ -67,7 +70,16 @@ function toInfo({ id, conversationId, startedAtMs, state, ...about }: KnownProce
     running,
     started: new Date(startedAtMs).toISOString(),
     ...(state.state === 'ended' && { end: shortened(describeEnd(state.end).text) }),
+    ...(lastLine !== '' && { lastLine }),
   };
+}
+
+/** Without colours and control characters. */
+function lastLineOf({ output }: KnownProcess): string {
+  const { maxTextChars } = PROCESS_REPORT_LIMITS;
+  const { text } = output.read(-maxTextChars, maxTextChars);
+  const lines = plainOutput(text).trimEnd().split('\n');
+  return printableLine(lines.at(-1) ?? '', maxTextChars);
 }
 
 /** In one line, as long as a list holds it. */

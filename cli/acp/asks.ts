@@ -6,9 +6,9 @@ import type {
   ToolCallUpdate,
 } from '@agentclientprotocol/sdk';
 import { type Answer, ClientError, type Question } from '../../client/index.ts';
-import { reachOf } from '../../shared/shown/proposal.ts';
+import { lastingWords } from '../../shared/shown/proposal.ts';
 import { inOneLine, inPlainSight } from '../../shared/text/plain-sight.ts';
-import type { Lasting } from '../../shared/wire/approvals.ts';
+import type { Lasting, Proposal } from '../../shared/wire/approvals.ts';
 import { readForm } from '../../shared/wire/elicitation.ts';
 import { askKeyOf } from '../../shared/wire/fold.ts';
 import type { SubagentAsk } from '../../shared/wire/subagents.ts';
@@ -120,7 +120,6 @@ export class Asks {
     const { proposal, reason, responseId, documentId } = ask;
     const canAllow = chat.device !== null && proposal.kind !== 'elicitation';
     const lasting = canAllow ? plainLasting(lastingOf(chat, ask)) : undefined;
-    const { conversation } = reachOf(proposal, lasting);
     const call = proposedCall(proposal, folder);
     const words = canAllow ? inOneLine(reason) : `${inOneLine(reason)} ${ELSEWHERE}`;
     const toolCall: ToolCallUpdate = {
@@ -133,7 +132,7 @@ export class Asks {
     };
     const options: PermissionOption[] = [
       ...(canAllow ? [ALLOW] : []),
-      ...(lasting && conversation ? [{ ...LASTING, name: upperFirst(conversation) }] : []),
+      ...(lasting ? [{ ...LASTING, name: allowing(proposal, lasting) }] : []),
       REJECT,
     ];
     switch (await this.#choose(toolCall, options, signal)) {
@@ -274,6 +273,6 @@ function plainLasting(lasting: Lasting | undefined): Lasting | undefined {
   return lasting && inPlainSight(lasting.pattern) === lasting.pattern ? lasting : undefined;
 }
 
-function upperFirst(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+function allowing(proposal: Proposal, lasting: Lasting): string {
+  return `Allows ${lastingWords(proposal, lasting)} in this conversation`;
 }

@@ -1,23 +1,26 @@
 /** `drawbridge agents`: starts agents that work in the background, and follows, instructs, stops and merges them. */
 import { type Command, Option } from 'commander';
 import { type AgentInput, type Client, createClient } from '../../client/index.ts';
+import type { AgentInfo } from '../../shared/api/agents.ts';
 import { AgentStatus } from '../../shared/api/conversations.ts';
 import { BUDGET_LIMITS, REQUEST_LIMITS } from '../../shared/limits.ts';
 import { readMessage } from '../chat/message.ts';
 import { deleteAfterOption, openChat } from '../chat/options.ts';
 import { EXIT_CODES } from '../chat/run-chat.ts';
 import { joinTurn } from '../chat/turn.ts';
-import { headerLine, listLine } from '../render/table.ts';
+import { headerLine, type ListedRow, listLine } from '../render/table.ts';
 import { bridgeForNew } from '../target/own-bridge.ts';
 import { entriesOf } from '../target/pages.ts';
 import { addTargetOptions, findTarget, type TargetOptions } from '../target/target.ts';
 import { parseConversationId } from '../target/typed-ids.ts';
 import { askFirst } from '../terminal/confirm.ts';
+import { ownCommand } from '../terminal/own-command.ts';
 import { jsonLine, openTerminal } from '../terminal/terminal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { wholeNumber } from '../terminal/whole-number.ts';
 import { diffText, merge, NOTHING_TO_MERGE, previewMerge } from './apply.ts';
 import { agentLine, agentText } from './shown.ts';
+import { branchesBelow } from './tree.ts';
 
 /** The options of every command as commander parses them. */
 interface Options extends TargetOptions {
@@ -49,7 +52,7 @@ export function registerAgents(program: Command): void {
   });
   const follow = group
     .command('follow <id>')
-    .description('Show what an agent does, and answer its questions');
+    .description('Show what an agent or a subagent does, and answer its questions');
   addOptions(follow).action(async (id: string, options: Options) => {
     const terminal = openTerminal(process, process.env, { machine: options.json });
     const opened = {
@@ -59,8 +62,7 @@ export function registerAgents(program: Command): void {
       conversation: parseConversationId(id),
     };
     const chat = await openChat(opened, terminal);
-    const { responseId } = await chat.client.getAgent(id);
-    process.exitCode = EXIT_CODES[await joinTurn(chat, responseId)];
+    process.exitCode = EXIT_CODES[await joinTurn(chat, await newestOf(chat.client, id))];
   });
   const followUp = group
     .command('followup <id> [prompt...]')
@@ -80,6 +82,12 @@ export function registerAgents(program: Command): void {
       print(options, agent, agentLine(agent));
     });
   }
+}
+
+/** The newest response of an agent. A subagent is no agent to the server. */
+async function newestOf(client: Client, id: string): Promise<string> {
+  const { responses } = await client.getConversation(id, { limit: 1 });
+  return responses.at(-1)?.id ?? (await client.getAgent(id)).responseId;
 }
 
 const CHANGES = {
@@ -149,6 +157,8 @@ function registerCreate(group: Command): void {
     };
     const agent = await client.createAgent(request);
     print(options, agent, agentText(agent));
+    const { write } = openTerminal(process, process.env, { machine: options.json });
+    write(`Follow it: ${ownCommand('agents', 'follow', agent.id)}\n`);
   });
 }
 
@@ -170,10 +180,24 @@ function registerList(group: Command): void {
       if (!isAny && columns !== undefined) writeOut(headerLine(columns, paint));
       isAny = true;
       if (columns === undefined) print(options, agent, agentLine(agent));
-      else writeOut(listLine({ ...agent, state: agent.status, folder: '' }, columns));
+      else await writeTree(client, agent, (row) => writeOut(listLine(row, columns)));
     }
     if (!isAny) write(status ? `No agent is ${status}.\n` : 'There is no agent.\n');
   });
+}
+
+/** The agent, and below it what works for it now. */
+async function writeTree(
+  client: Client,
+  { id, title, status, updated }: AgentInfo,
+  write: (row: ListedRow) => void,
+): Promise<void> {
+  const rest = { updated, folder: '' };
+  write({ id, title, state: status, ...rest });
+  if (status !== 'running' && status !== 'waiting') return;
+  for (const branch of await branchesBelow(client, id)) {
+    write({ id: branch.id, title: branch.title, state: branch.status, ...rest });
+  }
 }
 
 function addOptions(command: Command): Command {

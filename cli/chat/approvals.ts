@@ -1,7 +1,7 @@
 /** Asks the person for the approvals that the bridge needs, and signs a yes with this machine's key. */
 import { type Device, isNewText } from '../../client/index.ts';
 import { askForm } from '../../machine/ask-form.ts';
-import { askPatterns } from '../../machine/ask-patterns.ts';
+import { askPatterns, patternQuestion } from '../../machine/ask-patterns.ts';
 import {
   narrowPattern,
   parseAnswer,
@@ -63,8 +63,11 @@ async function askUntilClear(
     if (text === undefined) return undefined;
     const answer = parseAnswer(text, choices);
     if (answer?.scope !== undefined && lasting) {
-      const ask = (words: string) => terminal.ask(words, signal);
-      const chosen = await askPatterns(ask, proposal, lasting.pattern);
+      const chosen = await askPatterns(
+        (asked) => terminal.ask(patternQuestion(asked), signal),
+        proposal,
+        lasting.pattern,
+      );
       return chosen === undefined ? undefined : { ...answer, pattern: chosen };
     }
     if (answer?.decision === 'once' && proposal.kind === 'elicitation') {

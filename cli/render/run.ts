@@ -50,7 +50,9 @@ const DECISIONS = {
   expired: 'Not answered',
   superseded: 'This question is void; another one replaces it',
 } as const;
+/** `here` is the terminal that shows it. */
 const PLACES = new Map([
+  ['here', ' here'],
   ['device', ' on a device'],
   ['terminal', ' at the machine'],
   ['editor', ' in the editor'],

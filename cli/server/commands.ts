@@ -89,7 +89,8 @@ async function runningIn(
   { state }: LocationOptions,
 ): Promise<readonly string[]> {
   if (bridge.state !== 'connected') return [];
-  const { processesIn, processLine } = await import('./processes.ts');
+  const { processesIn } = await import('./processes.ts');
+  const { processLine } = await import('../render/process.ts');
   const location = { workspace: workspaceDir, ...(state !== undefined && { state }) };
   const items = await processesIn(location, AbortSignal.timeout(CLI_LIMITS.bridgeAnswerMs));
   return items.filter(({ running }) => running).map((item) => `    ${processLine(item)}`);

@@ -5,15 +5,14 @@ import { locateState } from '../../local/state/folder.ts';
 import { readBridgeId } from '../../local/state/state.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import type { ProcessInfo } from '../../shared/wire/processes.ts';
+import { addressOf, NO_DEVICE, OPENED, parsePort, processLine } from '../render/process.ts';
 import {
   addLocationOptions,
   findLocation,
   type LocationOptions,
 } from '../target/location-options.ts';
 import { findTarget } from '../target/target.ts';
-import { shortLine } from '../terminal/short-line.ts';
 import { openTerminal } from '../terminal/terminal.ts';
-import { UsageError } from '../terminal/usage-error.ts';
 
 /** Adds the command, which lists if no subcommand is given. */
 export function registerProcesses(program: Command): void {
@@ -53,12 +52,10 @@ async function openPort(id: string, typed: string, options: LocationOptions): Pr
   const port = parsePort(typed);
   const { client, bridgeId, device } = await connect(options);
   if (device === null) throw new LocalError('refused', NO_DEVICE);
-  const { ports = [] } = await client.openPort(bridgeId, id, port, device);
   const terminal = openTerminal(process, process.env);
+  const address = addressOf(await client.openPort(bridgeId, id, port, device), port);
   terminal.write(`${OPENED}\n`);
-  for (const each of ports) {
-    if (each.port === port) terminal.writeOut(`${shortLine(each.address)}\n`);
-  }
+  terminal.writeOut(`${address}\n`);
 }
 
 async function closePort(id: string, typed: string, options: LocationOptions): Promise<void> {
@@ -66,17 +63,6 @@ async function closePort(id: string, typed: string, options: LocationOptions): P
   const closed = await client.closePort(bridgeId, id, parsePort(typed));
   openTerminal(process, process.env).writeOut(`${processLine(closed)}\n`);
 }
-
-function parsePort(typed: string): number {
-  const port = Number(typed);
-  if (/^\d{1,5}$/.test(typed) && port >= 1 && port <= 65_535) return port;
-  throw new UsageError(`A port is a number from 1 to 65535, not ${shortLine(typed)}.`);
-}
-
-const OPENED =
-  'Every program and every web page on this machine reaches it now, until the process ends or you close it.';
-
-const NO_DEVICE = 'Only an enrolled device opens a port, and this machine has none yet.';
 
 async function connect(options: LocationOptions): Promise<{
   readonly client: Client;
@@ -101,19 +87,4 @@ export async function processesIn(
   } catch {
     return []; // The status is shown without them.
   }
-}
-
-/** A line of a list. */
-export function processLine({
-  id,
-  running,
-  started,
-  end = '',
-  command,
-  ports = [],
-}: ProcessInfo): string {
-  const state = running ? 'runs' : shortLine(end);
-  const open = ports.map(({ port, address }) => `port ${port} at ${shortLine(address)}`);
-  const known = [shortLine(id), `started ${shortLine(started)}`, state, ...open];
-  return [...known, shortLine(command)].join('  ');
 }

@@ -26,6 +26,7 @@ import { Writer } from './input/writer.ts';
 import { MainScreen } from './main-screen.ts';
 import { ActivityLine, SPIN_MS } from './status/activity.ts';
 import { Footer } from './status/footer.ts';
+import { ProcessCount } from './status/processes.ts';
 import { Surroundings } from './status/surroundings.ts';
 import { markdownTheme } from './theme.ts';
 import { CodeColours } from './transcript/code-colours.ts';
@@ -42,6 +43,10 @@ export class App {
   readonly #slot: DialogSlot;
   readonly #attention: Attention;
   readonly #around = new Surroundings();
+  readonly #processes = new ProcessCount(
+    () => this.#session,
+    () => this.#tui.requestRender(),
+  );
   readonly #left = newDeferred<number>();
   #spinning: NodeJS.Timeout | undefined;
   /** Set while a drawing of a growing text is due. */
@@ -61,7 +66,10 @@ export class App {
     setCapabilityOverrides({ hyperlinks: false, images: null });
     const colours = new CodeColours(paint);
     const markdown = markdownTheme(paint, colours);
-    this.#look = { ...{ paint, colours, markdown }, device: hostname(), isExpanded: false };
+    this.#look = {
+      ...{ paint, colours, markdown, device: hostname(), isExpanded: false },
+      answeredHere: new Set(),
+    };
     this.#transcript = new Transcript(this.#look);
     this.#writer = new Writer({
       ...{ tui: this.#tui, paint, stateDir: chat.stateDir },
@@ -79,7 +87,7 @@ export class App {
       new ActivityLine(session, () => this.#stopKey, paint),
       ...[this.#writer.pending, this.#writer.attachments],
       this.#slot,
-      new Footer(session, this.#around, paint),
+      new Footer({ session, around: this.#around, processes: this.#processes, paint }),
     ])
       this.#tui.addChild(part);
     this.#tui.addInputListener((data) => this.#onKey(data));
@@ -93,13 +101,17 @@ export class App {
     this.#tui.start();
     this.#attention.start();
     this.#lookAround();
-    void this.#look.colours.load().then(() => this.#redraw());
+    void this.#look.colours.load().then(() => {
+      this.#transcript.invalidate();
+      this.#tui.requestRender();
+    });
     const endListening = this.#session.chat.terminal.onSignal((signal) => this.#onSignal(signal));
     for (const text of messages) void this.#writer.submit({ text, isPlain: false }, 'queue');
     const code = await this.#left.promise;
     endListening();
     clearInterval(this.#spinning);
     clearTimeout(this.#drawing);
+    this.#processes.end();
     await memory.leave();
     this.#session.end();
     this.#attention.stop();
@@ -119,6 +131,8 @@ export class App {
     this.#attention.update(this.#session, this.#slot.waiting);
     this.#writer.memory.follow();
     if (event === null) this.#lookAround();
+    if (event && MAY_RUN_ON.has(event.type)) this.#processes.look();
+    if (event?.type === 'done') this.#tui.drawStale();
     this.#spin();
     if (event === null || !isDelta(event)) return this.#tui.requestRender();
     // A person reads no faster than this, and each drawing takes time of all lines.
@@ -134,6 +148,7 @@ export class App {
     if (bridgeId === this.#lookedAt) return;
     this.#lookedAt = bridgeId;
     void this.#around.read(this.#session, () => this.#tui.requestRender());
+    this.#processes.look();
   }
 
   /** Draws again and again while something goes on: time passes on the screen. */
@@ -256,12 +271,8 @@ export class App {
 
   #fold(): void {
     this.#look.isExpanded = !this.#look.isExpanded;
-    this.#redraw();
-  }
-
-  #redraw(): void {
     this.#transcript.invalidate();
-    this.#tui.requestRender();
+    this.#tui.redraw();
   }
 
   /** Ctrl-C leaves a dialog, clears what is written, or stops the answer; pressed twice it always leaves. */
@@ -293,6 +304,9 @@ function later(work: () => void, ms: number): () => void {
   const timer = setTimeout(work, ms);
   return () => clearTimeout(timer);
 }
+
+/** After these a command may have begun to run in the background, or have ended. */
+const MAY_RUN_ON: ReadonlySet<string> = new Set(['document_end', 'done']);
 
 /** Between two drawings of a text that grows. */
 const DRAW_MS = 40;

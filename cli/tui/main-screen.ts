@@ -1,7 +1,21 @@
-/** The library's screen, which goes on below what another program wrote: it clears nothing of the person's scrollback. */
-import { TuiMainScreen } from '@earendil-works/pi-tui';
+/**
+ * The library's screen, which leaves the person's scrollback alone: it goes on below what another program wrote, and
+ * where the library would clear everything, it draws what it can reach.
+ */
+import { TuiMainScreen, visibleWidth } from '@earendil-works/pi-tui';
 
 export class MainScreen extends TuiMainScreen {
+  #size = '';
+  /** When the size changed last. */
+  #sizedMs = 0;
+  /** The lines of this drawing and of the last one, before the library changes them. */
+  #lines: readonly string[] = [];
+  #drawn: readonly string[] = [];
+  /** How many of the drawn lines belong to the first part, which is what was said. */
+  #saidCount = 0;
+  /** The first line above the window that has changed since it was drawn. */
+  #stale: number | undefined;
+
   /** Leaves the terminal to another program. The first `kept` lines stay; what stands below them makes room. */
   leaveBelow(kept: number): void {
     const { previousLines, hardwareCursorRow, previousViewportTop } = this.captureRenderState();
@@ -15,11 +29,12 @@ export class MainScreen extends TuiMainScreen {
 
   /** Takes the terminal back. Draws below the cursor all but the first `drawn` lines, which stand above it. */
   goOnBelow(drawn: number): void {
-    const state = this.captureRenderState();
+    this.#lines = super.render(this.terminal.columns);
+    this.#drawn = this.#lines;
     const row = Math.max(0, drawn - 1);
     this.restoreRenderState({
-      ...state,
-      previousLines: this.#lines().slice(0, drawn),
+      ...this.captureRenderState(),
+      previousLines: this.#finished().slice(0, drawn),
       ...{ cursorRow: row, hardwareCursorRow: row, previousViewportTop: row },
     });
     this.start();
@@ -29,14 +44,147 @@ export class MainScreen extends TuiMainScreen {
 
   /** How many of the first lines are still as they were drawn last. */
   get unchangedLines(): number {
-    const { previousLines } = this.captureRenderState();
-    const lines = this.#lines();
-    const changed = previousLines.findIndex((line, at) => line !== lines[at]);
-    return changed < 0 ? previousLines.length : changed;
+    const lines = super.render(this.terminal.columns);
+    return firstChange(this.#drawn, lines, this.#drawn.length) ?? this.#drawn.length;
   }
 
-  /** As they are compared at the next drawing. */
-  #lines(): string[] {
-    return this.applyLineResets(this.resolveFakeCursors(this.render(this.terminal.columns)));
+  /** Draws everything again, and clears the scrollback. */
+  redraw(): void {
+    this.#drawn = [];
+    this.requestRender();
+  }
+
+  /** Draws once more what has changed above the window: its old lines stay where the terminal has them. */
+  drawStale(): void {
+    if (this.stopped || this.#stale === undefined) return;
+    this.#lines = super.render(this.terminal.columns);
+    this.#drawAgainFrom(this.#stale);
+    this.renderNow();
+  }
+
+  override render(): readonly string[] {
+    return this.#lines;
+  }
+
+  protected override doRender(): void {
+    if (this.stopped) return;
+    const { columns, rows } = this.terminal;
+    const size = `${columns} ${rows}`;
+    const nowMs = performance.now();
+    if (size !== this.#size) [this.#size, this.#sizedMs] = [size, nowMs];
+    const { previousWidth, previousHeight } = this.captureRenderState();
+    const isResized = previousWidth !== 0 && size !== `${previousWidth} ${previousHeight}`;
+    const restMs = this.#sizedMs + SETTLED_MS - nowMs;
+    if (isResized && restMs > 0) return void setTimeout(() => this.requestRender(), restMs);
+    this.#lines = super.render(columns);
+    if (isResized) this.#emptyWindow();
+    else this.#passOverChanges();
+    const { fullRedraws } = this;
+    super.doRender();
+    if (this.fullRedraws > fullRedraws) this.#stale = undefined;
+    this.#drawn = this.#lines;
+    this.#saidCount = this.children[0]?.render(columns).length ?? 0;
+  }
+
+  /** Clears what the program has drawn in the window, and lets the library draw it from there. */
+  #emptyWindow(): void {
+    const { columns, rows } = this.terminal;
+    const { hardwareCursorRow } = this.captureRenderState();
+    // As the terminal has wrapped them.
+    const rowsFrom = (line: number) =>
+      this.#drawn
+        .slice(line, hardwareCursorRow)
+        .reduce((sum, each) => sum + rowsOf(each, columns), 0);
+    const up = rowsFrom(0);
+    if (up < rows) {
+      this.terminal.write(`${upBy(up)}${CLEAR_BELOW}`);
+      return this.#drawFrom(0);
+    }
+    // The lines of the new width that fit can be fewer than those that stand here: what was said goes up first.
+    const said = Math.max(0, rows - (this.#drawn.length - this.#saidCount));
+    const below = `${upBy(rowsFrom(this.#saidCount))}${CLEAR_BELOW}`;
+    this.terminal.write(`${below}\x1b[${rows};1H${'\n'.repeat(said)}\x1b[H${CLEAR_BELOW}`);
+    this.#drawFrom(Math.max(0, this.#lines.length - rows));
+  }
+
+  /**
+   * Lines above the window cannot be changed. Where only they have changed they are passed over; where others have moved
+   * with them, the lines from the first changed one on are drawn once more, if they are few.
+   */
+  #passOverChanges(): void {
+    const state = this.captureRenderState();
+    const { previousViewportTop: top, previousLines } = state;
+    const [drawn, lines] = [this.#drawn, this.#lines];
+    const first = firstChange(drawn, lines, Math.min(top, drawn.length));
+    if (first === undefined) return;
+    const stale = Math.min(this.#stale ?? first, first);
+    const anchor = lines.findIndex((line, at) => at >= top && line.trim() !== '');
+    const isInPlace = drawn.length === lines.length || drawn[anchor] === lines[anchor];
+    if (anchor < 0 || !isInPlace) return this.#drawAgainFrom(stale);
+    this.#stale = stale;
+    const passed = this.#finished().slice(0, top);
+    this.restoreRenderState({ ...state, previousLines: [...passed, ...previousLines.slice(top)] });
+  }
+
+  /**
+   * Draws from the block with this line on, or at least the last lines. Too many are left to the library, which clears
+   * the scrollback and draws all.
+   */
+  #drawAgainFrom(stale: number): void {
+    const { length } = this.#lines;
+    // A block whose middle has changed is drawn whole.
+    const block = 1 + this.#lines.findLastIndex((each, at) => at < stale && each.trim() === '');
+    const line = Math.max(0, Math.min(block, length - MIN_AGAIN_ROWS));
+    if (length - line > MAX_AGAIN_ROWS) return;
+    const { hardwareCursorRow, previousViewportTop } = this.captureRenderState();
+    this.terminal.write(`${upBy(hardwareCursorRow - previousViewportTop)}${CLEAR_BELOW}`);
+    this.#drawFrom(line);
+    this.#stale = undefined;
+  }
+
+  /** Lets the library draw from a line on, at the cursor, with nothing below it. */
+  #drawFrom(line: number): void {
+    const { columns: previousWidth, rows: previousHeight } = this.terminal;
+    this.restoreRenderState({
+      ...{ ...this.captureRenderState(), previousWidth, previousHeight },
+      // Without any lines the library draws all.
+      previousLines: line === 0 ? [] : this.#finished().map((each, at) => (at < line ? each : '')),
+      ...{ cursorRow: line, hardwareCursorRow: line, previousViewportTop: line },
+    });
+  }
+
+  /** As the library compares them at the next drawing. */
+  #finished(): string[] {
+    return this.applyLineResets(this.resolveFakeCursors([...this.#lines]));
   }
 }
+
+/** The index of the first of so many lines that differ. */
+function firstChange(
+  before: readonly string[],
+  after: readonly string[],
+  count: number,
+): number | undefined {
+  for (let at = 0; at < count; at++) if (before[at] !== after[at]) return at;
+  return undefined;
+}
+
+/** The rows that a line takes on a terminal of so many columns. */
+function rowsOf(line: string, columns: number): number {
+  return Math.max(1, Math.ceil(visibleWidth(line) / columns));
+}
+
+/** To the beginning of a line above. */
+function upBy(rows: number): string {
+  return rows > 0 ? `\r\x1b[${rows}A` : '\r';
+}
+
+/** From the cursor's line on. tmux moves a window into its history that is cleared from the first column on. */
+const CLEAR_BELOW = '\x1b[2K\x1b[1C\x1b[J\r';
+
+/** A window that a person drags changes its size many times a second. */
+const SETTLED_MS = 60;
+
+/** Lines that are drawn once more where some above the window have changed. */
+const MIN_AGAIN_ROWS = 8;
+const MAX_AGAIN_ROWS = 200;

@@ -356,6 +356,16 @@ export const PlanSave = ExecutionFields.pick({
   .superRefine(refuseTwoForms);
 export type PlanSaveRequestInput = z.input<typeof PlanSave>;
 
+/** `POST /api/v1/conversations/{id}/compact`. */
+export const CompactRequest = ExecutionFields.pick({
+  model: true,
+  device: true,
+  documents: true,
+  stream: true,
+  stream_options: true,
+}).superRefine(refuseTwoForms);
+export type CompactRequestInput = z.input<typeof CompactRequest>;
+
 /** `POST /api/v1/conversations/{id}/undo`. */
 export const UndoRequest = ExecutionFields.pick({
   device: true,

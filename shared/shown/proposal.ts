@@ -54,33 +54,25 @@ function permissionWords(permissions: readonly string[]): string {
 
 const WHOLE = 'network (the whole network of the machine)';
 
-/** How far each kind of yes reaches. `conversation` and `always` only where the question takes them. */
-export interface Reach {
-  readonly once: string;
-  readonly conversation?: string;
-  readonly always?: string;
-}
-
-/** `lasting.always`: whether the question takes `always` from this person. Each is the end of a sentence. */
-export function reachOf(proposal: Proposal, lasting?: Lasting): Reach {
+/** What a yes for once does, as the end of a sentence. */
+export function onceWords(proposal: Proposal): string {
   const site = siteOf(proposal);
-  const once =
-    site === undefined
-      ? `${consequenceOf(proposal)}, this once`
-      : `lets the agent read pages of ${site} in this conversation`;
-  if (!lasting) return { once };
-  const shown = patternsInLine(lasting);
-  const bounds = boundsOf(proposal);
-  return {
-    once,
-    conversation: `allows ${shown} in this conversation${bounds}`,
-    ...(lasting.always && { always: `allows ${shown} from now on${bounds}` }),
-  };
+  return site === undefined
+    ? `${consequenceOf(proposal)}, this once`
+    : `lets the agent read pages of ${site} in this conversation`;
 }
 
-/** What the answers "y", "c" and "a" do, in one line. `lasting` as in {@link reachOf}. */
+/** What a yes that lasts allows. */
+export function lastingWords(proposal: Proposal, lasting: Lasting): string {
+  return `${patternsInLine(lasting)}${boundsOf(proposal)}`;
+}
+
+/**
+ * What the answers "y", "c" and "a" do, in one line. `lasting.always`: whether the question takes `always` from this
+ * person.
+ */
 export function yesWords(proposal: Proposal, lasting?: Lasting): string {
-  const once = `y ${reachOf(proposal).once}`;
+  const once = `y ${onceWords(proposal)}`;
   if (!lasting) return once;
   const shown = patternsInLine(lasting);
   const always = lasting.always ? '; a allows it from now on' : '';

@@ -22,6 +22,8 @@ export const ProcessInfo = z.object({
   started: z.iso.datetime(),
   /** How it ended; absent while it runs. */
   end: Text.optional(),
+  /** The newest line of its output, perhaps cut; absent once it has ended, and before it has printed one. */
+  lastLine: Text.optional(),
   /** The ports of its network that a person has opened, each with its address on the bridge's machine. */
   ports: z.array(z.object({ port: Port, address: Text })).optional(),
 });

@@ -1,6 +1,7 @@
 /** A program on the screen of a real terminal: tmux keeps the screen, and shows it as a person would see it. */
 import { execFile, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { expect, onTestFailed, onTestFinished } from 'vitest';
 import { shellWord } from '../../machine/shell-word.ts';
@@ -29,6 +30,10 @@ export interface TmuxScreen {
   shows(text: string | RegExp): Promise<void>;
   /** Waits until the text stands there no more. */
   hides(text: string | RegExp): Promise<void>;
+  /** Reads nothing that the program writes while the work is done: a terminal slower than its output. */
+  stall(work: () => Promise<void>): Promise<void>;
+  /** The bytes that the program holds now, with the programs that it has started. Linux only. */
+  memory(): Promise<number>;
   /** Waits until the program has ended, and returns its exit code. */
   ended(): Promise<number>;
 }
@@ -51,6 +56,7 @@ export async function openTmux(
   const size = ['-x', String(columns), '-y', String(rows)];
   await tmux('new-session', '-d', ...size, ...(cwd === undefined ? [] : ['-c', cwd]), line);
   onTestFinished(() => void spawnSync('tmux', ['-L', socket, 'kill-server']));
+  const pane = (await tmux('display-message', '-p', '#{pane_pid}')).trim();
   let seen = '';
   onTestFailed(() => console.error(`The screen of ${command.join(' ')}:\n${seen}`));
   const screen: TmuxScreen['screen'] = async ({ history = false, styles = false } = {}) => {
@@ -69,10 +75,31 @@ export async function openTmux(
       void (await tmux('resize-window', '-x', String(width), '-y', String(height))),
     screen,
     shows: async (text) => await expect.poll(() => screen()).toMatch(text),
+    stall: async (work) => {
+      const server = Number(await tmux('display-message', '-p', '#{pid}'));
+      process.kill(server, 'SIGSTOP');
+      try {
+        await work();
+      } finally {
+        process.kill(server, 'SIGCONT');
+      }
+    },
+    memory: async () => memoryBelow(pane),
     hides: async (text) => await expect.poll(() => screen()).not.toMatch(text),
     ended: async () => {
       await expect.poll(() => screen()).toMatch(/\[ended \d+\]/);
       return Number(/\[ended (\d+)\]/.exec(await screen())?.[1]);
     },
   };
+}
+
+/** The resident bytes of all descendants of the process. */
+function memoryBelow(pid: string): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(/\s+/);
+  return children
+    .filter((child) => child !== '')
+    .reduce((sum, child) => {
+      const [, kib] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${child}/status`, 'utf8')) ?? [];
+      return sum + Number(kib ?? 0) * 1024 + memoryBelow(child);
+    }, 0);
 }

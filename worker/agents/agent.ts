@@ -118,9 +118,9 @@ export class ConversationAgent {
     this.#deliveries?.stop();
   }
 
-  /** The request with the place of its work. */
+  /** The request with the place of its work. A summary needs none. */
   placed(request: RunRequest): RunRequest {
-    return this.worktree ? { ...request, worktree: true } : request;
+    return this.worktree && request.type !== 'compact' ? { ...request, worktree: true } : request;
   }
 
   /** The events for the webhook, the newest first. */

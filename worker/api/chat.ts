@@ -208,7 +208,7 @@ function addressed(c: Context<AppContext>): {
 export async function answer(
   c: Context<AppContext>,
   request: ChatRequest,
-  planned: Pick<Sending, 'plan' | 'saveAs' | 'planFile' | 'undo'> = {},
+  planned: Pick<Sending, 'plan' | 'saveAs' | 'planFile' | 'undo' | 'compact'> = {},
 ): Promise<Response> {
   const submitted = await submitMessage(c.env, {
     request,

@@ -52,6 +52,8 @@ export interface Sending {
   readonly planFile?: string | undefined;
   /** Takes changes back instead. The conversation must exist. */
   readonly undo?: Extract<Errand, { type: 'undo' }>['undo'] | undefined;
+  /** Summarises the conversation instead. It must exist. */
+  readonly compact?: true | undefined;
   /** Forks this conversation first, and takes back in its files what `undo` names. */
   readonly forkOf?: Restored | undefined;
   /** The id of the new conversation, if the client chose it. Needs an `idempotencyKey`. */
@@ -207,7 +209,8 @@ function noBridge(): DrawbridgeError {
 }
 
 /** The conversation makes the errand of a message about one of its own plans. */
-function errandOf({ planFile, undo }: Sending): Errand {
+function errandOf({ planFile, undo, compact }: Sending): Errand {
+  if (compact) return { type: 'compact', compact };
   if (undo) return { type: 'undo', undo };
   return planFile === undefined ? { type: 'message' } : { type: 'plan_file', planFile };
 }
@@ -282,7 +285,7 @@ export async function newIdFor(account: string, key: string | undefined): Promis
 
 /** The digest of a request, without the fields that only decide the form of the answer. */
 function digest({ request, asked, ...sending }: Sending): Promise<string> {
-  const { plan, saveAs, planFile, undo, agent } = sending;
+  const { plan, saveAs, planFile, undo, compact, agent } = sending;
   const { stream: _, stream_options: __, documents: ___, ...sent } = asked ?? request;
-  return sha256(JSON.stringify({ ...sent, plan, saveAs, planFile, undo, agent }));
+  return sha256(JSON.stringify({ ...sent, plan, saveAs, planFile, undo, compact, agent }));
 }

@@ -1,8 +1,9 @@
 /** A stream in one of OpenAI's shapes, held back until the model answers, so that an early failure has its own status. */
+
+import type { Words } from '../../shared/shown/markdown.ts';
 import { SseWriter } from '../follow/sse-writer.ts';
 import type { AnswerReader } from '../words/answer-reader.ts';
 import type { Ending, Failure } from '../words/ending.ts';
-import type { Words } from '../../shared/shown/markdown.ts';
 import type { Wire } from '../words/word-stream.ts';
 
 /** A class below it writes the events of one API. */

@@ -26,5 +26,5 @@ const KEY_WORDS =
 
 function refusedKey(status: number | null): string {
   const how = status === null ? '' : ` (HTTP ${status})`;
-  return `The model server refuses access with the configured key${how}: the key must be valid there for this model.`;
+  return `The model server refuses access with the configured key${how}: it must be valid there for this model. \`drawbridge config model\` on the server's machine sets another.`;
 }

@@ -1,9 +1,10 @@
 /** The command that shows background agents, follows one, merges its work, or stops one. */
-import type { Agent } from '../../../shared/api/agents.ts';
+import type { Agent, AgentInfo } from '../../../shared/api/agents.ts';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
 import { printableLine } from '../../../shared/text/plain-sight.ts';
 import { diffText, merge, NOTHING_TO_MERGE, previewMerge } from '../../agents/apply.ts';
 import { agentText } from '../../agents/shown.ts';
+import { type Branch, branchesBelow, stopSubagent } from '../../agents/tree.ts';
 import { ageOf } from './ages.ts';
 import type { CommandDesk, SlashCommand } from './command.ts';
 
@@ -20,15 +21,38 @@ async function showAgents(_: string, desk: CommandDesk): Promise<void> {
   const { items } = await session.chat.client.listAgents({ limit: REQUEST_LIMITS.maxPageSize });
   if (items.length === 0) return say('There is no background agent.');
   const nowMs = Date.now();
-  const id = await pick({
-    title: 'Background agents',
-    items: items.map(({ id, title, status, updated }) => ({
+  const branches = await Promise.all(items.map((each) => subagentsOf(each, desk)));
+  const rows = items.flatMap(({ id, title, status, updated }, at) => [
+    {
       value: id,
       label: printableLine(title, REQUEST_LIMITS.maxNameChars),
       description: `${status} · ${ageOf(updated, nowMs)}`,
-    })),
-  });
-  if (id !== undefined) await chooseFor(id, desk);
+    },
+    ...(branches[at] ?? []).map((each) => {
+      return { value: each.id, label: each.title, description: each.status };
+    }),
+  ]);
+  const id = await pick({ title: 'Background agents', items: rows });
+  if (id === undefined) return;
+  if (items.some((each) => each.id === id)) await chooseFor(id, desk);
+  else await chooseForSubagent(id, desk);
+}
+
+/** Only of one that works: finished ones would crowd the list. */
+async function subagentsOf({ id, status }: AgentInfo, { session }: CommandDesk): Promise<Branch[]> {
+  return status === 'running' || status === 'waiting'
+    ? await branchesBelow(session.chat.client, id)
+    : [];
+}
+
+async function chooseForSubagent(id: string, { session, say, pick }: CommandDesk): Promise<void> {
+  switch (await pick({ title: 'This subagent', items: SUBAGENT_CHOICES })) {
+    case 'follow':
+      return session.open(id);
+    case 'stop':
+      await stopSubagent(session.chat.client, id);
+      return say('The subagent is cancelled; its agent goes on without it.');
+  }
 }
 
 async function chooseFor(id: string, desk: CommandDesk): Promise<void> {
@@ -66,10 +90,19 @@ async function apply(agent: Agent, { session, say, confirm }: CommandDesk): Prom
 const ELSEWHERE =
   'This agent works on another machine or in another folder: open Drawbridge there to merge its work.';
 
+const FOLLOW = {
+  value: 'follow',
+  label: 'Follow it',
+  description: 'its conversation opens here',
+} as const;
+const STOP = { value: 'stop', label: 'Stop it' } as const;
+
+const SUBAGENT_CHOICES = [FOLLOW, STOP];
+
 const CHOICES = [
-  { value: 'follow', label: 'Follow it', description: 'its conversation opens here' },
+  FOLLOW,
   { value: 'show', label: 'Show what it has changed' },
   { value: 'apply', label: 'Merge its work', description: 'into the current branch, after a look' },
-  { value: 'stop', label: 'Stop it' },
+  STOP,
   { value: 'archive', label: 'Archive it', description: 'stops it and puts it away' },
 ];

@@ -9,6 +9,7 @@ import { CONVERSATIONS } from './conversations.ts';
 import { FACTS } from './facts.ts';
 import { HANDS } from './hands.ts';
 import { KEYS } from './keys.ts';
+import { PROCESSES } from './processes.ts';
 import { SETTINGS } from './settings.ts';
 
 export const COMMANDS: readonly SlashCommand[] = [
@@ -17,7 +18,7 @@ export const COMMANDS: readonly SlashCommand[] = [
     help: 'List the commands and keys',
     run: (_, { say }) => say(helpText()),
   },
-  ...[...SETTINGS, ...CONVERSATIONS, ...CHANGES, ...AGENTS, ...FACTS, ...HANDS],
+  ...[...SETTINGS, ...CONVERSATIONS, ...CHANGES, ...AGENTS, ...PROCESSES, ...FACTS, ...HANDS],
 ];
 
 /** Carries a line out that begins with a slash. Says why and returns false if it is no command. */

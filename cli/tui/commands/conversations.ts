@@ -1,5 +1,6 @@
 /** The commands that go from one conversation to another, or make a copy of one. */
 import { writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { basename } from 'node:path';
 import type { SelectItem } from '@earendil-works/pi-tui';
 import type { BridgeInfo, ConversationInfo, ConversationView } from '../../../client/index.ts';
@@ -35,6 +36,11 @@ export const CONVERSATIONS: readonly SlashCommand[] = [
     name: 'fork',
     help: 'Go on in a copy of this conversation, from its end or an earlier answer',
     run: fork,
+  },
+  {
+    name: 'compact',
+    help: 'Have the conversation summarised, to make room in the context',
+    run: compact,
   },
   {
     name: 'export',
@@ -124,6 +130,18 @@ const FILE_CHOICES: readonly SelectItem[] = [
 
 function messageOf({ messages }: ConversationView, responseId: string): string {
   return messages.find((each) => each.responseId === responseId && !each.steers)?.content ?? '';
+}
+
+async function compact(_: string, { session, say }: CommandDesk): Promise<void> {
+  const { chat, view, current, isBusy } = session;
+  if (!view || !current) return say('There is nothing to summarise yet.');
+  if (isBusy) return say('An answer runs: stop it first, or wait for its end.');
+  const model = chat.model ?? current.model;
+  const device = hostname().slice(0, REQUEST_LIMITS.maxNameChars);
+  const events = chat.client.compact(view.id, { model, device });
+  // The session follows the same conversation, and shows the answer.
+  await events.next();
+  await events.return();
 }
 
 async function exportTo(rest: string, { session: { chat, view }, say }: CommandDesk) {

@@ -1,15 +1,16 @@
 /** Asks the person about a call, and signs a yes with this machine's key. */
 import { isNewText } from '../../../client/index.ts';
-import { askPatterns } from '../../../machine/ask-patterns.ts';
+import { type AskedPattern, askPatterns } from '../../../machine/ask-patterns.ts';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
 import { withCommandLast } from '../../../shared/shown/command-last.ts';
-import { reachOf } from '../../../shared/shown/proposal.ts';
+import { lastingWords, onceWords, siteOf } from '../../../shared/shown/proposal.ts';
 import { inOneLine, inPlainSight } from '../../../shared/text/plain-sight.ts';
 import type { Lasting, Proposal, Scope } from '../../../shared/wire/approvals.ts';
 import type { SubagentAsk } from '../../../shared/wire/subagents.ts';
 import { type ApprovalReply, lastingOf, sendReply } from '../../chat/approvals.ts';
 import { putForChange } from '../../chat/changed-file.ts';
 import { ownCommand } from '../../terminal/own-command.ts';
+import { approvalKey } from '../transcript/look.ts';
 import type { DialogDesk } from './dialog.ts';
 import type { Line } from './folded.ts';
 import { fillForm } from './form.ts';
@@ -19,7 +20,7 @@ import { sendAnswer } from './send.ts';
 export type AskedApproval = Extract<SubagentAsk, { kind: 'approval' }>;
 
 export interface ApprovalPlace {
-  readonly desk: Pick<DialogDesk, 'edit' | 'session'>;
+  readonly desk: Pick<DialogDesk, 'edit' | 'look' | 'session'>;
   /** The folder and the machine, in plain sight. */
   readonly where: string;
   /** Whether a yes for the same call did not count before. */
@@ -38,7 +39,16 @@ export async function answerApproval(
   const { chat } = place.desk.session;
   const reply = await new Approval(panel, question, place).decide();
   const there = { ...chat, conversationId: question.conversationId };
-  await sendAnswer(panel, () => sendReply(there, question, reply, chat.device));
+  const { answeredHere } = place.desk.look;
+  const key = approvalKey(question.responseId, question.documentId);
+  // The event can be quicker than the reply.
+  answeredHere.add(key);
+  try {
+    await sendAnswer(panel, () => sendReply(there, question, reply, chat.device));
+  } catch (error) {
+    answeredHere.delete(key);
+    throw error;
+  }
   return reply;
 }
 
@@ -91,26 +101,32 @@ class Approval {
     const { proposal, reason, title, conversationId } = this.#question;
     const { chat } = this.#place.desk.session;
     const isElsewhere = conversationId !== chat.conversationId;
+    const tool = `Tool: ${inOneLine(proposal.tool)}`;
+    const why = `Why: ${inOneLine(reason)}`;
     const about = [
-      `Tool: ${inOneLine(proposal.tool)}`,
-      `Why: ${inOneLine(reason)}`,
+      // The bridge names the tool of an edit; any other name could go on like the line behind it.
+      ...(proposal.kind === 'edit' ? [`${tool} · ${why}`] : [tool, why]),
       `Where: ${this.#place.where}`,
       ...(isElsewhere ? [`For: ${inOneLine(title)}`] : []),
     ];
     return [
       ...about.map((text) => ({ text, style: 'dim' as const })),
       ...withCommandLast(proposal).map((text) => styled(text, proposal)),
-      ...this.#reach(),
+      ...this.#longReach(),
       ...this.#advice(),
     ];
   }
 
-  #reach(): Line[] {
-    const { proposal } = this.#question;
-    if (!this.#place.desk.session.chat.device) return [];
-    const { once, conversation, always } = reachOf(proposal, this.#lasting);
-    const words = [once, conversation, always].filter((each) => each !== undefined);
-    return words.map((each) => ({ text: `A yes ${inOneLine(each)}.`, style: 'dim' }));
+  /** What a choice has no room for. */
+  #longReach(): Line[] {
+    if (!this.#place.desk.session.chat.device || isShort(this.#reach)) return [];
+    return [{ text: `A yes that lasts allows ${this.#reach}.`, style: 'dim' }];
+  }
+
+  /** What a yes that lasts allows; empty where none does. */
+  get #reach(): string {
+    if (!this.#lasting) return '';
+    return inOneLine(lastingWords(this.#question.proposal, this.#lasting));
   }
 
   #advice(): Line[] {
@@ -136,8 +152,10 @@ class Approval {
       return [{ label: 'Answer', needsEnd, reply: () => this.#fill(proposal.fields) }];
     const once = { decision: 'once' as const };
     const canChange = proposal.kind === 'edit' && proposal.operation !== 'delete';
+    const label =
+      siteOf(proposal) === undefined ? 'Allow once' : `Allow: ${inOneLine(onceWords(proposal))}`;
     return [
-      { label: 'Allow once', needsEnd, reply: () => Promise.resolve(once) },
+      { label, needsEnd, reply: () => Promise.resolve(once) },
       ...(this.#lasting ? [this.#lastingWay('Allow in this conversation', 'conversation')] : []),
       ...(this.#lasting?.always ? [this.#lastingWay('Allow always', 'always')] : []),
       ...(canChange && newText !== undefined
@@ -146,7 +164,8 @@ class Approval {
     ];
   }
 
-  #lastingWay(label: string, scope: Scope): Way {
+  #lastingWay(words: string, scope: Scope): Way {
+    const label = isShort(this.#reach) ? `${words}: ${this.#reach}` : words;
     return { label, needsEnd: true, reply: () => this.#last(scope) };
   }
 
@@ -154,7 +173,7 @@ class Approval {
     const { proposal } = this.#question;
     const standard = this.#lasting?.pattern ?? '';
     const pattern = await askPatterns(
-      (_, each) => this.#askPattern(scope, each),
+      (asked) => this.#askPattern(scope, asked),
       proposal,
       standard,
     );
@@ -162,17 +181,21 @@ class Approval {
   }
 
   /** What is signed was on the screen: hidden characters are taken as they are shown, or not at all. */
-  async #askPattern(scope: Scope, pattern: string): Promise<string | undefined> {
+  async #askPattern(
+    scope: Scope,
+    { pattern, subject, place }: AskedPattern,
+  ): Promise<string | undefined> {
     const shown = inPlainSight(pattern);
     let value = shown === pattern ? pattern : '';
     const body = [
+      { text: `For ${subject}`, style: 'bold' as const },
       { text: `Pattern: ${shown}` },
       { text: `${REACHES[scope]} * is any text. An empty field takes the pattern above.` },
     ];
     let note: string | undefined;
     for (;;) {
       const typed = await this.#panel.write({
-        title: 'Allow what?',
+        title: place === '' ? 'Allow what?' : `Allow what? Pattern ${place}`,
         body,
         note,
         value,
@@ -250,6 +273,14 @@ const REACHES: Readonly<Record<Scope, string>> = {
   conversation: 'It is allowed in this conversation.',
   always: 'It is allowed from now on, in every conversation.',
 };
+
+/** Whether a choice can say it in a line or two of a small screen. */
+function isShort(reach: string): boolean {
+  return reach.length <= MAX_REACH_CHARS;
+}
+
+/** UTF-16 units. */
+const MAX_REACH_CHARS = 80;
 
 const NO_KEY =
   "This machine has no key that the bridge knows: say yes at the bridge's terminal or on another device.";

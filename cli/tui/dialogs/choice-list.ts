@@ -20,6 +20,7 @@ export class ChoiceList {
   readonly #tickable: number;
   readonly #ticked: Set<number>;
   #marked: number | undefined;
+  #isMarkedWhole = false;
 
   constructor({ labels, paint, tickable = 0, marked, ticked = [] }: ChoiceListOptions) {
     this.#labels = labels;
@@ -31,6 +32,11 @@ export class ChoiceList {
 
   get marked(): number | undefined {
     return this.#marked;
+  }
+
+  /** Whether all of the marked label was on the screen when it was drawn last. */
+  get isMarkedWhole(): boolean {
+    return this.#isMarkedWhole;
   }
 
   /** In the order of the labels. */
@@ -70,6 +76,7 @@ export class ChoiceList {
     const lines = entries.flat();
     const before = entries.slice(0, this.#marked ?? 0).flat().length;
     const top = Math.max(0, Math.min(before, lines.length - height));
+    this.#isMarkedWhole = (entries[this.#marked ?? 0]?.length ?? 0) <= top + height - before;
     return lines.slice(top, top + height);
   }
 

@@ -18,7 +18,7 @@ export type DialogSession = Pick<
 /** What a dialog needs of the screen. */
 export interface DialogDesk {
   readonly tui: TUI;
-  readonly look: Pick<Look, 'paint'>;
+  readonly look: Pick<Look, 'answeredHere' | 'paint'>;
   readonly session: DialogSession;
   /** Says something below what was said. */
   say(words: string): void;

@@ -226,6 +226,8 @@ export class Panel implements Dialog {
       return this.#say(step, 'Choose with the arrows or a number first.');
     if (choice.needsEnd && !text.hasShownEnd)
       return this.#say(step, 'Read to the end first: Space or Page Down.');
+    if (choice.needsEnd && !list.isMarkedWhole)
+      return this.#say(step, 'Make the window larger to read all of this choice.');
     this.#answer(step, () => answer.resolve({ index, ticked: list.ticked }));
   }
 
@@ -260,7 +262,8 @@ export class Panel implements Dialog {
     if (this.#gate.closedMs !== 0) return '…';
     const leaves = options.putsAway ? 'Esc: later' : 'Esc: back';
     if (control.type === 'field') return `Enter: go on · ${leaves}`;
-    return `Enter: answer · ↑↓ 1-${control.choices.length}: choose · ${leaves}`;
+    // A narrow screen cuts the end: the choices show their numbers themselves.
+    return `Enter: answer · ${leaves} · ↑↓ 1-${control.choices.length}: choose`;
   }
 
   #drawAgainWhenOpen(): void {

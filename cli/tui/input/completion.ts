@@ -22,12 +22,25 @@ export interface CompletedCommand {
   complete?(prefix: string): Promise<readonly AutocompleteItem[]>;
 }
 
-export function newCompletion({ findFiles, commands }: CompletionSources): AutocompleteProvider {
+export interface Completion extends AutocompleteProvider {
+  /** Whether the text ends with the whole mention of a file: Enter and Tab then mean the message. */
+  isComplete(before: string): boolean;
+}
+
+export function newCompletion({ findFiles, commands }: CompletionSources): Completion {
+  /** The mentions of the files that were found last. */
+  let found: ReadonlySet<string> = new Set();
+  const isComplete = (before: string) => {
+    const mention = openMention(before);
+    return mention !== undefined && found.has(before.slice(mention.at));
+  };
   const suggest = async (before: string, isFirst: boolean, signal: AbortSignal) => {
     if (isFirst && before.startsWith('/')) return await commandsFor(commands, before);
     const mention = openMention(before);
     if (!mention) return null;
     const files = await findFiles(mention.query, signal);
+    found = new Set(files.filter(({ type }) => type === 'file').map(({ path }) => mentionOf(path)));
+    if (isComplete(before)) return null;
     return { items: files.flatMap(fileItem), prefix: before.slice(mention.at) };
   };
   return {
@@ -51,8 +64,10 @@ export function newCompletion({ findFiles, commands }: CompletionSources): Autoc
     },
     shouldTriggerFileCompletion: (lines, line, column) => {
       const before = (lines[line] ?? '').slice(0, column);
-      return (line === 0 && before.startsWith('/')) || openMention(before) !== undefined;
+      if (line === 0 && before.startsWith('/')) return true;
+      return openMention(before) !== undefined && !isComplete(before);
     },
+    isComplete,
   };
 }
 

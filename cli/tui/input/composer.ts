@@ -13,6 +13,8 @@ export interface ComposerOptions {
   onKey(data: string): boolean;
   /** Gets each pasted text first. True takes it from the editor. */
   onPaste(text: string): boolean;
+  /** Whether there is nothing to complete at the end of this text, so that Enter sends although the list is open. */
+  isComplete(before: string): boolean;
 }
 
 export interface Written {
@@ -39,9 +41,17 @@ export class Composer extends Editor {
     const { onKey, onPaste } = this.#options;
     const [, pasted] = PASTE.exec(data) ?? [];
     if (pasted === undefined ? onKey(data) : onPaste(pasted)) return;
-    if (matchesKey(data, 'enter')) this.#isPlain = /^\s/.test(this.getText());
+    if (matchesKey(data, 'enter')) {
+      this.#isPlain = /^\s/.test(this.getText());
+      if (this.isShowingAutocomplete() && this.#isComplete()) super.handleInput(ESCAPE);
+    }
     // The editor knows this key only as old terminals send it.
     super.handleInput(matchesKey(data, 'alt+enter') ? '\n' : data);
+  }
+
+  #isComplete(): boolean {
+    const { line, col } = this.getCursor();
+    return this.#options.isComplete((this.getLines()[line] ?? '').slice(0, col));
   }
 
   /** Shows a text: a long one as the mark of a paste, because each drawing takes the time of the text's length. */
@@ -59,6 +69,8 @@ export class Composer extends Editor {
   }
 }
 
+/** Closes the list. */
+const ESCAPE = '\x1b';
 const PASTE_START = '\x1b[200~';
 const PASTE_END = '\x1b[201~';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals send them.

@@ -1,5 +1,5 @@
 /** What the person writes: messages, commands of the screen behind `/`, and commands of the shell behind `!`. */
-import { type AutocompleteProvider, matchesKey, type TUI } from '@earendil-works/pi-tui';
+import { matchesKey, type TUI } from '@earendil-works/pi-tui';
 import { ClientError, type FoundFile } from '../../../client/index.ts';
 import { LocalError } from '../../../machine/local-error.ts';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
@@ -10,7 +10,7 @@ import { UsageError } from '../../terminal/usage-error.ts';
 import type { CommandDesk } from '../commands/command.ts';
 import { COMMANDS, runCommand } from '../commands/commands.ts';
 import { Attachments } from './attachments.ts';
-import { newCompletion } from './completion.ts';
+import { type Completion, newCompletion } from './completion.ts';
 import { Composer, type Written } from './composer.ts';
 import { editText } from './external-editor.ts';
 import { imagePathsIn } from './image-paths.ts';
@@ -35,7 +35,7 @@ export class Writer {
   readonly pending: PendingList;
   readonly attachments: Attachments;
   readonly #options: WriterOptions;
-  readonly #completion: AutocompleteProvider;
+  readonly #completion: Completion;
   #cleared = '';
 
   constructor(options: WriterOptions) {
@@ -52,6 +52,7 @@ export class Writer {
       onSubmit: (written) => void this.submit(written),
       onKey: (data) => this.#takeKey(data),
       onPaste: (text) => this.#takePaste(text),
+      isComplete: (before) => this.#completion.isComplete(before),
     });
     this.composer.setAutocompleteProvider(this.#completion);
     this.memory = new Memory({ composer: this.composer, stateDir, desk });
@@ -200,7 +201,7 @@ export class Writer {
     else this.composer.write(edited);
   }
 
-  #newCompletion(): AutocompleteProvider {
+  #newCompletion(): Completion {
     const commands = COMMANDS.map(({ name, help, takes, complete }) => ({
       ...{ name, help },
       ...(takes !== undefined && { takes }),

@@ -6,16 +6,26 @@ import { inOneLine } from '../../../shared/text/plain-sight.ts';
 import type { Session } from '../../chat/session.ts';
 import { formatCost } from '../../render/run.ts';
 import type { Paint } from '../../terminal/paint.ts';
+import type { ProcessCount } from './processes.ts';
 import type { Surroundings } from './surroundings.ts';
+
+export interface FooterOptions {
+  readonly session: () => Session;
+  readonly around: Surroundings;
+  readonly processes: Pick<ProcessCount, 'running'>;
+  readonly paint: Paint;
+}
 
 export class Footer implements Component {
   readonly #session: () => Session;
   readonly #around: Surroundings;
+  readonly #processes: Pick<ProcessCount, 'running'>;
   readonly #paint: Paint;
 
-  constructor(session: () => Session, around: Surroundings, paint: Paint) {
+  constructor({ session, around, processes, paint }: FooterOptions) {
     this.#session = session;
     this.#around = around;
+    this.#processes = processes;
     this.#paint = paint;
   }
 
@@ -23,31 +33,39 @@ export class Footer implements Component {
 
   render(width: number): string[] {
     const session = this.#session();
-    const parts = [session.chat.mode, ...this.#modelParts(session), ...this.#placeParts()];
+    const { bridge } = this.#around;
+    const sandbox = bridge?.confinement.kind;
+    const { running } = this.#processes;
+    const parts = [
+      session.chat.mode,
+      ...(running > 0 ? [`/processes: ${running}`] : []),
+      ...this.#modelParts(session),
+      // A narrow screen cuts the end.
+      ...(sandbox === 'none' ? ['no sandbox'] : []),
+      ...this.#spentParts(session),
+      ...(bridge ? [basename(bridge.workspacePath)] : []),
+      ...(sandbox === undefined || sandbox === 'none' ? [] : ['sandbox']),
+    ];
     return [this.#paint('dim', truncateToWidth(parts.map(inOneLine).join(' · '), width, '…'))];
   }
 
-  #modelParts({ chat, current, view }: Session): string[] {
+  #modelParts({ chat, current }: Session): string[] {
     const { models } = this.#around;
     const id = chat.model ?? current?.model ?? models.find(({ isDefault }) => isDefault)?.id;
+    return id === undefined ? [] : [id];
+  }
+
+  /** How full the window is, and what the exchanges that are shown have cost. */
+  #spentParts({ view }: Session): string[] {
+    const { models } = this.#around;
     const counted = view?.responses.findLast(({ metadata }) => metadata.contextTokens);
     const window = models.find((model) => model.id === counted?.model)?.contextWindow;
     const { contextTokens } = counted?.metadata ?? {};
     const isKnown = window !== undefined && contextTokens !== undefined;
     const cost = costOf(view?.responses ?? []);
     return [
-      ...(id === undefined ? [] : [id]),
       ...(isKnown ? [`${Math.round((100 * contextTokens) / window)} % of the context`] : []),
       ...(cost === undefined ? [] : [cost]),
-    ];
-  }
-
-  #placeParts(): string[] {
-    const { bridge } = this.#around;
-    if (!bridge) return [];
-    return [
-      basename(bridge.workspacePath),
-      bridge.confinement.kind === 'none' ? 'no sandbox' : 'sandbox',
     ];
   }
 }

@@ -9,16 +9,19 @@ import { asksOf } from '../../../shared/wire/fold.ts';
 import { RENDER_LIMITS } from '../../limits.ts';
 import { approvalEvent } from '../../render/catch-up.ts';
 import { answerWords, attentionLines } from '../../render/run.ts';
-import type { Paint } from '../../terminal/paint.ts';
 import { shortLine } from '../../terminal/short-line.ts';
+import type { DocumentProps } from './document-props.ts';
 import { INDENT, indented } from './lines.ts';
+import { approvalKey } from './look.ts';
 
 /** The dialog shows whole what waits. Here stands that it does. */
-export function askedLines(document: Document, width: number, paint: Paint): string[] {
+export function askedLines({ document, response, look }: DocumentProps, width: number): string[] {
+  const { paint, answeredHere } = look;
+  const isHere = answeredHere.has(approvalKey(response.id, document.id));
   const items = z.array(AttentionItem).safeParse(document.metadata['newlyProtected']).data ?? [];
   const lines = [
     ...waitingWords(document).map((words) => paint('yellow', `? ${words}`)),
-    ...answeredWords(document).map((words) => paint('dim', words)),
+    ...answeredWords(document, isHere).map((words) => paint('dim', words)),
     ...attentionLines(items, paint),
   ];
   const room = Math.max(1, width - INDENT.length);
@@ -38,7 +41,7 @@ function reasonOf({ reason }: { readonly reason: string }): string {
   return printableLine(reason, RENDER_LIMITS.maxReasonChars);
 }
 
-function answeredWords({ metadata }: Document): string[] {
+function answeredWords({ metadata }: Document, isHere: boolean): string[] {
   const answered = AnsweredApproval.safeParse(metadata['answered']).data;
-  return answered ? [answerWords(answered)] : [];
+  return answered ? [answerWords({ ...answered, ...(isHere && { by: 'here' }) })] : [];
 }

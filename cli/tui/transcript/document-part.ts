@@ -23,7 +23,7 @@ export function documentPart(document: Document, response: ChatResponse, look: L
   const part = new Container();
   part.addChild(new Cached(() => (hasNoGap(props) ? [] : [''])));
   part.addChild((PARTS[document.type] ?? unknownPart)(props));
-  part.addChild(new Cached((width) => askedLines(document, width, look.paint)));
+  part.addChild(new Cached((width) => askedLines(props, width)));
   return part;
 }
 

@@ -12,4 +12,11 @@ export interface Look {
   readonly device: string;
   /** Whether outputs, arguments and results are shown whole, and not folded to a few lines. */
   isExpanded: boolean;
+  /** The approvals that were answered on this screen, as {@link approvalKey} names them. */
+  readonly answeredHere: Set<string>;
+}
+
+/** Names the approval of a document among all. */
+export function approvalKey(responseId: string, documentId: string): string {
+  return `${responseId} ${documentId}`;
 }

@@ -8,10 +8,9 @@ import type { DocumentProps } from './document-props.ts';
 import { GrowingMarkdown } from './growing-markdown.ts';
 import { wrapped } from './lines.ts';
 
-/** Its title and todos come last: they are known only at the end, when its beginning may have scrolled away. */
+/** Its head and todos come last: they are known only at the end, when its beginning may have scrolled away. */
 export function planPart({ document, look }: DocumentProps): Component {
   const part = new Container();
-  part.addChild(new Cached(() => [look.paint('bold', 'Plan')]));
   part.addChild(new GrowingMarkdown(() => document.content ?? '', look));
   part.addChild(
     new Cached((width) => {

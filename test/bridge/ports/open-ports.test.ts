@@ -144,6 +144,14 @@ it('the list of processes has the open ports, and says why one was not opened', 
   expect(open).toEqual({ items: [expect.objectContaining({ id, ports: ports.of(id) })] });
 });
 
+it('the list of processes has the newest line of a running one, without colours', async () => {
+  const { ports, book, id } = await withPorts();
+  book.get(id)?.output.append('starting\n\x1b[32mready\x1b[0m at 3000\n');
+  expect(await reportProcesses(book, ports, {})).toMatchObject({
+    items: [{ id, lastLine: 'ready at 3000' }],
+  });
+});
+
 it.each([
   ['no device counts', { devices: () => Promise.reject(new Error('broken')) }, 'enrolled'],
   [

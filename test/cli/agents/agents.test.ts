@@ -29,8 +29,9 @@ it('an agent is started with what the options say', async () => {
     '--max-turns',
     '7',
   ];
-  const { stdout, code } = await run(api, 'create', ...args, 'Fix', 'it');
+  const { stdout, stderr, code } = await run(api, 'create', ...args, 'Fix', 'it');
   expect(code).toBe(0);
+  expect(stderr).toContain(`agents follow ${CONVERSATION_ID}`);
   expect(stdout).toContain("The webhook's secret, shown only now: whsec_1\n");
   expect(api.requests.map(({ body }) => body)).toEqual([
     {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { processLine } from '../../../cli/server/processes.ts';
+import { processLine } from '../../../cli/render/process.ts';
 import { callDrawbridge } from '../called.ts';
 
 it.each(['0', '65536', '3e3', '-1', 'http'])('%s is no port that can be opened', async (port) => {

@@ -25,6 +25,18 @@ it('offers files, folders and rules, and writes the mention of the chosen one', 
   expect(editor.getText()).toBe('see @src/a.ts now');
 });
 
+it('offers nothing for the whole mention of a file: Enter and Tab are for the message', async () => {
+  const { terminal, completion } = openEditor({ findFiles: async () => FILES });
+  type(terminal, 'see @src/a');
+  await expect.poll(() => terminal.screen()).toContain('→ src/a.ts');
+  type(terminal, '.ts');
+  await expect.poll(() => terminal.screen()).not.toContain('→ src/a.ts');
+  expect(completion.isComplete('see @src/a.ts')).toBe(true);
+  expect(completion.isComplete('see @src/a.t')).toBe(false);
+  expect(completion.isComplete('see @src/a.ts now')).toBe(false);
+  expect(completion.shouldTriggerFileCompletion?.(['see @src/a.ts'], 0, 13)).toBe(false);
+});
+
 it('quotes the name that needs it', async () => {
   const { terminal, editor } = openEditor({ findFiles: async () => FILES.slice(1) });
   type(terminal, '@"my d');
@@ -102,14 +114,13 @@ function openEditor(sources: Partial<CompletionSources>) {
   const editor = new Editor(tui, editorTheme(plain));
   const submitted: string[] = [];
   editor.onSubmit = (text) => void submitted.push(text);
-  editor.setAutocompleteProvider(
-    newCompletion({ findFiles: async () => [], commands: [], ...sources }),
-  );
+  const completion = newCompletion({ findFiles: async () => [], commands: [], ...sources });
+  editor.setAutocompleteProvider(completion);
   tui.addChild(editor);
   tui.setFocus(editor);
   tui.start();
   onTestFinished(() => tui.stop());
-  return { terminal, editor, submitted };
+  return { terminal, editor, completion, submitted };
 }
 
 function type({ type: press }: { type(data: string): void }, text: string): void {

@@ -19,6 +19,8 @@ export interface OpenedWriter {
   readonly session: Session;
   /** What the screen has said to the person. */
   readonly said: string[];
+  /** What slash commands get. */
+  readonly desk: () => CommandDesk;
   /** The lists that the person was asked to choose from. */
   readonly asked: Choice[];
   /** The texts of the messages that the server has got. */
@@ -27,8 +29,8 @@ export interface OpenedWriter {
 
 export interface WriterSetting extends Partial<Chat> {
   readonly columns?: number;
-  /** What the person chooses in each list. */
-  readonly choice?: string;
+  /** What the person chooses in each list; or in the first, the second and so on. */
+  readonly choice?: string | readonly string[];
   /** Whether the conversation is private. */
   readonly isPrivate?: boolean;
 }
@@ -52,7 +54,7 @@ export async function openWriter({
     copy: () => {},
     pick: async (question) => {
       asked.push(question);
-      return choice;
+      return typeof choice === 'string' ? choice : choice?.[asked.length - 1];
     },
     confirm: async () => true,
     leave: () => {},
@@ -76,7 +78,7 @@ export async function openWriter({
   });
   const sent = () =>
     api.requests.filter(({ line }) => line === POST).map(({ body }) => textIn(body));
-  return { api, terminal, writer, session, said, asked, sent };
+  return { api, terminal, writer, session, said, asked, desk, sent };
 }
 
 /** The request of a message. */

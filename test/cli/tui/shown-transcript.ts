@@ -27,7 +27,14 @@ export async function openTranscript(
   const colours = new CodeColours(paint);
   if (isLoaded) await colours.load();
   const markdown = markdownTheme(paint, colours);
-  const look: Look = { paint, colours, markdown, device: 'here', isExpanded: false };
+  const look: Look = {
+    paint,
+    colours,
+    markdown,
+    device: 'here',
+    isExpanded: false,
+    answeredHere: new Set(),
+  };
   const transcript = new Transcript(look);
   const view: ConversationView = {
     id: CONVERSATION,

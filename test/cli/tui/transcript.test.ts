@@ -214,7 +214,7 @@ const SHOWN: readonly (readonly [string, WholeDocument, readonly string[]])[] = 
         todos: [{ id: 'd', content: 'e', status: 'completed', dependencies: ['f'] }],
       },
     },
-    ['Plan', '1. a', '', 'Plan: B', 'c', '', '[x] d: e (after f)'],
+    ['1. a', '', 'Plan: B', 'c', '', '[x] d: e (after f)'],
   ],
   [
     'changed todos',
@@ -434,4 +434,13 @@ it('shows what the model thinks in one line, and whole when unfolded', async () 
   look.isExpanded = true;
   transcript.invalidate();
   expect(lines().slice(3, 6)).toEqual(['Thought for 1 s', '  First.', '  Then more.']);
+});
+
+it('says of an approval that was answered on this screen that it was here', async () => {
+  const { show, lines, look } = await openTranscript();
+  look.answeredHere.add(`${RESPONSE} ${documentIdOf(1)}`);
+  const answered = { decision: 'once', by: 'device' };
+  const metadata = { command: 'a', output: '', answered };
+  show(...eventsOf({ type: 'terminal_command', metadata }, 1));
+  expect(lines()).toContain('  Allowed once here');
 });

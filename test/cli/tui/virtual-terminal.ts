@@ -5,6 +5,8 @@ import { Terminal as Emulator } from '@xterm/headless';
 export interface VirtualTerminal extends Terminal {
   /** What stands on the screen now, without blanks at the ends of lines and without empty lines at the end. */
   screen(): Promise<string>;
+  /** What has scrolled away and what stands on the screen, without blanks at the ends of lines. */
+  history(): Promise<string[]>;
   type(data: string): void;
   resize(columns: number, rows: number): void;
   /** Everything that was written. */
@@ -18,6 +20,15 @@ export function openVirtualTerminal(columns = 80, rows = 24): VirtualTerminal {
   const write = (data: string) => {
     written += data;
     emulator.write(data);
+  };
+  const history = async () => {
+    // The emulator takes what was written in its own time.
+    await new Promise<void>((resolve) => emulator.write('', resolve));
+    const { active } = emulator.buffer;
+    return Array.from(
+      { length: active.baseY + emulator.rows },
+      (_, at) => active.getLine(at)?.translateToString(true) ?? '',
+    );
   };
   return {
     start(input, resized) {
@@ -42,15 +53,10 @@ export function openVirtualTerminal(columns = 80, rows = 24): VirtualTerminal {
     setTitle() {},
     setProgress() {},
     setProgramStatus() {},
+    history,
     async screen() {
-      // The emulator takes what was written in its own time.
-      await new Promise<void>((resolve) => emulator.write('', resolve));
-      const { baseY } = emulator.buffer.active;
-      const lines = Array.from(
-        { length: emulator.rows },
-        (_, at) => emulator.buffer.active.getLine(baseY + at)?.translateToString(true) ?? '',
-      );
-      return lines.join('\n').trimEnd();
+      const lines = await history();
+      return lines.slice(emulator.buffer.active.baseY).join('\n').trimEnd();
     },
     type: (data) => onInput(data),
     resize(width, height) {

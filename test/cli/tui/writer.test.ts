@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
-import { CONVERSATION_ID } from '../../client/sample-tape.ts';
+import { BRIDGE_ID, CONVERSATION_ID } from '../../client/sample-tape.ts';
 import { openWriter, POST } from './open-writer.ts';
 
 /** One pixel. */
@@ -260,3 +260,16 @@ function temporaryFolder(): string {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
+
+it('sends a message that ends with the whole mention of a file, although the list is still open', async () => {
+  const { api, terminal, sent } = await openWriter({ bridgeId: BRIDGE_ID });
+  const items = [
+    { path: 'a.ts', type: 'file' },
+    { path: 'a.tsx', type: 'file' },
+  ];
+  api.answers.set(`GET bridges/${BRIDGE_ID}/files?query=a.t`, { items });
+  for (const key of 'see @a.t') terminal.type(key);
+  await expect.poll(() => terminal.screen()).toContain('→ a.ts');
+  for (const key of ['s', '\r']) terminal.type(key);
+  await expect.poll(() => sent()).toEqual(['see @a.ts']);
+});

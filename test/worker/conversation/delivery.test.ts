@@ -149,6 +149,21 @@ it('a message that steers is sent to the model before its next request, and the 
   });
 });
 
+it('a message that steers a run that has just ended is answered with the settings of that run', async () => {
+  const model = holdModel();
+  const settings = { mode: 'ask', model: 'other' };
+  const first = await askStreamed(settings);
+  const { conversationId } = first;
+  (await model.next()).answer({ text: 'One.' });
+  await first.reader.toEnd();
+  const late = await askStreamed({ conversationId, delivery: 'steer' });
+  const next = await model.next();
+  expect(next.request.model).toBe('other');
+  next.answer({ text: 'Two.' });
+  await late.reader.toEnd();
+  expect(await readResponse(late.responseId)).toMatchObject(settings);
+});
+
 it('a message that steers makes a run go on that would have finished, also over a crash', async () => {
   const { model, reader, conversationId, reply: first } = await startAnswer();
   first.send(textFrame('One'));
@@ -402,6 +417,8 @@ it('a cancel ends calls at the bridge, closes their documents and ignores what s
   (await model.next()).answer({ calls: [runCommand('sleep 9'), readFile('a')] });
   const command = await bridge.nextCall();
   const read = await bridge.nextCall();
+  bridge.send({ type: 'output', callId: command.callId, delta: 'begun\n' });
+  await reader.until((events) => events.some(({ event }) => event.type === 'tool_output'));
   bridge.succeed(read.callId, 'content');
   await reader.until((events) => events.some(({ event }) => event.type === 'tool_result'));
   expect(await cancel(responseId)).toMatchObject({ status: 'cancelled' });
@@ -414,7 +431,7 @@ it('a cancel ends calls at the bridge, closes their documents and ignores what s
   const after = await readResponse(responseId);
   expect(after.documents.map(({ type }) => type)).toEqual(['terminal_command', 'tool_call']);
   expect(after.documents[0]?.metadata).toMatchObject({
-    output: '',
+    output: 'begun\n',
     result: { status: 'error', data: 'Cancelled by the user.' },
   });
 

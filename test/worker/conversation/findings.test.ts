@@ -227,6 +227,25 @@ describe('what a message that steers mentions', () => {
     expect(model.count).toBe(2);
   });
 
+  it('is sent once, and with what it mentions, where such messages come at every moment and race with the end', async () => {
+    const { model, bridge, held, conversationId } = await running();
+    bridge.finds = { ...NOTHING, attachments: [FILE] };
+    const said = Array.from({ length: 12 }, (_, at) => `${at}: see @src/a.ts`);
+    let asked = held;
+    for (const [at, words] of said.entries()) {
+      if (at % 2 === 0) await steer(conversationId, words);
+      asked.answer({ text: `Answer ${at}.` });
+      if (at % 2 === 1) await steer(conversationId, words);
+      asked = await model.next();
+    }
+    asked.answer({ text: 'The last one.' });
+    const sent = asked.request.messages.map(({ content }) => String(content));
+    for (const words of said) {
+      expect(sent.filter((content) => content.endsWith(query(words)))).toHaveLength(1);
+    }
+    expect(bridge.asked).toHaveLength(1 + said.length);
+  });
+
   describe('and whose run ended before that', () => {
     it('is looked up before the next run sends it, and shown there', async () => {
       const { model, bridge, conversationId, left } = await leftBehind();

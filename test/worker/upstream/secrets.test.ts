@@ -67,7 +67,7 @@ it.each([
   [500, 'Bearer x is unknown'],
 ])('an error about keys (HTTP %s, %s) is sent in our words only', async (status, said) => {
   expect(await messageOf(said, status)).toBe(
-    `The model server refuses access with the configured key (HTTP ${status}): the key must be valid there for this model.`,
+    `The model server refuses access with the configured key (HTTP ${status}): it must be valid there for this model. \`drawbridge config model\` on the server's machine sets another.`,
   );
 });
 
@@ -76,7 +76,7 @@ it('an error about keys is sent in our words inside a stream too', async () => {
     streamOf([`data: {"error":{"message":"invalid api key ${KEY}","code":"invalid_api_key"}}\n\n`]),
   );
   expect(await askFor()).toBe(
-    'The model server refuses access with the configured key: the key must be valid there for this model.',
+    "The model server refuses access with the configured key: it must be valid there for this model. `drawbridge config model` on the server's machine sets another.",
   );
 });
 

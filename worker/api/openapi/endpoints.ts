@@ -11,6 +11,7 @@ import { AGENT_ENDPOINTS } from '../agents.ts';
 import { ANSWERS } from '../answers.ts';
 import { BRIDGES } from '../bridges.ts';
 import { CHAT } from '../chat.ts';
+import { COMPACT } from '../compact.ts';
 import { CONVERSATION_ENDPOINTS } from '../conversations.ts';
 import { EXPORT } from '../export.ts';
 import { INVITATIONS } from '../invitations.ts';
@@ -35,7 +36,16 @@ export const DOCUMENT_LIMITS = {
 
 /** All routes that worker/app.ts serves. */
 export const ENDPOINTS: readonly Endpoint[] = [
-  ...[...CHAT, ...CONVERSATION_ENDPOINTS, ...EXPORT, ...ANSWERS, ...PLANS, ...UNDO, ...TICKETS],
+  ...[
+    ...CHAT,
+    ...CONVERSATION_ENDPOINTS,
+    ...EXPORT,
+    ...ANSWERS,
+    ...PLANS,
+    ...UNDO,
+    ...COMPACT,
+    ...TICKETS,
+  ],
   ...[...AGENT_ENDPOINTS, ...ACCOUNT, ...ACCOUNT_EVENTS, ...USAGE, ...BRIDGES, ...KEYS],
   ...[...SESSIONS, ...INVITATIONS, ...PASSKEYS, ...RECORDS, ...ACCOUNTS, ...PUSH, ...SERVICE],
   {

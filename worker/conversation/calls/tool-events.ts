@@ -179,7 +179,8 @@ function endMetadata(
         ...known,
         // A successful command without an exit code runs on in the background.
         ...(result.status === 'error' && { exitCode: -1 }),
-        output: '',
+        // What was shown of a command that was stopped stays.
+        ...(shown?.['output'] === undefined && { output: '' }),
         duration_ms: 0,
         permissions: [],
         ...TerminalCommandMetadata.partial().safeParse(reported).data,

@@ -11,7 +11,7 @@ export function isPreview(request: RunRequest): boolean {
   return request.type === 'undo' && request.undo.preview;
 }
 
-/** Whether messages can steer the run: a run that asks no model has no use for one. */
+/** Whether messages can steer the run: a run that asks no model for an answer has no use for one. */
 export function asksModel({ type }: RunRequest): boolean {
-  return type !== 'guest' && type !== 'save' && type !== 'undo';
+  return type !== 'guest' && type !== 'save' && type !== 'undo' && type !== 'compact';
 }

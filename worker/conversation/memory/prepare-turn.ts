@@ -24,10 +24,10 @@ import { HeldMessages } from './held-messages.ts';
 import { readHistory, readTodos } from './history.ts';
 import { frameOf, type RequestFrame, requestFor, sizeOf, upstreamIdsIn } from './model-request.ts';
 import { reportRules } from './rules-report.ts';
-import { askForSummary } from './summarise.ts';
+import { askForSummary, type Summary } from './summarise.ts';
 import { digestOf } from './window/digest.ts';
 import { messagesIn, messagesOfHistory } from './window/messages.ts';
-import { isRoomy, planWindow, type SummariseWindow } from './window/plan.ts';
+import { isRoomy, planCompaction, planWindow, type SummariseWindow } from './window/plan.ts';
 import { roomOf } from './window/size.ts';
 import { summaryRequest } from './window/summary-request.ts';
 import type { History } from './window/transcript.ts';
@@ -115,15 +115,29 @@ export class Memory {
       return isRefused ? null : preparedWith(messagesOfHistory(history, size));
     }
     if (plan.type === 'prune') log.addWindow(run, plan.window);
-    else await this.#summarise({ run: asked, history, plan }, signal);
+    else await this.#summarise({ run: asked, history, plan, isLossy: true }, signal);
     return preparedWith(messagesOfHistory(readHistory(runs, run.ordinal, toolbox), size));
+  }
+
+  /**
+   * Has all that was said before the run summarised. Null where there is nothing. Without a summary, the model gets
+   * everything as before.
+   * @throws the signal's reason once it has aborted, and then nothing was stored.
+   */
+  async compact(run: Run, signal: AbortSignal): Promise<Summary | null> {
+    const { runs, settings } = this.#deps;
+    const target = resolveTarget(run.request.model, settings);
+    const size = sizeOf(run, frameOf(run, target, readPromptChanges(settings)), target);
+    const history = readHistory(runs, run.ordinal, toolboxOf(run));
+    const plan = planCompaction(history, size);
+    return plan && (await this.#summarise({ run, history, plan, isLossy: false }, signal));
   }
 
   /**
    * Asks the model for summaries, and where it fails the run's own: without a summary, the details are lost. Stores the
    * window. Readers see the summary's start and outcome; the window is stored in the same step as the outcome.
    */
-  async #summarise({ run, history, plan }: SummaryWork, signal: AbortSignal) {
+  async #summarise({ run, history, plan, isLossy }: SummaryWork, signal: AbortSignal) {
     const { log, recorder, conversationId, settings } = this.#deps;
     const own = run.request.model;
     const askOf = (model: string) => {
@@ -135,10 +149,14 @@ export class Memory {
     const asks = Array.from(models, (model) => () => askOf(model));
     const responseId = responseIdOf(conversationId, run.ordinal);
     recorder.record([{ type: 'context_summary', responseId, status: 'running' }]);
-    const { text, ...spent } = await askForSummary(asks, signal);
+    const summary = await askForSummary(asks, signal);
+    const { text, ...spent } = summary;
     const status = text === null ? 'failed' : 'completed';
     recorder.record([{ type: 'context_summary', responseId, status }]);
-    log.addWindow(run, { ...plan.window, digest: digestOf(history, plan, text), ...spent });
+    if (text !== null || isLossy) {
+      log.addWindow(run, { ...plan.window, digest: digestOf(history, plan, text), ...spent });
+    }
+    return summary;
   }
 }
 
@@ -147,6 +165,8 @@ interface SummaryWork {
   readonly run: Run;
   readonly history: History;
   readonly plan: SummariseWindow;
+  /** Whether the window is needed without a summary too. */
+  readonly isLossy: boolean;
 }
 
 /** The model that answers: the requested one, or the fallback that the tape names. */

@@ -57,7 +57,22 @@ export class Inbox {
       }
       if (delivery === 'interrupt') this.#runner.cancel(current);
     }
-    return this.#submit(ordinal, posted, machine);
+    return this.#submit(ordinal, this.#settled(posted), machine);
+  }
+
+  /**
+   * A message that steers has no settings of its own. Where the run that it was for has ended, it is answered with those
+   * of that run, and not with the usual ones: they could allow more.
+   */
+  #settled(posted: Posted): Posted {
+    const { current } = this.#deps.log;
+    if (current || posted.delivery !== 'steer' || posted.ownFields.length > 0) return posted;
+    for (const { request } of this.#deps.log.back()) {
+      if (!asksModel(request)) continue;
+      const { model, mode, own, wantedMode, tools } = request;
+      return { ...posted, request: { ...posted.request, model, mode, own, wantedMode, tools } };
+    }
+    return posted;
   }
 
   /**

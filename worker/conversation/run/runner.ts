@@ -27,6 +27,7 @@ import { endTurn, type ModelTurn, streamTurn, TurnAsking, tryAgain } from './mod
 import { inWantedMode } from './own-mode.ts';
 import { isEarly, type RunDeadline, stepDeadlines, timed } from './run-deadlines.ts';
 import type { RunDeps } from './run-deps.ts';
+import { compactedStep } from './steps/compact.ts';
 import { searchAtEnd } from './steps/debug-check.ts';
 import { steerStep } from './steps/looks.ts';
 import { nextStep } from './steps/next-step.ts';
@@ -226,6 +227,10 @@ export class Runner {
 
   async #askWith(run: Run, asking: TurnAsking): Promise<void> {
     const { signal } = asking;
+    if (run.request.type === 'compact') {
+      const summary = await this.#deps.memory.compact(run, signal);
+      return await this.#take(run, compactedStep(summary, this.#deps));
+    }
     const refusal = this.#refusal;
     this.#refusal = null;
     const { memory } = this.#deps;

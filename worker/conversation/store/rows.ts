@@ -133,6 +133,8 @@ export type Errand =
   | { readonly type: 'save'; readonly save: { readonly path: string; readonly contents: string } }
   /** Asks no model: takes changes of files back, or shows what that would do (shared/tools/undo.ts). */
   | { readonly type: 'undo'; readonly undo: UndoFields & { readonly preview: boolean } }
+  /** Has the conversation summarised: asks the model for nothing else. */
+  | { readonly type: 'compact'; readonly compact: true }
   /** Asks no model: a guest at the bridge began its only call (shared/tools/guest-edit.ts). */
   | { readonly type: 'guest'; readonly guest: { readonly callId: string; readonly path: string } };
 

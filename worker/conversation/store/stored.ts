@@ -48,6 +48,7 @@ function typeOf(stored: RunRequest): RunRequest['type'] {
   if ('guest' in stored) return 'guest';
   if ('save' in stored) return 'save';
   if ('undo' in stored) return 'undo';
+  if ('compact' in stored) return 'compact';
   if ('planFile' in stored) return 'plan_file';
   if ('plan' in stored) return 'plan';
   return 'subagent' in stored ? 'subagent' : 'message';
@@ -167,6 +168,7 @@ const REQUEST: StoredShape<RunRequest> = {
     planFile: z.string().optional(),
     save: z.object({ path: z.string(), contents: z.string() }).optional(),
     undo: UndoFields.extend({ preview: z.boolean() }).optional(),
+    compact: z.literal(true).optional(),
     guest: z.object({ callId: z.string(), path: z.string() }).optional(),
     idempotency: Idempotency,
     trace: z.string().optional(),

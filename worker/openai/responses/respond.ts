@@ -2,13 +2,13 @@
 import type { Context } from 'hono';
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { parseResponseId, ResponseId } from '../../../shared/ids.ts';
+import { renderWords } from '../../../shared/shown/markdown.ts';
 import { SECOND } from '../../../shared/units.ts';
 import { type AppContext, personOf } from '../../account/caller.ts';
 import { forkKeeping } from '../../desk/fork.ts';
 import { conversationOf } from '../../objects.ts';
 import { reach } from '../../reach.ts';
 import { resolveModel } from '../../upstream/models.ts';
-import { renderWords } from '../../../shared/shown/markdown.ts';
 import { answer } from '../answering.ts';
 import { ignoredIn } from '../request.ts';
 import { nameOf } from './ids.ts';

@@ -4,9 +4,9 @@ import type {
   ResponseOutputItem,
   ResponseUsage,
 } from 'openai/resources/responses/responses';
+import type { Words } from '../../../shared/shown/markdown.ts';
 import type { Usage } from '../../../shared/wire/documents.ts';
 import type { Failure, FinishReason } from '../../words/ending.ts';
-import type { Words } from '../../../shared/shown/markdown.ts';
 import { itemId } from './ids.ts';
 
 /** What stays the same from the first event of a response to its last. */

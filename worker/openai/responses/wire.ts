@@ -1,8 +1,8 @@
 /** Streams a response. */
 import type { ResponseOutputItem, ResponseStreamEvent } from 'openai/resources/responses/responses';
+import type { Words } from '../../../shared/shown/markdown.ts';
 import type { AnswerReader } from '../../words/answer-reader.ts';
 import type { Ending } from '../../words/ending.ts';
-import type { Words } from '../../../shared/shown/markdown.ts';
 import { HeldWire } from '../held-wire.ts';
 import { itemId } from './ids.ts';
 import { newItem, newResponse, type ResponseHead, type ResponseState } from './response.ts';

@@ -23,18 +23,81 @@ it('shows the whole call, where it happens and why, and how far each yes reaches
       '  permissions: none',
       '  sandbox: bubblewrap',
       '  command: npm test',
-      'A yes runs this command, this once.',
-      'A yes allows npm test in this conversation, in the sandbox.',
-      'A yes allows npm test from now on, in the sandbox.',
       '  1 Allow once',
-      '  2 Allow in this conversation',
-      '  3 Allow always',
+      '  2 Allow in this conversation: npm test, in the sandbox',
+      '  3 Allow always: npm test, in the sandbox',
       '  4 Reject',
       '  5 Reject, and say why',
       '…',
       'the status',
     ].map((line) => (typeof line === 'string' ? line.trimEnd() : line)),
   );
+});
+
+it('has room for a change of five lines and its choices on 24 rows', async () => {
+  const oldString = ['a', 'b'].join('\n');
+  const newString = ['c', 'd', 'e'].join('\n');
+  const edit: Proposal = {
+    ...{ kind: 'edit', tool: 'str_replace', operation: 'edit', path: 'src/a.ts' },
+    ...{ diff: [{ startLine: 3, endLine: 4, oldString, newString }] },
+    ...{ beforeHash: '0', afterHash: '1' },
+  };
+  const lasting = { pattern: 'src/a.ts', always: true };
+  const { screen, press, sent } = await openSlot({
+    asks: [approvalOf(edit, { lasting, newText: 'c' })],
+  });
+  const shown = await screen();
+  expect(shown).not.toContain('Space reads on');
+  for (const words of ['    - a', '    + e', 'Tool: str_replace · Why: Commands ask.'])
+    expect(shown).toContain(words);
+  expect(shown).toContain('  6 Reject, and say why');
+  await press('1', enter);
+  expect(sent).toHaveLength(1);
+});
+
+it('takes no yes whose words are not all on the screen', async () => {
+  const pattern = `cat ${'x'.repeat(50)}`;
+  const wide = approvalOf(commandOf(pattern), { lasting: { pattern, always: true } });
+  const { screen, press, sent, terminal } = await openSlot({ asks: [wide], columns: 20, rows: 14 });
+  await press(end, '2', enter);
+  expect(await screen()).toContain('Make the window');
+  expect(sent).toEqual([]);
+  terminal.resize(80, 24);
+  await press(enter);
+  expect(await screen()).toContain('Allow what?');
+});
+
+it('says below the call what a long yes allows', async () => {
+  const pattern = `cat ${'x'.repeat(100)}`;
+  const long = approvalOf(commandOf(pattern), { lasting: { pattern, always: false } });
+  const { screen } = await openSlot({ asks: [long], columns: 200 });
+  expect(await screen()).toContain(`A yes that lasts allows ${pattern}, in the sandbox.`);
+  expect(await screen()).toMatch(/^ {2}2 Allow in this conversation$/m);
+});
+
+it('says of each pattern what it is for', async () => {
+  const pattern = 'git add [*].ts\ngit commit';
+  const both = approvalOf(commandOf('git add *.ts && git commit'), {
+    lasting: { pattern, always: true },
+  });
+  const { screen, press, sent } = await openSlot({ asks: [both] });
+  await press('2', enter);
+  expect(await screen()).toMatch(
+    /Pattern 1 of 2[\s\S]*For the command git add \*\.ts\nPattern: git/,
+  );
+  await press(enter);
+  expect(await screen()).toMatch(/Pattern 2 of 2[\s\S]*For the command git commit/);
+  await press(enter);
+  expect(sent).toMatchObject([{ reply: { scope: 'conversation', pattern } }]);
+});
+
+it('knows what was answered here, as soon as it is sent, unless the server refuses it', async () => {
+  const refusals = [new ClientError('SUPERSEDED', 'No.', { status: 409 })];
+  const { press, look } = await openSlot({ asks: [TEST], refusals });
+  await press('1', enter);
+  expect([...look.answeredHere]).toEqual([]);
+  await press('1', enter);
+  expect([...look.answeredHere]).toEqual([`${TEST.responseId} ${TEST.documentId}`]);
 });
 
 it('allows once what was on the screen, by a number and Enter', async () => {

@@ -54,6 +54,7 @@ export async function openSlot(options: SlotOptions = {}) {
   const terminal = openVirtualTerminal(columns, rows);
   const tui = new TuiMainScreen(terminal);
   const paint = options.isColoured ? coloured : plain;
+  const look = { paint, answeredHere: new Set<string>() };
   const sent: Sent[] = [];
   const said: string[] = [];
   const submitted: string[] = [];
@@ -100,7 +101,7 @@ export async function openSlot(options: SlotOptions = {}) {
   };
   const desk: DialogDesk = {
     tui,
-    look: { paint },
+    look,
     session: session as unknown as DialogSession,
     say: (words) => void said.push(words),
     edit: options.edits ?? (() => Promise.resolve(false)),
@@ -144,7 +145,7 @@ export async function openSlot(options: SlotOptions = {}) {
   slot.update();
   await settle();
   return {
-    ...{ slot, session, terminal, composer, sent, said, submitted, screen, settle },
+    ...{ slot, session, terminal, look, composer, sent, said, submitted, screen, settle },
     /** Keys without a pause between them. */
     type,
     wait,

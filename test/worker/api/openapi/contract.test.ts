@@ -226,6 +226,9 @@ it('a plan', async () => {
   for (const body of [{ preview: true }, { scope: 'redo', stream: true }]) {
     await api.call('undo', { params: { id: conversationId }, body });
   }
+  for (const stream of [false, true]) {
+    await api.call('compact', { params: { id: conversationId }, body: { stream } });
+  }
   const bridge = await connectBridge({ account: ACCOUNT });
   const { bridgeId } = bridge;
   standsAt.delete(ACCOUNT); // The conversation has the bridge before this one.

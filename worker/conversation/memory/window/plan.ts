@@ -57,6 +57,25 @@ export function planWindow(
 ): WindowPlan {
   const now = weighHistory(history, size);
   if (!force && isRoomy(now, size)) return { type: 'fits', isOver: false };
+  return planOver(now, planningOf(now, history, size, force));
+}
+
+/**
+ * The window that begins with the run that asks, however much room there is. Null where nothing was said before it that
+ * could be summarised.
+ */
+export function planCompaction(history: History, size: ModelSize): SummariseWindow | null {
+  const planning = planningOf(weighHistory(history, size), history, size, false);
+  const place = placeOfRun(planning);
+  return place > 0 ? cutAt(planning, place).plan : null;
+}
+
+function planningOf(
+  now: WeighedHistory,
+  history: History,
+  size: ModelSize,
+  force: boolean,
+): Planning {
   const measured = measuredScale(now);
   const sentChars = Math.min(now.total, roomOf(size, measured));
   const refused = force
@@ -65,7 +84,7 @@ export function planWindow(
   const scale = { tokensPerChar: measured.tokensPerChar, refused, since: newestTurn(history) };
   const room = roomOf(size, scale);
   const weighed = weighHistory(history, size, scale);
-  return planOver(now, { history, size, weighed, scale, room });
+  return { history, size, weighed, scale, room };
 }
 
 /** Leaves results out first. A summary must save more than that, or the next one would follow soon. */
@@ -136,11 +155,11 @@ function summarise(planning: Planning): Summarising | null {
 }
 
 /** The pieces at which the window could begin, the best first. None is behind the run's newest turn. */
-function cutsOf({ history, weighed, room }: Planning): number[] {
+function cutsOf(planning: Planning): number[] {
+  const { weighed, room } = planning;
   const { pieces } = weighed;
   const tails = tailsOf(weighed);
-  const run = asking(history)?.ordinal;
-  const atRun = pieces.findIndex(({ piece }) => piece.run.ordinal === run);
+  const atRun = placeOfRun(planning);
   const newest = pieces.findLastIndex(({ piece }) => piece.answered !== null);
   const deepest = Math.max(newest, atRun);
   const short = tails.findIndex((tail) => tail <= room * WINDOW_LIMITS.tail);
@@ -149,6 +168,12 @@ function cutsOf({ history, weighed, room }: Planning): number[] {
   const cuts = isLong ? [] : [Math.min(shortest, atRun)];
   cuts.push(Math.max(shortest, atRun), atRun, deepest);
   return [...new Set(cuts)].filter((place) => place > 0);
+}
+
+/** The first piece of the run that asks. */
+function placeOfRun({ history, weighed }: Planning): number {
+  const run = asking(history)?.ordinal;
+  return weighed.pieces.findIndex(({ piece }) => piece.run.ordinal === run);
 }
 
 /** The size from each piece to the end, with all results in full. */

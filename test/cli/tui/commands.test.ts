@@ -1,0 +1,117 @@
+import { expect, it } from 'vitest';
+import { runCommand } from '../../../cli/tui/commands/commands.ts';
+import { BRIDGE_ID, CONVERSATION_ID, RESPONSE_ID } from '../../client/sample-tape.ts';
+import { newDevice } from '../chat/scripted-chat.ts';
+import { openWriter } from './open-writer.ts';
+
+const TIME = '2026-11-20T12:00:00Z';
+const SERVER = {
+  ...{ id: 'proc_1', conversationId: CONVERSATION_ID, command: 'npm run dev', folder: '.' },
+  ...{ running: true, started: TIME, lastLine: 'ready in 300 ms' },
+};
+const PROCESSES = `GET bridges/${BRIDGE_ID}/processes`;
+const CHILD_ID = 'conv_00000000-0000-4000-8000-000000090000';
+const BELOW_ID = 'conv_00000000-0000-4000-8000-000000100000';
+const AGENT = {
+  ...{ id: CONVERSATION_ID, title: 'Fix it', status: 'running', created: TIME, updated: TIME },
+};
+
+it('lists what runs in the background with its ports, its age and its last line', async () => {
+  const { api, desk, asked } = await openWriter({ bridgeId: BRIDGE_ID });
+  const ended = { ...SERVER, id: 'proc_2', running: false, end: 'exit code 0' };
+  const ports = [{ port: 3000, address: 'http://127.0.0.1:4711' }];
+  api.answers.set(PROCESSES, { items: [{ ...SERVER, ports }, ended] });
+  await runCommand('/processes', desk());
+  expect(asked).toEqual([
+    {
+      title: 'What runs in the background',
+      items: [
+        {
+          ...{ value: 'proc_1', label: 'npm run dev' },
+          description: expect.stringMatching(
+            /^port 3000 at http:\/\/127\.0\.0\.1:4711 · .* · ready in 300 ms$/,
+          ),
+        },
+      ],
+    },
+  ]);
+});
+
+it('stops a process of the list', async () => {
+  const { api, desk, said } = await openWriter({
+    ...{ bridgeId: BRIDGE_ID, choice: ['proc_1', 'stop'] },
+  });
+  api.answers.set(PROCESSES, { items: [SERVER] });
+  api.answers.set(`POST bridges/${BRIDGE_ID}/processes/proc_1/stop`, SERVER);
+  await runCommand('/processes', desk());
+  expect(said).toEqual(['Stopped: npm run dev']);
+});
+
+it('opens the port that the person writes', async () => {
+  const { api, desk, said, writer } = await openWriter({
+    ...{ bridgeId: BRIDGE_ID, choice: ['proc_1', 'open'], device: await newDevice() },
+  });
+  api.answers.set(PROCESSES, { items: [SERVER] });
+  await runCommand('/processes', desk());
+  expect(writer.composer.getText()).toBe('/processes proc_1 ');
+  const ports = [{ port: 5173, address: 'http://127.0.0.1:4711' }];
+  api.answers.set(`POST bridges/${BRIDGE_ID}/processes/proc_1/ports`, { ...SERVER, ports });
+  await runCommand('/processes proc_1 5173', desk());
+  expect(said.at(-1)).toMatch(/\nhttp:\/\/127\.0\.0\.1:4711$/);
+  await expect(async () => runCommand('/processes proc_1 x', desk())).rejects.toThrow('A port is');
+});
+
+it('shows subagents below their agent, at any depth, and follows or stops one', async () => {
+  const { api, desk, asked, session } = await openWriter({ choice: [CHILD_ID, 'follow'] });
+  api.answers.set('GET agents?limit=100', { items: [AGENT], nextCursor: null });
+  const [child, below] = [subagent(CHILD_ID, 'streaming'), subagent(BELOW_ID, 'completed')];
+  api.answers.set(`GET conversations/${CONVERSATION_ID}?limit=1`, viewOf(CONVERSATION_ID, child));
+  api.answers.set(`GET conversations/${CHILD_ID}?limit=1`, viewOf(CHILD_ID, below));
+  await runCommand('/agents', desk());
+  expect(asked[0]?.items).toMatchObject([
+    { value: CONVERSATION_ID, label: 'Fix it' },
+    { value: CHILD_ID, label: '└─ explore: Look around', description: 'streaming' },
+    { value: BELOW_ID, label: '└─── explore: Look around', description: 'completed' },
+  ]);
+  expect(session.chat.conversationId).toBe(CHILD_ID);
+});
+
+it('has the conversation summarised by the model of its next message', async () => {
+  const { api, desk, session, said } = await openWriter({
+    ...{ conversationId: CONVERSATION_ID, model: 'm' },
+  });
+  await runCommand('/compact', desk());
+  expect(said).toEqual(['There is nothing to summarise yet.']);
+  await expect.poll(() => session.view?.id).toBe(CONVERSATION_ID);
+  session.view?.responses.push(viewOf(CONVERSATION_ID).responses[0] as never);
+  const line = `POST conversations/${CONVERSATION_ID}/compact`;
+  api.answers.set(line, {});
+  await runCommand('/compact', desk()).catch(() => {});
+  expect(api.requests.find((request) => request.line === line)?.body).toMatchObject({
+    ...{ model: 'm', stream: true },
+  });
+});
+
+function subagent(conversationId: string, status: string): object {
+  const state = { type: 'explore', model: 'm', turnCount: 1, toolCallCount: 0 };
+  return {
+    ...{ id: 'doc_001', type: 'tool_call', sequence: 1, content: null },
+    metadata: {
+      toolName: 'task',
+      arguments: { description: 'Look around' },
+      subagent: { ...state, conversationId, status },
+    },
+  };
+}
+
+function viewOf(id: string, ...documents: object[]) {
+  const metadata = { duration_ms: 0, toolCallCount: 1, turnCount: 1 };
+  const response = {
+    ...{ id: RESPONSE_ID, conversationId: id, model: 'm', mode: 'agent', created: TIME },
+    ...{ status: 'completed', documents, usage: null, metadata },
+  };
+  return {
+    ...{ id, title: 'A title', archived: false, created: TIME, bridgeId: null, messages: [] },
+    ...{ responses: [response], earlier: null, position: 0 },
+  };
+}
