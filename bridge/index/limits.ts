@@ -88,7 +88,7 @@ export const INDEX_LIMITS = {
   maxUnembedded: 0.1,
   /** Milliseconds between two looks at whether texts that the rules held back may be sent now. */
   heldBackMs: MINUTE,
-  /** The least chunks of each of the two rankings that are joined, and how many times as many nearest ones the second begins with. */
+  /** The least chunks by words that are joined with the nearest ones, and how many times as many of those there are. */
   minFused: 50,
   nearestFactor: 2,
   /** Vectors that are read from the database at once: 0.8 MB. */

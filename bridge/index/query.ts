@@ -220,7 +220,7 @@ const LEAST_WEIGHT = 0.65;
 const WEAK_WEIGHT = 0.5;
 
 /** A question's rarest word is often only the asker's own. Without this it would outweigh all others together. */
-const COMMONNESS = 150;
+const COMMONNESS = 300;
 
 /** The subject of one question is often spread over a file. */
 const FILE_WEIGHT = 0.15;

@@ -14,10 +14,11 @@ import { sha256 } from '../../machine/hash.ts';
 import { loadSqlite } from '../../machine/sqlite.ts';
 import { isWithin } from '../../shared/text/paths.ts';
 import { Turns } from '../compute/turns.ts';
-import { type FileKind, kindOfPath, orderOfKind, weightOfKind } from '../search/codebase/kinds.ts';
+import { kindOfPath, orderOfKind, weightOfKind } from '../search/codebase/kinds.ts';
 import { linesOf } from '../search/codebase/pick.ts';
 import { anchorFolder } from '../workspace/anchor.ts';
 import { entryOf } from './entry.ts';
+import { joined } from './join.ts';
 import { INDEX_LIMITS } from './limits.ts';
 import type {
   IndexWork,
@@ -27,9 +28,9 @@ import type {
   Ranked,
   UpdateReport,
 } from './messages.ts';
-import { type Query, type RankedFile, rank } from './query.ts';
+import { type Query, type RankedFile, type Ranking, rank } from './query.ts';
 import { type ChunkId, fileOf, type IndexedFile, type KnownFile, Store } from './store.ts';
-import { fuse, nearestVectors, scoreAt } from './vectors.ts';
+import { nearestVectors } from './vectors.ts';
 
 type Progress = (done: number, of: number) => void;
 
@@ -137,14 +138,15 @@ export class Searchable {
       return file && (isWhole || isWithin(file.path, places)) ? file : undefined;
     };
     const has = vector && this.#store.hasVectors(vector.embedder, vector.numbers.length);
-    const most = Math.max(limit, INDEX_LIMITS.minFused);
-    const ranking = rank(this.#store, { question, fileWith, limit: most });
-    const byWords = ranking.map(([chunk]) => chunk);
-    const among = needsWords ? new Set(byWords) : undefined;
-    const nearest = { question, fileWith, among, most: most * INDEX_LIMITS.nearestFactor };
-    const near = vector && has === 'yes' ? this.#nearest(vector, nearest) : undefined;
-    const joined = near ? fuse([byWords, near], most) : ranking;
-    const hits = joined.slice(0, limit).flatMap(([chunk, score]) => {
+    const fused = Math.max(limit, INDEX_LIMITS.minFused);
+    const byWords = rank(this.#store, { question, fileWith, limit: fused });
+    const most = needsWords ? 0 : fused * INDEX_LIMITS.nearestFactor;
+    const near =
+      vector && has === 'yes'
+        ? this.#nearest(vector, { question, fileWith, byWords, most })
+        : undefined;
+    const ranking = near ? joined(byWords, near) : byWords;
+    const hits = ranking.slice(0, limit).flatMap(([chunk, score]) => {
       const path = this.#ranked.get(fileOf(chunk))?.path;
       const lines = this.#store.linesOf(chunk);
       return path !== undefined && lines ? [{ path, ...lines, score }] : [];
@@ -152,26 +154,26 @@ export class Searchable {
     return { hits, vector: near ? 'used' : has === 'other' ? 'other' : 'unused' };
   }
 
-  /** The chunks nearest to the question. Tests and documents count less, as they do for words. */
+  /** How near chunks are to the question. Tests and documents count less, as they do for words. */
   #nearest(
     { numbers, maxMs }: QuestionVector,
-    { question, fileWith, among, most }: Nearest,
-  ): ChunkId[] | undefined {
-    const ids = nearestVectors(numbers, this.#store.vectorPages(), maxMs);
-    if (!ids) return undefined;
-    const found: { readonly chunk: ChunkId; readonly kind: FileKind }[] = [];
-    for (const id of ids) {
-      for (const chunk of this.#store.chunksOfVector(id)) {
-        const file = fileWith(fileOf(chunk));
-        if (file && among?.has(chunk) !== false) found.push({ chunk, kind: file.kind });
-      }
-      if (found.length >= most) break;
+    { question, fileWith, byWords, most }: Nearest,
+  ): Map<ChunkId, number> | undefined {
+    const vectors = nearestVectors(numbers, this.#store.vectorPages(), maxMs);
+    if (!vectors) return undefined;
+    const found = new Map<ChunkId, number>();
+    const note = (chunk: ChunkId, nearness: number) => {
+      const file = fileWith(fileOf(chunk));
+      if (file) found.set(chunk, nearness * weightOfKind(file.kind, question));
+    };
+    for (const [id, nearness] of vectors) {
+      if (found.size >= most) break;
+      for (const chunk of this.#store.chunksOfVector(id)) note(chunk, nearness);
     }
-    const ranked = found.map(({ chunk, kind }, place) => ({
-      chunk,
-      score: weightOfKind(kind, question) * scoreAt(place),
-    }));
-    return ranked.sort((a, b) => b.score - a.score).map(({ chunk }) => chunk);
+    for (const [chunk] of byWords) {
+      note(chunk, vectors.get(this.#store.vectorOf(chunk) ?? 0) ?? 0);
+    }
+    return found;
   }
 
   /** The files whose times have changed. Beyond the limits, code comes before documents and data. */
@@ -280,9 +282,9 @@ export class Searchable {
 }
 
 interface Nearest extends Pick<Query, 'question' | 'fileWith'> {
-  /** The chunks that count; undefined for all. */
-  readonly among: ReadonlySet<ChunkId> | undefined;
-  /** The chunks to begin with. */
+  /** These count in any case. */
+  readonly byWords: Ranking;
+  /** The nearest chunks that count beside them. */
   readonly most: number;
 }
 

@@ -267,6 +267,14 @@ export class Store {
     return rows.map((row) => Number(row['id']));
   }
 
+  /** The id of the chunk's vector. */
+  vectorOf(chunk: ChunkId): number | undefined {
+    const row = this.#get(
+      'SELECT vectors.id FROM vectors JOIN chunks ON chunks.hash = vectors.hash WHERE chunks.id = ?',
+    ).get(chunk);
+    return row && Number(row['id']);
+  }
+
   get #embedder(): { readonly name: string; readonly dimensions: number } | undefined {
     const row = this.#get('SELECT name, dimensions FROM embedder').get();
     return row && { name: String(row['name']), dimensions: Number(row['dimensions']) };

@@ -5,13 +5,29 @@ import { stem } from '../search/codebase/terms.ts';
 /** The concept with the words that mean the same, each with less weight. */
 export function withSynonyms(concept: Concept): Concept {
   const wider = new Map(concept);
+  const [word] = concept.keys();
   for (const [variant, weight] of concept) {
-    for (const other of OTHERS.get(variant) ?? OTHERS.get(germanStem(variant)) ?? []) {
+    const parts = variant === word ? partsOf(word) : [];
+    for (const other of othersOf(variant) ?? parts) {
       const own = weight * SYNONYM_WEIGHT;
       wider.set(other, Math.max(own, wider.get(other) ?? 0));
     }
   }
   return wider;
+}
+
+function othersOf(word: string): ReadonlySet<string> | undefined {
+  return OTHERS.get(word) ?? OTHERS.get(germanStem(word));
+}
+
+/** What the parts of a German compound stand for: `zielserver` gives target, destination, host and more. */
+function partsOf(word: string): readonly string[] {
+  for (let at = word.length - SHORTEST_BASE; at >= SHORTEST_BASE; at--) {
+    const head = germanStem(word.slice(0, at).replace(/e?[ns]$/, ''));
+    const ofTail = othersOf(word.slice(at));
+    if (ofTail && GERMAN_STEMS.has(head)) return [...(othersOf(head) ?? []), ...ofTail];
+  }
+  return [];
 }
 
 /** A word that another one stands for is weaker evidence than the word itself, and stronger than a beginning. */
@@ -458,91 +474,296 @@ carry > pass transfer
 
 const GERMAN = `
 abbrechen abgebrochen abbruch > cancel abort
+abfangen > catch intercept
 abfrage anfrage anfragen > request query
-ablauf ablaufen > expire timeout
+abgleich abgleichen > compare sync match
 abhängigkeit > dependency
+abhören > listen
+ablauf ablaufen > expire timeout
+ablehnen abgelehnt > reject refuse deny
+ableiten > derive extend
+abmelden > logout unsubscribe
+abschluss abschließen > finish complete end
+abschnitt > section part range
+absender > sender from
+absturz abstürzen > crash
+adresse > address url
+aktualisieren > update refresh
+anbieter > provider vendor
+anfang anfangen > start begin
+anhang anhängen anfügen > append attach attachment
 anmelden anmeldung einloggen > login auth signin
+annehmen angenommen > accept
+anpassen > adapt adjust
 antwort antworten > response reply
+anwendung > application app
+anzahl > count number
 anzeigen anzeige > display show render
+aufbau aufbauen > build establish setup connect
+aufgabe > task job
 aufruf aufrufen > call invoke
-ausgabe ausgeben > output print
+aufräumen > cleanup clear dispose
+auftrag > job order task
+aufzeichnen > record log
+ausdruck > expression
 ausführen > run execute
+ausgabe ausgeben > output print
+auslassen > skip omit
+auslösen ausgelöst > trigger emit fire throw
+ausnahme > exception
+ausschließen > exclude
 auswahl auswählen > select choose
+auswerten auswertung > evaluate aggregate analyze
+baum > tree
 bearbeiten > edit handle
 bedingung > condition
+beenden beendet > end stop exit close finish
+befehl > command
+begrenzen begrenzung > limit
+behalten > keep retain
+beispiel > example
+benachrichtigen benachrichtigung > notify notification
 benutzer nutzer > user account
 berechnen berechnung > compute calculate
 berechtigung > permission authorization
+bericht > report
+beschränken > restrict limit
+bestätigen bestätigung > confirm acknowledge
+bibliothek > library
 bild > image
+blatt > leaf sheet
+breite > width
+darstellen darstellung > render display format
 datei > file
-datenbank > database db
 daten > data
+datenbank > database db
+datensatz > record row document
+datum > date
+dienst > service
+doppelt duplikat > duplicate
+drosseln > throttle
 drucken > print
+durchlaufen > iterate traverse walk
+ebene > level layer
+eigen > own custom
 eigenschaft > property attribute
+einbinden > include import embed
+einfügen > insert
 eingabe > input
+eingebaut > builtin native
+einheit > unit
+einlesen > read parse
 einstellung einstellungen > setting option config
+eintrag eintragen > entry add register
+empfangen empfänger > receive recipient
+entpacken > unpack decompress extract
+entscheiden entschieden > decide choose
+entwickler > developer
+entwicklung > development
 ereignis > event
+ergebnis > result
+erhalten > get receive
+erkennen erkannt > detect recognize
+erlauben erlaubt > allow permit
+erneuern erneut > renew retry refresh
+ersetzen ersetzt > replace
 erstellen erzeugen anlegen > create make
+erwarten erwartet > expect await
+erweitern erweiterung > extend extension plugin
+erzwingen > force enforce
+farbe > color
 fehler > error failure
-fenster > window
+fehlschlagen fehlgeschlagen > fail
 feld > field
+fenster > window
+fertig > ready done finish
+festlegen festgelegt > set define
+feststellen > detect determine
+fortschritt > progress
+fortsetzen > resume continue
+frist > deadline timeout expire
 funktion > function
+geheim geheimnis > secret
+gemeinsam > shared common
 gerät > device
-größe > size length
+gleich > equal same
+gleichzeitig > concurrent parallel
 grenze > limit bound
+gruppe > group
+größe > size length
 gültig ungültig > valid invalid validate
+herunterfahren > shutdown
+herunterladen > download
+hintergrund > background
+hinweis > hint note warning
 hinzufügen > add append
 hochladen > upload
+höhe > height
 inhalt > content body
+kennung > id identifier
+klasse > class
+knoten > node
+komprimieren komprimiert > compress gzip
+konto > account
 kopf kopfzeile > header
 kopieren > copy clone
 laden geladen > load fetch
+laufzeit > runtime
 lebenszyklus > lifecycle
+leer > empty blank
 leeren > clear
 lesen gelesen > read parse
 liste > list array
+länge > length size
 löschen gelöscht entfernen > delete remove
+mehrere > multiple
+meldung melden > message report warn
+menge > set amount quota
+merken > remember cache store
+methode > method
+modell > model
 nachricht > message
 name > name
+nebenläufig > concurrent
+netz netzwerk > network
+nutzlast > payload
+oberfläche > interface ui
 ordner verzeichnis > directory folder
+paket > package packet bundle
 passwort kennwort > password credential
 pfad > path route
+platzhalter > placeholder
+protokoll > protocol log
 prüfen geprüft prüfung > check verify validate
 puffer > buffer
-registrieren registriert > register
+quelle > source origin
+rahmen > frame
+rand > border edge
 rechnung > invoice bill
+recht rechte > permission right
+regel > rule
+registrieren registriert > register
 reihenfolge > order sort
+rückgabe > return
+rückgängig > undo revert rollback
+sammeln sammlung > collect collection
+schalter > switch flag
+schicht > layer
+schleife > loop
 schließen > close
 schlüssel > key
+schnittstelle > interface api
 schreiben > write
+schritt > step
+schutz schützen geschützt > protect guard
 seite > page
 senden gesendet schicken > send
+sicher sicherheit > secure safe security
 sichern speichern gespeichert > save store persist
+sicherung > backup
+sichtbar > visible
 signieren signiert > sign
 sitzung > session
 sortieren > sort
+spalte > column
+speicher > memory storage store
+sperre sperren gesperrt > lock block
 sprache > language locale
+stapel > stack batch
 starten > start
+stelle > position place
+steuern steuerung > control
+strom > stream
+stufe > stage level
 suchen suche > search find
+tabelle > table
+taste > key
+teil teilen > part split share
 testen > test
-übersetzen übersetzung > compile translate
+thema > topic theme
+trennen getrennt > split separate disconnect
+umbenennen > rename
+umgebung > environment env
+umgehen > bypass
 umleiten weiterleiten > redirect forward
 umwandeln > convert transform
+unbenutzt ungenutzt > unused
+unerlaubt > illegal invalid forbidden
+unterbrechen unterbrochen > interrupt pause abort
+unterschied > difference diff
+unterstützen > support
+ursprung ursprünglich > origin original
+veraltet > stale deprecated outdated
+verarbeiten verarbeitung > process handle
+verbergen verstecken > hide
+verbieten verboten > forbid deny
 verbindung verbinden > connection connect
+verfallen > expire
+verfolgen > track trace
 vergleichen vergleich > compare diff
-verschlüsseln > encrypt
+verlassen > leave exit
+verlust verlieren verloren > loss lose
+vermeiden > avoid prevent
 verschieben > move
+verschlüsseln > encrypt
 version > version
+verteilen verteilung > distribute balance
+vertrauen > trust
+verwalten verwaltung > manage
+verweis verweisen > reference link
+verwerfen verworfen > discard drop
+verzweigung > branch
 verzögerung warten > delay wait
+vorbereiten vorbereitung > prepare
+vordergrund > foreground
+vorgabe > default
+vorlage schablone > template
+vorschau > preview
+warnung > warning warn
+warteschlange > queue
+weiter > next continue
+werkzeug > tool
 wert > value
+wiederherstellen > restore recover
 wiederholen > retry repeat
-zeit > time
+wiederverwenden > reuse
+zahl > number
+zeichen > character char sign
+zeichenkette > string
+zeiger > pointer
 zeile > line
+zeit > time
+zeitstempel > timestamp
 zeitüberschreitung > timeout
+zerlegen zerlegt > parse split
+ziel > target destination
+zufall zufällig > random
+zugang > access
 zugriff > access
+zuordnen zuordnung > map assign
+zurück > back return
+zurücksetzen > reset
+zusammenfassen zusammenführen > merge combine group aggregate
 zustand > state
+zuweisen > assign allocate
 zwischenspeicher > cache
+zählen zähler > count counter
+ändern änderung geändert > change modify update
+öffnen > open
+übergeben übertragen übertragung > pass transfer transmit
+überprüfen überprüfung > check verify
+überschreiben > override overwrite
+übersetzen übersetzung > compile translate
+überspringen übersprungen > skip
+überwachen > watch monitor
 `;
+
+/** Of the words on the left. */
+const GERMAN_STEMS: ReadonlySet<string> = new Set(
+  GERMAN.trim()
+    .split('\n')
+    .flatMap((line) => line.replace(/ >.*/, '').split(' ').map(germanStem)),
+);
 
 const OTHERS = tableOf();
 

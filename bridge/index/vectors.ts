@@ -1,4 +1,4 @@
-/** Vectors of texts: stored in a byte for each number, compared with a question's, and joined with the ranking by words. */
+/** Vectors of texts: stored in a byte for each number, and compared with a question's. */
 
 /** A vector as the database has it. Its numbers are whole, and `scale` makes its length 1. */
 export interface StoredVector {
@@ -25,20 +25,31 @@ export function packed(numbers: Float32Array): {
 
 const LARGEST = 127;
 
-/** The ids of the vectors, the nearest to the question first. Undefined where they are too many for the time. */
+/**
+ * How near each vector is to the question, the nearest first, by its id: from 0 (the mean of all, or farther) to 1 (the
+ * nearest). Undefined where they are too many for the time.
+ */
 export function nearestVectors(
   question: Float32Array,
   pages: Iterable<readonly StoredVector[]>,
   maxMs: number,
-): number[] | undefined {
+): Map<number, number> | undefined {
   const until = performance.now() + maxMs;
   const { bytes } = packed(question);
   const found: (readonly [id: number, nearness: number])[] = [];
+  let sum = 0;
   for (const page of pages) {
     if (performance.now() > until) return undefined;
-    for (const { id, scale, numbers } of page) found.push([id, product(bytes, numbers) * scale]);
+    for (const { id, scale, numbers } of page) {
+      const nearness = product(bytes, numbers) * scale;
+      found.push([id, nearness]);
+      sum += nearness;
+    }
   }
-  return found.sort((a, b) => b[1] - a[1]).map(([id]) => id);
+  found.sort((a, b) => b[1] - a[1]);
+  const mean = sum / found.length;
+  const range = (found[0]?.[1] ?? 0) - mean || 1;
+  return new Map(found.map(([id, nearness]) => [id, Math.max(0, (nearness - mean) / range)]));
 }
 
 /** Of the whole numbers: with them it takes half the time. */
@@ -52,28 +63,3 @@ function product(one: Uint8Array, other: Uint8Array): number {
 function signed({ buffer, byteOffset, length }: Uint8Array): Int8Array {
   return new Int8Array(buffer, byteOffset, length);
 }
-
-/**
- * Joins rankings by their places alone, because scores of words and of vectors cannot be compared (reciprocal rank
- * fusion). Of each ranking the first `most` count.
- */
-export function fuse<Item>(
-  rankings: readonly (readonly Item[])[],
-  most: number,
-): (readonly [Item, number])[] {
-  const scores = new Map<Item, number>();
-  for (const ranking of rankings) {
-    for (const [place, item] of ranking.slice(0, most).entries()) {
-      scores.set(item, (scores.get(item) ?? 0) + scoreAt(place));
-    }
-  }
-  return [...scores].sort((a, b) => b[1] - a[1]);
-}
-
-/** What a place in a ranking counts for; places are counted from 0. */
-export function scoreAt(place: number): number {
-  return 1 / (FLATNESS + place + 1);
-}
-
-/** How little the first places count more than the next ones: the usual number. */
-const FLATNESS = 60;

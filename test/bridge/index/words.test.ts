@@ -21,6 +21,14 @@ describe('the words of the index', () => {
     expect(words).toContain(word);
   });
 
+  it('of a German compound stand for those of its parts', () => {
+    const words = (question: string) =>
+      conceptsOf(question).flatMap((concept) => [...withSynonyms(concept).keys()]);
+    expect(words('Fehlermeldung')).toEqual(expect.arrayContaining(['error', 'messag']));
+    expect(words('Verbindungsaufbau')).toEqual(expect.arrayContaining(['connect', 'establish']));
+    expect(words('zielserver')).toContain('host');
+  });
+
   it('count less where they could be in any question', () => {
     const [weak, strong] = conceptsOf('several sockets');
     expect([weak && isWeak(weak), strong && isWeak(strong)]).toEqual([true, false]);
