@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readEnrolment } from '../../client/index.ts';
 import { NO_CHROMIUM, startBrowser } from '../browser/chromium.ts';
-import { accessibilityFaults, openDevice, type WebDevice } from '../browser/web-page.ts';
+import { accessibilityFaults, openDevice, PHONE, type WebDevice } from '../browser/web-page.ts';
 import { runDrawbridge } from '../cli/drawbridge.ts';
 import { oneHouse } from './one-house.ts';
 
@@ -83,6 +83,22 @@ describe.skipIf(NO_CHROMIUM)(`the page's list, thread and composer ${NO_CHROMIUM
     await page.reload();
     for (const text of ['Rejected at a device', 'Allowed once at a device'])
       await page.waitForSelector(`.file_edit .hint:has-text("${text}")`);
+  });
+
+  it('on a phone the list’s buttons hold their words, and an empty list says so on top', async () => {
+    const { client, ready } = one.house;
+    const phone = { viewport: PHONE, hasTouch: true, isMobile: true, locale: 'en-GB' };
+    const context = await browser.newContext(phone);
+    const page = await context.newPage();
+    await page.goto(`${ready.url}/#join=${(await client.createInvitation()).secret}`);
+    const archived = page.locator('.find button');
+    const beyond = ({ scrollWidth = 0, clientWidth = 0 }: Box) => scrollWidth - clientWidth;
+    expect(await archived.evaluate(beyond)).toBe(0);
+    await page.fill('.find input', 'nothing has this');
+    const hint = page.locator('.side > .hint', { hasText: 'Nothing found.' });
+    await hint.waitFor();
+    expect((await hint.boundingBox())?.y).toBeLessThan(PHONE.height / 2);
+    await context.close();
   });
 
   it('subagents stand folded below their conversation, and stop there and in the thread', async () => {
@@ -277,6 +293,11 @@ describe.skipIf(NO_CHROMIUM)(`the page's list, thread and composer ${NO_CHROMIUM
     expect(await accessibilityFaults(page)).toEqual([]);
   });
 });
+
+interface Box {
+  readonly scrollWidth?: number;
+  readonly clientWidth?: number;
+}
 
 /** A PNG of one pixel. */
 const PNG =
