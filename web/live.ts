@@ -18,6 +18,8 @@ export class Live {
   readonly #grown = new Set<string>();
   #isPlanned = false;
   #isGrowing = false;
+  /** When a text may be shown again that grows. */
+  #nextMs = 0;
 
   /** What this key stands for has changed. */
   touch(key: string): void {
@@ -29,16 +31,17 @@ export class Live {
     else requestAnimationFrame(() => this.#flush());
   }
 
-  /** As {@link touch}, for a text that streams: at most once in {@link GROWTH_MS}. */
+  /** As {@link touch}, for a text that streams: at once after a pause, and else once in {@link GROWTH_MS}. */
   grow(key: string): void {
     this.#grown.add(key);
     if (this.#isGrowing) return;
     this.#isGrowing = true;
     setTimeout(() => {
       this.#isGrowing = false;
+      this.#nextMs = performance.now() + GROWTH_MS;
       for (const grown of this.#grown) this.touch(grown);
       this.#grown.clear();
-    }, GROWTH_MS);
+    }, this.#nextMs - performance.now());
   }
 
   /** Returns what ends it. */

@@ -18,6 +18,11 @@ export function formatEvents(
   return JSON.stringify(events.map(({ event, position }) => ({ event, position })));
 }
 
+/** Several texts of {@link formatEvents} as one; empty without any. */
+export function joinEvents(texts: readonly string[]): string {
+  return texts.length === 0 ? '' : `[${texts.map((text) => text.slice(1, -1)).join()}]`;
+}
+
 /** The position of the last event in a text of {@link formatEvents}; undefined if that event has none. */
 export function lastPositionIn(text: string): number | undefined {
   const digits = /"position":(\d+)\}\]$/.exec(text.slice(-LONGEST_END))?.[1];

@@ -340,6 +340,8 @@ export const ConversationView = z.object({
   archived: z.boolean(),
   created: z.iso.datetime(),
   bridgeId: z.string().nullable(),
+  /** The conversation whose subagent works here. Set for a subagent, which takes no messages of people. */
+  parent: ConversationId.optional(),
   /** Set for a private conversation. */
   privacy: Privacy.optional(),
   messages: z.array(UserMessage),

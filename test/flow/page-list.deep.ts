@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readEnrolment } from '../../client/index.ts';
 import { NO_CHROMIUM, startBrowser } from '../browser/chromium.ts';
-import { accessibilityFaults, openDevice, type WebDevice } from '../browser/web-page.ts';
+import { accessibilityFaults, openDevice, PHONE, type WebDevice } from '../browser/web-page.ts';
 import { runDrawbridge } from '../cli/drawbridge.ts';
 import { oneHouse } from './one-house.ts';
 
@@ -85,6 +85,22 @@ describe.skipIf(NO_CHROMIUM)(`the page's list, thread and composer ${NO_CHROMIUM
       await page.waitForSelector(`.file_edit .hint:has-text("${text}")`);
   });
 
+  it('on a phone the list’s buttons hold their words, and an empty list says so on top', async () => {
+    const { client, ready } = one.house;
+    const phone = { viewport: PHONE, hasTouch: true, isMobile: true, locale: 'en-GB' };
+    const context = await browser.newContext(phone);
+    const page = await context.newPage();
+    await page.goto(`${ready.url}/#join=${(await client.createInvitation()).secret}`);
+    const archived = page.locator('.find button');
+    const beyond = ({ scrollWidth = 0, clientWidth = 0 }: Box) => scrollWidth - clientWidth;
+    expect(await archived.evaluate(beyond)).toBe(0);
+    await page.fill('.find input', 'nothing has this');
+    const hint = page.locator('.side > .hint', { hasText: 'Nothing found.' });
+    await hint.waitFor();
+    expect((await hint.boundingBox())?.y).toBeLessThan(PHONE.height / 2);
+    await context.close();
+  });
+
   it('subagents stand folded below their conversation, and stop there and in the thread', async () => {
     const { page } = device;
     const task = (name: string) => ({
@@ -113,7 +129,30 @@ describe.skipIf(NO_CHROMIUM)(`the page's list, thread and composer ${NO_CHROMIUM
     await second?.locator('text=Stopped').waitFor();
     await device.sees('Both ended.');
     await first?.locator('a').click();
-    await page.waitForSelector('.thread .message:has-text("first look")');
+    await page.waitForSelector('.thread .message:has-text("first look") .who:has-text("Agent")');
+    expect(await page.locator('.composer textarea').count()).toBe(0);
+    expect(await page.locator('.took button').allTextContents()).toEqual(['Copy', 'Fork']);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.click('.of-subagent a');
+    await page.waitForSelector('.bar h1:has-text("look into both")');
+    await page.waitForSelector('.composer textarea');
+  });
+
+  it('background agents stand together, below what waits for a person, and unfold while one runs', async () => {
+    const { page } = device;
+    const { client } = one.house;
+    const write = { calls: [{ name: 'write', arguments: { path: 'w.txt', contents: 'x\n' } }] };
+    one.answerWith([{ text: 'Tidying. '.repeat(60), delayMs: 40 }, write]);
+    const agent = await client.createAgent({ prompt: 'tidy up', workspace: 'in_place' });
+    const group = page.locator('.list .agents');
+    await group.locator('.running, .about', { hasText: 'running' }).waitFor();
+    expect(await group.locator('summary').first().textContent()).toBe('Background agents · 1');
+    await group.locator('.about', { hasText: 'done' }).waitFor({ state: 'attached' });
+    expect(await group.locator('details').getAttribute('open')).toBe(null);
+    await client.followUpAgent(agent.id, { prompt: 'write it down' });
+    await page.waitForSelector('.list > li:first-child:has-text("tidy up") .badge');
+    expect(await group.count()).toBe(0);
+    await client.deleteAgent(agent.id);
   });
 
   it('a preview of an undo stands where it was asked for, and not in the thread', async () => {
@@ -155,6 +194,31 @@ describe.skipIf(NO_CHROMIUM)(`the page's list, thread and composer ${NO_CHROMIUM
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await page.waitForSelector('dialog[open]', { state: 'detached' });
+  });
+
+  it('a message that failed is tried again, and changed, with its images in its mode', async () => {
+    const { page } = device;
+    one.answerWith([{ status: 400, body: '{}' }, { text: 'Now I see.' }, { text: 'Seen anew.' }]);
+    await device.go('#/new');
+    const mode = page.locator('.composer [name=mode]');
+    await mode.selectOption('ask');
+    const buffer = Buffer.from(PNG, 'base64');
+    await page.setInputFiles('.attach input', { name: 'a.png', mimeType: 'image/png', buffer });
+    await page.waitForSelector('.pictures img');
+    await device.say('look once more');
+    await page.click('.took button:has-text("Try again")');
+    await device.sees('Now I see.');
+    await page.click('.exchange:last-of-type .message button:has-text("Edit")');
+    await page.fill('.message textarea', 'look closely');
+    await page.click('.message form:has(textarea) button[type=submit]');
+    await device.sees('Seen anew.');
+    const newest = one.requests().map(({ messages }) => messages.at(-1)?.content);
+    for (const content of newest) expect(JSON.stringify(content)).toContain('"image_url"');
+    expect(JSON.stringify(newest)).toContain('look closely');
+    const id = page.url().split('/c/')[1] ?? '';
+    const { responses } = await one.house.client.getConversation(id);
+    expect(responses.map((response) => response.mode)).toEqual(['ask', 'ask']);
+    await mode.selectOption('agent');
   });
 
   it('the composer offers the modes that the workspace defines, and sends the chosen one', async () => {
@@ -229,6 +293,11 @@ describe.skipIf(NO_CHROMIUM)(`the page's list, thread and composer ${NO_CHROMIUM
     expect(await accessibilityFaults(page)).toEqual([]);
   });
 });
+
+interface Box {
+  readonly scrollWidth?: number;
+  readonly clientWidth?: number;
+}
 
 /** A PNG of one pixel. */
 const PNG =

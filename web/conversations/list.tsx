@@ -4,7 +4,7 @@ import type { ConversationInfo } from '../../client/index.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { useLive } from '../live.ts';
 import { linkTo, type Place } from '../route.ts';
-import { type Account, LIST } from '../store/account.ts';
+import { type Account, LIST, waitingIn } from '../store/account.ts';
 import { shortTime } from '../words/short.ts';
 import { words } from '../words/words.ts';
 import { folderName } from './folder-name.ts';
@@ -22,9 +22,13 @@ export function List({ account, place }: Props) {
   const [archived, setArchived] = useState(false);
   const found = useFound(account, search, archived);
   useLive(account.live, LIST);
-  const items = found?.items ?? account.listed;
   const id = place.at === 'conversation' ? place.id : undefined;
   const hasMore = !found && account.cursor !== null;
+  const items = found?.items ?? account.listed;
+  // A search and the archive keep the server's order.
+  const [first = [], agents = [], others = []] = found ? [items] : groupsOf(items);
+  const rows = (some: readonly ConversationInfo[]) =>
+    some.map((item) => <Row key={item.id} item={item} account={account} isOpen={item.id === id} />);
   return (
     <>
       <div class="find">
@@ -39,9 +43,18 @@ export function List({ account, place }: Props) {
         </button>
       </div>
       <ul class="list">
-        {items.map((item) => (
-          <Row key={item.id} item={item} account={account} isOpen={item.id === id} />
-        ))}
+        {rows(first)}
+        {agents.length > 0 && (
+          <li class="agents">
+            <details open={agents.some((agent) => agent.running || agent.id === id)}>
+              <summary>
+                {words.agents} · {agents.length}
+              </summary>
+              <ul>{rows(agents)}</ul>
+            </details>
+          </li>
+        )}
+        {rows(others)}
       </ul>
       {items.length === 0 && account.link === 'live' && (
         <p class="hint">{found ? words.nothingFound : words.noConversations}</p>
@@ -55,6 +68,12 @@ export function List({ account, place }: Props) {
   );
 }
 
+/** What waits for a person, whatever it is; then the background agents; then all other conversations. */
+function groupsOf(items: readonly ConversationInfo[]) {
+  const placeOf = (item: ConversationInfo) => (waitingIn(item) > 0 ? 0 : item.agent ? 1 : 2);
+  return [0, 1, 2].map((place) => items.filter((item) => placeOf(item) === place));
+}
+
 interface RowProps {
   readonly item: ConversationInfo;
   readonly account: Account;
@@ -62,9 +81,9 @@ interface RowProps {
 }
 
 function Row({ item, account, isOpen }: RowProps) {
-  const { id, title, updated, waiting, agent, running, bridgeId } = item;
+  const { id, title, updated, agent, running, bridgeId } = item;
   const bridge = account.bridgeOf(bridgeId);
-  const count = waiting.approvals + waiting.questions;
+  const count = waitingIn(item);
   return (
     <li>
       <a href={linkTo({ at: 'conversation', id })} aria-current={isOpen ? 'page' : undefined}>

@@ -1,8 +1,8 @@
-import type { Client } from '../../client/index.ts';
+import type { AppClient } from '../../client/index.ts';
 import { isOver } from '../../shared/wire/fold.ts';
 
 /** Stops what a conversation answers, and takes back what waits for its turn. */
-export async function stopAnswers(client: Client, conversationId: string): Promise<void> {
+export async function stopAnswers(client: AppClient, conversationId: string): Promise<void> {
   // What has not ended is always part of it.
   const { messages, responses } = await client.getConversation(conversationId, { limit: 1 });
   const over = new Set(responses.filter(({ status }) => isOver(status)).map(({ id }) => id));

@@ -35,8 +35,12 @@ export function newHost({ server, token, onToken, onRefusal }: HostOptions): Thr
     },
     openSocket: (url) => new WebSocket(url),
   });
+  const outbox = new Outbox(client, live);
   return {
-    ...{ client, live, outbox: new Outbox(client, live) },
+    ...{ client, live, outbox },
+    again: ({ id }, { content }) =>
+      outbox.send({ messages: [{ role: 'user', content }], conversationId: id }),
+    change: (_, { content, responseId }) => client.editMessage(responseId, { content }),
     Approval: () => <p class="waits">{words.waitsElsewhere}</p>,
     Subagent: ({ subagent: { type, status } }) => (
       <>

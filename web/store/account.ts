@@ -16,6 +16,11 @@ export const LINK = 'link';
 /** Conversations of the list that are there without a network. */
 const SEEN = 50;
 
+/** How many approvals and questions of the conversation and its subagents wait for a person. */
+export function waitingIn({ waiting }: ConversationInfo): number {
+  return waiting.approvals + waiting.questions;
+}
+
 export class Account {
   readonly client: Client;
   readonly session: KeptSession;
@@ -93,7 +98,7 @@ export class Account {
 
   /** The conversations that are not archived: who waits for a person first, then the newest. */
   get listed(): ConversationInfo[] {
-    const waits = ({ waiting }: ConversationInfo) => waiting.approvals + waiting.questions > 0;
+    const waits = (item: ConversationInfo) => waitingIn(item) > 0;
     return [...this.conversations.values()]
       .filter(({ archived }) => !archived)
       .sort(
@@ -172,10 +177,7 @@ export class Account {
     const known = this.conversations.get(conversation.id);
     this.conversations.set(conversation.id, conversation);
     this.#changed();
-    const { approvals = 0, questions = 0 } = known?.waiting ?? {};
-    const { waiting } = conversation;
-    const waited = approvals + questions > 0;
-    if (waited || waiting.approvals + waiting.questions > 0) void this.readInbox();
+    if ((known && waitingIn(known) > 0) || waitingIn(conversation) > 0) void this.readInbox();
   }
 
   async #takeBridge(

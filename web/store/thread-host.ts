@@ -24,8 +24,21 @@ export interface ThreadHost {
   readonly Images?: FunctionComponent<{ readonly message: UserMessage }>;
   /** Starts what a person asked for, and shows why it was refused. */
   run(work: () => Promise<unknown>): void;
-  /** The URL of another conversation. Absent where none can be shown: then nothing here leads to one. */
-  linkTo?(conversationId: string): string;
+  /** Sends a message again whose answer has failed. */
+  again(thread: Shown, message: UserMessage): Promise<unknown>;
+  /**
+   * Changes a message that waits. One that was answered is sent again, in a conversation that begins before it; only
+   * where there is {@link fork}.
+   */
+  change(thread: Shown, message: UserMessage, isWaiting: boolean): Promise<unknown>;
+  /** Goes on from the end of an answer in a new conversation. Absent where no other one can be shown. */
+  fork?(thread: Shown, responseId: string): Promise<unknown>;
+}
+
+/** A conversation as far as it was read. */
+export interface Shown {
+  readonly id: string;
+  readonly view: ConversationView | undefined;
 }
 
 /** The newest parts of conversations, kept for the next start. None of its promises rejects. */

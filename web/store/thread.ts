@@ -81,6 +81,11 @@ export class Thread {
     return this.view?.responses.at(-1);
   }
 
+  /** Whether a subagent works here: it takes no messages, and its parent can undo what it changed. */
+  get isSubagent(): boolean {
+    return this.view?.parent !== undefined;
+  }
+
   get isBusy(): boolean {
     const { status } = this.current ?? {};
     return status === 'streaming' || status === 'waiting' || status === 'queued';

@@ -14,14 +14,15 @@ interface MessageProps {
 
 export function Message({ message, thread, isWaiting }: MessageProps) {
   const { content, imageCount, created, device, cancelled, steers } = message;
-  const { client, linkTo, run, Images } = thread.host;
+  const { client, fork, run, Images } = thread.host;
+  const canBranch = fork && !isWaiting && !steers && !thread.isSubagent;
   const [isEditing, setEditing] = useState(false);
   const close = () => setEditing(false);
   const isQueued = isWaiting && !cancelled && !steers;
   return (
     <div class={`message${cancelled ? ' cancelled' : ''}`}>
       <h2 class="who">
-        {words.you}
+        {thread.isSubagent ? words.agent : words.you}
         {device && <span> · {device}</span>} <time dateTime={created}>{shortTime(created)}</time>
       </h2>
       {isEditing ? (
@@ -29,7 +30,7 @@ export function Message({ message, thread, isWaiting }: MessageProps) {
       ) : (
         <p class="said">{content}</p>
       )}
-      {linkTo && !isWaiting && !isEditing && !steers && (
+      {canBranch && !isEditing && (
         <button
           type="button"
           class="quiet"
@@ -65,14 +66,7 @@ function Edited({ message, thread, isWaiting, close }: MessageProps & { close():
     event.preventDefault();
     const content = String(new FormData(event.currentTarget as HTMLFormElement).get('content'));
     try {
-      const { client, linkTo } = thread.host;
-      const { responseId } = message;
-      if (isWaiting) await client.editMessage(responseId, { content });
-      else {
-        const messages = [{ role: 'user' as const, content }];
-        const { conversationId } = await client.sendMessage({ messages, editOf: responseId });
-        if (linkTo) location.assign(linkTo(conversationId));
-      }
+      await thread.host.change(thread, { ...message, content }, isWaiting);
       close();
     } catch (error) {
       // Its turn may have come meanwhile.

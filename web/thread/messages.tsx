@@ -90,7 +90,7 @@ function Status({ thread }: { readonly thread: Thread }) {
   const waits = wait && words.waits[wait.reason](new Date(wait.until).toLocaleTimeString());
   const text = thread.isLost ? words.lost : (waits ?? words.status[status] ?? status);
   return (
-    <p class={`status${isOver(status) && !thread.isLost ? ' quiet' : ''}`} role="status">
+    <p class={isOver(status) && !thread.isLost ? 'hidden' : 'status'} role="status">
       {text}
     </p>
   );

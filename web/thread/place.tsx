@@ -4,6 +4,7 @@ import type { ConversationView } from '../../client/index.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { Composer } from '../composer/composer.tsx';
 import { folderName } from '../conversations/folder-name.ts';
+import { stopAnswers } from '../conversations/stop.ts';
 import { Subagent } from '../conversations/subagents.tsx';
 import { Approval } from '../inbox/approval.tsx';
 import { useLive } from '../live.ts';
@@ -14,6 +15,7 @@ import { forgetSeen, keepSeen, readSeen } from '../store/seen.ts';
 import { THREAD, Thread } from '../store/thread.ts';
 import type { ThreadHost } from '../store/thread-host.ts';
 import { words } from '../words/words.ts';
+import { sendingAgain } from './again.ts';
 import { ContextMeter } from './context-meter.tsx';
 import { Messages } from './messages.tsx';
 import { Pinned } from './pinned.tsx';
@@ -51,8 +53,30 @@ export function ThreadPlace({ account, id }: Props) {
       {!problem && !view && <p class="fill hint">{words.connecting}</p>}
       {!problem && view && <Messages thread={thread} view={view} />}
       {view && <Pinned thread={thread} />}
-      {view && !view.privacy?.deleted && <Composer account={account} thread={thread} />}
+      {view?.parent !== undefined && <OfSubagent thread={thread} parent={view.parent} />}
+      {view && !view.parent && !view.privacy?.deleted && (
+        <Composer account={account} thread={thread} />
+      )}
     </section>
+  );
+}
+
+/** In place of the composer: only the agent that started a subagent writes to it. */
+function OfSubagent({ thread, parent }: { readonly thread: Thread; readonly parent: string }) {
+  const { id, host } = thread;
+  return (
+    <p class="composer of-subagent hint">
+      {words.ofSubagent} <a href={linkTo({ at: 'conversation', id: parent })}>{words.openParent}</a>
+      {thread.isBusy && (
+        <button
+          type="button"
+          class="stop"
+          onClick={() => host.run(() => stopAnswers(host.client, id))}
+        >
+          {words.stop}
+        </button>
+      )}
+    </p>
   );
 }
 
@@ -69,7 +93,7 @@ function hostOf(account: Account): ThreadHost {
     Approval: ({ item }) => <Approval item={item} account={account} />,
     Subagent: ({ subagent }) => <Subagent client={client} subagent={subagent} />,
     Images: ({ message }) => <SentImages client={client} message={message} />,
-    linkTo: (id) => linkTo({ at: 'conversation', id }),
+    ...sendingAgain(account),
   };
 }
 

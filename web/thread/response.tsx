@@ -21,7 +21,7 @@ export const Response = once(({ item: response, thread }: Props) => {
   const { metadata } = response;
   return (
     <div class="response">
-      <h2 class="who">{words.agent}</h2>
+      <h2 class="who">{thread.isSubagent ? words.subagent : words.agent}</h2>
       {partsOf(response, thread).map(({ document, message }) =>
         document ? (
           <DocumentPart key={document.id} item={document} response={response} thread={thread} />
@@ -68,21 +68,14 @@ function Footer({
 }) {
   const [isUndoing, setUndoing] = useState(false);
   const { id, status, model, usage, documents } = response;
-  const { client, outbox, run, linkTo } = thread.host;
-  const fork = async (linkTo: (conversationId: string) => string) => {
-    const { conversationId } = await client.forkConversation(thread.id, id);
-    location.assign(linkTo(conversationId));
-  };
+  const { again, fork, run } = thread.host;
   const message = thread.view?.messages.find(
     ({ responseId, steers }) => responseId === id && !steers,
   );
-  const again = async ({ content }: UserMessage) => {
-    const messages = [{ role: 'user' as const, content }];
-    await outbox.send({ messages, conversationId: thread.id });
-  };
   const hasChanges = documents.some(
     ({ type }) => type === 'file_edit' || type === 'terminal_command',
   );
+  const takesMore = !thread.isSubagent;
   const { cost } = usage ?? {};
   return (
     <footer class="took">
@@ -90,18 +83,18 @@ function Footer({
       <span>{model}</span>
       {usage && <span>{words.tokens(shortNumber(usage.totalTokens))}</span>}
       {cost && <span>{moneyOf(cost)}</span>}
-      {status === 'error' && message && (
-        <button type="button" onClick={() => run(() => again(message))}>
+      {status === 'error' && message && takesMore && (
+        <button type="button" onClick={() => run(() => again(thread, message))}>
           {words.tryAgain}
         </button>
       )}
       <CopyButton text={() => textOf(documents)} />
-      {linkTo && (
-        <button type="button" title={words.forkHelp} onClick={() => run(() => fork(linkTo))}>
+      {fork && (
+        <button type="button" title={words.forkHelp} onClick={() => run(() => fork(thread, id))}>
           {words.fork}
         </button>
       )}
-      {hasChanges && (
+      {hasChanges && takesMore && (
         <button type="button" title={words.undoHelp} onClick={() => setUndoing(!isUndoing)}>
           {words.undo}
         </button>

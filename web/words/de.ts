@@ -39,6 +39,7 @@ export const frame: typeof en.frame = {
   nothingFound: 'Nichts gefunden.',
   noConversations: 'Noch keine Unterhaltung.',
   showArchived: 'Archiv',
+  agents: 'Agenten im Hintergrund',
   rename: 'Umbenennen',
   renameTo: 'Neuer Name',
   archive: 'Archivieren',
@@ -64,6 +65,8 @@ export const frame: typeof en.frame = {
       ? 'Privat: wird nach der Antwort gelöscht'
       : `Privat: wird ${hours} h nach der letzten Antwort gelöscht`,
   contextHelp: 'So viel vom Fenster des Modells ist gefüllt',
+  ofSubagent: 'Hier arbeitet ein Subagent, der keine Nachrichten annimmt.',
+  openParent: 'Zur Unterhaltung, die ihn gestartet hat',
 
   // The rules of an answer
   rulesLater: 'Die Liste füllt sich, wenn die erste Antwort beginnt.',

@@ -37,6 +37,7 @@ export const frame = {
   nothingFound: 'Nothing found.',
   noConversations: 'No conversation yet.',
   showArchived: 'Archived',
+  agents: 'Background agents',
   rename: 'Rename',
   renameTo: 'New name',
   archive: 'Archive',
@@ -62,6 +63,9 @@ export const frame = {
       ? 'Private: deleted when it is answered'
       : `Private: deleted ${hours} h after the last answer`,
   contextHelp: 'Filled of the model’s window',
+
+  ofSubagent: 'A subagent works here and takes no messages.',
+  openParent: 'To the conversation that started it',
 
   // The rules of an answer
   rulesLater: 'The list fills when the first answer starts.',

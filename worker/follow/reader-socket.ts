@@ -1,6 +1,7 @@
-/** A reader's WebSocket. It counts the text that the reader has not acknowledged yet. */
+/** A reader's WebSocket. It paces the messages, and counts the text that the reader has not acknowledged yet. */
 
 import {
+  joinEvents,
   lastPositionIn,
   parseAck,
   READER_CLOSE,
@@ -18,6 +19,11 @@ export class ReaderSocket implements Outlet {
   /** The highest position that was ever sent. After a crash the cursor can be lower. */
   #farthest: number;
   #isClosed = false;
+  /** The lists of events that go out together, and what sends them. */
+  #held: string[] = [];
+  #heldChars = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #sentAtMs = 0;
   #unacked: { readonly position: number; readonly size: number }[] = [];
   #buffered = 0;
   /** Set while too much is unacknowledged: the time of the last progress, and the promise of `drained`. */
@@ -34,12 +40,12 @@ export class ReaderSocket implements Outlet {
     socket.accept();
   }
 
-  /** The position after the last event that was sent. */
+  /** The position after the last event that was sent or is held. */
   get cursor(): number {
     return this.#cursor;
   }
 
-  /** UTF-16 units that were sent and not acknowledged. */
+  /** UTF-16 units that were not acknowledged. */
   get buffered(): number {
     return this.#buffered;
   }
@@ -53,20 +59,25 @@ export class ReaderSocket implements Outlet {
     return this.#behind?.caughtUp.promise ?? Promise.resolve();
   }
 
+  /** At once if nothing was sent within FOLLOW_LIMITS.paceMs; else together with all that comes until then. */
   send(text: string): void {
     if (this.#isClosed) return;
     const position = lastPositionIn(text);
     if (position !== undefined) this.#count(position, text.length);
-    try {
-      this.#socket.send(text);
-    } catch {
-      this.close(READER_CLOSE.comeBack); // The socket is already closed.
-    }
+    const { paceMs, pieceBytes } = FOLLOW_LIMITS;
+    if (this.#heldChars + text.length > pieceBytes) this.#flush();
+    this.#held.push(text);
+    this.#heldChars += text.length;
+    // The clock may have been set back.
+    const sinceMs = Math.max(0, Date.now() - this.#sentAtMs);
+    if (sinceMs >= paceMs) this.#flush();
+    else this.#timer ??= setTimeout(() => this.#flush(), paceMs - sinceMs);
   }
 
-  /** Closes the socket. Only the first call has an effect. */
+  /** Closes the socket, behind all that is held. Only the first call has an effect. */
   close({ code, reason }: ReaderClose): void {
     if (this.#isClosed) return;
+    this.#flush();
     this.#isClosed = true;
     this.life.abort();
     this.#behind?.caughtUp.resolve();
@@ -74,6 +85,21 @@ export class ReaderSocket implements Outlet {
       this.#socket.close(code, reason);
     } catch {
       // The socket is already closed.
+    }
+  }
+
+  #flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const text = joinEvents(this.#held);
+    this.#held = [];
+    this.#heldChars = 0;
+    if (text === '') return;
+    this.#sentAtMs = Date.now();
+    try {
+      this.#socket.send(text);
+    } catch {
+      this.close(READER_CLOSE.comeBack); // The socket is already closed.
     }
   }
 

@@ -57,8 +57,11 @@ export class Views {
   }
 
   #viewOf(exchanges: readonly Exchange[], position: number): ConversationView {
-    const { id, title, archived, created, bridge: bridgeId } = this.#conversation.row;
-    const described = { id, title, archived, created, bridgeId };
+    const { id, title, archived, created, bridge: bridgeId, parent } = this.#conversation.row;
+    const described = {
+      ...{ id, title, archived, created, bridgeId },
+      ...(parent && { parent: parent.conversationId }),
+    };
     const first = exchanges[0]?.ordinal ?? 1;
     const earlier = first > 1 ? responseIdOf(id, first) : null;
     const view = { ...described, messages: [], responses: [], earlier, position };

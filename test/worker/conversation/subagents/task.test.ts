@@ -34,7 +34,7 @@ it('a task can be read by the conversation of its subagent, which is in no list'
   const [agent] = await agentsOf(conversationId);
   const view = await viewOf(agent?.conversationId ?? '');
   expect(view.title).toBe('Do look');
-  expect(view.bridgeId).toBe(bridgeId);
+  expect(view).toMatchObject({ bridgeId, parent: conversationId });
   expect(view.messages.map(({ content }) => content)).toEqual(['look']);
   expect(view.responses[0]).toMatchObject({ mode: 'ask', status: 'completed' });
 });
