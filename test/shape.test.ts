@@ -111,7 +111,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'bridge/definitions': [
     ...['shared', 'bridge/failure.ts', 'bridge/rules', 'bridge/workspace', 'node:', 'zod'],
   ],
-  'bridge/web': ['shared', 'bridge/compute', 'bridge/failure.ts', 'node:', 'zod'],
+  'bridge/web': ['shared', 'machine', 'bridge/compute', 'bridge/failure.ts', 'node:', 'zod'],
   'bridge/egress': ['shared', 'machine', 'bridge/sandbox/launch', 'bridge/web', 'node:'],
   'bridge/context': [
     ...[
