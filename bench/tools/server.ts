@@ -2,16 +2,17 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { INDEX_LIMITS } from '../../bridge/index/limits.ts';
 import { memoryOf } from '../family.ts';
 import { openOwnServer } from '../own-server.ts';
 import { memory, type Part } from './part.ts';
 
 const MAX_MB = 200;
-/** After this the server has done what a start leaves to do. */
-const SETTLED_MS = 8_000;
+/** After this the server has done what a start leaves to do, and the threads of its indexes have ended. */
+const SETTLED_MS = INDEX_LIMITS.idleMs + 8_000;
 
 export const measureServer: Part = async (_, signal) => {
-  const what = 'a server with two folders';
+  const what = 'an idle server with two folders';
   if (!existsSync('/proc/self/smaps_rollup')) return [memory(what, null, MAX_MB)];
   using server = openOwnServer();
   const folders = ['first', 'second'].map((name) => server.newFolder(name));
