@@ -52,7 +52,8 @@ async function ofMemory(house: House, signal: AbortSignal): Promise<ToolFigure[]
   await indexed.promise;
   await sleep(SETTLED_MS, undefined, { signal });
   const busy = memory('the bridge with the thread of its index', ownMb());
-  await sleep(INDEX_LIMITS.idleMs, undefined, { signal });
+  // A loaded machine takes a while to take the thread down.
+  await sleep(INDEX_LIMITS.idleMs + SETTLED_MS, undefined, { signal });
   const idle = memory('the bridge idle, its index on disk', ownMb(), MAX_MB);
   const said = await call(house, bridge.bridgeId, 'read_lints');
   if (!said.includes('no errors or warnings')) {
