@@ -10,6 +10,7 @@ import { measureGrep } from './tools/grep.ts';
 import { measureIndex } from './tools/index.ts';
 import type { Part, Sizes, ToolFigure } from './tools/part.ts';
 import { measureReady } from './tools/ready.ts';
+import { measureServer } from './tools/server.ts';
 
 const PARTS: Readonly<Record<string, Part>> = {
   checkpoints: measureCheckpoints,
@@ -18,6 +19,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   grep: measureGrep,
   index: measureIndex,
   ready: measureReady,
+  server: measureServer,
 };
 
 const HELP = `Usage: npm run bench:tools -- [PART...] [--files 50000]

@@ -1,6 +1,7 @@
 /** The companion's HTTP server: lets in only who holds a key, and reads only what is bounded. */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer } from '../machine/http.ts';
 import { parseJson } from '../shared/text/json.ts';
 import type { GuestFamily } from './discovery.ts';
 import { COMPANION_LIMITS } from './limits.ts';

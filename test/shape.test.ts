@@ -88,9 +88,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['bridge/log.ts', 'bridge/sandbox', 'bridge/workspace', 'node:', 'zod'],
   ],
   'bridge/diagnostics': [
-    ...['shared', 'machine', 'bridge/edits', 'bridge/failure.ts', 'bridge/lanes.ts'],
-    ...['bridge/sandbox/launch', 'bridge/search', 'bridge/terminal', 'bridge/workspace'],
-    ...['node:', 'zod'],
+    ...['shared', 'machine', 'bridge/compute', 'bridge/edits', 'bridge/failure.ts'],
+    ...['bridge/lanes.ts', 'bridge/sandbox/launch', 'bridge/search', 'bridge/terminal'],
+    ...['bridge/workspace', 'node:', 'zod'],
   ],
   'bridge/formatting': [
     ...['shared', 'machine', 'bridge/diagnostics', 'bridge/failure.ts', 'bridge/terminal'],
@@ -111,7 +111,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'bridge/definitions': [
     ...['shared', 'bridge/failure.ts', 'bridge/rules', 'bridge/workspace', 'node:', 'zod'],
   ],
-  'bridge/web': ['shared', 'bridge/compute', 'bridge/failure.ts', 'node:', 'zod'],
+  'bridge/web': ['shared', 'machine', 'bridge/compute', 'bridge/failure.ts', 'node:', 'zod'],
   'bridge/egress': ['shared', 'machine', 'bridge/sandbox/launch', 'bridge/web', 'node:'],
   'bridge/context': [
     ...[
@@ -607,9 +607,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'bench/tools': [
     ...['shared', 'machine', 'bench', 'local/bridge', 'local/runtime', 'bridge/checkpoints'],
-    ...['bridge/completion'],
-    ...['bridge/diagnostics', 'bridge/index', 'bridge/sandbox/proof', 'bridge/search'],
-    ...['bridge/tools', 'bridge/workspace', '@vscode/ripgrep', 'node:'],
+    ...['bridge/completion', 'bridge/diagnostics', 'bridge/index', 'bridge/sandbox/proof'],
+    ...['bridge/search', 'bridge/terminal', 'bridge/tools', 'bridge/workspace'],
+    ...['@vscode/ripgrep', 'node:'],
   ],
   bench: [
     ...['shared', 'bench/cases', 'bench/escapes', 'bench/faults', 'bench/fuzz', 'bridge/mcp'],

@@ -1,28 +1,64 @@
-/** What the check of an edit by TypeScript adds, with the server in the sandbox, as the bridge starts it. */
-import { readFileSync, writeFileSync } from 'node:fs';
+/**
+ * What the check of an edit by TypeScript adds, in real projects, with the server in the sandbox, as the bridge starts it.
+ * The bare side is a second server without sandbox, which gets the text alone and one question about it.
+ */
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { confinedServers } from '../../bridge/diagnostics/confined.ts';
-import { EditChecks } from '../../bridge/diagnostics/edit-checks.ts';
+import { EditChecks, type ProposedText } from '../../bridge/diagnostics/edit-checks.ts';
+import { KNOWN_SERVERS } from '../../bridge/diagnostics/known-servers.ts';
+import { LanguageServer } from '../../bridge/diagnostics/language-server.ts';
 import { DIAGNOSTICS_LIMITS } from '../../bridge/diagnostics/limits.ts';
 import { probeConfinement } from '../../bridge/sandbox/proof/confine.ts';
+import { spawnLaunch } from '../../bridge/terminal/spawn-launch.ts';
 import { Workspace } from '../../bridge/workspace/workspace.ts';
+import { alternate } from '../alternate.ts';
 import { giveAway, openTemporaryFolder } from '../folder.ts';
-import { median, percentile } from '../statistics.ts';
-import { type Part, timeOf } from './part.ts';
-import { installTypeScript, sourceName, writeSources } from './sources.ts';
+import { percentile } from '../statistics.ts';
+import { type Part, type ToolFigure, timeOf } from './part.ts';
+import { installPackages } from './sources.ts';
 
-const FILES = 300;
-const EDITS = 60;
-const WARM_UPS = 5;
-const ADDED = `check of an edit by TypeScript, ${FILES} files`;
+const ROOT = join(import.meta.dirname, '../..');
+const ROUNDS = { warmUps: 5, rounds: 30 } as const;
+const MAX_P95_MS = 150;
+
+interface Project {
+  readonly name: string;
+  /** Folders of this repository. */
+  readonly folders: readonly string[];
+  /** The settings of TypeScript. */
+  readonly settings: Readonly<Record<string, unknown>>;
+}
+
+const PROJECTS: readonly Project[] = [
+  {
+    name: 'this bridge',
+    folders: ['bridge', 'machine', 'shared'],
+    settings: {
+      ...{ target: 'es2024', lib: ['es2024', 'esnext.disposable'], types: ['node'] },
+      ...{ module: 'nodenext', strict: true, noEmit: true, allowImportingTsExtensions: true },
+    },
+  },
+  {
+    name: 'package openai',
+    folders: ['node_modules/openai/src'],
+    settings: { target: 'es2022', module: 'node16', strict: true, noEmit: true, types: [] },
+  },
+];
 
 export const measureDiagnostics: Part = async (_, signal) => {
+  const figures: ToolFigure[] = [];
+  for (const project of PROJECTS) figures.push(...(await measureIn(project, signal)));
+  return figures;
+};
+
+async function measureIn({ name, ...project }: Project, signal: AbortSignal) {
   using folder = openTemporaryFolder();
   const root = join(folder.path, 'workspace');
-  writeSources(root, FILES);
-  installTypeScript(root);
+  const files = writeProject(root, project);
   giveAway(folder.path);
+  const what = `check of an edit by TypeScript, ${name} (${files.length} files)`;
   using confinement = await probeConfinement({
     workspace: root,
     home: homedir(),
@@ -32,52 +68,100 @@ export const measureDiagnostics: Part = async (_, signal) => {
   });
   if (confinement.kind === 'none') {
     process.stderr.write(`diagnostics: skipped, without a sandbox: ${confinement.detail}\n`);
-    return [timeOf(ADDED, null, 150)];
+    return [timeOf(what, null, MAX_P95_MS)];
   }
   const stateDir = join(folder.path, 'state');
   const servers = confinedServers({ root, confinement, stateDir, isDistrusted: () => false });
+  const alone = await startAlone(root, signal);
   try {
-    const path = join(root, sourceName(0));
-    const first = { path, texts: [readFileSync(path, 'utf8')] as const };
-    const startedMs = performance.now();
-    await servers.look(first, DIAGNOSTICS_LIMITS.maxReadMs, signal);
-    const coldMs = performance.now() - startedMs;
+    const path = join(root, files[0] ?? '');
+    const first = { path, kept: readFileSync(path, 'utf8') };
+    const coldMs = await timed(() => servers.look(first, DIAGNOSTICS_LIMITS.maxReadMs, signal));
+    const edits = new Edits(root, files);
+    const bare = async () => {
+      const { path, after } = edits.next();
+      return await timed(() => alone.look({ path, kept: after }, [], { late: signal, signal }));
+    };
     const checks = new EditChecks(servers);
     const workspace = await Workspace.open(root);
-    const addedMs: number[] = [];
-    for (let index = 0; index < WARM_UPS + EDITS; index++) {
-      addedMs.push(await checkEdit(checks, workspace, index, signal));
-    }
-    const warmMs = addedMs.slice(WARM_UPS);
+    const ours = async () => {
+      const edit = edits.next();
+      const tookMs = await timed(() => check(checks, { ...edit, workspace }, signal));
+      writeFileSync(edit.path, edit.after);
+      alone.filesChanged([{ path: edit.path, type: 'changed' }]);
+      return tookMs;
+    };
+    const times = await alternate({ bare, ours }, ROUNDS, (side) => side());
+    const shareOf = (share: number) => ({
+      unit: 'ms' as const,
+      bare: percentile(times.bare, share),
+      ours: percentile(times.ours, share),
+    });
     return [
-      timeOf('the first check, with the start of TypeScript', coldMs),
-      timeOf(`${ADDED}, warm: median`, median(warmMs)),
-      timeOf(`${ADDED}, warm: p95`, percentile(warmMs, 0.95), 150),
+      timeOf(`the first ${what}, with the server's start`, coldMs),
+      { what: `${what}: median (bare: the server alone)`, ...shareOf(0.5) },
+      { what: `${what}: p95`, ...shareOf(0.95), target: { max: MAX_P95_MS } },
     ];
   } finally {
-    await servers.end();
+    await Promise.all([servers.end(), alone.end()]);
   }
-};
+}
 
-/** Another file and another text each time. Writes the edit after its check, as the tool does. */
-async function checkEdit(
-  checks: EditChecks,
-  workspace: Workspace,
-  index: number,
-  signal: AbortSignal,
-): Promise<number> {
-  const name = sourceName((index * 4) % FILES);
-  const path = join(workspace.root, name);
-  const before = readFileSync(path, 'utf8');
-  const after = before.replace(
-    '  return total;\n}\n',
-    `  const more: number = total * ${index};\n  return more;\n}\n\nexport const added${index} = '${name}';\n`,
+/** Returns the names of the project's files. */
+function writeProject(root: string, { folders, settings }: Omit<Project, 'name'>): string[] {
+  for (const folder of folders) {
+    cpSync(join(ROOT, folder), join(root, basename(folder)), { recursive: true });
+  }
+  writeFileSync(join(root, 'tsconfig.json'), JSON.stringify({ compilerOptions: settings }));
+  installPackages(root, ['@typescript', '@types/node', 'undici-types', 'zod']);
+  const names = folders.flatMap((folder) =>
+    readdirSync(join(root, basename(folder)), { encoding: 'utf8', recursive: true })
+      .filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
+      .map((name) => join(basename(folder), name)),
   );
-  const edit = { conversationId: 'conv', path, name, before, after, workspace };
-  const startedMs = performance.now();
+  return names.toSorted();
+}
+
+/** The server in the folder, as it starts in the sandbox. */
+async function startAlone(root: string, signal: AbortSignal): Promise<LanguageServer> {
+  const kind = KNOWN_SERVERS.find(({ name }) => name === 'typescript');
+  if (!kind) throw new Error('The bridge knows no server of TypeScript.');
+  const env = { PATH: process.env['PATH'] ?? '' };
+  const launch = { file: 'sh', cwd: root, env, inputs: [], hasPidNamespace: false };
+  const begin = async (command: string) =>
+    spawnLaunch({ ...launch, args: ['-c', command] }, 'pipe');
+  return await LanguageServer.start({ kind, root, begin }, signal);
+}
+
+/** Proposes an edit of another file each time, from all parts of the project. */
+class Edits {
+  readonly #root: string;
+  readonly #names: readonly string[];
+  #count = 0;
+
+  constructor(root: string, names: readonly string[]) {
+    this.#root = root;
+    this.#names = names;
+  }
+
+  next() {
+    const number = this.#count++;
+    // A prime: neighbours in the list import each other.
+    const name = this.#names[(number * 37) % this.#names.length] ?? '';
+    const path = join(this.#root, name);
+    const before = readFileSync(path, 'utf8');
+    const added = `/** Longer than the limit. */\nexport function isLong${number}(text: string): boolean {\n  return text.length > ${number};\n}\n`;
+    return { conversationId: 'conv', path, name, before, after: `${before}\n${added}` };
+  }
+}
+
+async function check(checks: EditChecks, edit: ProposedText, signal: AbortSignal): Promise<void> {
   const { metadata } = await checks.check(edit, signal);
-  const tookMs = performance.now() - startedMs;
   if (metadata.not_checked) throw new Error(`An edit was not checked: ${metadata.not_checked}`);
-  writeFileSync(path, after);
-  return tookMs;
+}
+
+async function timed(run: () => Promise<unknown>): Promise<number> {
+  const startedMs = performance.now();
+  await run();
+  return performance.now() - startedMs;
 }

@@ -24,3 +24,10 @@ export function timesOf(what: string, samples: readonly number[], max?: number):
 export function timeOf(what: string, ms: number | null, max?: number): ToolFigure {
   return { what, unit: 'ms', bare: null, ours: ms, ...(max !== undefined && { target: { max } }) };
 }
+
+export function memory(what: string, mb: number | null, max?: number): ToolFigure {
+  return {
+    ...{ what: `memory: ${what}`, unit: 'MB', bare: null, ours: mb },
+    ...(max !== undefined && { target: { max } }),
+  };
+}

@@ -6,13 +6,12 @@ import { INDEX_LIMITS } from '../../bridge/index/limits.ts';
 import { readWranglerConfig } from '../../local/runtime/wrangler-config.ts';
 import type { IndexReport } from '../../machine/bridge-status.ts';
 import { memoryOf } from '../family.ts';
-import type { Figure } from '../figure.ts';
 import { giveAway } from '../folder.ts';
 import { type House, startHouse } from '../house.ts';
 import { connectRealBridge } from '../real-bridge.ts';
 import { frame, startRecordingUpstream } from '../recording-upstream.ts';
-import { type Part, timesOf } from './part.ts';
-import { installTypeScript, sourceName, writeSources } from './sources.ts';
+import { memory, type Part, type ToolFigure, timesOf } from './part.ts';
+import { installPackages, sourceName, writeSources } from './sources.ts';
 
 const STARTS = 5;
 const MAX_MB = 90;
@@ -24,7 +23,7 @@ export const measureReady: Part = async ({ large }, signal) => {
   await using upstream = await startRecordingUpstream(answer);
   await using house = await startHouse({ upstream, wrangler, signal });
   writeSources(house.workspaceDir, large);
-  installTypeScript(house.workspaceDir);
+  installPackages(house.workspaceDir);
   giveAway(house.workspaceDir);
   chmodSync(dirname(house.workspaceDir), 0o711); // Its new owner must get there.
   const connectedMs: number[] = [];
@@ -44,7 +43,7 @@ export const measureReady: Part = async ({ large }, signal) => {
   ];
 };
 
-async function ofMemory(house: House, signal: AbortSignal): Promise<Figure[]> {
+async function ofMemory(house: House, signal: AbortSignal): Promise<ToolFigure[]> {
   if (!existsSync('/proc/self/smaps_rollup')) return [memory('the bridge', null)];
   const indexed = Promise.withResolvers<void>();
   signal.addEventListener('abort', () => indexed.reject(signal.reason));
@@ -53,7 +52,8 @@ async function ofMemory(house: House, signal: AbortSignal): Promise<Figure[]> {
   await indexed.promise;
   await sleep(SETTLED_MS, undefined, { signal });
   const busy = memory('the bridge with the thread of its index', ownMb());
-  await sleep(INDEX_LIMITS.idleMs, undefined, { signal });
+  // A loaded machine takes a while to take the thread down.
+  await sleep(INDEX_LIMITS.idleMs + SETTLED_MS, undefined, { signal });
   const idle = memory('the bridge idle, its index on disk', ownMb(), MAX_MB);
   const said = await call(house, bridge.bridgeId, 'read_lints');
   if (!said.includes('no errors or warnings')) {
@@ -68,16 +68,6 @@ async function ofMemory(house: House, signal: AbortSignal): Promise<Figure[]> {
     memory('the bridge after a check by TypeScript', ownMb()),
     memory('TypeScript and the sandbox', belowMb()),
   ];
-}
-
-function memory(what: string, mb: number | null, max?: number): Figure {
-  return {
-    what: `memory: ${what}`,
-    unit: 'MB',
-    bare: null,
-    ours: mb,
-    ...(max !== undefined && { target: { max } }),
-  };
 }
 
 /** Of the bridge's process. */

@@ -113,9 +113,11 @@ function capital(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
-/** Copies the TypeScript of this repository, which is a language server without Node. */
-export function installTypeScript(root: string): void {
-  const module = 'node_modules/@typescript';
-  cpSync(join(ROOT, module), join(root, module), { recursive: true });
+/** Copies packages of this repository. `@typescript` has a language server without Node. */
+export function installPackages(root: string, names: readonly string[] = ['@typescript']): void {
+  for (const name of names) {
+    const module = join('node_modules', name);
+    cpSync(join(ROOT, module), join(root, module), { recursive: true });
+  }
   writeFileSync(join(root, '.gitignore'), 'node_modules/\n');
 }

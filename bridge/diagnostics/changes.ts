@@ -1,6 +1,7 @@
 /** Finds the files that changed between two looks, for servers: they cannot watch a folder in the sandbox. */
-import { lstat } from 'node:fs/promises';
+import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
+import { Turns } from '../compute/turns.ts';
 import { listFiles } from '../search/file-list.ts';
 import type { FileChange } from './language-server.ts';
 import { DIAGNOSTICS_LIMITS } from './limits.ts';
@@ -25,24 +26,36 @@ export class FileChanges {
     const names = await listFiles({ folder: this.#root, named, signal });
     if (names.length > DIAGNOSTICS_LIMITS.maxWatchedFiles) return [];
     const paths = names.map((name) => join(this.#root, name));
-    const stamped = await Promise.all(
-      paths.map(async (path) => [path, await stampOf(path)] as const),
-    );
-    const [before, now] = [this.#stamps, new Map(stamped)];
+    const [before, now] = [this.#stamps, await stampsOf(paths)];
     this.#stamps = now;
     if (before === undefined) return [];
     const gone = [...before.keys()].filter((path) => !now.has(path));
     return [
       ...gone.map((path): FileChange => ({ path, type: 'deleted' })),
-      ...stamped
+      ...[...now]
         .filter(([path, stamp]) => before.get(path) !== stamp)
         .map(([path]): FileChange => ({ path, type: before.has(path) ? 'changed' : 'created' })),
     ];
   }
 }
 
+/** By path. Not in the pool of threads, which takes ten times as long for so many. */
+async function stampsOf(paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const stamps = new Map<string, string>();
+  const turns = new Turns();
+  for (const path of paths) {
+    stamps.set(path, stampOf(path));
+    if (turns.isDue) await turns.take();
+  }
+  return stamps;
+}
+
 /** A change of anything but the content gives another stamp, too. That only makes a server read the file again. */
-async function stampOf(path: string): Promise<string> {
-  const stats = await lstat(path).catch(() => null);
-  return stats === null ? '' : [stats.ino, stats.size, stats.mtimeMs, stats.ctimeMs].join('-');
+function stampOf(path: string): string {
+  try {
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    return stats ? [stats.ino, stats.size, stats.mtimeMs, stats.ctimeMs].join('-') : '';
+  } catch {
+    return ''; // In a folder that cannot be entered any more.
+  }
 }

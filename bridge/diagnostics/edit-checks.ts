@@ -56,15 +56,20 @@ export class EditChecks {
     const key = sha256([conversationId, path, before ?? '', after].join('\0'));
     const known = this.#passed.get(key);
     if (known !== undefined) return known;
-    const importers = (within: AbortSignal) => readImporters(path, workspace, within);
-    const file = { path, texts: [before, after] as const, importers };
-    const look = await this.#servers.look(file, DIAGNOSTICS_LIMITS.maxHoldMs, signal);
+    const file = { path, kept: before, proposed: after };
+    const { maxHoldMs } = DIAGNOSTICS_LIMITS;
+    const look = await this.#servers.look(file, maxHoldMs, signal, (within) =>
+      readImporters(path, workspace, within),
+    );
     if (look === null) return NOTHING;
     if (look.state === 'not_checked') {
       return this.#pass(key, { metadata: { not_checked: look.reason }, note: '' });
     }
-    const [old = [], now = []] = look.found;
-    const fresh = newErrors({ text: before ?? '', findings: old }, { text: after, findings: now });
+    const { findings } = look;
+    const fresh = newErrors(
+      { text: before ?? '', findings: look.before },
+      { text: after, findings },
+    );
     const others = look.importers.flatMap((importer) => newErrorsIn(importer, workspace));
     const check = describeCheck(look.by, [
       ...fresh.map((finding) => ({ name, finding })),
@@ -72,7 +77,7 @@ export class EditChecks {
     ]);
     const place = `${conversationId}\0${path}`;
     const refusals = this.#refusals.get(place) ?? 0;
-    const isGood = fresh.length === 0 || now.some(isAboutAnotherFile);
+    const isGood = fresh.length === 0 || findings.some(isAboutAnotherFile);
     this.#pass(key, check);
     if (isGood || refusals >= DIAGNOSTICS_LIMITS.maxRefusals) {
       this.#refusals.delete(place);

@@ -1,5 +1,6 @@
 /** Finds the files that import a file, as its name in their imports shows. */
 import { basename, dirname, extname, join } from 'node:path';
+import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { type Ripgrep, runRipgrep } from '../search/ripgrep.ts';
 import { searchUnderRules } from '../search/ruled-search.ts';
 import { DIAGNOSTICS_LIMITS } from './limits.ts';
@@ -15,7 +16,7 @@ export async function importersOf(
   const stem = basename(path, extname(path));
   const name = way.ofFolder.test(stem) ? basename(dirname(path)) : stem;
   const flags = [
-    ...['--files-with-matches', '--null', `--glob=${way.glob}`, '--sort=path'],
+    ...['--files-with-matches', '--null', `--glob=${way.glob}`],
     `--regexp=${way.pattern(name.replaceAll(/[^\w]/g, '\\$&'))}`,
   ];
   const search = { folder: root, flags, target: './', separator: '\0', signal } as const;
@@ -30,9 +31,10 @@ async function othersThan(path: string, search: Ripgrep): Promise<string[]> {
     if (typeof record !== 'string') continue;
     const other = join(search.folder, record);
     if (other !== path) found.push(other);
-    if (found.length >= DIAGNOSTICS_LIMITS.maxImporters) break;
+    if (found.length >= TOOL_LIMITS.maxListedFiles) break;
   }
-  return found;
+  // Always the same ones. ripgrep's own order would take all but one of its threads away.
+  return found.toSorted().slice(0, DIAGNOSTICS_LIMITS.maxImporters);
 }
 
 /** How files of a language name each other. */

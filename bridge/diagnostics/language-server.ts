@@ -4,13 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import * as z from 'zod';
 import { newDeferred } from '../../machine/deferred.ts';
-import { within } from '../../machine/within.ts';
 import { printableLine } from '../../shared/text/plain-sight.ts';
-import { ToolFailure } from '../failure.ts';
 import { TERMINAL_LIMITS } from '../terminal/limits.ts';
 import { PacedReading } from '../terminal/paced-reading.ts';
 import type { Program } from '../terminal/spawn-launch.ts';
-import { Diagnostics, type Finding } from './findings.ts';
+import { Diagnostics, type Finding, isError } from './findings.ts';
 import { languageIdOf, type ServerKind } from './known-servers.ts';
 import { DIAGNOSTICS_LIMITS } from './limits.ts';
 import { Messages, RefusedRequest } from './messages.ts';
@@ -29,26 +27,37 @@ export interface ServerPlace {
   readonly begin: BeginProgram;
 }
 
-/** A file as it is. */
+/** A file as the disk has it. */
 export interface KeptFile {
   /** Absolute. */
   readonly path: string;
   readonly text: string;
 }
 
-/** A file, and the texts of it that are checked one after the other. Null: there is no file. */
+/** A file, and the text of it that is checked. */
 export interface AskedFile {
   /** Absolute. */
   readonly path: string;
-  /** The first one is what the disk has. The server gets it back at the end. */
-  readonly texts: readonly [string | null, ...(string | null)[]];
-  /** Finds files that depend on this one. They are checked under the first and the last text, where time allows. */
-  readonly importers?: (signal: AbortSignal) => Promise<readonly KeptFile[]>;
+  /** What the disk has; null without a file. The server gets it back at the end. */
+  readonly kept: string | null;
+  /** What an edit would write; absent where the file is checked as it is. */
+  readonly proposed?: string;
 }
 
-/** What is wrong in each text of a file, and in the files that depend on it. */
+/** How long a look may take. */
+export interface LookTimes {
+  /** Aborts when it waits for no more importers. */
+  readonly late: AbortSignal;
+  readonly signal: AbortSignal;
+}
+
+/** What is wrong in a file, and in the files that depend on it. */
 export interface Looked {
-  readonly found: readonly Finding[][];
+  /** Of the proposed text where there is one. */
+  readonly findings: readonly Finding[];
+  /** Of the text on the disk. Empty where the proposed one has no error: none can be new. */
+  readonly before: readonly Finding[];
+  /** Those with an error. */
   readonly importers: readonly LookedImporter[];
 }
 
@@ -117,55 +126,55 @@ export class LanguageServer {
   }
 
   /**
+   * The importers are files that depend on this one, as they are. They are checked too where the server can be asked.
    * Rejects with a {@link NoAnswer}, and with the signal's reason. One call at a time: the server knows one text of a
    * file.
    */
-  async look({ path, texts, importers }: AskedFile, signal: AbortSignal): Promise<Looked> {
-    this.#wanted = new Set([uriOf(path)]);
-    const [kept] = texts;
-    // The search goes on meanwhile.
-    const files = this.#canBeAsked ? importers?.(signal) : undefined;
-    files?.catch(() => {}); // Read below.
+  async look(
+    { path, kept, proposed }: AskedFile,
+    importers: readonly KeptFile[],
+    times: LookTimes,
+  ): Promise<Looked> {
+    const { signal } = times;
+    const around = this.#canBeAsked ? importers : [];
+    this.#wanted = new Set([path, ...around.map((file) => file.path)].map(uriOf));
     try {
-      const found: Finding[][] = [];
-      for (const text of texts) found.push(await this.#lookAt(path, text, signal));
-      const around = files ? await this.#lookAround(path, kept, files, signal) : [];
-      return { found, importers: around };
+      // All texts come before the first question: a server makes a new program after each change.
+      this.#show(path, proposed ?? kept);
+      for (const file of around) this.#show(file.path, file.text);
+      const findings = await this.#findingsOf(path, signal);
+      if (proposed === undefined) return { findings, before: [], importers: [] };
+      const looked = await this.#lookAround({ path, text: kept }, around, times);
+      if (!findings.some(isError)) return { findings, before: [], importers: looked };
+      this.#show(path, kept);
+      return { findings, before: await this.#findingsOf(path, signal), importers: looked };
     } finally {
       this.#show(path, kept);
     }
   }
 
-  /** Empty where there is not enough time: the file itself is checked. */
+  /** Those with an error, of the files that are answered about before `late` aborts. */
   async #lookAround(
-    path: string,
-    kept: string | null,
-    search: Promise<readonly KeptFile[]>,
-    signal: AbortSignal,
+    kept: { readonly path: string; readonly text: string | null },
+    files: readonly KeptFile[],
+    { late, signal }: LookTimes,
   ): Promise<readonly LookedImporter[]> {
-    const late = AbortSignal.timeout(DIAGNOSTICS_LIMITS.maxImportersMs);
     const bound = AbortSignal.any([signal, late]);
+    const suspects: Omit<LookedImporter, 'before'>[] = [];
     try {
-      const files = await within(search, bound);
-      this.#wanted = new Set([path, ...files.map((file) => file.path)].map(uriOf));
-      const lookAtAll = async () => {
-        const found: Finding[][] = [];
-        for (const file of files) found.push(await this.#lookAt(file.path, file.text, bound));
-        return found;
-      };
-      const after = await lookAtAll();
-      if (files.length > 0) this.#show(path, kept);
-      const before = await lookAtAll();
-      return files.map((file, index) => ({
-        ...file,
-        before: before[index] ?? [],
-        after: after[index] ?? [],
-      }));
+      for (const file of files) {
+        const after = await this.#findingsOf(file.path, bound);
+        if (after.some(isError)) suspects.push({ ...file, after });
+      }
     } catch (error) {
-      const isLate = late.aborted && !signal.aborted;
-      if (isLate || error instanceof ToolFailure) return []; // Or the search was refused.
-      throw error;
+      if (!late.aborted || signal.aborted) throw error;
     }
+    if (suspects.length > 0) this.#show(kept.path, kept.text);
+    const found: LookedImporter[] = [];
+    for (const file of suspects) {
+      found.push({ ...file, before: await this.#findingsOf(file.path, signal) });
+    }
+    return found;
   }
 
   /** Says which files others have changed: the server reads them anew. */
@@ -196,8 +205,8 @@ export class LanguageServer {
     if (!this.#canBeAsked) await sleep(DIAGNOSTICS_LIMITS.registrationMs, undefined, { signal });
   }
 
-  async #lookAt(path: string, text: string | null, signal: AbortSignal): Promise<Finding[]> {
-    this.#show(path, text);
+  /** Of the text that the server has been shown; empty without one. */
+  async #findingsOf(path: string, signal: AbortSignal): Promise<Finding[]> {
     const open = this.#open.get(uriOf(path));
     if (open === undefined) return [];
     return this.#canBeAsked ? await this.#pull(open, signal) : await this.#wait(open, signal);

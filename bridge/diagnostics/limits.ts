@@ -35,8 +35,8 @@ export const DIAGNOSTICS_LIMITS = {
   maxMessageChars: 500,
   /** Files that import the edited one and are checked with it: TypeScript takes 2 to 7 ms for each. */
   maxImporters: 5,
-  /** Milliseconds for all of them, after the check of the file itself. */
-  maxImportersMs: 300,
+  /** Milliseconds from the beginning of a check until it waits for no more of them: nearly every edit has a check. */
+  maxImportersMs: 120,
   /** Edits of one file in a row that are refused for new errors: a change of several files passes through errors. */
   maxRefusals: 2,
   /** Checked edits that are remembered. Each has some hundred bytes. */

@@ -1,14 +1,17 @@
 /** The language servers of one folder: each starts when it is first needed, and ends when it is idle. */
 import { extname } from 'node:path';
 import { within } from '../../machine/within.ts';
+import { ToolFailure } from '../failure.ts';
 import { Lanes } from '../lanes.ts';
 import { FileChanges } from './changes.ts';
 import { KNOWN_SERVERS, type ServerKind } from './known-servers.ts';
 import {
   type AskedFile,
   type BeginProgram,
+  type KeptFile,
   LanguageServer,
   type Looked,
+  type LookTimes,
   NoAnswer,
 } from './language-server.ts';
 import { DIAGNOSTICS_LIMITS } from './limits.ts';
@@ -28,6 +31,9 @@ export type Look =
   | ({ readonly state: 'checked'; readonly by: string } & Looked)
   | { readonly state: 'not_checked'; readonly reason: string };
 
+/** Rejects when its signal aborts, or with a {@link ToolFailure}. */
+export type FindImporters = (signal: AbortSignal) => Promise<readonly KeptFile[]>;
+
 interface RunningServer {
   readonly kind: ServerKind;
   readonly server: Promise<LanguageServer>;
@@ -37,6 +43,8 @@ interface RunningServer {
   readonly stopped: AbortController;
   /** Checks in a row that had no answer in time. */
   timeouts: number;
+  /** Whether it has checked an edit. */
+  isWarm: boolean;
   idle?: NodeJS.Timeout;
 }
 
@@ -55,8 +63,16 @@ export class LanguageServers {
     this.#changes = new FileChanges(place.root, extensions);
   }
 
-  /** Null for a file that no server is for. Rejects only when the signal aborts. */
-  async look(file: AskedFile, maxMs: number, signal: AbortSignal): Promise<Look | null> {
+  /**
+   * Null for a file that no server is for. `findImporters` finds files that are checked with it, if it is quick enough.
+   * Rejects only when the signal aborts.
+   */
+  async look(
+    file: AskedFile,
+    maxMs: number,
+    signal: AbortSignal,
+    findImporters: FindImporters = async () => [],
+  ): Promise<Look | null> {
     const choice = await this.#place.readChoice();
     const isKnown = kindOf(file.path, { state: 'known', kinds: KNOWN_SERVERS }) !== undefined;
     if (choice.state === 'none') return isKnown ? notChecked(choice.reason) : null;
@@ -66,6 +82,12 @@ export class LanguageServers {
     if (reason !== undefined) return notChecked(`${kind.name}: ${reason}`);
     const late = AbortSignal.timeout(maxMs);
     const bound = AbortSignal.any([signal, late, this.#ended.signal]);
+    // A server that has seen no edit yet reads the importers first.
+    const { isWarm } = this.#running.get(kind.name) ?? {};
+    const maxImportersMs = isWarm ? DIAGNOSTICS_LIMITS.maxImportersMs : maxMs;
+    const times = { late: AbortSignal.timeout(maxImportersMs), signal: bound };
+    const importers = importersInTime(findImporters, times);
+    importers.catch(() => {}); // Awaited where it counts.
     // Before a start: a server that starts later reads the files itself.
     await this.#passOnChanges(bound);
     if (this.#ended.signal.aborted) return notChecked(`${kind.name}: ${ENDS}`);
@@ -76,10 +98,11 @@ export class LanguageServers {
       isInLine = true;
       const look = async () => {
         isInLine = false;
-        return await server.look(file, bound);
+        return await server.look(file, await importers, times);
       };
       const looked = await this.#lanes.run([kind.name], look, bound);
       running.timeouts = 0;
+      running.isWarm ||= file.proposed !== undefined;
       return { state: 'checked', by: server.name, ...looked };
     } catch (error) {
       signal.throwIfAborted();
@@ -114,7 +137,7 @@ export class LanguageServers {
     const { root, begin } = this.#place;
     const stopped = new AbortController();
     const server = LanguageServer.start({ kind, root, begin }, stopped.signal);
-    const running: RunningServer = { kind, server, stopped, timeouts: 0 };
+    const running: RunningServer = { kind, server, stopped, timeouts: 0, isWarm: false };
     const onStart = (started: LanguageServer) => {
       running.started = started;
     };
@@ -176,6 +199,20 @@ export class LanguageServers {
   }
 }
 
+/** Empty where the search takes too long, or is refused: the file itself is checked. */
+async function importersInTime(
+  find: FindImporters,
+  { late, signal }: LookTimes,
+): Promise<readonly KeptFile[]> {
+  const bound = AbortSignal.any([signal, late]);
+  try {
+    return await within(find(bound), bound);
+  } catch (error) {
+    if (!signal.aborted && (late.aborted || error instanceof ToolFailure)) return [];
+    throw error;
+  }
+}
+
 const ENDS = 'the bridge ends';
 
 function notChecked(reason: string): Look {
@@ -189,8 +226,8 @@ function kindOf(path: string, choice: ServerChoice): ServerKind | undefined {
   return kinds.find(({ files }) => Object.hasOwn(files, extension));
 }
 
-function sizeProblem({ texts }: AskedFile): string | undefined {
+function sizeProblem({ kept, proposed }: AskedFile): string | undefined {
   const { maxTextBytes } = DIAGNOSTICS_LIMITS;
-  const isLarge = texts.some((text) => (text?.length ?? 0) > maxTextBytes);
+  const isLarge = [kept, proposed].some((text) => (text?.length ?? 0) > maxTextBytes);
   return isLarge ? `the file has more than ${maxTextBytes} characters` : undefined;
 }

@@ -36,12 +36,12 @@ export async function usedFileDiagnostics(
     const text = isAwake ? await readText(path, readable, signal) : undefined;
     if (text === null) continue;
     if (text === undefined) return undefined;
-    const file = { path, texts: [text] as const };
+    const file = { path, kept: text };
     const leftMs = Math.max(0, Math.floor(endMs - performance.now()));
     const look = await servers.look(file, leftMs, signal);
     if (look?.state !== 'checked') return undefined;
     isAny = true;
-    for (const { line, column, severity, message, code } of look.found[0] ?? []) {
+    for (const { line, column, severity, message, code } of look.findings) {
       const source = code === '' ? {} : { source: shorten(code, REQUEST_LIMITS.maxNameChars) };
       items.push({ path: name, line, column, severity, message, ...source });
     }

@@ -2,18 +2,12 @@
  * The HTTP proxy behind a door: it judges every request by its host, at that moment, and connects to the address that it
  * checked. It serves one request on each connection.
  */
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  request as requestHttp,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
 import { connect, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { newDeferred } from '../../machine/deferred.ts';
+import { createServer, request as requestHttp } from '../../machine/http.ts';
 import { type HostPort, hostText, parseHostPort } from '../../shared/text/hosts.ts';
 import type { Door } from '../sandbox/launch/door.ts';
 import { EGRESS_LIMITS } from './limits.ts';

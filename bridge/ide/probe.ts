@@ -1,8 +1,9 @@
 /** One try of a companion, to show its owner whether it works. The bridge's own connection is another. */
-import { Agent, type IncomingMessage, request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { createParser } from 'eventsource-parser';
 import * as z from 'zod';
 import { newDeferred } from '../../machine/deferred.ts';
+import { Agent, request } from '../../machine/http.ts';
 import { parseIfJson } from '../../shared/text/json.ts';
 import type { Candidate } from './discovery/candidate.ts';
 import { DISCOVERY_LIMITS } from './discovery/limits.ts';

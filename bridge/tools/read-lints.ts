@@ -29,13 +29,11 @@ async function lintsOf(
   const name = nameInLine(place.name);
   const decoded = decode((await readContent(place, signal)).bytes);
   if (decoded.kind === 'binary') throw new ToolFailure('BINARY_FILE', `${name} is no text file.`);
-  const file = { path: place.path, texts: [decoded.text] as const };
+  const file = { path: place.path, kept: decoded.text };
   const look = await servers?.look(file, DIAGNOSTICS_LIMITS.maxReadMs, signal);
   if (!look) return `${name}: not checked: no language server is for such files.`;
   if (look.state === 'not_checked') return `${name}: not checked: ${look.reason}.`;
-  const findings = (look.found[0] ?? []).toSorted(
-    (a, b) => Number(isError(b)) - Number(isError(a)),
-  );
+  const findings = look.findings.toSorted((a, b) => Number(isError(b)) - Number(isError(a)));
   if (findings.length === 0) return `${name}: no errors or warnings (${look.by}).`;
   const shown = findings.slice(0, DIAGNOSTICS_LIMITS.maxFindings);
   const more = findings.length - shown.length;

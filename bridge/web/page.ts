@@ -1,8 +1,9 @@
 /** Reads pages of the public web as text. */
 import { lookup as systemLookup } from 'node:dns';
-import { type IncomingMessage, request as requestHttp } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { request as requestHttp } from '../../machine/http.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { KIB, SECOND } from '../../shared/units.ts';
 import { compute } from '../compute/compute.ts';

@@ -2,9 +2,10 @@
  * `fetch` for a companion on this machine, over `node:http`. The `fetch` of Node ends an event stream after five silent
  * minutes, ignores a `host` header and may use a proxy.
  */
-import { Agent, type IncomingMessage, request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { newDeferred } from '../../../machine/deferred.ts';
+import { Agent, request } from '../../../machine/http.ts';
 import { hostHeader } from '../discovery/place.ts';
 
 export interface LocalFetchOptions {

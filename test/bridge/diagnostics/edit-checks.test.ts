@@ -1,6 +1,7 @@
 /** Edits that a language server checks before they are written. The server is a scripted one. */
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { newErrors } from '../../../bridge/diagnostics/findings.ts';
+import { Messages } from '../../../bridge/diagnostics/messages.ts';
 import { FileEditMetadata } from '../../../shared/wire/documents.ts';
 import { checkedWorkspace } from './scripted-server.ts';
 
@@ -52,6 +53,22 @@ it('an edit is checked before it is written, and only new errors send it back', 
   expect(plain.metadata).not.toHaveProperty('checked_by');
   expect(plain.metadata).not.toHaveProperty('not_checked');
   expect(started).toHaveLength(1);
+});
+
+it.each([
+  ['without errors', { 'a.ts': 'one\n' }, 1],
+  ['with an old error', { 'a.ts': 'one\nBAD\n' }, 2],
+  ['of a file that others import', { 'a.ts': 'one\n', 'b.ts': "import './a';\n" }, 2],
+  ['whose importer has an old error', { 'a.ts': 'one\n', 'b.ts': "import './a'; BAD\n" }, 3],
+])('an edit %s asks about the texts before only where it has to', async (_, files, count) => {
+  const asking = vi.spyOn(Messages.prototype, 'ask');
+  onTestFinished(() => asking.mockRestore());
+  const { call } = await checkedWorkspace('pull', files);
+  const { metadata } = await call('str_replace', replace('one', 'two'));
+  expect(metadata).toMatchObject({ checked_by: 'scripted 1' });
+  expect(metadata).not.toHaveProperty('linter_errors');
+  const asked = asking.mock.calls.filter(([method]) => method === 'textDocument/diagnostic');
+  expect(asked).toHaveLength(count);
 });
 
 it('two edits of a file in a row are refused, and the next one is made', async () => {

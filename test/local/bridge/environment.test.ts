@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { limitedEnvironment } from '../../../bridge/sandbox/launch/environment.ts';
-import { bridgeEnvironment } from '../../../local/bridge/environment.ts';
+import { bridgeEnvironment, ownEnvironment } from '../../../local/bridge/environment.ts';
 
 const MODELS = '[{"id": "fast", "baseUrl": "https://fast.test/v1", "keyName": "JAVA_HOME"}]';
 
@@ -49,4 +49,9 @@ test('what confined commands are given reaches the bridge that gives it', () => 
     .concat(['GOPATH', 'GOROOT', 'JAVA_HOME', 'CARGO_HOME', 'RUSTUP_HOME']);
   const own = Object.fromEntries(names.map((name) => [name, name]));
   expect(limitedEnvironment(bridgeEnvironment(own))).toEqual(limitedEnvironment(own));
+});
+
+test('a process of ours loads no code that a variable names, and gives freed memory back', () => {
+  const given = { PATH: '/bin', NODE_OPTIONS: '--require=/w/a.cjs', LD_PRELOAD: '/w/a.so' };
+  expect(ownEnvironment(given)).toEqual({ PATH: '/bin', MALLOC_TRIM_THRESHOLD_: '131072' });
 });
