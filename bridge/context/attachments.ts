@@ -1,4 +1,4 @@
-/** Reads the files and folders that a message names. Web pages come from bridge/web/. */
+/** Reads the files and folders that a message names. Web pages come from bridge/web/, skills from bridge/skills/. */
 import { lstat } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { FINDING_LIMITS } from '../../shared/limits.ts';
@@ -10,6 +10,7 @@ import { compute } from '../compute/compute.ts';
 import { filterInTurns } from '../compute/turns.ts';
 import { ToolFailure, toFileFailure } from '../failure.ts';
 import { listFiles } from '../search/file-list.ts';
+import type { SkillContent } from '../skills/skills.ts';
 import type { Place } from '../workspace/workspace.ts';
 import { type Reading, readLines } from './file-text.ts';
 import { FIND_LIMITS } from './limits.ts';
@@ -17,7 +18,11 @@ import { FIND_LIMITS } from './limits.ts';
 export interface Attaching extends Reading {
   /** The text of a web page. Throws a {@link ToolFailure} where the policy does not let it be read, or it fails. */
   readonly readPage: (url: string) => Promise<string>;
+  /** The text of a skill or a command; undefined where none has the name. */
+  readonly readSkill?: ((called: Called) => Promise<SkillContent | undefined>) | undefined;
 }
+
+type Called = Extract<Mention, { type: 'command' }>;
 
 /**
  * What the mentions lead to, in their order, within FIND_LIMITS.maxAllAttachedChars. Words that name nothing are left
@@ -32,6 +37,10 @@ export async function attach(
 }
 
 async function attachOne(mention: Mention, attaching: Attaching): Promise<Attachment | null> {
+  if (mention.type === 'command') {
+    const found = await attaching.readSkill?.(mention);
+    return found ? attachment(found.skill.type, found.skill.name, found.text) : null;
+  }
   const name = mention.type === 'url' ? mention.url : mention.path;
   try {
     if (mention.type === 'path') return await attachPath(mention, attaching);

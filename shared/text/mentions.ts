@@ -1,6 +1,6 @@
-/** The places that a message names behind an `@`: files, folders and web pages. */
+/** What a message names: files, folders and web pages behind an `@`, a skill or a command behind the `/` it begins with. */
 import * as z from 'zod';
-import { MENTION_LIMITS, REQUEST_LIMITS } from '../limits.ts';
+import { MENTION_LIMITS, REQUEST_LIMITS, SKILL_LIMITS } from '../limits.ts';
 import { languageOf } from './languages.ts';
 import { BARE_FIRST, BARE_NEXT, MENTION_SIGN } from './mention-text.ts';
 
@@ -19,14 +19,35 @@ export const Mention = z.discriminatedUnion('type', [
     isCertain: z.boolean(),
   }),
   z.object({ type: z.literal('url'), url: WebAddress }),
+  z.object({
+    type: z.literal('command'),
+    name: z.string().min(1).max(SKILL_LIMITS.maxNameChars),
+    /** What follows the name, as written. */
+    args: z.string().max(SKILL_LIMITS.maxArgsChars),
+  }),
 ]);
 export type Mention = z.infer<typeof Mention>;
+
+/** Finds the command of the message, and what it names with `@`. */
+export function findMentions(text: string): Mention[] {
+  const [, name, args = ''] = COMMAND.exec(text) ?? [];
+  if (name === undefined) return findPlaces(text);
+  const command: Mention = {
+    type: 'command',
+    name,
+    args: args.slice(0, SKILL_LIMITS.maxArgsChars),
+  };
+  return [command, ...findPlaces(text).slice(0, MENTION_LIMITS.maxMentions - 1)];
+}
+
+/** A path has more behind its first word: `/home/ada` is none. */
+const COMMAND = /^\s*\/(\w[\w.:-]{0,63})(?:\s+([\s\S]*))?$/;
 
 /**
  * Finds `@path`, `@path:10-20`, `@"a path"`, `@file:path`, `@folder/` and `@https://…`, each place once, outside of
  * code. E-mail addresses and calls of decorators (`@Component(`) are no mentions. At most MENTION_LIMITS.maxMentions.
  */
-export function findMentions(text: string): Mention[] {
+function findPlaces(text: string): Mention[] {
   const prose = text.replace(/```[\s\S]*?(?:```|$)|`[^`\n]*`/g, ' ');
   const found = new Map<string, Mention>();
   for (const match of prose.matchAll(MENTION)) {

@@ -39,8 +39,8 @@ export type MessageLook = z.infer<typeof MessageLook>;
 
 /** What a mention leads to. `none`: nothing is attached, and `text` is one sentence that says why. */
 export const Attachment = z.object({
-  type: z.enum(['file', 'folder', 'url', 'none']),
-  /** The path relative to the workspace, or the address; of `none`, as the message has it. */
+  type: z.enum(['file', 'folder', 'url', 'skill', 'command', 'none']),
+  /** The path relative to the workspace, the address, or the skill's name; of `none`, as the message has it. */
   name: z.string().max(MENTION_LIMITS.maxUrlChars),
   text: z.string().max(FINDING_LIMITS.maxAttachedChars),
 });
@@ -106,6 +106,7 @@ export const NOTHING_FOUND: Findings = { attachments: [], openFiles: [], changed
 export function missedFindings({ mentions }: MessageLook): Findings | undefined {
   const attachments = mentions.flatMap((mention): Attachment[] => {
     if (mention.type === 'url') return [{ type: 'none', name: mention.url, text: MISSED }];
+    if (mention.type === 'command') return []; // It may be no command at all.
     return mention.isCertain ? [{ type: 'none', name: mention.path, text: MISSED }] : [];
   });
   if (attachments.length === 0) return undefined;

@@ -16,6 +16,14 @@ export const LINK = 'link';
 /** Conversations of the list that are there without a network. */
 const SEEN = 50;
 
+/** A skill of a machine in the list behind `/`. */
+interface SkillLine {
+  readonly name: string;
+  readonly help: string;
+  /** What it puts into the field. */
+  readonly text?: string;
+}
+
 export class Account {
   readonly client: Client;
   readonly session: KeptSession;
@@ -27,6 +35,8 @@ export class Account {
   bridges: readonly BridgeInfo[] = [];
   /** The modes that workspaces define, by the bridge, as they were last read. */
   readonly modes = new Map<string, readonly string[]>();
+  /** What stands behind `/` for the skills of a bridge's machine, likewise. */
+  readonly skills = new Map<string, readonly SkillLine[]>();
   models: ModelList = { items: [], passesThrough: false };
   waiting: ApprovalList = { items: [], questions: [] };
   /** Approvals that a person has answered here, by their nonce. */

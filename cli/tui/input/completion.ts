@@ -12,6 +12,8 @@ export interface CompletionSources {
   /** What of the workspace fits the text. Rejects only once the signal has aborted. */
   findFiles(query: string, signal: AbortSignal): Promise<readonly FoundFile[]>;
   readonly commands: readonly CompletedCommand[];
+  /** The skills and commands that the machine has for people. Rejects as `findFiles` does. */
+  findSkills(signal: AbortSignal): Promise<readonly CompletedCommand[]>;
 }
 
 export interface CompletedCommand {
@@ -22,9 +24,15 @@ export interface CompletedCommand {
   complete?(prefix: string): Promise<readonly AutocompleteItem[]>;
 }
 
-export function newCompletion({ findFiles, commands }: CompletionSources): AutocompleteProvider {
+export function newCompletion({
+  findFiles,
+  commands,
+  findSkills,
+}: CompletionSources): AutocompleteProvider {
   const suggest = async (before: string, isFirst: boolean, signal: AbortSignal) => {
-    if (isFirst && before.startsWith('/')) return await commandsFor(commands, before);
+    if (isFirst && before.startsWith('/')) {
+      return await commandsFor([...commands, ...(await findSkills(signal))], before);
+    }
     const mention = openMention(before);
     if (!mention) return null;
     const files = await findFiles(mention.query, signal);

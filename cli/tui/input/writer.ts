@@ -3,14 +3,15 @@ import { type AutocompleteProvider, matchesKey, type TUI } from '@earendil-works
 import { ClientError, type FoundFile } from '../../../client/index.ts';
 import { LocalError } from '../../../machine/local-error.ts';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
+import { printableLine } from '../../../shared/text/plain-sight.ts';
 import { toContent } from '../../chat/message.ts';
 import { describeFailure } from '../../terminal/failure-text.ts';
 import type { Paint } from '../../terminal/paint.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
 import type { CommandDesk } from '../commands/command.ts';
-import { COMMANDS, runCommand } from '../commands/commands.ts';
+import { COMMANDS, isOwnCommand, nameOfLine, runCommand } from '../commands/commands.ts';
 import { Attachments } from './attachments.ts';
-import { newCompletion } from './completion.ts';
+import { type CompletedCommand, newCompletion } from './completion.ts';
 import { Composer, type Written } from './composer.ts';
 import { editText } from './external-editor.ts';
 import { imagePathsIn } from './image-paths.ts';
@@ -61,7 +62,8 @@ export class Writer {
   async submit({ text, isPlain }: Written, delivery: 'steer' | 'queue' = 'steer'): Promise<void> {
     if (text === '' && this.attachments.isEmpty) return;
     this.memory.remember(text);
-    if (!isPlain && text.startsWith('/')) return await this.#try(() => this.#command(text));
+    if (!isPlain && text.startsWith('/'))
+      return await this.#try(() => this.#command(text, delivery));
     if (!isPlain && text.startsWith('!')) return await this.#try(() => this.#shell(text.slice(1)));
     await this.#send(text, delivery);
   }
@@ -99,7 +101,13 @@ export class Writer {
     });
   }
 
-  async #command(text: string): Promise<void> {
+  /** A skill or a command of the machine is a message: the machine puts its text there. */
+  async #command(text: string, delivery: 'steer' | 'queue'): Promise<void> {
+    const name = nameOfLine(text);
+    if (!isOwnCommand(name)) {
+      const skills = await this.#findSkills();
+      if (skills.some((skill) => skill.name === name)) return await this.#send(text, delivery);
+    }
     if (!(await runCommand(text, this.#desk))) this.composer.putBack(text);
   }
 
@@ -208,7 +216,26 @@ export class Writer {
         complete: (prefix: string) => orNothing(() => complete(prefix, this.#desk)),
       }),
     }));
-    return newCompletion({ commands, findFiles: (...query) => this.#findFiles(...query) });
+    return newCompletion({
+      commands,
+      findFiles: (...query) => this.#findFiles(...query),
+      findSkills: (signal) => this.#findSkills(signal),
+    });
+  }
+
+  /** Those that a person may call and that no command of the screen hides. */
+  async #findSkills(signal?: AbortSignal): Promise<readonly CompletedCommand[]> {
+    const { chat, bridgeId } = this.#session;
+    if (bridgeId === undefined) return [];
+    return await orNothing(async () => {
+      const { skills } = await chat.client.getBridge(bridgeId, signal);
+      return skills
+        .filter(({ name, callers }) => callers !== 'model' && !isOwnCommand(name))
+        .map(({ name, description, takes }) => ({
+          ...{ name, help: printableLine(description, REQUEST_LIMITS.maxNameChars) },
+          ...(takes !== undefined && { takes: printableLine(takes, REQUEST_LIMITS.maxNameChars) }),
+        }));
+    });
   }
 
   async #findFiles(query: string, signal: AbortSignal): Promise<readonly FoundFile[]> {

@@ -96,6 +96,21 @@ it('offers no argument that is written already: Enter runs the command', async (
   expect(submitted).toEqual(['/mode ask']);
 });
 
+it('offers the skills of the machine behind the commands', async () => {
+  const { terminal, submitted } = openEditor({
+    commands: [{ name: 'release', help: 'Own' }],
+    findSkills: async () => [{ name: 'review', help: 'Reviews', takes: 'FILE' }],
+  });
+  type(terminal, '/re');
+  await expect.poll(() => terminal.screen()).toMatch(/review FILE +Reviews/);
+  type(terminal, 'v');
+  await expect.poll(() => terminal.screen()).not.toContain('release');
+  terminal.type('\t');
+  type(terminal, 'a.ts');
+  terminal.type('\r');
+  expect(submitted).toEqual(['/review a.ts']);
+});
+
 function openEditor(sources: Partial<CompletionSources>) {
   const terminal = openVirtualTerminal();
   const tui = new TuiMainScreen(terminal);
@@ -103,7 +118,10 @@ function openEditor(sources: Partial<CompletionSources>) {
   const submitted: string[] = [];
   editor.onSubmit = (text) => void submitted.push(text);
   editor.setAutocompleteProvider(
-    newCompletion({ findFiles: async () => [], commands: [], ...sources }),
+    newCompletion({
+      ...{ findFiles: async () => [], commands: [], findSkills: async () => [] },
+      ...sources,
+    }),
   );
   tui.addChild(editor);
   tui.setFocus(editor);
