@@ -43,6 +43,7 @@ import { Grantees } from './grantees/grantees.ts';
 import { guestContext } from './guests/context.ts';
 import { Guests } from './guests/guests.ts';
 import { CompanionHost } from './guests/hosting.ts';
+import { findHooks, type HookPlace } from './hooks/find.ts';
 import { type HookRun, Hooks } from './hooks/hooks.ts';
 import { editorContext } from './ide/link/context.ts';
 import { editorDiagnostics } from './ide/link/diagnostics.ts';
@@ -164,6 +165,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   });
   if (confinement.nameless) workspace.keepClosed(confinement.nameless);
   await logIdleRules(config);
+  await logUntrustedHooks({ workspace, stateDir });
   const checkpoints = Checkpoints.open(stateDir);
   const undoing = checkpoints ? undoTools(checkpoints) : new Map<string, BridgeTool>();
   const { offers = new Offers(), configDir, preset } = config;
@@ -609,6 +611,15 @@ async function logIdleRules({ configDir, stateDir }: BridgeConfig): Promise<void
   const rules = await readOwnersRules(ownersFiles(stateDir, configDir)).catch(() => undefined);
   for (const message of rules ? idleRules(rules) : [])
     logEvent({ event: 'rule_without_effect', message });
+}
+
+/** Hooks that the owner may believe to run. A file that cannot be read is reported with the first call. */
+async function logUntrustedHooks(place: HookPlace): Promise<void> {
+  const found = await findHooks(place).catch(() => undefined);
+  const count = found?.hooks.filter(({ isTrusted }) => !isTrusted).length ?? 0;
+  const some = count === 1 ? 'A hook does' : `${count} hooks do`;
+  const message = `${some} not run before you trust them: drawbridge hooks trust`;
+  if (count > 0) logEvent({ event: 'attention_needed', message });
 }
 
 function editorReader(link: EditorLink, workspace: Workspace): NonNullable<Looked['readEditor']> {

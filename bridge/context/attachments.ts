@@ -3,7 +3,7 @@ import { lstat } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { FINDING_LIMITS } from '../../shared/limits.ts';
 import { cutLines } from '../../shared/text/cut-lines.ts';
-import type { Mention } from '../../shared/text/mentions.ts';
+import type { CalledMention, Mention } from '../../shared/text/mentions.ts';
 import { nameInLine, shorten } from '../../shared/text/plain-sight.ts';
 import type { Attachment } from '../../shared/wire/findings.ts';
 import { compute } from '../compute/compute.ts';
@@ -19,10 +19,8 @@ export interface Attaching extends Reading {
   /** The text of a web page. Throws a {@link ToolFailure} where the policy does not let it be read, or it fails. */
   readonly readPage: (url: string) => Promise<string>;
   /** The text of a skill or a command; undefined where none has the name. */
-  readonly readSkill?: ((called: Called) => Promise<SkillContent | undefined>) | undefined;
+  readonly readSkill?: ((called: CalledMention) => Promise<SkillContent | undefined>) | undefined;
 }
-
-type Called = Extract<Mention, { type: 'command' }>;
 
 /**
  * What the mentions lead to, in their order, within FIND_LIMITS.maxAllAttachedChars. Words that name nothing are left

@@ -94,10 +94,12 @@ export class Finder {
   }
 
   async #find(
-    { conversationId, mentions, shown, worktree, isSteer, workspacePath, search }: MessageLook,
+    message: MessageLook,
     context: Promise<MachineContext>,
     { signal, isOwners }: { readonly signal: AbortSignal; readonly isOwners: boolean },
   ): Promise<Findings> {
+    const { conversationId, shown, worktree, isSteer, workspacePath, search, called } = message;
+    const mentions = [...(called ? [called] : []), ...message.mentions];
     const { workspace, worktreeOf, readPage, readShowable, skills } = this.#finding;
     const showable = await readShowable();
     const { mayName, mayVolunteer, mayRead, mayFetch } = showable;

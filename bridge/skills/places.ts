@@ -32,7 +32,10 @@ export function placesOf(configDir: string | undefined, home: string = homedir()
   });
   const skill = { type: 'skill' } as const;
   const command = { type: 'command' } as const;
-  const config = configDir && { folder: '~config/skills', owners: join(configDir, 'skills') };
+  const config = configDir && {
+    folder: configDir.replace(`${home}/`, '~/').concat('/skills'),
+    owners: join(configDir, 'skills'),
+  };
   return [
     { ...skill, family: 'agents', folder: '.drawbridge/skills' },
     { ...skill, family: 'agents', folder: '.agents/skills' },

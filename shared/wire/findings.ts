@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { ConversationId } from '../ids.ts';
 import { FINDING_LIMITS, MENTION_LIMITS, REQUEST_LIMITS } from '../limits.ts';
-import { Mention } from '../text/mentions.ts';
+import { CalledMention, PlaceMention } from '../text/mentions.ts';
 import { Mode } from './modes.ts';
 
 const Path = z.string().max(REQUEST_LIMITS.maxPathChars);
@@ -10,7 +10,9 @@ const Path = z.string().max(REQUEST_LIMITS.maxPathChars);
 /** What the edge asks about the message that a run answers. */
 export const MessageLook = z.object({
   conversationId: ConversationId,
-  mentions: z.array(Mention).max(MENTION_LIMITS.maxMentions),
+  mentions: z.array(PlaceMention).max(MENTION_LIMITS.maxMentions),
+  /** Absent where the message calls none. A bridge of before ignores it. */
+  called: CalledMention.optional(),
   /** As in a call (tunnel.ts): set where the run works in a worktree. */
   worktree: z.union([z.literal(true), ConversationId]).optional(),
   /**
@@ -106,7 +108,6 @@ export const NOTHING_FOUND: Findings = { attachments: [], openFiles: [], changed
 export function missedFindings({ mentions }: MessageLook): Findings | undefined {
   const attachments = mentions.flatMap((mention): Attachment[] => {
     if (mention.type === 'url') return [{ type: 'none', name: mention.url, text: MISSED }];
-    if (mention.type === 'command') return []; // It may be no command at all.
     return mention.isCertain ? [{ type: 'none', name: mention.path, text: MISSED }] : [];
   });
   if (attachments.length === 0) return undefined;

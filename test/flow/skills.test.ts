@@ -1,11 +1,13 @@
 /** Skills, commands and hooks of a workspace, from the file to the model, with the real bridge and its sandbox. */
-import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
+import { readAudit } from '../../bridge/grantees/audit.ts';
 import { findHooks } from '../../bridge/hooks/find.ts';
 import { writeTrusted } from '../../bridge/hooks/trust.ts';
 import { Workspace } from '../../bridge/workspace/workspace.ts';
+import { NO_BUBBLEWRAP } from '../bridge/sandbox/sandboxed-workspace.ts';
+import { sendAllowing } from './allowing.ts';
 import { oneHouse } from './one-house.ts';
 
 const at = oneHouse({
@@ -63,7 +65,7 @@ it('a person calls a command with words of their own', async () => {
   );
 });
 
-it.skipIf(!hasSandbox())(
+it.skipIf(NO_BUBBLEWRAP)(
   'a hook runs once it is trusted, and forbids a command; a changed one does not run, and its calls ask',
   async () => {
     const { house } = at;
@@ -94,6 +96,16 @@ it.skipIf(!hasSandbox())(
     expect(asked.status).toBe('waiting');
     expect(existsSync(join(house.workspace, 'forbidden.3'))).toBe(false);
     await house.client.cancel(asked.id);
+    at.answerWith([run('touch forbidden.4'), { text: 'Done.' }]);
+    const allowed = await sendAllowing(house, 'go');
+    expect(allowed.asked).toHaveLength(1);
+    expect(existsSync(join(house.workspace, 'forbidden.4'))).toBe(true);
+    const records = await readAudit(house.state);
+    const hooks = records.flatMap((record) => (record.type === 'hook' ? [record] : []));
+    expect(hooks.map(({ decision, source }) => [decision, source])).toEqual([
+      ['deny', '.claude/settings.json'],
+      ['none', '.claude/settings.json'],
+    ]);
   },
 );
 
@@ -106,13 +118,4 @@ async function trustAll(): Promise<void> {
     at.house.state,
     hooks.map(({ digest, hook: { source, command } }) => ({ digest, source, command, time })),
   );
-}
-
-function hasSandbox(): boolean {
-  try {
-    execFileSync('bwrap', ['--version']);
-    return true;
-  } catch {
-    return false;
-  }
 }

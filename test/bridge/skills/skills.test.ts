@@ -23,7 +23,7 @@ it('finds skills and commands in all places, of the workspace and of the owner',
     '~/.claude/skills/four/SKILL.md': skill('four', 'allowed-tools: Bash(git:*) Read'),
     '~/.agents/skills/five/SKILL.md': skill('five', 'disable-model-invocation: true'),
     '~/.cursor/commands/mine.md': 'Mine.',
-    'config/skills/six/SKILL.md': skill('six', 'user-invocable: false'),
+    '~/.config/drawbridge/skills/six/SKILL.md': skill('six', 'user-invocable: false'),
   });
   const { skills, leftOut } = await look();
   expect(leftOut).toEqual([]);
@@ -32,7 +32,7 @@ it('finds skills and commands in all places, of the workspace and of the owner',
     ['two', '.agents/skills/group/two/SKILL.md', 'anyone', 'workspace'],
     ['four', '~/.claude/skills/four/SKILL.md', 'anyone', 'owner'],
     ['three', '.claude/skills/three/SKILL.md', 'anyone', 'workspace'],
-    ['six', '~config/skills/six/SKILL.md', 'model', 'owner'],
+    ['six', '~/.config/drawbridge/skills/six/SKILL.md', 'model', 'owner'],
     ['five', '~/.agents/skills/five/SKILL.md', 'person', 'owner'],
     ['git:sync', '.claude/commands/git/sync.md', 'person', 'workspace'],
     ['tidy', '.cursor/commands/tidy.md', 'person', 'workspace'],
@@ -199,23 +199,18 @@ function skill(name: string, more = ''): string {
   return `---\nname: ${name}\ndescription: About ${name}\n${more}${more && '\n'}---\nText of ${name}.`;
 }
 
-/** Skills of a folder, of a home folder (`~/`) and of a configuration (`config/`), with a file that none may reach. */
+/** Skills of a folder and of a home folder (`~/`), with a file that none may reach. */
 async function skillsOf(files: Readonly<Record<string, string>>) {
   const { root, context } = await temporaryWorkspace();
   const home = await temporaryFolder();
-  const config = await temporaryFolder();
   for (const [name, text] of Object.entries(files)) {
-    const path = name.startsWith('~/')
-      ? join(home, name.slice(2))
-      : name.startsWith('config/')
-        ? join(config, name.slice('config/'.length))
-        : join(root, name);
+    const path = name.startsWith('~/') ? join(home, name.slice(2)) : join(root, name);
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, text);
   }
   const secret = join(home, 'secret.txt');
   await writeFile(secret, 'Secret.');
-  const skills = new Skills(context.workspace, placesOf(config, home));
+  const skills = new Skills(context.workspace, placesOf(join(home, '.config/drawbridge'), home));
   const look = async (mayRead: (path: string) => boolean = () => true) => {
     const found = await skills.look({ mayName: () => true, mayRead, signal });
     if (!found) throw new Error('the disk did not answer');

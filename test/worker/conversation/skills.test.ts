@@ -51,7 +51,7 @@ it("a skill's text enters once, however often and by whomever it is activated", 
   expect(results()).toEqual([TEXT, ACTIVE]);
   bridge.finds = found({ type: 'skill', name: 'fix', text: TEXT });
   await say('/fix it');
-  expect(bridge.asked.at(-1)?.mentions).toEqual([{ type: 'command', name: 'fix', args: 'it' }]);
+  expect(bridge.asked.at(-1)?.called).toEqual({ type: 'command', name: 'fix', args: 'it' });
   expect(sent().at(-1)).toBe(`<skill>\n/fix\n${ACTIVE}\n</skill>\n\n${query('/fix it')}`);
   bridge.finds = found({ type: 'skill', name: 'fix', text: 'Another text.' });
   await evictDurableObject(conversationObject(conversationId()));
