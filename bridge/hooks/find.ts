@@ -53,17 +53,24 @@ export async function findHooks(place: HookPlace): Promise<FoundHooks> {
       broken.push({ source, reason });
     }
   }
-  const all = files.flatMap(({ hooks }) => hooks).slice(0, HOOK_LIMITS.maxHooks);
+  const every = files.flatMap(({ hooks }) => hooks);
+  const all = every.slice(0, HOOK_LIMITS.maxHooks);
+  const rest = every.slice(HOOK_LIMITS.maxHooks);
   const known = new Set(trusted.map(({ digest }) => digest));
   const hooks = await Promise.all(all.map((hook) => found(hook, place, known)));
   const present = new Set(hooks.map(({ digest }) => digest));
   return {
     hooks,
-    idle: files.flatMap(({ idle }) => idle),
+    idle: [
+      ...files.flatMap(({ idle }) => idle),
+      ...rest.map(({ source, event }) => ({ source, event, reason: TOO_MANY })),
+    ],
     missing: trusted.filter(({ digest }) => !present.has(digest)),
     broken,
   };
 }
+
+const TOO_MANY = `only ${HOOK_LIMITS.maxHooks} hooks are read`;
 
 type FileToRead = readonly [FormatName, source: string, read: () => Promise<string | undefined>];
 

@@ -1,6 +1,7 @@
 /** The owner's answer about hooks: `hooks.json` in the state folder has the digests of those that may run. */
 import { join } from 'node:path';
 import * as z from 'zod';
+import { LocalError } from '../../machine/local-error.ts';
 import { readIfThere, replaceFile } from '../../machine/private-files.ts';
 import { parseIfJson } from '../../shared/text/json.ts';
 
@@ -16,10 +17,14 @@ export type Trusted = z.infer<typeof Trusted>;
 
 const TrustFile = z.strictObject({ hooks: z.array(Trusted) });
 
-/** Throws where the file is not ours, or damaged: what was trusted is unknown then. */
+/** @throws {LocalError} where the file is not ours, or damaged: what was trusted is unknown then. */
 export async function readTrusted(stateDir: string): Promise<readonly Trusted[]> {
-  const text = await readIfThere(join(stateDir, FILE));
-  return text === undefined ? [] : TrustFile.parse(parseIfJson(text)).hooks;
+  const path = join(stateDir, FILE);
+  const text = await readIfThere(path);
+  if (text === undefined) return [];
+  const { data } = TrustFile.safeParse(parseIfJson(text));
+  if (data) return data.hooks;
+  throw new LocalError('refused', `${path} is damaged: "drawbridge hooks forget" replaces it.`);
 }
 
 /** Replaces what was trusted before. */

@@ -76,17 +76,21 @@ function otherName(head: string, folder: string, family: Family): string {
 
 /** The description, so short that a line with the name has at most SKILL_LIMITS.maxTokens. */
 export function withinTokens(description: string, name: string): string {
-  let left = SKILL_LIMITS.maxTokens - name.length / ASCII_PER_TOKEN - LINE_TOKENS;
+  let left = SKILL_LIMITS.maxTokens - LINE_TOKENS;
+  for (const char of name) left -= tokensOf(char);
   let end = 0;
   for (const char of description) {
-    left -= char <= '\x7f' ? 1 / ASCII_PER_TOKEN : char.length;
+    left -= tokensOf(char);
     if (left < 0 || end + char.length >= SKILL_LIMITS.maxDescriptionChars) break;
     end += char.length;
   }
   return end < description.length ? `${description.slice(0, end).trimEnd()}…` : description;
 }
 
-/** Tokenizers take four characters of English for a token, and of other scripts at least one. */
-const ASCII_PER_TOKEN = 4;
+/** Tokenizers take some four letters of English for a token, and at least one of anything else. */
+function tokensOf(char: string): number {
+  return /[A-Za-z ]/.test(char) ? 1 / 4 : 1;
+}
+
 /** What a line has besides: a colon, a line end, the sign of a cut. */
 const LINE_TOKENS = 6;

@@ -97,17 +97,11 @@ export async function readIn(
   file: string,
   texts: RuleTexts,
 ): Promise<FoundText> {
-  try {
-    const inside = await workspace.resolve(folder, 'read');
-    const { path } = await workspace.resolve(posix.join(folder, file), 'read');
-    if (!path.startsWith(`${inside.path}/`)) {
-      return { state: 'unusable', reason: 'it leads out of its folder' };
-    }
-  } catch (error) {
-    if (!(error instanceof ToolFailure)) throw error;
-    // Reading it says the same with its reason.
-  }
-  return await texts.read(workspace, posix.join(folder, file));
+  const found = await texts.read(workspace, posix.join(folder, file));
+  if (found.state !== 'text') return found;
+  const { path } = await workspace.resolve(folder, 'read');
+  if (found.path.startsWith(`${path}/`)) return found;
+  return { state: 'unusable', reason: 'it leads out of its folder' };
 }
 
 /** The files of a skill's folder beside its text, by their paths in it. */

@@ -129,6 +129,14 @@ it('a cancelled call waits for no hook', async () => {
   await expect(judged).rejects.toThrow('cancelled');
 });
 
+it('more hooks than are read are named', async () => {
+  const hooks = Array.from({ length: 52 }, (_, at) => ({ type: 'command', command: `x${at}` }));
+  const at = await hooked({ [CLAUDE]: JSON.stringify({ hooks: { PreToolUse: [{ hooks }] } }) });
+  const found = await at.found();
+  expect([found.hooks.length, found.idle.length]).toEqual([50, 2]);
+  expect(found.idle[0]?.reason).toBe('only 50 hooks are read');
+});
+
 it("finds the owner's hooks, and says what of all cannot be read or run", async () => {
   const at = await hooked({
     [CLAUDE]: settings('.claude/hooks/a.py --strict'),

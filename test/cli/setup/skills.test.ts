@@ -14,10 +14,11 @@ function newFolder(files: Readonly<Record<string, string>>) {
     writeFileSync(join(workspaceDir, name), text);
   }
   const [config, home] = [temporaryFolder(), temporaryFolder()];
-  return (...args: string[]) =>
+  const run = (...args: string[]) =>
     callDrawbridge([...args, '--workspace', workspaceDir, '--state', stateDir], {
       env: { XDG_CONFIG_HOME: config, HOME: home },
     });
+  return Object.assign(run, { stateDir });
 }
 
 test('skills lists skills and commands with their files, and what was left out and why', async () => {
@@ -59,6 +60,18 @@ test('hooks lists them, and trusts none without a terminal to ask at', async () 
   });
   expect((await run('hooks', 'list')).stdout).toBe(listed);
   expect((await run('skills')).stderr).toContain('hooks` lists them');
+});
+
+test('a damaged answer about hooks is said, and forget replaces it', async () => {
+  const run = newFolder({});
+  expect((await run('hooks', 'forget')).stderr).toBe('No hook runs here any more.\n');
+  writeFileSync(join(run.stateDir, 'hooks.json'), '{');
+  expect(await run('hooks')).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/hooks\.json is damaged: "drawbridge hooks forget" replaces it/),
+  });
+  expect((await run('hooks', 'forget')).code).toBe(0);
+  expect((await run('hooks')).stderr).toContain('There is no hook.\n');
 });
 
 test('a folder without any says so', async () => {
