@@ -12,8 +12,8 @@ export interface CompletionSources {
   /** What of the workspace fits the text. Rejects only once the signal has aborted. */
   findFiles(query: string, signal: AbortSignal): Promise<readonly FoundFile[]>;
   readonly commands: readonly CompletedCommand[];
-  /** The skills and commands that the machine has for people. Rejects as `findFiles` does. */
-  findSkills(signal: AbortSignal): Promise<readonly CompletedCommand[]>;
+  /** What is known of the skills and commands that the machine has for people. */
+  skills(): readonly CompletedCommand[];
 }
 
 export interface CompletedCommand {
@@ -27,11 +27,11 @@ export interface CompletedCommand {
 export function newCompletion({
   findFiles,
   commands,
-  findSkills,
+  skills,
 }: CompletionSources): AutocompleteProvider {
   const suggest = async (before: string, isFirst: boolean, signal: AbortSignal) => {
     if (isFirst && before.startsWith('/')) {
-      return await commandsFor([...commands, ...(await findSkills(signal))], before);
+      return await commandsFor([...commands, ...skills()], before);
     }
     const mention = openMention(before);
     if (!mention) return null;

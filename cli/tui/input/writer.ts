@@ -15,6 +15,7 @@ import { type CompletedCommand, newCompletion } from './completion.ts';
 import { Composer, type Written } from './composer.ts';
 import { editText } from './external-editor.ts';
 import { imagePathsIn } from './image-paths.ts';
+import { INPUT_LIMITS } from './limits.ts';
 import { Memory } from './memory.ts';
 import { PendingList } from './pending.ts';
 import { runShell } from './shell.ts';
@@ -29,6 +30,13 @@ export interface WriterOptions {
   handOver<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 
+/** The skills of a bridge as they were last asked for. */
+interface KnownSkills {
+  readonly bridgeId: string;
+  readonly atMs: number;
+  readonly found: readonly CompletedCommand[];
+}
+
 export class Writer {
   readonly composer: Composer;
   readonly memory: Memory;
@@ -38,6 +46,7 @@ export class Writer {
   readonly #options: WriterOptions;
   readonly #completion: AutocompleteProvider;
   #cleared = '';
+  #skills: KnownSkills | undefined;
 
   constructor(options: WriterOptions) {
     const { tui, paint, stateDir, desk } = options;
@@ -105,7 +114,8 @@ export class Writer {
   async #command(text: string, delivery: 'steer' | 'queue'): Promise<void> {
     const name = nameOfLine(text);
     if (!isOwnCommand(name)) {
-      const skills = await this.#findSkills();
+      const { bridgeId } = this.#session;
+      const skills = bridgeId === undefined ? [] : await this.#readSkills(bridgeId);
       if (skills.some((skill) => skill.name === name)) return await this.#send(text, delivery);
     }
     if (!(await runCommand(text, this.#desk))) this.composer.putBack(text);
@@ -219,23 +229,36 @@ export class Writer {
     return newCompletion({
       commands,
       findFiles: (...query) => this.#findFiles(...query),
-      findSkills: (signal) => this.#findSkills(signal),
+      skills: () => this.#knownSkills(),
     });
   }
 
-  /** Those that a person may call and that no command of the screen hides. */
-  async #findSkills(signal?: AbortSignal): Promise<readonly CompletedCommand[]> {
-    const { chat, bridgeId } = this.#session;
+  /** What is known of them, while it is asked for anew where it is old: no key waits for a server. */
+  #knownSkills(): readonly CompletedCommand[] {
+    const { bridgeId } = this.#session;
     if (bridgeId === undefined) return [];
-    return await orNothing(async () => {
-      const { skills } = await chat.client.getBridge(bridgeId, signal);
+    const known = this.#skills?.bridgeId === bridgeId ? this.#skills : undefined;
+    if (!known || Date.now() - known.atMs >= INPUT_LIMITS.skillsMs) {
+      this.#skills = { bridgeId, atMs: Date.now(), found: known?.found ?? [] };
+      void this.#readSkills(bridgeId);
+    }
+    return this.#skills?.found ?? [];
+  }
+
+  /** Those that a person may call and that no command of the screen hides. */
+  async #readSkills(bridgeId: string): Promise<readonly CompletedCommand[]> {
+    const short = (words: string) => printableLine(words, REQUEST_LIMITS.maxNameChars);
+    const found = await orNothing(async () => {
+      const { skills } = await this.#session.chat.client.getBridge(bridgeId);
       return skills
         .filter(({ name, callers }) => callers !== 'model' && !isOwnCommand(name))
         .map(({ name, description, takes }) => ({
-          ...{ name, help: printableLine(description, REQUEST_LIMITS.maxNameChars) },
-          ...(takes !== undefined && { takes: printableLine(takes, REQUEST_LIMITS.maxNameChars) }),
+          ...{ name, help: short(description) },
+          ...(takes !== undefined && { takes: short(takes) }),
         }));
     });
+    this.#skills = { bridgeId, atMs: Date.now(), found };
+    return found;
   }
 
   async #findFiles(query: string, signal: AbortSignal): Promise<readonly FoundFile[]> {

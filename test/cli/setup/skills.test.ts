@@ -2,8 +2,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../local/temporary-folder.ts';
+import { DRAWBRIDGE } from '../bundle.ts';
 import { callDrawbridge } from '../called.ts';
 import { newPlace } from '../drawbridge.ts';
+import { HAS_TERMINALS, openPseudoTerminal } from '../pseudo-terminal.ts';
 
 const HOOK = { type: 'command', command: './check.sh' };
 
@@ -14,11 +16,10 @@ function newFolder(files: Readonly<Record<string, string>>) {
     writeFileSync(join(workspaceDir, name), text);
   }
   const [config, home] = [temporaryFolder(), temporaryFolder()];
-  const run = (...args: string[]) =>
-    callDrawbridge([...args, '--workspace', workspaceDir, '--state', stateDir], {
-      env: { XDG_CONFIG_HOME: config, HOME: home },
-    });
-  return Object.assign(run, { stateDir });
+  const where = ['--workspace', workspaceDir, '--state', stateDir];
+  const env = { XDG_CONFIG_HOME: config, HOME: home };
+  const run = (...args: string[]) => callDrawbridge([...args, ...where], { env });
+  return Object.assign(run, { stateDir, workspaceDir, where, env });
 }
 
 test('skills lists skills and commands with their files, and what was left out and why', async () => {
@@ -61,6 +62,29 @@ test('hooks lists them, and trusts none without a terminal to ask at', async () 
   expect((await run('hooks', 'list')).stdout).toBe(listed);
   expect((await run('skills')).stderr).toContain('hooks` lists them');
 });
+
+test.runIf(HAS_TERMINALS)(
+  'hooks trust asks once at the terminal; a no changes nothing, and a changed script is told apart',
+  async () => {
+    const run = newFolder({
+      '.claude/settings.json': JSON.stringify({ hooks: { PreToolUse: [{ hooks: [HOOK] }] } }),
+      'check.sh': 'exit 0',
+    });
+    const answer = async (key: string) => {
+      const words = [process.execPath, DRAWBRIDGE, 'hooks', 'trust', ...run.where];
+      const terminal = openPseudoTerminal(words, { env: run.env });
+      await terminal.shows('Trust them as they are now? y or n:');
+      terminal.type(`${key}\r`);
+      return (await terminal.finished).code;
+    };
+    expect(await answer('n')).toBe(1);
+    expect((await run('hooks')).stdout).toMatch(/^untrusted/);
+    expect(await answer('y')).toBe(0);
+    expect((await run('hooks')).stdout).toMatch(/^trusted .*with check\.sh\n$/);
+    writeFileSync(join(run.workspaceDir, 'check.sh'), 'exit 2');
+    expect((await run('hooks')).stdout).toMatch(/^untrusted .*\nchanged .*calls that change/);
+  },
+);
 
 test('a damaged answer about hooks is said, and forget replaces it', async () => {
   const run = newFolder({});

@@ -99,7 +99,7 @@ it('offers no argument that is written already: Enter runs the command', async (
 it('offers the skills of the machine behind the commands', async () => {
   const { terminal, submitted } = openEditor({
     commands: [{ name: 'release', help: 'Own' }],
-    findSkills: async () => [{ name: 'review', help: 'Reviews', takes: 'FILE' }],
+    skills: () => [{ name: 'review', help: 'Reviews', takes: 'FILE' }],
   });
   type(terminal, '/re');
   await expect.poll(() => terminal.screen()).toMatch(/review FILE +Reviews/);
@@ -119,7 +119,7 @@ function openEditor(sources: Partial<CompletionSources>) {
   editor.onSubmit = (text) => void submitted.push(text);
   editor.setAutocompleteProvider(
     newCompletion({
-      ...{ findFiles: async () => [], commands: [], findSkills: async () => [] },
+      ...{ findFiles: async () => [], commands: [], skills: () => [] },
       ...sources,
     }),
   );
