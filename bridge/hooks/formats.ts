@@ -70,9 +70,10 @@ export const FORMATS: Readonly<Record<FormatName, Format>> = {
     answer: answerOfClaude,
   },
   codex: {
-    files: ['.codex/hooks.json'],
-    owners: ['.codex/hooks.json'],
-    read: (source, text) => readGroups('codex', source, text),
+    files: ['.codex/hooks.json', '.codex/config.toml'],
+    owners: ['.codex/hooks.json', '.codex/config.toml'],
+    read: (source, text) =>
+      source.endsWith('.toml') ? readToml(source, text) : readGroups('codex', source, text),
     show: (_, call) => codexCall(call),
     answer: answerOfClaude,
   },
@@ -126,6 +127,13 @@ function readGroups(format: FormatName, source: string, text: string): HookFile 
     }
   }
   return { hooks: found, idle };
+}
+
+/** Its hooks are only noticed: reading TOML would take a parser of its own. */
+function readToml(source: string, text: string): HookFile {
+  if (!/^[ \t]*\[\[?hooks\b/m.test(text)) return { hooks: [], idle: [] };
+  const reason = 'hooks of config.toml are not read: write them into hooks.json beside it';
+  return { hooks: [], idle: [{ source, event: 'hooks', reason }] };
 }
 
 const NO_COMMAND = 'its command is none, or too long';

@@ -83,6 +83,14 @@ it.each<[string, FormatName, string, string]>([
   expect(FORMATS[name].read('a.json', text)).toMatchObject({ hooks: [], idle: [{ reason }] });
 });
 
+it('hooks of TOML are said to be left out', () => {
+  const { read } = FORMATS.codex;
+  expect(read('config.toml', 'model = "x"\n')).toEqual({ hooks: [], idle: [] });
+  for (const text of ['[[hooks.PreToolUse]]\n', 'a = 1\n [hooks]\n']) {
+    expect(read('config.toml', text).idle).toMatchObject([{ source: 'config.toml' }]);
+  }
+});
+
 it('disableAllHooks and a file without hooks have none; another form throws', () => {
   const off = JSON.stringify({ ...JSON.parse(group('PreToolUse', RUN)), disableAllHooks: true });
   for (const text of [off, '{"model": "x"}']) {
